@@ -1,0 +1,100 @@
+package core
+
+import "time"
+
+// ContainerStatus follows the registry's words.
+type ContainerStatus string
+
+const (
+	ContainerReserved       ContainerStatus = "reserved" // row written, engine not called yet
+	ContainerRunning        ContainerStatus = "running"
+	ContainerStopped        ContainerStatus = "stopped"
+	ContainerPendingRemoval ContainerStatus = "pending-removal"
+)
+
+// ContainerType classifies a container; it is the value of the loop-type label.
+type ContainerType string
+
+const (
+	TypeAgent  ContainerType = "agent"
+	TypeShell  ContainerType = "shell"
+	TypeChrome ContainerType = "chrome"
+)
+
+// Labels on everything Loop makes. The first three are the original's.
+const (
+	LabelApp     = "app"
+	LabelAppName = "loop-agent"
+	LabelType    = "loop-type"
+	LabelChannel = "loop-channel"
+	LabelInstall = "loop-install" // id of the Loop folder that made it; others' containers are never touched
+	LabelScope   = "loop-scope"
+	LabelHash    = "loop-hash"
+	LabelSpec    = "loop-spec" // version of the spec's shape
+	LabelRun     = "loop-run"
+)
+
+// Container is Loop's record of one.
+type Container struct {
+	ID        ContainerID     `json:"container_id"`
+	Name      string          `json:"container_name"`
+	ChannelID ChannelID       `json:"channel_id"`
+	RunID     RunID           `json:"run_id,omitempty"`
+	Type      ContainerType   `json:"type"`
+	Status    ContainerStatus `json:"status"`
+	Image     string          `json:"image"`
+	Hash      string          `json:"hash,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	RemoveAt  time.Time       `json:"remove_at,omitzero"`
+}
+
+// ContainerFacts is what the engine says of a container now.
+type ContainerFacts struct {
+	ID         ContainerID
+	Name       string
+	Labels     map[string]string
+	ImageID    string
+	Running    bool
+	ExitCode   int
+	OOMKilled  bool
+	Error      string // the engine's own words, e.g. why it could not start
+	CreatedAt  time.Time
+	FinishedAt time.Time
+}
+
+// EngineStatus is what the status bar and doctor show of the engine.
+type EngineStatus struct {
+	OK         bool     `json:"ok"`
+	Host       string   `json:"host"`   // e.g. unix:///var/run/docker.sock
+	Source     string   `json:"source"` // DOCKER_HOST, context “x”, default socket, Podman socket …
+	Name       string   `json:"name"`   // Docker, Podman
+	Version    string   `json:"version"`
+	APIVersion string   `json:"api_version"`
+	OS         string   `json:"os"`
+	Arch       string   `json:"arch"`
+	Rootless   bool     `json:"rootless"`
+	Failure    *Failure `json:"failure,omitempty"`
+}
+
+// ImageState is how the agent image stands against agentimage/ in this build.
+type ImageState string
+
+const (
+	ImageUnknown  ImageState = "unknown"
+	ImageMissing  ImageState = "missing"
+	ImageStale    ImageState = "stale" // built from another agentimage/
+	ImageReady    ImageState = "ready"
+	ImageBuilding ImageState = "building"
+)
+
+// ImageStatus is shown while an image is built and after.
+type ImageStatus struct {
+	State    ImageState `json:"state"`
+	Ref      string     `json:"ref"`
+	ID       string     `json:"id,omitempty"`
+	Step     string     `json:"step,omitempty"`     // what is being done now, in words
+	Progress float64    `json:"progress,omitempty"` // 0..1, an estimate
+	Note     string     `json:"note,omitempty"`     // e.g. built without the git secret, and why
+	Lines    []string   `json:"lines,omitempty"`    // the last lines of output, bounded
+	Failure  *Failure   `json:"failure,omitempty"`
+}

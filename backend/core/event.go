@@ -1,0 +1,139 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType names what happened. Names and payload fields follow the original
+// system's event list where it has one.
+type EventType string
+
+const (
+	EventMessageCreated   EventType = "message.created"   // MessageCreated; stored
+	EventMessageStreaming EventType = "message.streaming" // MessageStreaming; not stored
+	EventThinking         EventType = "agent.thinking"    // Thinking; stored
+	EventToolUse          EventType = "tool.use"          // ToolUse; stored
+	EventToolResult       EventType = "tool.result"       // ToolResult; stored
+	EventActivity         EventType = "agent.activity"    // Activity; stored
+	EventStatus           EventType = "agent.status"      // Status; stored
+	EventNotice           EventType = "run.notice"        // Notice; stored
+	EventRaw              EventType = "agent.raw"         // the line itself, a kind Loop does not know; stored
+	EventQueueChanged     EventType = "queue.changed"     // Run; not stored
+	EventChannelCreated   EventType = "channel.created"   // Channel; not stored
+	EventChannelUpdated   EventType = "channel.updated"   // Channel; not stored
+	EventChannelDeleted   EventType = "channel.deleted"   // no payload; not stored
+	EventContainerAdded   EventType = "container.registered"
+	EventContainerChanged EventType = "container.status_changed"
+	EventContainerRemoved EventType = "container.removed"
+	EventImageBuild       EventType = "image.build_status" // ImageStatus; not stored
+	EventEngineStatus     EventType = "engine.status"      // EngineStatus; not stored
+	EventConfigChanged    EventType = "config.changed"     // ConfigStatus; not stored
+)
+
+// Event is one thing that happened. Seq numbers every event of one launch of
+// the app, without gaps; ID is the row of a stored event and grows over the
+// life of the database, 0 for events that are not stored.
+type Event struct {
+	Seq       uint64          `json:"seq"`
+	ID        int64           `json:"id,omitempty"`
+	Type      EventType       `json:"type"`
+	ChannelID ChannelID       `json:"channel_id,omitempty"`
+	RunID     RunID           `json:"run_id,omitempty"`
+	Time      time.Time       `json:"-"`
+	Timestamp int64           `json:"timestamp"` // ms since the epoch
+	Data      json.RawMessage `json:"data,omitempty"`
+}
+
+// NewEvent encodes data; at is the moment shown to the person.
+func NewEvent(t EventType, ch ChannelID, run RunID, at time.Time, data any) Event {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		// Payloads are this package's own structs; one that cannot be encoded is a bug that must be seen.
+		raw, _ = json.Marshal(Notice{Level: "error", Text: "event could not be encoded: " + err.Error()})
+	}
+	return Event{Type: t, ChannelID: ch, RunID: run, Time: at, Timestamp: at.UnixMilli(), Data: raw}
+}
+
+type MessageCreated struct {
+	MsgID    string `json:"msg_id"`
+	AuthorID string `json:"author_id,omitempty"`
+	Author   string `json:"author_name,omitempty"`
+	Content  string `json:"content"`
+	IsBot    bool   `json:"is_bot"`
+}
+
+// MessageStreaming is a piece of a message still being written. Offset is the
+// number of bytes of this block sent before Delta, so a viewer that missed a
+// piece knows it.
+type MessageStreaming struct {
+	MsgID  string `json:"msg_id"`
+	Block  int    `json:"block"`
+	Kind   string `json:"kind"` // text, thinking
+	Offset int    `json:"offset"`
+	Delta  string `json:"delta"`
+}
+
+type Thinking struct {
+	MsgID string `json:"msg_id,omitempty"`
+	Text  string `json:"text"`
+}
+
+type ToolUse struct {
+	ToolUseID string          `json:"tool_use_id"`
+	ParentID  string          `json:"parent_tool_use_id,omitempty"`
+	Name      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"input"`
+}
+
+// ToolResult carries at most 8 KiB of output (the limit of the original);
+// Truncated says that more was there.
+type ToolResult struct {
+	ToolUseID string       `json:"tool_use_id"`
+	ParentID  string       `json:"parent_tool_use_id,omitempty"`
+	Output    string       `json:"output"`
+	IsError   bool         `json:"is_error"`
+	Truncated bool         `json:"truncated,omitempty"`
+	Files     []FileChange `json:"files,omitempty"`
+}
+
+// FileChange is a file a tool says it wrote: read from the tool's own result,
+// never by running git on the host.
+type FileChange struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"` // create, edit
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Patch   string `json:"patch,omitempty"` // unified hunks, bounded
+}
+
+type Activity struct {
+	Activity    string `json:"activity"`
+	Description string `json:"description,omitempty"`
+	Model       string `json:"model,omitempty"`
+}
+
+// Status is a step in the life of a run. Status is running, completed or
+// error as in the original; State is Loop's finer word.
+type Status struct {
+	Status     string    `json:"status"`
+	State      RunState  `json:"state"`
+	Step       string    `json:"step,omitempty"` // image, container, link, agent
+	Error      string    `json:"error,omitempty"`
+	Failure    *Failure  `json:"failure,omitempty"`
+	Result     string    `json:"result,omitempty"`
+	SessionID  SessionID `json:"session_id,omitempty"`
+	DurationMs int64     `json:"duration_ms,omitempty"`
+	NumTurns   int       `json:"num_turns,omitempty"`
+	StopReason string    `json:"stop_reason,omitempty"`
+	Model      string    `json:"model,omitempty"`
+	CostUSD    float64   `json:"cost_usd,omitempty"`
+	ExitCode   int       `json:"exit_code,omitempty"`
+}
+
+// Notice is something the person should know about a run that is neither the
+// agent's word nor a failure: a skipped mount, a cut line, a re-attached run.
+type Notice struct {
+	Level string `json:"level"` // info, warning, error
+	Text  string `json:"text"`
+}

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Stdio is how a spawned process is connected.
+type Stdio string
+
+const (
+	StdioPipes Stdio = "pipes"
+	StdioPTY   Stdio = "pty"
+)
+
+// SpawnFile is put into the spawn's private directory (/run/loop/runs/<id>/Name)
+// before the process starts, owned by the agent, mode 0600, and removed after.
+type SpawnFile struct {
+	Name string
+	Data []byte
+}
+
+// SpawnRequest asks loop init to start a process as the agent.
+type SpawnRequest struct {
+	ID    SpawnID
+	Argv  []string
+	Env   []EnvVar // added to (and winning over) the container's environment
+	Dir   string
+	Stdio Stdio
+	Cols  uint16 // PTY only
+	Rows  uint16
+	Stdin []byte // pipes: written, then closed; nil means /dev/null
+	Files []SpawnFile
+	Spool bool // pipes: keep every byte in the channel's state; otherwise a ring
+}
+
+// ExitStatus is how a process ended.
+type ExitStatus struct {
+	Code   int    // 128+signal when killed by a signal
+	Signal string // e.g. SIGKILL
+	At     time.Time
+}
+
+// SpawnInfo is what loop init knows of a process it started. Exited spawns
+// stay listed until Forget.
+type SpawnInfo struct {
+	ID      SpawnID
+	Pid     int
+	Stdio   Stdio
+	Started time.Time
+	Exit    *ExitStatus // nil while it runs
+	OutEnd  int64       // bytes written to stdout (or the PTY) so far
+	ErrEnd  int64
+	Paused  string // why output is held up: "spool full", "disk full"; empty when it is not
+}
+
+// Link is the host's end of the stream into one container's loop init. All
+// methods may be called from any goroutine. After the link breaks every call
+// fails with an error that wraps ErrLinkDown; the container and its processes
+// go on, and a new Link picks them up by id.
+type Link interface {
+	Spawn(ctx context.Context, req SpawnRequest) (SpawnInfo, error)
+	Spawns(ctx context.Context) ([]SpawnInfo, error)
+	// Read follows one stream ("out" or "err") from an absolute offset until
+	// the process ended and all its bytes were read. The caller closes it.
+	Read(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
+	// Stdin writes to a PTY or an open pipe. The caller closes it.
+	Stdin(ctx context.Context, id SpawnID) (io.WriteCloser, error)
+	Resize(ctx context.Context, id SpawnID, cols, rows uint16) error
+	Signal(ctx context.Context, id SpawnID, signal string) error
+	// Kill ends the whole process tree of a spawn (TERM, then KILL) and returns
+	// only once loop init has verified that none of it is left.
+	Kill(ctx context.Context, id SpawnID) error
+	Wait(ctx context.Context, id SpawnID) (ExitStatus, error)
+	// Forget drops an exited spawn with its spool and private directory.
+	Forget(ctx context.Context, id SpawnID) error
+	Ping(ctx context.Context) (time.Duration, error)
+	// RouteModel makes http://127.0.0.1:8222/runs/<run>/model inside the
+	// container reach upstream; empty removes the route.
+	RouteModel(run RunID, upstream ModelUpstream)
+	Done() <-chan struct{} // closed when the link is down
+	Close() error
+}
+
+// ModelUpstream is where a run's model calls go when they pass through the
+// link: the scripted demo, or a base URL reached from the host.
+type ModelUpstream struct {
+	Demo    bool
+	BaseURL string
+}

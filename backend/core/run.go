@@ -1,0 +1,59 @@
+package core
+
+import "time"
+
+// RunState is where a run stands. Steps only go down this list; Terminal says
+// which of them end it.
+type RunState string
+
+const (
+	RunQueued      RunState = "queued"
+	RunStarting    RunState = "starting" // claimed: image, container, link
+	RunRunning     RunState = "running"  // the CLI was spawned
+	RunDone        RunState = "done"
+	RunFailed      RunState = "failed"
+	RunCancelled   RunState = "cancelled"
+	RunInterrupted RunState = "interrupted" // Loop stopped and the run did not survive it
+)
+
+// Terminal reports whether no further step can follow.
+func (s RunState) Terminal() bool {
+	switch s {
+	case RunDone, RunFailed, RunCancelled, RunInterrupted:
+		return true
+	}
+	return false
+}
+
+// Run is one prompt and what became of it.
+type Run struct {
+	ID          RunID       `json:"run_id"`
+	ChannelID   ChannelID   `json:"channel_id"`
+	Prompt      string      `json:"prompt"`
+	AuthorID    string      `json:"author_id,omitempty"`
+	State       RunState    `json:"state"`
+	Priority    int         `json:"priority"`
+	Demo        bool        `json:"demo"`
+	Script      string      `json:"script,omitempty"` // demo script by name; empty is the default one
+	CreatedAt   time.Time   `json:"created_at"`
+	StartedAt   time.Time   `json:"started_at,omitzero"`
+	EndedAt     time.Time   `json:"ended_at,omitzero"`
+	ContainerID ContainerID `json:"container_id,omitempty"`
+	SpawnID     SpawnID     `json:"spawn_id,omitempty"`
+	SpoolOffset int64       `json:"-"` // bytes of stdout already turned into stored events
+	Outcome     Outcome     `json:"outcome,omitzero"`
+}
+
+// Outcome is what the agent's result said, and the failure if there was one.
+type Outcome struct {
+	Text       string        `json:"text,omitempty"`
+	SessionID  SessionID     `json:"session_id,omitempty"`
+	Model      string        `json:"model,omitempty"`
+	NumTurns   int           `json:"num_turns,omitempty"`
+	StopReason string        `json:"stop_reason,omitempty"`
+	Duration   time.Duration `json:"-"`
+	DurationMs int64         `json:"duration_ms,omitempty"`
+	CostUSD    float64       `json:"cost_usd,omitempty"`
+	ExitCode   int           `json:"exit_code,omitempty"`
+	Failure    *Failure      `json:"failure,omitempty"`
+}

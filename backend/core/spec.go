@@ -1,0 +1,107 @@
+package core
+
+// SpecVersion is the value of the loop-spec label: the version of Spec's shape.
+const SpecVersion = "1"
+
+// MountKind says why a mount is there; validation and the explanation go by it.
+type MountKind string
+
+const (
+	MountWorkspace  MountKind = "workspace"
+	MountState      MountKind = "state"
+	MountSurface    MountKind = "surface"
+	MountVolume     MountKind = "volume"
+	MountExtra      MountKind = "extra"
+	MountCredential MountKind = "credential"
+	MountSystem     MountKind = "system"
+)
+
+// Mount is one bind or named volume.
+type Mount struct {
+	Kind     MountKind `json:"kind"`
+	Source   string    `json:"source"` // host path, or the volume's name when Volume
+	Target   string    `json:"target"` // absolute path in the container
+	ReadOnly bool      `json:"read_only,omitempty"`
+	Volume   bool      `json:"volume,omitempty"`
+	NoCopy   bool      `json:"no_copy,omitempty"` // volume: do not fill from the image
+}
+
+// Tmpfs is a memory file system in the container.
+type Tmpfs struct {
+	Target  string `json:"target"`
+	Options string `json:"options"` // e.g. "size=64m,mode=0755"
+}
+
+// EnvVar is one variable of a container or a spawn. Lane says where it came
+// from: app, operator or inherited.
+type EnvVar struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Lane   string `json:"lane"`
+	Secret bool   `json:"secret,omitempty"`
+}
+
+// AgentUser is who the agent is inside. UID 0 means a root host: the agent
+// keeps uid 0 without any capability.
+type AgentUser struct {
+	Name string `json:"name"`
+	UID  int    `json:"uid"`
+	GID  int    `json:"gid"`
+	Home string `json:"home"`
+}
+
+// Limits bound a container.
+type Limits struct {
+	MemoryBytes int64   `json:"memory_bytes"`
+	CPUs        float64 `json:"cpus"`
+	Pids        int64   `json:"pids"`
+}
+
+// Spec is everything the engine is told when a container is made. It is data:
+// complete, comparable and free of secrets.
+type Spec struct {
+	Name            string            `json:"name"`
+	Type            ContainerType     `json:"type"`
+	ChannelID       ChannelID         `json:"channel_id"`
+	RunID           RunID             `json:"run_id,omitempty"`
+	Image           string            `json:"image"`
+	Entrypoint      []string          `json:"entrypoint"`
+	Cmd             []string          `json:"cmd,omitempty"`
+	Env             []EnvVar          `json:"env"` // sorted by name
+	Labels          map[string]string `json:"labels"`
+	Mounts          []Mount           `json:"mounts"` // in the order they are mounted
+	Tmpfs           []Tmpfs           `json:"tmpfs"`
+	WorkDir         string            `json:"work_dir"`
+	User            string            `json:"user"` // of PID 1; the agent's is Agent
+	Agent           AgentUser         `json:"agent"`
+	Limits          Limits            `json:"limits"`
+	CapDrop         []string          `json:"cap_drop"`
+	CapAdd          []string          `json:"cap_add"`
+	NoNewPrivileges bool              `json:"no_new_privileges"`
+	ReadOnlyRoot    bool              `json:"read_only_root"`
+	Network         string            `json:"network"`
+	ExtraHosts      []string          `json:"extra_hosts,omitempty"`
+	StopGraceSec    int               `json:"stop_grace_sec"`
+	Hash            string            `json:"hash"`
+}
+
+// SkippedMount is a configured mount that is not in the spec, and why.
+type SkippedMount struct {
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+}
+
+// FieldOrigin says which layer a field's value came from.
+type FieldOrigin struct {
+	Field string `json:"field"`
+	Value string `json:"value"`
+	Layer string `json:"layer"`
+}
+
+// Explanation accompanies a Spec: where each field came from and what was left out.
+type Explanation struct {
+	Origins []FieldOrigin  `json:"origins"`
+	Skipped []SkippedMount `json:"skipped,omitempty"`
+	Notices []string       `json:"notices,omitempty"`
+	AddDirs []string       `json:"add_dirs,omitempty"` // --add-dir for the CLI
+}
