@@ -1,0 +1,139 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// call is one bound method, served under Service.Method exactly as the window
+// calls it.
+type call struct {
+	fn   reflect.Value
+	args []reflect.Type
+}
+
+var errorType = reflect.TypeFor[error]()
+
+// tabulate lists the exported methods of each service once. A method that does
+// not fit (variadic, more than one result beside the error) is an error at
+// start, not at the first call.
+func tabulate(services map[string]any) (map[string]call, error) {
+	table := map[string]call{}
+	for name, svc := range services {
+		v := reflect.ValueOf(svc)
+		for i := range v.NumMethod() {
+			m, full := v.Method(i), name+"."+v.Type().Method(i).Name
+			t := m.Type()
+			if t.IsVariadic() || t.NumOut() > 2 || (t.NumOut() == 2 && t.Out(1) != errorType) {
+				return nil, fmt.Errorf("%s cannot be called over HTTP", full)
+			}
+			c := call{fn: m}
+			for j := range t.NumIn() {
+				c.args = append(c.args, t.In(j))
+			}
+			table[full] = c
+		}
+	}
+	return table, nil
+}
+
+// serveCall runs one method with the JSON array in the body as its arguments.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("method")
+	c, ok := s.calls[name]
+	if !ok {
+		writeFailure(w, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("This version of Loop has no call %q.", name), "Reload the page: it may belong to another version."))
+		return
+	}
+	if ct := r.Header.Get("Content-Type"); !strings.HasPrefix(ct, "application/json") {
+		// A form or text/plain post needs no preflight in a browser; JSON does.
+		writeJSON(w, http.StatusUnsupportedMediaType, core.Fail(core.CodeInvalid, nil, "Calls are JSON.", "Send Content-Type: application/json."))
+		return
+	}
+	in, err := c.decode(http.MaxBytesReader(w, r.Body, maxCallBytes))
+	if err != nil {
+		writeFailure(w, err)
+		return
+	}
+	out, err := c.invoke(in)
+	if err != nil {
+		s.opts.Log.Debug("call failed", "method", name, "err", err)
+		writeFailure(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+func (c call) decode(body io.Reader) ([]reflect.Value, error) {
+	var raw []json.RawMessage
+	dec := json.NewDecoder(body)
+	if err := dec.Decode(&raw); err != nil && !errors.Is(err, io.EOF) {
+		if tooBig, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("That is more than %d MiB in one call.", tooBig.Limit>>20), "Put long text into a file in the project and name the file in the prompt.")
+		}
+		return nil, core.Fail(core.CodeInvalid, err, "The call is not a JSON array of arguments.", "")
+	}
+	if len(raw) != len(c.args) {
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The call takes %d arguments and got %d.", len(c.args), len(raw)), "")
+	}
+	in := make([]reflect.Value, len(raw))
+	for i, t := range c.args {
+		v := reflect.New(t)
+		if err := json.Unmarshal(raw[i], v.Interface()); err != nil {
+			return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("Argument %d of the call has the wrong form.", i+1), "")
+		}
+		in[i] = v.Elem()
+	}
+	return in, nil
+}
+
+func (c call) invoke(in []reflect.Value) (result any, err error) {
+	out := c.fn.Call(in)
+	if n := len(out); n > 0 && c.fn.Type().Out(n-1) == errorType {
+		if e, _ := out[n-1].Interface().(error); e != nil {
+			return nil, e
+		}
+		out = out[:n-1]
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out[0].Interface(), nil
+}
+
+// statusOf maps a failure's code to HTTP. What has no code is internal.
+func statusOf(c core.Code) int {
+	switch c {
+	case core.CodeInvalid, core.CodeDir, core.CodeMount, core.CodeConfig:
+		return http.StatusBadRequest
+	case core.CodeNotFound:
+		return http.StatusNotFound
+	case core.CodeConflict:
+		return http.StatusConflict
+	case "no_native_dialog":
+		return http.StatusNotImplemented
+	case core.CodeNoEngine, core.CodeEngineDenied, core.CodeEngineLost, core.CodeNoImage:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+func writeFailure(w http.ResponseWriter, err error) {
+	f := core.AsFailure(err)
+	writeJSON(w, statusOf(f.Code), f)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the only failure is a client that left
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Limits of one request. A prompt may be long (a pasted log); more than this
+// is a mistake.
+const (
+	maxCallBytes     = 8 << 20
+	headerTimeout    = 10 * time.Second
+	shutdownTimeout  = 3 * time.Second
+	eventWriteBudget = 15 * time.Second // a page that takes longer is let go and resynchronises
+)
+
+// EventSource is where pages get their events. Subscribe is called on a
+// request's goroutine; the returned channel is closed when the subscriber fell
+// behind or the app ends, and cancel may be called more than once.
+type EventSource interface {
+	SubscribeEvents() (events <-chan []core.Event, cancel func())
+}
+
+// Options assemble a Server.
+type Options struct {
+	Addr     string // "127.0.0.1:0" by default
+	Token    string // 256 bits in hex, made at every launch
+	Services map[string]any
+	Events   EventSource
+	Frontend fs.FS // the built page; nil serves a hint on how to build it
+	Log      *slog.Logger
+}
+
+// Server is the one listener of the app. New binds it; Serve runs until Close.
+type Server struct {
+	opts  Options
+	ln    net.Listener
+	http  *http.Server
+	door  *frontDoor
+	calls map[string]call
+	ctx   context.Context
+	stop  context.CancelFunc
+	conns sync.WaitGroup
+}
+
+// New binds the listener, so that the address is known before anything is
+// served. A taken port is a Failure that names the setting.
+func New(opts Options) (*Server, error) {
+	if opts.Addr == "" {
+		opts.Addr = "127.0.0.1:0"
+	}
+	host, _, err := net.SplitHostPort(opts.Addr)
+	if err != nil {
+		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q is not of the form host:port.", opts.Addr), "Use for example 127.0.0.1:8222.")
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host), "Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
+	}
+	calls, err := tabulate(opts.Services)
+	if err != nil {
+		return nil, fmt.Errorf("tabulate services: %w", err)
+	}
+	ln, err := net.Listen("tcp", opts.Addr)
+	if err != nil {
+		return nil, core.Fail(core.CodeConflict, err, fmt.Sprintf("Loop could not listen on %s.", opts.Addr), "Another program may use that port: choose another one in api_addr or --addr.")
+	}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: calls}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/health", s.health)
+	mux.HandleFunc("POST /api/call/{method}", s.owner(s.serveCall))
+	mux.HandleFunc("GET /api/ws", s.owner(s.serveEvents))
+	mux.HandleFunc("/api/", s.owner(func(w http.ResponseWriter, _ *http.Request) {
+		writeFailure(w, core.Fail(core.CodeNotFound, nil, "There is no such route.", "Look at docs/protocol.md for the routes of this version."))
+	}))
+	mux.Handle("/", page(opts.Frontend))
+	s.http = &http.Server{
+		Handler:           s.guard(mux),
+		ReadHeaderTimeout: headerTimeout,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// Addr is the bound host:port.
+func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// URL is the page's address without the token.
+func (s *Server) URL() string { return "http://" + s.Addr() + "/" }
+
+// Serve blocks until Close.
+func (s *Server) Serve() error {
+	if err := s.http.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve api: %w", err)
+	}
+	return nil
+}
+
+// Close ends every connection and waits for its handlers.
+func (s *Server) Close() error {
+	s.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close()
+	}
+	_ = s.ln.Close() // a server that never served does not own its listener
+	s.conns.Wait()
+	return err
+}
+
+// guard is the front door: nothing is routed before Host and Origin are known.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.door.admit(r) {
+			s.opts.Log.Warn("request refused", "host", r.Host, "origin", r.Header.Get("Origin"))
+			http.Error(w, "This address belongs to Loop on this machine and answers only its own window.", http.StatusForbidden)
+			return
+		}
+		allowCORS(w, r)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// owner requires the token.
+func (s *Server) owner(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.door.authenticated(r) {
+			writeJSON(w, http.StatusUnauthorized, core.Fail("unauthorized", nil, "This page does not hold the token of the running Loop.", "Open the address that Loop printed when it started; each start makes a new one."))
+			return
+		}
+		next(w, r)
+	}
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]bool{"ok": true})
+}

@@ -1,0 +1,143 @@
+package bind
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"loop/backend/channels"
+	"loop/backend/core"
+)
+
+// Page sizes of a timeline, in events.
+const (
+	defaultPage = 200
+	maxPage     = 1000
+	maxHistory  = 200
+	maxFolders  = 2000 // entries of one folder shown in the chooser
+)
+
+// Channels is bound as window.go.bind.Channels.
+type Channels struct {
+	Ctx       context.Context `json:"-"` // the app's life; Wails gives calls none of their own
+	Service   ChannelService  `json:"-"`
+	Timelines TimelineStore   `json:"-"`
+	RunsLive  RunService      `json:"-"`
+	Window    Native          `json:"-"`
+}
+
+// TimelinePage is a stretch of a channel's timeline, oldest first.
+type TimelinePage struct {
+	Events  []core.Event `json:"events"`
+	HasMore bool         `json:"has_more"`
+	Live    *LiveMessage `json:"live"`
+	Queue   []core.Run   `json:"queue"`
+}
+
+// Folder is one entry of the headless chooser.
+type Folder struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// FolderList is one folder's folders.
+type FolderList struct {
+	Path    string   `json:"path"`
+	Parent  string   `json:"parent"`
+	Entries []Folder `json:"entries"`
+}
+
+func (c *Channels) List() ([]channels.View, error) { return c.Service.List(c.Ctx) }
+
+func (c *Channels) Add(dir, name string) (channels.View, error) {
+	return c.Service.Add(c.Ctx, dir, name)
+}
+
+func (c *Channels) Demo() (channels.View, error) { return c.Service.Demo(c.Ctx) }
+
+func (c *Channels) Rename(id, name string) error {
+	return c.Service.Rename(c.Ctx, core.ChannelID(id), name)
+}
+
+func (c *Channels) Remove(id string) error { return c.Service.Remove(c.Ctx, core.ChannelID(id)) }
+
+// Timeline returns events before beforeID (0: the newest), with what is being
+// written now and the queue when it is the newest page.
+func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage, error) {
+	ch := core.ChannelID(id)
+	if _, err := c.Service.Get(c.Ctx, ch); err != nil {
+		return TimelinePage{}, err
+	}
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	var p TimelinePage
+	if beforeID == 0 {
+		// Read before the events: a message that completes in between is then
+		// shown once by its stored event, which replaces the live one.
+		p.Live = c.RunsLive.Live(ch)
+	}
+	var err error
+	if p.Events, p.HasMore, err = c.Timelines.Timeline(c.Ctx, ch, beforeID, min(limit, maxPage)); err != nil {
+		return TimelinePage{}, err
+	}
+	if beforeID == 0 {
+		if p.Queue, err = c.Timelines.Queue(c.Ctx, ch); err != nil {
+			return TimelinePage{}, err
+		}
+	}
+	return p, nil
+}
+
+// PickFolder opens the system's dialog; empty means the person closed it.
+func (c *Channels) PickFolder() (string, error) {
+	if c.Window == nil {
+		return "", core.Fail("no_native_dialog", nil, "A page in a browser cannot open the system's folder dialog.", "Choose the folder in the list.")
+	}
+	return c.Window.PickFolder()
+}
+
+// Folders lists the folders in path (the home folder when empty), for the
+// chooser of the headless page.
+func (c *Channels) Folders(path string) (FolderList, error) {
+	if path == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = string(filepath.Separator)
+		}
+		path = home
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return FolderList{}, core.Fail(core.CodeDir, err, "That is not a path.", "Type a full path.")
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return FolderList{}, core.Fail(core.CodeDir, err, "That folder cannot be opened.", "Go back and choose another one.")
+	}
+	list := FolderList{Path: path, Parent: filepath.Dir(path), Entries: []Folder{}}
+	for _, e := range entries {
+		full := filepath.Join(path, e.Name())
+		info, err := os.Stat(full) // follows links: a linked project folder is a folder
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		if list.Entries = append(list.Entries, Folder{Name: e.Name(), Path: full}); len(list.Entries) == maxFolders {
+			break
+		}
+	}
+	sort.SliceStable(list.Entries, func(i, j int) bool {
+		hi, hj := list.Entries[i].Name[0] == '.', list.Entries[j].Name[0] == '.'
+		if hi != hj {
+			return hj
+		}
+		return list.Entries[i].Name < list.Entries[j].Name
+	})
+	return list, nil
+}
+
+// History returns the channel's last prompts, newest first.
+func (c *Channels) History(id string, limit int) ([]string, error) {
+	return c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory))
+}

@@ -1,0 +1,103 @@
+package bind
+
+import (
+	"context"
+	"time"
+
+	"loop/backend/channels"
+	"loop/backend/core"
+	"loop/backend/doctor"
+)
+
+// ChannelService is the list of channels.
+type ChannelService interface {
+	List(ctx context.Context) ([]channels.View, error)
+	Get(ctx context.Context, id core.ChannelID) (channels.View, error)
+	Add(ctx context.Context, dir, name string) (channels.View, error)
+	Demo(ctx context.Context) (channels.View, error)
+	Rename(ctx context.Context, id core.ChannelID, name string) error
+	Remove(ctx context.Context, id core.ChannelID) error
+}
+
+// TimelineStore reads what happened.
+type TimelineStore interface {
+	Timeline(ctx context.Context, id core.ChannelID, beforeID int64, limit int) (events []core.Event, more bool, err error)
+	PromptHistory(ctx context.Context, id core.ChannelID, limit int) ([]string, error)
+	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
+	CostSince(ctx context.Context, since time.Time) (float64, error)
+}
+
+// RunService takes prompts and ends runs.
+type RunService interface {
+	Prompt(ctx context.Context, req core.Run) (core.Run, error)
+	Cancel(ctx context.Context, id core.RunID) error
+	Remove(ctx context.Context, id core.RunID) error
+	Retry(ctx context.Context, id core.RunID) (core.Run, error)
+	Live(id core.ChannelID) *LiveMessage
+}
+
+// ImageService builds the agent image.
+type ImageService interface {
+	Status(ctx context.Context) core.ImageStatus
+	Build(ctx context.Context) error
+	Cancel()
+}
+
+// ContainerService lists the containers of this Loop folder.
+type ContainerService interface {
+	List(ctx context.Context) ([]core.Container, error)
+}
+
+// EngineService says how the engine is.
+type EngineService interface {
+	Status(ctx context.Context) core.EngineStatus
+}
+
+// ConfigService shows the configuration and changes single fields of it.
+type ConfigService interface {
+	Status() ConfigStatus
+	Set(field string, value any) error
+}
+
+// DoctorService performs the checks.
+type DoctorService interface {
+	Check(ctx context.Context) doctor.Report
+}
+
+// Native is what only a window can do. Headless it is nil.
+type Native interface {
+	PickFolder() (string, error) // empty when the person closed the dialog
+	OpenURL(url string) error
+}
+
+// LiveMessage is the part of a message that was streamed but is not complete,
+// so that a page that reloads in the middle shows it.
+type LiveMessage struct {
+	RunID  core.RunID  `json:"run_id"`
+	MsgID  string      `json:"msg_id"`
+	Blocks []LiveBlock `json:"blocks"`
+}
+
+// LiveBlock is one block of it.
+type LiveBlock struct {
+	Kind string `json:"kind"` // text, thinking
+	Text string `json:"text"`
+}
+
+// ConfigStatus is the configuration as the page shows it; it never holds a key.
+type ConfigStatus struct {
+	Path           string          `json:"path"`
+	Problems       []ConfigProblem `json:"problems"`
+	HasCredentials bool            `json:"has_credentials"`
+	CredentialKind string          `json:"credential_kind,omitempty"`
+	Theme          string          `json:"theme"`
+}
+
+// ConfigProblem is one thing wrong with the file, located.
+type ConfigProblem struct {
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+}

@@ -1,0 +1,112 @@
+package bind
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"loop/backend/channels"
+	"loop/backend/core"
+	"loop/backend/doctor"
+)
+
+// GateStatus is the plain word about the gate, until there is one.
+const GateStatus = "not built yet"
+
+// System is bound as window.go.bind.System.
+type System struct {
+	Ctx        context.Context  `json:"-"`
+	Channels   ChannelService   `json:"-"`
+	Containers ContainerService `json:"-"`
+	Engine     EngineService    `json:"-"`
+	Image      ImageService     `json:"-"`
+	Config     ConfigService    `json:"-"`
+	Doctors    DoctorService    `json:"-"`
+	Timelines  TimelineStore    `json:"-"`
+	Seq        func() uint64    `json:"-"`
+	Version    string           `json:"-"`
+	Window     Native           `json:"-"`
+}
+
+// Snapshot is everything the frame shows, as of event Seq.
+type Snapshot struct {
+	Seq        uint64            `json:"seq"`
+	Version    string            `json:"version"`
+	Mode       string            `json:"mode"` // window, headless
+	Engine     core.EngineStatus `json:"engine"`
+	Image      core.ImageStatus  `json:"image"`
+	Channels   []channels.View   `json:"channels"`
+	Containers []core.Container  `json:"containers"`
+	Config     ConfigStatus      `json:"config"`
+	CostToday  float64           `json:"cost_today_usd"`
+	Gate       string            `json:"gate"`
+}
+
+// Snapshot reads the number first: what happens while the rest is read comes
+// again as an event, and events are safe to apply twice.
+func (s *System) Snapshot() (Snapshot, error) {
+	snap := Snapshot{Seq: s.Seq(), Version: s.Version, Mode: "headless", Gate: GateStatus}
+	if s.Window != nil {
+		snap.Mode = "window"
+	}
+	snap.Engine = s.Engine.Status(s.Ctx)
+	snap.Image = s.Image.Status(s.Ctx)
+	snap.Config = s.Config.Status()
+	var err error
+	if snap.Channels, err = s.Channels.List(s.Ctx); err != nil {
+		return Snapshot{}, err
+	}
+	if snap.Containers, err = s.Containers.List(s.Ctx); err != nil {
+		return Snapshot{}, err
+	}
+	now := time.Now()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	if snap.CostToday, err = s.Timelines.CostSince(s.Ctx, midnight); err != nil {
+		return Snapshot{}, err
+	}
+	return snap, nil
+}
+
+// Doctor performs every check; it takes a few seconds.
+func (s *System) Doctor() (doctor.Report, error) { return s.Doctors.Check(s.Ctx), nil }
+
+// ImageStatus is how the agent image stands.
+func (s *System) ImageStatus() core.ImageStatus { return s.Image.Status(s.Ctx) }
+
+// BuildImage builds the agent image and returns when it is done.
+func (s *System) BuildImage() error { return s.Image.Build(s.Ctx) }
+
+// CancelImageBuild stops a build under way.
+func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
+
+// Containers lists what this Loop folder has made.
+func (s *System) ListContainers() ([]core.Container, error) { return s.Containers.List(s.Ctx) }
+
+// SetCredential stores a key in the configuration file. The answer never holds it.
+func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
+	switch kind {
+	case "anthropic_api_key", "claude_code_oauth_token":
+	default:
+		return ConfigStatus{}, core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.", "Use anthropic_api_key or claude_code_oauth_token.")
+	}
+	if err := s.Config.Set(kind, value); err != nil {
+		return ConfigStatus{}, err
+	}
+	return s.Config.Status(), nil
+}
+
+// SetTheme stores dark, light or system.
+func (s *System) SetTheme(theme string) error { return s.Config.Set("theme", theme) }
+
+// OpenURL opens a web page in the person's browser. Only http and https: any
+// other scheme in agent text could start a program.
+func (s *System) OpenURL(link string) error {
+	u, err := url.Parse(link)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return core.Fail(core.CodeInvalid, err, "Loop opens web addresses only.", "Copy the link if you trust it.")
+	}
+	if s.Window == nil {
+		return core.Fail("no_native_dialog", nil, "A page in a browser opens links by itself.", "")
+	}
+	return s.Window.OpenURL(u.String())
+}
