@@ -1,0 +1,212 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"loop/backend/core"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const token = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+type echo struct{}
+
+func (echo) Add(a, b int) (int, error) { return a + b, nil }
+func (echo) Nothing() error            { return nil }
+func (echo) Refuse() (string, error) {
+	return "", core.Fail(core.CodeNotFound, nil, "It is not there.", "Look elsewhere.")
+}
+func (echo) Break() error { return errors.New("secret path /x") }
+
+type source struct {
+	mu   sync.Mutex
+	subs []chan []core.Event
+}
+
+func (s *source) SubscribeEvents() (<-chan []core.Event, func()) {
+	c := make(chan []core.Event, 4)
+	s.mu.Lock()
+	s.subs = append(s.subs, c)
+	s.mu.Unlock()
+	return c, func() {}
+}
+
+func serve(t *testing.T, src EventSource) (*Server, *http.Client) {
+	t.Helper()
+	s, err := New(Options{Token: token, Services: map[string]any{"Echo": echo{}}, Events: src,
+		Frontend: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Loop</title>")}},
+		Log:      slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve() }()
+	client := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, client
+}
+
+func request(t *testing.T, c *http.Client, method, url, body string, header map[string]string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range header {
+		if k == "Host" {
+			req.Host = v
+			continue
+		}
+		req.Header.Set(k, v)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(bytes.TrimSpace(b))
+}
+
+// TestFrontDoor asks with every pair of Host and Origin; only the listener's
+// own names with no Origin, its own origin or the webview's get past.
+func TestFrontDoor(t *testing.T) {
+	s, c := serve(t, &source{})
+	port := s.Addr()[strings.LastIndex(s.Addr(), ":"):]
+	hosts := map[string]bool{"127.0.0.1" + port: true, "localhost" + port: true, "evil.example" + port: false, "127.0.0.1": false, "127.0.0.1:1": false}
+	origins := map[string]bool{"": true, "http://127.0.0.1" + port: true, "wails://wails": true, "http://evil.example": false,
+		"null": false, "http://127.0.0.1": false, "https://127.0.0.1" + port: false, "wails://wails.evil": false}
+	for host, hostOK := range hosts {
+		for origin, originOK := range origins {
+			h := map[string]string{"Host": host, "Authorization": "Bearer " + token, "Content-Type": "application/json"}
+			if origin != "" {
+				h["Origin"] = origin
+			}
+			code, body := request(t, c, "POST", s.URL()+"api/call/Echo.Add", "[1,2]", h)
+			if want := hostOK && originOK; (code == 200) != want {
+				t.Errorf("host %q origin %q: %d %s, want admitted=%v", host, origin, code, body, want)
+			}
+		}
+	}
+}
+
+func TestToken(t *testing.T) {
+	s, c := serve(t, &source{})
+	for name, auth := range map[string]string{"none": "", "wrong": "Bearer " + strings.Repeat("0", 64), "prefix": "Bearer " + token[:32], "basic": "Basic " + token} {
+		code, _ := request(t, c, "POST", s.URL()+"api/call/Echo.Add?token="+token, "[1,2]", map[string]string{"Authorization": auth, "Content-Type": "application/json"})
+		if code != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, code)
+		}
+	}
+	for _, path := range []string{"", "api/health"} {
+		if code, _ := request(t, c, "GET", s.URL()+path, "", nil); code != 200 {
+			t.Errorf("%q needs no token: %d", path, code)
+		}
+	}
+}
+
+func TestCalls(t *testing.T) {
+	s, c := serve(t, &source{})
+	for _, tc := range []struct {
+		method, body string
+		code         int
+		want         string
+	}{
+		{"Echo.Add", "[2,3]", 200, "5"},
+		{"Echo.Nothing", "[]", 200, "null"},
+		{"Echo.Nothing", "", 200, "null"},
+		{"Echo.Refuse", "[]", 404, `"cause":"It is not there."`},
+		{"Echo.Break", "[]", 500, `"code":"internal"`},
+		{"Echo.Gone", "[]", 404, `"not_found"`},
+		{"Echo.Add", "[1]", 400, `"invalid_input"`},
+		{"Echo.Add", `["x",1]`, 400, `"invalid_input"`},
+		{"Echo.Add", `{`, 400, `"invalid_input"`},
+	} {
+		code, body := request(t, c, "POST", s.URL()+"api/call/"+tc.method, tc.body, map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+		if code != tc.code || !strings.Contains(body, tc.want) {
+			t.Errorf("%s %s: %d %s", tc.method, tc.body, code, body)
+		}
+	}
+	if code, _ := request(t, c, "POST", s.URL()+"api/call/Echo.Add", "[1,2]", map[string]string{"Authorization": "Bearer " + token, "Content-Type": "text/plain"}); code != 415 {
+		t.Errorf("plain text was accepted: %d", code)
+	}
+	if code, body := request(t, c, "POST", s.URL()+"api/call/Echo.Add", "["+strings.Repeat(" ", maxCallBytes)+"1,2]", map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json"}); code != 400 || !strings.Contains(body, "MiB") {
+		t.Errorf("oversize call: %d %.200s", code, body)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	src := &source{}
+	s, c := serve(t, src)
+	ctx := t.Context()
+	if _, _, err := websocket.Dial(ctx, "ws://"+s.Addr()+"/api/ws", &websocket.DialOptions{HTTPClient: c, Subprotocols: []string{"loop"}}); err == nil {
+		t.Fatal("a socket without the token was accepted")
+	}
+	conn, _, err := websocket.Dial(ctx, "ws://"+s.Addr()+"/api/ws", &websocket.DialOptions{HTTPClient: c, Subprotocols: []string{"loop", "loop.token." + token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	if conn.Subprotocol() != "loop" {
+		t.Errorf("subprotocol %q", conn.Subprotocol())
+	}
+	sub := src.wait(ctx)
+	sub <- []core.Event{{Seq: 7, Type: core.EventNotice}}
+	_, data, err := conn.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []core.Event
+	if err := json.Unmarshal(data, &got); err != nil || len(got) != 1 || got[0].Seq != 7 {
+		t.Fatalf("%s %v", data, err)
+	}
+	close(sub)
+	if _, _, err = conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
+		t.Fatalf("a page that fell behind must be told: %v", err)
+	}
+}
+
+func (s *source) wait(ctx context.Context) chan []core.Event {
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		n := len(s.subs)
+		s.mu.Unlock()
+		if n > 0 {
+			return s.subs[0]
+		}
+	}
+	return nil
+}
+
+func TestAddresses(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "nonsense"} {
+		if _, err := New(Options{Addr: addr, Log: slog.New(slog.DiscardHandler)}); err == nil {
+			t.Errorf("%q was accepted", addr)
+		}
+	}
+}
