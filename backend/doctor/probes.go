@@ -1,0 +1,249 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Parts are what the probes work on; daemon fills them from the running app.
+type Parts struct {
+	Engine  func(ctx context.Context) core.EngineStatus
+	Image   func(ctx context.Context) core.ImageStatus
+	Trial   func(ctx context.Context) (Trial, error) // starts a container with the production spec, opens its link, removes it
+	Home    string
+	Desktop bool // this binary can open a window
+	OS      string
+	Getenv  func(string) string
+
+	// Credential returns what a run would use now; both empty when there is none.
+	Credential func() (kind, secret string)
+	BaseURL    string // of the model; empty is the public API
+	ExtraCA    []string
+	Problems   func() []string // of the configuration file, located
+}
+
+// Trial is what starting a container and its link took.
+type Trial struct {
+	Started   time.Duration // create, start, hello
+	RoundTrip time.Duration
+	GuestUID  int
+}
+
+// DefaultBaseURL is the public API's address.
+const DefaultBaseURL = "https://api.anthropic.com"
+
+// minFree is what an image build and a few runs need; below it builds fail in
+// ways that do not name the disk.
+const minFree = 5 << 30
+
+// Probes are the checks of “loop doctor”, in the order shown.
+func Probes(p Parts) []Probe {
+	return []Probe{
+		{ID: "config", Title: "Configuration", Limit: 5 * time.Second, Do: p.config},
+		{ID: "disk", Title: "Disk", Limit: 10 * time.Second, Do: p.disk},
+		{ID: "engine", Title: "Docker engine", Limit: 10 * time.Second, Do: p.engine},
+		{ID: "image", Title: "Agent image", Limit: 10 * time.Second, Needs: []string{"engine"}, Do: p.image},
+		{ID: "link", Title: "Container and link", Limit: 40 * time.Second, Needs: []string{"image"}, Do: p.link},
+		{ID: "ca", Title: "Certificates", Limit: 10 * time.Second, Do: p.certificates},
+		{ID: "credentials", Title: "Model access", Limit: 15 * time.Second, Do: p.credentials},
+		{ID: "display", Title: "Display", Limit: 5 * time.Second, Do: p.display},
+		{ID: "gate", Title: "Gate", Limit: time.Second, Do: p.gate},
+	}
+}
+
+func (p Parts) config(context.Context) (Check, error) {
+	if list := p.Problems(); len(list) > 0 {
+		return Check{State: Warn, Summary: list[0], Detail: strings.Join(list, "\n"), Remedy: "Correct the file; until then Loop uses the last good values."}, nil
+	}
+	return Check{Summary: "Read without problems."}, nil
+}
+
+func (p Parts) disk(context.Context) (Check, error) {
+	f, err := os.CreateTemp(p.Home, "doctor-*")
+	if err != nil {
+		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Loop cannot write in %s.", p.Home), "Check who owns the folder and whether the disk is full.")
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	block := make([]byte, 1<<20)
+	_, _ = rand.Read(block)
+	if _, err = f.Write(block); err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Writing 1 MiB in %s did not work.", p.Home), "Free some space; old images are the usual reason.")
+	}
+	free, err := freeBytes(p.Home)
+	if err != nil {
+		return Check{State: Warn, Summary: "Wrote 1 MiB; how much space is left is not known.", Detail: err.Error()}, nil
+	}
+	c := Check{Summary: fmt.Sprintf("Wrote 1 MiB in %s; %.1f GB free.", p.Home, float64(free)/1e9)}
+	if free < minFree {
+		c.State, c.Remedy = Warn, "An image build needs about 5 GB: remove old images with “docker image prune”."
+	}
+	return c, nil
+}
+
+func (p Parts) engine(ctx context.Context) (Check, error) {
+	s := p.Engine(ctx)
+	if s.Failure != nil {
+		return Check{}, s.Failure
+	}
+	mode := "rootful"
+	if s.Rootless {
+		mode = "rootless"
+	}
+	return Check{Summary: fmt.Sprintf("%s %s (API %s, %s), from %s at %s.", s.Name, s.Version, s.APIVersion, mode, s.Source, s.Host)}, nil
+}
+
+func (p Parts) image(ctx context.Context) (Check, error) {
+	s := p.Image(ctx)
+	switch s.State {
+	case core.ImageReady:
+		return Check{Summary: s.Ref + " is there and matches this version.", Detail: s.Note}, nil
+	case core.ImageBuilding:
+		return Check{State: Warn, Summary: "It is being built: " + s.Step}, nil
+	case core.ImageStale:
+		return Check{State: Warn, Summary: s.Ref + " was made by another version of Loop.", Remedy: "Build it again: “loop image build”, or the button in the window. The next run does it by itself."}, nil
+	case core.ImageMissing:
+		return Check{State: Fail, Summary: s.Ref + " is not there.", Remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself."}, nil
+	}
+	if s.Failure != nil {
+		return Check{}, s.Failure
+	}
+	return Check{State: Warn, Summary: "It is not known whether the image is there."}, nil
+}
+
+func (p Parts) link(ctx context.Context) (Check, error) {
+	t, err := p.Trial(ctx)
+	if err != nil {
+		return Check{}, err
+	}
+	return Check{Summary: fmt.Sprintf("Started a container and had its hello after %v; one round trip takes %v. The container is removed again.",
+		t.Started.Round(time.Millisecond), t.RoundTrip.Round(10*time.Microsecond))}, nil
+}
+
+// certificates reads every configured CA file as the image build will.
+func (p Parts) certificates(context.Context) (Check, error) {
+	if len(p.ExtraCA) == 0 {
+		return Check{Summary: "No extra CA files are configured; the system's are used."}, nil
+	}
+	for _, path := range p.ExtraCA {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be read.", path), "Correct extra_ca_files in the configuration.")
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(b) {
+			return Check{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("%s holds no PEM certificate.", path), "Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files.")
+		}
+	}
+	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(p.ExtraCA))}, nil
+}
+
+// credentials asks the API with the credential a run would use. It asks for
+// the list of models, which costs nothing.
+func (p Parts) credentials(ctx context.Context) (Check, error) {
+	kind, secret := p.Credential()
+	if kind == "" {
+		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
+			Remedy: "Paste an API key in the settings, or put anthropic_api_key or claude_code_oauth_token into the configuration file."}, nil
+	}
+	base := p.BaseURL
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	u, err := url.JoinPath(base, "v1/models")
+	if err != nil {
+		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
+	}
+	req.Header.Set("anthropic-version", "2023-06-01")
+	if kind == "claude_code_oauth_token" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+		req.Header.Set("anthropic-beta", "oauth-2025-04-20")
+	} else {
+		req.Header.Set("x-api-key", secret)
+	}
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+		// A redirect would carry the key to a host nobody named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		// The URL is in the error, the key never is.
+		return Check{State: Warn, Summary: "A key is set, but " + req.URL.Host + " could not be reached.", Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
+	}
+	_ = res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode), "Paste a valid one in the settings.")
+	case res.StatusCode >= 500:
+		return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d; the key could not be checked.", req.URL.Host, res.StatusCode)}, nil
+	}
+	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
+}
+
+func words(kind string) string {
+	if kind == "claude_code_oauth_token" {
+		return "sign-in token"
+	}
+	return "API key"
+}
+
+// display connects to the display server a window would use.
+func (p Parts) display(ctx context.Context) (Check, error) {
+	if p.OS != "linux" {
+		return Check{Summary: "The system's own."}, nil
+	}
+	headless := Check{State: Warn, Remedy: "“loop serve” shows the same page in a browser."}
+	var addr string
+	switch wayland, x := p.Getenv("WAYLAND_DISPLAY"), p.Getenv("DISPLAY"); {
+	case wayland != "":
+		if addr = wayland; !filepath.IsAbs(addr) {
+			addr = filepath.Join(p.Getenv("XDG_RUNTIME_DIR"), wayland)
+		}
+	case strings.HasPrefix(x, ":"):
+		n, _, _ := strings.Cut(x[1:], ".")
+		addr = "/tmp/.X11-unix/X" + n
+	case x != "":
+		headless.Summary = "The display " + x + " is on another machine; it was not tried."
+		return headless, nil
+	default:
+		headless.Summary = "No display is set (DISPLAY, WAYLAND_DISPLAY)."
+		return headless, nil
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", addr)
+	if err != nil {
+		// X servers also listen on the abstract name, which needs no file.
+		if c, aerr := (&net.Dialer{}).DialContext(ctx, "unix", "@"+addr); aerr == nil {
+			conn, err = c, nil
+		}
+	}
+	if err != nil {
+		headless.Summary, headless.Detail = "A display is set, but it does not answer.", err.Error()
+		return headless, nil
+	}
+	_ = conn.Close()
+	if !p.Desktop {
+		return Check{Summary: "A display answers. This binary has no window in it; loop-desktop has."}, nil
+	}
+	return Check{Summary: "A display answers at " + addr + "."}, nil
+}
+
+func (p Parts) gate(context.Context) (Check, error) {
+	return Check{State: Warn, Summary: "Not built yet: nothing stops at the kernel to ask you. The container is the only wall.",
+		Remedy: "Give agents only directories you can restore; docs/limits.md says what that means."}, nil
+}
