@@ -1,0 +1,364 @@
+//go:build docker
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// patience bounds any single wait. A cold run takes a few seconds; a loaded
+// two-core machine has been seen to take ten times that.
+const patience = 150 * time.Second
+
+// home is one Loop folder with the binary that works on it.
+type home struct {
+	t   *testing.T
+	bin string
+	dir string // LOOP_HOME
+	env []string
+}
+
+func newHome(t *testing.T, config string) *home {
+	t.Helper()
+	bin := os.Getenv("LOOP_BIN")
+	if bin == "" {
+		t.Fatal("LOOP_BIN does not name the built binary; run these tests with “make test”")
+	}
+	h := &home{t: t, bin: bin, dir: filepath.Join(t.TempDir(), "loop-home")}
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if config != "" {
+		if err := os.WriteFile(filepath.Join(h.dir, "config.json"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.env = append(os.Environ(), "LOOP_HOME="+h.dir, "NO_COLOR=1")
+	t.Cleanup(h.removeContainers)
+	return h
+}
+
+// removeContainers takes away what this folder's runs left for inspection.
+func (h *home) removeContainers() {
+	for _, c := range h.containers() {
+		if out, err := docker(context.Background(), "rm", "-f", "-v", c.ID); err != nil {
+			h.t.Logf("remove %s: %v %s", c.ID, err, out)
+		}
+	}
+}
+
+type result struct {
+	code   int
+	out    string
+	err    string
+	took   time.Duration
+	events []core.Event
+	last   map[string]any
+}
+
+// run executes one command to its end.
+func (h *home) run(args ...string) result {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, h.bin, args...)
+	cmd.Env = h.env
+	var out, errb bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errb
+	began := time.Now()
+	err := cmd.Run()
+	r := result{out: out.String(), err: errb.String(), took: time.Since(began)}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		r.code = exit.ExitCode()
+	} else if err != nil {
+		h.t.Fatalf("%v: %v", args, err)
+	}
+	return r
+}
+
+// runJSON is run with --json, parsed.
+func (h *home) runJSON(args ...string) result {
+	h.t.Helper()
+	r := h.run(append([]string{"run", "--json"}, args...)...)
+	sc := bufio.NewScanner(strings.NewReader(r.out))
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		var m map[string]any
+		if err := json.Unmarshal(sc.Bytes(), &m); err != nil {
+			h.t.Fatalf("a line of --json is not JSON: %v: %.300s", err, sc.Text())
+		}
+		r.last = m
+		var e core.Event
+		if err := json.Unmarshal(sc.Bytes(), &e); err == nil && e.Seq > 0 {
+			r.events = append(r.events, e)
+		}
+	}
+	return r
+}
+
+// texts returns the contents of the agent's messages.
+func texts(events []core.Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		var m core.MessageCreated
+		if e.Type == core.EventMessageCreated && json.Unmarshal(e.Data, &m) == nil && m.IsBot {
+			b.WriteString(m.Content + "\n")
+		}
+	}
+	return b.String()
+}
+
+// server is a running “loop serve”.
+type server struct {
+	h     *home
+	cmd   *exec.Cmd
+	url   string
+	token string
+	log   *bytes.Buffer
+	done  chan error
+}
+
+var ready = regexp.MustCompile(`^Loop is ready: (http://127\.0\.0\.1:\d+/)#token=([0-9a-f]{64})$`)
+
+func (h *home) serve(args ...string) *server {
+	h.t.Helper()
+	s := &server{h: h, log: &bytes.Buffer{}, done: make(chan error, 1)}
+	s.cmd = exec.Command(h.bin, append([]string{"serve"}, args...)...)
+	s.cmd.Env = h.env
+	s.cmd.Stderr = s.log
+	pipe, err := s.cmd.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	lines := make(chan string)
+	go func() {
+		sc := bufio.NewScanner(pipe)
+		for sc.Scan() {
+			select {
+			case lines <- sc.Text():
+			case <-h.t.Context().Done():
+			}
+		}
+		close(lines)
+		s.done <- s.cmd.Wait()
+	}()
+	h.t.Cleanup(func() { s.stop() })
+	timeout := time.After(patience)
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				h.t.Fatalf("loop serve ended: %s", s.log)
+			}
+			if m := ready.FindStringSubmatch(line); m != nil {
+				s.url, s.token = m[1], m[2]
+				go func() {
+					for range lines {
+					}
+				}()
+				return s
+			}
+		case <-timeout:
+			h.t.Fatalf("loop serve did not get ready: %s", s.log)
+		}
+	}
+}
+
+// kill ends the process as a crash does.
+func (s *server) kill() {
+	_ = s.cmd.Process.Signal(syscall.SIGKILL)
+	<-s.done
+	s.done <- nil
+}
+
+// stop ends it as a person does, and fails when it does not go.
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-s.done:
+		s.done <- err
+	case <-time.After(30 * time.Second):
+		s.h.t.Errorf("loop serve did not end on SIGTERM: %s", s.log)
+		s.kill()
+	}
+}
+
+// call calls a bound method.
+func (s *server) call(method string, out any, args ...any) error {
+	if args == nil {
+		args = []any{}
+	}
+	body, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(s.h.t.Context(), "POST", s.url+"api/call/"+method, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %d %s", method, res.StatusCode, b)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(b, out)
+}
+
+func (s *server) must(method string, out any, args ...any) {
+	s.h.t.Helper()
+	if err := s.call(method, out, args...); err != nil {
+		s.h.t.Fatal(err)
+	}
+}
+
+type timeline struct {
+	Events []core.Event `json:"events"`
+	Queue  []core.Run   `json:"queue"`
+}
+
+// until polls the timeline until ok accepts it.
+func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) timeline {
+	s.h.t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var page timeline
+	for {
+		s.must("Channels.Timeline", &page, ch, 0, 1000)
+		if ok(page) {
+			return page
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			b, _ := json.MarshalIndent(page, "", " ")
+			s.h.t.Fatalf("waited for %s in vain\n%s\n%s", what, b, s.log)
+		}
+	}
+}
+
+// statuses returns the states a run went through.
+func statuses(p timeline, run core.RunID) (list []core.RunState) {
+	for _, e := range p.Events {
+		var st core.Status
+		if e.Type == core.EventStatus && e.RunID == run && json.Unmarshal(e.Data, &st) == nil {
+			if n := len(list); n == 0 || list[n-1] != st.State {
+				list = append(list, st.State)
+			}
+		}
+	}
+	return list
+}
+
+func ended(p timeline, run core.RunID) bool {
+	s := statuses(p, run)
+	return len(s) > 0 && s[len(s)-1].Terminal()
+}
+
+func count(p timeline, typ core.EventType, run core.RunID) (n int) {
+	for _, e := range p.Events {
+		if e.Type == typ && e.RunID == run {
+			n++
+		}
+	}
+	return n
+}
+
+// container is what the engine says of one.
+type container struct {
+	ID, Name string
+	State    struct {
+		Running   bool
+		Pid       int
+		ExitCode  int
+		OOMKilled bool
+	}
+	Config struct {
+		Labels map[string]string
+		Env    []string
+	}
+	HostConfig struct {
+		CapDrop, CapAdd, SecurityOpt []string
+		ReadonlyRootfs, AutoRemove   bool
+		NetworkMode                  string
+	}
+}
+
+// containers lists what runs of this folder made, by the install label.
+func (h *home) containers() []container {
+	h.t.Helper()
+	out, err := docker(context.Background(), "ps", "-aq", "--no-trunc", "--filter", "label=app=loop-agent")
+	if err != nil {
+		h.t.Fatalf("list containers: %v %s", err, out)
+	}
+	ids := strings.Fields(out)
+	if len(ids) == 0 {
+		return nil
+	}
+	out, _ = docker(context.Background(), append([]string{"inspect"}, ids...)...) // one may be gone by now
+	var all, mine []container
+	if err := json.Unmarshal([]byte(out), &all); err != nil {
+		h.t.Fatalf("inspect: %v %.500s", err, out)
+	}
+	for _, c := range all {
+		// Mount sources name the folder; every container of a run mounts its state.
+		if h.owns(c.ID) {
+			mine = append(mine, c)
+		}
+	}
+	return mine
+}
+
+func (h *home) owns(id string) bool {
+	out, _ := docker(context.Background(), "inspect", "-f", "{{range .Mounts}}{{.Source}}\n{{end}}", id)
+	return strings.Contains(out, h.dir+"/")
+}
+
+// docker runs the first docker client that reaches the engine.
+func docker(ctx context.Context, args ...string) (string, error) {
+	bin := "docker"
+	if _, err := os.Stat("/usr/bin/docker"); err == nil {
+		bin = "/usr/bin/docker"
+	}
+	var out, errb bytes.Buffer
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errb
+	err := cmd.Run()
+	if err != nil {
+		return out.String(), fmt.Errorf("%w: %s", err, errb.String())
+	}
+	return out.String(), nil
+}
