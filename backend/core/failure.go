@@ -35,6 +35,7 @@ const (
 	CodeCancelled       Code = "cancelled"
 	CodeInterrupted     Code = "interrupted"
 	CodeSpoolFull       Code = "spool_full"
+	CodeDatabase        Code = "database" // Loop's own database cannot be opened, read or written
 )
 
 // Failure is an error a person can act on. Cause and Remedy are whole

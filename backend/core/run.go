@@ -36,6 +36,7 @@ type Run struct {
 	Demo        bool        `json:"demo"`
 	Script      string      `json:"script,omitempty"` // demo script by name; empty is the default one
 	CreatedAt   time.Time   `json:"created_at"`
+	NotBefore   time.Time   `json:"not_before,omitzero"` // queued: not claimed earlier
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	EndedAt     time.Time   `json:"ended_at,omitzero"`
 	ContainerID ContainerID `json:"container_id,omitempty"`
