@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"loop/backend/core"
+	"loop/backend/store/internal/rows"
+)
+
+// AddChannel stores a new channel; an id already there is core.ErrConflict.
+func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = s.now()
+	}
+	return s.inTx(ctx, "add channel", func(q *rows.Queries) error {
+		return q.InsertChannel(ctx, rows.InsertChannelParams{
+			ID: string(c.ID), ParentID: string(c.ParentID), Kind: string(c.Kind), Name: c.Name,
+			Dir: c.Dir, SessionID: string(c.SessionID), CreatedAt: toMillis(c.CreatedAt),
+		})
+	})
+}
+
+// Channel returns one channel or core.ErrNotFound.
+func (s *Store) Channel(ctx context.Context, id core.ChannelID) (core.Channel, error) {
+	r, err := s.read.GetChannel(ctx, string(id))
+	if err != nil {
+		return core.Channel{}, s.wrap("read channel", err)
+	}
+	return channelOf(r), nil
+}
+
+// Channels returns all channels, oldest first.
+func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
+	list, err := s.read.ListChannels(ctx)
+	if err != nil {
+		return nil, s.wrap("list channels", err)
+	}
+	return mapped(list, channelOf), nil
+}
+
+// RenameChannel changes the name only.
+func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name string) error {
+	return s.inTx(ctx, "rename channel", func(q *rows.Queries) error {
+		return found(q.RenameChannel(ctx, rows.RenameChannelParams{Name: name, ID: string(id)}))
+	})
+}
+
+// SetChannelSession replaces the session the next run resumes; empty starts afresh.
+func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, session core.SessionID) error {
+	return s.inTx(ctx, "set session", func(q *rows.Queries) error {
+		return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: string(session), ID: string(id)}))
+	})
+}
+
+// RemoveChannel deletes a channel with its runs and timeline. A run under way
+// makes it core.ErrConflict: the caller cancels first.
+func (s *Store) RemoveChannel(ctx context.Context, id core.ChannelID) error {
+	return s.inTx(ctx, "remove channel", func(q *rows.Queries) error {
+		active, err := q.CountActive(ctx, string(id))
+		if err != nil {
+			return err
+		}
+		if active > 0 {
+			return fmt.Errorf("%w: a run of the channel is under way", core.ErrConflict)
+		}
+		return found(q.DeleteChannel(ctx, string(id)))
+	})
+}
+
+// LastEventIDs gives the newest stored event of every channel that has one.
+func (s *Store) LastEventIDs(ctx context.Context) (map[core.ChannelID]int64, error) {
+	list, err := s.read.LastEventIDs(ctx)
+	if err != nil {
+		return nil, s.wrap("read last events", err)
+	}
+	out := make(map[core.ChannelID]int64, len(list))
+	for _, r := range list {
+		out[core.ChannelID(r.ChannelID)] = r.LastID
+	}
+	return out, nil
+}
+
+func channelOf(r rows.Channel) core.Channel {
+	return core.Channel{
+		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
+		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), CreatedAt: fromMillis(r.CreatedAt),
+	}
+}
+
+// found turns "no row changed" into core.ErrNotFound.
+func found(n int64, err error) error {
+	if err == nil && n == 0 {
+		return core.ErrNotFound
+	}
+	return err
+}
+
+// mapped never returns nil, so that a list is [] in JSON.
+func mapped[R, T any](in []R, f func(R) T) []T {
+	out := make([]T, len(in))
+	for i, r := range in {
+		out[i] = f(r)
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"loop/backend/core"
+	"loop/backend/store/internal/rows"
+)
+
+// AppendEvents stores what was read of a run's output between two absolute
+// offsets of its spool, in one transaction with the new offset. from must be
+// the offset stored so far, otherwise it is core.ErrConflict and nothing is
+// written: the same bytes can never be stored twice. Events that do not stem
+// from the spool go with from == to. The run must be under way.
+//
+// It returns the events with their IDs.
+func (s *Store) AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error) {
+	if to < from {
+		return nil, fmt.Errorf("append events: %w: offset would go back from %d to %d", core.ErrConflict, from, to)
+	}
+	var out []core.Event
+	err := s.inTx(ctx, "append events", func(q *rows.Queries) error {
+		n, err := q.SetSpoolOffset(ctx, rows.SetSpoolOffsetParams{SpoolOffset: to, ID: string(run), Previous: from})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			r, err := q.GetRun(ctx, string(run))
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("%w: run is %s at offset %d, not under way at %d", core.ErrConflict, r.State, r.SpoolOffset, from)
+		}
+		out, err = insertEvents(ctx, q, events)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// AddEvents stores events that belong to a channel but to no step of a run.
+func (s *Store) AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error) {
+	var out []core.Event
+	err := s.inTx(ctx, "add events", func(q *rows.Queries) (err error) {
+		out, err = insertEvents(ctx, q, events)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Timeline returns up to limit events of a channel older than beforeID (0 is
+// the newest), oldest first, and whether older ones exist.
+func (s *Store) Timeline(ctx context.Context, ch core.ChannelID, beforeID int64, limit int) ([]core.Event, bool, error) {
+	if beforeID <= 0 {
+		beforeID = math.MaxInt64
+	}
+	limit = min(max(limit, 1), maxPage)
+	list, err := s.read.TimelineBefore(ctx, rows.TimelineBeforeParams{ChannelID: string(ch), ID: beforeID, Limit: int64(limit) + 1})
+	if err != nil {
+		return nil, false, s.wrap("read timeline", err)
+	}
+	more := len(list) > limit
+	if more {
+		list = list[:limit]
+	}
+	out := make([]core.Event, len(list))
+	for i, r := range list {
+		out[len(list)-1-i] = eventOf(r)
+	}
+	return out, more, nil
+}
+
+// maxPage bounds one page of a timeline; the window asks for some hundred.
+const maxPage = 5000
+
+// RunEvents returns up to limit stored events of a run after an event id, oldest first.
+func (s *Store) RunEvents(ctx context.Context, run core.RunID, afterID int64, limit int) ([]core.Event, error) {
+	limit = min(max(limit, 1), maxPage)
+	list, err := s.read.RunEvents(ctx, rows.RunEventsParams{RunID: string(run), After: afterID, MaxRows: int64(limit)})
+	if err != nil {
+		return nil, s.wrap("read run events", err)
+	}
+	return mapped(list, eventOf), nil
+}
+
+func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]core.Event, error) {
+	out := make([]core.Event, len(events))
+	for i, e := range events {
+		data := string(e.Data)
+		if data == "" {
+			data = "null"
+		}
+		if e.Timestamp == 0 {
+			e.Timestamp = toMillis(e.Time)
+		}
+		id, err := q.InsertEvent(ctx, rows.InsertEventParams{
+			ChannelID: string(e.ChannelID), RunID: string(e.RunID), Type: string(e.Type), Ts: e.Timestamp, Data: data,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("store %s: %w", e.Type, err)
+		}
+		e.ID = id
+		out[i] = e
+	}
+	return out, nil
+}
+
+func eventOf(r rows.Event) core.Event {
+	return core.Event{
+		ID: r.ID, Type: core.EventType(r.Type), ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
+		Time: fromMillis(r.Ts), Timestamp: r.Ts, Data: json.RawMessage(r.Data),
+	}
+}

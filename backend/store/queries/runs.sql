@@ -1,0 +1,56 @@
+-- name: InsertRun :exec
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?);
+
+-- name: GetRun :one
+SELECT * FROM runs WHERE id = ?;
+
+-- name: NextQueued :one
+SELECT * FROM runs
+WHERE channel_id = sqlc.arg(channel_id) AND state = 'queued' AND not_before <= sqlc.arg(now)
+ORDER BY priority DESC, seq LIMIT 1;
+
+-- name: CountActive :one
+SELECT count(*) FROM runs WHERE channel_id = ? AND state IN ('starting', 'running');
+
+-- name: MarkStarting :execrows
+UPDATE runs SET state = 'starting', started_at = sqlc.arg(now) WHERE id = sqlc.arg(id) AND state = 'queued';
+
+-- name: UpdateRun :execrows
+UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?
+WHERE id = ?;
+
+-- name: FinishRun :execrows
+UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, outcome = ?
+WHERE id = ?;
+
+-- name: SetSpoolOffset :execrows
+UPDATE runs SET spool_offset = sqlc.arg(spool_offset)
+WHERE id = sqlc.arg(id) AND state IN ('starting', 'running') AND spool_offset = sqlc.arg(previous);
+
+-- name: ListRuns :many
+SELECT * FROM runs
+WHERE (CAST(sqlc.arg(channel_id) AS TEXT) = '' OR channel_id = CAST(sqlc.arg(channel_id) AS TEXT))
+  AND (CAST(sqlc.arg(states) AS TEXT) = '' OR instr(CAST(sqlc.arg(states) AS TEXT), ' ' || state || ' ') > 0)
+ORDER BY seq DESC LIMIT sqlc.arg(max_rows);
+
+-- name: ListQueue :many
+SELECT * FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, seq;
+
+-- name: ListActive :many
+SELECT * FROM runs WHERE state IN ('starting', 'running') ORDER BY seq;
+
+-- name: ChannelsWithQueue :many
+SELECT channel_id, count(*) AS queued FROM runs
+WHERE state = 'queued' GROUP BY channel_id ORDER BY min(seq);
+
+-- name: LatestEnded :many
+SELECT * FROM runs WHERE seq IN (
+    SELECT max(r.seq) FROM runs r WHERE r.state IN ('done', 'failed', 'cancelled', 'interrupted') GROUP BY r.channel_id
+);
+
+-- name: PromptHistory :many
+SELECT prompt FROM runs WHERE channel_id = ? GROUP BY prompt ORDER BY max(seq) DESC LIMIT ?;
+
+-- name: CostSince :one
+SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) FROM runs WHERE ended_at >= ?;

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/store/internal/rows"
+)
+
+// Enqueue stores a run in state queued together with events (its message) in
+// one transaction. A run whose id is already there is returned as it stands
+// with created false and nothing is written; if its channel or prompt differ
+// that is core.ErrConflict. An unknown channel is core.ErrNotFound.
+func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error) {
+	if run.ID == "" {
+		return core.Run{}, nil, false, fmt.Errorf("enqueue run: %w: no id", core.ErrConflict)
+	}
+	if run.CreatedAt.IsZero() {
+		run.CreatedAt = s.now()
+	}
+	err = s.inTx(ctx, "enqueue run", func(q *rows.Queries) error {
+		switch old, err := q.GetRun(ctx, string(run.ID)); {
+		case err == nil:
+			if old.ChannelID != string(run.ChannelID) || old.Prompt != run.Prompt {
+				return fmt.Errorf("%w: the run id %s is taken by another prompt", core.ErrConflict, run.ID)
+			}
+			stored, err = runOf(old)
+			return err
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+		if _, err := q.GetChannel(ctx, string(run.ChannelID)); err != nil {
+			return fmt.Errorf("channel: %w", err)
+		}
+		if err := q.InsertRun(ctx, rows.InsertRunParams{
+			ID: string(run.ID), ChannelID: string(run.ChannelID), Prompt: run.Prompt, AuthorID: run.AuthorID,
+			Priority: int64(run.Priority), Demo: flag(run.Demo), Script: run.Script,
+			CreatedAt: toMillis(run.CreatedAt), NotBefore: toMillis(run.NotBefore),
+		}); err != nil {
+			return err
+		}
+		row, err := q.GetRun(ctx, string(run.ID))
+		if err != nil {
+			return err
+		}
+		if stored, err = runOf(row); err != nil {
+			return err
+		}
+		created = true
+		out, err = insertEvents(ctx, q, events)
+		return err
+	})
+	if err != nil {
+		return core.Run{}, nil, false, err
+	}
+	return stored, out, created, nil
+}
+
+// ClaimNext takes the channel's next due run from queued to starting. ok is
+// false when there is none or a run of the channel is already under way.
+func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
+	err = s.inTx(ctx, "claim run", func(q *rows.Queries) error {
+		active, err := q.CountActive(ctx, string(ch))
+		if err != nil || active > 0 {
+			return err
+		}
+		now := toMillis(s.now())
+		row, err := q.NextQueued(ctx, rows.NextQueuedParams{ChannelID: string(ch), Now: now})
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := found(q.MarkStarting(ctx, rows.MarkStartingParams{Now: now, ID: row.ID})); err != nil {
+			return err
+		}
+		row.State, row.StartedAt = string(core.RunStarting), now
+		run, err = runOf(row)
+		ok = err == nil
+		return err
+	})
+	if err != nil {
+		return core.Run{}, false, err
+	}
+	return run, ok, nil
+}
+
+// steps are the legal changes of state besides staying; the terminal ones are
+// only made by FinishRun, and starting only by ClaimNext. Back from starting to
+// queued is for a run whose agent was never started.
+var steps = map[core.RunState][]core.RunState{
+	core.RunQueued:   {core.RunStarting, core.RunCancelled, core.RunFailed},
+	core.RunStarting: {core.RunQueued, core.RunRunning, core.RunFailed, core.RunCancelled, core.RunInterrupted, core.RunDone},
+	core.RunRunning:  {core.RunDone, core.RunFailed, core.RunCancelled, core.RunInterrupted},
+}
+
+func legal(from, to core.RunState) bool {
+	for _, s := range steps[from] {
+		if s == to {
+			return true
+		}
+	}
+	return false
+}
+
+// UpdateRun stores a run's state, priority, times, container and spawn, with
+// events, in one transaction. Identity, prompt, spool offset and outcome are
+// left alone. An illegal or terminal step is core.ErrConflict.
+func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
+	var out []core.Event
+	err := s.inTx(ctx, "update run", func(q *rows.Queries) error {
+		row, err := q.GetRun(ctx, string(run.ID))
+		if err != nil {
+			return err
+		}
+		from := core.RunState(row.State)
+		if from.Terminal() || run.State.Terminal() || (from != run.State && !legal(from, run.State)) {
+			return fmt.Errorf("%w: a run cannot go from %s to %s", core.ErrConflict, from, run.State)
+		}
+		offset := row.SpoolOffset
+		if run.State == core.RunQueued || row.SpawnID != string(run.SpawnID) {
+			offset = 0 // another spawn, another spool
+		}
+		if err := found(q.UpdateRun(ctx, rows.UpdateRunParams{
+			State: string(run.State), Priority: int64(run.Priority), NotBefore: toMillis(run.NotBefore),
+			StartedAt: toMillis(run.StartedAt), ContainerID: string(run.ContainerID), SpawnID: string(run.SpawnID),
+			SpoolOffset: offset, ID: string(run.ID),
+		})); err != nil {
+			return err
+		}
+		out, err = insertEvents(ctx, q, events)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// FinishRun ends a run: state, outcome, last spool offset and events (the
+// final status) in one transaction. The channel's session id is replaced only
+// when the run is done and names one. Finishing a finished run is
+// core.ErrConflict, so a run ends exactly once.
+func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
+	if run.EndedAt.IsZero() {
+		run.EndedAt = s.now()
+	}
+	outcome, err := json.Marshal(run.Outcome)
+	if err != nil {
+		return nil, fmt.Errorf("finish run: encode outcome: %w", err)
+	}
+	var out []core.Event
+	err = s.inTx(ctx, "finish run", func(q *rows.Queries) error {
+		row, err := q.GetRun(ctx, string(run.ID))
+		if err != nil {
+			return err
+		}
+		from := core.RunState(row.State)
+		if !run.State.Terminal() || !legal(from, run.State) {
+			return fmt.Errorf("%w: a run cannot end as %s after %s", core.ErrConflict, run.State, from)
+		}
+		if err := found(q.FinishRun(ctx, rows.FinishRunParams{
+			State: string(run.State), EndedAt: toMillis(run.EndedAt), ContainerID: string(run.ContainerID),
+			SpawnID: string(run.SpawnID), SpoolOffset: max(run.SpoolOffset, row.SpoolOffset),
+			CostUsd: run.Outcome.CostUSD, Outcome: string(outcome), ID: string(run.ID),
+		})); err != nil {
+			return err
+		}
+		if run.State == core.RunDone && run.Outcome.SessionID != "" {
+			if err := found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{
+				SessionID: string(run.Outcome.SessionID), ID: row.ChannelID,
+			})); err != nil {
+				return fmt.Errorf("set session: %w", err)
+			}
+		}
+		out, err = insertEvents(ctx, q, events)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Run returns one run or core.ErrNotFound.
+func (s *Store) Run(ctx context.Context, id core.RunID) (core.Run, error) {
+	row, err := s.read.GetRun(ctx, string(id))
+	if err != nil {
+		return core.Run{}, s.wrap("read run", err)
+	}
+	return runOf(row)
+}
+
+// ListRuns returns up to limit runs, newest first, of one channel (empty: all)
+// in any of the states (none: all).
+func (s *Store) ListRuns(ctx context.Context, ch core.ChannelID, limit int, states ...core.RunState) ([]core.Run, error) {
+	var set strings.Builder
+	for _, st := range states {
+		set.WriteString(" " + string(st) + " ")
+	}
+	list, err := s.read.ListRuns(ctx, rows.ListRunsParams{ChannelID: string(ch), States: set.String(), MaxRows: int64(min(max(limit, 1), maxPage))})
+	return s.runs("list runs", list, err)
+}
+
+// Queue returns the channel's queued runs in the order they will be claimed.
+func (s *Store) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error) {
+	list, err := s.read.ListQueue(ctx, string(ch))
+	return s.runs("list queue", list, err)
+}
+
+// ActiveRuns returns every run in state starting or running, oldest first.
+func (s *Store) ActiveRuns(ctx context.Context) ([]core.Run, error) {
+	list, err := s.read.ListActive(ctx)
+	return s.runs("list active runs", list, err)
+}
+
+// LatestRuns returns, per channel, its newest run that has ended.
+func (s *Store) LatestRuns(ctx context.Context) (map[core.ChannelID]core.Run, error) {
+	list, err := s.read.LatestEnded(ctx)
+	ended, err := s.runs("list ended runs", list, err)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[core.ChannelID]core.Run, len(ended))
+	for _, r := range ended {
+		out[r.ChannelID] = r
+	}
+	return out, nil
+}
+
+// QueueLengths counts the queued runs of every channel that has some.
+func (s *Store) QueueLengths(ctx context.Context) (map[core.ChannelID]int, error) {
+	list, err := s.read.ChannelsWithQueue(ctx)
+	if err != nil {
+		return nil, s.wrap("list queues", err)
+	}
+	out := make(map[core.ChannelID]int, len(list))
+	for _, r := range list {
+		out[core.ChannelID(r.ChannelID)] = int(r.Queued)
+	}
+	return out, nil
+}
+
+// PromptHistory returns the channel's distinct prompts, newest first.
+func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, limit int) ([]string, error) {
+	list, err := s.read.PromptHistory(ctx, rows.PromptHistoryParams{ChannelID: string(ch), Limit: int64(min(max(limit, 1), maxPage))})
+	if err != nil {
+		return nil, s.wrap("read prompt history", err)
+	}
+	return mapped(list, func(p string) string { return p }), nil
+}
+
+// CostSince sums what runs that ended at or after t cost, in US dollars.
+func (s *Store) CostSince(ctx context.Context, t time.Time) (float64, error) {
+	sum, err := s.read.CostSince(ctx, toMillis(t))
+	return sum, s.wrap("sum cost", err)
+}
+
+// CostToday is CostSince the last local midnight.
+func (s *Store) CostToday(ctx context.Context) (float64, error) {
+	y, m, d := s.now().Date()
+	return s.CostSince(ctx, time.Date(y, m, d, 0, 0, 0, 0, s.now().Location()))
+}
+
+func (s *Store) runs(step string, list []rows.Run, err error) ([]core.Run, error) {
+	if err != nil {
+		return nil, s.wrap(step, err)
+	}
+	out := make([]core.Run, len(list))
+	for i, r := range list {
+		if out[i], err = runOf(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", step, err)
+		}
+	}
+	return out, nil
+}
+
+func runOf(r rows.Run) (core.Run, error) {
+	out := core.Run{
+		ID: core.RunID(r.ID), ChannelID: core.ChannelID(r.ChannelID), Prompt: r.Prompt, AuthorID: r.AuthorID,
+		State: core.RunState(r.State), Priority: int(r.Priority), Demo: r.Demo != 0, Script: r.Script,
+		CreatedAt: fromMillis(r.CreatedAt), NotBefore: fromMillis(r.NotBefore),
+		StartedAt: fromMillis(r.StartedAt), EndedAt: fromMillis(r.EndedAt),
+		ContainerID: core.ContainerID(r.ContainerID), SpawnID: core.SpawnID(r.SpawnID), SpoolOffset: r.SpoolOffset,
+	}
+	if err := json.Unmarshal([]byte(r.Outcome), &out.Outcome); err != nil {
+		return core.Run{}, fmt.Errorf("decode outcome of run %s: %w", r.ID, err)
+	}
+	out.Outcome.Duration = time.Duration(out.Outcome.DurationMs) * time.Millisecond
+	return out, nil
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,410 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"loop/backend/core"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv("LOOP_STORE_CRASH_DB"); path != "" {
+		crashChild(path)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+var epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func openAt(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), path, Options{Now: func() time.Time { return epoch }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func open(t testing.TB) *Store {
+	return openAt(t, filepath.Join(t.TempDir(), "loop home", "loop.db"))
+}
+
+func addChannel(t testing.TB, s *Store, id core.ChannelID) core.Channel {
+	t.Helper()
+	c := core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/work/" + string(id), CreatedAt: epoch}
+	if err := s.AddChannel(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func enqueue(t testing.TB, s *Store, r core.Run) core.Run {
+	t.Helper()
+	got, _, created, err := s.Enqueue(context.Background(), r)
+	if err != nil || !created {
+		t.Fatalf("enqueue %s: created %v, %v", r.ID, created, err)
+	}
+	return got
+}
+
+func notice(ch core.ChannelID, run core.RunID, text string) core.Event {
+	return core.NewEvent(core.EventNotice, ch, run, epoch, core.Notice{Level: "info", Text: text})
+}
+
+func TestFilesArePrivateWhateverThePath(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // modes are the directory's ACL there
+	}
+	dir := filepath.Join(t.TempDir(), `odd ?#% "name" é`)
+	s := openAt(t, filepath.Join(dir, "loop.db"))
+	addChannel(t, s, "c")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]os.FileMode{}
+	for _, e := range entries {
+		fi, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[e.Name()] = fi.Mode().Perm()
+	}
+	for _, name := range []string{"loop.db", "loop.db-wal", "loop.db-shm"} {
+		if seen[name] != 0o600 {
+			t.Errorf("%s has mode %v; all files: %v", name, seen[name], seen)
+		}
+	}
+	if fi, _ := os.Stat(dir); fi.Mode().Perm() != 0o700 {
+		t.Errorf("folder has mode %v", fi.Mode().Perm())
+	}
+}
+
+func TestSQLiteIsNewEnoughAndSetUpAsPromised(t *testing.T) {
+	s := open(t)
+	ask := func(q string) (v string) {
+		if err := s.writer.QueryRow(q).Scan(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	var a, b, c int
+	if fmt.Sscanf(ask("select sqlite_version()"), "%d.%d.%d", &a, &b, &c); a*1e6+b*1e3+c < 3051003 {
+		t.Errorf("SQLite %d.%d.%d can damage a WAL database; 3.51.3 is the first that cannot", a, b, c)
+	}
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"} {
+		if got := ask("pragma " + pragma); got != want {
+			t.Errorf("%s is %s, want %s", pragma, got, want)
+		}
+	}
+	if _, err := s.reader.Exec("delete from meta"); err == nil {
+		t.Error("a reading connection can write")
+	}
+}
+
+func TestChannelsComeBackWhole(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "loop.db")
+	s := openAt(t, path)
+	want := core.Channel{ID: "a", ParentID: "p", Kind: core.KindThread, Name: "naïve", Dir: "/with\nnewline", SessionID: "s", CreatedAt: epoch.Local()}
+	if err := s.AddChannel(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddChannel(ctx, want); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("second channel with the id: %v", err)
+	}
+	install := s.InstallID()
+	s.Close()
+
+	s = openAt(t, path)
+	if s.InstallID() != install || len(install) != 32 {
+		t.Errorf("install id %q became %q", install, s.InstallID())
+	}
+	got, err := s.Channel(ctx, "a")
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	if err := s.RenameChannel(ctx, "a", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RenameChannel(ctx, "none", "new"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("rename of nothing: %v", err)
+	}
+	if list, _ := s.Channels(ctx); len(list) != 1 || list[0].Name != "new" {
+		t.Errorf("channels: %+v", list)
+	}
+	if err := s.RemoveChannel(ctx, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Channel(ctx, "a"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("removed channel: %v", err)
+	}
+}
+
+func TestEnqueueIsIdempotentByID(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	addChannel(t, s, "c")
+	run := core.Run{ID: "r", ChannelID: "c", Prompt: "hello", AuthorID: "me", Demo: true, Script: "x", Priority: 3, CreatedAt: epoch}
+	first, evs, created, err := s.Enqueue(ctx, run, notice("c", "r", "asked"))
+	if err != nil || !created || len(evs) != 1 || evs[0].ID == 0 || first.State != core.RunQueued {
+		t.Fatalf("%+v %+v %v %v", first, evs, created, err)
+	}
+	again, evs, created, err := s.Enqueue(ctx, run, notice("c", "r", "asked"))
+	if err != nil || created || len(evs) != 0 || again != first {
+		t.Fatalf("second: %+v %+v %v %v", again, evs, created, err)
+	}
+	run.Prompt = "other"
+	if _, _, _, err := s.Enqueue(ctx, run); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("id taken by another prompt: %v", err)
+	}
+	if _, _, _, err := s.Enqueue(ctx, core.Run{ID: "r2", ChannelID: "none"}); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("unknown channel: %v", err)
+	}
+	if list, more, _ := s.Timeline(ctx, "c", 0, 10); len(list) != 1 || more {
+		t.Errorf("timeline has %d events", len(list))
+	}
+}
+
+func TestClaimTakesTheRightRunOnce(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	addChannel(t, s, "c")
+	enqueue(t, s, core.Run{ID: "low", ChannelID: "c"})
+	enqueue(t, s, core.Run{ID: "later", ChannelID: "c", Priority: 9, NotBefore: epoch.Add(time.Second)})
+	enqueue(t, s, core.Run{ID: "high", ChannelID: "c", Priority: 1})
+	enqueue(t, s, core.Run{ID: "low2", ChannelID: "c"})
+
+	var won sync.Map
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if r, ok, err := s.ClaimNext(ctx, "c"); err != nil {
+				t.Error(err)
+			} else if ok {
+				won.Store(r.ID, r)
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	won.Range(func(k, v any) bool {
+		n++
+		if r := v.(core.Run); r.ID != "high" || r.State != core.RunStarting || !r.StartedAt.Equal(epoch) {
+			t.Errorf("claimed %+v", r)
+		}
+		return true
+	})
+	if n != 1 {
+		t.Fatalf("%d claims succeeded, want 1", n)
+	}
+	for _, want := range []core.RunID{"high", "low", "low2"} {
+		if want != "high" {
+			r, ok, err := s.ClaimNext(ctx, "c")
+			if err != nil || !ok || r.ID != want {
+				t.Fatalf("claimed %v %v %v, want %s", r.ID, ok, err, want)
+			}
+		}
+		if _, err := s.FinishRun(ctx, core.Run{ID: want, State: core.RunFailed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, ok, _ := s.ClaimNext(ctx, "c"); ok {
+		t.Errorf("claimed %s before it was due", r.ID)
+	}
+	if q, _ := s.QueueLengths(ctx); q["c"] != 1 {
+		t.Errorf("queue lengths %v", q)
+	}
+}
+
+func TestOnlyLegalSteps(t *testing.T) {
+	ctx := context.Background()
+	all := []core.RunState{core.RunQueued, core.RunStarting, core.RunRunning, core.RunDone, core.RunFailed, core.RunCancelled, core.RunInterrupted}
+	for _, from := range all {
+		for _, to := range all {
+			s := open(t)
+			addChannel(t, s, "c")
+			r := enqueue(t, s, core.Run{ID: "r", ChannelID: "c"})
+			if _, err := s.writer.Exec("update runs set state = ?", string(from)); err != nil {
+				t.Fatal(err)
+			}
+			r.State = to
+			var err error
+			if to.Terminal() {
+				_, err = s.FinishRun(ctx, r)
+			} else {
+				_, err = s.UpdateRun(ctx, r)
+			}
+			ok := legal(from, to) || (from == to && !from.Terminal())
+			if ok != (err == nil) || (err != nil && !errors.Is(err, core.ErrConflict)) {
+				t.Errorf("%s to %s: %v, want legal %v", from, to, err, ok)
+			}
+			got, _ := s.Run(ctx, "r")
+			if want := map[bool]core.RunState{true: to, false: from}[ok]; got.State != want {
+				t.Errorf("%s to %s left the run %s", from, to, got.State)
+			}
+			s.Close()
+		}
+	}
+}
+
+func TestAppendAndFinish(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	addChannel(t, s, "c")
+	enqueue(t, s, core.Run{ID: "r", ChannelID: "c", CreatedAt: epoch})
+	if _, err := s.AppendEvents(ctx, "r", 0, 1, notice("c", "r", "early")); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("append to a queued run: %v", err)
+	}
+	run, _, _ := s.ClaimNext(ctx, "c")
+	run.State, run.ContainerID, run.SpawnID = core.RunRunning, "box", "spawn"
+	if _, err := s.UpdateRun(ctx, run, notice("c", "r", "running")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AppendEvents(ctx, "r", 0, 10, notice("c", "r", "one"), notice("c", "r", "two")); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []int64{0, 11} {
+		if _, err := s.AppendEvents(ctx, "r", from, 20, notice("c", "r", "twice")); !errors.Is(err, core.ErrConflict) {
+			t.Errorf("append from %d: %v", from, err)
+		}
+	}
+	if _, err := s.AppendEvents(ctx, "r", 10, 9); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("backwards: %v", err)
+	}
+	if _, err := s.AppendEvents(ctx, "none", 0, 9); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("unknown run: %v", err)
+	}
+	if err := s.RemoveChannel(ctx, "c"); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("removing a channel under way: %v", err)
+	}
+	got, err := s.Run(ctx, "r")
+	if err != nil || got.SpoolOffset != 10 || got.ContainerID != "box" || got.SpawnID != "spawn" {
+		t.Errorf("run is %+v, %v", got, err)
+	}
+	got.State, got.EndedAt = core.RunDone, epoch.Add(time.Minute)
+	got.Outcome = core.Outcome{Text: "done", SessionID: "s1", DurationMs: 1500, Duration: 1500 * time.Millisecond, CostUSD: 0.25, NumTurns: 2}
+	evs, err := s.FinishRun(ctx, got, notice("c", "r", "end"))
+	if err != nil || len(evs) != 1 {
+		t.Fatal(evs, err)
+	}
+	if _, err := s.FinishRun(ctx, got, notice("c", "r", "end")); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("second finish: %v", err)
+	}
+	back, _ := s.Run(ctx, "r")
+	if back.Outcome != got.Outcome || back.State != core.RunDone || !back.EndedAt.Equal(got.EndedAt) {
+		t.Errorf("finished run %+v, want %+v", back, got)
+	}
+	if c, _ := s.Channel(ctx, "c"); c.SessionID != "s1" {
+		t.Errorf("session %q", c.SessionID)
+	}
+	if sum, err := s.CostToday(ctx); err != nil || sum != 0.25 {
+		t.Errorf("cost %v, %v", sum, err)
+	}
+	if m, err := s.LatestRuns(ctx); err != nil || m["c"].ID != "r" {
+		t.Errorf("latest runs %v, %v", m, err)
+	}
+
+	list, more, err := s.Timeline(ctx, "c", 0, 3)
+	if err != nil || !more || len(list) != 3 || !strings.Contains(string(list[2].Data), "end") || list[0].ID >= list[1].ID {
+		t.Errorf("timeline %v %v %v", list, more, err)
+	}
+	list, more, err = s.Timeline(ctx, "c", list[0].ID, 3)
+	if err != nil || more || len(list) != 1 || !strings.Contains(string(list[0].Data), "running") {
+		t.Errorf("older timeline %v %v %v", list, more, err)
+	}
+	if m, err := s.LastEventIDs(ctx); err != nil || m["c"] != evs[0].ID {
+		t.Errorf("last ids %v %v", m, err)
+	}
+	if list, err := s.RunEvents(ctx, "r", 0, 100); err != nil || len(list) != 4 {
+		t.Errorf("run events %v %v", list, err)
+	}
+	if list, err := s.ListRuns(ctx, "", 10, core.RunDone, core.RunFailed); err != nil || len(list) != 1 {
+		t.Errorf("list runs %v %v", list, err)
+	}
+	if list, err := s.ListRuns(ctx, "c", 10, core.RunFailed); err != nil || len(list) != 0 {
+		t.Errorf("list runs %v %v", list, err)
+	}
+}
+
+func TestOnlySuccessReplacesTheSession(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	addChannel(t, s, "c")
+	if err := s.SetChannelSession(ctx, "c", "old"); err != nil {
+		t.Fatal(err)
+	}
+	for i, st := range []core.RunState{core.RunFailed, core.RunCancelled, core.RunInterrupted} {
+		id := core.RunID(fmt.Sprint(i))
+		enqueue(t, s, core.Run{ID: id, ChannelID: "c"})
+		if _, ok, err := s.ClaimNext(ctx, "c"); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if _, err := s.FinishRun(ctx, core.Run{ID: id, State: st, Outcome: core.Outcome{SessionID: "new"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, _ := s.Channel(ctx, "c"); c.SessionID != "old" {
+		t.Errorf("session became %q", c.SessionID)
+	}
+}
+
+func TestPromptHistoryIsDistinctNewestFirst(t *testing.T) {
+	s := open(t)
+	addChannel(t, s, "c")
+	for i, p := range []string{"a", "b", "a", "c"} {
+		enqueue(t, s, core.Run{ID: core.RunID(fmt.Sprint(i)), ChannelID: "c", Prompt: p})
+	}
+	got, err := s.PromptHistory(context.Background(), "c", 2)
+	if err != nil || fmt.Sprint(got) != "[c a]" {
+		t.Errorf("history %v, %v", got, err)
+	}
+}
+
+func TestContainerRows(t *testing.T) {
+	ctx := context.Background()
+	s := open(t)
+	c := core.Container{Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h"}
+	if err := s.ReserveContainer(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReserveContainer(ctx, c); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("second reservation: %v", err)
+	}
+	if err := s.SetContainerID(ctx, c.Name, "id1"); err != nil {
+		t.Fatal(err)
+	}
+	at := epoch.Add(300 * time.Second)
+	if err := s.SetContainerStatus(ctx, c.Name, core.ContainerPendingRemoval, at); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetContainerStatus(ctx, c.Name, "nonsense", at); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("unknown status: %v", err)
+	}
+	c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", core.ContainerPendingRemoval, epoch.Local(), at.Local()
+	list, err := s.Containers(ctx)
+	if err != nil || len(list) != 1 || list[0] != c {
+		t.Errorf("got %+v %v, want %+v", list, err, c)
+	}
+	if err := s.DropContainer(ctx, c.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DropContainer(ctx, c.Name); err != nil {
+		t.Errorf("second drop: %v", err)
+	}
+	if err := s.SetContainerID(ctx, c.Name, "x"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("id of nothing: %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"loop/backend/store/internal/rows"
+)
+
+// inTx runs fn in one write transaction; step names it in errors.
+func (s *Store) inTx(ctx context.Context, step string, fn func(q *rows.Queries) error) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return s.explain(fmt.Errorf("%s: begin: %w", step, err))
+	}
+	defer tx.Rollback() // after Commit this does nothing
+	if err := fn(s.write.WithTx(tx)); err != nil {
+		return s.explain(fmt.Errorf("%s: %w", step, err))
+	}
+	if err := tx.Commit(); err != nil {
+		return s.explain(fmt.Errorf("%s: commit: %w", step, err))
+	}
+	return nil
+}
+
+// wrap adds the step to a reading error.
+func (s *Store) wrap(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.explain(fmt.Errorf("%s: %w", step, err))
+}
+
+// Times are stored as milliseconds since the epoch; 0 is the zero time.
+func toMillis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
