@@ -1,0 +1,331 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tailscale/hujson"
+)
+
+type decoder struct {
+	path     string
+	data     []byte
+	problems []Problem
+}
+
+func (d *decoder) add(offset int, field string, warning bool, msg, remedy string) {
+	line, col := position(d.data, offset)
+	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Col: col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
+}
+
+func decode(path string, data []byte) (Config, []Problem) {
+	c := Defaults()
+	root, text, bad := parse(path, data)
+	if bad != nil {
+		return c, []Problem{*bad}
+	}
+	d := &decoder{path: path, data: text}
+	obj, ok := root.Value.(*hujson.Object)
+	if !ok {
+		d.add(root.StartOffset, "", false, "The file does not hold an object.", "Put the settings into { }.")
+		return c, d.problems
+	}
+	d.object(reflect.ValueOf(&c).Elem(), describe(), obj, "")
+	return c, d.problems
+}
+
+// maxProblems bounds the list; past it more of the same helps nobody.
+const maxProblems = 100
+
+func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, prefix string) {
+	seen := map[string]int{}
+	for i := range obj.Members {
+		if len(d.problems) >= maxProblems {
+			return
+		}
+		m := &obj.Members[i]
+		name := prefix + m.Name.Value.(hujson.Literal).String()
+		if first, dup := seen[name]; dup {
+			line, _ := position(d.data, first)
+			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line), "Keep one of them.")
+			continue
+		}
+		seen[name] = m.Name.StartOffset
+		n := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
+		if n < 0 {
+			d.unknown(m.Name.StartOffset, name, fields)
+			continue
+		}
+		f := fields[n]
+		if inner, isObject := m.Value.Value.(*hujson.Object); isObject && f.Parts != nil {
+			d.object(v.Field(f.index), f.Parts, inner, f.Name+".")
+			continue
+		}
+		if lit, isLit := m.Value.Value.(hujson.Literal); isLit && lit.Kind() == 'n' {
+			continue // null is “not set”
+		}
+		if err := assign(v.Field(f.index), f, m.Value); err != nil {
+			offset, remedy := m.Value.StartOffset, remedyFor(f)
+			var at *placed
+			if errors.As(err, &at) {
+				offset = at.offset
+				if at.remedy != "" {
+					remedy = at.remedy
+				}
+			}
+			d.add(offset, f.Name, false, fmt.Sprintf("“%s” %v.", f.Name, err), remedy)
+		}
+	}
+}
+
+func (d *decoder) unknown(offset int, name string, fields []Field) {
+	if why, ok := later[name]; ok {
+		msg := fmt.Sprintf("“%s” is not acted on in this version", name)
+		if why != "" {
+			msg += ": " + why
+		}
+		d.add(offset, name, true, msg+".", "It can stay in the file.")
+		return
+	}
+	remedy := "Remove it, or check the spelling."
+	if near := nearest(name, fields); near != "" {
+		remedy = "Did you mean “" + near + "”?"
+	}
+	d.add(offset, name, true, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), remedy)
+}
+
+// printable bounds a name out of the file for use in a message.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}
+
+// placed is an error at a place inside the value, or with a better remedy.
+type placed struct {
+	offset int
+	msg    string
+	remedy string
+}
+
+func (p *placed) Error() string { return p.msg }
+
+// assign puts a value into the field, or says in a phrase that follows the
+// field's name why not. The value itself is never repeated: it may be secret.
+func assign(v reflect.Value, f Field, val hujson.Value) error {
+	lit, isLit := val.Value.(hujson.Literal)
+	wrong := &placed{offset: val.StartOffset, msg: "must be " + f.Kind}
+	switch v.Kind() {
+	case reflect.String:
+		if !isLit || lit.Kind() != '"' {
+			return wrong
+		}
+		s := lit.String()
+		if err := checkText(f, s, val.StartOffset); err != nil {
+			return err
+		}
+		v.SetString(s)
+	case reflect.Bool:
+		if !isLit || (lit.Kind() != 't' && lit.Kind() != 'f') {
+			return wrong
+		}
+		v.SetBool(lit.Bool())
+	case reflect.Int:
+		if !isLit || lit.Kind() != '0' {
+			return wrong
+		}
+		n, ok := unquoteInt(string(lit))
+		if !ok {
+			return wrong
+		}
+		if err := inRange(f, float64(n), val.StartOffset); err != nil {
+			return err
+		}
+		v.SetInt(int64(n))
+	case reflect.Float64:
+		if !isLit || lit.Kind() != '0' {
+			return wrong
+		}
+		x, err := strconv.ParseFloat(string(lit), 64)
+		if err != nil {
+			return wrong // 1e999
+		}
+		if err := inRange(f, x, val.StartOffset); err != nil {
+			return err
+		}
+		v.SetFloat(x)
+	case reflect.Slice:
+		arr, ok := val.Value.(*hujson.Array)
+		if !ok {
+			return wrong
+		}
+		list := make([]string, 0, len(arr.Elements))
+		for i, e := range arr.Elements {
+			l, ok := e.Value.(hujson.Literal)
+			if !ok || l.Kind() != '"' {
+				return &placed{offset: e.StartOffset, msg: fmt.Sprintf("must be a list of texts, and entry %d is something else", i)}
+			}
+			list = append(list, l.String())
+		}
+		v.Set(reflect.ValueOf(list))
+	case reflect.Map:
+		obj, ok := val.Value.(*hujson.Object)
+		if !ok {
+			return wrong
+		}
+		m, err := freeObject(obj)
+		if err != nil {
+			return err
+		}
+		v.Set(reflect.ValueOf(m))
+	default:
+		return wrong
+	}
+	return nil
+}
+
+// freeObject reads an object with names of the person's own. Numbers stay as
+// they were written.
+func freeObject(obj *hujson.Object) (map[string]any, error) {
+	out := map[string]any{}
+	for _, m := range obj.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		if _, dup := out[name]; dup {
+			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
+		}
+		raw := m.Value.Clone()
+		raw.Standardize()
+		dec := json.NewDecoder(strings.NewReader(string(raw.Pack())))
+		dec.UseNumber()
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			return nil, &placed{offset: m.Value.StartOffset, msg: "has a value that cannot be read", remedy: "Correct it."}
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+func inRange(f Field, x float64, offset int) error {
+	low, lowErr := strconv.ParseFloat(f.Min, 64)
+	high, highErr := strconv.ParseFloat(f.Max, 64)
+	if (lowErr == nil && x < low) || (highErr == nil && x > high) {
+		return &placed{offset: offset, msg: fmt.Sprintf("must be from %s to %s", f.Min, f.Max)}
+	}
+	return nil
+}
+
+func remedyFor(f Field) string {
+	def := f.Default
+	if def == "" || f.Secret {
+		return "Correct it, or remove the line."
+	}
+	return "Correct it, or remove the line to use the default, " + def + "."
+}
+
+func checkText(f Field, s string, offset int) error {
+	bad := func(msg, remedy string) error { return &placed{offset: offset, msg: msg, remedy: remedy} }
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return bad("contains a control character, such as a line break or a NUL byte", "Remove it.")
+	}
+	if f.OneOf != nil && !slices.Contains(f.OneOf, s) {
+		words := slices.DeleteFunc(slices.Clone(f.OneOf), func(w string) bool { return w == "" })
+		return bad("must be one of "+strings.Join(words, ", "), "")
+	}
+	if f.Secret && s != strings.TrimSpace(s) {
+		return bad("has spaces at its ends", "Remove them.")
+	}
+	if s == "" && f.check != "filled" {
+		return nil
+	}
+	switch f.check {
+	case "filled":
+		if strings.TrimSpace(s) == "" {
+			return bad("is empty", "")
+		}
+	case "word":
+		if strings.ContainsFunc(s, unicode.IsSpace) || s[0] == '-' {
+			return bad("must be one word that does not begin with “-”", "")
+		}
+	case "url":
+		u, err := url.Parse(s)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+			return bad("must be an http or https address", "Write it like https://api.example.com.")
+		}
+		if u.User != nil {
+			return bad("has a user name or password in it", "Put the credential into anthropic_api_key.")
+		}
+	case "loopback":
+		host, port, err := net.SplitHostPort(s)
+		n, perr := strconv.ParseUint(port, 10, 16)
+		_ = n
+		if err != nil || perr != nil {
+			return bad("must be host:port", "Write it like 127.0.0.1:8222.")
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return bad("would let other computers reach Loop", "Use 127.0.0.1 and a port, like 127.0.0.1:8222.")
+		}
+	case "engine":
+		u, err := url.Parse(s)
+		if err != nil || !slices.Contains([]string{"unix", "tcp", "npipe", "ssh", "http", "https"}, u.Scheme) {
+			return bad("must be the address of a container engine", "Write it like unix:///var/run/docker.sock.")
+		}
+	}
+	return nil
+}
+
+// nearest is the known name that differs least from name, if it is near
+// enough to be a slip.
+func nearest(name string, fields []Field) string {
+	if len(name) > 64 {
+		return ""
+	}
+	names := map[string]bool{}
+	for _, f := range fields {
+		names[f.Name] = true
+	}
+	best, bestDist := "", 1+max(2, len(name)/4)
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		if d := distance(strings.ToLower(name), n); d < bestDist {
+			best, bestDist = n, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

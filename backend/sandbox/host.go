@@ -1,0 +1,108 @@
+package sandbox
+
+import "loop/backend/core"
+
+// Subject is what a container is made for.
+type Subject struct {
+	Channel     core.Channel
+	RunID       core.RunID
+	Type        core.ContainerType // empty means agent
+	Image       string             // reference shown to the person
+	ImageID     string             // the engine's immutable id of it
+	GuestVolume string             // loop-guest-<hash>
+	GuestHash   string
+	LoopHome    string // absolute host path
+	InstallID   string
+	NameSuffix  string // six lower-case hex digits, random, from the caller
+	// ParentDir is the main work tree of a worktree channel, else empty.
+	ParentDir string
+	// ExtraDirs are the channel's own; when not nil they replace the layers'.
+	ExtraDirs []string
+	// ModelOnRelay says that the run's model is reached through the relay (the
+	// demo, or a base URL that the host resolves), so no network is needed.
+	ModelOnRelay bool
+}
+
+// PathKind is what stands at a host path, symbolic links followed.
+type PathKind string
+
+const (
+	PathMissing PathKind = "missing"
+	PathDir     PathKind = "dir"
+	PathFile    PathKind = "file"
+	PathSocket  PathKind = "socket"
+	PathOther   PathKind = "other"  // device, named pipe …
+	PathDenied  PathKind = "denied" // it could not be looked at
+)
+
+// PathFact is what is known of one host path.
+type PathFact struct {
+	Kind PathKind `json:"kind"`
+	// Target is the path with every symbolic link resolved. For a path that is
+	// missing, its deepest existing ancestor is resolved and the rest appended.
+	// Empty means the same as the path asked for.
+	Target string `json:"target,omitempty"`
+	// Error is the system's word when Kind is denied.
+	Error string `json:"error,omitempty"`
+}
+
+// Host is everything Resolve knows of the machine Loop runs on.
+type Host struct {
+	OS   string // runtime.GOOS of the host: linux, darwin, windows
+	Arch string // runtime.GOARCH
+
+	User     string // login name, as the system says it
+	UID, GID int    // -1 on Windows
+	Home     string // absolute host path
+	LoopHome string // absolute host path; the same as Subject.LoopHome
+
+	TimeZone       string // IANA name, from DetectTimeZone
+	TimeZoneOrigin string // which fact gave it
+	GitExcludes    string // value of core.excludesFile, absolute; empty when unset
+
+	// Proxies holds the host's HTTP_PROXY, HTTPS_PROXY and NO_PROXY variables
+	// under the names they were found by, in either case.
+	Proxies map[string]string
+
+	EngineOS   string // linux
+	EngineArch string // amd64, arm64
+	EngineCPUs int    // 0 when not known
+
+	// Paths holds a fact for each path that Probes named.
+	Paths map[string]PathFact
+}
+
+// fact looks a path up. A path nobody looked at counts as denied: an unknown
+// is never taken for harmless.
+func (h Host) fact(p string) PathFact {
+	f, ok := h.Paths[p]
+	if !ok {
+		return PathFact{Kind: PathDenied, Target: p, Error: "nobody looked at this path"}
+	}
+	if f.Target == "" {
+		f.Target = p
+	}
+	return f
+}
+
+// resolved is the path with its links followed when a fact says so, else the
+// path itself.
+func (h Host) resolved(p string) string {
+	if f, ok := h.Paths[p]; ok && f.Target != "" {
+		return f.Target
+	}
+	return p
+}
+
+func (h Host) style() pathStyle { return pathStyle{windows: h.OS == "windows", fold: h.OS != "linux"} }
+
+// agentUser is who the agent is: the host's own ids, so that files it makes
+// belong to the person. Windows has no uid; 1000 is the first ordinary one on
+// Debian, and Docker Desktop maps ownership by itself.
+func (h Host) agentUser(home string) core.AgentUser {
+	uid, gid := h.UID, h.GID
+	if uid < 0 || gid < 0 {
+		uid, gid = 1000, 1000
+	}
+	return core.AgentUser{Name: agentName(h.User, uid), UID: uid, GID: gid, Home: home}
+}

@@ -1,0 +1,368 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"loop/backend/core"
+)
+
+// planned is a mount with the host path as it was written, which Probes knew;
+// core.Mount.Source has its links followed, so that a link swapped between now
+// and the start of the container changes nothing.
+type planned struct {
+	core.Mount
+	written string
+	project bool // a directory the agent works in
+}
+
+// plan collects the mounts of one spec.
+type plan struct {
+	host    Host
+	sub     Subject
+	home    string // in the container
+	mounts  []planned
+	covers  []core.Tmpfs
+	chown   []string
+	addDirs []string
+	ex      *explainer
+}
+
+func (p *plan) taken(target string) *planned {
+	for i := range p.mounts {
+		if p.mounts[i].Target == target {
+			return &p.mounts[i]
+		}
+	}
+	return nil
+}
+
+func (p *plan) add(m planned, layer LayerName) {
+	p.mounts = append(p.mounts, m)
+	mode := "rw"
+	if m.ReadOnly {
+		mode = "ro"
+	}
+	p.ex.set("mounts["+m.Target+"]", m.Source+" "+mode, layer)
+}
+
+func (p *plan) skip(text, reason string) {
+	p.ex.out.Skipped = append(p.ex.out.Skipped, core.SkippedMount{Text: text, Reason: reason})
+}
+
+func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan, error) {
+	p := &plan{host: host, sub: sub, home: ContainerPath(host.OS, host.Home), ex: ex}
+	p.system()
+	p.state()
+	own := len(p.mounts)
+	readOnly := m.access.value == AccessRO
+	if err := p.workspace(w, readOnly, m.access.from); err != nil {
+		return nil, err
+	}
+	workspace := slices.Clone(p.mounts[own:])
+	// The seed's order is configured mounts, git excludes, then the work
+	// directory; the work directory is planned first because it has the
+	// stronger claim to its target.
+	p.mounts = p.mounts[:own]
+	if err := p.configured(m, w, workspace); err != nil {
+		return nil, err
+	}
+	p.gitExcludes(workspace)
+	p.mounts = append(p.mounts, workspace...)
+	p.extraDirs(m, w, readOnly)
+	p.protectProjects(w)
+	if err := p.checkMountpoints(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *plan) system() {
+	p.add(planned{Mount: core.Mount{Kind: core.MountSystem, Source: p.sub.GuestVolume, Target: GuestDir, ReadOnly: true, Volume: true, NoCopy: true}}, LayerBuiltin)
+	s := p.host.style()
+	for _, name := range []string{"passwd", "group"} {
+		src := s.join(p.host.LoopHome, "run", "etc", name)
+		p.add(planned{Mount: core.Mount{Kind: core.MountSystem, Source: src, Target: "/etc/" + name, ReadOnly: true}, written: src}, LayerBuiltin)
+	}
+}
+
+func (p *plan) state() {
+	s, id := p.host.style(), p.sub.Channel.ID
+	for _, m := range []struct{ name, target string }{
+		{"home", p.home}, {"claude", p.home + "/.claude"}, {"spool", GuestSpoolDir},
+	} {
+		src := stateDir(s, p.host.LoopHome, id, m.name)
+		p.add(planned{Mount: core.Mount{Kind: core.MountState, Source: src, Target: m.target}, written: src}, LayerBuiltin)
+	}
+}
+
+// project is one directory under the path it has on the host.
+func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
+	return planned{Mount: core.Mount{
+		Kind: kind, Source: p.host.resolved(dir), Target: ContainerPath(p.host.OS, dir), ReadOnly: readOnly,
+	}, written: dir, project: true}
+}
+
+// workspace mounts the work directory; for a work tree inside its parent the
+// parent instead, and for one outside both, so that git finds the main .git.
+func (p *plan) workspace(w work, readOnly bool, from LayerName) error {
+	s := p.host.style()
+	dirs := []string{w.dir}
+	if p.sub.ParentDir != "" {
+		parent := p.sub.ParentDir
+		if err := plainText(parent); err != nil || !s.abs(parent) {
+			return failDir(fmt.Sprintf("The main work tree %q is not a usable path.", parent), "Choose the folder of the parent channel again.")
+		}
+		parent = s.clean(parent)
+		if err := checkProjectDir("main work tree", parent, ownWorkDir(p.sub, p.host, parent), p.host); err != nil {
+			return err
+		}
+		switch {
+		case s.within(parent, w.dir):
+			dirs = []string{parent}
+		case s.within(w.dir, parent):
+		default:
+			dirs = []string{parent, w.dir}
+		}
+	}
+	for _, d := range dirs {
+		p.add(p.project(core.MountWorkspace, d, readOnly), from)
+		if readOnly {
+			p.coverLoopHome(p.mounts[len(p.mounts)-1].Mount)
+		}
+	}
+	return nil
+}
+
+type parsedMount struct {
+	mountEntry
+	MountText
+}
+
+// configured admits the settings' mounts: a malformed one is an error, one
+// that may not or cannot be mounted is skipped with its reason.
+func (p *plan) configured(m merged, w work, workspace []planned) error {
+	var list []parsedMount
+	for _, e := range m.mounts {
+		t, err := ParseMount(e.text, p.host, w.dir)
+		if err != nil {
+			return core.Fail(core.CodeMount, fmt.Errorf("%s %q: %w", e.where(), e.text, err),
+				fmt.Sprintf("The mount %q (%s) is not valid: %v.", e.text, e.where(), err),
+				"Correct it in the settings; the form is host:container[:mode].")
+		}
+		if i := slices.IndexFunc(list, func(o parsedMount) bool { return o.Target == t.Target }); i >= 0 {
+			if list[i].layer == e.layer {
+				return core.Fail(core.CodeMount, nil,
+					fmt.Sprintf("The mounts %q and %q (%s and %s) have the same container path.", list[i].text, e.text, list[i].where(), e.where()),
+					"Keep one of them.")
+			}
+			list = slices.Delete(list, i, i+1)
+		}
+		list = append(list, parsedMount{e, t})
+	}
+	for _, c := range list {
+		if reason := checkTarget(c.Target, p.home); reason != "" {
+			p.skip(c.text, "Refused: "+reason+".")
+			continue
+		}
+		if slices.ContainsFunc(workspace, func(o planned) bool { return o.Target == c.Target }) {
+			p.skip(c.text, "The work directory is mounted there already.")
+			continue
+		}
+		if c.Volume {
+			p.volume(c)
+		} else {
+			p.hostMount(c, w)
+		}
+	}
+	return nil
+}
+
+func (p *plan) volume(c parsedMount) {
+	if reservedVolume(c.Source) {
+		p.skip(c.text, "Refused: volumes of this name belong to Loop.")
+		return
+	}
+	p.add(planned{Mount: core.Mount{Kind: core.MountVolume, Source: c.Source, Target: c.Target, Volume: true, ReadOnly: c.ReadOnly, NoCopy: c.NoCopy}}, c.layer)
+	if !c.ReadOnly {
+		p.chown = append(p.chown, c.Target)
+	}
+}
+
+func reservedVolume(name string) bool {
+	for _, prefix := range []string{GuestVolumePrefix, "loop-bind-", "loop-chrome-profile-"} {
+		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plan) hostMount(c parsedMount, w work) {
+	s := p.host.style()
+	f := p.host.fact(c.Source)
+	v := p.host.checkSource(c.Source)
+	own := w.isDefault && s.within(w.dir, c.Source)
+	switch {
+	case v.refuse != "" && !own:
+		p.skip(c.text, "Refused: "+v.refuse+".")
+		return
+	case f.Kind == PathMissing:
+		p.skip(c.text, "The host path "+quote(c.Source)+" does not exist.")
+		return
+	case f.Kind == PathDenied:
+		p.skip(c.text, "The host path "+quote(c.Source)+" cannot be looked at: "+f.Error+".")
+		return
+	case f.Kind == PathSocket:
+		p.skip(c.text, "Refused: a socket of this computer would reach past the container.")
+		return
+	case f.Kind == PathOther:
+		p.skip(c.text, "Refused: it is neither a file nor a folder.")
+		return
+	}
+	m := core.Mount{Kind: core.MountExtra, Source: f.Target, Target: c.Target, ReadOnly: c.ReadOnly}
+	if v.credential {
+		m.Kind = core.MountCredential
+	}
+	if v.forceRO && !m.ReadOnly {
+		m.ReadOnly = true
+		why := "it belongs to the operating system"
+		if v.credential {
+			why = "it holds credentials"
+		}
+		p.ex.notice("The mount " + quote(c.text) + " is read-only inside, because " + why + ".")
+	}
+	if !m.ReadOnly && s.within(m.Source, p.host.resolved(p.host.LoopHome)) {
+		p.skip(c.text, "Refused: it contains Loop's own folder. It can be mounted read-only (:ro).")
+		return
+	}
+	if c.Relabel != "" {
+		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) + " has no effect: Loop does not change SELinux labels of host files.")
+	}
+	p.add(planned{Mount: m, written: c.Source}, c.layer)
+	if m.ReadOnly {
+		p.coverLoopHome(m)
+	}
+}
+
+// coverLoopHome hides LOOP_HOME below a read-only mount that contains it.
+func (p *plan) coverLoopHome(m core.Mount) {
+	rel, ok := p.host.style().rel(m.Source, p.host.resolved(p.host.LoopHome))
+	if !ok || rel == "" || m.Volume {
+		return
+	}
+	p.covers = append(p.covers, core.Tmpfs{Target: path.Join(m.Target, rel), Options: coverOptions})
+}
+
+// gitExcludes mounts the file that core.excludesFile names, where it is.
+func (p *plan) gitExcludes(workspace []planned) {
+	file := p.host.GitExcludes
+	s := p.host.style()
+	if file == "" || !s.abs(file) || plainText(file) != nil {
+		return
+	}
+	file = s.clean(file)
+	f := p.host.fact(file)
+	target := ContainerPath(p.host.OS, file)
+	if f.Kind != PathFile || p.taken(target) != nil {
+		return
+	}
+	for _, m := range workspace {
+		if inside(m.Target, target) {
+			return
+		}
+	}
+	v := p.host.checkSource(file)
+	reason := v.refuse
+	if reason == "" && v.credential {
+		reason = "credentials are kept there"
+	}
+	if reason == "" {
+		reason = checkTarget(target, p.home)
+	}
+	if reason != "" {
+		p.skip(file, "Refused (core.excludesFile of git): "+reason+".")
+		return
+	}
+	p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: file}, originHost)
+}
+
+// extraDirs mounts each extra directory under its own path, unless a project
+// mount shows it already; the CLI is told of all of them.
+func (p *plan) extraDirs(m merged, w work, readOnly bool) {
+	s := p.host.style()
+	dirs, from := m.extraDirs.value, m.extraDirs.from
+	if p.sub.ExtraDirs != nil {
+		dirs, from = p.sub.ExtraDirs, LayerChannel
+	}
+	for _, text := range dirs {
+		if text == "" {
+			p.skip(text, "The extra directory has no name.")
+			continue
+		}
+		if err := plainText(text); err != nil {
+			p.skip(text, "The extra directory cannot be used: "+err.Error()+".")
+			continue
+		}
+		dir, err := expandHost(text, p.host, w.dir)
+		if err != nil {
+			p.skip(text, err.Error()+".")
+			continue
+		}
+		if err := checkProjectDir("extra directory", dir, ownWorkDir(p.sub, p.host, dir), p.host); err != nil {
+			p.skip(text, core.AsFailure(err).Cause)
+			continue
+		}
+		target := ContainerPath(p.host.OS, dir)
+		if dir == w.dir || slices.Contains(p.addDirs, target) {
+			continue
+		}
+		covered := slices.ContainsFunc(p.mounts, func(o planned) bool { return o.project && s.within(o.written, dir) })
+		if !covered {
+			if other := p.taken(target); other != nil {
+				p.skip(text, "Another mount has its path inside the container.")
+				continue
+			}
+			p.add(p.project(core.MountWorkspace, dir, readOnly), from)
+		}
+		p.addDirs = append(p.addDirs, target)
+	}
+}
+
+// protectedInside are the parts of a project that act on the host: Loop's own
+// project settings, and programs that git runs.
+var protectedInside = []string{".loop", ".git/hooks"}
+
+// protectProjects lays read-only binds over them where they exist. A link is
+// followed: what it leads to is protected if the agent could write it.
+func (p *plan) protectProjects(w work) {
+	s := p.host.style()
+	for _, m := range slices.Clone(p.mounts) {
+		if !m.project || m.ReadOnly {
+			continue
+		}
+		roots := []string{m.written}
+		if m.written != w.dir && s.within(m.written, w.dir) {
+			roots = append(roots, w.dir)
+		}
+		for _, root := range roots {
+			for _, name := range protectedInside {
+				f := p.host.fact(s.join(root, name))
+				if f.Kind != PathDir {
+					continue
+				}
+				rel, ok := s.rel(m.Source, f.Target)
+				if !ok || rel == "" {
+					p.ex.notice(quote(s.join(root, name)) + " is a link that leads out of the project and could not be made read-only for the agent.")
+					continue
+				}
+				target := path.Join(m.Target, rel)
+				if p.taken(target) != nil {
+					continue
+				}
+				p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: f.Target}, LayerBuiltin)
+			}
+		}
+	}
+}

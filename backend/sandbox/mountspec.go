@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MountText is a parsed host:container[:mode] string.
+type MountText struct {
+	Source   string // host path as an absolute clean path, or a volume's name
+	Target   string // absolute clean container path
+	Volume   bool
+	ReadOnly bool
+	NoCopy   bool
+	Relabel  string // "z" or "Z" when asked for
+}
+
+// maxMountText bounds one entry: two paths of Linux' PATH_MAX and a mode.
+const maxMountText = 2*4096 + 64
+
+var volumeName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
+
+// ParseMount reads one mount string. base is the directory that a relative
+// host path (./x) starts from. Errors name what is wrong in a few words; the
+// caller says which entry it was.
+func ParseMount(text string, host Host, base string) (MountText, error) {
+	var m MountText
+	if len(text) > maxMountText {
+		return m, fmt.Errorf("it is longer than %d bytes", maxMountText)
+	}
+	if err := plainText(text); err != nil {
+		return m, err
+	}
+	s := host.style()
+	parts := splitMount(text, s.windows)
+	switch {
+	case len(parts) < 2:
+		return m, errors.New("the container path is missing (host:container[:mode])")
+	case len(parts) > 3:
+		return m, errors.New("it has too many colons (host:container[:mode])")
+	}
+	src, dst := parts[0], parts[1]
+	if src == "" {
+		return m, errors.New("the host path is empty")
+	}
+	if dst == "" {
+		return m, errors.New("the container path is empty")
+	}
+
+	m.Volume = isVolumeName(src)
+	if m.Volume {
+		if !volumeName.MatchString(src) {
+			return m, fmt.Errorf("%q is neither a path nor a valid volume name", src)
+		}
+		m.Source = src
+	} else {
+		p, err := expandHost(src, host, base)
+		if err != nil {
+			return m, err
+		}
+		m.Source = p
+	}
+
+	t, err := expandTarget(dst, host)
+	if err != nil {
+		return m, err
+	}
+	m.Target = t
+
+	if len(parts) == 3 {
+		if err := m.modes(parts[2]); err != nil {
+			return m, err
+		}
+	}
+	if m.Volume && m.Relabel != "" {
+		return m, errors.New("z and Z are for host paths")
+	}
+	if !m.Volume && m.NoCopy {
+		return m, errors.New("nocopy is for named volumes")
+	}
+	return m, nil
+}
+
+// isVolumeName is the seed's rule: no slash, and no ~ or . in front.
+func isVolumeName(src string) bool {
+	return !strings.ContainsAny(src, `/\`) && src[0] != '~' && src[0] != '.'
+}
+
+// splitMount splits at colons, except the one of a drive letter (C:\x) when
+// the host is Windows.
+func splitMount(text string, windows bool) []string {
+	var parts []string
+	start := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != ':' {
+			continue
+		}
+		if windows && i == start+1 && isDrive(text[start:i+1]) && i+1 < len(text) && (text[i+1] == '\\' || text[i+1] == '/') && len(parts) < 2 {
+			// C:/x:/y is a drive; c:/y alone could be a one-letter volume, which
+			// no engine accepts.
+			continue
+		}
+		parts = append(parts, text[start:i])
+		start = i + 1
+	}
+	return append(parts, text[start:])
+}
+
+func (m *MountText) modes(text string) error {
+	seen := map[string]bool{}
+	for _, mode := range strings.Split(text, ",") {
+		if seen[mode] {
+			return fmt.Errorf("the mode %q is given twice", mode)
+		}
+		seen[mode] = true
+		switch mode {
+		case "ro":
+			m.ReadOnly = true
+		case "rw", "cached", "delegated", "consistent":
+			// The last three are Docker Desktop's old consistency hints; they have no effect.
+		case "z", "Z":
+			m.Relabel = mode
+		case "nocopy":
+			m.NoCopy = true
+		case "shared", "rshared", "slave", "rslave", "private", "rprivate":
+			return fmt.Errorf("the mode %q is not allowed: a mount made inside must never reach the host", mode)
+		case "":
+			return errors.New("the mode is empty")
+		default:
+			return fmt.Errorf("the mode %q is not known (ro, rw, z, Z, nocopy)", mode)
+		}
+	}
+	if seen["ro"] && seen["rw"] {
+		return errors.New("it is both ro and rw")
+	}
+	if seen["z"] && seen["Z"] {
+		return errors.New("it has both z and Z")
+	}
+	return nil
+}
+
+// expandHost makes an absolute host path of what a person wrote.
+func expandHost(p string, host Host, base string) (string, error) {
+	s := host.style()
+	switch {
+	case p == "~":
+		return s.clean(host.Home), nil
+	case strings.HasPrefix(p, "~/"), s.windows && strings.HasPrefix(p, `~\`):
+		return s.join(host.Home, p[2:]), nil
+	case p[0] == '~':
+		return "", fmt.Errorf("%q names another user's home, which Loop does not look up", p)
+	case s.abs(p):
+		return s.clean(p), nil
+	case p[0] == '.':
+		if base == "" {
+			return "", fmt.Errorf("%q is relative and there is no folder to start from", p)
+		}
+		return s.join(base, p), nil
+	}
+	return "", fmt.Errorf("%q is not an absolute path (start it with /, ~ or .)", p)
+}
+
+// expandTarget makes an absolute container path; ~ is the agent's home inside.
+func expandTarget(p string, host Host) (string, error) {
+	home := ContainerPath(host.OS, host.Home)
+	s := host.style()
+	switch {
+	case p == "~":
+		return home, nil
+	case strings.HasPrefix(p, "~/"):
+		p = home + "/" + p[2:]
+	case p[0] == '~':
+		return "", fmt.Errorf("%q names another user's home, which does not exist in the container", p)
+	case s.windows && s.abs(p):
+		p = ContainerPath(host.OS, p)
+	}
+	if p[0] != '/' {
+		return "", fmt.Errorf("the container path %q is not absolute", p)
+	}
+	// A dot-dot in a target is never needed, and hides what it lands on.
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return "", fmt.Errorf("the container path %q contains “..”", p)
+		}
+	}
+	return path.Clean(p), nil
+}
+
+// plainText refuses what no path in a spec may hold: bytes that JSON would
+// change on the way to the engine, and characters that end a line.
+func plainText(s string) error {
+	if !utf8.ValidString(s) {
+		return errors.New("it is not valid UTF-8")
+	}
+	for _, r := range s {
+		switch {
+		case r == 0:
+			return errors.New("it contains a NUL byte")
+		case r == '\n' || r == '\r':
+			return errors.New("it contains a line break")
+		case unicode.IsControl(r):
+			return fmt.Errorf("it contains a control character (U+%04X)", r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// explainer collects origins while the spec is made.
+type explainer struct{ out core.Explanation }
+
+func (e *explainer) set(field, value string, from LayerName) {
+	e.out.Origins = append(e.out.Origins, core.FieldOrigin{Field: field, Value: value, Layer: string(from)})
+}
+
+func (e *explainer) notice(text string) { e.out.Notices = append(e.out.Notices, text) }
+
+// Resolve makes the complete spec of one container. Layers come in the order
+// of precedence (see LayerName), without the built-in one. The same arguments
+// give the same result. Errors are *core.Failure.
+func Resolve(layers []Layer, sub Subject, host Host) (core.Spec, core.Explanation, error) {
+	ex := &explainer{}
+	spec, err := resolve(layers, sub, host, ex)
+	if err != nil {
+		return core.Spec{}, ex.out, err
+	}
+	return spec, ex.out, nil
+}
+
+func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, error) {
+	var spec core.Spec
+	host, err := normalHost(sub, host)
+	if err != nil {
+		return spec, err
+	}
+	if sub.Type == "" {
+		sub.Type = core.TypeAgent
+	}
+	if err := checkSubject(sub); err != nil {
+		return spec, err
+	}
+	m, err := mergeLayers(layers)
+	if err != nil {
+		return spec, err
+	}
+	if err := checkChoices(m, sub); err != nil {
+		return spec, err
+	}
+	w, err := resolveWorkDir(sub, host)
+	if err != nil {
+		return spec, err
+	}
+	limits, err := resolveLimits(m, host, ex)
+	if err != nil {
+		return spec, err
+	}
+	p, err := planMounts(m, sub, host, w, ex)
+	if err != nil {
+		return spec, err
+	}
+	agent := host.agentUser(p.home)
+	if agent.UID == SupervisorID {
+		return spec, core.Fail(core.CodeInvalid, nil,
+			fmt.Sprintf("This user has uid %d, which Loop keeps for its supervisor inside containers.", SupervisorID),
+			"Run Loop as another user.")
+	}
+
+	nameDir := w.dir
+	if w.isDefault {
+		nameDir = ""
+	}
+	spec = core.Spec{
+		Name:            ContainerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix),
+		Type:            sub.Type,
+		ChannelID:       sub.Channel.ID,
+		RunID:           sub.RunID,
+		Image:           sub.Image,
+		Entrypoint:      []string{GuestBin, "init"},
+		Tmpfs:           tmpfs(limits, p),
+		WorkDir:         ContainerPath(host.OS, w.dir),
+		User:            "0:0",
+		Agent:           agent,
+		Limits:          limits,
+		CapDrop:         slices.Clone(capDrop),
+		CapAdd:          slices.Clone(capAdd),
+		NoNewPrivileges: true,
+		ReadOnlyRoot:    m.readOnlyRoot.value,
+		Network:         m.network.value,
+		StopGraceSec:    m.graceSec.value,
+	}
+	for _, pm := range p.mounts {
+		spec.Mounts = append(spec.Mounts, pm.Mount)
+	}
+	if spec.Network != "none" {
+		spec.ExtraHosts = []string{"host.docker.internal:host-gateway"}
+	}
+	if spec.Env, err = resolveEnv(m, sub, host, agent, p.chown, ex); err != nil {
+		return spec, err
+	}
+	spec.Hash = Hash(spec, sub.ImageID, sub.GuestHash, m.access.value)
+	spec.Labels = labels(spec, sub)
+	explainRest(ex, spec, m, w)
+	ex.out.AddDirs = p.addDirs
+	if err := Validate(spec, host); err != nil {
+		return spec, err
+	}
+	return spec, nil
+}
+
+// normalHost checks the facts that everything else leans on.
+func normalHost(sub Subject, host Host) (Host, error) {
+	s := host.style()
+	if host.LoopHome == "" {
+		host.LoopHome = sub.LoopHome
+	}
+	if sub.LoopHome != "" && s.clean(sub.LoopHome) != s.clean(host.LoopHome) {
+		return host, core.Fail(core.CodeInternal, nil, "Loop's folder is named in two different ways.", "")
+	}
+	for _, d := range []struct{ what, path string }{{"home directory", host.Home}, {"Loop folder", host.LoopHome}} {
+		if err := plainText(d.path); err != nil || !s.abs(d.path) || s.isRoot(s.clean(d.path)) || strings.Contains(ContainerPath(host.OS, d.path), ":") {
+			return host, core.Fail(core.CodeInvalid, err,
+				fmt.Sprintf("The %s %q cannot be used: it must be an absolute path, not the top of the file system, without colons or control characters.", d.what, d.path),
+				"Check the variables HOME and LOOP_HOME.")
+		}
+	}
+	host.Home, host.LoopHome = s.clean(host.Home), s.clean(host.LoopHome)
+	if host.EngineOS != "" && host.EngineOS != "linux" {
+		return host, core.Fail(core.CodeInvalid, nil, "The container engine runs "+host.EngineOS+" containers; Loop's are Linux containers.",
+			"Switch the engine to Linux containers.")
+	}
+	switch host.EngineArch {
+	case "", "amd64", "arm64", "x86_64", "aarch64":
+	default:
+		return host, core.Fail(core.CodeInvalid, nil, "The container engine's processor type "+quote(host.EngineArch)+" is not supported.",
+			"Use an engine on amd64 or arm64.")
+	}
+	return host, nil
+}
+
+func checkSubject(sub Subject) error {
+	bad := func(what string) error {
+		return core.Fail(core.CodeInternal, nil, "The container's "+what+" is missing or not valid.", "")
+	}
+	switch {
+	case !channelPattern.MatchString(string(sub.Channel.ID)):
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The channel id %q is not valid.", sub.Channel.ID), "Use letters, digits, “-” and “_”.")
+	case !suffixPattern.MatchString(sub.NameSuffix):
+		return bad("name suffix")
+	case sub.Image == "" || plainText(sub.Image) != nil:
+		return bad("image")
+	case sub.ImageID == "":
+		return bad("image id")
+	case !strings.HasPrefix(sub.GuestVolume, GuestVolumePrefix) || !volumeName.MatchString(sub.GuestVolume):
+		return bad("guest volume")
+	case sub.GuestHash == "":
+		return bad("guest hash")
+	case sub.InstallID == "":
+		return bad("install id")
+	}
+	switch sub.Type {
+	case core.TypeAgent, core.TypeShell, core.TypeChrome:
+		return nil
+	}
+	return bad("type")
+}
+
+func checkChoices(m merged, sub Subject) error {
+	choice := func(field string, v setting[string], allowed ...string) error {
+		if slices.Contains(allowed, v.value) {
+			return nil
+		}
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The setting %s (%s) is %q.", field, v.from, v.value),
+			"Use "+strings.Join(allowed, " or ")+".")
+	}
+	if err := choice("preset", m.preset, PresetJob); err != nil {
+		return err
+	}
+	if err := choice("layout", m.layout, LayoutMirror); err != nil {
+		return err
+	}
+	if err := choice("access", m.access, AccessRW, AccessRO); err != nil {
+		return err
+	}
+	if v := m.graceSec.value; v < 0 || v > maxGraceSec {
+		return badRange("stop_grace_sec", m.graceSec.from, v, "0", fmt.Sprint(maxGraceSec))
+	}
+	return checkNetwork(m.network, sub.ModelOnRelay)
+}
+
+// tmpfs are the standing ones, less those that a mount replaces, and the covers.
+func tmpfs(l core.Limits, p *plan) []core.Tmpfs {
+	out := slices.DeleteFunc(tmpfsFor(l.MemoryBytes), func(t core.Tmpfs) bool { return p.taken(t.Target) != nil })
+	for _, c := range p.covers {
+		if !slices.ContainsFunc(out, func(t core.Tmpfs) bool { return t.Target == c.Target }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func resolveEnv(m merged, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
+	operator, secret, from, notices, err := operatorEnv(m, host)
+	if err != nil {
+		return nil, err
+	}
+	ex.out.Notices = append(ex.out.Notices, notices...)
+	for _, v := range secret {
+		ex.notice(fmt.Sprintf("envs[%q] is handed to the agent's process alone, because its name is a credential's.", v.Name))
+	}
+	byName := map[string]core.EnvVar{}
+	for _, v := range appEnv(sub, host, agent, chown) {
+		byName[v.Name] = v
+	}
+	if m.network.value != "none" {
+		inherited, _ := proxyEnv(host)
+		for _, v := range inherited {
+			byName[v.Name] = v
+		}
+	}
+	for _, v := range operator {
+		byName[v.Name] = v
+	}
+	env := make([]core.EnvVar, 0, len(byName))
+	for _, name := range sortedKeys(byName) {
+		v := byName[name]
+		env = append(env, v)
+		layer := LayerBuiltin
+		switch v.Lane {
+		case LaneOperator:
+			layer = from[name]
+		case LaneInherited:
+			layer = originHost
+		}
+		ex.set("env["+name+"]", v.Value, layer)
+	}
+	return env, nil
+}
+
+// labels stamp everything by which the container is found again. The job
+// preset makes one container per run, hence its scope.
+func labels(spec core.Spec, sub Subject) map[string]string {
+	l := map[string]string{
+		core.LabelApp:     core.LabelAppName,
+		core.LabelType:    string(spec.Type),
+		core.LabelChannel: string(spec.ChannelID),
+		core.LabelInstall: sub.InstallID,
+		core.LabelScope:   "run",
+		core.LabelHash:    spec.Hash,
+		core.LabelSpec:    core.SpecVersion,
+	}
+	if spec.RunID != "" {
+		l[core.LabelRun] = string(spec.RunID)
+	}
+	return l
+}
+
+func explainRest(ex *explainer, spec core.Spec, m merged, w work) {
+	imageFrom := m.image.from
+	if imageFrom == "" {
+		imageFrom = LayerBuiltin
+	}
+	workFrom := LayerChannel
+	if w.isDefault {
+		workFrom = LayerBuiltin
+	}
+	ex.set("name", spec.Name, workFrom)
+	ex.set("type", string(spec.Type), LayerRun)
+	ex.set("channel_id", string(spec.ChannelID), LayerChannel)
+	ex.set("run_id", string(spec.RunID), LayerRun)
+	ex.set("image", spec.Image, imageFrom)
+	ex.set("entrypoint", strings.Join(spec.Entrypoint, " "), LayerBuiltin)
+	ex.set("labels", fmt.Sprint(len(spec.Labels)), LayerBuiltin)
+	ex.set("work_dir", spec.WorkDir, workFrom)
+	ex.set("user", spec.User, LayerBuiltin)
+	ex.set("agent", fmt.Sprintf("%s (%d:%d)", spec.Agent.Name, spec.Agent.UID, spec.Agent.GID), originHost)
+	ex.set("cap_drop", strings.Join(spec.CapDrop, ","), LayerBuiltin)
+	ex.set("cap_add", strings.Join(spec.CapAdd, ","), LayerBuiltin)
+	ex.set("no_new_privileges", fmt.Sprint(spec.NoNewPrivileges), LayerBuiltin)
+	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), m.readOnlyRoot.from)
+	ex.set("network", spec.Network, m.network.from)
+	if len(spec.ExtraHosts) > 0 {
+		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), LayerBuiltin)
+	}
+	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), m.graceSec.from)
+	for _, t := range spec.Tmpfs {
+		ex.set("tmpfs["+t.Target+"]", t.Options, LayerBuiltin)
+	}
+	ex.set("hash", spec.Hash, LayerBuiltin)
+	slices.SortStableFunc(ex.out.Origins, func(a, b core.FieldOrigin) int { return strings.Compare(a.Field, b.Field) })
+}

@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// Validate checks the rules that no spec may break, whatever composed it. It
+// runs immediately before a container is made and shares no state with
+// Resolve: it reads the spec as a stranger would. Facts in host.Paths are used
+// where there are any. The error is a *core.Failure and lists everything found.
+func Validate(spec core.Spec, host Host) error {
+	c := &checker{spec: spec, host: host, s: host.style()}
+	c.identity()
+	c.hardening()
+	c.env()
+	c.mounts()
+	if len(c.bad) == 0 {
+		return nil
+	}
+	return core.Fail(core.CodeInvalid, fmt.Errorf("validate spec %s: %s", spec.Name, strings.Join(c.bad, "; ")),
+		"The container was not made, because its description breaks a safety rule: "+c.bad[0]+".",
+		"Look at the settings of the channel; “loop explain” shows where each part comes from.")
+}
+
+type checker struct {
+	spec core.Spec
+	host Host
+	s    pathStyle
+	bad  []string
+}
+
+func (c *checker) must(ok bool, format string, args ...any) {
+	if !ok {
+		c.bad = append(c.bad, fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *checker) identity() {
+	sp := c.spec
+	c.must(namePattern.MatchString(sp.Name), "the name %q does not have the form loop-{base}-{6 hex}", sp.Name)
+	c.must(channelPattern.MatchString(string(sp.ChannelID)), "the channel id %q is not valid", sp.ChannelID)
+	c.must(sp.Image != "" && plainText(sp.Image) == nil, "the image is missing")
+	c.must(slices.Equal(sp.Entrypoint, []string{GuestBin, "init"}), "the entrypoint is not loop init")
+	c.must(len(sp.Hash) == 64, "the hash is missing")
+	want := map[string]string{
+		core.LabelApp: core.LabelAppName, core.LabelType: string(sp.Type), core.LabelChannel: string(sp.ChannelID),
+		core.LabelHash: sp.Hash, core.LabelSpec: core.SpecVersion,
+	}
+	for _, k := range sortedKeys(want) {
+		c.must(sp.Labels[k] == want[k] && want[k] != "", "the label %s is missing or wrong", k)
+	}
+	c.must(sp.Labels[core.LabelInstall] != "", "the label %s is missing", core.LabelInstall)
+}
+
+func (c *checker) hardening() {
+	sp := c.spec
+	c.must(sp.User == "0:0", "the first process is not started as 0:0")
+	c.must(slices.Equal(sp.CapDrop, capDrop), "not every capability is dropped")
+	for _, cap := range sp.CapAdd {
+		c.must(slices.Contains(capAdd, cap), "the capability %s is not one that may be added", cap)
+	}
+	c.must(sp.NoNewPrivileges, "no-new-privileges is off")
+	c.must(sp.Agent.UID >= 0 && sp.Agent.UID != SupervisorID && sp.Agent.GID >= 0, "the agent's ids are not valid")
+	c.must(sp.Agent.Name != "" && sp.Agent.Name != SupervisorName, "the agent has no name")
+	c.must(sp.Limits.MemoryBytes > 0 && sp.Limits.CPUs > 0 && sp.Limits.Pids > 0, "a limit is missing")
+	c.must(networkName.MatchString(sp.Network) && sp.Network != "host", "the network %q is not allowed", sp.Network)
+	for _, h := range sp.ExtraHosts {
+		c.must(h == "host.docker.internal:host-gateway" && sp.Network != "none", "the extra host %q is not allowed", h)
+	}
+	c.must(sp.StopGraceSec >= 0 && sp.StopGraceSec <= maxGraceSec, "the stop grace is out of range")
+}
+
+func (c *checker) env() {
+	last := ""
+	for i, e := range c.spec.Env {
+		c.must(envName.MatchString(e.Name), "the variable name %q is not valid", e.Name)
+		c.must(i == 0 || e.Name > last, "the variables are not sorted or one is there twice")
+		last = e.Name
+		c.must(!e.Secret && modelNames[e.Name] == "" && (e.Lane == LaneApp || !looksSecret(e.Name)),
+			"the variable %s is a credential", e.Name)
+		c.must(e.Lane == LaneApp || e.Lane == LaneOperator || e.Lane == LaneInherited, "the variable %s has no lane", e.Name)
+		reserved := slices.Contains(appOnly, e.Name) || strings.HasPrefix(e.Name, "LOOP_")
+		c.must(!reserved || e.Lane == LaneApp, "the variable %s belongs to Loop", e.Name)
+		c.must(!strings.ContainsRune(e.Value, 0), "the variable %s contains a NUL byte", e.Name)
+	}
+}
+
+func (c *checker) mounts() {
+	targets := map[string]bool{}
+	target := func(t string) {
+		c.must(plainText(t) == nil && path.IsAbs(t) && path.Clean(t) == t, "the container path %q is not absolute and clean", t)
+		c.must(!targets[t], "two mounts share the container path %q", t)
+		targets[t] = true
+	}
+	guest, spool, workspace := false, false, false
+	for _, m := range c.spec.Mounts {
+		target(m.Target)
+		switch {
+		case m.Kind == core.MountSystem:
+			c.systemMount(m)
+			guest = guest || m.Target == GuestDir
+		case m.Kind == core.MountState:
+			c.stateMount(m)
+			spool = spool || m.Target == GuestSpoolDir
+		case m.Volume:
+			c.must(m.Kind == core.MountVolume && volumeName.MatchString(m.Source) && !reservedVolume(m.Source), "the volume %q is not allowed", m.Source)
+			c.openTarget(m)
+		default:
+			c.hostMount(m)
+			workspace = workspace || inside(m.Target, c.spec.WorkDir)
+		}
+	}
+	c.must(guest, "the guest program is not mounted")
+	c.must(spool, "the spool is not mounted")
+	c.must(workspace, "no mount shows the work directory")
+	run := false
+	for _, t := range c.spec.Tmpfs {
+		target(t.Target)
+		run = run || t.Target == GuestRunDir
+		if !slices.ContainsFunc(tmpfsFor(0), func(o core.Tmpfs) bool { return o.Target == t.Target }) {
+			c.must(t.Options == coverOptions, "the tmpfs at %q is not one of Loop's", t.Target)
+		}
+	}
+	c.must(run, "there is no tmpfs at %s", GuestRunDir)
+}
+
+func (c *checker) systemMount(m core.Mount) {
+	c.must(m.ReadOnly, "the system mount at %q is writable", m.Target)
+	switch m.Target {
+	case GuestDir:
+		c.must(m.Volume && strings.HasPrefix(m.Source, GuestVolumePrefix), "the guest program does not come from its volume")
+	case "/etc/passwd", "/etc/group":
+		c.must(!m.Volume && m.Source == c.s.join(c.host.LoopHome, "run", "etc", path.Base(m.Target)), "%s does not come from Loop's folder", m.Target)
+	default:
+		c.must(false, "there is no system mount at %q", m.Target)
+	}
+}
+
+func (c *checker) stateMount(m core.Mount) {
+	home := c.spec.Agent.Home
+	names := map[string]string{home: "home", home + "/.claude": "claude", GuestSpoolDir: "spool"}
+	name := names[m.Target]
+	want := stateDir(c.s, c.host.LoopHome, c.spec.ChannelID, name)
+	c.must(name != "" && !m.Volume && m.Source == want, "the state mount at %q is not this channel's", m.Target)
+	if f, ok := c.host.Paths[want]; ok && f.Target != "" {
+		real := stateDir(c.s, c.host.resolved(c.host.LoopHome), c.spec.ChannelID, name)
+		c.must(c.s.same(f.Target, real), "the state folder %q is a link", want)
+	}
+}
+
+func (c *checker) openTarget(m core.Mount) {
+	why := checkTarget(m.Target, c.spec.Agent.Home)
+	c.must(why == "", "%s", why)
+}
+
+func (c *checker) hostMount(m core.Mount) {
+	switch m.Kind {
+	case core.MountWorkspace, core.MountExtra, core.MountSurface, core.MountCredential:
+	default:
+		c.must(false, "the mount at %q has the kind %q", m.Target, m.Kind)
+	}
+	if !c.s.abs(m.Source) || c.s.clean(m.Source) != m.Source || plainText(m.Source) != nil {
+		c.must(false, "the host path %q is not absolute and clean", m.Source)
+		return
+	}
+	if m.Kind != core.MountSurface || !c.belowProject(m) {
+		c.openTarget(m)
+	}
+	if c.ownWork(m.Source) {
+		return
+	}
+	v := c.host.checkSource(m.Source)
+	c.must(v.refuse == "", "%q may not be mounted: %s", m.Source, v.refuse)
+	c.must(m.ReadOnly || !v.forceRO, "%q may only be mounted read-only", m.Source)
+	c.must(m.ReadOnly || m.Kind != core.MountCredential && m.Kind != core.MountSurface, "the %s mount at %q is writable", m.Kind, m.Target)
+	for _, loopHome := range []string{c.host.LoopHome, c.host.resolved(c.host.LoopHome)} {
+		rel, contains := c.s.rel(m.Source, loopHome)
+		if !contains {
+			continue
+		}
+		covered := slices.ContainsFunc(c.spec.Tmpfs, func(t core.Tmpfs) bool { return t.Target == path.Join(m.Target, rel) && t.Options == coverOptions })
+		c.must(m.ReadOnly && covered, "%q contains Loop's own folder", m.Source)
+	}
+}
+
+// belowProject reports whether m lies inside a workspace mount, where Loop
+// itself lays read-only binds.
+func (c *checker) belowProject(m core.Mount) bool {
+	return slices.ContainsFunc(c.spec.Mounts, func(o core.Mount) bool {
+		return o.Kind == core.MountWorkspace && o.Target != m.Target && inside(o.Target, m.Target)
+	})
+}
+
+// ownWork reports whether a source is a channel's default work directory. Any
+// channel's may be one: a thread works in its parent's. They hold nothing but
+// what agents wrote there.
+func (c *checker) ownWork(src string) bool {
+	for _, loopHome := range []string{c.host.LoopHome, c.host.resolved(c.host.LoopHome)} {
+		rel, ok := c.s.rel(loopHome, src)
+		if !ok {
+			continue
+		}
+		parts := strings.Split(rel, "/")
+		if len(parts) >= 3 && parts[0] == "channels" && channelPattern.MatchString(parts[1]) && parts[2] == "work" {
+			return true
+		}
+	}
+	return false
+}
