@@ -22,9 +22,9 @@ const nameLimit = 80
 type Store interface {
 	Channels(ctx context.Context) ([]core.Channel, error)
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error) // core.ErrNotFound
-	CreateChannel(ctx context.Context, ch core.Channel) error
+	AddChannel(ctx context.Context, ch core.Channel) error
 	RenameChannel(ctx context.Context, id core.ChannelID, name string) error
-	DeleteChannel(ctx context.Context, id core.ChannelID) error
+	RemoveChannel(ctx context.Context, id core.ChannelID) error
 	Activity(ctx context.Context) (map[core.ChannelID]Activity, error)
 }
 
@@ -173,7 +173,7 @@ func (s *Service) Demo(ctx context.Context) (View, error) {
 }
 
 func (s *Service) create(ctx context.Context, ch core.Channel) (View, error) {
-	if err := s.opts.Store.CreateChannel(ctx, ch); err != nil {
+	if err := s.opts.Store.AddChannel(ctx, ch); err != nil {
 		return View{}, fmt.Errorf("store channel: %w", err)
 	}
 	s.opts.Publish(core.NewEvent(core.EventChannelCreated, ch.ID, "", s.opts.Now(), ch))
@@ -206,7 +206,7 @@ func (s *Service) Remove(ctx context.Context, id core.ChannelID) error {
 	if err := s.opts.Runs.CancelChannel(ctx, id); err != nil {
 		return fmt.Errorf("stop the channel's runs: %w", err)
 	}
-	if err := s.opts.Store.DeleteChannel(ctx, id); err != nil {
+	if err := s.opts.Store.RemoveChannel(ctx, id); err != nil {
 		return missing(err)
 	}
 	s.opts.Publish(core.NewEvent(core.EventChannelDeleted, id, "", s.opts.Now(), nil))

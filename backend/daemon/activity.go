@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"context"
+
+	"loop/backend/channels"
+	"loop/backend/core"
+	"loop/backend/store"
+)
+
+// channelStore gives package channels the one question the store answers in
+// parts.
+type channelStore struct{ *store.Store }
+
+func (s channelStore) Activity(ctx context.Context) (map[core.ChannelID]channels.Activity, error) {
+	out := map[core.ChannelID]channels.Activity{}
+	queued, err := s.QueueLengths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for id, n := range queued {
+		a := out[id]
+		a.Queued = n
+		out[id] = a
+	}
+	latest, err := s.LatestRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for id, r := range latest {
+		a := out[id]
+		a.Last = &r
+		out[id] = a
+	}
+	active, err := s.ActiveRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range active {
+		a := out[r.ChannelID]
+		a.Active = &r
+		out[r.ChannelID] = a
+	}
+	last, err := s.LastEventIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for id, n := range last {
+		a := out[id]
+		a.LastEventID = n
+		out[id] = a
+	}
+	return out, nil
+}
