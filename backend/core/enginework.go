@@ -1,0 +1,41 @@
+package core
+
+import "time"
+
+// ContainerEvent is one thing the engine reported about a container.
+type ContainerEvent struct {
+	// Kind is create, start, die, oom, destroy or resync. Resync is not the
+	// engine's: it says that the stream was (re)connected and that anything may
+	// have happened before, so the receiver must list.
+	Kind     string
+	ID       ContainerID
+	Labels   map[string]string
+	ExitCode int // die only
+	At       time.Time
+}
+
+const (
+	ContainerCreated   = "create"
+	ContainerStarted   = "start"
+	ContainerDied      = "die"
+	ContainerOOM       = "oom"
+	ContainerDestroyed = "destroy"
+	ContainerResync    = "resync"
+)
+
+// VolumeFile is a file written into a volume, owned by uid 0. Path is relative
+// to the volume's root, with forward slashes.
+type VolumeFile struct {
+	Path string
+	Mode uint32 // permission bits
+	Data []byte
+}
+
+// BuildOptions are what the engine's own (classic) builder is told.
+type BuildOptions struct {
+	Tag        string // the tag the finished image gets
+	Dockerfile string // path inside the build context; empty means Dockerfile
+	Args       map[string]string
+	Labels     map[string]string
+	NoCache    bool
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+	"github.com/docker/go-connections/tlsconfig"
+
+	"loop/backend/core"
+)
+
+const (
+	// tryTimeout bounds the attempt on one candidate: a local socket answers a
+	// ping in milliseconds, and a person waits for the sum of all candidates.
+	tryTimeout = 3 * time.Second
+	// minAPI is Docker 19.03, the oldest that has what Create uses.
+	minAPI = "1.40"
+)
+
+// Options say where the engine is looked for.
+type Options struct {
+	Host string       // explicit host (config docker_host); when set nothing else is tried
+	Log  *slog.Logger // nil discards
+	env  *environment // tests
+}
+
+// Docker is a container engine reached through the Docker Engine API. Methods
+// may be called from any goroutine. The engine is looked for on the first call
+// and, once found, kept; while none was found every call looks again, so an
+// engine started after Loop is picked up. Close it when done.
+type Docker struct {
+	opts Options
+	env  environment
+	log  *slog.Logger
+
+	mu  sync.Mutex // guards cli and at; held during discovery so that it happens once
+	cli *client.Client
+	at  candidate
+}
+
+// Open returns a Docker that has not looked for its engine yet.
+func Open(opts Options) *Docker {
+	env := hostEnvironment()
+	if opts.env != nil {
+		env = *opts.env
+	}
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Docker{opts: opts, env: env, log: log}
+}
+
+// Connect opens an engine and proves that it answers. Errors are core.Failure
+// with CodeNoEngine or CodeEngineDenied; Detail lists every place tried and why
+// it did not do.
+func Connect(ctx context.Context, opts Options) (*Docker, error) {
+	d := Open(opts)
+	if _, err := d.client(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Close drops idle connections. Streams already open stay with their owners.
+func (d *Docker) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cli == nil {
+		return nil
+	}
+	return d.cli.Close()
+}
+
+// Host returns the engine's address and how it was found; empty before the
+// first success. The address is fit for DOCKER_HOST.
+func (d *Docker) Host() (host, source string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at.host, d.at.source
+}
+
+func (d *Docker) client(ctx context.Context) (*client.Client, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cli != nil {
+		return d.cli, nil
+	}
+	cands, err := d.env.candidates(d.opts.Host)
+	if err != nil {
+		return nil, err
+	}
+	var tried []attempt
+	for _, c := range cands {
+		cli, reason := d.try(ctx, c)
+		if reason == nil {
+			d.log.Info("engine found", "host", c.host, "source", c.source, "api", cli.ClientVersion())
+			d.cli, d.at = cli, c
+			return cli, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		d.log.Debug("engine candidate refused", "host", c.host, "source", c.source, "err", reason)
+		tried = append(tried, attempt{c, reason})
+	}
+	return nil, noEngine(d.env, tried)
+}
+
+// try opens one candidate and pings it.
+func (d *Docker) try(ctx context.Context, c candidate) (*client.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	// The client library replaces a dial error by a generic sentence, so the
+	// socket is opened by hand first to learn the real reason.
+	if err := probeSocket(ctx, c.host); err != nil {
+		return nil, err
+	}
+	cli, err := newClient(c)
+	if err != nil {
+		return nil, err
+	}
+	ping, err := cli.Ping(ctx)
+	if err != nil {
+		_ = cli.Close()
+		return nil, err
+	}
+	if ping.OSType != "" && ping.OSType != "linux" {
+		_ = cli.Close()
+		return nil, errors.New("it runs " + ping.OSType + " containers; Loop needs Linux containers")
+	}
+	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, minAPI) {
+		_ = cli.Close()
+		return nil, errors.New("it speaks API " + ping.APIVersion + "; Loop needs " + minAPI + " (Docker 19.03) or newer")
+	}
+	cli.NegotiateAPIVersionPing(ping)
+	return cli, nil
+}
+
+func newClient(c candidate) (*client.Client, error) {
+	if strings.HasPrefix(c.host, "ssh://") {
+		return nil, errors.New("ssh hosts cannot be used, because directories of this machine cannot be mounted there")
+	}
+	tr := &http.Transport{MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second}
+	if t := c.tls; t != nil {
+		cfg, err := tlsconfig.Client(tlsconfig.Options{
+			CAFile: t.ca, CertFile: t.cert, KeyFile: t.key,
+			InsecureSkipVerify: t.skipVerify, ExclusiveRootPools: t.ca != "",
+		})
+		if err != nil {
+			return nil, err
+		}
+		tr.TLSClientConfig = cfg
+	}
+	return client.NewClientWithOpts(
+		client.WithHTTPClient(&http.Client{Transport: tr, CheckRedirect: client.CheckRedirect}),
+		client.WithHost(c.host), // after the transport, which it configures
+		client.WithVersionFromEnv(),
+		client.WithAPIVersionNegotiation(),
+	)
+}
+
+// Status asks the engine who it is. It never fails: what went wrong is in
+// EngineStatus.Failure.
+func (d *Docker) Status(ctx context.Context) core.EngineStatus {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return core.EngineStatus{Failure: core.AsFailure(err)}
+	}
+	host, source := d.Host()
+	st := core.EngineStatus{Host: host, Source: source}
+	v, err := cli.ServerVersion(ctx)
+	if err != nil {
+		st.Failure = core.AsFailure(d.fail("ask the engine's version", err))
+		return st
+	}
+	st.OK, st.Name, st.Version, st.OS, st.Arch = true, "Docker", v.Version, v.Os, v.Arch
+	st.APIVersion = cli.ClientVersion()
+	for _, c := range v.Components {
+		if strings.HasPrefix(c.Name, "Podman") {
+			st.Name, st.Version = "Podman", c.Version
+		}
+	}
+	if info, err := cli.Info(ctx); err == nil {
+		st.Rootless = slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.Contains(o, "name=rootless") })
+	}
+	return st
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/docker/docker/api/types/events"
+
+	"loop/backend/core"
+)
+
+const (
+	// eventsBackoffMin and Max bound the pause between attempts to reconnect the
+	// event stream: quick after a blip, gentle while the engine is down.
+	eventsBackoffMin = 250 * time.Millisecond
+	eventsBackoffMax = 5 * time.Second
+	// eventsHealthy is how long a stream must have lasted for the pause to start
+	// over from its minimum.
+	eventsHealthy = 10 * time.Second
+)
+
+// Events reports what happens to containers that carry all the labels until ctx
+// ends; then the channel is closed. A broken stream is reconnected. Each
+// (re)connection is announced by a ContainerResync event, after which nothing is
+// missed; what happened before it must be listed. The receiver must keep
+// reading; while it does not, the engine's stream is held up and nothing is
+// dropped.
+func (d *Docker) Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent {
+	out := make(chan core.ContainerEvent)
+	go func() {
+		defer close(out)
+		pause := eventsBackoffMin
+		for ctx.Err() == nil {
+			began := stampNow()
+			err := d.follow(ctx, labels, out)
+			if ctx.Err() != nil {
+				return
+			}
+			if stampNow().Sub(began) > eventsHealthy {
+				pause = eventsBackoffMin
+			}
+			d.log.Warn("engine event stream ended; reconnecting", "err", err, "pause", pause)
+			t := time.NewTimer(pause)
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				t.Stop()
+				return
+			}
+			pause = min(pause*2, eventsBackoffMax)
+		}
+	}()
+	return out
+}
+
+func (d *Docker) follow(ctx context.Context, labels map[string]string, out chan<- core.ContainerEvent) error {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := labelFilter(labels)
+	f.Add("type", string(events.ContainerEventType))
+	msgs, errs := cli.Events(ctx, events.ListOptions{Filters: f})
+	// The request was answered when Events returned, unless errs says otherwise.
+	select {
+	case err := <-errs:
+		return err
+	default:
+	}
+	if !send(ctx, out, core.ContainerEvent{Kind: core.ContainerResync, At: stampNow()}) {
+		return ctx.Err()
+	}
+	for {
+		select {
+		case m := <-msgs:
+			ev, ok := eventOf(m)
+			if ok && !send(ctx, out, ev) {
+				return ctx.Err()
+			}
+		case err := <-errs:
+			return err
+		}
+	}
+}
+
+func send(ctx context.Context, out chan<- core.ContainerEvent, ev core.ContainerEvent) bool {
+	select {
+	case out <- ev:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func eventOf(m events.Message) (core.ContainerEvent, bool) {
+	ev := core.ContainerEvent{ID: core.ContainerID(m.Actor.ID), Labels: m.Actor.Attributes, At: time.Unix(0, m.TimeNano)}
+	switch m.Action {
+	case events.ActionCreate, events.ActionStart, events.ActionOOM:
+		ev.Kind = string(m.Action)
+	case events.ActionDie, "died": // Podman has said died
+		ev.Kind = core.ContainerDied
+		ev.ExitCode, _ = strconv.Atoi(m.Actor.Attributes["exitCode"])
+	case events.ActionDestroy, events.ActionRemove: // Podman says remove
+		ev.Kind = core.ContainerDestroyed
+	default:
+		return ev, false
+	}
+	return ev, true
+}

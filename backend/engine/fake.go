@@ -1,0 +1,494 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Fake is an engine in memory for tests of everything above this package. It
+// keeps containers, images and volumes, moves them through the states the real
+// one does, reports events and passes the same suite. Processes are played by
+// the two hooks. Set the exported fields before the first call; methods may be
+// called from any goroutine. Close ends and awaits what runs in it.
+type Fake struct {
+	// Main plays PID 1: it runs from Start until it returns the exit code. ctx
+	// ends on Stop (give 143) and Kill (the fake records 137). nil idles.
+	Main func(ctx context.Context, spec core.Spec, log io.Writer) int
+	// Exec plays an exec'd process: stdio is its stdin and stdout; returning ends
+	// it. ctx ends with the container. nil ends at once with code 0.
+	Exec func(ctx context.Context, call FakeExec, stdio io.ReadWriter, stderr io.Writer) int
+	// SourceExists says whether a bind source is there; nil means every one is.
+	SourceExists func(path string) bool
+	Now          func() time.Time // nil is time.Now
+
+	mu      sync.Mutex
+	down    *core.Failure
+	nextID  int
+	images  map[string]fakeImage // by reference
+	boxes   map[core.ContainerID]*fakeBox
+	volumes map[string]map[string]core.VolumeFile
+	subs    map[*fakeSub]struct{}
+	wg      sync.WaitGroup
+	calls   []string
+}
+
+// FakeExec is what an exec was asked to be.
+type FakeExec struct {
+	ID   core.ContainerID
+	Spec core.Spec
+	User string
+	Argv []string
+}
+
+type fakeImage struct {
+	id     string
+	labels map[string]string
+}
+
+type fakeBox struct {
+	facts   core.ContainerFacts
+	spec    core.Spec
+	started bool
+	stop    context.CancelFunc // while running
+	killed  bool
+	done    chan struct{} // closed when PID 1 is gone; new for each start
+	log     tail
+}
+
+type fakeSub struct {
+	labels map[string]string
+	ch     chan core.ContainerEvent
+	wake   chan struct{}
+	queue  []core.ContainerEvent
+}
+
+// NewFake returns an engine without images.
+func NewFake() *Fake {
+	return &Fake{
+		images: map[string]fakeImage{}, boxes: map[core.ContainerID]*fakeBox{},
+		volumes: map[string]map[string]core.VolumeFile{}, subs: map[*fakeSub]struct{}{},
+	}
+}
+
+// AddImage makes an image exist.
+func (f *Fake) AddImage(ref, id string, labels map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.images[ref] = fakeImage{id: id, labels: maps.Clone(labels)}
+}
+
+// SetDown makes every call fail as if the engine had gone away (nil: it is back).
+// Event subscribers get a resync when it is back. Containers go on.
+func (f *Fake) SetDown(why *core.Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	back := f.down != nil && why == nil
+	f.down = why
+	if back {
+		for s := range f.subs {
+			s.push(core.ContainerEvent{Kind: core.ContainerResync, At: f.now()})
+		}
+	}
+}
+
+// Vanish drops a container without an event, as when somebody else removed it
+// while the event stream was broken.
+func (f *Fake) Vanish(id core.ContainerID) {
+	f.mu.Lock()
+	b := f.boxes[id]
+	delete(f.boxes, id)
+	f.mu.Unlock()
+	if b != nil && b.stop != nil {
+		b.stop()
+	}
+}
+
+// EndMain ends PID 1 of a running container from outside, as the kernel's
+// out-of-memory killer does when oom is set.
+func (f *Fake) EndMain(id core.ContainerID, code int, oom bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b := f.boxes[id]; b != nil && b.facts.Running {
+		if oom {
+			b.facts.OOMKilled = true
+			f.emit(core.ContainerOOM, b)
+		}
+		f.ended(b, code)
+	}
+}
+
+// Spec returns what a container was created from.
+func (f *Fake) Spec(id core.ContainerID) (core.Spec, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.boxes[id]
+	if b == nil {
+		return core.Spec{}, false
+	}
+	return b.spec, true
+}
+
+// Calls lists the calls made so far by method name, in order.
+func (f *Fake) Calls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+// Close ends every process and waits for it.
+func (f *Fake) Close() error {
+	f.mu.Lock()
+	for _, b := range f.boxes {
+		if b.stop != nil {
+			b.stop()
+		}
+	}
+	f.mu.Unlock()
+	f.wg.Wait()
+	return nil
+}
+
+func (f *Fake) now() time.Time {
+	if f.Now != nil {
+		return f.Now()
+	}
+	return time.Now()
+}
+
+// enter locks the fake for one call, or reports that the engine is down.
+func (f *Fake) enter(ctx context.Context, call string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	f.mu.Lock()
+	f.calls = append(f.calls, call)
+	if f.down != nil {
+		f.mu.Unlock()
+		return f.down
+	}
+	return nil
+}
+
+func (f *Fake) box(id core.ContainerID) (*fakeBox, error) {
+	if b := f.boxes[id]; b != nil {
+		return b, nil
+	}
+	return nil, fmt.Errorf("container %s: %w", id, core.ErrNotFound)
+}
+
+func (f *Fake) Status(ctx context.Context) core.EngineStatus {
+	if err := f.enter(ctx, "Status"); err != nil {
+		return core.EngineStatus{Failure: core.AsFailure(err)}
+	}
+	defer f.mu.Unlock()
+	return core.EngineStatus{OK: true, Host: "fake://", Source: "test", Name: "Fake", Version: "1", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
+}
+
+func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
+	if err := f.enter(ctx, "Create"); err != nil {
+		return "", nil, err
+	}
+	defer f.mu.Unlock()
+	img, ok := f.findImage(s.Image)
+	if !ok {
+		return "", nil, noImage("create container", s.Image, core.ErrNotFound)
+	}
+	for _, b := range f.boxes {
+		if b.facts.Name == s.Name {
+			return "", nil, fmt.Errorf("create the container: name %s is in use: %w", s.Name, core.ErrConflict)
+		}
+	}
+	for _, m := range s.Mounts {
+		if !m.Volume && f.SourceExists != nil && !f.SourceExists(m.Source) {
+			return "", nil, mapError("create the container", fmt.Errorf("invalid mount config: bind source path does not exist: %s", m.Source))
+		}
+		if m.Volume && f.volumes[m.Source] == nil {
+			f.volumes[m.Source] = map[string]core.VolumeFile{}
+		}
+	}
+	f.nextID++
+	id := core.ContainerID(fmt.Sprintf("%064x", f.nextID))
+	b := &fakeBox{spec: s, log: tail{max: maxLogBytes}}
+	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now()}
+	f.boxes[id] = b
+	f.emit(core.ContainerCreated, b)
+	return id, nil, nil
+}
+
+func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Start"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil || b.facts.Running {
+		return err
+	}
+	run, stop := context.WithCancel(context.Background())
+	b.stop, b.done, b.killed, b.started = stop, make(chan struct{}), false, true
+	b.facts.Running, b.facts.ExitCode, b.facts.OOMKilled, b.facts.FinishedAt = true, 0, false, time.Time{}
+	f.emit(core.ContainerStarted, b)
+	done := b.done
+	f.wg.Go(func() {
+		code := 143
+		if f.Main != nil {
+			code = f.Main(run, b.spec, writerFunc(b.log.add))
+		} else {
+			<-run.Done()
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if b.done == done && b.facts.Running {
+			if b.killed {
+				code = 137
+			}
+			f.ended(b, code)
+		}
+	})
+	return nil
+}
+
+// ended records that PID 1 is gone. The lock is held.
+func (f *Fake) ended(b *fakeBox, code int) {
+	b.facts.Running, b.facts.ExitCode, b.facts.FinishedAt = false, code, f.now()
+	b.stop()
+	close(b.done)
+	f.emit(core.ContainerDied, b)
+}
+
+// halt ends a running container and waits; killed skips the chance to finish.
+func (f *Fake) halt(ctx context.Context, b *fakeBox, killed bool, grace time.Duration) error {
+	f.mu.Lock()
+	done := b.done
+	b.killed = killed
+	b.stop()
+	f.mu.Unlock()
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-t.C:
+	case <-ctx.Done():
+		return fmt.Errorf("stop the container: %w", ctx.Err())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b.done == done && b.facts.Running {
+		f.ended(b, 137)
+	}
+	return nil
+}
+
+func (f *Fake) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	if err := f.enter(ctx, "Stop"); err != nil {
+		return err
+	}
+	b, err := f.box(id)
+	running := err == nil && b.facts.Running
+	f.mu.Unlock()
+	if err != nil || !running {
+		return err
+	}
+	return f.halt(ctx, b, false, grace)
+}
+
+func (f *Fake) Kill(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Kill"); err != nil {
+		return err
+	}
+	b, err := f.box(id)
+	running := err == nil && b.facts.Running
+	f.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case !running:
+		return fmt.Errorf("kill the container: %w", core.ErrNotRunning)
+	}
+	return f.halt(ctx, b, true, 0)
+}
+
+func (f *Fake) Remove(ctx context.Context, id core.ContainerID, force bool) error {
+	if err := f.enter(ctx, "Remove"); err != nil {
+		return err
+	}
+	b, err := f.box(id)
+	running := err == nil && b.facts.Running
+	f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if running {
+		if !force {
+			return fmt.Errorf("remove the container: it is running: %w", core.ErrConflict)
+		}
+		if err := f.halt(ctx, b, true, 0); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.boxes[id] != nil {
+		delete(f.boxes, id)
+		f.emit(core.ContainerDestroyed, b)
+	}
+	return nil
+}
+
+func (f *Fake) Wait(ctx context.Context, id core.ContainerID) (int, error) {
+	if err := f.enter(ctx, "Wait"); err != nil {
+		return 0, err
+	}
+	b, err := f.box(id)
+	if err != nil {
+		f.mu.Unlock()
+		return 0, err
+	}
+	done, running, code := b.done, b.facts.Running, b.facts.ExitCode
+	f.mu.Unlock()
+	if !running {
+		return code, nil
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return 0, fmt.Errorf("wait for the container: %w", ctx.Err())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return b.facts.ExitCode, nil
+}
+
+func (f *Fake) Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	if err := f.enter(ctx, "Inspect"); err != nil {
+		return core.ContainerFacts{}, err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil {
+		return core.ContainerFacts{}, err
+	}
+	return b.copyFacts(), nil
+}
+
+func (b *fakeBox) copyFacts() core.ContainerFacts {
+	c := b.facts
+	c.Labels = maps.Clone(c.Labels)
+	return c
+}
+
+func (f *Fake) List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error) {
+	if err := f.enter(ctx, "List"); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	out := []core.ContainerFacts{}
+	for _, b := range f.boxes {
+		if hasLabels(b.facts.Labels, labels) {
+			c := b.copyFacts()
+			c.OOMKilled, c.Error, c.FinishedAt = false, "", time.Time{} // a list does not tell
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b core.ContainerFacts) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	return out, nil
+}
+
+func hasLabels(have, want map[string]string) bool {
+	for k, v := range want {
+		if have[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Fake) Logs(ctx context.Context, id core.ContainerID, n int) (string, error) {
+	if err := f.enter(ctx, "Logs"); err != nil {
+		return "", err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(b.log.String(), "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], ""), nil
+}
+
+func (f *Fake) EnsureVolume(ctx context.Context, name string, _ map[string]string) error {
+	if err := f.enter(ctx, "EnsureVolume"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	if f.volumes[name] == nil {
+		f.volumes[name] = map[string]core.VolumeFile{}
+	}
+	return nil
+}
+
+func (f *Fake) VolumeRemove(ctx context.Context, name string) error {
+	if err := f.enter(ctx, "VolumeRemove"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	if f.volumes[name] == nil {
+		return fmt.Errorf("remove the volume: %w", core.ErrNotFound)
+	}
+	delete(f.volumes, name)
+	return nil
+}
+
+func (f *Fake) VolumeFill(ctx context.Context, vol, image string, files []core.VolumeFile) error {
+	if err := f.enter(ctx, "VolumeFill"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	if _, ok := f.findImage(image); !ok {
+		return noImage("create helper container", image, core.ErrNotFound)
+	}
+	if f.volumes[vol] == nil {
+		f.volumes[vol] = map[string]core.VolumeFile{}
+	}
+	for _, v := range files {
+		v.Data = slices.Clone(v.Data)
+		f.volumes[vol][path.Clean("/"+v.Path)] = v
+	}
+	return nil
+}
+
+func (f *Fake) VolumeRead(ctx context.Context, vol, image, file string) ([]byte, error) {
+	if err := f.enter(ctx, "VolumeRead"); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	if _, ok := f.findImage(image); !ok {
+		return nil, noImage("create helper container", image, core.ErrNotFound)
+	}
+	v, ok := f.volumes[vol][path.Clean("/"+file)]
+	if !ok {
+		return nil, fmt.Errorf("read from the volume: %w", core.ErrNotFound)
+	}
+	return slices.Clone(v.Data), nil
+}
+
+func (f *Fake) GatewayIP(ctx context.Context) (string, error) {
+	if err := f.enter(ctx, "GatewayIP"); err != nil {
+		return "", err
+	}
+	defer f.mu.Unlock()
+	return "172.17.0.1", nil
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+
+	"loop/backend/core"
+)
+
+const (
+	// cpuPeriod in microseconds is the kernel's default; the quota is a share of it.
+	cpuPeriod = 100_000
+	// minCPUQuota in microseconds is the least the kernel takes.
+	minCPUQuota = 1_000
+	// logMaxSize bounds the engine's log of a container. What agents print goes
+	// through the link into spools; this log holds only what loop init itself says,
+	// which is the evidence when no link comes up. Hence json-file, which can be
+	// read back, rather than none.
+	logMaxSize = "1m"
+)
+
+// createBody translates a spec into the Engine API's terms. It is pure; what it
+// leaves at the zero value is meant to be the engine's default.
+func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
+	cfg := &container.Config{
+		Image:      s.Image,
+		Entrypoint: s.Entrypoint,
+		Cmd:        s.Cmd,
+		WorkingDir: s.WorkDir,
+		User:       s.User,
+		Labels:     s.Labels,
+		// No terminal and no stdin: PID 1 is loop init, and everything it runs is
+		// connected through the link.
+		Tty:       false,
+		OpenStdin: false,
+	}
+	for _, e := range s.Env {
+		cfg.Env = append(cfg.Env, e.Name+"="+e.Value)
+	}
+	if s.StopGraceSec > 0 {
+		n := s.StopGraceSec
+		cfg.StopTimeout = &n
+	}
+	no := false
+	host := &container.HostConfig{
+		// A finished container stays until the registry removes it.
+		AutoRemove:     false,
+		RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		Init:           &no, // loop init is PID 1, also where the engine's default says otherwise
+		IpcMode:        container.IPCModePrivate,
+		NetworkMode:    container.NetworkMode(s.Network),
+		ExtraHosts:     s.ExtraHosts,
+		CapDrop:        s.CapDrop,
+		CapAdd:         s.CapAdd,
+		ReadonlyRootfs: s.ReadOnlyRoot,
+		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logMaxSize}},
+		Resources:      resources(s.Limits),
+	}
+	if s.NoNewPrivileges {
+		host.SecurityOpt = append(host.SecurityOpt, "no-new-privileges:true")
+	}
+	for _, t := range s.Tmpfs {
+		if host.Tmpfs == nil {
+			host.Tmpfs = map[string]string{}
+		}
+		host.Tmpfs[t.Target] = t.Options
+	}
+	for _, m := range s.Mounts {
+		host.Mounts = append(host.Mounts, mountOf(m))
+	}
+	return cfg, host
+}
+
+func resources(l core.Limits) container.Resources {
+	var r container.Resources
+	if l.MemoryBytes > 0 {
+		r.Memory = l.MemoryBytes
+		r.MemorySwap = l.MemoryBytes // equal means no swap on top
+	}
+	if l.CPUs > 0 {
+		r.CPUPeriod = cpuPeriod
+		r.CPUQuota = max(int64(math.Round(l.CPUs*cpuPeriod)), minCPUQuota)
+	}
+	if l.Pids > 0 {
+		n := l.Pids
+		r.PidsLimit = &n
+	}
+	return r
+}
+
+// mountOf uses the Mounts form rather than Binds: it takes any path, colons
+// included, and refuses a source that does not exist instead of creating an
+// empty directory owned by root.
+func mountOf(m core.Mount) mount.Mount {
+	out := mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
+	if m.Volume {
+		out.Type = mount.TypeVolume
+		out.VolumeOptions = &mount.VolumeOptions{NoCopy: m.NoCopy}
+		return out
+	}
+	out.BindOptions = &mount.BindOptions{Propagation: mount.PropagationRPrivate, CreateMountpoint: false}
+	return out
+}

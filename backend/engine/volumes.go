@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"path"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/volume"
+
+	cerrdefs "github.com/containerd/errdefs"
+
+	"loop/backend/core"
+)
+
+const (
+	// helperLabel marks the containers this file makes for a moment.
+	helperLabel = "loop-helper"
+	// helperStale is the age at which a helper can only be left over from a crash.
+	helperStale = 15 * time.Minute
+	// helperTarget is where the volume is seen inside a helper.
+	helperTarget = "/volume"
+	// cleanupTimeout bounds clean-up that must happen although ctx ended.
+	cleanupTimeout = 20 * time.Second
+	// maxVolumeRead bounds a file read back from a volume.
+	maxVolumeRead = 1 << 20
+)
+
+// EnsureVolume creates a named volume unless it exists. Labels are set on
+// creation only.
+func (d *Docker) EnsureVolume(ctx context.Context, name string, labels map[string]string) error {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels})
+	return d.fail("create the volume", err)
+}
+
+// VolumeRemove removes a named volume; core.ErrNotFound when there is none,
+// core.ErrConflict while a container uses it.
+func (d *Docker) VolumeRemove(ctx context.Context, name string) error {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	return d.fail("remove the volume", cli.VolumeRemove(ctx, name, false))
+}
+
+// VolumeFill writes files into a volume, in order, so the last one can serve as
+// a mark of completeness. image is any image the engine has: its content plays
+// no part, because the helper container made from it is never started.
+func (d *Docker) VolumeFill(ctx context.Context, vol, image string, files []core.VolumeFile) error {
+	body, err := tarOf(files)
+	if err != nil {
+		return fmt.Errorf("pack files for the volume: %w", err)
+	}
+	return d.withHelper(ctx, vol, image, func(id string) error {
+		cli, err := d.client(ctx)
+		if err != nil {
+			return err
+		}
+		return d.fail("fill the volume", cli.CopyToContainer(ctx, id, helperTarget, bytes.NewReader(body), container.CopyToContainerOptions{}))
+	})
+}
+
+// VolumeRead returns one small file (at most 1 MiB) of a volume;
+// core.ErrNotFound when the volume does not hold it.
+func (d *Docker) VolumeRead(ctx context.Context, vol, image, file string) ([]byte, error) {
+	var out []byte
+	err := d.withHelper(ctx, vol, image, func(id string) error {
+		cli, err := d.client(ctx)
+		if err != nil {
+			return err
+		}
+		rc, _, err := cli.CopyFromContainer(ctx, id, path.Join(helperTarget, path.Clean("/"+file)))
+		if err != nil {
+			return d.fail("read from the volume", err)
+		}
+		defer func() { _ = rc.Close() }()
+		tr := tar.NewReader(rc)
+		h, err := tr.Next()
+		if err != nil {
+			return d.fail("read from the volume", err)
+		}
+		if h.Typeflag != tar.TypeReg || h.Size > maxVolumeRead {
+			return fmt.Errorf("read from the volume: %s is not a small file", file)
+		}
+		out, err = io.ReadAll(io.LimitReader(tr, maxVolumeRead))
+		return d.fail("read from the volume", err)
+	})
+	return out, err
+}
+
+// withHelper gives fn a container that has the volume mounted but never runs.
+func (d *Docker) withHelper(ctx context.Context, vol, image string, fn func(id string) error) error {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	d.sweepHelpers(ctx)
+	no := false
+	resp, err := cli.ContainerCreate(ctx,
+		&container.Config{Image: image, Entrypoint: []string{"/loop-helper"}, Labels: map[string]string{helperLabel: "volume"}},
+		&container.HostConfig{
+			NetworkMode: network.NetworkNone, Init: &no, CapDrop: []string{"ALL"},
+			Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: vol, Target: helperTarget, VolumeOptions: &mount.VolumeOptions{NoCopy: true}}},
+		}, nil, nil, "loop-helper-"+core.NewID()[:12])
+	if err != nil {
+		if cerrdefs.IsNotFound(err) {
+			return noImage("create helper container", image, err)
+		}
+		return d.fail("create a helper container", err)
+	}
+	defer func() {
+		// Also after a cancelled ctx: the helper must not stay behind.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+		defer cancel()
+		if err := d.Remove(ctx, core.ContainerID(resp.ID), true); err != nil && !errors.Is(err, core.ErrNotFound) {
+			d.log.Warn("helper container stays behind", "container_id", resp.ID, "err", err)
+		}
+	}()
+	return fn(resp.ID)
+}
+
+// sweepHelpers removes helpers left by a crash.
+func (d *Docker) sweepHelpers(ctx context.Context) {
+	list, err := d.List(ctx, map[string]string{helperLabel: "volume"})
+	if err != nil {
+		return // the call that follows meets the same error and reports it
+	}
+	for _, c := range list {
+		if stampNow().Sub(c.CreatedAt) > helperStale {
+			if err := d.Remove(ctx, c.ID, true); err != nil && !errors.Is(err, core.ErrNotFound) {
+				d.log.Warn("old helper container stays behind", "container_id", c.ID, "err", err)
+			}
+		}
+	}
+}
+
+// tarOf packs files owned by uid 0, with the directories they need.
+func tarOf(files []core.VolumeFile) ([]byte, error) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	dirs := map[string]bool{".": true}
+	var mkdir func(string) error
+	mkdir = func(dir string) error {
+		if dirs[dir] {
+			return nil
+		}
+		if err := mkdir(path.Dir(dir)); err != nil {
+			return err
+		}
+		dirs[dir] = true
+		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: stampNow()})
+	}
+	for _, f := range files {
+		name := path.Clean("/" + f.Path)[1:]
+		if name == "" {
+			return nil, errors.New("file without a name")
+		}
+		if err := mkdir(path.Dir(name)); err != nil {
+			return nil, err
+		}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(f.Mode), Size: int64(len(f.Data)), ModTime: stampNow()}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.Data); err != nil {
+			return nil, err
+		}
+	}
+	return buf.Bytes(), w.Close()
+}
+
+// GatewayIP returns the address of this machine on the engine's default bridge.
+// Some engines name only the subnet; they take its first address for themselves.
+func (d *Docker) GatewayIP(ctx context.Context) (string, error) {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return "", err
+	}
+	n, err := cli.NetworkInspect(ctx, "bridge", network.InspectOptions{})
+	if err != nil {
+		return "", d.fail("inspect the bridge network", err)
+	}
+	for _, c := range n.IPAM.Config {
+		if c.Gateway != "" {
+			return c.Gateway, nil
+		}
+		if p, err := netip.ParsePrefix(c.Subnet); err == nil && p.Addr().Is4() {
+			return p.Masked().Addr().Next().String(), nil
+		}
+	}
+	return "", fmt.Errorf("bridge network has no gateway: %w", core.ErrNotFound)
+}
