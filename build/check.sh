@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Quick checks before a commit; "make test" runs all of them and more.
+# shellcheck source=build/say.sh
+. "$(dirname "$0")/say.sh"
+
+cd "$ROOT"
+
+step "gofmt"
+unformatted=$(gofmt -l app.go main.go ./*.go backend agentimage | sort -u)
+[ -z "$unformatted" ] || die "Not formatted: $(printf '%s' "$unformatted" | tr '\n' ' ')" "Run: gofmt -w on them."
+
+step "go vet"
+go vet ./...
+
+step "go vet (with the real-engine tests)"
+go vet -tags docker,claude ./...
+
+step "Repository rules"
+go test ./backend/internal/archtest
+
+[ "${1:-}" = static ] || build/unit.sh ./...
