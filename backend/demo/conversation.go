@@ -1,0 +1,251 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// request is what the handler reads of a Messages API request; everything else
+// in it is ignored, because newer CLIs add fields.
+type request struct {
+	Model        string                  `json:"model"`
+	MaxTokens    int                     `json:"max_tokens"`
+	Stream       bool                    `json:"stream"`
+	System       content                 `json:"system"`
+	Messages     []message               `json:"messages"`
+	Tools        []struct{ Name string } `json:"tools"`
+	Thinking     struct{ Type string }   `json:"thinking"`
+	OutputConfig struct {
+		Format struct {
+			Type   string          `json:"type"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	} `json:"output_config"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+// content is a string or a list of blocks on the wire.
+type content []block
+
+type block struct {
+	Type    string  `json:"type"`
+	Text    string  `json:"text"`
+	ID      string  `json:"id"`      // tool_use
+	Content content `json:"content"` // tool_result
+}
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		var s string
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		*c = content{{Type: "text", Text: s}}
+		return nil
+	}
+	var blocks []block
+	if err := json.Unmarshal(data, &blocks); err != nil {
+		return err
+	}
+	*c = blocks
+	return nil
+}
+
+// text joins the text blocks.
+func (c content) text() string {
+	var parts []string
+	for _, b := range c {
+		if b.Type == "text" && b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// purpose is what the CLI wants of a request.
+type purpose string
+
+const (
+	purposeTurn       purpose = "turn"       // the conversation: a step of the script
+	purposeBackground purpose = "background" // titles, topics, page summaries
+	purposeSummary    purpose = "summary"    // compacting the conversation
+	purposeQuota      purpose = "quota"      // a probe for one token
+	purposeCount      purpose = "count"      // count_tokens
+	purposeOther      purpose = "other"      // no Messages request
+)
+
+// conversation is what the script's engine knows of a request.
+type conversation struct {
+	purpose   purpose
+	prompt    string // the last real prompt, without directives
+	previous  string // the one before it
+	script    string // named by a directive in the last prompt
+	step      int    // the first step that may answer
+	results   []string
+	result    string // the results of the last turn
+	cwd       string
+	tools     map[string]bool
+	messages  int
+	lastTexts string // the last user message, reminders and all
+}
+
+var (
+	directive  = regexp.MustCompile(`(?m)^[ \t]*demo:([a-z0-9-]+)[ \t]*\r?$\n?`)
+	reminder   = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+	workingDir = regexp.MustCompile(`(?m)^[ \t-]*(?:Primary w|W)orking directory: (.+)$`)
+	stepID     = regexp.MustCompile(`^toolu_demo_(\d{1,3})_`)
+)
+
+// Openings of user messages that the CLI writes itself. They are no prompts.
+var notPrompts = []string{"<command-", "<local-command-", "<bash-", "[Request interrupted by user", "Caveat: The messages below"}
+
+const (
+	continuedMark = "This session is being continued from a previous conversation"
+	compactMark   = "Your task is to create a detailed summary of the conversation"
+	promptMark    = "Prompt: " // one line each in the summaries this package writes
+)
+
+// read makes out where a conversation stands. The step follows from the ids of
+// the tool calls that this package made, and where there are none (a session
+// begun with another model) from the number of the model's turns.
+func (r *request) read() conversation {
+	c := conversation{tools: make(map[string]bool, len(r.Tools)), messages: len(r.Messages)}
+	for _, t := range r.Tools {
+		c.tools[t.Name] = true
+	}
+	system := r.System.text()
+	if m := workingDir.FindStringSubmatch(system); m != nil {
+		c.cwd = strings.TrimSpace(m[1])
+	}
+	turns, named, inTurn := 0, -1, false
+	for _, m := range r.Messages {
+		switch m.Role {
+		case "assistant":
+			if !inTurn {
+				turns, inTurn = turns+1, true
+			}
+			for _, b := range m.Content {
+				if s := stepID.FindStringSubmatch(b.ID); s != nil {
+					named, _ = strconv.Atoi(s[1])
+				}
+			}
+		case "user":
+			inTurn = false
+			c.lastTexts = m.Content.text()
+			if got, any := m.Content.results(); any {
+				c.results = append(c.results, got)
+				c.result = got
+				continue // text beside results was typed during the turn and belongs to it
+			}
+			if c.hear(m.Content) {
+				turns, named = 0, -1
+			}
+		}
+	}
+	c.step = turns
+	if named >= 0 {
+		c.step = named + 1
+	}
+	c.purpose = r.purpose(c)
+	return c
+}
+
+func (r *request) purpose(c conversation) purpose {
+	switch {
+	case r.MaxTokens == 1:
+		return purposeQuota
+	case strings.Contains(c.lastTexts, compactMark):
+		return purposeSummary
+	case len(r.Tools) == 0 && c.cwd == "":
+		// A conversation states the working directory even with its tools switched off; side requests do neither.
+		return purposeBackground
+	}
+	return purposeTurn
+}
+
+// hear takes one user message in; it reports whether a new turn begins there.
+// The CLI puts texts of its own beside what was typed, each in its own block.
+func (c *conversation) hear(blocks content) bool {
+	begins := false
+	var typed []string
+	for _, b := range blocks {
+		text := strings.TrimSpace(reminder.ReplaceAllString(b.Text, ""))
+		switch {
+		case b.Type != "text" || text == "" || strings.Contains(text, compactMark):
+		case slices.ContainsFunc(notPrompts, func(p string) bool { return strings.HasPrefix(text, p) }):
+		case strings.HasPrefix(text, continuedMark):
+			for line := range strings.Lines(text) {
+				if p, ok := strings.CutPrefix(strings.TrimSpace(line), promptMark); ok {
+					c.previous, c.prompt = c.prompt, p
+				}
+			}
+			begins = true // whatever was under way ended with the summary
+		default:
+			typed = append(typed, text)
+		}
+	}
+	if len(typed) == 0 {
+		return begins
+	}
+	text := strings.Join(typed, "\n")
+	c.script = ""
+	if all := directive.FindAllStringSubmatch(text, -1); all != nil {
+		c.script = all[len(all)-1][1]
+		if rest := strings.TrimSpace(directive.ReplaceAllString(text, "")); rest != "" {
+			text = rest
+		}
+	}
+	c.previous, c.prompt = c.prompt, text
+	c.results, c.result = nil, ""
+	return true
+}
+
+func (c content) results() (text string, any bool) {
+	var parts []string
+	for _, b := range c {
+		if b.Type == "tool_result" {
+			any = true
+			parts = append(parts, b.Content.text())
+		}
+	}
+	return strings.Join(parts, "\n"), any
+}
+
+// holds reports whether a condition is met here.
+func (c conversation) holds(w *When) bool {
+	if w == nil {
+		return true
+	}
+	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") {
+		return false
+	}
+	if w.Tool != "" && !c.tools[w.Tool] {
+		return false
+	}
+	has := func(s string) bool {
+		for _, r := range c.results {
+			if strings.Contains(r, s) {
+				return true
+			}
+		}
+		return false
+	}
+	return (w.ResultHas == "" || has(w.ResultHas)) && (w.ResultLacks == "" || !has(w.ResultLacks))
+}
+
+// toolID names a tool call so that the next request tells the step. The same
+// request always gets the same id; another place in a session another one.
+func (c conversation) toolID(step, index int) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %d %s", c.messages, step, index, c.prompt)
+	return fmt.Sprintf("toolu_demo_%03d_%02d_%016x", step, index, h.Sum64())
+}
