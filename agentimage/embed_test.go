@@ -1,0 +1,62 @@
+package agentimage
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+func TestWithoutSecrets(t *testing.T) {
+	full := Files()[Dockerfile]
+	plain := WithoutSecrets(full)
+	if n := bytes.Count(full, []byte("--mount=type=secret")); n != 2 {
+		t.Fatalf("the Dockerfile has %d secret mounts, want one in each stage that downloads", n)
+	}
+	if bytes.Contains(plain, []byte("--mount")) {
+		t.Fatalf("a mount is left:\n%s", plain)
+	}
+	for _, want := range []string{"RUN set -eu; \\\n    rm -f", "RUN sh /tmp/install-claude.sh"} {
+		if !strings.Contains(string(plain), want) {
+			t.Errorf("plain text lacks %q:\n%s", want, plain)
+		}
+	}
+	if got, want := bytes.Count(plain, []byte("\nRUN ")), bytes.Count(full, []byte("\nRUN ")); got != want {
+		t.Errorf("%d RUN lines, want %d", got, want)
+	}
+}
+
+func TestDockerfile(t *testing.T) {
+	text := string(Files()[Dockerfile])
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.ToLower(strings.ReplaceAll(line, " ", "")), "#syntax=") {
+			t.Error("a syntax line makes every build fetch a front end")
+		}
+	}
+	for _, want := range []string{"FROM ${BASE} AS base", "COPY ca/", "update-ca-certificates", "NODE_EXTRA_CA_CERTS", "/opt/loop/bin"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Dockerfile lacks %q", want)
+		}
+	}
+	// Stages inherit the trust of base, or are not there.
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "FROM "); ok && !strings.HasPrefix(rest, "${BASE}") && !strings.HasPrefix(rest, "base") {
+			t.Errorf("stage without the extra certificates: %s", line)
+		}
+	}
+}
+
+func TestHash(t *testing.T) {
+	if h := Hash(); len(h) != 16 || h != Hash() {
+		t.Fatalf("hash %q", h)
+	}
+}
+
+func TestGuestBinaryUnknownArch(t *testing.T) {
+	_, _, err := GuestBinary("s390x")
+	if f, ok := errors.AsType[*core.Failure](err); !ok || f.Remedy == "" {
+		t.Fatalf("got %v", err)
+	}
+}
