@@ -21,6 +21,9 @@ var readOnlyHost = []string{
 	"/etc", "/private/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/System", "/Library", "/Applications",
 }
 
+// readOnlyWindows is the same on any drive of a Windows host.
+var readOnlyWindows = []string{`\Windows`, `\Program Files`, `\Program Files (x86)`, `\ProgramData`}
+
 // credentialHome are places below the home directory that hold credentials;
 // naming one in the person's own settings is the grant, and it is read-only.
 var credentialHome = []string{
@@ -94,7 +97,13 @@ func (h Host) checkOne(p, home, loopHome string) sourceVerdict {
 	if loopHome != "" && s.within(loopHome, p) {
 		return sourceVerdict{refuse: "it is inside Loop's own folder, which holds credentials and the memory of other channels"}
 	}
-	if !s.windows {
+	if s.windows {
+		for _, b := range readOnlyWindows {
+			if s.within(p[:2]+b, p) {
+				return sourceVerdict{forceRO: true}
+			}
+		}
+	} else {
 		for _, allowed := range allowedUnderBlocked {
 			if p != allowed && inside(allowed, p) {
 				return sourceVerdict{}
@@ -147,6 +156,9 @@ func sensitiveEtc(root, p string) bool {
 
 // checkTarget says why a configured mount may not land on a container path, or "".
 func checkTarget(t, home string) string {
+	if engineSockets[path.Base(t)] {
+		return "a container engine's socket is never put into a container"
+	}
 	for _, a := range appTargets {
 		if inside(a, t) || inside(t, a) {
 			return "the container path " + quote(t) + " belongs to Loop or to the system"
@@ -156,9 +168,6 @@ func checkTarget(t, home string) string {
 		if t == a {
 			return "the container path " + quote(t) + " would cover part of the image"
 		}
-	}
-	if engineSockets[path.Base(t)] {
-		return "a container engine's socket is never put into a container"
 	}
 	if t == home {
 		return "the home directory inside is the channel's own"

@@ -1,0 +1,193 @@
+package hostfacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/sandbox"
+)
+
+// gitTimeout bounds the one git call; it reads a file or two.
+const gitTimeout = 3 * time.Second
+
+// Gather reads the facts that do not depend on a channel. loopHome is an
+// absolute path. Engine facts and Paths are the caller's to add.
+func Gather(ctx context.Context, loopHome string) (sandbox.Host, error) {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return sandbox.Host{}, core.Fail(core.CodeInvalid, err, "Loop cannot tell where your home directory is.", "Set HOME to an absolute path.")
+	}
+	h := sandbox.Host{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, User: userName(), UID: os.Getuid(), GID: os.Getgid(),
+		Home: filepath.Clean(home), LoopHome: filepath.Clean(loopHome), Proxies: proxies(os.LookupEnv),
+	}
+	h.TimeZone, h.TimeZoneOrigin = sandbox.DetectTimeZone(zoneFacts())
+	h.GitExcludes = gitExcludes(ctx, h.Home)
+	return h, nil
+}
+
+// userName is the account's name; $USER is believed only when the system's
+// own record cannot be read (no cgo, a user without an entry).
+func userName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if v := os.Getenv(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func proxies(lookup func(string) (string, bool)) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
+		if v, ok := lookup(name); ok && v != "" {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// zoneTextLimit is far above any zone's name.
+const zoneTextLimit = 256
+
+func zoneFacts() sandbox.TimeZoneFacts {
+	f := sandbox.TimeZoneFacts{Location: time.Now().Location().String()}
+	f.Env, f.EnvSet = os.LookupEnv("TZ")
+	if runtime.GOOS == "windows" {
+		return f
+	}
+	if file, err := os.Open("/etc/timezone"); err == nil {
+		b, _ := io.ReadAll(io.LimitReader(file, zoneTextLimit))
+		file.Close()
+		f.EtcTimezone = string(b)
+	}
+	// The first link's text is what names the zone: its target may itself be a
+	// link to an older spelling.
+	f.LocaltimeLink, _ = os.Readlink("/etc/localtime")
+	return f
+}
+
+// gitExcludes asks git where the person's global ignore file is. It runs at
+// the top of the file system with a clean environment: git must not meet a
+// repository's settings, which an agent could have written.
+func gitExcludes(ctx context.Context, home string) string {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, git, "config", "--global", "--type=path", "--get", "core.excludesFile")
+	cmd.Dir = filepath.VolumeName(home) + string(filepath.Separator)
+	cmd.Env = append(cmd.Environ()[:0:0], "HOME="+home, "PATH="+os.Getenv("PATH"), "GIT_CEILING_DIRECTORIES="+cmd.Dir, "GIT_CONFIG_NOSYSTEM=1")
+	for _, name := range []string{"XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "USERPROFILE", "SystemRoot"} {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	p := strings.TrimRight(string(out), "\r\n")
+	if !filepath.IsAbs(p) {
+		return ""
+	}
+	return filepath.Clean(p)
+}
+
+// Paths looks at each path once.
+func Paths(paths []string) map[string]sandbox.PathFact {
+	out := make(map[string]sandbox.PathFact, len(paths))
+	for _, p := range paths {
+		out[p] = look(p)
+	}
+	return out
+}
+
+func look(p string) sandbox.PathFact {
+	target, err := resolve(p)
+	f := sandbox.PathFact{Target: target}
+	if err != nil {
+		return sandbox.PathFact{Kind: sandbox.PathDenied, Target: p, Error: reason(err)}
+	}
+	info, err := os.Lstat(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
+		f.Kind = sandbox.PathMissing
+	case err != nil:
+		f.Kind, f.Error = sandbox.PathDenied, reason(err)
+	case info.IsDir():
+		f.Kind = sandbox.PathDir
+		// A folder that may not be entered cannot be mounted to any use.
+		if d, err := os.Open(target); err != nil {
+			f.Kind, f.Error = sandbox.PathDenied, reason(err)
+		} else {
+			d.Close()
+		}
+	case info.Mode().IsRegular():
+		f.Kind = sandbox.PathFile
+	case info.Mode()&fs.ModeSocket != 0:
+		f.Kind = sandbox.PathSocket
+	default:
+		f.Kind = sandbox.PathOther
+	}
+	return f
+}
+
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// resolve follows every link of p. Of a path that is missing, the deepest
+// existing ancestor is resolved and the rest appended.
+func resolve(p string) (string, error) {
+	rest := ""
+	for cur := p; ; {
+		real, err := filepath.EvalSymlinks(cur)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if info, lerr := os.Lstat(cur); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			// A link that leads nowhere: where it points is what a later mount
+			// would follow.
+			to, rerr := os.Readlink(cur)
+			if rerr != nil {
+				return "", rerr
+			}
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(cur), to)
+			}
+			if errors.Is(err, fs.ErrNotExist) && to != cur {
+				return filepath.Join(to, rest), nil
+			}
+			return "", fmt.Errorf("resolve %s: %w", p, err)
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+			return "", err
+		}
+		parent := filepath.Dir(cur)
+		if parent == cur {
+			return p, nil
+		}
+		rest = filepath.Join(filepath.Base(cur), rest)
+		cur = parent
+	}
+}

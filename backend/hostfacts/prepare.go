@@ -1,0 +1,194 @@
+package hostfacts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"loop/backend/core"
+	"loop/backend/sandbox"
+)
+
+// Prepare makes what the spec needs on the host, as the person: the state
+// folders, the passwd and group files, .claude.json with its consent flags,
+// and the mountpoints. It is called immediately before the container is made
+// and may be repeated. The notice is empty unless a file had to be started
+// afresh. Errors are *core.Failure.
+func Prepare(spec core.Spec, host sandbox.Host) (notice string, err error) {
+	fail := func(step string, err error) (string, error) {
+		if _, ok := errors.AsType[*core.Failure](err); ok {
+			return "", err
+		}
+		return "", core.Fail(core.CodeDir, fmt.Errorf("%s: %w", step, err),
+			"Loop's own folders for the channel could not be made.", "Check that the disk is not full and that "+host.LoopHome+" belongs to you.")
+	}
+	for _, m := range spec.Mounts {
+		if m.Kind == core.MountState {
+			if err := os.MkdirAll(m.Source, 0o700); err != nil {
+				return fail("make state folder", err)
+			}
+		}
+	}
+	if err := writeEtc(spec.Agent, host.LoopHome); err != nil {
+		return fail("write passwd and group", err)
+	}
+	homeState := stateSource(spec, spec.Agent.Home)
+	if notice, err = consent(homeState, spec.WorkDir); err != nil {
+		return fail("write .claude.json", err)
+	}
+	for _, p := range sandbox.Mountpoints(spec, host) {
+		// loop init's own folder is a tmpfs; nothing is made on the host for it.
+		if err := MakeMountpoint(p); err != nil {
+			return fail("make mountpoint", err)
+		}
+	}
+	return notice, nil
+}
+
+func stateSource(spec core.Spec, target string) string {
+	for _, m := range spec.Mounts {
+		if m.Kind == core.MountState && m.Target == target {
+			return m.Source
+		}
+	}
+	return ""
+}
+
+// writeEtc keeps the files when they are right: a bind mount of a file shows
+// the inode it was made with, and running containers have it mounted.
+func writeEtc(agent core.AgentUser, loopHome string) error {
+	dir := filepath.Join(loopHome, "run", "etc")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"passwd": sandbox.PasswdFile(agent), "group": sandbox.GroupFile(agent)} {
+		path := filepath.Join(dir, name)
+		if old, err := os.ReadFile(path); err == nil && string(old) == text {
+			continue
+		}
+		if err := replace(dir, name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const claudeJSON = ".claude.json"
+
+// consent merges the flags into the channel's .claude.json. The folder is
+// written by agents, so the file is opened below it without following links
+// out of it, and is only read when it is an ordinary one.
+func consent(home, workDir string) (notice string, err error) {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	var old []byte
+	switch info, err := root.Lstat(claudeJSON); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		notice = "The channel's .claude.json was not an ordinary file and was started afresh."
+		if err := root.RemoveAll(claudeJSON); err != nil {
+			return "", err
+		}
+	default:
+		f, err := root.OpenFile(claudeJSON, os.O_RDONLY|noWait, 0)
+		if err != nil {
+			return "", err
+		}
+		old, err = io.ReadAll(io.LimitReader(f, sandbox.MaxConsentSize+1))
+		f.Close()
+		if err != nil {
+			return "", err
+		}
+	}
+	merged, reset := sandbox.MergeConsent(old, workDir)
+	if reset != "" {
+		notice = "The channel's .claude.json was damaged: " + reset + "."
+	}
+	if bytes.Equal(merged, old) {
+		return notice, nil
+	}
+	const tmp = ".claude.json.loop-new"
+	if err := root.RemoveAll(tmp); err != nil {
+		return "", err
+	}
+	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(merged)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	return notice, root.Rename(tmp, claudeJSON)
+}
+
+func replace(dir, name string, data []byte, mode fs.FileMode) error {
+	tmp, err := os.CreateTemp(dir, "."+name+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// MakeMountpoint makes the folder or file that a mount is laid over, if it is
+// missing. A link anywhere on the way is refused: the agent of an earlier run
+// could have put it there to have the mount land elsewhere.
+func MakeMountpoint(p sandbox.Mountpoint) error {
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	parts := strings.Split(p.Rel, "/")
+	for i := range parts {
+		at := filepath.Join(parts[:i+1]...)
+		last := i == len(parts)-1
+		info, err := root.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && last && p.File:
+			f, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return err
+			}
+			if err := f.Close(); err != nil {
+				return err
+			}
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			if err := root.Mkdir(at, 0o755); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		full := filepath.Join(p.Root, at)
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return core.Fail(core.CodeMount, nil, "A link stands at “"+full+"”, where something is to be mounted.",
+				"Remove it; an agent may have made it.")
+		}
+		if wantFile := last && p.File; info.IsDir() == wantFile {
+			return core.Fail(core.CodeMount, nil, "“"+full+"” is in the way of a mount: a folder and a file do not fit over each other.",
+				"Move it away.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.json")
+
+type goldenCase struct {
+	name   string
+	fs     tree
+	layers []Layer
+	sub    Subject
+	host   Host
+}
+
+func goldenCases() []goldenCase {
+	root := linuxHost()
+	root.User, root.UID, root.GID, root.Home, root.LoopHome = "root", 0, 0, "/root", "/root/.loop"
+
+	mac := linuxHost()
+	mac.OS, mac.UID, mac.GID = "darwin", 501, 20
+	mac.Home, mac.LoopHome, mac.EngineArch = "/Users/mira", "/Users/mira/.loop", "arm64"
+
+	win := linuxHost()
+	win.OS, win.User, win.UID, win.GID = "windows", `OFFICE\Mira Pop`, -1, -1
+	win.Home, win.LoopHome = `C:\Users\Mira`, `C:\Users\Mira\.loop`
+	win.TimeZone = ""
+
+	excludes := linuxHost()
+	excludes.GitExcludes = "/home/mira/.gitignore_all"
+
+	proxied := linuxHost()
+	proxied.Proxies = map[string]string{"HTTP_PROXY": "http://127.0.0.1:3128", "https_proxy": ":3129", "NO_PROXY": "intra.example", "http_proxy": "http://u:p@10.0.0.1:3128"}
+
+	worktree := subject("/home/mira/proj/.worktrees/wt1")
+	worktree.ParentDir = "/home/mira/proj"
+	outside := subject("/home/mira/wt/wt1")
+	outside.ParentDir = "/home/mira/proj"
+	outside.ExtraDirs = []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}
+
+	demo := subject("")
+	demo.ModelOnRelay = true
+	demo.RunID = ""
+
+	return []goldenCase{
+		{"project", tree{"/home/mira/work/my-proj/.loop": "dir", "/home/mira/work/my-proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
+			nil, subject("/home/mira/work/my-proj"), linuxHost()},
+		{"root-host", tree{"/root/x/My Proj é!": "dir", "/root/.loop": "dir"}, nil, subject("/root/x/My Proj é!"), root},
+		{"mac-symlink", tree{"/Users/mira/.loop": "dir", "/private/tmp/p": "dir", "/tmp": "-> /private/tmp"}, nil, subject("/tmp/p"), mac},
+		{"windows", tree{`C:\Users\Mira\src\App`: "dir", `C:\Users\Mira\.loop`: "dir", `D:\data`: "dir"},
+			[]Layer{{Name: LayerGlobal, Mounts: []string{`D:\data:/data:ro`, `D:\data:D:\data`, `loop-npm:~/.npm`}}}, subject(`C:\Users\Mira\src\App`), win},
+		{"default-dir-no-network", tree{"/home/mira/.loop/channels/" + channelID + "/work": "dir"},
+			[]Layer{{Name: LayerGlobal, Network: new("none")}}, demo, linuxHost()},
+		{"worktree-inside", tree{"/home/mira/proj/.worktrees/wt1/.loop": "dir", "/home/mira/proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
+			nil, worktree, linuxHost()},
+		{"worktree-outside", tree{"/home/mira/wt/wt1": "dir", "/home/mira/proj/sub": "dir", "/home/mira/.loop": "dir", "/srv/data/.git/hooks": "dir"},
+			nil, outside, linuxHost()},
+		{"mounts", projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{
+			"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh", "~/.gitconfig:~/.gitconfig:ro", "~/nothing:/nothing",
+			"/var/run/docker.sock:/var/run/docker.sock", "~/.loop:/l:ro", "~:/h:ro", "/etc:/host-etc", "./sub:/x", "loop-guest-1:/guest", "x-vol:/opt/loop",
+		}}}, subject("/home/mira/work/my-proj"), excludes},
+		{"layers", projectTree(), []Layer{
+			{Name: LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
+			{Name: LayerProfile, CPUs: new(8.0), ReadOnlyRoot: new(false)},
+			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
+			{Name: LayerRun, Access: new(AccessRO)},
+		}, subject("/home/mira/work/my-proj"), linuxHost()},
+		{"proxies", projectTree(), nil, subject("/home/mira/work/my-proj"), proxied},
+		{"loop-home-under-mount", tree{"/data/loop": "dir", "/data/p": "dir", "/home/mira": "dir"},
+			[]Layer{{Name: LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range goldenCases() {
+		t.Run(c.name, func(t *testing.T) {
+			spec, ex := mustResolve(t, c.fs, c.layers, c.sub, c.host)
+			got, err := json.MarshalIndent(struct {
+				Spec        core.Spec        `json:"spec"`
+				Explanation core.Explanation `json:"explanation"`
+				Mountpoints []Mountpoint     `json:"mountpoints"`
+			}{spec, ex, Mountpoints(spec, c.fs.fill(c.layers, c.sub, c.host))}, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, '\n')
+			file := filepath.Join("testdata", c.name+".json")
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("%s differs; look at the change, then run with -update.\n%s", file, firstDifference(string(want), string(got)))
+			}
+			if strings.Contains(string(got), "secret") {
+				t.Error("a credential reached the spec or its explanation")
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return "want " + w[i] + "\ngot  " + g[i]
+		}
+	}
+	return "one is longer"
+}
+
+// TestOrigins: every field of the spec is explained.
+func TestOrigins(t *testing.T) {
+	for _, c := range goldenCases() {
+		spec, ex := mustResolve(t, c.fs, c.layers, c.sub, c.host)
+		v := reflect.ValueOf(spec)
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if v.Field(i).IsZero() {
+				continue
+			}
+			found := false
+			for _, o := range ex.Origins {
+				found = found || o.Field == name || strings.HasPrefix(o.Field, name+"[") || strings.HasPrefix(o.Field, name+".")
+				if o.Layer == "" {
+					t.Errorf("%s: %s has no layer", c.name, o.Field)
+				}
+			}
+			if !found && name != "cmd" {
+				t.Errorf("%s: no origin for %s", c.name, name)
+			}
+		}
+		for _, m := range spec.Mounts {
+			if !hasOrigin(ex, "mounts["+m.Target+"]") {
+				t.Errorf("%s: no origin for the mount at %s", c.name, m.Target)
+			}
+		}
+		for _, e := range spec.Env {
+			if !hasOrigin(ex, "env["+e.Name+"]") {
+				t.Errorf("%s: no origin for %s", c.name, e.Name)
+			}
+		}
+	}
+}
+
+func hasOrigin(ex core.Explanation, field string) bool {
+	for _, o := range ex.Origins {
+		if o.Field == field {
+			return true
+		}
+	}
+	return false
+}
