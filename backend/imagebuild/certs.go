@@ -1,0 +1,83 @@
+package imagebuild
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// maxCAFile bounds a certificate file; the largest public bundles have a few
+// hundred KiB.
+const maxCAFile = 4 << 20
+
+// caFiles lists the certificate files a build gets: those of the settings, and
+// the ones this machine's programs are told to trust, since a proxy that inspects
+// TLS here will be met by the build as well.
+func caFiles(fromSettings []string, getenv func(string) string) []string {
+	out := slices.Clone(fromSettings)
+	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
+		if p := getenv(name); p != "" && !slices.Contains(out, p) {
+			if _, err := os.Stat(p); err == nil {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// collectCerts reads PEM files and returns each certificate once, as a file of
+// its own (update-ca-certificates skips a file that holds several). What cannot
+// be used is named in notes and left out.
+func collectCerts(paths []string) (certs map[string][]byte, notes []string) {
+	certs = map[string][]byte{}
+	for _, p := range paths {
+		raw, err := readCAFile(p)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("Certificate file %s is left out: %v", p, err))
+			continue
+		}
+		found := 0
+		for len(raw) > 0 {
+			var block *pem.Block
+			block, raw = pem.Decode(raw)
+			if block == nil {
+				break
+			}
+			if block.Type != "CERTIFICATE" {
+				continue // a key, say: never goes into an image
+			}
+			if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+				continue
+			}
+			found++
+			sum := sha256.Sum256(block.Bytes)
+			certs["loop-"+hex.EncodeToString(sum[:8])+".crt"] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: block.Bytes})
+		}
+		if found == 0 {
+			notes = append(notes, fmt.Sprintf("Certificate file %s is left out: it holds no certificate", p))
+		}
+	}
+	return certs, notes
+}
+
+func readCAFile(p string) ([]byte, error) {
+	f, err := os.Open(filepath.Clean(p))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var buf bytes.Buffer
+	if n, err := io.Copy(&buf, io.LimitReader(f, maxCAFile+1)); err != nil {
+		return nil, err
+	} else if n > maxCAFile {
+		return nil, fmt.Errorf("it is larger than %d MiB", maxCAFile>>20)
+	}
+	return buf.Bytes(), nil
+}

@@ -1,0 +1,166 @@
+package imagebuild
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loop/agentimage"
+	"loop/backend/core"
+)
+
+// How much of the bar each part takes, by what they take on an ordinary machine
+// with the base present; a missing base moves the bar slowly through its share.
+const (
+	shareBase    = 0.25
+	shareVersion = 0.28
+	shareProbe   = 0.32
+	shareBuild   = 0.98
+	// cleanupTimeout bounds clean-up after a cancelled build.
+	cleanupTimeout = 30 * time.Second
+)
+
+// make does the build. Everything it leaves behind on failure is the builder's
+// cache; the tag is set in one step at the end.
+func (s *Service) make(ctx context.Context, rep *reporter) error {
+	e := s.ports.Engine
+	oldID, _, err := e.ImageInspect(ctx, s.opts.Ref)
+	if err != nil {
+		oldID = ""
+	}
+	rep.step("Looking for the base image", 0.01)
+	base, err := s.base(ctx, rep)
+	if err != nil {
+		return err
+	}
+	rep.step("Looking up the version of Claude Code", shareBase)
+	version := s.claudeVersion(ctx, rep)
+
+	files := agentimage.Files()
+	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv))
+	for _, n := range notes {
+		rep.line(n)
+	}
+	for name, pem := range certs {
+		files[agentimage.CADir+"/"+name] = pem
+	}
+	opts := core.BuildOptions{
+		Args:   map[string]string{"BASE": base, "CLAUDE_VERSION": version},
+		Labels: map[string]string{LabelImageHash: agentimage.Hash(), LabelClaude: version, core.LabelApp: core.LabelAppName},
+	}
+	maps.Copy(opts.Args, proxyArgs(os.Getenv))
+
+	rep.step("Checking how the engine can build", shareVersion)
+	var id string
+	cli, why := s.probeBuildKit(ctx, base)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if cli != nil {
+		rep.step("Building the agent image", shareProbe)
+		id, err = s.buildWithCLI(ctx, rep, cli, files, opts)
+	} else {
+		rep.remark("Built without your git configuration, because the engine's builder takes no secrets here: " + why + ".")
+		rep.step("Building the agent image", shareProbe)
+		id, err = s.buildClassic(ctx, rep, files, opts)
+	}
+	if err != nil {
+		return err
+	}
+	rep.step("Finishing", shareBuild)
+	if err := e.ImageTag(ctx, id, s.opts.Ref); err != nil {
+		return err
+	}
+	if oldID != "" && oldID != id {
+		// Best effort: containers that still use it keep it, and the engine says so.
+		if err := e.ImageRemove(ctx, oldID); err != nil {
+			s.log.Info("previous image stays", "image", oldID, "err", err)
+		}
+	}
+	rep.step("Ready", 1)
+	return nil
+}
+
+// proxyArgs passes the host's proxy settings on, under the names every builder
+// predefines (they are not recorded in the image). A proxy on this machine's
+// loopback cannot be reached from a build and is left out.
+func proxyArgs(getenv func(string) string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
+		v := getenv(name)
+		loopback := strings.Contains(v, "://127.") || strings.Contains(v, "://localhost") || strings.Contains(v, "://[::1]")
+		if v != "" && (strings.EqualFold(name, "NO_PROXY") || !loopback) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// buildClassic uses the engine's own builder, which knows no secrets.
+func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[string][]byte, o core.BuildOptions) (string, error) {
+	files = maps.Clone(files)
+	files[agentimage.Dockerfile] = agentimage.WithoutSecrets(files[agentimage.Dockerfile])
+	body, err := tarContext(files)
+	if err != nil {
+		return "", fmt.Errorf("pack build context: %w", err)
+	}
+	id, err := s.ports.Engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, func(line string) {
+		rep.line(line)
+		if p, ok := classicProgress(line); ok {
+			rep.progress(shareProbe + p*(shareBuild-shareProbe))
+		}
+	})
+	if err == nil && id == "" {
+		err = fmt.Errorf("build image: the engine named no image")
+	}
+	return id, err
+}
+
+// classicProgress reads “Step 3/12 : RUN …”.
+func classicProgress(line string) (float64, bool) {
+	var n, of int
+	if _, err := fmt.Sscanf(line, "Step %d/%d :", &n, &of); err != nil || of < 1 {
+		return 0, false
+	}
+	return float64(n-1) / float64(of), true
+}
+
+func tarContext(files map[string][]byte) ([]byte, error) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		// A fixed time keeps the builder's cache valid across builds.
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(files[name])), ModTime: time.Unix(1, 0)}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	return buf.Bytes(), w.Close()
+}
+
+// writeContext lays the build context out in a directory, for the docker command.
+func writeContext(dir string, files map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(p, files[name], 0o644); err != nil {
+			return err
+		}
+		if err := os.Chtimes(p, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package imagebuild
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/agentimage"
+	"loop/backend/core"
+)
+
+// Labels of an image made here.
+const (
+	LabelImageHash = "loop.image-hash"     // agentimage.Hash of its build context
+	LabelClaude    = "loop.claude-version" // what was asked for; the image's own "claude --version" is exact
+)
+
+// Images is what building needs of the engine's images.
+type Images interface {
+	ImageInspect(ctx context.Context, ref string) (id string, labels map[string]string, err error)
+	ImagePull(ctx context.Context, ref string, progress func(line string)) error
+	ImageImport(ctx context.Context, root io.Reader, ref string) error
+	ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string, err error)
+	ImageTag(ctx context.Context, source, ref string) error
+	ImageRemove(ctx context.Context, ref string) error
+}
+
+// Containers is what making a base image needs of the engine's containers.
+type Containers interface {
+	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
+	Start(ctx context.Context, id core.ContainerID) error
+	Wait(ctx context.Context, id core.ContainerID) (int, error)
+	Logs(ctx context.Context, id core.ContainerID, n int) (string, error)
+	Export(ctx context.Context, id core.ContainerID) (io.ReadCloser, error)
+	Remove(ctx context.Context, id core.ContainerID, force bool) error
+}
+
+// Volumes is what the guest volume needs.
+type Volumes interface {
+	EnsureVolume(ctx context.Context, name string, labels map[string]string) error
+	VolumeFill(ctx context.Context, volume, image string, files []core.VolumeFile) error
+	VolumeRead(ctx context.Context, volume, image, file string) ([]byte, error)
+}
+
+// Engine is the whole of it.
+type Engine interface {
+	Images
+	Containers
+	Volumes
+	Status(ctx context.Context) core.EngineStatus
+}
+
+// Ports are what the service reaches the world through. Engine is required.
+type Ports struct {
+	Engine Engine
+	// Guest returns the in-container binary; nil means the embedded one.
+	Guest func(arch string) (data []byte, hash string, err error)
+	// HTTP looks up versions; nil means http.DefaultClient.
+	HTTP *http.Client
+	// Run starts a host command; nil means the real one. Tests replace it.
+	Run CommandFunc
+	Now func() time.Time // nil means time.Now
+}
+
+// Options say what is built.
+type Options struct {
+	Ref         string   // the image runs use; empty means loop-agent:latest
+	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
+	ExtraCA     []string // PEM files from the settings; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
+	GitConfig   string   // path of the person's .gitconfig; absent or empty: none is given to the build
+	TempDir     string   // where a base is put together; empty means the system's place
+	Log         *slog.Logger
+	// Publish gets every change of the status, from one goroutine at a time; it
+	// must not call back.
+	Publish func(core.ImageStatus)
+}
+
+// DefaultRef is the image runs use unless the settings name another.
+const DefaultRef = "loop-agent:latest"
+
+const (
+	// publishEvery bounds how often progress is published; five a second looks live.
+	publishEvery = 200 * time.Millisecond
+	// keptLines is how many of the last output lines a status carries.
+	keptLines = 40
+	// maxLine bounds one of them, in bytes.
+	maxLine = 400
+)
+
+// Service builds the agent image and fills the guest volume. Methods may be
+// called from any goroutine. At most one build runs; callers who want the image
+// meanwhile wait for it. Close cancels it and waits.
+type Service struct {
+	ports Ports
+	opts  Options
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	build  *build           // the one under way
+	last   core.ImageStatus // what the last build came to: note, lines and failure
+	closed bool
+
+	guest guestMemo
+	wg    sync.WaitGroup
+}
+
+// build is one build under way.
+type build struct {
+	cancel  context.CancelCauseFunc
+	done    chan struct{}
+	err     error // valid once done is closed
+	waiters int   // callers who want it; with the last one gone it is cancelled
+}
+
+// New returns a service; it starts nothing.
+func New(p Ports, o Options) *Service {
+	if o.Ref == "" {
+		o.Ref = DefaultRef
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Publish == nil {
+		o.Publish = func(core.ImageStatus) {}
+	}
+	if p.Guest == nil {
+		p.Guest = agentimage.GuestBinary
+	}
+	if p.HTTP == nil {
+		p.HTTP = http.DefaultClient
+	}
+	if p.Run == nil {
+		p.Run = runCommand
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	return &Service{ports: p, opts: o, log: o.Log}
+}
+
+// managed reports whether the image is Loop's own to build. An image that the
+// person named otherwise is theirs: it is used as it is and never replaced.
+func (s *Service) managed() bool {
+	name, _, _ := strings.Cut(s.opts.Ref, ":")
+	return name == "loop-agent"
+}
+
+// Status tells how the image stands, asking the engine unless a build is under
+// way. What went wrong is in Failure.
+func (s *Service) Status(ctx context.Context) core.ImageStatus {
+	s.mu.Lock()
+	st, building := s.last, s.build != nil
+	s.mu.Unlock()
+	if building {
+		return st
+	}
+	now := s.inspect(ctx)
+	now.Note, now.Lines = st.Note, st.Lines
+	if now.Failure == nil && now.State != core.ImageReady {
+		now.Failure = st.Failure // why the last build did not bring it
+	}
+	return now
+}
+
+func (s *Service) inspect(ctx context.Context) core.ImageStatus {
+	st := core.ImageStatus{State: core.ImageUnknown, Ref: s.opts.Ref}
+	id, labels, err := s.ports.Engine.ImageInspect(ctx, s.opts.Ref)
+	switch {
+	case errors.Is(err, core.ErrNoImage):
+		st.State = core.ImageMissing
+	case err != nil:
+		st.Failure = core.AsFailure(err)
+	case s.managed() && labels[LabelImageHash] != agentimage.Hash():
+		st.State, st.ID = core.ImageStale, id
+	default:
+		st.State, st.ID = core.ImageReady, id
+	}
+	return st
+}
+
+// errCancelled is the cause of a build that the person ended.
+var errCancelled = errors.New("cancelled by the person")
+
+func cancelledFailure() *core.Failure {
+	return core.Fail(core.CodeCancelled, errCancelled, "The image build was cancelled.", "Start it again when you are ready; nothing half-made was left.")
+}
+
+// Ensure returns once the image can be used: at once when it is there and up to
+// date, after the build when one is under way or, with autobuild, needed. A stale
+// image stays usable when its rebuild fails; the status then says both.
+func (s *Service) Ensure(ctx context.Context) error {
+	s.mu.Lock()
+	building := s.build != nil
+	s.mu.Unlock()
+	if building {
+		return s.Build(ctx)
+	}
+	st := s.inspect(ctx)
+	switch {
+	case st.Failure != nil:
+		return st.Failure
+	case st.State == core.ImageReady:
+		return nil
+	case !s.managed():
+		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The image "+s.opts.Ref+", named in the settings, is not there.",
+			"Pull or build it, or remove container_image from the settings to use Loop's own.")
+	case s.opts.NoAutobuild && st.State == core.ImageStale:
+		return nil
+	case s.opts.NoAutobuild:
+		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The agent image is not built.",
+			"Build it with the button in the status bar or with “loop image build”.")
+	}
+	err := s.Build(ctx)
+	if err != nil && st.State == core.ImageStale && !errors.Is(err, errCancelled) && ctx.Err() == nil {
+		s.log.Warn("image is stale and could not be rebuilt; using it as it is", "err", err)
+		return nil
+	}
+	return err
+}
+
+// Build builds the image, or waits for the build that is under way. When ctx of
+// every caller has ended, so does the build. Errors are core.Failure with
+// CodeImageBuild, CodeCancelled, CodeDiskFull or one of the engine's.
+func (s *Service) Build(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return cancelledFailure()
+	}
+	b := s.build
+	if b == nil {
+		if !s.managed() {
+			s.mu.Unlock()
+			return core.Fail(core.CodeInvalid, nil, "The image "+s.opts.Ref+" is not one that Loop builds.", "Remove container_image from the settings to use Loop's own.")
+		}
+		// The build belongs to the service, not to the caller that came first.
+		run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+		b = &build{cancel: cancel, done: make(chan struct{})}
+		s.build = b
+		s.last = core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref, Step: "Starting"}
+		s.wg.Go(func() { s.run(run, b) })
+	}
+	b.waiters++
+	s.mu.Unlock()
+
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	b.waiters--
+	if b.waiters == 0 {
+		b.cancel(ctx.Err())
+	}
+	s.mu.Unlock()
+	return ctx.Err()
+}
+
+// Building reports whether a build is under way, for callers that want to say
+// that they wait.
+func (s *Service) Building() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.build != nil
+}
+
+// Cancel ends the build under way, if any, and waits until its leftovers are
+// removed.
+func (s *Service) Cancel() {
+	s.mu.Lock()
+	b := s.build
+	s.mu.Unlock()
+	if b != nil {
+		b.cancel(errCancelled)
+		<-b.done
+	}
+}
+
+// Close cancels a build under way, waits for it and refuses further ones.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.Cancel()
+	s.wg.Wait()
+	return nil
+}
+
+// run is the goroutine of one build.
+func (s *Service) run(ctx context.Context, b *build) {
+	defer b.cancel(nil)
+	rep := &reporter{s: s, st: core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref}}
+	tick := make(chan struct{})
+	var ticking sync.WaitGroup
+	ticking.Go(func() { rep.publishLoop(tick) })
+	err := s.make(ctx, rep)
+	close(tick)
+	ticking.Wait()
+
+	if err != nil {
+		err = explain(ctx, err, rep.lines())
+		s.log.Error("image build", "err", err)
+	}
+	final := s.inspect(context.WithoutCancel(ctx))
+	final.Note, final.Lines = rep.note(), rep.lines()
+	if err != nil {
+		final.Failure = core.AsFailure(err)
+	}
+	s.mu.Lock()
+	s.last, s.build = final, nil
+	s.mu.Unlock()
+	s.opts.Publish(final)
+	b.err = err
+	close(b.done)
+}
