@@ -15,7 +15,7 @@ join_engine_group() {
   case $group in root | UNKNOWN | '') return 0 ;; esac
   if ! id -nG "$user" | tr ' ' '\n' | grep -qx "$group"; then
     may_ask && can_be_root || return 0
-    say "The container engine only serves members of the group “$group”; $user is not one."
+    say "The container engine only serves members of the group $group; $user is not one."
     say "Members control the engine, which is as good as being root."
     printf 'Add %s to the group %s? [y/N] ' "$user" "$group"
     local answer

@@ -1,0 +1,159 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// bannedCall is a call that is not made here. Tests says whether it is banned
+// in tests only, code only, or both ("").
+type bannedCall struct {
+	pkg, fn string
+	where   string // "tests", "code" or ""
+	why     string
+}
+
+var bannedCalls = []bannedCall{
+	{"time", "Sleep", "tests", "a test that sleeps is slow or flaky: use testing/synctest, an injected clock, or poll with a ticker against a deadline"},
+	{"os", "IsNotExist", "", "it does not see wrapped errors: errors.Is(err, fs.ErrNotExist)"},
+	{"os", "IsExist", "", "it does not see wrapped errors: errors.Is(err, fs.ErrExist)"},
+	{"os", "IsPermission", "", "it does not see wrapped errors: errors.Is(err, fs.ErrPermission)"},
+	{"ioutil", "", "", "replaced by os and io"},
+	{"log", "Fatal", "", "a library never ends the process, and deferred work would be skipped"},
+	{"log", "Fatalf", "", "a library never ends the process, and deferred work would be skipped"},
+	{"log", "Println", "code", "log through the slog.Logger that was handed in"},
+	{"log", "Printf", "code", "log through the slog.Logger that was handed in"},
+	{"http", "Get", "code", "no context and no time limit"},
+	{"http", "Post", "code", "no context and no time limit"},
+	{"http", "ListenAndServe", "", "no shutdown: use an http.Server with an owner that closes it"},
+	{"rand", "Seed", "", "deprecated"},
+}
+
+func TestBannedCalls(t *testing.T) {
+	for _, g := range goFiles(t) {
+		imported := map[string]bool{}
+		for _, imp := range g.imports() {
+			imported[path.Base(imp)] = true
+		}
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			id, ok := sel.X.(*ast.Ident)
+			if !ok || !imported[id.Name] {
+				return true
+			}
+			for _, b := range bannedCalls {
+				if b.pkg != id.Name || b.fn != "" && b.fn != sel.Sel.Name {
+					continue
+				}
+				if b.where == "tests" && !g.isTest() || b.where == "code" && g.isTest() {
+					continue
+				}
+				t.Errorf("%s uses %s.%s: %s", g.pos(n), id.Name, sel.Sel.Name, b.why)
+			}
+			return true
+		})
+	}
+}
+
+// TestNothingIsSkipped: what CI has, CI uses. A test that needs an engine or
+// the agent CLI stands behind a build tag instead.
+func TestNothingIsSkipped(t *testing.T) {
+	for _, g := range goFiles(t) {
+		if !g.isTest() {
+			continue
+		}
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, sel.Sel.Name) {
+				return true
+			}
+			id, ok := sel.X.(*ast.Ident)
+			if ok && slices.Contains([]string{"t", "b", "f", "tb"}, id.Name) {
+				t.Errorf("%s skips: put the test behind a build tag that make test sets", g.pos(n))
+			}
+			return true
+		})
+	}
+}
+
+// TestErrorsNameTheStep: “open database: …” reads well when wrapped three times,
+// “failed to open database: failed to …” does not.
+func TestErrorsNameTheStep(t *testing.T) {
+	for _, g := range goFiles(t) {
+		if g.generated() || g.isTest() {
+			continue
+		}
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "Errorf" && sel.Sel.Name != "New" {
+				return true
+			}
+			id, ok := sel.X.(*ast.Ident)
+			if !ok || id.Name != "fmt" && id.Name != "errors" {
+				return true
+			}
+			lit, ok := call.Args[0].(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				return true
+			}
+			if lower := strings.ToLower(text); strings.HasPrefix(lower, "failed to") || strings.HasPrefix(lower, "could not") {
+				t.Errorf("%s: %q: name the step only", g.pos(n), text)
+			}
+			return true
+		})
+	}
+}
+
+// TestGoroutinesAreCounted: a package that starts goroutines has a TestMain
+// that fails when one is left behind.
+func TestGoroutinesAreCounted(t *testing.T) {
+	for dir, group := range byDir(goFiles(t)) {
+		starts, checked := "", false
+		for _, g := range group {
+			if g.isTest() {
+				checked = checked || slices.Contains(g.imports(), "go.uber.org/goleak")
+				continue
+			}
+			if g.ast.Name.Name == "main" {
+				checked = true // a program ends with its goroutines
+			}
+			if strings.HasSuffix(dir, "test") {
+				checked = true // a suite for other packages' tests, which count
+			}
+			ast.Inspect(g.ast, func(n ast.Node) bool {
+				if _, ok := n.(*ast.GoStmt); ok && starts == "" {
+					starts = g.pos(n)
+				}
+				if call, ok := n.(*ast.CallExpr); ok && starts == "" {
+					if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" && len(call.Args) == 1 {
+						starts = g.pos(n)
+					}
+				}
+				return true
+			})
+		}
+		if starts != "" && !checked {
+			t.Errorf("%s starts a goroutine (%s) and no test of the package uses goleak", dir, starts)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package archtest
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer says which packages of this module a package may import, besides its
+// own sub-packages. Imports go down, never sideways.
+type layer struct {
+	pkg string // from the module root; sub-packages are included unless listed themselves
+	may []string
+	why string
+}
+
+var (
+	nouns = []string{"backend/core", "backend/policy", "backend/wire"}
+	below = append(slices.Clone(nouns), "backend/bus")
+)
+
+// layers is the picture of ARCHITECTURE.md, bottom first.
+var layers = []layer{
+	{"backend/core", nil, "the nouns are what everything else is said in; they depend on nothing"},
+	{"backend/policy", nil, "rules are evaluated by host and guest, and stay pure"},
+	{"backend/wire", nil, "the protocol is compiled into the guest, which must not grow with the app"},
+	{"backend/bus", nouns, "events are numbered below everything that publishes them"},
+
+	{"backend/config", below, "an adapter to files; it knows no other adapter"},
+	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
+	{"backend/engine", below, "an adapter to the container engine; it knows no other adapter"},
+	{"backend/hostpty", below, "an adapter to host shells"},
+	{"backend/chrome", below, "an adapter to CDP"},
+	{"backend/dialog", below, "an adapter to native dialogs"},
+	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
+	{"backend/sandbox", nouns, "resolving a spec is a pure function of layers and host facts"},
+
+	{"backend/runner", append(slices.Clone(below), "backend/sandbox"), "a service declares the ports it needs; adapters are handed in by daemon"},
+	{"backend/runner/transcript", []string{"backend/core"}, "a pure parser: bytes in, turns out"},
+	{"backend/registry", append(slices.Clone(below), "backend/sandbox"), "a service; the engine is a port"},
+	{"backend/imagebuild", append(slices.Clone(below), "agentimage"), "a service; the engine is a port, the build context is agentimage's embedded files"},
+	{"backend/channels", below, "a service; the store is a port"},
+	{"backend/doctor", below, "a service; each probe's parts are handed in"},
+	{"backend/terminal", below, "a service"},
+	{"backend/browser", below, "a service"},
+	{"backend/gate", below, "a service"},
+	{"backend/dockergate", below, "a service"},
+
+	{"backend/guestlink", below, "the host end of the link speaks wire and returns core types; it needs no service"},
+	{"backend/bind", append(slices.Clone(below), "backend/channels", "backend/doctor", "backend/runner", "backend/registry", "backend/imagebuild"), "what the window may call: views of services, no adapter"},
+	{"backend/api", append(slices.Clone(below), "backend/bind"), "the loopback listener serves bind's structs; it knows no service and no adapter"},
+	{"backend/demo", []string{"backend/core"}, "the scripted model is an http.Handler and could be its own program"},
+
+	{"backend/daemon", []string{"backend", "agentimage", "!backend/cli"}, "the one place that assembles; only cli is above it"},
+	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config"}, "commands drive daemon, or a running instance over api"},
+	{"backend/e2e", []string{"backend/core"}, "black-box tests: only what a person could do"},
+	{"backend/internal", nil, "the rules of the repository read files, not packages"},
+	{"agentimage", []string{"backend/core"}, "embedded files, and failures said in core's words"},
+	{"agentimage/guest", []string{"backend/wire", "backend/policy"}, "the in-container binary holds nothing of the host's side"},
+	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind"}, "main names the parts; daemon assembles them"},
+}
+
+// outside says who may import a third-party module, and why we have it.
+var outside = []struct {
+	prefix string
+	by     []string // packages with their sub-packages
+	why    string
+}{
+	{"github.com/docker/docker", []string{"backend/engine"}, "the engine's client is kept behind one adapter, so that its types never spread and it can be replaced"},
+	{"github.com/docker/go-connections", []string{"backend/engine"}, "TLS of a remote engine"},
+	{"github.com/containerd/errdefs", []string{"backend/engine"}, "the client's error kinds"},
+	{"github.com/opencontainers/image-spec", []string{"backend/engine"}, "platforms of an image"},
+	{"github.com/wailsapp/wails/v2", []string{"."}, "the window's life is in app.go only; nothing starts before wails.Run"},
+	{"modernc.org/sqlite", []string{"backend/store"}, "SQL stays in the store"},
+	{"github.com/pressly/goose/v3", []string{"backend/store"}, "migrations stay in the store"},
+	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
+	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
+	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e"}, "the event socket and its client"},
+	{"github.com/gofrs/flock", []string{"backend/daemon", "backend/store", "backend/config"}, "one instance per Loop folder"},
+	{"github.com/hashicorp/yamux", []string{"backend/guestlink", "backend/wire", "agentimage/guest"}, "streams on the one link"},
+	{"github.com/creack/pty", []string{"backend/hostpty", "agentimage/guest"}, "pseudo-terminals"},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"agentimage/guest", "backend/demo"}, "the MCP server in the container; demo only in its tests"},
+	{"github.com/go-json-experiment/json", []string{"backend", "agentimage/guest"}, "strict decoding where the bytes are hostile"},
+	{"golang.org/x/sys", []string{"backend", "agentimage/guest"}, "system calls the standard library lacks"},
+	{"golang.org/x/net", []string{"backend", "agentimage/guest"}, "small protocol parts"},
+	{"golang.org/x/sync", []string{"backend", "agentimage/guest"}, "singleflight, semaphores"},
+	{"golang.org/x/text", []string{"backend"}, "Unicode forms of names"},
+	{"go.uber.org/goleak", []string{"backend", "agentimage/guest"}, "leftover goroutines; tests only"},
+	{"golang.org/x/tools", []string{"backend", "agentimage/guest"}, "txtar transcripts; tests only"},
+	{"github.com/rogpeppe/go-internal", []string{"backend", "agentimage/guest"}, "scripts as tests; tests only"},
+}
+
+// testsOnly modules must not be linked into a binary.
+var testsOnly = []string{"go.uber.org/goleak", "golang.org/x/tools", "github.com/rogpeppe/go-internal"}
+
+func TestImportsGoDown(t *testing.T) {
+	for _, g := range goFiles(t) {
+		if g.isTest() {
+			continue // a test may assemble its neighbours; it is linked into nothing
+		}
+		l, ok := layerOf(g.dir())
+		if !ok {
+			t.Errorf("%s: the package is not in the table of layers; add it with the reason for its place", g.path)
+			continue
+		}
+		for _, imp := range g.imports() {
+			rel, ours := inModule(imp)
+			if !ours || within(rel, l.pkg) && !stricter(rel, l.pkg) {
+				continue
+			}
+			if !allowed(rel, l.may) {
+				t.Errorf("%s imports %s, which %s may not: %s", g.path, imp, l.pkg, l.why)
+			}
+		}
+	}
+}
+
+func TestThirdPartyImportsHaveAReason(t *testing.T) {
+	for _, g := range goFiles(t) {
+		for _, imp := range g.imports() {
+			if _, ours := inModule(imp); ours || !strings.Contains(strings.Split(imp, "/")[0], ".") {
+				continue // this module, or the standard library
+			}
+			known := false
+			for _, o := range outside {
+				if !within(imp, o.prefix) {
+					continue
+				}
+				known = true
+				if !slices.ContainsFunc(o.by, func(by string) bool { return g.dir() == by || by != "." && within(g.dir(), by) }) {
+					t.Errorf("%s imports %s, which is for %s: %s", g.path, imp, strings.Join(o.by, ", "), o.why)
+				}
+			}
+			if !known {
+				t.Errorf("%s imports %s, which is not in the table of third-party modules; add it with the reason", g.path, imp)
+			}
+			if !g.isTest() && slices.ContainsFunc(testsOnly, func(m string) bool { return within(imp, m) }) && !strings.HasSuffix(g.dir(), "test") {
+				t.Errorf("%s imports %s, which is for tests only", g.path, imp)
+			}
+		}
+	}
+}
+
+// TestLayersAreOrdered keeps the table itself honest: a package may only be
+// allowed what stands above it, so no cycle can be written down.
+func TestLayersAreOrdered(t *testing.T) {
+	index := func(pkg string) int { return slices.IndexFunc(layers, func(l layer) bool { return l.pkg == pkg }) }
+	for i, l := range layers {
+		if l.why == "" {
+			t.Errorf("%s has no reason", l.pkg)
+		}
+		for _, may := range l.may {
+			at := index(may)
+			// hostfacts and imagebuild name a pure package that stands below the picture's next line.
+			if at > i && may != "backend/sandbox" && may != "agentimage" && l.pkg != "agentimage/guest" {
+				t.Errorf("%s may import %s, which is higher in the table", l.pkg, may)
+			}
+		}
+	}
+}
+
+// layerOf finds the most specific line for a directory.
+func layerOf(dir string) (layer, bool) {
+	best, found := layer{}, false
+	for _, l := range layers {
+		match := dir == l.pkg || l.pkg != "." && within(dir, l.pkg)
+		if match && (!found || len(l.pkg) > len(best.pkg)) {
+			best, found = l, true
+		}
+	}
+	return best, found
+}
+
+// stricter reports that rel has a line of its own under pkg: then the parent
+// may use it, since a sub-package is below its parent.
+func stricter(rel, pkg string) bool {
+	l, ok := layerOf(rel)
+	return ok && l.pkg != pkg && !within(l.pkg, pkg)
+}
+
+func allowed(rel string, may []string) bool {
+	ok := false
+	for _, m := range may {
+		if ban, isBan := strings.CutPrefix(m, "!"); isBan {
+			if within(rel, ban) {
+				return false
+			}
+			continue
+		}
+		// "agentimage" is the package itself; the guest is not the host's to import.
+		if m == "agentimage" {
+			ok = ok || rel == m
+			continue
+		}
+		ok = ok || within(rel, m)
+	}
+	return ok
+}
+
+func inModule(imp string) (string, bool) {
+	if imp == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imp, module+"/")
+}
+
+func within(p, parent string) bool {
+	p, parent = path.Clean(p), path.Clean(parent)
+	return p == parent || strings.HasPrefix(p, parent+"/")
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs Go tests as an ordinary user: as-user.sh TAGS PACKAGE…
+#
+# Root only. Makes a throw-away user in the engine's group (uid 1000 if nobody
+# has it), compiles the tests as root and runs them as that user on a copy of
+# the tree, since the checkout and Go's caches are usually closed to others.
+# shellcheck source=build/say.sh
+. "$(dirname "$0")/say.sh"
+
+is_root || die "build/as-user.sh needs root to make a throw-away user."
+tags=$1
+shift
+cd "$ROOT"
+
+user=loop-test
+made=0
+tmp=$(mktemp -d /tmp/loop-user.XXXXXX)
+chmod 755 "$tmp"
+
+# shellcheck disable=SC2317 # the trap calls it
+finish() {
+  rm -rf "$tmp"
+  # -f: agents in other containers may run under the same number, which userdel
+  # takes for sessions of this user. Nothing is ended by number.
+  if [ "$made" = 1 ]; then userdel -f "$user" 2>/dev/null || true; fi
+}
+trap finish EXIT
+
+socket=$(build/engine.sh status) || die "No engine answers."
+socket=${socket#unix://}
+[ -S "$socket" ] || die "The tests as an ordinary user need an engine on a unix socket."
+group=$(stat -c %G "$socket")
+case $group in
+  root | UNKNOWN) die "The engine's socket $socket belongs to no group a user could be in." "Create the group docker and restart dockerd." ;;
+esac
+
+if ! id "$user" >/dev/null 2>&1; then
+  uid=''
+  getent passwd 1000 >/dev/null || uid='--uid 1000'
+  # shellcheck disable=SC2086
+  useradd $uid --no-create-home --home-dir "$tmp/home" --shell /bin/bash --groups "$group" "$user"
+  made=1
+fi
+
+step "Copying the tree for the user $user ($(id "$user"))"
+mkdir -p "$tmp/home" "$tmp/tmp" "$tmp/repo"
+repo_git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' f; do
+  [ -e "$f" ] && printf '%s\0' "$f"
+done | tar -c --null -T - | tar -x -C "$tmp/repo"
+cp -a agentimage/bin/. "$tmp/repo/agentimage/bin/"
+mkdir -p "$tmp/repo/build/bin" "$tmp/repo/build/cache" "$tmp/tests"
+cp "$LOOP_BIN" "$tmp/repo/build/bin/loop"
+cp "$LOOP_CLAUDE_BIN" "$tmp/repo/build/cache/claude"
+
+step "Compiling the tests"
+for pkg in "$@"; do
+  go test -c -tags "$tags" -o "$tmp/tests/$(printf '%s' "${pkg#./}" | tr / _).test" "$pkg"
+done
+chown -R "$user": "$tmp/home" "$tmp/tmp" "$tmp/repo"
+
+code=0
+for pkg in "$@"; do
+  name=$(printf '%s' "${pkg#./}" | tr / _)
+  [ -f "$tmp/tests/$name.test" ] || continue
+  step "As $user: $pkg"
+  began=$SECONDS
+  # From the package's directory, as go test does. The environment is made up:
+  # nothing of root's reaches the user.
+  if (cd "$tmp/repo/${pkg#./}" && runuser -u "$user" -- env -i \
+    PATH="$PATH" HOME="$tmp/home" USER="$user" LOGNAME="$user" SHELL=/bin/bash TMPDIR="$tmp/tmp" LANG=C.UTF-8 \
+    ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
+    LOOP_HOME="$tmp/home/.loop" LOOP_BIN="$tmp/repo/build/bin/loop" LOOP_CLAUDE_BIN="$tmp/repo/build/cache/claude" \
+    "$tmp/tests/$name.test" -test.timeout 20m); then
+    line="ok  	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
+  else
+    line="FAIL	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
+    code=1
+  fi
+  say "$line" | tee -a "$CACHE/log/user.log"
+done
+exit $code
