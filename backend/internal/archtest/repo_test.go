@@ -23,7 +23,7 @@ const root = "../../.."
 const module = "loop"
 
 // skipped directories hold nothing that was written here.
-var skipped = []string{".git", "node_modules", "build/cache", "build/bin", "frontend/dist", "frontend/wailsjs", "agentimage/bin"}
+var skipped = []string{"node_modules", "build/cache", "build/bin", "frontend/dist", "frontend/wailsjs", "agentimage/bin"}
 
 // file is one file of the repository, its path with slashes from the root.
 type file struct {
@@ -86,7 +86,8 @@ var files = sync.OnceValues(func() ([]file, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if slices.Contains(skipped, rel) || slices.Contains(skipped, d.Name()) {
+			hidden := rel != "." && d.Name() != ".ci" && (d.Name()[0] == '.' || d.Name()[0] == '_') // go ignores them too
+			if hidden || slices.Contains(skipped, rel) || slices.Contains(skipped, d.Name()) {
 				return fs.SkipDir
 			}
 			return nil

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Drives the real window through a demo run: window-test.sh [DIRECTORY]
+#
+# Starts a virtual display, a session bus and build/bin/loop-desktop with a
+# Loop folder of its own; types with xdotool as a person would, and reads what
+# came of it through the API that instance.json names. Screenshots go to
+# DIRECTORY (build/cache/window unless given). Everything is stopped by its
+# process id.
+# shellcheck source=build/say.sh
+. "$(dirname "$0")/say.sh"
+
+cd "$ROOT"
+out=${1:-$CACHE/window}
+patience=${PATIENCE:-180} # seconds for one awaited thing; a cold run on a loaded two-core machine has taken a minute
+prompt='Write a short note about this folder'
+
+[ -x "$BIN/loop-desktop" ] || die "There is no build/bin/loop-desktop." "Run: make build"
+tmp=$(mktemp -d /tmp/loop-window.XXXXXX)
+mkdir -p "$out" "$tmp/home" "$tmp/runtime"
+chmod 700 "$tmp/runtime"
+xvfb='' app=''
+
+# end PID: ask, wait, insist.
+end() {
+  local deadline=$((SECONDS + 15))
+  [ -n "$1" ] && kill -TERM "$1" 2>/dev/null || return 0
+  while kill -0 "$1" 2>/dev/null; do
+    [ $SECONDS -lt $deadline ] || kill -KILL "$1" 2>/dev/null || true
+    sleep 0.1
+  done
+}
+
+# shellcheck disable=SC2317 # the trap calls it
+finish() {
+  local code=$?
+  trap - EXIT
+  if [ $code != 0 ]; then
+    [ -z "${DISPLAY:-}" ] || import -window root "$out/failure.png" 2>/dev/null || true
+    warn "The last picture is $out/failure.png; the app's words:"
+    tail -n 40 "$tmp/app.log" >&2 2>/dev/null || true
+    tail -n 40 "$tmp/home/loop.log" >&2 2>/dev/null || true
+  fi
+  # The app itself, so that it closes in order; dbus-run-session ends with it.
+  end "$(field pid 2>/dev/null || true)"
+  end "$app"
+  end "$xvfb"
+  rm -rf "$tmp"
+  exit $code
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# field NAME: of instance.json.
+field() { node -e 'const i=JSON.parse(require("fs").readFileSync(process.argv[1],"utf8"));console.log(i[process.argv[2]])' "$tmp/home/instance.json" "$1"; }
+
+# call METHOD ARGS: a method of the API, as JSON.
+call() {
+  curl -fsS -m 10 -H "Authorization: Bearer $(field token)" -H 'Content-Type: application/json' \
+    --data "$2" "$(field url)api/call/$1"
+}
+
+# await WHAT COMMAND…: until the command succeeds.
+await() {
+  local what=$1 deadline=$((SECONDS + patience))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || die "Waited $patience s for this in vain: $what."
+    [ -z "$app" ] || kill -0 "$app" 2>/dev/null || die "The app ended while waiting for this: $what."
+    sleep 0.2
+  done
+}
+
+picture() {
+  import -window root "$out/$1.png"
+  note "Picture: $out/$1.png"
+}
+
+# says METHOD ARGS EXPRESSION: whether the answer r satisfies a JavaScript expression.
+says() {
+  call "$1" "$2" | node -e 'let s="";process.stdin.on("data",d=>s+=d).on("end",()=>{const r=JSON.parse(s);process.exit(eval(process.argv[1])?0:1)})' "$3"
+}
+
+step "Virtual display"
+mkfifo "$tmp/display"
+Xvfb -displayfd 3 -screen 0 1280x820x24 -nolisten tcp 3>"$tmp/display" >"$tmp/xvfb.log" 2>&1 &
+xvfb=$!
+read -r -t 30 number <"$tmp/display" || die "Xvfb did not start: $(tail -n 1 "$tmp/xvfb.log")"
+export DISPLAY=:$number
+
+step "Opening the window"
+env -u WAYLAND_DISPLAY LOOP_HOME="$tmp/home" XDG_RUNTIME_DIR="$tmp/runtime" NO_AT_BRIDGE=1 GDK_BACKEND=x11 \
+  WEBKIT_DISABLE_DMABUF_RENDERER="${WEBKIT_DISABLE_DMABUF_RENDERER-1}" LIBGL_ALWAYS_SOFTWARE=1 \
+  dbus-run-session -- "$BIN/loop-desktop" >"$tmp/app.log" 2>&1 </dev/null &
+app=$!
+await "instance.json" test -s "$tmp/home/instance.json"
+await "the API" call System.Snapshot '[]'
+await "the window" xdotool search --onlyvisible --name '^Loop'
+window=$(xdotool search --onlyvisible --name '^Loop' | head -n 1)
+xdotool windowfocus "$window" # there is no window manager to do it
+await "the engine and the image" says System.Snapshot '[]' 'r.engine.ok && r.image.state === "ready"'
+
+step "The demo channel, by the keyboard"
+# The page gives no outward sign that its keys work, so the keys are repeated until
+# the channel is there.
+ask_demo() {
+  xdotool key --clearmodifiers Escape
+  xdotool key --clearmodifiers ctrl+shift+p
+  xdotool type --delay 20 demo
+  xdotool key Return
+  local deadline=$((SECONDS + 5))
+  until says Channels.List '[]' 'r.some(c => c.kind === "demo")'; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.2
+  done
+}
+await "the demo channel" ask_demo
+channel=$(call Channels.List '[]' | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).find(c=>c.kind==="demo").channel_id')
+picture 1-channel
+
+step "A prompt"
+ask_prompt() {
+  xdotool key --clearmodifiers ctrl+l
+  xdotool key --clearmodifiers ctrl+a
+  xdotool type --delay 15 "$prompt"
+  xdotool key Return
+  local deadline=$((SECONDS + 5))
+  until says Channels.History "[\"$channel\",5]" 'r.length > 0'; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.2
+  done
+}
+await "the prompt" ask_prompt
+await "the run to work" says System.Snapshot '[]' "['working','done'].includes(r.channels.find(c => c.channel_id === '$channel').state)"
+picture 2-working
+await "the run to finish" says System.Snapshot '[]' "['done','failed'].includes(r.channels.find(c => c.channel_id === '$channel').state)"
+says System.Snapshot '[]' "r.channels.find(c => c.channel_id === '$channel').state === 'done'" || {
+  call System.Snapshot '[]' >&2
+  die "The demo run did not succeed."
+}
+# Two more frames: the last event has to reach the page and be drawn.
+sleep 1
+picture 3-done
+step "The window finished a demo run"
