@@ -31,8 +31,10 @@ type SpawnRequest struct {
 	Cols  uint16 // PTY only
 	Rows  uint16
 	Stdin []byte // pipes: written, then closed; nil means /dev/null
-	Files []SpawnFile
-	Spool bool // pipes: keep every byte in the channel's state; otherwise a ring
+	// OpenStdin keeps the pipe open after Stdin was written, for Link.Stdin.
+	OpenStdin bool
+	Files     []SpawnFile
+	Spool     bool // pipes: keep every byte in the channel's state; otherwise a ring
 }
 
 // ExitStatus is how a process ended.

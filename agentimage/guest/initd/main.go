@@ -1,0 +1,131 @@
+//go:build linux
+
+package initd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/relay"
+	"loop/agentimage/guest/spawn"
+	"loop/backend/wire"
+)
+
+// stopDeadline bounds the end of every spawn when the container is stopped; the
+// engine's own grace before it kills everything is ten seconds by default.
+const stopDeadline = 8 * time.Second
+
+// Main runs loop init and returns its exit code. It runs twice in the life of
+// the container: as 0:0 to set things up, and as the supervisor to serve.
+func Main(version string) int {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if os.Getpid() != 1 {
+		log.Error("loop init is PID 1 of a container Loop makes and nothing else")
+		return 2
+	}
+	if err := run(version, log); err != nil {
+		log.Error("loop init", "err", err)
+		return 1
+	}
+	return 0
+}
+
+func run(version string, log *slog.Logger) error {
+	who, err := readIdentity(os.Getenv)
+	if err != nil {
+		return err
+	}
+	switch os.Getuid() {
+	case 0:
+		if err := settle(who, splitPaths(os.Getenv("CHOWN_PATHS")), log); err != nil {
+			return fmt.Errorf("set up (are CHOWN and DAC_OVERRIDE granted?): %w", err)
+		}
+		return become()
+	case wire.SupervisorID:
+		if err := verify("/proc/self/status"); err != nil {
+			return fmt.Errorf("check own privileges: %w", err)
+		}
+		return serve(who, version, log)
+	}
+	return fmt.Errorf("started as uid %d: the container must start loop init as 0:0", os.Getuid())
+}
+
+// serve is loop init's real life. Its order of end is the reverse of its start:
+// links, relay, spawns, reaper.
+func serve(who identity, version string, log *slog.Logger) error {
+	if err := harden(who); err != nil {
+		return err
+	}
+	stop, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer release()
+
+	reaper := spawn.NewReaper()
+	reapCtx, stopReaper := context.WithCancel(context.Background())
+	reaped := make(chan struct{})
+	go func() { defer close(reaped); reaper.Run(reapCtx) }()
+	defer func() { stopReaper(); <-reaped }()
+
+	bootID := newBootID()
+	spawns := spawn.New(spawn.Config{
+		Agent:   spawn.Agent{UID: who.uid, GID: who.gid, Groups: []int{who.gid}, Home: who.home},
+		Env:     spawn.BaseEnv(os.Environ(), who.user, who.home),
+		RunsDir: wire.RunsDir, SpoolDir: wire.SpoolDir, BootID: bootID,
+		Reaper: reaper, Log: log,
+	})
+	rel := relay.New(relay.Options{Log: log})
+	relStop, err := rel.Listen(wire.RelayAddr)
+	if err != nil {
+		return fmt.Errorf("listen for the relay: %w", err)
+	}
+	defer relStop()
+
+	srv := &Server{Spawns: spawns, Relay: rel, Log: log, Hello: wire.Hello{
+		Protocol: wire.Protocol, GuestVersion: version, BootID: bootID,
+		Arch: runtime.GOARCH, Pid1UID: os.Getuid(),
+	}}
+	ln, err := listenSocket(wire.SocketPath)
+	if err != nil {
+		return err
+	}
+	err = srv.Serve(stop, ln)
+	ctx, cancel := context.WithTimeout(context.Background(), stopDeadline)
+	defer cancel()
+	return errors.Join(err, spawns.Close(ctx))
+}
+
+// harden makes this process as little of a target as it can be.
+//
+// A process that is not dumpable has its /proc files owned by root. Against an
+// agent with a uid of its own that only removes core dumps and same-uid access;
+// an agent that is uid 0 would become the owner of /proc/1/oom_score_adj and
+// could offer PID 1 to the kernel first. There the process stays dumpable: its
+// files are the supervisor's, and attaching needs the supervisor's uid either way.
+func harden(who identity) error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("forbid core files: %w", err)
+	}
+	if who.uid == 0 {
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("set dumpable: %w", err)
+	}
+	return nil
+}
+
+func newBootID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: the program is aborted instead
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,200 @@
+//go:build linux
+
+package initd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/agentimage/guest/spawn"
+	"loop/agentimage/guest/spool"
+	"loop/backend/wire"
+)
+
+// handle serves one stream of the host.
+func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
+	defer func() { _ = st.Close() }()
+	if st.SetDeadline(time.Now().Add(wire.RequestTimeout)) != nil {
+		return
+	}
+	q, err := wire.ReadRequest(st)
+	if err != nil {
+		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
+		return
+	}
+	var body spawn.Body
+	if q.Op == wire.OpSpawn {
+		// The body may be 16 MiB over a slow remote engine.
+		_ = st.SetDeadline(time.Now().Add(6 * wire.RequestTimeout))
+		if body, err = readBody(st, *q.Spawn); err != nil {
+			_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
+			return
+		}
+	}
+	if st.SetDeadline(time.Time{}) != nil {
+		return
+	}
+	if q.Op == wire.OpStdin {
+		s.stdin(st, q)
+		return
+	}
+	// The host sends nothing more: its closing the stream ends what is under way.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		_, _ = io.Copy(io.Discard, st)
+		_ = st.SetWriteDeadline(time.Now()) // a blocked Write returns
+		cancel()
+	}()
+	if q.Op == wire.OpRead {
+		s.read(ctx, st, q)
+	} else {
+		p, err := s.answer(ctx, q, body)
+		if err != nil {
+			p = refusal(err)
+		}
+		_ = wire.WriteFrame(st, p)
+	}
+	_ = st.Close()
+	_ = st.SetReadDeadline(time.Now().Add(wire.RequestTimeout)) // a host that never closes its half
+	<-watching
+}
+
+func (s *Server) answer(ctx context.Context, q wire.Request, body spawn.Body) (wire.Reply, error) {
+	switch q.Op {
+	case wire.OpPing:
+		return wire.Reply{}, nil
+	case wire.OpList:
+		return wire.Reply{Spawns: s.Spawns.List()}, nil
+	case wire.OpSpawn:
+		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body)
+		return wire.Reply{Info: &info}, err
+	case wire.OpResize:
+		return wire.Reply{}, s.Spawns.Resize(q.ID, q.Cols, q.Rows)
+	case wire.OpSignal:
+		return wire.Reply{}, s.Spawns.Signal(q.ID, q.Signal)
+	case wire.OpKill:
+		return wire.Reply{}, s.Spawns.Kill(ctx, q.ID)
+	case wire.OpWait:
+		exit, err := s.Spawns.Wait(ctx, q.ID)
+		return wire.Reply{Exit: &exit}, err
+	case wire.OpForget:
+		return wire.Reply{}, s.Spawns.Forget(ctx, q.ID)
+	}
+	return wire.Reply{}, wire.NewError(wire.CodeProtocol, fmt.Sprintf("op %q is not for this end", q.Op))
+}
+
+func refusal(err error) wire.Reply {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return wire.Refuse(e.Code, e.Text)
+	}
+	return wire.Refuse(wire.CodeInternal, err.Error())
+}
+
+func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
+	var b spawn.Body
+	if req.HasStdin {
+		b.Stdin = make([]byte, req.StdinSize)
+		if _, err := io.ReadFull(r, b.Stdin); err != nil {
+			return spawn.Body{}, fmt.Errorf("read stdin of spawn: %w", err)
+		}
+	}
+	for _, f := range req.Files {
+		data := make([]byte, f.Size)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return spawn.Body{}, fmt.Errorf("read file %s of spawn: %w", f.Name, err)
+		}
+		b.Files = append(b.Files, data)
+	}
+	return b, nil
+}
+
+// read follows one output. The reply says where the bytes start: at the offset
+// asked for, or at the first one still there.
+func (s *Server) read(ctx context.Context, st *yamux.Stream, q wire.Request) {
+	log, err := s.Spawns.Output(q.ID, q.Stream)
+	if err == nil {
+		if _, end, _ := log.State(); q.Offset > end {
+			err = wire.NewError(wire.CodeInvalid, fmt.Sprintf("offset %d is beyond the end %d", q.Offset, end))
+		}
+	}
+	if err != nil {
+		_ = wire.WriteFrame(st, refusal(err))
+		return
+	}
+	base, _, _ := log.State()
+	off := max(q.Offset, base)
+	if wire.WriteFrame(st, wire.Reply{Offset: off}) != nil {
+		return
+	}
+	out := wire.NewChunkWriter(st)
+	buf := make([]byte, wire.MaxChunk)
+	for {
+		n, err := log.Next(ctx, buf, off)
+		if n > 0 {
+			if _, err := out.Write(buf[:n]); err != nil {
+				return
+			}
+			off += int64(n)
+			continue
+		}
+		switch gap, isGap := errors.AsType[*spool.GapError](err); {
+		case errors.Is(err, io.EOF):
+			_ = out.End(wire.Reply{Offset: off})
+		case isGap:
+			p := wire.Refuse(wire.CodeGap, gap.Error())
+			p.Offset = gap.Base
+			_ = out.End(p)
+		case ctx.Err() != nil:
+		default:
+			_ = out.End(refusal(err))
+		}
+		return
+	}
+}
+
+// stdin feeds a program. Only an end mark closes its input: a link that breaks
+// leaves it open for the next one.
+func (s *Server) stdin(st *yamux.Stream, q wire.Request) {
+	w, err := s.Spawns.Stdin(q.ID)
+	if err != nil {
+		_ = wire.WriteFrame(st, refusal(err))
+		return
+	}
+	if wire.WriteFrame(st, wire.Reply{}) != nil {
+		return
+	}
+	in := wire.NewChunkReader(st)
+	buf := make([]byte, wire.MaxChunk)
+	for {
+		n, err := in.Read(buf)
+		if n > 0 {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				if errors.Is(werr, os.ErrClosed) {
+					werr = wire.NewError(wire.CodeEnded, "the program has ended")
+				}
+				_ = wire.WriteFrame(st, refusal(werr))
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			p := wire.Reply{}
+			if err := w.Close(); err != nil {
+				p = refusal(err)
+			}
+			_ = wire.WriteFrame(st, p)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build linux
+
+// Package linkend is loop link: it joins its stdin and stdout to the socket of
+// loop init and does nothing else. The host starts it through docker exec as
+// the supervisor's uid. Only agentimage/guest (main) may import it.
+package linkend

@@ -1,0 +1,97 @@
+//go:build linux
+
+package linkend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/wire"
+)
+
+// A container that was started a moment ago has no socket yet. The wait ends a
+// second before the host's own, so that the host hears the reason.
+const (
+	connectFor   = wire.HelloTimeout - time.Second
+	connectPause = 5 * time.Millisecond
+)
+
+// Main runs loop link and returns its exit code.
+func Main() int {
+	ctx, cancel := context.WithTimeout(context.Background(), connectFor)
+	defer cancel()
+	conn, err := connect(ctx, wire.SocketPath)
+	if err == nil {
+		err = checkServer(conn)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
+		return 1
+	}
+	if err := Join(conn, os.Stdin, os.Stdout); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
+		return 1
+	}
+	return 0
+}
+
+// connect tries until the socket answers or ctx ends.
+func connect(ctx context.Context, path string) (*net.UnixConn, error) {
+	t := time.NewTicker(connectPause)
+	defer t.Stop()
+	for {
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
+		if err == nil {
+			return conn, nil
+		}
+		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ECONNREFUSED) && !errors.Is(err, unix.EACCES) {
+			return nil, fmt.Errorf("reach loop init: %w", err)
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("loop init did not answer: %w", err)
+		}
+	}
+}
+
+// checkServer makes sure that the other end is loop init and nobody who put a
+// socket in its place.
+func checkServer(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("look at loop init: %w", err)
+	}
+	var cred *unix.Ucred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return fmt.Errorf("look at loop init: %w", err)
+	}
+	if credErr != nil {
+		return fmt.Errorf("look at loop init: %w", credErr)
+	}
+	if cred.Pid != 1 || cred.Uid != wire.SupervisorID {
+		return fmt.Errorf("the socket is served by pid %d, uid %d", cred.Pid, cred.Uid)
+	}
+	return nil
+}
+
+// Join copies both ways and returns when either way ends.
+func Join(conn *net.UnixConn, in io.Reader, out io.Writer) error {
+	ends := make(chan error, 2)
+	go func() { _, err := io.Copy(conn, in); ends <- err }()
+	go func() { _, err := io.Copy(out, conn); ends <- err }()
+	err := <-ends
+	// The other copy may be blocked in a read of stdin that nothing interrupts;
+	// the process ends now and takes it along.
+	return errors.Join(err, conn.Close())
+}

@@ -1,0 +1,50 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"loop/agentimage/guest/initd"
+	"loop/agentimage/guest/linkend"
+	"loop/agentimage/guest/mcp"
+	"loop/agentimage/guest/spawn"
+)
+
+// version is set by the build (-X main.version=…).
+var version = "dev"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	if len(args) == 0 {
+		return usage()
+	}
+	switch args[0] {
+	case "init":
+		return initd.Main(version)
+	case "keep":
+		return spawn.Keep(len(args) > 1 && args[1] == "terminal")
+	case "spawn":
+		return spawn.Stage()
+	case "link":
+		return linkend.Main()
+	case "mcp":
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		defer stop()
+		return mcp.Main(ctx, args[1:], version)
+	case "version":
+		fmt.Println("loop guest", version)
+		return 0
+	}
+	return usage()
+}
+
+func usage() int {
+	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | version")
+	return 2
+}

@@ -1,0 +1,7 @@
+//go:build linux
+
+// Package mcp is loop mcp: the MCP server that the agent CLI starts on its
+// stdin and stdout. Every tool is one HTTP callback to API_URL, which the relay
+// carries to the host; this process holds no token and decides nothing. Only
+// agentimage/guest (main) may import it.
+package mcp

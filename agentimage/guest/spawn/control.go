@@ -1,0 +1,232 @@
+//go:build linux
+
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/spool"
+	"loop/backend/wire"
+)
+
+// Output gives one stream of a spawn.
+func (m *Manager) Output(id, stream string) (*spool.Log, error) {
+	p, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if !p.isReady() {
+		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
+	}
+	return p.log(stream)
+}
+
+// Stdin is a writer to the program's terminal or open pipe. Closing it closes
+// the pipe; a terminal stays open.
+func (m *Manager) Stdin(id string) (io.WriteCloser, error) {
+	p, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if !p.isReady() {
+		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.master != nil:
+		return stdinWriter{File: p.master, close: func() error { return nil }}, nil
+	case p.stdin != nil && p.req.OpenStdin:
+		return stdinWriter{File: p.stdin, close: p.closeStdin}, nil
+	}
+	return nil, wire.NewError(wire.CodeConflict, "spawn "+id+" has no open stdin")
+}
+
+type stdinWriter struct {
+	*os.File
+	close func() error
+}
+
+func (w stdinWriter) Close() error { return w.close() }
+
+func (p *proc) closeStdin() error {
+	p.mu.Lock()
+	f := p.stdin
+	p.stdin = nil
+	p.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// Resize sets the size of a terminal, in cells.
+func (m *Manager) Resize(id string, cols, rows uint16) error {
+	p, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	if !p.isReady() || p.master == nil {
+		return wire.NewError(wire.CodeConflict, "spawn "+id+" has no terminal")
+	}
+	err = resize(p.master, cols, rows)
+	if errors.Is(err, os.ErrClosed) {
+		return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
+	}
+	return err
+}
+
+// Signal sends one signal to the program itself.
+func (m *Manager) Signal(id, name string) error {
+	p, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	sig := unix.SignalNum(name)
+	if sig == 0 {
+		return wire.NewError(wire.CodeInvalid, fmt.Sprintf("no signal %q", name))
+	}
+	if !p.isReady() {
+		return wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
+	}
+	select {
+	case <-p.exited:
+		return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
+	default:
+	}
+	below, err := descendants(p.keeper)
+	if err != nil {
+		return err
+	}
+	for _, q := range below {
+		if q.pid == p.pid {
+			return signalProcess(q, sig)
+		}
+	}
+	return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
+}
+
+// Kill ends the whole tree of a spawn and returns once its keeper, which
+// outlives everything below it, has been reaped.
+func (m *Manager) Kill(ctx context.Context, id string) error {
+	p, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	return m.kill(ctx, p, m.cfg.Grace)
+}
+
+// kill hunts with TERM for grace, then with KILL. Both sweep again and again,
+// because a process may fork between being listed and being signalled.
+func (m *Manager) kill(ctx context.Context, p *proc, grace time.Duration) error {
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p.killMu.Lock()
+	defer p.killMu.Unlock()
+	if grace > 0 {
+		if err := sweep(p.keeper, p.gone, unix.SIGTERM, unix.SIGHUP, unix.SIGCONT); err != nil {
+			return err
+		}
+		select {
+		case <-p.gone:
+			return nil
+		case <-time.After(grace):
+		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
+		}
+	}
+	return m.hunt(p)
+}
+
+func (m *Manager) hunt(p *proc) error {
+	deadline := time.Now().Add(killDeadline)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		if err := sweep(p.keeper, p.gone, unix.SIGKILL); err != nil {
+			return err
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-p.gone:
+			t.Stop()
+			return nil
+		case <-t.C:
+		}
+		if time.Now().After(deadline) {
+			return wire.NewError(wire.CodeInternal, "processes of spawn "+p.id+" are still there")
+		}
+	}
+}
+
+// sweep signals everything below the keeper once.
+func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
+	select {
+	case <-gone:
+		return nil // and the keeper's pid may be somebody else's by now
+	default:
+	}
+	below, err := descendants(keeper)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, q := range below {
+		for _, sig := range sigs {
+			if err := signalProcess(q, sig); err != nil {
+				errs = append(errs, fmt.Errorf("signal process %d: %w", q.pid, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// killStrays ends what fell to this process when a keeper died: every child
+// that is not a keeper. A helper that somebody left behind through docker exec
+// is among them.
+func (m *Manager) killStrays() {
+	deadline := time.Now().Add(killDeadline)
+	for time.Now().Before(deadline) {
+		all, err := processes()
+		if err != nil {
+			m.cfg.Log.Error("kill strays", "err", err)
+			return
+		}
+		found := false
+		for _, q := range all {
+			if q.ppid != os.Getpid() || m.cfg.Reaper.Known(q.pid) {
+				continue
+			}
+			found = true
+			if below, err := descendants(q.pid); err == nil {
+				for _, c := range below {
+					_ = signalProcess(c, unix.SIGKILL)
+				}
+			}
+			if err := signalProcess(q, unix.SIGKILL); err != nil {
+				m.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
+			}
+		}
+		if !found || !pauseFor(m.ctx, 5*time.Millisecond) {
+			return
+		}
+	}
+}
+
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

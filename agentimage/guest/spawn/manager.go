@@ -1,0 +1,278 @@
+//go:build linux
+
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/backend/wire"
+)
+
+// Agent is who programs run as.
+type Agent struct {
+	UID, GID int
+	Groups   []int // supplementary; the engine's own are not inherited
+	Home     string
+}
+
+// Limits of one spawn.
+const (
+	// DefaultSpoolMax is the cap of each spooled stream: 1 GiB of stream-json is
+	// some 250,000 turns, and the disk is the person's.
+	DefaultSpoolMax = 1 << 30
+	// DefaultRing is the memory kept of a stream without a spool (DESIGN §6).
+	DefaultRing = 1 << 20
+	// DefaultGrace is what a tree gets between TERM and KILL. The CLI writes its
+	// transcript on TERM in well under a second.
+	DefaultGrace = 3 * time.Second
+	// drainGrace is how long output may still come after the program has ended
+	// while a background process of it holds the pipe.
+	drainGrace = 500 * time.Millisecond
+	// killDeadline bounds the hunt for a tree that keeps forking.
+	killDeadline = 20 * time.Second
+)
+
+// Config is what a Manager needs to know.
+type Config struct {
+	Agent    Agent
+	Env      []string // the agent's base environment
+	RunsDir  string
+	SpoolDir string
+	BootID   string
+	SpoolMax int64
+	Ring     int
+	Grace    time.Duration
+	Reaper   *Reaper
+	Log      *slog.Logger
+	Now      func() time.Time
+	KeepEnv  []string // of keeper and stage; the agent never sees it
+}
+
+// Manager owns every spawn. Its methods may be called from any goroutine.
+type Manager struct {
+	cfg    Config
+	ctx    context.Context // of the manager's own goroutines
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	spawns map[string]*proc
+	closed bool
+}
+
+// New makes an empty one; the caller ends it with Close.
+func New(cfg Config) *Manager {
+	if cfg.SpoolMax == 0 {
+		cfg.SpoolMax = DefaultSpoolMax
+	}
+	if cfg.Ring == 0 {
+		cfg.Ring = DefaultRing
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = DefaultGrace
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Manager{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc)}
+}
+
+// Body is what follows a spawn request.
+type Body struct {
+	Stdin []byte
+	Files [][]byte // in the order of Spawn.Files
+}
+
+// Spawn starts a process and answers once the program runs or could not. The
+// same id with the same request answers what the first one did; with another it
+// is refused.
+func (m *Manager) Spawn(ctx context.Context, id string, req wire.Spawn, body Body) (wire.Info, error) {
+	key, err := fingerprint(req, body)
+	if err != nil {
+		return wire.Info{}, err
+	}
+	m.mu.Lock()
+	if p, ok := m.spawns[id]; ok {
+		m.mu.Unlock()
+		if p.key != key {
+			return wire.Info{}, wire.NewError(wire.CodeConflict, "spawn id "+id+" is taken by another request")
+		}
+		return p.started(ctx)
+	}
+	if m.closed {
+		m.mu.Unlock()
+		return wire.Info{}, wire.NewError(wire.CodeEnded, "the container is stopping")
+	}
+	if len(m.spawns) >= wire.MaxSpawns {
+		m.mu.Unlock()
+		return wire.Info{}, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
+	}
+	p := newProc(m, id, key, req)
+	m.spawns[id] = p
+	m.wg.Add(1) // before the lock goes, so that Close cannot miss it
+	m.mu.Unlock()
+	go func() {
+		defer m.wg.Done()
+		p.run(body)
+		if p.startErr != nil {
+			m.drop(id) // nothing ran: the id may be tried again
+		}
+	}()
+	return p.started(ctx)
+}
+
+func (m *Manager) drop(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.spawns, id)
+}
+
+func (m *Manager) find(id string) (*proc, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.spawns[id]
+	if !ok {
+		return nil, wire.NewError(wire.CodeNotFound, "no spawn "+id)
+	}
+	return p, nil
+}
+
+// List is every spawn that started, oldest first.
+func (m *Manager) List() []wire.Info {
+	m.mu.Lock()
+	all := make([]*proc, 0, len(m.spawns))
+	for _, p := range m.spawns {
+		all = append(all, p)
+	}
+	m.mu.Unlock()
+	out := make([]wire.Info, 0, len(all))
+	for _, p := range all {
+		if p.isReady() {
+			out = append(out, p.info())
+		}
+	}
+	slices.SortFunc(out, func(a, b wire.Info) int {
+		if a.Started != b.Started {
+			return int(min(1, max(-1, a.Started-b.Started)))
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return out
+}
+
+// Count is how many spawns are remembered.
+func (m *Manager) Count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.spawns)
+}
+
+// Wait answers when the program of a spawn has ended. Output that is still in
+// its pipe may follow.
+func (m *Manager) Wait(ctx context.Context, id string) (wire.Exit, error) {
+	p, err := m.find(id)
+	if err != nil {
+		return wire.Exit{}, err
+	}
+	select {
+	case <-p.exited:
+		return *p.exit.Load(), nil
+	case <-ctx.Done():
+		return wire.Exit{}, ctx.Err()
+	}
+}
+
+// Forget drops an ended spawn: what is left of its tree, its spool and its
+// private directory.
+func (m *Manager) Forget(ctx context.Context, id string) error {
+	p, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.exited:
+	default:
+		return wire.NewError(wire.CodeConflict, "spawn "+id+" still runs")
+	}
+	if err := m.kill(ctx, p, 0); err != nil {
+		return err
+	}
+	p.stopDrains()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := p.removeFiles(); err != nil {
+		return err
+	}
+	m.drop(id)
+	return nil
+}
+
+// Close ends every tree (TERM, grace, KILL), waits for all goroutines, and
+// leaves spools and exit records behind.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	all := make([]*proc, 0, len(m.spawns))
+	for _, p := range m.spawns {
+		all = append(all, p)
+	}
+	m.mu.Unlock()
+	errs := make(chan error, len(all))
+	for _, p := range all {
+		go func() { errs <- m.kill(ctx, p, m.cfg.Grace) }()
+	}
+	var failed []error
+	for range all {
+		failed = append(failed, <-errs)
+	}
+	err := errors.Join(failed...)
+	m.cancel()
+	done := make(chan struct{})
+	go func() { m.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = errors.Join(err, ctx.Err())
+	}
+	for _, p := range all {
+		p.closeLogs()
+	}
+	return err
+}
+
+// spoolPath names a file of a spawn in the spool; ids are names (wire.ValidID).
+func (m *Manager) spoolPath(id, suffix string) string {
+	return filepath.Join(m.cfg.SpoolDir, id+suffix)
+}
+
+// removeRunDir removes the spawn's private directory. The agent owns it and may
+// have put anything in it, so it is removed below a pinned directory, links
+// never followed.
+func (m *Manager) removeRunDir(id string) error {
+	root, err := os.OpenRoot(m.cfg.RunsDir)
+	if err != nil {
+		return fmt.Errorf("open runs directory: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.RemoveAll(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove private directory: %w", err)
+	}
+	return nil
+}

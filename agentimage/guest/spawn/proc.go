@@ -1,0 +1,291 @@
+//go:build linux
+
+package spawn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/spool"
+	"loop/backend/wire"
+)
+
+// proc is one spawn. Its steps only go forward, each marked by a channel:
+// ready (runs, or could not start), exited (the program ended), gone (nothing
+// of its tree is left), done (output drained, exit record written).
+type proc struct {
+	m   *Manager
+	id  string
+	key [32]byte
+	req wire.Spawn
+
+	out, err *spool.Log // err is nil for a terminal
+
+	ready, exited, gone, done chan struct{}
+	startErr                  error // valid once ready
+
+	// Written before ready.
+	pid, keeper int
+	exe         string
+	startedAt   int64
+
+	exit atomic.Pointer[wire.Exit] // set before exited
+
+	drainCtx   context.Context
+	stopDrains context.CancelFunc
+
+	mu     sync.Mutex // guards stdin and master
+	stdin  *os.File   // open pipe
+	master *os.File   // terminal
+
+	killMu sync.Mutex // one hunt at a time
+}
+
+func newProc(m *Manager, id string, key [32]byte, req wire.Spawn) *proc {
+	p := &proc{m: m, id: id, key: key, req: req,
+		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{})}
+	p.drainCtx, p.stopDrains = context.WithCancel(m.ctx)
+	return p
+}
+
+func fingerprint(req wire.Spawn, body Body) ([32]byte, error) {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(struct {
+		Req  wire.Spawn
+		Body Body
+	}{req, body}); err != nil {
+		return [32]byte{}, fmt.Errorf("fingerprint spawn: %w", err)
+	}
+	return [32]byte(h.Sum(nil)), nil
+}
+
+// started waits for ready.
+func (p *proc) started(ctx context.Context) (wire.Info, error) {
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return wire.Info{}, ctx.Err()
+	}
+	if p.startErr != nil {
+		return wire.Info{}, p.startErr
+	}
+	return p.info(), nil
+}
+
+func (p *proc) isReady() bool {
+	select {
+	case <-p.ready:
+		return p.startErr == nil
+	default:
+		return false
+	}
+}
+
+func (p *proc) info() wire.Info {
+	i := wire.Info{ID: p.id, Pid: p.pid, Exe: p.exe, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
+	var outPaused, errPaused string
+	i.OutBase, i.OutEnd, outPaused = p.out.State()
+	if p.err != nil {
+		i.ErrBase, i.ErrEnd, errPaused = p.err.State()
+	}
+	i.Paused = outPaused
+	if i.Paused == "" {
+		i.Paused = errPaused
+	}
+	return i
+}
+
+// log is one of the output streams.
+func (p *proc) log(stream string) (*spool.Log, error) {
+	switch {
+	case stream == wire.StreamOut:
+		return p.out, nil
+	case p.err != nil:
+		return p.err, nil
+	}
+	return nil, wire.NewError(wire.CodeInvalid, "a terminal has no stderr of its own")
+}
+
+// run is the spawn's whole life, on a goroutine of its own.
+func (p *proc) run(body Body) {
+	defer p.stopDrains()
+	io, err := p.open()
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	tree, err := p.start(io, body)
+	if err != nil {
+		io.close()
+		p.discard()
+		p.fail(err)
+		return
+	}
+	var drains sync.WaitGroup
+	p.drain(&drains, io, body)
+	close(p.ready)
+	p.follow(tree)
+	if err := p.m.removeRunDir(p.id); err != nil {
+		p.m.cfg.Log.Warn("spawn", "id", p.id, "err", err)
+	}
+	p.settle(&drains, io)
+	p.record()
+	close(p.done)
+	<-p.gone
+}
+
+func (p *proc) fail(err error) {
+	p.startErr = err
+	// A start that failed has no program, no tree and no output.
+	p.exit.Store(&wire.Exit{Code: 127, At: p.m.cfg.Now().UnixMilli()})
+	close(p.exited)
+	close(p.gone)
+	close(p.done)
+	close(p.ready)
+}
+
+// discard takes back the spool files of a start that failed.
+func (p *proc) discard() {
+	p.closeLogs()
+	if err := errors.Join(p.removeSpool(), p.m.removeRunDir(p.id)); err != nil {
+		p.m.cfg.Log.Warn("spawn", "id", p.id, "err", err)
+	}
+}
+
+// tree is a running keeper.
+type tree struct {
+	events *json.Decoder
+	file   *os.File
+	keeper <-chan syscall.WaitStatus
+}
+
+// follow waits for the program to end and closes exited; in the background it
+// waits for the keeper and closes gone.
+func (p *proc) follow(t tree) {
+	p.m.wg.Go(func() {
+		ws := <-t.keeper
+		if !ws.Exited() || ws.ExitStatus() != 0 {
+			// The keeper was killed (out of memory): its children fell to PID 1.
+			p.m.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
+			p.m.killStrays()
+		}
+		close(p.gone)
+	})
+	var ev keepEvent
+	err := t.events.Decode(&ev)
+	_ = t.file.Close()
+	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: p.m.cfg.Now().UnixMilli()}
+	if err == nil && ev.Status != nil {
+		exit = exitOf(syscall.WaitStatus(*ev.Status), exit.At)
+	}
+	p.exit.Store(&exit)
+	close(p.exited)
+}
+
+func exitOf(ws syscall.WaitStatus, at int64) wire.Exit {
+	if ws.Signaled() {
+		return wire.Exit{Code: 128 + int(ws.Signal()), Signal: unix.SignalName(ws.Signal()), At: at}
+	}
+	return wire.Exit{Code: ws.ExitStatus(), At: at}
+}
+
+// settle waits for the drains: what the program's pipe still holds is kept, but
+// a background process that holds the pipe open does not keep the output open.
+func (p *proc) settle(drains *sync.WaitGroup, io *stdio) {
+	p.out.Lift()
+	if p.err != nil {
+		p.err.Lift()
+	}
+	drained := make(chan struct{})
+	go func() { drains.Wait(); close(drained) }()
+	t := time.NewTimer(drainGrace)
+	defer t.Stop()
+	select {
+	case <-drained:
+	case <-t.C:
+		p.closeStdin()
+		io.closeReaders()
+		<-drained // a full disk keeps it here until there is room or Forget
+	}
+	p.closeStdin()
+	io.closeReaders()
+}
+
+// record writes the exit record: whole or not at all.
+func (p *proc) record() {
+	if !p.req.Spool {
+		return
+	}
+	_, out, _ := p.out.State()
+	_, errEnd, _ := p.err.State()
+	data, err := wire.ExitRecord{ID: p.id, Exit: *p.exit.Load(), OutEnd: out, ErrEnd: errEnd, BootID: p.m.cfg.BootID}.Encode()
+	if err == nil {
+		err = writeWhole(p.m.spoolPath(p.id, wire.ExitSuffix), data)
+	}
+	if err != nil {
+		p.m.cfg.Log.Error("write exit record", "id", p.id, "err", err)
+	}
+}
+
+func writeWhole(path string, data []byte) error {
+	tmp := path + ".tmp"
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return os.Rename(tmp, path)
+}
+
+func (p *proc) removeFiles() error {
+	p.closeLogs()
+	return errors.Join(p.removeSpool(), p.m.removeRunDir(p.id))
+}
+
+func (p *proc) removeSpool() error {
+	if !p.req.Spool {
+		return nil
+	}
+	var errs []error
+	for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
+		if err := os.Remove(p.m.spoolPath(p.id, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("remove spool: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *proc) closeLogs() {
+	if p.out != nil {
+		_ = p.out.Close()
+	}
+	if p.err != nil {
+		_ = p.err.Close()
+	}
+}
+
+func (p *proc) runDir() string { return filepath.Join(p.m.cfg.RunsDir, p.id) }
+
+// readExe is the file that runs, which only SYS_PTRACE lets the supervisor see.
+func readExe(pid int) string {
+	exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return ""
+	}
+	return exe
+}

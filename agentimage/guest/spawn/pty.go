@@ -1,0 +1,74 @@
+//go:build linux
+
+package spawn
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// openPTY returns the master and the slave of a new terminal. devpts gives the
+// slave to the file system uid of whoever opens the master, and loop init has
+// no CHOWN, so the master is opened on a thread that is the agent for that one
+// call. Changing that uid disturbs the thread's capabilities; the thread is
+// therefore never given back and ends with its goroutine.
+func openPTY(uid int, cols, rows uint16) (master *os.File, slave int, err error) {
+	type result struct {
+		fd  int
+		err error
+	}
+	got := make(chan result)
+	go func() {
+		runtime.LockOSThread()
+		if uid != unix.Getuid() {
+			_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(uid), 0, 0)
+		}
+		fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+		got <- result{fd, err}
+	}()
+	r := <-got
+	if r.err != nil {
+		return nil, -1, fmt.Errorf("open terminal: %w", r.err)
+	}
+	if err := unix.IoctlSetPointerInt(r.fd, unix.TIOCSPTLCK, 0); err != nil {
+		_ = unix.Close(r.fd)
+		return nil, -1, fmt.Errorf("unlock terminal: %w", err)
+	}
+	// Opened through the master, not by path: the path belongs to the agent.
+	peer, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(r.fd), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if e != 0 {
+		_ = unix.Close(r.fd)
+		return nil, -1, fmt.Errorf("open terminal's other end: %w", e)
+	}
+	slave = int(peer)
+	master = os.NewFile(uintptr(r.fd), "ptmx")
+	if err := resize(master, cols, rows); err != nil {
+		_ = master.Close()
+		_ = unix.Close(slave)
+		return nil, -1, err
+	}
+	return master, slave, nil
+}
+
+func resize(master *os.File, cols, rows uint16) error {
+	if cols == 0 || rows == 0 {
+		cols, rows = 80, 24
+	}
+	conn, err := master.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("resize terminal: %w", err)
+	}
+	var ioErr error
+	if err := conn.Control(func(fd uintptr) {
+		ioErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols})
+	}); err != nil {
+		return fmt.Errorf("resize terminal: %w", err)
+	}
+	if ioErr != nil {
+		return fmt.Errorf("resize terminal: %w", ioErr)
+	}
+	return nil
+}

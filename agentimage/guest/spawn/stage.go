@@ -1,0 +1,186 @@
+//go:build linux
+
+package spawn
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/wire"
+)
+
+// Descriptors of the stage; 0, 1 and 2 are the program's.
+const (
+	stageConfigFD = 3
+	stageStatusFD = 4
+)
+
+// agentOOM makes the kernel prefer the agent's processes to loop init when the
+// container is out of memory (range -1000..1000, default 0).
+const agentOOM = "500"
+
+// Stage becomes the agent and executes the program. It returns only when that
+// failed, after saying why on the status pipe.
+func Stage() int {
+	runtime.LockOSThread() // credentials are per thread until execve
+	syscall.CloseOnExec(stageConfigFD)
+	syscall.CloseOnExec(stageStatusFD)
+	err := stage()
+	code := wire.CodeInternal
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		code = e.Code
+	}
+	_ = json.NewEncoder(os.NewFile(stageStatusFD, "status")).Encode(stageError{Code: string(code), Text: err.Error()})
+	return 127
+}
+
+func stage() error {
+	in := os.NewFile(stageConfigFD, "config")
+	data, err := io.ReadAll(in)
+	_ = in.Close()
+	if err != nil {
+		return fmt.Errorf("read stage: %w", err)
+	}
+	c, err := decodeStage(data)
+	if err != nil {
+		return err
+	}
+	// Refused where the file system is masked: then the default stands.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(agentOOM), 0)
+	unix.Umask(0o022)
+	if err := drop(c.UID, c.GID, c.Groups); err != nil {
+		return wire.NewError(wire.CodePrivileges, err.Error())
+	}
+	// From here on everything happens with the agent's own rights.
+	if err := writeFiles(c); err != nil {
+		return err
+	}
+	if err := os.Chdir(c.Dir); err != nil {
+		return wire.NewError(wire.CodeBadDir, "enter directory: "+err.Error())
+	}
+	argv, env := splitNul(c.Argv), splitNul(c.Env)
+	program, err := lookPath(argv[0], env)
+	if err != nil {
+		return err
+	}
+	if err := confine(c); err != nil {
+		return wire.NewError(wire.CodePrivileges, err.Error())
+	}
+	// Whatever else this process has open is not the program's business.
+	// Everything was opened close-on-exec already; an engine whose filter does not
+	// know close_range answers ENOSYS or EPERM.
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil && err != unix.ENOSYS && err != unix.EPERM {
+		return fmt.Errorf("close descriptors: %w", err)
+	}
+	err = syscall.Exec(program, argv, env)
+	return execError(program, err)
+}
+
+func execError(program string, err error) error {
+	text := fmt.Sprintf("execute %s: %v", program, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		// The file was there a moment ago, so its interpreter is missing.
+		return wire.NewError(wire.CodeNoProgram, text+" (its interpreter is missing)")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
+		return wire.NewError(wire.CodeNotExec, text)
+	case errors.Is(err, syscall.E2BIG):
+		return wire.NewError(wire.CodeInvalid, text)
+	}
+	return errors.New(text)
+}
+
+// writeFiles makes the spawn's private directory. It must not exist: a spawn id
+// is used once.
+func writeFiles(c stageConfig) error {
+	if len(c.Files) == 0 {
+		return nil
+	}
+	if err := os.Mkdir(c.RunDir, 0o700); err != nil {
+		return fileError("make private directory", err)
+	}
+	for _, f := range c.Files {
+		if err := writeFile(filepath.Join(c.RunDir, f.Name), f.Data); err != nil {
+			return fileError("write "+f.Name, err)
+		}
+	}
+	return nil
+}
+
+func writeFile(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func fileError(step string, err error) error {
+	code := wire.CodeInternal
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		code = wire.CodeDiskFull
+	case errors.Is(err, fs.ErrExist):
+		code = wire.CodeConflict
+	}
+	return wire.NewError(code, step+": "+err.Error())
+}
+
+// lookPath finds the program as execvp would, in the PATH the program gets.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, checkProgram(name)
+	}
+	path := ""
+	for _, e := range env { // the last one wins, as in a shell
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = v
+		}
+	}
+	var denied error
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" || !filepath.IsAbs(dir) {
+			continue // the working directory is the agent's: never searched by accident
+		}
+		file := filepath.Join(dir, name)
+		err := checkProgram(file)
+		if err == nil {
+			return file, nil
+		}
+		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeNotExec && denied == nil {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", wire.NewError(wire.CodeNoProgram, fmt.Sprintf("program %q is not in PATH (%s)", name, path))
+}
+
+func checkProgram(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return wire.NewError(wire.CodeNotExec, "program "+err.Error())
+		}
+		return wire.NewError(wire.CodeNoProgram, "program "+err.Error())
+	}
+	if info.IsDir() {
+		return wire.NewError(wire.CodeNotExec, "program "+file+" is a directory")
+	}
+	if err := unix.Access(file, unix.X_OK); err != nil {
+		return wire.NewError(wire.CodeNotExec, fmt.Sprintf("program %s may not be executed: %v", file, err))
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+//go:build linux
+
+package spawn
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/spool"
+	"loop/backend/wire"
+)
+
+// stdio is both ends of a spawn's standard streams.
+type stdio struct {
+	child   [3]int     // what the program gets; closed after the keeper has them
+	readers []*os.File // ours: stdout and stderr, or the terminal's master
+	stdin   *os.File   // ours; nil for /dev/null and for a terminal
+}
+
+func (s *stdio) closeChild() {
+	for i, fd := range s.child {
+		if fd >= 0 && (i == 0 || fd != s.child[i-1]) {
+			_ = unix.Close(fd)
+		}
+	}
+	s.child = [3]int{-1, -1, -1}
+}
+
+func (s *stdio) closeReaders() {
+	for _, f := range s.readers {
+		_ = f.Close()
+	}
+}
+
+func (s *stdio) close() {
+	s.closeChild()
+	s.closeReaders()
+	if s.stdin != nil {
+		_ = s.stdin.Close()
+	}
+}
+
+// open makes the streams and what keeps them.
+func (p *proc) open() (*stdio, error) {
+	s := &stdio{child: [3]int{-1, -1, -1}}
+	if err := p.openStreams(s); err != nil {
+		s.close()
+		return nil, err
+	}
+	if err := p.openLogs(); err != nil {
+		s.close()
+		p.closeLogs()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (p *proc) openStreams(s *stdio) error {
+	if p.req.Stdio == wire.StdioPTY {
+		master, slave, err := openPTY(p.m.cfg.Agent.UID, p.req.Cols, p.req.Rows)
+		if err != nil {
+			return err
+		}
+		s.child = [3]int{slave, slave, slave}
+		s.readers = []*os.File{master}
+		p.master = master
+		return nil
+	}
+	for i := 1; i <= 2; i++ {
+		r, w, err := pipe()
+		if err != nil {
+			return err
+		}
+		s.child[i] = w
+		f, err := pollable(r, "output")
+		if err != nil {
+			return err
+		}
+		s.readers = append(s.readers, f)
+	}
+	if !p.req.HasStdin && !p.req.OpenStdin {
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", os.DevNull, err)
+		}
+		s.child[0] = fd
+		return nil
+	}
+	r, w, err := pipe()
+	if err != nil {
+		return err
+	}
+	s.child[0] = r
+	if s.stdin, err = pollable(w, "stdin"); err != nil {
+		return err
+	}
+	p.stdin = s.stdin
+	return nil
+}
+
+func pipe() (r, w int, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return 0, 0, fmt.Errorf("make pipe: %w", err)
+	}
+	return fds[0], fds[1], nil
+}
+
+// pollable makes our end of a pipe one that Close interrupts.
+func pollable(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("set nonblocking: %w", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func (p *proc) openLogs() error {
+	if !p.req.Spool {
+		p.out = spool.NewRing(p.m.cfg.Ring)
+		if p.req.Stdio == wire.StdioPipes {
+			p.err = spool.NewRing(p.m.cfg.Ring)
+		}
+		return nil
+	}
+	out, err := spool.NewFile(p.m.spoolPath(p.id, wire.OutSuffix), p.m.cfg.SpoolMax)
+	if err != nil {
+		return spoolError(err)
+	}
+	p.out = out
+	if p.err, err = spool.NewFile(p.m.spoolPath(p.id, wire.ErrSuffix), p.m.cfg.SpoolMax); err != nil {
+		p.err = nil
+		_ = os.Remove(p.m.spoolPath(p.id, wire.OutSuffix))
+		return spoolError(err)
+	}
+	return nil
+}
+
+func spoolError(err error) error {
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return wire.NewError(wire.CodeConflict, err.Error())
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return wire.NewError(wire.CodeDiskFull, err.Error())
+	}
+	return err
+}
+
+// start runs keeper and stage and answers when the program has been executed.
+func (p *proc) start(s *stdio, body Body) (tree, error) {
+	cfg, err := p.stageConfig(body).encode()
+	if err != nil {
+		return tree{}, err
+	}
+	evR, evW, err := pipe()
+	if err != nil {
+		return tree{}, err
+	}
+	events := os.NewFile(uintptr(evR), "events")
+	cfR, cfW, err := pipe()
+	if err != nil {
+		closeAll(evW)
+		_ = events.Close()
+		return tree{}, err
+	}
+	stR, stW, err := pipe()
+	if err != nil {
+		closeAll(evW, cfR, cfW)
+		_ = events.Close()
+		return tree{}, err
+	}
+	status, config := os.NewFile(uintptr(stR), "status"), os.NewFile(uintptr(cfW), "config")
+	defer func() { _ = status.Close() }()
+	keeper, err := p.startKeeper(s, evW, cfR, stW)
+	closeAll(evW, cfR, stW)
+	s.closeChild()
+	if err != nil {
+		_ = errors.Join(events.Close(), config.Close())
+		return tree{}, err
+	}
+	// A stage that died early makes this fail; its reason comes on status.
+	_, _ = config.Write(cfg)
+	_ = config.Close()
+	t := tree{events: json.NewDecoder(events), file: events, keeper: keeper}
+	if err := p.awaitStart(t, status); err != nil {
+		<-keeper // the stage has ended or is about to; nothing is below it
+		_ = events.Close()
+		return tree{}, err
+	}
+	p.startedAt = p.m.cfg.Now().UnixMilli()
+	p.exe = readExe(p.pid)
+	return t, nil
+}
+
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
+}
+
+func (p *proc) startKeeper(s *stdio, events, config, status int) (<-chan syscall.WaitStatus, error) {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	defer func() { _ = unix.Close(null) }()
+	argv := []string{"loop", "keep"}
+	if p.req.Stdio == wire.StdioPTY {
+		argv = append(argv, "terminal")
+	}
+	pid, done, err := p.m.cfg.Reaper.Start("/proc/self/exe", argv, &syscall.ProcAttr{
+		Dir: "/",
+		Env: p.m.cfg.KeepEnv,
+		Files: []uintptr{uintptr(null), uintptr(null), 2, uintptr(events),
+			uintptr(s.child[0]), uintptr(s.child[1]), uintptr(s.child[2]), uintptr(config), uintptr(status)},
+	})
+	p.keeper = pid
+	return done, err
+}
+
+// awaitStart reads the pid, then waits for the status pipe: closed by execve
+// means that the program runs.
+func (p *proc) awaitStart(t tree, status *os.File) error {
+	var ev keepEvent
+	if err := t.events.Decode(&ev); err != nil {
+		return fmt.Errorf("start keeper: %w", err)
+	}
+	if ev.Error != "" {
+		return errors.New(ev.Error)
+	}
+	p.pid = ev.Pid
+	data, err := io.ReadAll(io.LimitReader(status, 64<<10))
+	if err != nil {
+		return fmt.Errorf("read stage status: %w", err)
+	}
+	if len(data) == 0 {
+		return nil
+	}
+	var se stageError
+	if err := json.Unmarshal(data, &se); err != nil {
+		return fmt.Errorf("decode stage status: %w", err)
+	}
+	return wire.NewError(wire.ErrCode(se.Code), se.Text)
+}
+
+func (p *proc) stageConfig(body Body) stageConfig {
+	a := p.m.cfg.Agent
+	dir := p.req.Dir
+	if dir == "" {
+		dir = a.Home
+	}
+	if dir == "" {
+		dir = "/"
+	}
+	c := stageConfig{
+		Argv: joinNul(p.req.Argv), Env: joinNul(mergeEnv(p.m.cfg.Env, p.req)), Dir: dir,
+		UID: a.UID, GID: a.GID, Groups: a.Groups, RunDir: p.runDir(),
+	}
+	for i, f := range p.req.Files {
+		c.Files = append(c.Files, stageFile{Name: f.Name, Data: body.Files[i]})
+	}
+	return c
+}
+
+// drain starts moving output to the logs and the request's stdin to the program.
+func (p *proc) drain(wg *sync.WaitGroup, s *stdio, body Body) {
+	wg.Go(func() { p.out.Drain(p.drainCtx, s.readers[0]) })
+	if p.err != nil {
+		wg.Go(func() { p.err.Drain(p.drainCtx, s.readers[1]) })
+	}
+	if s.stdin == nil {
+		return
+	}
+	p.m.wg.Go(func() {
+		// A program that does not read its input is not an error of the spawn.
+		_, _ = s.stdin.Write(body.Stdin)
+		if !p.req.OpenStdin {
+			p.closeStdin()
+		}
+	})
+}

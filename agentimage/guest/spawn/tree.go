@@ -1,0 +1,118 @@
+//go:build linux
+
+package spawn
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one line of the process table.
+type process struct {
+	pid, ppid int
+	state     byte
+	start     uint64 // clock ticks since boot: with pid, names a process for good
+}
+
+// descendants returns every process below root, root itself excluded, zombies
+// included (they still belong to somebody who must reap them).
+func descendants(root int) ([]process, error) {
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	kids := make(map[int][]process, len(all))
+	for _, p := range all {
+		kids[p.ppid] = append(kids[p.ppid], p)
+	}
+	var out []process
+	seen := map[int]bool{root: true} // the table is not one moment's picture: guard against a loop
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		for _, p := range kids[queue[0]] {
+			if !seen[p.pid] {
+				seen[p.pid] = true
+				out = append(out, p)
+				queue = append(queue, p.pid)
+			}
+		}
+	}
+	return out, nil
+}
+
+func processes() ([]process, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	out := make([]process, 0, len(names))
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, ok := readProcess(pid); ok {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func readProcess(pid int) (process, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, false // gone meanwhile
+	}
+	return parseStat(pid, data)
+}
+
+// parseStat reads /proc/<pid>/stat. The command in the second field is the
+// agent's to choose and may hold spaces, parentheses and newlines; fields are
+// counted from the last parenthesis.
+func parseStat(pid int, data []byte) (process, bool) {
+	i := bytes.LastIndexByte(data, ')')
+	if i < 0 {
+		return process{}, false
+	}
+	f := bytes.Fields(data[i+1:])
+	const stateField, ppidField, startField = 0, 1, 19 // fields 3, 4 and 22 of proc(5)
+	if len(f) <= startField || len(f[stateField]) != 1 {
+		return process{}, false
+	}
+	ppid, err1 := strconv.Atoi(string(f[ppidField]))
+	start, err2 := strconv.ParseUint(string(f[startField]), 10, 64)
+	if err1 != nil || err2 != nil || ppid < 0 {
+		return process{}, false
+	}
+	return process{pid: pid, ppid: ppid, state: f[stateField][0], start: start}, true
+}
+
+// signalProcess sends sig to exactly the process p was read from: the
+// descriptor pins the pid before the second look, so a reused pid is never hit.
+func signalProcess(p process, sig unix.Signal) error {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		return ignoreGone(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	now, ok := readProcess(p.pid)
+	if !ok || now.start != p.start {
+		return nil
+	}
+	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+}
+
+func ignoreGone(err error) error {
+	if err == unix.ESRCH {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,274 @@
+//go:build linux
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"loop/backend/wire"
+)
+
+// retryDisk is how often a write that met a full disk is tried again: often
+// enough that a person who made room sees the run go on at once.
+const retryDisk = time.Second
+
+// ErrBeyond is an offset past what was written.
+var ErrBeyond = errors.New("offset beyond the end of the output")
+
+// GapError says that the bytes asked for are no longer there.
+type GapError struct{ Asked, Base int64 }
+
+func (e *GapError) Error() string {
+	return fmt.Sprintf("output before offset %d is gone (asked for %d)", e.Base, e.Asked)
+}
+
+// backing is what a file spool writes to; tests put a full disk in its place.
+type backing interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Sync() error
+}
+
+// Log is one stream's output. Methods may be called from any goroutine, except
+// that one goroutine at a time may call Drain.
+type Log struct {
+	file backing // nil for a ring
+	max  int64   // of a file; past it the writer is paused
+
+	mu     sync.Mutex // guards all below, and is never held during file I/O
+	wake   chan struct{}
+	ring   []byte
+	base   int64
+	end    int64
+	ended  bool
+	paused string
+	lifted bool // the process has ended: what is left in its pipe may pass max
+}
+
+// NewRing keeps the last size bytes.
+func NewRing(size int) *Log {
+	return &Log{wake: make(chan struct{}), ring: make([]byte, size)}
+}
+
+// NewFile keeps everything in a new file at path, up to limit bytes. The host
+// reads the file after the container died, hence mode 0644; the directories
+// above it keep everybody else out.
+func NewFile(path string, limit int64) (*Log, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("create spool: %w", err)
+	}
+	return newFile(f, limit), nil
+}
+
+func newFile(b backing, limit int64) *Log {
+	return &Log{wake: make(chan struct{}), file: b, max: limit}
+}
+
+// changed wakes every waiter. The lock is held.
+func (l *Log) changed() {
+	close(l.wake)
+	l.wake = make(chan struct{})
+}
+
+// State is where the log stands: the first offset still there, the end, and why
+// the writer is held up (empty when it is not).
+func (l *Log) State() (base, end int64, paused string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.base, l.end, l.paused
+}
+
+// Lift lets the writer pass the size limit. It is called when the process has
+// ended, so that what its pipe still holds (64 KiB) is kept.
+func (l *Log) Lift() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lifted = true
+	l.changed()
+}
+
+// Drain copies r into the log until r ends or ctx is done, then marks the log
+// ended. While the log is full it does not read, so the process blocks.
+func (l *Log) Drain(ctx context.Context, r io.Reader) {
+	defer l.finish()
+	buf := make([]byte, wire.MaxChunk)
+	for l.room(ctx) {
+		n, err := r.Read(buf)
+		if n > 0 && !l.append(ctx, buf[:n]) {
+			return
+		}
+		if err != nil {
+			return // EOF; EIO when a terminal's last process is gone; closed by us
+		}
+	}
+}
+
+func (l *Log) finish() {
+	if l.file != nil {
+		_ = l.file.Sync() // best effort: the bytes are there for this kernel either way
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended, l.paused = true, ""
+	l.changed()
+}
+
+// room waits until the log may grow.
+func (l *Log) room(ctx context.Context) bool {
+	for {
+		l.mu.Lock()
+		if l.file == nil || l.lifted || l.end < l.max {
+			l.setPaused("")
+			l.mu.Unlock()
+			return ctx.Err() == nil
+		}
+		l.setPaused(wire.PausedSpool)
+		wake := l.wake
+		l.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// setPaused is called with the lock held.
+func (l *Log) setPaused(why string) {
+	if l.paused != why {
+		l.paused = why
+		l.changed()
+	}
+}
+
+func (l *Log) append(ctx context.Context, p []byte) bool {
+	if l.file == nil {
+		l.appendRing(p)
+		return true
+	}
+	for len(p) > 0 {
+		l.mu.Lock()
+		at := l.end // only this goroutine moves it
+		l.mu.Unlock()
+		n, err := l.file.WriteAt(p, at)
+		l.mu.Lock()
+		l.end += int64(n)
+		if err == nil {
+			l.setPaused("")
+		} else {
+			l.setPaused(wire.PausedDisk)
+		}
+		l.changed()
+		l.mu.Unlock()
+		p = p[n:]
+		if err != nil && !wait(ctx, retryDisk) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Log) appendRing(p []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size := int64(len(l.ring))
+	if skip := int64(len(p)) - size; skip > 0 {
+		p = p[skip:]
+		l.end += skip
+	}
+	at := l.end % size
+	n := copy(l.ring[at:], p)
+	copy(l.ring, p[n:])
+	l.end += int64(len(p))
+	l.base = max(l.base, l.end-size)
+	l.changed()
+}
+
+// Next waits for bytes at off and copies some of them to p. It returns io.EOF
+// at the end of an ended log, a *GapError when the bytes are gone, ErrBeyond
+// when off is past the end, and ctx's error.
+func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
+	for {
+		l.mu.Lock()
+		switch {
+		case off < l.base:
+			base := l.base
+			l.mu.Unlock()
+			return 0, &GapError{Asked: off, Base: base}
+		case off > l.end:
+			l.mu.Unlock()
+			return 0, ErrBeyond
+		case off < l.end:
+			return l.readLocked(p, off)
+		case l.ended:
+			l.mu.Unlock()
+			return 0, io.EOF
+		}
+		wake := l.wake
+		l.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// readLocked is entered with the lock held and gives it back.
+func (l *Log) readLocked(p []byte, off int64) (int, error) {
+	if have := l.end - off; int64(len(p)) > have {
+		p = p[:have]
+	}
+	if l.file == nil {
+		defer l.mu.Unlock()
+		n := copy(p, l.ring[off%int64(len(l.ring)):])
+		n += copy(p[n:], l.ring)
+		return n, nil
+	}
+	l.mu.Unlock()
+	n, err := l.file.ReadAt(p, off)
+	if n > 0 {
+		return n, nil
+	}
+	if errors.Is(err, io.EOF) {
+		// Somebody on the host cut the file: the end would be a lie.
+		err = io.ErrUnexpectedEOF
+	}
+	return 0, fmt.Errorf("read spool: %w", err)
+}
+
+// Ended reports whether no more bytes can come.
+func (l *Log) Ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}
+
+// Close gives the file back. Drain must have returned.
+func (l *Log) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// wait sleeps for d unless ctx ends first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,163 @@
+package guestlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// stream opens one of ours and gives its slot back when it is closed.
+func (l *Link) stream(ctx context.Context) (*guestConn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.done:
+		return nil, core.ErrLinkDown
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	st, err := l.session.OpenStream()
+	if err != nil {
+		<-l.slots
+		return nil, l.down(ctx, err)
+	}
+	return &guestConn{Stream: st, release: func() { <-l.slots }}, nil
+}
+
+// down says why a stream failed: the caller's own context, the guest's refusal,
+// or the link.
+func (l *Link) down(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return refused(e)
+	}
+	if !l.session.IsClosed() && !errors.Is(err, io.EOF) && !errors.Is(err, yamux.ErrStreamClosed) && !errors.Is(err, yamux.ErrConnectionReset) {
+		l.broken(err)
+	}
+	return fmt.Errorf("%w: %w", core.ErrLinkDown, err)
+}
+
+// begin opens a stream, sends the request and body, and reads the reply. The
+// caller closes the stream; until stop is called, ctx interrupts it.
+func (l *Link) begin(ctx context.Context, q wire.Request, body ...[]byte) (c *guestConn, p wire.Reply, stop func() bool, err error) {
+	if err := q.Validate(); err != nil {
+		return nil, wire.Reply{}, nil, core.Fail(core.CodeInvalid, err, "The request to the container is not valid: "+err.Error()+".", "")
+	}
+	c, err = l.stream(ctx)
+	if err != nil {
+		return nil, wire.Reply{}, nil, err
+	}
+	stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })
+	fail := func(err error) (*guestConn, wire.Reply, func() bool, error) {
+		stop()
+		_ = c.Close()
+		return nil, wire.Reply{}, nil, err
+	}
+	if err := wire.WriteFrame(c, q); err != nil {
+		if errors.Is(err, wire.ErrTooLarge) {
+			return fail(core.Fail(core.CodeInvalid, err, "The request to the container is too large.", ""))
+		}
+		return fail(l.down(ctx, err))
+	}
+	for _, b := range body {
+		if len(b) == 0 {
+			continue
+		}
+		if _, err := c.Write(b); err != nil {
+			break // the guest may have refused already; the reply says why
+		}
+	}
+	p, err = wire.ReadReply(c)
+	if err != nil {
+		return fail(l.down(ctx, err))
+	}
+	return c, p, stop, nil
+}
+
+// call is an exchange without bytes after the reply.
+func (l *Link) call(ctx context.Context, q wire.Request, body ...[]byte) (wire.Reply, error) {
+	c, p, stop, err := l.begin(ctx, q, body...)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	stop()
+	_ = c.Close()
+	return p, nil
+}
+
+// Spawn starts a process, or answers what an equal earlier request started.
+func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+	q, body := spawnRequest(req)
+	p, err := l.call(ctx, q, body...)
+	if err != nil {
+		return core.SpawnInfo{}, err
+	}
+	if p.Info == nil || p.Info.ID != string(req.ID) {
+		return core.SpawnInfo{}, l.down(ctx, errors.New("reply to spawn without its process"))
+	}
+	return spawnInfo(*p.Info), nil
+}
+
+// Spawns lists every process loop init remembers.
+func (l *Link) Spawns(ctx context.Context) ([]core.SpawnInfo, error) {
+	p, err := l.call(ctx, wire.Request{Op: wire.OpList})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]core.SpawnInfo, 0, len(p.Spawns))
+	for _, i := range p.Spawns {
+		out = append(out, spawnInfo(i))
+	}
+	return out, nil
+}
+
+// Resize sets the size of a terminal.
+func (l *Link) Resize(ctx context.Context, id core.SpawnID, cols, rows uint16) error {
+	_, err := l.call(ctx, wire.Request{Op: wire.OpResize, ID: string(id), Cols: cols, Rows: rows})
+	return err
+}
+
+// Signal sends a signal by name (SIGINT) to the program of a spawn.
+func (l *Link) Signal(ctx context.Context, id core.SpawnID, signal string) error {
+	_, err := l.call(ctx, wire.Request{Op: wire.OpSignal, ID: string(id), Signal: signal})
+	return err
+}
+
+// Kill ends the whole tree. A ctx that ends first stops the wait, not the kill.
+func (l *Link) Kill(ctx context.Context, id core.SpawnID) error {
+	_, err := l.call(ctx, wire.Request{Op: wire.OpKill, ID: string(id)})
+	return err
+}
+
+// Wait returns how the program ended, once it has.
+func (l *Link) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, error) {
+	p, err := l.call(ctx, wire.Request{Op: wire.OpWait, ID: string(id)})
+	if err != nil {
+		return core.ExitStatus{}, err
+	}
+	if p.Exit == nil {
+		return core.ExitStatus{}, l.down(ctx, errors.New("reply to wait without an exit"))
+	}
+	return exitStatus(*p.Exit), nil
+}
+
+// Forget drops an ended spawn with its spool and private directory.
+func (l *Link) Forget(ctx context.Context, id core.SpawnID) error {
+	_, err := l.call(ctx, wire.Request{Op: wire.OpForget, ID: string(id)})
+	return err
+}
+
+// Ping is one round trip to loop init and back.
+func (l *Link) Ping(ctx context.Context) (time.Duration, error) {
+	start := time.Now()
+	_, err := l.call(ctx, wire.Request{Op: wire.OpPing})
+	return time.Since(start), err
+}

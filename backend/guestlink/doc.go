@@ -1,0 +1,13 @@
+// Package guestlink is the host's end of a link: one Link per container, opened
+// over an exec stream that somebody else dials. It turns core.Link's calls into
+// streams of package wire, and serves what the guest may ask of the host:
+// callbacks below /api/ and the model of a run below /runs/. Who is calling is
+// known from the link a request came on; no guest names itself.
+//
+// The guest is hostile. Whatever it sends can end its own link and nothing
+// else: sizes and numbers of streams are bounded, panics of handlers are
+// contained, and an owner's route does not exist here.
+//
+// backend/daemon and tests may import it; it declares the two interfaces it
+// needs (Dialer, Callbacks).
+package guestlink

@@ -1,0 +1,107 @@
+package guestlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// protocolError is a guest of another version.
+type protocolError struct{ theirs int }
+
+func (e *protocolError) Error() string {
+	return fmt.Sprintf("the container speaks protocol %d, this Loop speaks %d", e.theirs, wire.Protocol)
+}
+
+// maxStderr bounds what is shown of loop link's stderr.
+const maxStderr = 2000
+
+func stderrOf(stream any) string {
+	s, ok := stream.(interface{ Stderr() string })
+	if !ok {
+		return ""
+	}
+	t := strings.TrimSpace(strings.ToValidUTF8(s.Stderr(), "\uFFFD"))
+	if len(t) > maxStderr {
+		t = strings.ToValidUTF8(t[len(t)-maxStderr:], "")
+	}
+	return t
+}
+
+func dialFailure(err error) error {
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code != core.CodeInternal {
+		return f // the engine knows better: it is gone, or refuses
+	}
+	if errors.Is(err, core.ErrNotRunning) || errors.Is(err, core.ErrNotFound) {
+		return core.Fail(core.CodeNoLink, err, "The container is not running, so Loop could not link to it.",
+			"Look at the container's log, then run the prompt again.")
+	}
+	return core.Fail(core.CodeNoLink, err, "Loop could not start its link process in the container.",
+		"Run “loop doctor”; it tries the same steps one by one.")
+}
+
+func helloFailure(err error, stderr string, waited time.Duration) error {
+	if p, ok := errors.AsType[*protocolError](err); ok {
+		return core.Fail(core.CodeNoLink, p, "The container was made by another version of Loop and speaks another protocol.",
+			"Remove the container; the next run makes a new one.")
+	}
+	cause := "The container's loop init did not answer."
+	remedy := "Look at the container's log and run “loop doctor”."
+	switch {
+	case stderr != "":
+		cause = "The link process in the container ended: " + lastLine(stderr)
+		err = fmt.Errorf("%w: %s", err, stderr)
+	case errors.Is(err, context.DeadlineExceeded):
+		cause = fmt.Sprintf("The container's loop init did not say hello within %s.", waited)
+	case errors.Is(err, io.EOF):
+		cause = "The container ended before its loop init said hello."
+	}
+	return core.Fail(core.CodeNoLink, err, cause, remedy)
+}
+
+func lastLine(s string) string {
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
+		s = s[i+1:]
+	}
+	s = strings.TrimPrefix(s, "loop link: ")
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// refused turns the guest's refusal into what callers test for and people read.
+func refused(e *wire.Error) error {
+	switch e.Code {
+	case wire.CodeNotFound:
+		return fmt.Errorf("%w: %w", core.ErrNotFound, e)
+	case wire.CodeConflict:
+		return fmt.Errorf("%w: %w", core.ErrConflict, e)
+	case wire.CodeEnded:
+		return fmt.Errorf("%w: %w", core.ErrNotRunning, e)
+	case wire.CodeNoProgram:
+		return core.Fail(core.CodeNotFound, e, "The program is not in the container.",
+			"Check the program's name and the image; rebuild the image if it should be there.")
+	case wire.CodeNotExec:
+		return core.Fail(core.CodeInvalid, e, "The program cannot be executed in the container.",
+			"Check the file's permissions and that it is built for the container's system.")
+	case wire.CodeBadDir:
+		return core.Fail(core.CodeDir, e, "The working directory cannot be entered inside the container.",
+			"Check that the directory still exists and may be read.")
+	case wire.CodeDiskFull:
+		return core.Fail(core.CodeDiskFull, e, "There is no room for the run's files.",
+			"Make room on the disk that holds the Loop folder, then try again.")
+	case wire.CodePrivileges:
+		return core.Fail(core.CodeInternal, e, "The program was not started because its privileges could not be taken away.",
+			"Run “loop doctor” and report what it says.")
+	case wire.CodeInvalid, wire.CodeProtocol:
+		return core.Fail(core.CodeInvalid, e, "The container refused the request: "+e.Text+".", "")
+	}
+	return e
+}

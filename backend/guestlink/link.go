@@ -1,0 +1,302 @@
+package guestlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// Dialer starts a process in a container and joins its stdin and stdout. A
+// stream that also has Stderr() string is asked for the reason when there is no
+// hello.
+type Dialer interface {
+	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
+}
+
+// Caller is who speaks on a link.
+type Caller struct {
+	ChannelID   core.ChannelID
+	ContainerID core.ContainerID
+	RunID       core.RunID
+}
+
+// Callbacks are what a guest may ask of the app. Methods are called from the
+// goroutine of the request, several at a time; ctx ends with the request.
+type Callbacks interface {
+	SendMessage(ctx context.Context, from Caller, text string) error
+}
+
+// Options of one link.
+type Options struct {
+	Caller       Caller
+	Callbacks    Callbacks
+	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
+	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”
+	HelloTimeout time.Duration
+	Log          *slog.Logger
+}
+
+var _ core.Link = (*Link)(nil)
+
+// Link is one open link. Its goroutines end when the stream ends or Close is
+// called; Close waits for them.
+type Link struct {
+	opts    Options
+	hello   wire.Hello
+	session *yamux.Session
+	slots   chan struct{} // streams this end may have open
+	routes  *routes
+	http    *http.Server
+	conns   *connQueue
+	done    chan struct{}
+	wg      sync.WaitGroup
+}
+
+// linkUser and linkArgv are how loop link is started.
+var (
+	linkUser = strconv.Itoa(wire.SupervisorID) + ":" + strconv.Itoa(wire.SupervisorID)
+	linkArgv = []string{wire.GuestBinary, "link"}
+)
+
+// Open dials the container and waits for its hello. An error is a *core.Failure
+// with CodeNoLink that names the cause, or ctx's own. The caller closes the Link.
+func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Link, error) {
+	if opts.HelloTimeout == 0 {
+		opts.HelloTimeout = wire.HelloTimeout
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	hctx, cancel := context.WithTimeout(ctx, opts.HelloTimeout)
+	defer cancel()
+	stream, err := d.DialExec(hctx, id, linkUser, linkArgv)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, dialFailure(err)
+	}
+	session, err := yamux.Client(stream, muxConfig())
+	if err != nil {
+		_ = stream.Close()
+		return nil, fmt.Errorf("start link: %w", err)
+	}
+	hello, err := awaitHello(hctx, session)
+	if err != nil {
+		_ = session.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, helloFailure(err, stderrOf(stream), opts.HelloTimeout)
+	}
+	return start(session, hello, opts), nil
+}
+
+func start(session *yamux.Session, hello wire.Hello, opts Options) *Link {
+	l := &Link{
+		opts: opts, hello: hello, session: session,
+		slots: make(chan struct{}, wire.MaxStreams),
+		done:  make(chan struct{}),
+		conns: newConnQueue(),
+	}
+	l.routes = newRoutes(opts)
+	l.http = newServer(l.handler(), opts.Log)
+	l.wg.Go(func() { _ = l.http.Serve(l.conns) })
+	l.wg.Go(l.accept)
+	return l
+}
+
+func muxConfig() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.AcceptBacklog = wire.MaxStreams
+	c.KeepAliveInterval = wire.KeepAlive
+	c.ConnectionWriteTimeout = wire.WriteTimeout
+	c.MaxStreamWindowSize = wire.Window
+	c.LogOutput = io.Discard // what it says is the guest's doing; errors reach the caller
+	return c
+}
+
+// awaitHello takes the first stream, which must be the hello.
+func awaitHello(ctx context.Context, session *yamux.Session) (wire.Hello, error) {
+	st, err := session.AcceptStreamWithContext(ctx)
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	defer func() { _ = st.Close() }()
+	if until, ok := ctx.Deadline(); ok {
+		if err := st.SetDeadline(until); err != nil {
+			return wire.Hello{}, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = st.SetDeadline(time.Now()) })
+	defer stop()
+	q, err := wire.ReadRequest(st)
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	if q.Op != wire.OpHello {
+		return wire.Hello{}, fmt.Errorf("the first word was %q, not hello", q.Op)
+	}
+	if q.Hello.Protocol != wire.Protocol {
+		err := &protocolError{theirs: q.Hello.Protocol}
+		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
+		return wire.Hello{}, err
+	}
+	if err := wire.WriteFrame(st, wire.Reply{}); err != nil {
+		return wire.Hello{}, err
+	}
+	return *q.Hello, nil
+}
+
+// accept turns the guest's streams into HTTP connections until the link is down,
+// then takes everything down with it.
+func (l *Link) accept() {
+	defer l.shutdown()
+	defer close(l.done) // first: whoever waits for it need not wait for handlers
+	slots := make(chan struct{}, wire.MaxStreams)
+	for {
+		st, err := l.session.AcceptStream()
+		if err != nil {
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			_ = st.Close()
+			continue
+		}
+		conn := &guestConn{Stream: st, release: func() { <-slots }}
+		l.wg.Go(func() { l.admit(conn) })
+	}
+}
+
+// admit reads a stream's request frame. Anything but http is not a mistake a
+// guest of ours makes: it costs it the link.
+func (l *Link) admit(c *guestConn) {
+	err := c.SetDeadline(time.Now().Add(wire.RequestTimeout))
+	var q wire.Request
+	if err == nil {
+		q, err = wire.ReadRequest(c)
+	}
+	if err == nil && q.Op != wire.OpHTTP {
+		err = fmt.Errorf("op %q is not for this end", q.Op)
+	}
+	if err == nil {
+		err = wire.WriteFrame(c, wire.Reply{})
+	}
+	if err != nil {
+		_ = c.Close()
+		if !errors.Is(err, io.EOF) && !l.session.IsClosed() {
+			l.broken(fmt.Errorf("guest stream: %w", err))
+		}
+		return
+	}
+	if c.SetDeadline(time.Time{}) != nil || !l.conns.put(c) {
+		_ = c.Close()
+	}
+}
+
+// broken ends the link because the other end does not keep to the protocol.
+func (l *Link) broken(err error) {
+	l.opts.Log.Warn("link closed", "container", string(l.opts.Caller.ContainerID), "err", err)
+	go func() { _ = l.session.Close() }() // waits for the reader, which may be the caller's caller
+}
+
+// handlerGrace is how long requests under way may take to notice that their
+// stream is gone; they see a cancelled context and failing writes.
+const handlerGrace = 5 * time.Second
+
+func (l *Link) shutdown() {
+	_ = l.session.Close()
+	_ = l.conns.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), handlerGrace)
+	defer cancel()
+	if err := l.http.Shutdown(ctx); err != nil {
+		l.opts.Log.Warn("guest request did not end with its link", "err", err)
+		_ = l.http.Close()
+	}
+	l.routes.close()
+}
+
+// Hello is what the guest said of itself.
+func (l *Link) Hello() wire.Hello { return l.hello }
+
+// BootID names this start of the container's loop init: a changed one means
+// that every earlier spawn is gone.
+func (l *Link) BootID() string { return l.hello.BootID }
+
+// Done is closed when the link is down.
+func (l *Link) Done() <-chan struct{} { return l.done }
+
+// Close ends the link and waits for its goroutines. The container goes on.
+func (l *Link) Close() error {
+	err := l.session.Close()
+	<-l.done
+	l.wg.Wait()
+	return err
+}
+
+// guestConn is one stream of the guest; its slot is given back once.
+type guestConn struct {
+	*yamux.Stream
+	once    sync.Once
+	release func()
+}
+
+func (c *guestConn) Close() error {
+	c.once.Do(c.release)
+	return c.Stream.Close()
+}
+
+// connQueue is the listener that the HTTP server accepts from.
+type connQueue struct {
+	ch   chan net.Conn
+	once sync.Once
+	done chan struct{}
+}
+
+func newConnQueue() *connQueue {
+	return &connQueue{ch: make(chan net.Conn), done: make(chan struct{})}
+}
+
+func (q *connQueue) put(c net.Conn) bool {
+	select {
+	case q.ch <- c:
+		return true
+	case <-q.done:
+		return false
+	}
+}
+
+func (q *connQueue) Accept() (net.Conn, error) {
+	select {
+	case c := <-q.ch:
+		return c, nil
+	case <-q.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (q *connQueue) Close() error {
+	q.once.Do(func() { close(q.done) })
+	return nil
+}
+
+func (q *connQueue) Addr() net.Addr { return linkAddr{} }
+
+type linkAddr struct{}
+
+func (linkAddr) Network() string { return "link" }
+func (linkAddr) String() string  { return "link" }

@@ -1,0 +1,210 @@
+package guestlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// RouteModel makes http://127.0.0.1:8222/runs/<run>/model inside the container
+// reach upstream on this link; an empty upstream removes the route. Routes do
+// not outlive the link.
+func (l *Link) RouteModel(run core.RunID, upstream core.ModelUpstream) {
+	l.routes.set(run, upstream)
+}
+
+// routes are the models reachable on one link.
+type routes struct {
+	demo    http.Handler
+	gateway string
+	log     *slog.Logger
+
+	mu    sync.Mutex
+	byRun map[core.RunID]route
+}
+
+type route struct {
+	handler http.Handler
+	close   func()
+}
+
+func newRoutes(o Options) *routes {
+	return &routes{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, byRun: make(map[core.RunID]route)}
+}
+
+func (t *routes) set(run core.RunID, up core.ModelUpstream) {
+	var next route
+	switch {
+	case up.Demo && t.demo != nil:
+		next = route{handler: t.demo, close: func() {}}
+	case up.Demo:
+		next = refusing("this Loop has no demo model")
+	case up.BaseURL != "":
+		next = t.proxy(up.BaseURL)
+	}
+	t.mu.Lock()
+	old := t.byRun[run]
+	if next.handler == nil {
+		delete(t.byRun, run)
+	} else {
+		t.byRun[run] = next
+	}
+	t.mu.Unlock()
+	if old.close != nil {
+		old.close()
+	}
+}
+
+func (t *routes) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for run, r := range t.byRun {
+		r.close()
+		delete(t.byRun, run)
+	}
+}
+
+// ServeHTTP serves /runs/<run>/model/… with that prefix taken away.
+func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	run, rest, ok := splitModelPath(r.URL.EscapedPath())
+	if !ok {
+		modelError(w, http.StatusNotFound, "not_found_error", "no model is served here")
+		return
+	}
+	t.mu.Lock()
+	to, ok := t.byRun[run]
+	t.mu.Unlock()
+	if !ok {
+		modelError(w, http.StatusNotFound, "not_found_error", "this run has no model route")
+		return
+	}
+	path, err := url.PathUnescape(rest)
+	if err != nil || slices.Contains(strings.FieldsFunc(path, isSlash), "..") {
+		modelError(w, http.StatusBadRequest, "invalid_request_error", "the path is not usable")
+		return
+	}
+	r2 := r.Clone(r.Context())
+	r2.URL.Path, r2.URL.RawPath = path, rest
+	r2.RequestURI = ""
+	r2.Body = http.MaxBytesReader(w, r.Body, wire.MaxModelBody)
+	to.handler.ServeHTTP(w, r2)
+}
+
+func isSlash(r rune) bool { return r == '/' || r == '\\' }
+
+// splitModelPath cuts an escaped path into the run and what follows "model".
+func splitModelPath(escaped string) (core.RunID, string, bool) {
+	rest, ok := strings.CutPrefix(escaped, "/runs/")
+	if !ok {
+		return "", "", false
+	}
+	run, rest, ok := strings.Cut(rest, "/model")
+	if !ok || !wire.ValidID(run) || (rest != "" && rest[0] != '/') {
+		return "", "", false
+	}
+	if rest == "" {
+		rest = "/"
+	}
+	return core.RunID(run), rest, true
+}
+
+func refusing(text string) route {
+	return route{close: func() {}, handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		modelError(w, http.StatusBadGateway, "api_error", text)
+	})}
+}
+
+// modelError answers in the Messages API's own shape, which the CLI shows.
+func modelError(w http.ResponseWriter, status int, typ, text string) {
+	writeJSON(w, status, map[string]any{"type": "error", "error": map[string]string{"type": typ, "message": text}})
+}
+
+// proxy reaches a base URL from the host.
+func (t *routes) proxy(base string) route {
+	target, err := url.Parse(base)
+	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
+		return refusing("anthropic_base_url is not an http or https address")
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout:    dialTimeout,
+		IdleConnTimeout:        90 * time.Second, // as http.DefaultTransport
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // pass the model's own encoding through
+		MaxResponseHeaderBytes: wire.MaxHeader,
+	}
+	if onHost(target.Hostname()) {
+		transport.Proxy = nil
+		transport.DialContext = t.dialHost
+	}
+	p := &httputil.ReverseProxy{
+		Rewrite:       func(pr *httputil.ProxyRequest) { pr.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(t.log.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() != nil {
+				return // the guest has left
+			}
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+				modelError(w, http.StatusRequestEntityTooLarge, "request_too_large", "the request is larger than Loop passes on")
+				return
+			}
+			t.log.Warn("model", "host", target.Host, "err", err)
+			modelError(w, http.StatusBadGateway, "api_error", fmt.Sprintf("Loop could not reach the model at %s: %v", target.Host, err))
+		},
+	}
+	return route{handler: p, close: transport.CloseIdleConnections}
+}
+
+// dialTimeout bounds connecting to a model.
+const dialTimeout = 10 * time.Second
+
+// onHost reports whether a name means the host itself, as seen from a container
+// or from the host.
+func onHost(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "host.docker.internal" {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// dialHost tries the host's loopback addresses, then the engine's bridge, where
+// a server that containers were meant to reach may listen.
+func (t *routes) dialHost(ctx context.Context, network, addr string) (net.Conn, error) {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	hosts := []string{"127.0.0.1", "::1"}
+	if t.gateway != "" {
+		hosts = append(hosts, t.gateway)
+	}
+	var first error
+	d := net.Dialer{Timeout: dialTimeout}
+	for _, h := range hosts {
+		conn, err := d.DialContext(ctx, network, net.JoinHostPort(h, port))
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}

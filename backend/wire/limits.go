@@ -1,0 +1,103 @@
+package wire
+
+import "time"
+
+// Protocol is the version in Hello. It grows when an old peer could not
+// understand a new one; added optional fields do not change it.
+const Protocol = 1
+
+// Bounds on what one end accepts from the other.
+const (
+	// MaxFrame bounds one JSON frame (1 MiB): room for a spawn with a large
+	// environment, and all the memory one frame can make a reader take.
+	MaxFrame = 1 << 20
+	// MaxChunk bounds one piece of a byte stream. 64 KiB is what a Linux pipe
+	// holds by default, so one read of a pipe is one chunk.
+	MaxChunk = 64 << 10
+	// MaxBody bounds stdin and files of one spawn together (16 MiB, a quarter of
+	// the 64 MiB /run/loop tmpfs).
+	MaxBody = 16 << 20
+	// MaxFiles bounds the files of one spawn.
+	MaxFiles = 64
+	// MaxArgs bounds argv and the environment, in elements each.
+	MaxArgs = 4096
+	// MaxSpawns bounds how many spawns loop init remembers, ended ones included,
+	// so that a list always fits one frame.
+	MaxSpawns = 1024
+	// MaxText bounds the text of an error.
+	MaxText = 4096
+	// MaxStreams bounds the streams one peer may have open at a time on a link.
+	// With Window it bounds the memory a flooding peer can take (32 MiB).
+	MaxStreams = 128
+	// Window is the receive window of one stream: yamux's own smallest, and at
+	// 0.3 ms a round trip enough for 800 MB/s.
+	Window = 256 << 10
+	// MaxHeader bounds the header of one HTTP exchange.
+	MaxHeader = 64 << 10
+	// MaxModelBody bounds one model request (64 MiB; the Messages API itself
+	// refuses more than 32 MB).
+	MaxModelBody = 64 << 20
+	// MaxCallbackBody bounds one callback.
+	MaxCallbackBody = 1 << 20
+)
+
+// Times both ends agree on.
+const (
+	// HelloTimeout is how long the host waits for the hello before it says that
+	// there is no link (DESIGN §3).
+	HelloTimeout = 10 * time.Second
+	// RequestTimeout is how long a peer may take between opening a stream and
+	// its whole request frame.
+	RequestTimeout = 10 * time.Second
+	// KeepAlive is the interval of yamux pings; WriteTimeout is how long a write
+	// or a ping may take before the link counts as broken.
+	KeepAlive    = 15 * time.Second
+	WriteTimeout = 15 * time.Second
+	// ModelHold and CallbackHold are how long the relay keeps a request while
+	// there is no link. The CLI's own request timeout is ten minutes and it
+	// retries what is answered 503; a callback has a person waiting for a turn.
+	ModelHold    = 60 * time.Second
+	CallbackHold = 10 * time.Second
+)
+
+// The supervisor's identity, the same on every host (DESIGN §4): an id that no
+// distribution hands out to people (UID_MAX is 60000) or to system services.
+const SupervisorID = 64999
+
+// Paths inside a container.
+const (
+	GuestBinary = "/opt/loop/bin/loop"
+	RunDir      = "/run/loop"
+	PrivateDir  = "/run/loop/private"
+	SocketPath  = "/run/loop/private/init.sock"
+	SpoolDir    = "/run/loop/private/spool"
+	RunsDir     = "/run/loop/runs"
+)
+
+// RelayAddr is where the relay listens in the container's own network namespace.
+const RelayAddr = "127.0.0.1:8222"
+
+// Files of one spawn in the spool.
+const (
+	OutSuffix  = ".out"
+	ErrSuffix  = ".err"
+	ExitSuffix = ".exit"
+)
+
+// Names of the two output streams of a spawn.
+const (
+	StreamOut = "out"
+	StreamErr = "err"
+)
+
+// Stdio of a spawn.
+const (
+	StdioPipes = "pipes"
+	StdioPTY   = "pty"
+)
+
+// Words in Info.Paused.
+const (
+	PausedSpool = "spool full"
+	PausedDisk  = "disk full"
+)

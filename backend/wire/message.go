@@ -1,0 +1,152 @@
+package wire
+
+// Op names what a stream is for.
+type Op string
+
+const (
+	OpHello  Op = "hello"
+	OpHTTP   Op = "http"
+	OpPing   Op = "ping"
+	OpList   Op = "list"
+	OpSpawn  Op = "spawn"
+	OpRead   Op = "read"
+	OpStdin  Op = "stdin"
+	OpResize Op = "resize"
+	OpSignal Op = "signal"
+	OpKill   Op = "kill"
+	OpWait   Op = "wait"
+	OpForget Op = "forget"
+)
+
+// Request is the first frame of every stream. Which fields count is the op's.
+type Request struct {
+	Op     Op     `json:"op"`
+	ID     string `json:"id,omitzero"`     // of a spawn
+	Stream string `json:"stream,omitzero"` // read: out or err
+	Offset int64  `json:"offset,omitzero"` // read: absolute
+	Cols   uint16 `json:"cols,omitzero"`
+	Rows   uint16 `json:"rows,omitzero"`
+	Signal string `json:"signal,omitzero"`
+	Hello  *Hello `json:"hello,omitzero"`
+	Spawn  *Spawn `json:"spawn,omitzero"`
+}
+
+// Hello is the guest's first word. BootID is new for every start of loop init,
+// so a host that knew an older one knows that all its spawns are gone.
+type Hello struct {
+	Protocol     int    `json:"protocol"`
+	GuestVersion string `json:"guest_version"`
+	BootID       string `json:"boot_id"`
+	Arch         string `json:"arch"`
+	Pid1UID      int    `json:"pid1_uid"`
+	Spawns       int    `json:"spawns"` // how many it remembers
+}
+
+// Spawn asks for a process. The bytes of stdin and of the files follow the
+// request frame in this order, exactly as many as are declared here.
+type Spawn struct {
+	Argv      []string `json:"argv"`
+	Env       []string `json:"env,omitzero"` // NAME=value, over the container's own
+	Dir       string   `json:"dir,omitzero"` // absolute; empty is the agent's home
+	Stdio     string   `json:"stdio"`
+	Cols      uint16   `json:"cols,omitzero"`
+	Rows      uint16   `json:"rows,omitzero"`
+	HasStdin  bool     `json:"has_stdin,omitzero"` // pipes: without it and OpenStdin, stdin is /dev/null
+	StdinSize int64    `json:"stdin_size,omitzero"`
+	OpenStdin bool     `json:"open_stdin,omitzero"` // pipes: stays open for op stdin
+	Files     []File   `json:"files,omitzero"`
+	Spool     bool     `json:"spool,omitzero"`
+}
+
+// File is one file of a spawn's private directory.
+type File struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+// BodySize is how many bytes follow the request frame.
+func (s Spawn) BodySize() int64 {
+	n := s.StdinSize
+	for _, f := range s.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// Reply answers a request, and ends a chunk stream.
+type Reply struct {
+	Error  *Error `json:"error,omitzero"`
+	Offset int64  `json:"offset,omitzero"` // read: where the bytes start; end of a read: where they stopped
+	Info   *Info  `json:"info,omitzero"`   // spawn
+	Spawns []Info `json:"spawns,omitzero"` // list
+	Exit   *Exit  `json:"exit,omitzero"`   // wait
+}
+
+// Info is what loop init knows of one spawn. Times are ms since the epoch.
+type Info struct {
+	ID      string `json:"id"`
+	Pid     int    `json:"pid"`
+	Exe     string `json:"exe,omitzero"` // the file that really runs, links resolved
+	Stdio   string `json:"stdio"`
+	Started int64  `json:"started"`
+	Exit    *Exit  `json:"exit,omitzero"`
+	OutBase int64  `json:"out_base,omitzero"` // first offset still there; 0 for a spool
+	OutEnd  int64  `json:"out_end"`
+	ErrBase int64  `json:"err_base,omitzero"`
+	ErrEnd  int64  `json:"err_end"`
+	Paused  string `json:"paused,omitzero"`
+}
+
+// Exit is how a process ended: Code is 128+n when a signal did it.
+type Exit struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitzero"`
+	At     int64  `json:"at"`
+}
+
+// ErrCode says why a request was refused.
+type ErrCode string
+
+const (
+	CodeInvalid    ErrCode = "invalid"
+	CodeProtocol   ErrCode = "protocol"
+	CodeNotFound   ErrCode = "not_found"
+	CodeConflict   ErrCode = "conflict"
+	CodeLimit      ErrCode = "limit"
+	CodeNoProgram  ErrCode = "no_program"
+	CodeNotExec    ErrCode = "not_executable"
+	CodeBadDir     ErrCode = "bad_dir"
+	CodeDiskFull   ErrCode = "disk_full"
+	CodeGap        ErrCode = "gap" // a reader fell behind a ring; Offset is the new start
+	CodeEnded      ErrCode = "ended"
+	CodePrivileges ErrCode = "privileges" // the process could not be made harmless
+	CodeInternal   ErrCode = "internal"
+)
+
+// Error is a refusal that crosses the link.
+type Error struct {
+	Code ErrCode `json:"code"`
+	Text string  `json:"text"`
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Refuse makes the reply that carries an error; its text is cut to MaxText.
+func Refuse(code ErrCode, text string) Reply {
+	return Reply{Error: NewError(code, text)}
+}
+
+// NewError bounds text and makes it valid UTF-8, so that it can always be sent.
+func NewError(code ErrCode, text string) *Error {
+	return &Error{Code: code, Text: clip(text)}
+}
+
+// ExitRecord is the sidecar <id>.exit in the spool: how a spawn ended, for a
+// host that comes after the container died.
+type ExitRecord struct {
+	ID     string `json:"id"`
+	Exit   Exit   `json:"exit"`
+	OutEnd int64  `json:"out_end"`
+	ErrEnd int64  `json:"err_end"`
+	BootID string `json:"boot_id"`
+}

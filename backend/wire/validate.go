@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// ValidID reports whether s can name a spawn: it becomes a file name.
+func ValidID(s string) bool {
+	if len(s) == 0 || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || (i > 0 && (c == '-' || c == '_'))
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Validate checks everything that can be known without the machine.
+func (q Request) Validate() error {
+	switch q.Op {
+	case OpHTTP, OpPing, OpList:
+		return nil
+	case OpHello:
+		if q.Hello == nil {
+			return fmt.Errorf("hello without its fields")
+		}
+		return q.Hello.validate()
+	case OpSpawn:
+		if !ValidID(q.ID) {
+			return fmt.Errorf("spawn id %q is not a name", clip(q.ID))
+		}
+		if q.Spawn == nil {
+			return fmt.Errorf("spawn without its fields")
+		}
+		return q.Spawn.validate()
+	case OpRead:
+		if q.Stream != StreamOut && q.Stream != StreamErr {
+			return fmt.Errorf("stream %q is neither out nor err", clip(q.Stream))
+		}
+		if q.Offset < 0 {
+			return fmt.Errorf("offset %d is negative", q.Offset)
+		}
+	case OpStdin, OpResize, OpSignal, OpKill, OpWait, OpForget:
+	default:
+		return fmt.Errorf("unknown op %q", clip(string(q.Op)))
+	}
+	if !ValidID(q.ID) {
+		return fmt.Errorf("spawn id %q is not a name", clip(q.ID))
+	}
+	if q.Op == OpResize && (q.Cols == 0 || q.Rows == 0) {
+		return fmt.Errorf("size %d×%d has no cells", q.Cols, q.Rows)
+	}
+	return nil
+}
+
+func (h Hello) validate() error {
+	if len(h.GuestVersion) > 128 || len(h.BootID) > 64 || len(h.Arch) > 32 {
+		return fmt.Errorf("hello fields: %w", ErrTooLarge)
+	}
+	if !ValidID(h.BootID) {
+		return fmt.Errorf("boot id %q is not a name", clip(h.BootID))
+	}
+	if h.Spawns < 0 || h.Spawns > MaxSpawns {
+		return fmt.Errorf("hello says %d spawns", h.Spawns)
+	}
+	return nil
+}
+
+func (s Spawn) validate() error {
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return fmt.Errorf("spawn without a program")
+	}
+	if len(s.Argv) > MaxArgs || len(s.Env) > MaxArgs {
+		return fmt.Errorf("arguments or environment: %w", ErrTooLarge)
+	}
+	for _, a := range s.Argv {
+		if strings.IndexByte(a, 0) >= 0 {
+			return fmt.Errorf("an argument has a NUL byte")
+		}
+	}
+	for _, e := range s.Env {
+		name, _, ok := strings.Cut(e, "=")
+		if !ok || name == "" || strings.IndexByte(e, 0) >= 0 {
+			return fmt.Errorf("environment entry %q is not NAME=value", clip(name))
+		}
+	}
+	if s.Dir != "" && (!path.IsAbs(s.Dir) || strings.IndexByte(s.Dir, 0) >= 0) {
+		return fmt.Errorf("directory %q is not an absolute path", clip(s.Dir))
+	}
+	return s.validateIO()
+}
+
+func (s Spawn) validateIO() error {
+	switch s.Stdio {
+	case StdioPipes:
+	case StdioPTY:
+		if s.HasStdin || s.OpenStdin || s.Spool {
+			return fmt.Errorf("a terminal has neither a stdin body nor a spool")
+		}
+	default:
+		return fmt.Errorf("stdio %q is neither pipes nor pty", clip(s.Stdio))
+	}
+	if s.StdinSize < 0 || s.StdinSize > MaxBody || (s.StdinSize > 0 && !s.HasStdin) {
+		return fmt.Errorf("stdin of %d bytes", s.StdinSize)
+	}
+	if len(s.Files) > MaxFiles {
+		return fmt.Errorf("%d files: %w", len(s.Files), ErrTooLarge)
+	}
+	total := s.StdinSize
+	seen := make(map[string]bool, len(s.Files))
+	for _, f := range s.Files {
+		if !validFile(f.Name) || seen[f.Name] {
+			return fmt.Errorf("file name %q is not usable", clip(f.Name))
+		}
+		seen[f.Name] = true
+		if f.Size < 0 || f.Size > MaxBody {
+			return fmt.Errorf("file of %d bytes: %w", f.Size, ErrTooLarge)
+		}
+		total += f.Size // at most 65 terms of MaxBody: cannot overflow
+	}
+	if total > MaxBody {
+		return fmt.Errorf("stdin and files of %d bytes: %w", total, ErrTooLarge)
+	}
+	return nil
+}
+
+func validFile(s string) bool {
+	return s != "" && len(s) <= 255 && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
+}
+
+// Validate bounds what a peer can put into a reply.
+func (p Reply) Validate() error {
+	if len(p.Spawns) > MaxSpawns {
+		return fmt.Errorf("%d spawns: %w", len(p.Spawns), ErrTooLarge)
+	}
+	if p.Offset < 0 {
+		return fmt.Errorf("offset %d is negative", p.Offset)
+	}
+	if p.Error != nil && (len(p.Error.Text) > 2*MaxText || len(p.Error.Code) > 64) {
+		return fmt.Errorf("error text: %w", ErrTooLarge)
+	}
+	if p.Info != nil {
+		if err := p.Info.validate(); err != nil {
+			return err
+		}
+	}
+	for i := range p.Spawns {
+		if err := p.Spawns[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i Info) validate() error {
+	if !ValidID(i.ID) {
+		return fmt.Errorf("spawn id %q is not a name", clip(i.ID))
+	}
+	if i.OutBase < 0 || i.OutEnd < i.OutBase || i.ErrBase < 0 || i.ErrEnd < i.ErrBase {
+		return fmt.Errorf("spawn %s has impossible offsets", i.ID)
+	}
+	return nil
+}
+
+// maxExitRecord bounds the sidecar file: its fields are a few hundred bytes.
+const maxExitRecord = 4096
+
+// Encode is the content of the sidecar.
+func (r ExitRecord) Encode() ([]byte, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode exit record: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// ParseExitRecord reads a sidecar written for spawn id.
+func ParseExitRecord(id string, data []byte) (ExitRecord, error) {
+	if len(data) > maxExitRecord {
+		return ExitRecord{}, fmt.Errorf("exit record of %d bytes: %w", len(data), ErrTooLarge)
+	}
+	var r ExitRecord
+	if err := json.Unmarshal(data, &r); err != nil {
+		return ExitRecord{}, fmt.Errorf("decode exit record: %w", err)
+	}
+	if r.ID != id || r.OutEnd < 0 || r.ErrEnd < 0 {
+		return ExitRecord{}, fmt.Errorf("exit record is not of spawn %s", clip(id))
+	}
+	return r, nil
+}
+
+// clip cuts s to MaxText bytes of valid UTF-8.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= MaxText {
+		return s
+	}
+	s = s[:MaxText]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + "…"
+}
