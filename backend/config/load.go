@@ -191,10 +191,11 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 	if m := parserPlace.FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[1])
 		col, _ := strconv.Atoi(m[2])
+		whole := append(bytes.Clone(data), '\n') // as parse gave it to the parser
 		for ; line > 1; line-- {
-			offset += bytes.IndexByte(data[min(offset, len(data)):], '\n') + 1
+			offset += bytes.IndexByte(whole[min(offset, len(whole)):], '\n') + 1
 		}
-		offset = min(offset+col-1, len(data))
+		offset += col - 1
 		text = text[len(m[0]):]
 	}
 	switch {
@@ -202,7 +203,8 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 		if len(bytes.TrimSpace(data)) == 0 {
 			return 0, "The file is empty; even without settings it needs { }."
 		}
-		return min(offset, len(data)), "The file ends too early: a bracket, a quote or a comment is not closed."
+		// Where the last text ends, rather than on an empty line after it.
+		return min(offset, len(bytes.TrimRight(data, " \t\r\n"))), "The file ends too early: a bracket, a quote or a comment is not closed."
 	case strings.HasPrefix(text, "invalid literal"):
 		return offset, "This is neither a text in double quotes, a number, true, false nor null, or a text has a line break or an unknown \\ in it."
 	case strings.HasPrefix(text, "invalid character"):

@@ -107,10 +107,7 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 		return nil, err
 	}
 	out := slices.Concat(head, root.Pack())
-	// parse adds a line end for a last comment that has none.
-	if !bytes.HasSuffix(text, []byte("\n")) {
-		out = bytes.TrimSuffix(out, []byte("\n"))
-	}
+	out = bytes.TrimSuffix(out, []byte("\n")) // the one that parse added
 	if _, problems := decode(path, out); value != nil {
 		for _, p := range problems {
 			if p.Field == field && !p.Warning {

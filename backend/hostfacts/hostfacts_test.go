@@ -1,0 +1,182 @@
+//go:build !windows
+
+package hostfacts
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"loop/backend/core"
+	"loop/backend/sandbox"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tempDir is a directory whose own path has no links (macOS' has).
+func tempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}
+
+func TestPaths(t *testing.T) {
+	d := tempDir(t)
+	must(t, os.MkdirAll(filepath.Join(d, "dir", "sub"), 0o755))
+	must(t, os.WriteFile(filepath.Join(d, "file"), nil, 0o644))
+	must(t, syscall.Mkfifo(filepath.Join(d, "pipe"), 0o600))
+	must(t, os.Symlink("dir", filepath.Join(d, "link")))
+	must(t, os.Symlink(filepath.Join(d, "nowhere"), filepath.Join(d, "dangling")))
+	must(t, os.Symlink("loop", filepath.Join(d, "loop")))
+	short, err := os.MkdirTemp("", "s")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(short) })
+	sock := filepath.Join(short, "s")
+	l, err := net.Listen("unix", sock)
+	must(t, err)
+	defer l.Close()
+	for _, c := range []struct {
+		path   string
+		kind   sandbox.PathKind
+		target string
+	}{
+		{"dir", sandbox.PathDir, "dir"}, {"file", sandbox.PathFile, "file"}, {"pipe", sandbox.PathOther, "pipe"},
+		{"link", sandbox.PathDir, "dir"}, {"link/sub", sandbox.PathDir, "dir/sub"}, {"link/new/er", sandbox.PathMissing, "dir/new/er"},
+		{"gone", sandbox.PathMissing, "gone"}, {"dangling", sandbox.PathMissing, "nowhere"}, {"dangling/x", sandbox.PathMissing, "nowhere/x"},
+		{"file/below", sandbox.PathMissing, "file/below"}, {"loop", sandbox.PathDenied, "loop"},
+	} {
+		p := filepath.Join(d, c.path)
+		f := Paths([]string{p})[p]
+		if f.Kind != c.kind || f.Target != filepath.Join(d, c.target) {
+			t.Errorf("%s: %+v", c.path, f)
+		}
+	}
+	if f := look(sock); f.Kind != sandbox.PathSocket {
+		t.Errorf("socket: %+v", f)
+	}
+	if os.Getuid() != 0 {
+		must(t, os.Chmod(filepath.Join(d, "dir"), 0))
+		defer os.Chmod(filepath.Join(d, "dir"), 0o755)
+		if f := look(filepath.Join(d, "dir", "sub")); f.Kind != sandbox.PathDenied || f.Error == "" {
+			t.Errorf("locked: %+v", f)
+		}
+	}
+}
+
+func TestGather(t *testing.T) {
+	home := tempDir(t)
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
+	t.Setenv("TZ", "Asia/Tokyo")
+	t.Setenv("https_proxy", "http://127.0.0.1:1")
+	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[core]\n\texcludesFile = ~/my ignore\n"), 0o644))
+	h, err := Gather(t.Context(), filepath.Join(home, ".loop"))
+	must(t, err)
+	if h.Home != home || h.LoopHome != home+"/.loop" || h.UID != os.Getuid() || h.User == "" || h.TimeZone != "Asia/Tokyo" || h.Proxies["https_proxy"] == "" {
+		t.Errorf("%+v", h)
+	}
+	if h.GitExcludes != filepath.Join(home, "my ignore") {
+		t.Errorf("git excludes %q", h.GitExcludes)
+	}
+	t.Setenv("HOME", "")
+	if _, err := Gather(t.Context(), "/x"); err == nil {
+		t.Error("no home directory is not an error")
+	}
+}
+
+// resolved is a spec for a real temporary host.
+func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) {
+	t.Helper()
+	d := tempDir(t)
+	home, project := filepath.Join(d, "home"), filepath.Join(d, "home", "work", "proj")
+	must(t, os.MkdirAll(filepath.Join(project, ".git", "hooks"), 0o755))
+	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("x"), 0o644))
+	h := sandbox.Host{OS: "linux", Arch: "amd64", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
+	sub := sandbox.Subject{
+		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "debian:bookworm-slim", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
+		GuestHash: "1", InstallID: "test", NameSuffix: "0a0b0c",
+	}
+	layers := []sandbox.Layer{{Name: sandbox.LayerGlobal, Mounts: mounts}}
+	h.Paths = Paths(sandbox.Probes(layers, sub, h))
+	spec, _, err := sandbox.Resolve(layers, sub, h)
+	must(t, err)
+	return spec, h, home
+}
+
+func TestPrepare(t *testing.T) {
+	spec, h, _ := resolved(t, "loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro")
+	for range 2 {
+		notice, err := Prepare(spec, h)
+		must(t, err)
+		if notice != "" {
+			t.Error(notice)
+		}
+	}
+	state := filepath.Join(h.LoopHome, "channels", "chan1")
+	for path, dir := range map[string]bool{
+		"home": true, "claude": true, "spool": true, "home/.claude": true, "home/.npm": true, "home/work/proj": true, "home/.gitconfig": false, "home/.claude.json": false,
+	} {
+		info, err := os.Lstat(filepath.Join(state, path))
+		if err != nil || info.IsDir() != dir {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(h.LoopHome, "run", "etc", "passwd")); err != nil || !strings.Contains(string(b), spec.Agent.Name+":x:") {
+		t.Errorf("%s %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(state, "home", ".claude.json")); err != nil || !strings.Contains(string(b), `"hasTrustDialogAccepted":true`) {
+		t.Errorf("%s %v", b, err)
+	}
+
+	// What an agent could leave behind.
+	cj := filepath.Join(state, "home", ".claude.json")
+	must(t, os.WriteFile(cj, []byte("garbage"), 0o600))
+	if notice, err := Prepare(spec, h); err != nil || !strings.Contains(notice, "damaged") {
+		t.Error(notice, err)
+	}
+	victim := filepath.Join(h.Home, "victim")
+	must(t, os.WriteFile(victim, []byte("mine"), 0o644))
+	for _, plant := range []func() error{
+		func() error { return os.Symlink(victim, cj) },
+		func() error { return syscall.Mkfifo(cj, 0o600) },
+		func() error { return os.MkdirAll(filepath.Join(cj, "x"), 0o755) },
+	} {
+		must(t, os.RemoveAll(cj))
+		must(t, plant())
+		if notice, err := Prepare(spec, h); err != nil || notice == "" {
+			t.Error(notice, err)
+		}
+		if info, err := os.Lstat(cj); err != nil || !info.Mode().IsRegular() {
+			t.Error(info, err)
+		}
+	}
+	if b, err := os.ReadFile(victim); err != nil || string(b) != "mine" {
+		t.Errorf("a file outside was written: %q %v", b, err)
+	}
+
+	// A link where the project is to be mounted, planted by renaming a parent.
+	work := filepath.Join(state, "home", "work")
+	must(t, os.Rename(work, work+"2"))
+	must(t, os.Symlink("/opt", work))
+	_, err := Prepare(spec, h)
+	f, ok := errors.AsType[*core.Failure](err)
+	if !ok || f.Code != core.CodeMount || !strings.Contains(f.Cause, "link") {
+		t.Error(err)
+	}
+	must(t, os.Remove(work))
+	must(t, os.WriteFile(work, nil, 0o600))
+	if _, err := Prepare(spec, h); err == nil {
+		t.Error("a file in the way was accepted")
+	}
+}
