@@ -4,12 +4,16 @@ package hostfacts
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"loop/backend/core"
+	"loop/backend/sandbox"
 )
 
 // TestSpecOnEngine gives a resolved spec to a real engine and looks from
@@ -87,5 +91,33 @@ say run-mode "$(stat -c %a /run/loop)"
 	if t.Failed() {
 		raw, _ := json.MarshalIndent(spec, "", " ")
 		t.Logf("%s\n%s", raw, out)
+	}
+}
+
+// TestPlantedLinkMovesMount is the control for MakeMountpoint's refusal: with
+// a link left in the agent's home, an engine lays the workspace over /opt/loop,
+// where the guest binary is. Without the refusal an agent would choose PID 1.
+func TestPlantedLinkMovesMount(t *testing.T) {
+	d := tempDir(t)
+	home, guest, project := filepath.Join(d, "state"), filepath.Join(d, "guest"), filepath.Join(d, "loop")
+	for _, dir := range []string{home, guest, project} {
+		must(t, os.Mkdir(dir, 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(guest, "from"), []byte("loop"), 0o644))
+	must(t, os.WriteFile(filepath.Join(project, "from"), []byte("agent"), 0o644))
+	must(t, os.Symlink("/opt", filepath.Join(home, "work")))
+
+	out, err := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--label", "loop-test=hostfacts", "--network", "none",
+		"--mount", "type=bind,source="+guest+",target=/opt/loop,readonly",
+		"--mount", "type=bind,source="+home+",target=/home/mira",
+		"--mount", "type=bind,source="+project+",target=/home/mira/work/loop",
+		"debian:bookworm-slim", "cat", "/opt/loop/from").CombinedOutput()
+	if err != nil || string(out) != "agent" {
+		t.Errorf("the control failed, the engine did not follow the link: %q, %v", out, err)
+	}
+
+	err = MakeMountpoint(sandbox.Mountpoint{Root: home, Rel: "work/loop"})
+	if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeMount {
+		t.Errorf("the link was not refused: %v", err)
 	}
 }
