@@ -40,10 +40,10 @@ func NameBase(s string) string {
 	return out
 }
 
-// ContainerName is loop-{base}-{suffix}. dir is the channel's own directory,
+// containerName is loop-{base}-{suffix}. dir is the channel's own directory,
 // empty when it uses the default one; then, or when the directory's name keeps
 // no character, the channel's id is the base.
-func ContainerName(style pathStyle, dir string, ch core.ChannelID, suffix string) string {
+func containerName(style pathStyle, dir string, ch core.ChannelID, suffix string) string {
 	base := ""
 	if dir != "" {
 		base = NameBase(style.base(dir))

@@ -28,7 +28,7 @@ func TestNameBase(t *testing.T) {
 		{"/home/user/日本", "abc123", "loop-abc123-a1b2c3"},
 		{"/home/user/日本", "___", "loop-channel-a1b2c3"},
 	} {
-		if got := ContainerName(s, c.dir, core.ChannelID(c.ch), "a1b2c3"); got != c.want {
+		if got := containerName(s, c.dir, core.ChannelID(c.ch), "a1b2c3"); got != c.want {
 			t.Errorf("%+v gave %q", c, got)
 		}
 	}
@@ -36,7 +36,7 @@ func TestNameBase(t *testing.T) {
 
 func TestNameProperty(t *testing.T) {
 	if err := quick.Check(func(dir, ch string) bool {
-		return namePattern.MatchString(ContainerName(pathStyle{}, dir, core.ChannelID(ch), "0a1b2c"))
+		return namePattern.MatchString(containerName(pathStyle{}, dir, core.ChannelID(ch), "0a1b2c"))
 	}, nil); err != nil {
 		t.Error(err)
 	}

@@ -72,7 +72,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		nameDir = ""
 	}
 	spec = core.Spec{
-		Name:            ContainerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix),
+		Name:            containerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix),
 		Type:            sub.Type,
 		ChannelID:       sub.Channel.ID,
 		RunID:           sub.RunID,
