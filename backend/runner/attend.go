@@ -1,0 +1,331 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// ending is what is known of how the CLI ended.
+type ending struct {
+	exit       *core.ExitStatus
+	gone       bool                 // the container does not run any more
+	facts      *core.ContainerFacts // of the container that is gone, if it still exists
+	engineLost bool
+	stderr     string
+	early      bool // the container was dead when Loop started
+}
+
+// Waits that are details of the ladder below, not options.
+const (
+	killWait   = 20 * time.Second // for loop init to end a process tree
+	drainWait  = 10 * time.Second // for the rest of the output after that
+	guardEvery = 5 * time.Second  // between looks at whether output is held up
+	linkTries  = 4                // links without a hello before the container is given up
+	stderrKeep = 2000             // bytes of stderr kept for diagnosis, as of stdout
+	stuckReads = 8                // reads in a row that break without a byte
+)
+
+// attend follows a running CLI to its end.
+func (w *work) attend(ctx context.Context) {
+	e, err := w.watch(ctx)
+	if err != nil { // only Loop closing
+		w.closeLink()
+		return
+	}
+	w.conclude(ctx, e)
+}
+
+func (w *work) watch(ctx context.Context) (ending, error) {
+	limit := time.AfterFunc(time.Until(w.deadline()), func() { w.end(errTimeout) })
+	defer limit.Stop()
+	guarded, unguard := context.WithCancel(ctx)
+	var guard sync.WaitGroup
+	guard.Go(func() { w.guard(guarded) })
+	defer func() {
+		unguard()
+		guard.Wait()
+	}()
+	for stuck := 0; ; {
+		before := w.readOff
+		st, err := w.readToExit(ctx)
+		if err == nil {
+			return ending{exit: &st, stderr: w.stderr(ctx)}, nil
+		}
+		if ctx.Err() != nil {
+			return ending{}, errQuit
+		}
+		w.log.Warn("output stream broke", "offset", w.readOff, "error", err)
+		if w.readOff > before {
+			stuck = 0
+		} else if stuck++; stuck >= stuckReads {
+			w.log.Error("output cannot be read, stopping the container", "error", err)
+			return w.giveUp(ctx)
+		}
+		dead, err := w.reconnect(ctx)
+		if err != nil {
+			return ending{}, err
+		}
+		if dead != nil {
+			return w.salvage(ctx, *dead)
+		}
+	}
+}
+
+// deadline is by this process's clock; Options.Now only dates what is shown.
+func (w *work) deadline() time.Time {
+	ran := time.Duration(0)
+	if !w.run.StartedAt.IsZero() {
+		ran = max(w.s.o.Now().Sub(w.run.StartedAt), 0)
+	}
+	return time.Now().Add(w.timeout() - ran)
+}
+
+// readToExit reads all output from w.readOff and then how the CLI ended.
+func (w *work) readToExit(ctx context.Context) (core.ExitStatus, error) {
+	l := w.currentLink()
+	if l == nil {
+		return core.ExitStatus{}, core.ErrLinkDown
+	}
+	if w.mode.batch {
+		if _, err := l.Wait(ctx, w.run.SpawnID); err != nil {
+			return core.ExitStatus{}, fmt.Errorf("wait for agent: %w", err)
+		}
+	}
+	rc, err := l.Read(ctx, w.run.SpawnID, "out", w.readOff)
+	if err != nil {
+		return core.ExitStatus{}, fmt.Errorf("read output: %w", err)
+	}
+	if err := w.follow(ctx, rc); err != nil {
+		return core.ExitStatus{}, fmt.Errorf("read output: %w", err)
+	}
+	st, err := l.Wait(ctx, w.run.SpawnID)
+	if err != nil {
+		return core.ExitStatus{}, fmt.Errorf("wait for agent: %w", err)
+	}
+	return st, nil
+}
+
+// stderr fetches the end of the CLI's stderr; it is only for diagnosis.
+func (w *work) stderr(ctx context.Context) string {
+	l := w.currentLink()
+	if r := w.parser.Result(); l == nil || r != nil && !r.Failed() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	list, err := l.Spawns(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, sp := range list {
+		if sp.ID != w.run.SpawnID {
+			continue
+		}
+		rc, err := l.Read(ctx, sp.ID, "err", max(0, sp.ErrEnd-stderrKeep))
+		if err != nil {
+			return ""
+		}
+		defer rc.Close()
+		stop := context.AfterFunc(ctx, func() { rc.Close() })
+		defer stop()
+		b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
+		return string(b)
+	}
+	return ""
+}
+
+// guard ends the run when it is told to, and watches whether output is held up.
+func (w *work) guard(ctx context.Context) {
+	tick := time.NewTicker(guardEvery)
+	defer tick.Stop()
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.ending.Done():
+			if w.cause() != nil {
+				w.kill(ctx)
+			}
+			return
+		case <-tick.C:
+			since = w.checkPaused(ctx, since)
+		}
+	}
+}
+
+// checkPaused ends the run when its output cannot be kept any more.
+func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
+	l := w.currentLink()
+	if l == nil {
+		return since
+	}
+	ctx, cancel := context.WithTimeout(ctx, guardEvery)
+	defer cancel()
+	list, err := l.Spawns(ctx)
+	if err != nil {
+		return since
+	}
+	for _, sp := range list {
+		if sp.ID != w.run.SpawnID || sp.Paused == "" {
+			continue
+		}
+		switch {
+		case sp.Paused == "spool full":
+			w.end(errSpoolFull)
+		case since.IsZero():
+			w.s.p.Publish(w.notice("warning", "The agent waits: the disk that keeps its output is full. Free some space to let it go on."))
+			return time.Now()
+		case time.Since(since) >= w.s.o.PausedGrace:
+			w.end(errDiskFull)
+		}
+		return since
+	}
+	return time.Time{}
+}
+
+// kill is the ladder: the process tree through the link, then the container.
+// It ends when the reader has seen the end (ctx is done) or the container is
+// stopped, which the reader then finds.
+func (w *work) kill(ctx context.Context) {
+	pause := pauses{first: 250 * time.Millisecond, most: 5 * time.Second}
+	for ctx.Err() == nil {
+		if l := w.currentLink(); l != nil {
+			kctx, cancel := context.WithTimeout(ctx, killWait)
+			err := l.Kill(kctx, w.run.SpawnID)
+			cancel()
+			if err == nil {
+				rest := time.NewTimer(drainWait)
+				select {
+				case <-ctx.Done():
+					rest.Stop()
+					return
+				case <-rest.C:
+				}
+			} else {
+				w.log.Warn("end process tree", "error", err)
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		err := w.s.p.Containers.Stop(ctx, w.container.ID, w.s.o.StopGrace)
+		if err == nil || errors.Is(err, core.ErrNotFound) {
+			w.closeLink() // so that the reader looks
+			return
+		}
+		w.log.Warn("stop container", "error", err)
+		pause.wait(ctx)
+	}
+}
+
+// reconnect opens the link again. It returns nil, nil when the spawn can be
+// read again, an ending when there is nothing left to read from, and errQuit
+// when Loop closes.
+func (w *work) reconnect(ctx context.Context) (*ending, error) {
+	w.closeLink()
+	pause := pauses{first: 50 * time.Millisecond, most: 5 * time.Second}
+	var lost time.Time
+	silent := 0
+	for {
+		facts, err := w.s.p.Containers.Facts(ctx, w.container.ID)
+		switch {
+		case ctx.Err() != nil:
+			return nil, errQuit
+		case errors.Is(err, core.ErrNotFound):
+			return &ending{gone: true}, nil
+		case err != nil:
+			if lost.IsZero() {
+				lost = time.Now()
+				w.s.p.Publish(w.notice("warning", "The container engine does not answer. Loop goes on with the run as soon as it does."))
+				w.log.Warn("engine does not answer", "error", err)
+			}
+			if !w.resumed && time.Since(lost) >= w.s.o.EngineGrace {
+				return &ending{engineLost: true}, nil
+			}
+		case !facts.Running:
+			return &ending{gone: true, facts: &facts, engineLost: !lost.IsZero()}, nil
+		default:
+			lost = time.Time{}
+			known := false
+			err := w.openLink(ctx)
+			if err == nil {
+				known, err = w.spawnKnown(ctx)
+			}
+			if err == nil && known {
+				return nil, nil
+			}
+			if ctx.Err() != nil {
+				return nil, errQuit
+			}
+			if err == nil { // loop init was restarted: nothing of the run lives
+				e, err := w.giveUpFacts(ctx)
+				return &e, err
+			}
+			w.log.Warn("link does not open", "error", err)
+			if silent++; silent >= linkTries {
+				e, err := w.giveUpFacts(ctx)
+				return &e, err
+			}
+		}
+		if !pause.wait(ctx) {
+			return nil, errQuit
+		}
+	}
+}
+
+// giveUp stops a container that cannot be talked to and reads what it left.
+func (w *work) giveUp(ctx context.Context) (ending, error) {
+	e, err := w.giveUpFacts(ctx)
+	if err != nil {
+		return ending{}, err
+	}
+	return w.salvage(ctx, e)
+}
+
+func (w *work) giveUpFacts(ctx context.Context) (ending, error) {
+	w.closeLink()
+	facts, err := w.stopped(ctx)
+	if err != nil {
+		if errors.Is(err, errEngineLost) {
+			return ending{engineLost: true}, nil
+		}
+		return ending{}, err
+	}
+	return ending{gone: true, facts: facts}, nil
+}
+
+// salvage reads the rest of the output from its file on this host.
+func (w *work) salvage(ctx context.Context, e ending) (ending, error) {
+	if w.s.p.Spools == nil {
+		return e, nil
+	}
+	rc, err := w.s.p.Spools.Open(ctx, w.run.ChannelID, w.run.SpawnID, w.readOff)
+	if err == nil {
+		err = w.follow(ctx, rc)
+	}
+	if ctx.Err() != nil {
+		return e, errQuit
+	}
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		w.log.Error("read what the container left", "error", err)
+	}
+	if e.exit == nil {
+		if st, ok := w.s.p.Spools.Exit(ctx, w.run.ChannelID, w.run.SpawnID); ok {
+			e.exit = &st
+		}
+	}
+	return e, nil
+}
+
+// sawResult gives the CLI time to exit after its result.
+func (w *work) sawResult() {
+	t := time.AfterFunc(w.s.o.ResultGrace, func() { w.end(errFinished) })
+	context.AfterFunc(w.ending, func() { t.Stop() }) // also once the run is over
+}

@@ -1,0 +1,219 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"loop/backend/core"
+)
+
+var errEngineLost = errors.New("engine does not answer")
+
+// concludeWait bounds what a closing Loop still does to end a run properly.
+const concludeWait = 30 * time.Second
+
+// conclude ends the run: verdict, stored end, clean-up, announcement, in an
+// order in which a crash at any point leaves a state the next start can finish.
+func (w *work) conclude(ctx context.Context, e ending) {
+	defer w.closeLink()
+	if err := w.prove(ctx, &e); err != nil {
+		return // Loop closes; the next start goes on
+	}
+	w.decide(e)
+	evs, ok := w.store(ctx)
+	if !ok {
+		return
+	}
+	w.sweep(ctx, e)
+	w.s.p.Publish(evs...)
+	w.s.p.Publish(w.s.queueEvent(w.run))
+	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.SessionID {
+		w.ch.SessionID = w.run.Outcome.SessionID
+		w.s.p.Publish(w.event(core.EventChannelUpdated, w.ch))
+	}
+}
+
+// prove makes sure nothing of the run is left when its CLI was not seen to end,
+// and fetches the facts that explain a kill.
+func (w *work) prove(ctx context.Context, e *ending) error {
+	if e.gone || e.engineLost {
+		return nil
+	}
+	killed := e.exit != nil && e.exit.Code == 137 && w.parser.Result() == nil && w.cause() == nil
+	if e.exit != nil && !killed {
+		return nil
+	}
+	if w.container.ID == "" {
+		return w.stopStray(ctx)
+	}
+	facts, err := w.stopped(ctx)
+	switch {
+	case errors.Is(err, errEngineLost):
+		e.engineLost = true
+		return nil
+	case err != nil:
+		return err
+	}
+	e.gone, e.facts = true, facts
+	return nil
+}
+
+// stopped stops the container and returns once the engine says it does not run:
+// its facts, nil when it is gone altogether. It returns errEngineLost after
+// EngineGrace and errQuit when Loop closes.
+func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
+	pause := pauses{first: 100 * time.Millisecond, most: 5 * time.Second}
+	began := time.Now()
+	for {
+		err := w.s.p.Containers.Stop(ctx, w.container.ID, w.s.o.StopGrace)
+		if errors.Is(err, core.ErrNotFound) {
+			return nil, nil
+		}
+		facts, ferr := w.s.p.Containers.Facts(ctx, w.container.ID)
+		switch {
+		case errors.Is(ferr, core.ErrNotFound):
+			return nil, nil
+		case ferr == nil && !facts.Running:
+			return &facts, nil
+		case ctx.Err() != nil:
+			return nil, errQuit
+		}
+		w.log.Warn("container not stopped yet", "stop", err, "facts", ferr)
+		if time.Since(began) >= w.s.o.EngineGrace {
+			return nil, errEngineLost
+		}
+		if !pause.wait(ctx) {
+			return nil, errQuit
+		}
+	}
+}
+
+// stopStray looks for a container that was made although Start did not say so.
+func (w *work) stopStray(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	defer cancel()
+	list, err := w.s.p.Containers.List(ctx)
+	if err != nil {
+		w.log.Warn("look for a stray container", "error", err)
+		return nil
+	}
+	for _, c := range list {
+		if c.RunID == w.run.ID && c.ID != "" {
+			w.s.retireContainer(ctx, c.ID, w.keepAlive())
+		}
+	}
+	return nil
+}
+
+// decide sets state and outcome.
+func (w *work) decide(e ending) {
+	o := &w.run.Outcome
+	if e.exit != nil {
+		o.ExitCode = e.exit.Code
+	} else if e.facts != nil {
+		o.ExitCode = e.facts.ExitCode
+	}
+	o.Model, o.SessionID = w.parser.Model(), w.parser.Session()
+	r := w.parser.Result()
+	if r != nil {
+		o.Text, o.NumTurns, o.StopReason, o.CostUSD = r.Text, r.NumTurns, r.StopReason, r.CostUSD
+		o.DurationMs, o.Duration = r.DurationMs, time.Duration(r.DurationMs)*time.Millisecond
+		if o.Model == "" {
+			o.Model = r.Model
+		}
+	}
+	w.run.State, o.Failure = w.verdict(e)
+	if w.run.EndedAt.IsZero() {
+		w.run.EndedAt = w.s.o.Now()
+	}
+	if w.readOff > w.run.SpoolOffset {
+		w.run.SpoolOffset = w.readOff
+	}
+}
+
+// store writes the end down. It tries for as long as Loop is open: a run whose
+// end is not stored is read again by the next start.
+func (w *work) store(ctx context.Context) ([]core.Event, bool) {
+	evs := append(w.held, w.event(core.EventStatus, statusOf(w.run, "")))
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+		out, err := w.s.p.Store.FinishRun(once, w.run, evs...)
+		cancel()
+		if err == nil {
+			return out, true
+		}
+		w.log.Error("store the run's end", "error", err)
+		if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
+			return nil, false // somebody ended or removed it; there is nothing to add
+		}
+		if !pause.wait(ctx) {
+			return nil, false
+		}
+	}
+}
+
+// sweep removes what the run used, now that its end is stored.
+func (w *work) sweep(ctx context.Context, e ending) {
+	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	defer cancel()
+	w.forget(once)
+	w.closeLink()
+	if w.noSession() {
+		if err := w.s.p.Store.SetChannelSession(once, w.run.ChannelID, ""); err != nil {
+			w.log.Error("drop the lost session", "error", err)
+		}
+	}
+	if w.container.ID == "" {
+		return
+	}
+	if w.s.retireContainer(once, w.container.ID, w.keepAlive()) != nil && ctx.Err() == nil {
+		w.s.retireLater(ctx, w.container.ID, w.keepAlive())
+	}
+}
+
+func (w *work) forget(ctx context.Context) {
+	if w.run.SpawnID == "" {
+		return
+	}
+	if l := w.currentLink(); l != nil {
+		err := l.Forget(ctx, w.run.SpawnID)
+		if err == nil {
+			return
+		}
+		w.log.Debug("forget spawn", "error", err)
+	}
+	if w.s.p.Spools != nil {
+		if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, w.run.SpawnID); err != nil {
+			w.log.Warn("delete output of the run", "error", err)
+		}
+	}
+}
+
+// retireContainer stops a container and has it removed after a while.
+func (s *Service) retireContainer(ctx context.Context, id core.ContainerID, after time.Duration) error {
+	if err := s.p.Containers.Stop(ctx, id, s.o.StopGrace); err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.p.Log.Warn("stop container", "container", id, "error", err)
+		return fmt.Errorf("stop container: %w", err)
+	}
+	if err := s.p.Containers.ScheduleRemoval(ctx, id, after); err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.p.Log.Warn("schedule removal", "container", id, "error", err)
+		return fmt.Errorf("schedule removal: %w", err)
+	}
+	return nil
+}
+
+// retireLater tries again until Loop closes, for an engine that is away. The
+// next start does the same for what is left.
+func (s *Service) retireLater(ctx context.Context, id core.ContainerID, after time.Duration) {
+	s.wg.Go(func() {
+		pause := pauses{first: time.Second, most: 30 * time.Second}
+		for pause.wait(ctx) {
+			if s.retireContainer(ctx, id, after) == nil {
+				return
+			}
+		}
+	})
+}

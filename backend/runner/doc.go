@@ -1,0 +1,31 @@
+// Package runner takes prompts to the agent CLI and its output to the timeline.
+//
+// A prompt is stored before Prompt returns. Each channel has one drain, so its
+// runs follow one another; channels run side by side up to a bound. A run goes
+// image, container, link, agent, then its output is followed line by line from
+// an absolute offset of the spool that loop init keeps, and stored in batches
+// together with the offset reached. Whatever breaks (the link, this process),
+// reading resumes at that offset: no turn is lost and none is stored twice.
+//
+// What happens to a run when something dies:
+//
+//   - The link breaks: it is opened again with growing pauses; the run goes on.
+//   - The engine stops answering: a notice, then the same, for EngineGrace.
+//     After that the run fails as engine_lost, with every turn the spool file
+//     on this host still gives; its container is stopped once the engine is back.
+//   - The container dies: the rest of the spool is read from its file. If a
+//     result is in it the run is done; otherwise it failed, with the reason.
+//   - Loop quits or crashes: containers go on. The next start re-attaches to
+//     runs whose agent lives, queues those whose agent never started, and reads
+//     the spool of the dead: done if a result is there, else interrupted, once.
+//   - Cancel and timeout: the process tree is ended through the link and the
+//     container stopped; the run is cancelled only when the engine or loop init
+//     has said that nothing of it is left.
+//
+// A terminal state is announced only after the container was told to stop (or
+// could not be), so who waits for a run's end finds nothing of it running.
+//
+// Runner is a service: it declares the ports it needs in core's words and knows
+// no adapter. Daemon assembles it; bind and channels use it through interfaces
+// of their own.
+package runner

@@ -1,0 +1,154 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"loop/backend/core"
+)
+
+// drain is the one goroutine that works a channel's queue while there is
+// something in it.
+type drain struct {
+	wake chan struct{} // capacity 1
+}
+
+// kick makes sure somebody looks at the channel's queue.
+func (s *Service) kick(ch core.ChannelID) { s.drainWith(ch, nil) }
+
+func (s *Service) drainWith(ch core.ChannelID, resume *core.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx := s.ctx
+	if ctx == nil || s.closing || ctx.Err() != nil {
+		return
+	}
+	d := s.drains[ch]
+	if d != nil {
+		select {
+		case d.wake <- struct{}{}:
+		default:
+		}
+		return
+	}
+	d = &drain{wake: make(chan struct{}, 1)}
+	s.drains[ch] = d
+	s.wg.Go(func() { s.drain(ctx, ch, d, resume) })
+}
+
+func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume *core.Run) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.drains, ch)
+		s.mu.Unlock()
+	}()
+	if resume != nil {
+		s.process(ctx, *resume, true)
+	}
+	pause := pauses{first: 200 * time.Millisecond, most: 30 * time.Second}
+	for ctx.Err() == nil {
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		run, ok, err := s.p.Store.ClaimNext(ctx, ch)
+		if err == nil && ok {
+			pause.reset()
+			s.process(ctx, run, false)
+			<-s.slots
+			continue
+		}
+		<-s.slots
+		if err != nil {
+			if ctx.Err() == nil {
+				s.p.Log.Error("claim next run", "channel", ch, "error", err)
+			}
+			pause.wait(ctx)
+			continue
+		}
+		wait, queued := s.untilDue(ctx, ch)
+		if !queued && s.retire(ch, d) {
+			return
+		}
+		if queued {
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-d.wake:
+			case <-ctx.Done():
+			}
+			timer.Stop()
+		}
+	}
+}
+
+// untilDue says how long the first queued run has to wait.
+func (s *Service) untilDue(ctx context.Context, ch core.ChannelID) (time.Duration, bool) {
+	list, err := s.p.Store.Queue(ctx, ch)
+	if err != nil {
+		return time.Second, ctx.Err() == nil
+	}
+	var first time.Time
+	for i, r := range list {
+		if i == 0 || r.NotBefore.Before(first) {
+			first = r.NotBefore
+		}
+	}
+	// Never zero: a run that is due and still not claimed waits for another.
+	return max(first.Sub(s.o.Now()), 20*time.Millisecond), len(list) > 0
+}
+
+// retire ends a drain unless it was woken meanwhile.
+func (s *Service) retire(ch core.ChannelID, d *drain) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-d.wake:
+		return false
+	default:
+		delete(s.drains, ch)
+		return true
+	}
+}
+
+func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
+	s.mu.Lock()
+	w := newWork(ctx, s, run, s.modes[run.ID])
+	s.active[run.ID] = w
+	delete(s.modes, run.ID)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.active, run.ID)
+		s.mu.Unlock()
+		w.cancel(nil)
+		close(w.done)
+	}()
+	s.p.Publish(s.queueEvent(run))
+	if resumed {
+		w.resume(ctx)
+		return
+	}
+	w.begin(ctx)
+}
+
+// pauses grow from first to most, doubling.
+type pauses struct {
+	first, most, next time.Duration
+}
+
+func (p *pauses) reset() { p.next = 0 }
+
+// wait sleeps and reports whether ctx is still alive.
+func (p *pauses) wait(ctx context.Context) bool {
+	p.next = min(max(p.next*2, p.first), p.most)
+	t := time.NewTimer(p.next)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,238 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+const (
+	batchEvents = 256     // stored events in one transaction at most
+	batchBytes  = 1 << 20 // offset is stored at least this often, pieces only or not
+)
+
+// parsed is one line, understood.
+type parsed struct {
+	items  []transcript.Item
+	start  int64
+	end    int64
+	result bool
+}
+
+// follow reads one stream to its end and stores what it says. It returns nil at
+// the stream's end, errQuit when Loop closes, or the error that broke the
+// stream; the caller may go on at w.readOff with another stream. It closes rc.
+func (w *work) follow(ctx context.Context, rc io.ReadCloser) error {
+	lines := make(chan parsed, 64)
+	quit := make(chan struct{})
+	var readErr error // read after lines is closed
+	go func() {
+		defer close(lines)
+		r := transcript.NewReader(rc, w.readOff)
+		start := w.readOff
+		for {
+			l, err := r.Next()
+			if err != nil {
+				if err != io.EOF {
+					readErr = err
+				}
+				return
+			}
+			before := w.parser.Result()
+			p := parsed{items: w.parser.Parse(l), start: start, end: l.End}
+			p.result = w.parser.Result() != before
+			start = l.End
+			select {
+			case lines <- p:
+			case <-quit:
+				return
+			}
+		}
+	}()
+	defer func() { // the reading goroutine ends before follow returns
+		close(quit)
+		rc.Close()
+		for range lines {
+		}
+	}()
+
+	var b batch
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	defer timer.Stop()
+	armed := false
+	for {
+		select {
+		case p, ok := <-lines:
+			if !ok {
+				if err := w.flush(ctx, &b); err != nil {
+					return err
+				}
+				return readErr
+			}
+			w.readOff = p.end
+			if p.result && w.resultAt < 0 {
+				// What follows is stored together with the run's end: until then a
+				// crash must find the result again.
+				if err := w.flush(ctx, &b); err != nil {
+					return err
+				}
+				w.resultAt = p.start
+				w.sawResult()
+			}
+			b.add(p)
+			if b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes && w.resultAt < 0 {
+				if err := w.flush(ctx, &b); err != nil {
+					return err
+				}
+				armed = false
+				timer.Stop()
+			} else if !armed {
+				armed = true
+				timer.Reset(w.s.o.Flush)
+			}
+		case <-timer.C:
+			armed = false
+			if err := w.flush(ctx, &b); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return errQuit
+		}
+	}
+}
+
+// batch gathers what was read since the last flush.
+type batch struct {
+	items  []transcript.Item
+	end    int64
+	stored int
+}
+
+func (b *batch) add(p parsed) {
+	b.end = p.end
+	for _, it := range p.items {
+		if n := len(b.items); it.Passing && n > 0 && b.items[n-1].Passing {
+			if joined, ok := join(b.items[n-1], it); ok {
+				b.items[n-1] = joined
+				continue
+			}
+		}
+		if !it.Passing {
+			b.stored++
+		}
+		b.items = append(b.items, it)
+	}
+}
+
+// join makes one piece of two that follow one another.
+func join(a, b transcript.Item) (transcript.Item, bool) {
+	x, ok := a.Data.(core.MessageStreaming)
+	y, ok2 := b.Data.(core.MessageStreaming)
+	if !ok || !ok2 || x.MsgID != y.MsgID || x.Block != y.Block || x.Kind != y.Kind || x.Offset+len(x.Delta) != y.Offset {
+		return a, false
+	}
+	x.Delta += y.Delta
+	a.Data = x
+	return a, true
+}
+
+// flush stores and then tells a batch. A database that refuses is asked again:
+// the bytes are safe in the spool, and waiting loses less than ending the run.
+func (w *work) flush(ctx context.Context, b *batch) error {
+	if b.end == 0 {
+		return nil
+	}
+	evs := make([]core.Event, len(b.items))
+	var keep []core.Event
+	for i, it := range b.items {
+		evs[i] = w.event(it.Type, it.Data)
+		if !it.Passing {
+			keep = append(keep, evs[i])
+		}
+	}
+	from, to := w.run.SpoolOffset, b.end
+	switch {
+	case w.resultAt >= 0:
+		w.held = append(w.held, keep...)
+		if len(w.held) > batchEvents {
+			w.held = w.held[:batchEvents] // nothing honest says that much after its result
+		}
+		keep = nil
+	case len(keep) > 0 || to-from >= batchBytes:
+		stored, err := w.append(ctx, from, to, keep)
+		if err != nil {
+			return err
+		}
+		w.run.SpoolOffset = to
+		keep = stored
+	}
+	n := 0
+	out := evs[:0]
+	for i, it := range b.items {
+		e := evs[i]
+		if !it.Passing {
+			if n >= len(keep) {
+				continue // held: told when stored
+			}
+			e = keep[n]
+			n++
+		}
+		out = append(out, e)
+		w.observe(it)
+	}
+	*b = batch{}
+	w.s.p.Publish(out...)
+	return nil
+}
+
+func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]core.Event, error) {
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for first := true; ; first = false {
+		stored, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, from, to, evs...)
+		if err == nil {
+			return stored, nil
+		}
+		if ctx.Err() != nil {
+			return nil, errQuit
+		}
+		w.log.Error("store events", "error", err)
+		if first {
+			w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not store the run's output and tries again: %s", core.AsFailure(err).Cause)))
+		}
+		if !pause.wait(ctx) {
+			return nil, errQuit
+		}
+	}
+}
+
+// observe keeps the partial message and calls the hooks.
+func (w *work) observe(it transcript.Item) {
+	h := w.mode.hooks
+	switch d := it.Data.(type) {
+	case core.MessageStreaming:
+		w.live.add(d)
+	case core.MessageCreated:
+		w.live.settle(d.MsgID, "text")
+		call(h.OnTurn, d)
+	case core.Thinking:
+		w.live.settle(d.MsgID, "thinking")
+		call(h.OnThinking, d)
+	case core.ToolUse:
+		call(h.OnToolUse, d)
+	case core.ToolResult:
+		call(h.OnToolResult, d)
+	case core.Activity:
+		call(h.OnActivity, d)
+	}
+}
+
+func call[T any](f func(T), v T) {
+	if f != nil {
+		f(v)
+	}
+}

@@ -1,0 +1,157 @@
+package runner
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Store keeps runs and the timeline. Methods may be called from any goroutine;
+// one that returned nil is durable. The store package says more of each.
+type Store interface {
+	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
+	Run(ctx context.Context, id core.RunID) (core.Run, error)
+	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
+	QueueLengths(ctx context.Context) (map[core.ChannelID]int, error)
+	ActiveRuns(ctx context.Context) ([]core.Run, error)
+	Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error)
+	ClaimNext(ctx context.Context, ch core.ChannelID) (core.Run, bool, error)
+	UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
+	AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error)
+	SetChannelSession(ctx context.Context, ch core.ChannelID, session core.SessionID) error
+	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
+}
+
+// Containers is the registry. Errors about a container that is gone wrap
+// core.ErrNotFound; when the engine does not answer they are Failures with
+// CodeNoEngine, CodeEngineLost or CodeEngineDenied.
+type Containers interface {
+	Start(ctx context.Context, spec core.Spec) (core.Container, error)
+	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
+	ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error
+	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
+	List(ctx context.Context) ([]core.Container, error)
+}
+
+// Images makes sure the agent image is there; it waits for a build under way.
+type Images interface {
+	Ensure(ctx context.Context) error
+}
+
+// Links opens the link into a container and returns after its hello. The
+// runner closes what it opened.
+type Links interface {
+	Open(ctx context.Context, c core.Container) (core.Link, error)
+}
+
+// Spools reads what a dead container left on this host.
+type Spools interface {
+	// Open reads a spawn's stdout from an absolute offset. An error that wraps
+	// core.ErrNotFound says the spawn never wrote one. The caller closes it.
+	Open(ctx context.Context, ch core.ChannelID, spawn core.SpawnID, offset int64) (io.ReadCloser, error)
+	// Exit reads how the spawn ended, if loop init lived to write it down.
+	Exit(ctx context.Context, ch core.ChannelID, spawn core.SpawnID) (core.ExitStatus, bool)
+	// Drop deletes a spawn's files; missing ones are fine.
+	Drop(ctx context.Context, ch core.ChannelID, spawn core.SpawnID) error
+}
+
+// SpecFunc resolves the container of a run and how the CLI is started in it.
+// Problems of the configuration or directory are Failures.
+type SpecFunc func(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error)
+
+// SessionFunc says whether a channel's session can be resumed. known is false
+// when it could not be found out; only a proven absence drops the resume.
+type SessionFunc func(ch core.Channel, workDir string, session core.SessionID) (exists, known bool)
+
+// Launch is how the CLI of one run is started: what the configuration says and
+// the container's spec does not. It holds secrets and is never stored.
+type Launch struct {
+	Bin             string // the CLI's path or name in the container; empty is claude
+	Model           string
+	Effort          string
+	DisallowedTools []string
+	// OAuthToken wins over APIKey. A demo run gets neither.
+	OAuthToken string
+	APIKey     string
+	// Upstream is where model calls go through the link; the zero value means
+	// that the CLI reaches the model itself, at BaseURL if that is set.
+	Upstream core.ModelUpstream
+	BaseURL  string
+	// Env is added to the CLI's environment and wins over the runner's own.
+	Env []core.EnvVar
+	// MCPServers are added to the built-in server “loop”; one of that name
+	// replaces it.
+	MCPServers map[string]MCPServer
+	Timeout    time.Duration // of the whole run; 0 is Options.Timeout
+	KeepAlive  time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
+}
+
+// MCPServer is one entry of the CLI's MCP configuration.
+type MCPServer struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// Ports are what the runner works with; Spools, Sessions and Log may be nil.
+type Ports struct {
+	Store      Store
+	Containers Containers
+	Images     Images
+	Links      Links
+	Spools     Spools
+	Specs      SpecFunc
+	Sessions   SessionFunc
+	Publish    func(...core.Event)
+	Log        *slog.Logger
+}
+
+// Options bound the runner's patience. Zero values take the defaults in
+// parentheses.
+type Options struct {
+	Now         func() time.Time
+	Parallel    int           // runs under way at once over all channels (8)
+	Timeout     time.Duration // of a run (1 h, the original's default)
+	KeepAlive   time.Duration // of a stopped container (300 s, the original's)
+	StopGrace   time.Duration // between TERM and KILL when a container is stopped (5 s)
+	ResultGrace time.Duration // for the CLI to exit after its result (15 s)
+	EngineGrace time.Duration // for an engine that went away to come back (2 min)
+	PausedGrace time.Duration // for a full disk to be freed (2 min)
+	Flush       time.Duration // how long events are gathered before they are stored (10 ms)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 8
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&o.Timeout, time.Hour}, {&o.KeepAlive, 300 * time.Second}, {&o.StopGrace, 5 * time.Second},
+		{&o.ResultGrace, 15 * time.Second}, {&o.EngineGrace, 2 * time.Minute},
+		{&o.PausedGrace, 2 * time.Minute}, {&o.Flush, 10 * time.Millisecond},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return o
+}
+
+// Hooks observe one run in this process, in the order of its output, from one
+// goroutine; they must not block. A run with hooks is streamed; see Options of
+// PromptWith for batch mode.
+type Hooks struct {
+	OnTurn       func(core.MessageCreated)
+	OnToolUse    func(core.ToolUse)
+	OnToolResult func(core.ToolResult)
+	OnThinking   func(core.Thinking)
+	OnActivity   func(core.Activity)
+}

@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"loop/backend/core"
+)
+
+// recover looks after what an earlier launch of Loop left: runs under way,
+// containers of runs that had ended, and the queue.
+func (s *Service) recover(ctx context.Context) {
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	var active []core.Run
+	for {
+		var err error
+		if active, err = s.p.Store.ActiveRuns(ctx); err == nil {
+			break
+		}
+		s.p.Log.Error("read runs under way", "error", err)
+		if !pause.wait(ctx) {
+			return
+		}
+	}
+	for _, r := range active {
+		s.drainWith(r.ChannelID, &r)
+	}
+	queued, err := s.p.Store.QueueLengths(ctx)
+	if err != nil {
+		s.p.Log.Error("read queues", "error", err)
+	}
+	for ch := range queued {
+		s.kick(ch)
+	}
+	s.wg.Go(func() { s.retireLeftovers(ctx) })
+}
+
+// retireLeftovers stops containers whose run has ended: Loop died between
+// storing the end and stopping them, or the engine was away.
+func (s *Service) retireLeftovers(ctx context.Context) {
+	pause := pauses{first: 250 * time.Millisecond, most: 30 * time.Second}
+	for {
+		list, err := s.p.Containers.List(ctx)
+		if err == nil {
+			for _, c := range list {
+				if c.Status == core.ContainerRunning && c.RunID != "" && c.ID != "" && s.ended(ctx, c.RunID) {
+					_ = s.retireContainer(ctx, c.ID, s.o.KeepAlive) // logged there; the registry's reconcile is next
+				}
+			}
+			return
+		}
+		if !pause.wait(ctx) {
+			return
+		}
+	}
+}
+
+func (s *Service) ended(ctx context.Context, id core.RunID) bool {
+	r, err := s.p.Store.Run(ctx, id)
+	return errors.Is(err, core.ErrNotFound) || err == nil && r.State.Terminal()
+}
+
+// resume takes over a run of an earlier launch.
+func (w *work) resume(ctx context.Context) {
+	w.resumed = true
+	if err := w.readChannel(ctx); err != nil {
+		if ctx.Err() == nil {
+			w.setupEnd = err
+			w.conclude(ctx, ending{})
+		}
+		return
+	}
+	if w.run.ContainerID == "" {
+		// Stopped before the container was known: nothing ran.
+		_ = w.stopStray(ctx)
+		w.requeue(ctx)
+		return
+	}
+	w.container = core.Container{ID: w.run.ContainerID, ChannelID: w.run.ChannelID, RunID: w.run.ID, Type: core.TypeAgent}
+	if list, err := w.s.p.Containers.List(ctx); err == nil {
+		for _, c := range list {
+			if c.ID == w.run.ContainerID {
+				w.container = c
+			}
+		}
+	}
+	// The launch says where model calls go and how long the run may take.
+	if _, _, launch, err := w.s.p.Specs(ctx, w.run, w.ch); err == nil {
+		w.launch = launch
+	} else if ctx.Err() != nil {
+		return
+	} else {
+		w.log.Warn("resolve container of a run taken over", "error", err)
+	}
+	dead, err := w.reconnect(ctx)
+	if err != nil {
+		w.closeLink()
+		return
+	}
+	if dead == nil {
+		w.reattach(ctx)
+		return
+	}
+	dead.early = true
+	if w.run.State == core.RunStarting && w.neverSpawned(ctx) {
+		w.sweepContainer(ctx)
+		w.requeue(ctx)
+		return
+	}
+	e, err := w.salvage(ctx, *dead)
+	if err != nil {
+		return
+	}
+	w.conclude(ctx, e)
+}
+
+func (w *work) reattach(ctx context.Context) {
+	if w.run.State == core.RunStarting {
+		w.run.State = core.RunRunning
+		if err := w.step(ctx, ""); err != nil {
+			w.log.Error("store step", "error", err)
+			w.closeLink()
+			return // still starting in the database: the next start tries again
+		}
+	}
+	if err := w.say(ctx, "info", "Loop was restarted while this run was under way, and has re-attached to it."); err != nil {
+		w.log.Warn("store notice", "error", err)
+	}
+	w.attend(ctx)
+}
+
+// neverSpawned is true only when it is known that the CLI was not started.
+func (w *work) neverSpawned(ctx context.Context) bool {
+	if w.s.p.Spools == nil {
+		return false
+	}
+	rc, err := w.s.p.Spools.Open(ctx, w.run.ChannelID, w.run.SpawnID, 0)
+	if err == nil {
+		rc.Close()
+		return false
+	}
+	return errors.Is(err, core.ErrNotFound)
+}
+
+func (w *work) sweepContainer(ctx context.Context) {
+	w.closeLink()
+	if w.s.retireContainer(ctx, w.container.ID, w.keepAlive()) != nil && ctx.Err() == nil {
+		w.s.retireLater(ctx, w.container.ID, w.keepAlive())
+	}
+}
+
+// requeue puts a run back whose agent was never started; the drain that called
+// goes on with it.
+func (w *work) requeue(ctx context.Context) {
+	if w.cause() == errCancelled {
+		w.conclude(ctx, ending{gone: true})
+		return
+	}
+	w.run.State, w.run.ContainerID, w.run.SpawnID, w.run.StartedAt, w.run.SpoolOffset = core.RunQueued, "", "", time.Time{}, 0
+	evs, err := w.s.p.Store.UpdateRun(ctx, w.run, w.notice("info", "Loop was closed before the agent had started; the prompt is queued again."))
+	if err != nil {
+		w.log.Error("queue the run again", "error", err)
+		return
+	}
+	w.s.p.Publish(append(evs, w.s.queueEvent(w.run))...)
+}

@@ -1,0 +1,328 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// MaxPrompt bounds a prompt in bytes: it travels in one frame of the link
+// (1 MiB) beside everything else of the spawn request.
+const MaxPrompt = 512 << 10
+
+// Service runs prompts. Its methods may be called from any goroutine; nothing
+// is started before Run.
+type Service struct {
+	p Ports
+	o Options
+
+	slots chan struct{} // one per run under way
+	wg    sync.WaitGroup
+
+	mu      sync.Mutex
+	ctx     context.Context // of Run; nil before it
+	closing bool            // Run is ending: nothing new is started
+	drains  map[core.ChannelID]*drain
+	active  map[core.RunID]*work
+	modes   map[core.RunID]mode
+}
+
+// mode is what PromptWith asked for; it does not survive this process, after
+// which a run is streamed without hooks.
+type mode struct {
+	hooks Hooks
+	batch bool
+}
+
+// New makes the service.
+func New(p Ports, o Options) *Service {
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Publish == nil {
+		p.Publish = func(...core.Event) {}
+	}
+	o = o.withDefaults()
+	return &Service{
+		p: p, o: o, slots: make(chan struct{}, o.Parallel),
+		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{}, modes: map[core.RunID]mode{},
+	}
+}
+
+// Run first looks after the runs that were under way when Loop last ended,
+// then works the queues until ctx is done. It returns when nothing it started
+// is left; containers of runs under way go on. It may be called once.
+func (s *Service) Run(ctx context.Context) error {
+	s.mu.Lock()
+	if s.ctx != nil {
+		s.mu.Unlock()
+		return errors.New("runner already runs")
+	}
+	s.ctx = ctx
+	s.mu.Unlock()
+	s.recover(ctx)
+	<-ctx.Done()
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.wg.Wait()
+	return nil
+}
+
+// Prompt stores a prompt as a queued run together with its message and returns
+// it; the run starts when the channel is free. An empty ID gets one. The same
+// ID again returns the run as it stands.
+func (s *Service) Prompt(ctx context.Context, req core.Run) (core.Run, error) {
+	return s.PromptWith(ctx, req, nil)
+}
+
+// PromptWith is Prompt with hooks. Without hooks (nil) events reach the
+// timeline while the run goes on; Batch instead waits for its end.
+func (s *Service) PromptWith(ctx context.Context, req core.Run, hooks *Hooks) (core.Run, error) {
+	m := mode{}
+	if hooks != nil {
+		m.hooks = *hooks
+	}
+	return s.enqueue(ctx, req, m)
+}
+
+// Batch is Prompt for a run nobody watches: its output is read once, after the
+// CLI has ended.
+func (s *Service) Batch(ctx context.Context, req core.Run) (core.Run, error) {
+	return s.enqueue(ctx, req, mode{batch: true})
+}
+
+func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, error) {
+	if err := checkPrompt(req.Prompt); err != nil {
+		return core.Run{}, err
+	}
+	ch, err := s.p.Store.Channel(ctx, req.ChannelID)
+	if err != nil {
+		if errors.Is(err, core.ErrNotFound) {
+			return core.Run{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel or add the folder again.")
+		}
+		return core.Run{}, fmt.Errorf("read channel: %w", err)
+	}
+	if req.ID == "" {
+		req.ID = core.RunID(core.NewID())
+	}
+	run := core.Run{
+		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
+		Demo: req.Demo || ch.Kind == core.KindDemo, Script: req.Script, NotBefore: req.NotBefore,
+		State: core.RunQueued, CreatedAt: s.o.Now(),
+	}
+	s.mu.Lock()
+	if _, known := s.modes[run.ID]; !known {
+		s.modes[run.ID] = m
+	}
+	s.mu.Unlock()
+	said := core.NewEvent(core.EventMessageCreated, ch.ID, run.ID, s.o.Now(), core.MessageCreated{
+		MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt,
+	})
+	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, said)
+	if err != nil {
+		s.dropMode(run.ID)
+		if errors.Is(err, core.ErrConflict) {
+			return core.Run{}, core.Fail(core.CodeConflict, err, "This prompt's id is already used by another prompt.", "Send the prompt again.")
+		}
+		return core.Run{}, fmt.Errorf("store prompt: %w", err)
+	}
+	if created {
+		s.p.Publish(append(evs, s.queueEvent(stored))...)
+	} else if stored.State.Terminal() {
+		s.dropMode(run.ID)
+	}
+	s.kick(ch.ID)
+	return stored, nil
+}
+
+func checkPrompt(p string) error {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return core.Fail(core.CodeInvalid, nil, "The prompt is empty.", "Write what the agent should do.")
+	case len(p) > MaxPrompt:
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The prompt is %d KiB long; the limit is %d KiB.", len(p)>>10, MaxPrompt>>10),
+			"Put the long part into a file in the folder and name the file in the prompt.")
+	case !utf8.ValidString(p) || strings.ContainsRune(p, 0):
+		return core.Fail(core.CodeInvalid, nil, "The prompt is not plain text.", "Remove the characters that are not text.")
+	}
+	return nil
+}
+
+// Remove takes a queued run out of the queue; one that has started is a conflict.
+func (s *Service) Remove(ctx context.Context, id core.RunID) error {
+	run, err := s.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run.State == core.RunQueued {
+		if err = s.cancelQueued(ctx, run); !errors.Is(err, core.ErrConflict) {
+			return err
+		}
+	}
+	return core.Fail(core.CodeConflict, err, "This prompt has already been started.", "Stop the run instead.")
+}
+
+// Cancel ends a run and returns once it is proven gone: a queued one at once,
+// one under way when its processes have ended. A run that has ended is fine.
+func (s *Service) Cancel(ctx context.Context, id core.RunID) error {
+	run, err := s.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run.State == core.RunQueued {
+		if err := s.cancelQueued(ctx, run); err == nil || !errors.Is(err, core.ErrConflict) {
+			return err
+		}
+		if run, err = s.run(ctx, id); err != nil { // it was claimed meanwhile
+			return err
+		}
+	}
+	if run.State.Terminal() {
+		return nil
+	}
+	w := s.workOf(ctx, id)
+	if w == nil {
+		if run, err = s.run(ctx, id); err == nil && run.State.Terminal() {
+			return nil
+		}
+		return core.Fail(core.CodeConflict, err, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
+	}
+	w.end(errCancelled)
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return core.Fail(core.CodeTimeout, ctx.Err(), "The run was told to stop, but its end is not proven yet.",
+			"Loop goes on trying; look at the run's state in a moment.")
+	}
+	if run, err = s.run(ctx, id); err != nil {
+		return err
+	}
+	if !run.State.Terminal() {
+		return core.Fail(core.CodeConflict, nil, "The run was not ended because Loop is closing.", "Start Loop again and stop the run there.")
+	}
+	return nil
+}
+
+// CancelChannel ends everything of a channel, queued runs first.
+func (s *Service) CancelChannel(ctx context.Context, ch core.ChannelID) error {
+	queued, err := s.p.Store.Queue(ctx, ch)
+	if err != nil {
+		return fmt.Errorf("read queue: %w", err)
+	}
+	for _, r := range queued {
+		if err := s.Cancel(ctx, r.ID); err != nil {
+			return err
+		}
+	}
+	active, err := s.p.Store.ActiveRuns(ctx)
+	if err != nil {
+		return fmt.Errorf("read runs: %w", err)
+	}
+	for _, r := range active {
+		if r.ChannelID == ch {
+			if err := s.Cancel(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Retry queues the prompt of an ended run again, as a new run.
+func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
+	run, err := s.run(ctx, id)
+	if err != nil {
+		return core.Run{}, err
+	}
+	if !run.State.Terminal() {
+		return core.Run{}, core.Fail(core.CodeConflict, nil, "This run has not ended yet.", "Wait for its end or stop it first.")
+	}
+	return s.Prompt(ctx, core.Run{ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo, Script: run.Script})
+}
+
+// LiveMessage is what has been streamed of a message that is not complete. The
+// place in Blocks is the block's number; blocks already stored are empty.
+type LiveMessage struct {
+	RunID  core.RunID
+	MsgID  string
+	Blocks []LiveBlock
+}
+
+// LiveBlock is one block of a LiveMessage.
+type LiveBlock struct {
+	Kind string // text, thinking
+	Text string
+}
+
+// Live returns the message being written in a channel, nil when there is none.
+func (s *Service) Live(ch core.ChannelID) *LiveMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.active {
+		if w.run.ChannelID == ch {
+			return w.live.snapshot(w.run.ID)
+		}
+	}
+	return nil
+}
+
+func (s *Service) run(ctx context.Context, id core.RunID) (core.Run, error) {
+	run, err := s.p.Store.Run(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return run, core.Fail(core.CodeNotFound, err, "This run does not exist.", "Reload the timeline.")
+	}
+	return run, err
+}
+
+func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
+	run.State, run.EndedAt = core.RunCancelled, s.o.Now()
+	run.Outcome.Failure = cancelledFailure()
+	evs, err := s.p.Store.FinishRun(ctx, run, core.NewEvent(core.EventStatus, run.ChannelID, run.ID, s.o.Now(), statusOf(run, "")))
+	if err != nil {
+		return fmt.Errorf("cancel queued run: %w", err)
+	}
+	s.dropMode(run.ID)
+	s.p.Publish(append(evs, s.queueEvent(run))...)
+	return nil
+}
+
+// workOf waits briefly for a run that was claimed but is not registered yet.
+func (s *Service) workOf(ctx context.Context, id core.RunID) *work {
+	deadline := time.NewTimer(2 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s.mu.Lock()
+		w := s.active[id]
+		s.mu.Unlock()
+		if w != nil {
+			return w
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (s *Service) dropMode(id core.RunID) {
+	s.mu.Lock()
+	delete(s.modes, id)
+	s.mu.Unlock()
+}
+
+func (s *Service) queueEvent(run core.Run) core.Event {
+	return core.NewEvent(core.EventQueueChanged, run.ChannelID, run.ID, s.o.Now(), run)
+}

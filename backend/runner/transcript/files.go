@@ -1,0 +1,62 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"loop/backend/core"
+)
+
+// filesOf reads which file a tool says it wrote. It is what the tool reports,
+// not proof: a command may have changed more.
+func filesOf(v jsontext.Value) []core.FileChange {
+	if v.Kind() != '{' || !bytes.Contains(v, []byte(`"filePath"`)) {
+		return nil
+	}
+	var w wireFile
+	if decode(v, &w) != nil || w.FilePath == "" {
+		return nil
+	}
+	c := core.FileChange{Path: clipMarked(w.FilePath, 4096), Kind: "edit"}
+	var patch strings.Builder
+	for _, h := range w.Patch {
+		if patch.Len() < maxPatch {
+			fmt.Fprintf(&patch, "@@ -%d,%d +%d,%d @@\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
+		}
+		for _, l := range h.Lines {
+			switch {
+			case strings.HasPrefix(l, "+"):
+				c.Added++
+			case strings.HasPrefix(l, "-"):
+				c.Removed++
+			}
+			if patch.Len() < maxPatch {
+				patch.WriteString(l)
+				patch.WriteByte('\n')
+			}
+		}
+	}
+	c.Patch = clipMarked(patch.String(), maxPatch)
+	switch {
+	case w.Type == "create":
+		c.Kind = "create"
+		if w.Content != nil && len(w.Patch) == 0 {
+			c.Added = lineCount(*w.Content)
+		}
+	case w.Type == "update", len(w.Patch) > 0:
+	default:
+		return nil // a file that was read
+	}
+	return []core.FileChange{c}
+}
+
+func lineCount(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,80 @@
+package transcript
+
+import (
+	"encoding/json"
+
+	"loop/backend/core"
+)
+
+// Item is one thing for the timeline. Data is the payload struct of package
+// core that belongs to Type, or json.RawMessage for core.EventRaw.
+type Item struct {
+	Type core.EventType
+	Data any
+	// Passing items tell what is going on at the moment; they are shown but not
+	// stored: pieces of messages, “requesting”.
+	Passing bool
+}
+
+// Result is the CLI's final word.
+type Result struct {
+	Subtype        string
+	IsError        bool
+	APIErrorStatus int // HTTP status of the API's refusal, 0 if none
+	Text           string
+	Errors         []string
+	SessionID      core.SessionID
+	DurationMs     int64
+	NumTurns       int
+	StopReason     string
+	TerminalReason string
+	CostUSD        float64
+	Model          string // the one that wrote most, if the result says so
+	Usage          Usage
+	Denials        int // tool calls the CLI refused
+	// Cut says that the line was too long or broken off; what could be read is here.
+	Cut bool
+}
+
+// Failed reports whether the CLI says that the run did not succeed.
+func (r *Result) Failed() bool {
+	return r.IsError || (r.Subtype != "" && r.Subtype != "success")
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+// APIError is what the CLI prints as a message of its own when the API refused.
+type APIError struct {
+	Kind string // authentication_failed, rate_limit, overloaded, billing_error, …
+	Text string
+}
+
+// Limits of what one item may hold; more is cut with a mark.
+const (
+	maxText   = 1 << 20  // one message or thought
+	maxOutput = 8 << 10  // a tool's output, the original's limit
+	maxInput  = 64 << 10 // a tool's input as JSON
+	maxField  = 8 << 10  // one string in a shortened input
+	maxPatch  = 32 << 10 // hunks of one changed file
+	maxRaw    = 16 << 10 // a line of an unknown kind
+	maxShort  = 1 << 10  // descriptions
+)
+
+func raw(line []byte) Item {
+	if len(line) <= maxRaw && json.Valid(line) {
+		return Item{Type: core.EventRaw, Data: json.RawMessage(append([]byte(nil), line...))}
+	}
+	cut, _ := clip(string(line[:min(len(line), maxRaw+8)]), maxRaw)
+	b, _ := json.Marshal(struct {
+		Truncated bool   `json:"truncated"`
+		Bytes     int    `json:"bytes"`
+		Text      string `json:"text"`
+	}{true, len(line), cut}) // a struct of plain fields always encodes
+	return Item{Type: core.EventRaw, Data: json.RawMessage(b)}
+}

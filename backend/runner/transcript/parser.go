@@ -1,0 +1,173 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// Parser turns lines into items and remembers what a run's end needs. Use it
+// from one goroutine; it may go on with the lines of a resumed stream.
+type Parser struct {
+	result   *Result
+	apiError *APIError
+	session  core.SessionID
+	model    string
+	lines    int
+	garbage  tailKeeper
+
+	// The message being streamed.
+	msgID string
+	block int
+	sent  int // bytes of the block handed out
+}
+
+// Result is the CLI's final word, nil while there is none. The last one counts.
+func (p *Parser) Result() *Result { return p.result }
+
+// APIError is the last refusal of the API the CLI told of, nil if there is none.
+func (p *Parser) APIError() *APIError { return p.apiError }
+
+// Session is the session id last seen.
+func (p *Parser) Session() core.SessionID { return p.session }
+
+// Model is the model last seen.
+func (p *Parser) Model() string { return p.model }
+
+// Lines counts lines that were JSON objects with a type.
+func (p *Parser) Lines() int { return p.lines }
+
+// Garbage is the end of what was printed besides JSON, for diagnosis: at most
+// 20 lines and 2000 bytes.
+func (p *Parser) Garbage() string { return p.garbage.String() }
+
+// Parse reads one line. It keeps nothing of the line's memory.
+func (p *Parser) Parse(l Line) []Item {
+	line := l.Data
+	if len(bytes.TrimSpace(line)) == 0 && len(l.Tail) == 0 {
+		return nil
+	}
+	if !utf8.Valid(line) {
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	}
+	typ := string(peekType(line))
+	if len(l.Tail) > 0 {
+		return p.long(typ, line, l)
+	}
+	if typ == "" {
+		var head struct {
+			Type string `json:"type"`
+		}
+		if line = bytes.TrimSpace(line); line[0] != '{' || decode(line, &head) != nil || head.Type == "" {
+			p.garbage.add(line)
+			return nil
+		}
+		typ = head.Type
+	}
+	items, err := p.kind(typ, line)
+	if err != nil {
+		// Half a line, or members of other types than known.
+		if typ == "result" {
+			if r := salvageResult(line, nil); r != nil {
+				p.take(r)
+				return nil
+			}
+		}
+		if json.Valid(line) {
+			p.lines++
+			return []Item{raw(line)}
+		}
+		p.garbage.add(line)
+		return nil
+	}
+	p.lines++
+	return items
+}
+
+func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
+	switch typ {
+	case "stream_event":
+		if isDull(line) {
+			return nil, nil
+		}
+		return p.stream(line)
+	case "assistant":
+		return p.assistant(line)
+	case "user":
+		return p.user(line)
+	case "system":
+		return p.system(line)
+	case "result":
+		var w wireResult
+		if err := decode(line, &w); err != nil {
+			return nil, err
+		}
+		p.take(w.result())
+		return nil, nil
+	case "rate_limit_event":
+		var w wireRateLimit
+		if err := decode(line, &w); err != nil || w.Info.Status == "" {
+			return []Item{raw(line)}, err
+		}
+		return []Item{{Type: core.EventActivity, Data: core.Activity{
+			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.model,
+		}}}, nil
+	case "keep_alive":
+		return nil, nil
+	}
+	if !json.Valid(line) {
+		return nil, fmt.Errorf("not JSON")
+	}
+	return []Item{raw(line)}, nil
+}
+
+// long handles a line of which the middle is missing.
+func (p *Parser) long(typ string, line []byte, l Line) []Item {
+	size := int64(len(l.Data)) + l.Cut + int64(len(l.Tail))
+	p.lines++
+	if typ == "result" {
+		p.take(salvageResult(line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD"))))
+	} else if typ == "" {
+		p.lines--
+		p.garbage.add(line)
+		typ = "text"
+	}
+	what := fmt.Sprintf("The agent printed a line of %d bytes (%s). Loop kept the beginning; the rest is not shown.", size, clipShort(typ))
+	return []Item{
+		{Type: core.EventNotice, Data: core.Notice{Level: "warning", Text: what}},
+		raw(line[:min(len(line), maxRaw+1)]),
+	}
+}
+
+func (p *Parser) take(r *Result) {
+	if r == nil {
+		return
+	}
+	p.result = r
+	if r.SessionID != "" {
+		p.session = r.SessionID
+	} else {
+		r.SessionID = p.session
+	}
+	if p.model != "" {
+		r.Model = p.model // the session's own; a helper model may have written more
+	}
+}
+
+func (p *Parser) saw(session, model string) {
+	if session != "" {
+		p.session = core.SessionID(clipShort(session))
+	}
+	if model != "" && model != "<synthetic>" {
+		p.model = clipShort(model)
+	}
+}
+
+func clipShort(s string) string {
+	s, _ = clip(s, maxShort)
+	return s
+}

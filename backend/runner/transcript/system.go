@@ -1,0 +1,74 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+func (p *Parser) system(line []byte) ([]Item, error) {
+	var w wireSystem
+	if err := decode(line, &w); err != nil {
+		return nil, err
+	}
+	p.saw(w.SessionID, w.Model)
+	switch w.Subtype {
+	case "init":
+		items := []Item{activity("init", "", w.Model)}
+		for _, m := range w.MCPServers {
+			if m.Status != "connected" && m.Status != "pending" && m.Status != "" {
+				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
+					Text: fmt.Sprintf("The MCP server %s is not available to the agent (%s).", clipShort(m.Name), clipShort(m.Status))}})
+			}
+		}
+		return items, nil
+	case "status":
+		if w.Status == "" {
+			return nil, nil
+		}
+		it := activity(clipShort(w.Status), "", "")
+		it.Passing = w.Status == "requesting"
+		return []Item{it}, nil
+	case "thinking_tokens":
+		it := activity("thinking", fmt.Sprintf("%d tokens", w.Tokens), "")
+		it.Passing = true
+		return []Item{it}, nil
+	case "task_started", "task_progress", "task_notification":
+		text := w.Description
+		if text == "" {
+			text = w.Summary
+		}
+		if w.Subtype == "task_notification" && w.Status != "" {
+			text = strings.TrimSpace(w.Status + ": " + text)
+		}
+		if w.LastTool != "" {
+			text += " (" + w.LastTool + ")"
+		}
+		return []Item{activity(w.Subtype, text, "")}, nil
+	case "task_updated":
+		return []Item{raw(line)}, nil
+	case "api_retry":
+		return []Item{activity("api_retry", retryText(w), "")}, nil
+	case "compact_boundary", "microcompact_boundary":
+		return []Item{{Type: core.EventNotice, Data: core.Notice{Level: "info", Text: "The conversation was long and has been compacted."}}}, nil
+	}
+	return []Item{raw(line)}, nil
+}
+
+// retryText says in words what the CLI is waiting for.
+func retryText(w wireSystem) string {
+	why := "The model could not be reached"
+	switch {
+	case w.ErrorStatus == 529:
+		why = "The model is overloaded (529)"
+	case w.ErrorStatus == 429:
+		why = "The model limits the rate of requests (429)"
+	case w.ErrorStatus > 0:
+		why = fmt.Sprintf("The model answered with an error (%d)", w.ErrorStatus)
+	}
+	wait := min(max(w.DelayMs, 0), 1e9) // a hostile number must not overflow a Duration
+	return fmt.Sprintf("%s. Trying again in %s, attempt %d of %d.", why,
+		time.Duration(wait*float64(time.Millisecond)).Round(100*time.Millisecond), w.Attempt, w.MaxRetries)
+}

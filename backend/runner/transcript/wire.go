@@ -1,0 +1,123 @@
+package transcript
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The shapes below name only what is used; everything else is skipped while
+// decoding. They were taken from recordings of Claude Code 2.1.197 (testdata).
+
+// lenient: a repeated name takes its last value and broken UTF-8 is replaced,
+// because output that is only a little wrong is still worth showing.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+func decode(b []byte, v any) error { return json.Unmarshal(b, v, lenient) }
+
+type wireMessage struct {
+	Message struct {
+		ID      string         `json:"id"`
+		Model   string         `json:"model"`
+		Content jsontext.Value `json:"content"`
+	} `json:"message"`
+	Parent        string         `json:"parent_tool_use_id"`
+	SessionID     string         `json:"session_id"`
+	Error         string         `json:"error"`
+	ToolUseResult jsontext.Value `json:"tool_use_result"`
+}
+
+type wireBlock struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	Thinking  string         `json:"thinking"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Input     jsontext.Value `json:"input"`
+	ToolUseID string         `json:"tool_use_id"`
+	Content   jsontext.Value `json:"content"`
+	IsError   bool           `json:"is_error"`
+}
+
+type wireStream struct {
+	Event struct {
+		Type    string `json:"type"`
+		Index   int    `json:"index"`
+		Message struct {
+			ID    string `json:"id"`
+			Model string `json:"model"`
+		} `json:"message"`
+		Block struct {
+			Type string `json:"type"`
+		} `json:"content_block"`
+		Delta struct {
+			Type     string `json:"type"`
+			Text     string `json:"text"`
+			Thinking string `json:"thinking"`
+		} `json:"delta"`
+	} `json:"event"`
+	Parent string `json:"parent_tool_use_id"`
+}
+
+type wireSystem struct {
+	Subtype     string  `json:"subtype"`
+	SessionID   string  `json:"session_id"`
+	Model       string  `json:"model"`
+	Status      string  `json:"status"`
+	Description string  `json:"description"`
+	Summary     string  `json:"summary"`
+	LastTool    string  `json:"last_tool_name"`
+	Tokens      int64   `json:"estimated_tokens"`
+	Attempt     int     `json:"attempt"`
+	MaxRetries  int     `json:"max_retries"`
+	DelayMs     float64 `json:"retry_delay_ms"`
+	ErrorStatus int     `json:"error_status"`
+	Error       string  `json:"error"`
+	MCPServers  []struct {
+		Name   string `json:"name"`
+		Status string `json:"status"`
+	} `json:"mcp_servers"`
+	Compact struct {
+		Trigger   string `json:"trigger"`
+		PreTokens int64  `json:"pre_tokens"`
+	} `json:"compact_metadata"`
+}
+
+type wireResult struct {
+	Subtype        string   `json:"subtype"`
+	IsError        bool     `json:"is_error"`
+	APIErrorStatus int      `json:"api_error_status"`
+	Result         string   `json:"result"`
+	Errors         []string `json:"errors"`
+	SessionID      string   `json:"session_id"`
+	DurationMs     float64  `json:"duration_ms"`
+	NumTurns       int      `json:"num_turns"`
+	StopReason     string   `json:"stop_reason"`
+	TerminalReason string   `json:"terminal_reason"`
+	CostUSD        float64  `json:"total_cost_usd"`
+	Usage          Usage    `json:"usage"`
+	ModelUsage     map[string]struct {
+		Output int64 `json:"outputTokens"`
+	} `json:"modelUsage"`
+	Denials []jsontext.Value `json:"permission_denials"`
+}
+
+type wireRateLimit struct {
+	Info struct {
+		Status   string  `json:"status"`
+		ResetsAt float64 `json:"resetsAt"`
+		Type     string  `json:"rateLimitType"`
+	} `json:"rate_limit_info"`
+}
+
+type wireFile struct {
+	Type     string  `json:"type"`
+	FilePath string  `json:"filePath"`
+	Content  *string `json:"content"`
+	Patch    []struct {
+		OldStart int      `json:"oldStart"`
+		OldLines int      `json:"oldLines"`
+		NewStart int      `json:"newStart"`
+		NewLines int      `json:"newLines"`
+		Lines    []string `json:"lines"`
+	} `json:"structuredPatch"`
+}

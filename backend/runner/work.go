@@ -1,0 +1,278 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// Why a run is ended before its CLI ends by itself.
+var (
+	errCancelled = errors.New("cancelled")
+	errTimeout   = errors.New("timed out")
+	errSpoolFull = errors.New("spool full")
+	errDiskFull  = errors.New("disk full")
+	errFinished  = errors.New("result seen, CLI still alive")
+	// errQuit is not an end of the run: Loop is closing and the run goes on.
+	errQuit = errors.New("loop is closing")
+)
+
+// work is one run under way in this process. Fields without a lock belong to
+// the goroutine of the drain.
+type work struct {
+	s    *Service
+	run  core.Run
+	ch   core.Channel
+	mode mode
+	log  *slog.Logger
+	live live
+	done chan struct{} // closed when this process is through with the run
+
+	// ending is done when the run is to be ended (its cause says why) or when
+	// Loop closes.
+	ending context.Context
+	cancel context.CancelCauseFunc
+
+	launch    Launch
+	container core.Container
+	resumed   bool // taken over from an earlier launch of Loop
+	setupEnd  error
+
+	parser   *transcript.Parser
+	readOff  int64 // the next byte of stdout to read
+	resultAt int64 // where the result's line begins; -1 while there is none
+	held     []core.Event
+
+	mu   sync.Mutex
+	link core.Link
+}
+
+func newWork(ctx context.Context, s *Service, run core.Run, m mode) *work {
+	w := &work{
+		s: s, run: run, mode: m, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
+		done: make(chan struct{}), parser: &transcript.Parser{}, readOff: run.SpoolOffset, resultAt: -1,
+	}
+	w.ending, w.cancel = context.WithCancelCause(ctx)
+	return w
+}
+
+// end asks for the run to be ended; the first cause counts.
+func (w *work) end(cause error) { w.cancel(cause) }
+
+// cause is why the run is to be ended; nil while it is not, or when only Loop is closing.
+func (w *work) cause() error {
+	switch c := context.Cause(w.ending); c {
+	case errCancelled, errTimeout, errSpoolFull, errDiskFull, errFinished:
+		return c
+	}
+	return nil
+}
+
+// begin takes a claimed run from its start to its end.
+func (w *work) begin(ctx context.Context) {
+	if err := w.setup(w.ending); err != nil {
+		w.closeLink()
+		if ctx.Err() != nil && w.cause() == nil {
+			return // the next start looks after it
+		}
+		w.setupEnd = err
+		w.conclude(ctx, ending{})
+		return
+	}
+	w.attend(ctx)
+}
+
+// setup brings the run to the point where the CLI runs.
+func (w *work) setup(ctx context.Context) error {
+	if err := w.readChannel(ctx); err != nil {
+		return err
+	}
+	if err := w.step(ctx, stepImage); err != nil {
+		return err
+	}
+	if err := w.s.p.Images.Ensure(ctx); err != nil {
+		return fmt.Errorf("image: %w", err)
+	}
+	spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+	if err != nil {
+		return fmt.Errorf("resolve container: %w", err)
+	}
+	w.launch = launch
+	w.run.StartedAt = w.s.o.Now() // the time limit does not count an image build
+	if err := w.step(ctx, stepContainer, w.explain(why)...); err != nil {
+		return err
+	}
+	if w.container, err = w.s.p.Containers.Start(ctx, spec); err != nil {
+		return fmt.Errorf("start container: %w", err)
+	}
+	// The spawn's id is stored before the spawn, so that a later launch of Loop
+	// can tell a CLI that was started from one that was not.
+	w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
+	w.readOff = 0
+	if err := w.step(ctx, stepLink); err != nil {
+		return err
+	}
+	if err := w.openLink(ctx); err != nil {
+		return fmt.Errorf("open link: %w", err)
+	}
+	if err := w.step(ctx, stepAgent); err != nil {
+		return err
+	}
+	if err := w.spawn(ctx, spec, why); err != nil {
+		return fmt.Errorf("start agent: %w", err)
+	}
+	w.run.State = core.RunRunning
+	return w.step(ctx, "")
+}
+
+func (w *work) readChannel(ctx context.Context) (err error) {
+	if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err != nil {
+		return fmt.Errorf("read channel: %w", err)
+	}
+	return nil
+}
+
+// step stores where the run stands and tells it.
+func (w *work) step(ctx context.Context, name string, more ...core.Event) error {
+	evs, err := w.s.p.Store.UpdateRun(ctx, w.run, append(more, w.event(core.EventStatus, statusOf(w.run, name)))...)
+	if err != nil {
+		return fmt.Errorf("store step: %w", err)
+	}
+	w.s.p.Publish(evs...)
+	return nil
+}
+
+// explain makes a notice of everything that was left out of the container.
+func (w *work) explain(why core.Explanation) []core.Event {
+	var evs []core.Event
+	for _, m := range why.Skipped {
+		evs = append(evs, w.notice("warning", fmt.Sprintf("The mount %s was left out: %s", m.Text, m.Reason)))
+	}
+	for _, n := range why.Notices {
+		evs = append(evs, w.notice("info", n))
+	}
+	return evs
+}
+
+// spawn starts the CLI. When the link breaks meanwhile, the question whether it
+// was started is asked again through a new one.
+func (w *work) spawn(ctx context.Context, spec core.Spec, why core.Explanation) error {
+	resume := w.ch.SessionID
+	if resume != "" && w.s.p.Sessions != nil {
+		if exists, known := w.s.p.Sessions(w.ch, spec.WorkDir, resume); known && !exists {
+			resume = ""
+			if err := w.say(ctx, "info", "The earlier conversation is no longer kept by the agent, so this run starts a new one."); err != nil {
+				return err
+			}
+		}
+	}
+	mcp, err := mcpConfig(w.launch, w.run, spec.WorkDir)
+	if err != nil {
+		return err
+	}
+	req := core.SpawnRequest{
+		ID: w.run.SpawnID, Argv: argv(w.launch, w.run.SpawnID, resume, why.AddDirs), Env: environ(w.launch, w.run),
+		Dir: spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(w.run.Prompt), Spool: true,
+		Files: []core.SpawnFile{{Name: mcpFile, Data: mcp}},
+	}
+	for try := 0; ; try++ {
+		_, err := w.currentLink().Spawn(ctx, req)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, core.ErrLinkDown) || try >= 3 || ctx.Err() != nil {
+			return err
+		}
+		if err := w.openLink(ctx); err != nil {
+			return err
+		}
+		if known, err := w.spawnKnown(ctx); err == nil && known {
+			return nil
+		}
+	}
+}
+
+// say stores and tells a notice at the run's present offset.
+func (w *work) say(ctx context.Context, level, text string) error {
+	evs, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, w.run.SpoolOffset, w.run.SpoolOffset, w.notice(level, text))
+	if err != nil {
+		return fmt.Errorf("store notice: %w", err)
+	}
+	w.s.p.Publish(evs...)
+	return nil
+}
+
+func (w *work) openLink(ctx context.Context) error {
+	w.closeLink()
+	l, err := w.s.p.Links.Open(ctx, w.container)
+	if err != nil {
+		return err
+	}
+	up := w.launch.Upstream
+	up.Demo = up.Demo || w.run.Demo
+	if up.Demo || up.BaseURL != "" {
+		l.RouteModel(w.run.ID, up)
+	}
+	w.mu.Lock()
+	w.link = l
+	w.mu.Unlock()
+	return nil
+}
+
+func (w *work) currentLink() core.Link {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.link
+}
+
+func (w *work) closeLink() {
+	w.mu.Lock()
+	l := w.link
+	w.link = nil
+	w.mu.Unlock()
+	if l != nil {
+		if err := l.Close(); err != nil {
+			w.log.Debug("close link", "error", err)
+		}
+	}
+}
+
+func (w *work) spawnKnown(ctx context.Context) (bool, error) {
+	l := w.currentLink()
+	if l == nil {
+		return false, core.ErrLinkDown
+	}
+	list, err := l.Spawns(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, sp := range list {
+		if sp.ID == w.run.SpawnID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (w *work) timeout() time.Duration {
+	if w.launch.Timeout > 0 {
+		return w.launch.Timeout
+	}
+	return w.s.o.Timeout
+}
+
+func (w *work) keepAlive() time.Duration {
+	switch {
+	case w.launch.KeepAlive > 0:
+		return w.launch.KeepAlive
+	case w.launch.KeepAlive < 0:
+		return 0
+	}
+	return w.s.o.KeepAlive
+}
