@@ -26,5 +26,5 @@ const (
 )
 
 // GuestDir is where the read-only volume with the guest binary is mounted: the
-// folder that holds the binary's bin/.
-var GuestDir = path.Dir(path.Dir(GuestBin))
+// binary is at the volume's root.
+var GuestDir = path.Dir(GuestBin)

@@ -45,7 +45,7 @@ var engineSockets = map[string]bool{
 
 // appTargets are container paths that belong to the app, with all below them.
 var appTargets = []string{
-	GuestRunDir, GuestDir, "/proc", "/sys", "/dev",
+	GuestRunDir, path.Dir(GuestDir), "/proc", "/sys", "/dev",
 	"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf",
 	"/etc/ld.so.preload", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/loop",
 	"/var/run/docker.sock", "/run/docker.sock", "/.dockerenv",
