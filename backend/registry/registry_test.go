@@ -1,0 +1,503 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/engine"
+)
+
+const install = "install-1"
+
+// rows is a store in memory that can be told to fail.
+type rows struct {
+	mu   sync.Mutex
+	m    map[string]core.Container
+	fail map[string]error // by method
+}
+
+func newRows() *rows { return &rows{m: map[string]core.Container{}, fail: map[string]error{}} }
+
+func (s *rows) edit(method, name string, f func(*core.Container)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fail[method]; err != nil {
+		return err
+	}
+	c, ok := s.m[name]
+	if !ok {
+		return core.ErrNotFound
+	}
+	f(&c)
+	s.m[name] = c
+	return nil
+}
+
+func (s *rows) ReserveContainer(_ context.Context, c core.Container) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fail["Reserve"]; err != nil {
+		return err
+	}
+	if _, ok := s.m[c.Name]; ok {
+		return core.ErrConflict
+	}
+	s.m[c.Name] = c
+	return nil
+}
+
+func (s *rows) SetContainerID(_ context.Context, name string, id core.ContainerID) error {
+	return s.edit("SetID", name, func(c *core.Container) { c.ID = id })
+}
+
+func (s *rows) SetContainerStatus(_ context.Context, name string, st core.ContainerStatus, at time.Time) error {
+	return s.edit("SetStatus", name, func(c *core.Container) { c.Status, c.RemoveAt = st, at })
+}
+
+func (s *rows) DropContainer(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fail["Drop"]; err != nil {
+		return err
+	}
+	delete(s.m, name)
+	return nil
+}
+
+func (s *rows) Containers(context.Context) ([]core.Container, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []core.Container
+	for _, c := range s.m {
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+type world struct {
+	t      *testing.T
+	fake   *engine.Fake
+	store  *rows
+	reg    *Registry
+	mu     sync.Mutex
+	events []core.EventType
+	stop   func()
+}
+
+// newWorld makes a registry on the fake engine and runs it; call in a bubble.
+func newWorld(t *testing.T, store *rows, fake *engine.Fake) *world {
+	t.Helper()
+	w := &world{t: t, fake: fake, store: store}
+	if fake == nil {
+		w.fake = engine.NewFake()
+		w.fake.AddImage("img", "sha256:1", nil)
+	}
+	w.reg = New(Options{Install: install, Store: store, Engine: w.fake, Watcher: w.fake, Publish: func(e core.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.events = append(w.events, e.Type)
+	}})
+	if err := w.reg.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := w.reg.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	w.stop = func() {
+		cancel()
+		<-done
+	}
+	synctest.Wait()
+	return w
+}
+
+func (w *world) end() {
+	w.stop()
+	_ = w.fake.Close()
+}
+
+// pass lets time of the bubble pass and everything due happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func spec(name string) core.Spec {
+	return core.Spec{Name: name, Image: "img", ChannelID: "ch", RunID: "run", Type: core.TypeAgent,
+		Labels: map[string]string{core.LabelInstall: install, core.LabelApp: core.LabelAppName, core.LabelChannel: "ch"}}
+}
+
+func (w *world) start(name string) core.Container {
+	w.t.Helper()
+	c, err := w.reg.Start(w.t.Context(), spec(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return c
+}
+
+// want checks the one row in memory and in the store; status "" means no row.
+func (w *world) want(name string, st core.ContainerStatus) core.Container {
+	w.t.Helper()
+	got, ok := w.reg.row(name)
+	w.store.mu.Lock()
+	kept, okStore := w.store.m[name]
+	w.store.mu.Unlock()
+	if st == "" {
+		if ok || okStore {
+			w.t.Fatalf("row of %s is still there: %+v, stored %+v", name, got, kept)
+		}
+		return core.Container{}
+	}
+	if !ok || !okStore || got.Status != st || kept.Status != st || !got.RemoveAt.Equal(kept.RemoveAt) || got.ID != kept.ID {
+		w.t.Fatalf("row of %s is %+v, stored %+v; want status %s", name, got, kept, st)
+	}
+	return got
+}
+
+func (w *world) gone(id core.ContainerID) {
+	w.t.Helper()
+	if _, err := w.fake.Inspect(context.Background(), id); !errors.Is(err, core.ErrNotFound) {
+		w.t.Fatalf("the engine still has the container: %v", err)
+	}
+}
+
+func TestLifeOfAContainer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		if c.Status != core.ContainerRunning || c.ID == "" {
+			t.Fatalf("started: %+v", c)
+		}
+		w.want("a", core.ContainerRunning)
+		if err := w.reg.Stop(t.Context(), c.ID, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.want("a", core.ContainerStopped)
+		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, 100*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		w.want("a", core.ContainerPendingRemoval)
+		pass(99 * time.Second)
+		w.want("a", core.ContainerPendingRemoval)
+		if _, err := w.fake.Inspect(t.Context(), c.ID); err != nil {
+			t.Fatalf("removed before its time: %v", err)
+		}
+		pass(2 * time.Second)
+		w.want("a", "")
+		w.gone(c.ID)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		want := []core.EventType{core.EventContainerAdded, core.EventContainerChanged, core.EventContainerChanged, core.EventContainerChanged, core.EventContainerRemoved}
+		if !slices.Equal(w.events, want) {
+			t.Errorf("events %v, want %v", w.events, want)
+		}
+	})
+}
+
+func TestEndedContainerGoesByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		w.fake.EndMain(c.ID, 137, true)
+		synctest.Wait()
+		w.want("a", core.ContainerStopped)
+		f, err := w.reg.Facts(t.Context(), c.ID)
+		if err != nil || !f.OOMKilled || f.ExitCode != 137 {
+			t.Fatalf("facts %+v, %v", f, err)
+		}
+		pass(DefaultKeep + time.Second)
+		w.want("a", "")
+		w.gone(c.ID)
+	})
+}
+
+func TestScheduledWhileRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.want("a", core.ContainerRunning)
+		if err := w.reg.KeepRunning(t.Context(), c.ID); err != nil {
+			t.Fatal(err)
+		}
+		pass(2 * time.Minute)
+		w.want("a", core.ContainerRunning)
+		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.fake.EndMain(c.ID, 0, false)
+		synctest.Wait()
+		w.want("a", core.ContainerPendingRemoval)
+		if err := w.reg.KeepRunning(t.Context(), c.ID); !errors.Is(err, core.ErrNotRunning) {
+			t.Fatalf("kept an ended container: %v", err)
+		}
+		pass(time.Minute + time.Second)
+		w.want("a", "")
+	})
+}
+
+func TestRemovalSurvivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows()
+		w := newWorld(t, store, nil)
+		c := w.start("a")
+		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.stop()
+		pass(5 * time.Minute) // Loop is away
+		w2 := newWorld(t, store, w.fake)
+		defer w2.end()
+		pass(time.Second)
+		w2.want("a", "")
+		w2.gone(c.ID)
+	})
+}
+
+func TestEngineDownKeepsRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		a, b := w.start("a"), w.start("b")
+		if err := w.reg.ScheduleRemoval(t.Context(), a.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
+		w.fake.Vanish(b.ID)
+		pass(10 * time.Minute)
+		if n := len(w.reg.List()); n != 2 {
+			t.Fatalf("%d rows while the engine is away, want 2", n)
+		}
+		w.fake.SetDown(nil)
+		pass(retryRemoval + time.Second)
+		w.want("a", "")
+		w.want("b", "") // gone meanwhile without an event
+		w.gone(a.ID)
+	})
+}
+
+func TestReconcileWithoutEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		a := w.start("a")
+		w.fake.Vanish(a.ID)
+		pass(reconcileEvery + time.Second)
+		w.want("a", "")
+	})
+}
+
+func TestOnlyThisInstall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		other := spec("other")
+		other.Labels = map[string]string{core.LabelInstall: "install-2", core.LabelApp: core.LabelAppName}
+		id, _, err := w.fake.Create(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.reg.Start(t.Context(), other); err == nil {
+			t.Fatal("a foreign label was started")
+		}
+		// One of this install's that the rows do not know gets one and goes in time.
+		lost, _, err := w.fake.Create(t.Context(), spec("lost"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(reconcileEvery + time.Second)
+		w.want("lost", core.ContainerStopped)
+		pass(DefaultKeep + time.Second)
+		w.want("lost", "")
+		w.gone(lost)
+		if _, err := w.fake.Inspect(t.Context(), id); err != nil {
+			t.Fatalf("another install's container was touched: %v", err)
+		}
+	})
+}
+
+// A crash of Loop at each step of Start leaves rows and containers that the next
+// start brings in order.
+func TestCrashDuringStart(t *testing.T) {
+	cases := map[string]struct {
+		row     core.Container
+		created bool
+	}{
+		"before create":  {core.Container{Name: "a", Status: core.ContainerReserved}, false},
+		"before the id":  {core.Container{Name: "a", Status: core.ContainerReserved}, true},
+		"before started": {core.Container{Name: "a", Status: core.ContainerReserved, ID: "set"}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, fake := newRows(), engine.NewFake()
+				fake.AddImage("img", "sha256:1", nil)
+				if tc.created {
+					id, _, err := fake.Create(t.Context(), spec("a"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if tc.row.ID != "" {
+						tc.row.ID = id
+					}
+				}
+				store.m["a"] = tc.row
+				w := newWorld(t, store, fake)
+				defer w.end()
+				pass(DefaultKeep + reconcileEvery + time.Second)
+				w.want("a", "")
+				if list, _ := fake.List(t.Context(), nil); len(list) != 0 {
+					t.Fatalf("left behind: %+v", list)
+				}
+			})
+		})
+	}
+}
+
+// flaky makes single engine calls fail, before or after they took effect.
+type flaky struct {
+	*engine.Fake
+	failCreateAfter, failStart, failRemove error
+}
+
+func (f *flaky) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
+	id, w, err := f.Fake.Create(ctx, s)
+	if f.failCreateAfter != nil {
+		return "", nil, f.failCreateAfter
+	}
+	return id, w, err
+}
+
+func (f *flaky) Start(ctx context.Context, id core.ContainerID) error {
+	if f.failStart != nil {
+		return f.failStart
+	}
+	return f.Fake.Start(ctx, id)
+}
+
+func (f *flaky) Remove(ctx context.Context, id core.ContainerID, force bool) error {
+	if f.failRemove != nil {
+		return f.failRemove
+	}
+	return f.Fake.Remove(ctx, id, force)
+}
+
+func TestStartFailures(t *testing.T) {
+	boom := errors.New("boom")
+	cases := map[string]func(*flaky, *rows){
+		"reserve":               func(_ *flaky, s *rows) { s.fail["Reserve"] = boom },
+		"create, answer lost":   func(f *flaky, _ *rows) { f.failCreateAfter = boom },
+		"id cannot be written":  func(_ *flaky, s *rows) { s.fail["SetID"] = boom },
+		"start":                 func(f *flaky, _ *rows) { f.failStart = boom },
+		"status cannot be kept": func(_ *flaky, s *rows) { s.fail["SetStatus"] = boom },
+	}
+	for name, breakIt := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fake := engine.NewFake()
+				fake.AddImage("img", "sha256:1", nil)
+				fl, store := &flaky{Fake: fake}, newRows()
+				r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake})
+				breakIt(fl, store)
+				if _, err := r.Start(t.Context(), spec("a")); !errors.Is(err, boom) {
+					t.Fatalf("start: %v", err)
+				}
+				if len(r.List()) != 0 || len(store.m) != 0 {
+					t.Fatalf("rows left: %v, %v", r.List(), store.m)
+				}
+				if list, _ := fake.List(t.Context(), nil); len(list) != 0 {
+					t.Fatalf("containers left: %+v", list)
+				}
+				_ = fake.Close()
+			})
+		})
+	}
+	t.Run("missing image makes no container", func(t *testing.T) {
+		fake := engine.NewFake()
+		r := New(Options{Install: install, Store: newRows(), Engine: fake, Watcher: fake})
+		if _, err := r.Start(t.Context(), spec("a")); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
+			t.Fatalf("start: %v, rows %v", err, r.List())
+		}
+	})
+}
+
+func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := engine.NewFake()
+		fake.AddImage("img", "sha256:1", nil)
+		fl, store := &flaky{Fake: fake, failRemove: errors.New("busy")}, newRows()
+		r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		c, err := r.Start(t.Context(), spec("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		pass(5 * time.Minute)
+		if got, ok := r.row("a"); !ok || got.Status != core.ContainerPendingRemoval {
+			t.Fatalf("row %+v, %v", got, ok)
+		}
+		fl.failRemove = nil
+		pass(retryRemoval + time.Second)
+		if len(r.List()) != 0 || len(store.m) != 0 {
+			t.Fatalf("rows left: %v", r.List())
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		_ = fake.Close()
+	})
+}
+
+func TestOneListCallPerReconcile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		for i := range 20 {
+			w.start(fmt.Sprint("c", i))
+		}
+		before := len(w.fake.Calls())
+		if err := w.reg.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if calls := w.fake.Calls()[before:]; !slices.Equal(calls, []string{"List"}) {
+			t.Fatalf("a reconcile of 20 containers called %v", calls)
+		}
+	})
+}
+
+func TestLegalSteps(t *testing.T) {
+	if legal(core.ContainerRunning, core.ContainerReserved) || legal(core.ContainerPendingRemoval, core.ContainerReserved) {
+		t.Error("nothing goes back to reserved")
+	}
+	r := New(Options{Install: install, Store: newRows()})
+	r.rows["a"] = core.Container{Name: "a", Status: core.ContainerRunning}
+	if err := r.move(t.Context(), "a", core.ContainerReserved, time.Time{}); !errors.Is(err, core.ErrConflict) {
+		t.Fatalf("illegal step: %v", err)
+	}
+}
