@@ -14,18 +14,34 @@ started=$CACHE/engine.started # "pid N" or "systemd": what start did
 log=$CACHE/dockerd.log
 wait_seconds=60 # a first start creates bridge, iptables rules and containerd's state; slow disks need most of it
 
-# addresses in the order Loop itself tries them.
+# addresses in the order backend/engine tries them; keep the two in step. A place
+# the person chose is the only one, as for the docker command.
 addresses() {
+  local xdg=${XDG_RUNTIME_DIR:-} chosen=''
   if [ -n "${DOCKER_HOST:-}" ]; then
     say "$DOCKER_HOST"
     return
   fi
+  if have docker && { [ -n "${DOCKER_CONTEXT:-}" ] || grep -qs '"currentContext"' "${DOCKER_CONFIG:-$HOME/.docker}/config.json"; }; then
+    chosen=$(docker context inspect --format '{{.Endpoints.docker.Host}}' 2>/dev/null || true)
+    if [ -n "$chosen" ]; then
+      say "$chosen"
+      return
+    fi
+  fi
+  if [ -z "$xdg" ] && is_linux && ! is_root; then xdg=/run/user/$(id -u); fi
   say unix:///var/run/docker.sock
-  [ -z "${XDG_RUNTIME_DIR:-}" ] || say "unix://$XDG_RUNTIME_DIR/docker.sock"
-  say "unix://$HOME/.docker/run/docker.sock"
+  if [ -n "$xdg" ]; then
+    say "unix://$xdg/docker.sock"
+    say "unix://$xdg/podman/podman.sock"
+  fi
+  ! is_linux || say unix:///run/podman/podman.sock
+  say "unix://$HOME/.local/share/containers/podman/machine/podman.sock"
   say "unix://$HOME/.colima/default/docker.sock"
-  [ -z "${XDG_RUNTIME_DIR:-}" ] || say "unix://$XDG_RUNTIME_DIR/podman/podman.sock"
-  say unix:///run/podman/podman.sock
+  say "unix://$HOME/.config/colima/default/docker.sock"
+  say "unix://$HOME/.orbstack/run/docker.sock"
+  say "unix://$HOME/.docker/run/docker.sock"
+  say "unix://$HOME/.docker/desktop/docker.sock"
 }
 
 # ping ADDRESS: 0 answers, 3 is there but refuses us, 1 otherwise.

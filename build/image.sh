@@ -14,6 +14,12 @@ build/setup.sh run
 build/engine.sh start
 [ -x "$BIN/loop" ] || build/binaries.sh all
 
+# Certificates this computer was told to trust beyond the usual ones (a company's
+# proxy) have to be trusted during the build as well.
+if [ -z "${SSL_CERT_FILE:-}" ] && ls /usr/local/share/ca-certificates/*.crt >/dev/null 2>&1; then
+  export SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
+fi
+
 case ${1:-build} in
   build) "$BIN/loop" image build ;;
   ensure) "$BIN/loop" image ensure ;;

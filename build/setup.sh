@@ -115,8 +115,9 @@ check_engine() {
     fi
   fi
   # The base image is made with it where no registry answers. Linux only.
-  is_linux && tool debootstrap debootstrap ''
-  return 0
+  is_linux || return 0
+  tool debootstrap debootstrap ''
+  is_root || tool fakeroot fakeroot '' # debootstrap's first stage insists on root
 }
 
 check_test_tools() {

@@ -42,7 +42,6 @@ stage_unit() { go_test unit -race ./...; }
 stage_cross() { build/cross.sh; }
 
 stage_image() {
-  write_config
   build/image.sh ensure
   build/claude.sh "$LOOP_CLAUDE_BIN"
 }
@@ -80,24 +79,6 @@ go_test() {
 engine_packages() {
   grep -rlE --include='*_test.go' '^//go:build .*(docker|claude)' backend agentimage |
     while IFS= read -r f; do printf './%s\n' "$(dirname "$f")"; done | sort -u
-}
-
-# Certificates this computer trusts beyond the usual ones (a company's proxy)
-# have to reach the image build too.
-write_config() {
-  local first=1 f
-  mkdir -p "$LOOP_HOME"
-  chmod 700 "$LOOP_HOME"
-  {
-    printf '{\n  "extra_ca_files": ['
-    for f in /usr/local/share/ca-certificates/*.crt; do
-      [ -f "$f" ] || continue
-      [ $first = 1 ] || printf ', '
-      printf '"%s"' "$f"
-      first=0
-    done
-    printf ']\n}\n'
-  } >"$LOOP_HOME/config.json"
 }
 
 needed='setup frontend build image' # others build on these

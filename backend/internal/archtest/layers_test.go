@@ -76,6 +76,7 @@ var outside = []struct {
 	{"github.com/pressly/goose/v3", []string{"backend/store"}, "migrations stay in the store"},
 	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
+	{"github.com/mattn/go-isatty", []string{"backend/cli"}, "whether a person is watching"},
 	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e"}, "the event socket and its client"},
 	{"github.com/gofrs/flock", []string{"backend/daemon", "backend/store", "backend/config"}, "one instance per Loop folder"},
 	{"github.com/hashicorp/yamux", []string{"backend/guestlink", "backend/wire", "agentimage/guest"}, "streams on the one link"},

@@ -1,0 +1,117 @@
+package archtest
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loop/backend/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated part of docs/configuration.md")
+
+const (
+	tableBegin = "<!-- fields: generated from backend/config by “make gen” -->\n"
+	tableEnd   = "<!-- end of fields -->\n"
+)
+
+// TestConfigurationPage: the reference page says what config.Config says.
+func TestConfigurationPage(t *testing.T) {
+	const page = "docs/configuration.md"
+	text := read(t, page)
+	before, rest, ok := strings.Cut(text, tableBegin)
+	_, after, ok2 := strings.Cut(rest, tableEnd)
+	if !ok || !ok2 {
+		t.Fatalf("%s lacks the marks around its table", page)
+	}
+	want := before + tableBegin + fieldTable() + tableEnd + after
+	if want == text {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what backend/config says; run “make gen”", page)
+	}
+	if err := os.WriteFile(filepath.Join(root, page), []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fieldTable() string {
+	var b strings.Builder
+	b.WriteString("\n| field | default | |\n|---|---|---|\n")
+	var rows func(fields []config.Field)
+	rows = func(fields []config.Field) {
+		for _, f := range fields {
+			if f.Parts != nil {
+				rows(f.Parts)
+				continue
+			}
+			def := f.Default
+			if def == "" {
+				def = "none"
+			} else {
+				def = "`" + def + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, def, strings.ReplaceAll(f.Doc+bounds(f), "|", `\|`))
+		}
+	}
+	rows(config.Fields())
+	b.WriteString("\n")
+	return b.String()
+}
+
+func bounds(f config.Field) string {
+	unit := ""
+	if f.Unit != "" {
+		unit = " " + f.Unit
+	}
+	switch {
+	case f.Min != "" && f.Max != "":
+		return fmt.Sprintf(" From %s to %s%s.", f.Min, f.Max, unit)
+	case len(f.OneOf) > 0:
+		var names []string
+		for _, o := range f.OneOf {
+			if o != "" {
+				names = append(names, "`"+o+"`")
+			}
+		}
+		return " One of " + strings.Join(names, ", ") + "."
+	}
+	return ""
+}
+
+// TestProtocolPageNamesEveryCall: what the window may call is written down.
+func TestProtocolPageNamesEveryCall(t *testing.T) {
+	text := read(t, "docs/protocol.md")
+	found := 0
+	for _, g := range goFiles(t) {
+		if g.dir() != "backend/bind" || g.isTest() {
+			continue
+		}
+		for _, d := range g.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil || !fn.Name.IsExported() {
+				continue
+			}
+			star, ok := fn.Recv.List[0].Type.(*ast.StarExpr)
+			if !ok {
+				continue
+			}
+			id, ok := star.X.(*ast.Ident)
+			if !ok || id.Name != "Channels" && id.Name != "Runs" && id.Name != "System" && id.Name != "App" {
+				continue
+			}
+			found++
+			if call := id.Name + "." + fn.Name.Name + "("; !strings.Contains(text, call) {
+				t.Errorf("%s: docs/protocol.md does not name %s)", g.pos(fn), call)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d calls found in backend/bind: the test looks in the wrong place", found)
+	}
+}
