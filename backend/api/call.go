@@ -21,11 +21,14 @@ type call struct {
 
 var errorType = reflect.TypeFor[error]()
 
-// tabulate lists the exported methods of each service once. A method that does
+// Calls are bound methods by the name the page calls them, Service.Method.
+type Calls map[string]call
+
+// Tabulate lists the exported methods of each service once. A method that does
 // not fit (variadic, more than one result beside the error) is an error at
 // start, not at the first call.
-func tabulate(services map[string]any) (map[string]call, error) {
-	table := map[string]call{}
+func Tabulate(services map[string]any) (Calls, error) {
+	table := Calls{}
 	for name, svc := range services {
 		v := reflect.ValueOf(svc)
 		for i := range v.NumMethod() {
@@ -44,25 +47,28 @@ func tabulate(services map[string]any) (map[string]call, error) {
 	return table, nil
 }
 
+// Call runs one method; args is a JSON array. Any goroutine may call it.
+func (t Calls) Call(method string, args io.Reader) (any, error) {
+	c, ok := t[method]
+	if !ok {
+		return nil, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("This version of Loop has no call %q.", method), "Reload the page: it may belong to another version.")
+	}
+	in, err := c.decode(args)
+	if err != nil {
+		return nil, err
+	}
+	return c.invoke(in)
+}
+
 // serveCall runs one method with the JSON array in the body as its arguments.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("method")
-	c, ok := s.calls[name]
-	if !ok {
-		writeFailure(w, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("This version of Loop has no call %q.", name), "Reload the page: it may belong to another version."))
-		return
-	}
 	if ct := r.Header.Get("Content-Type"); !strings.HasPrefix(ct, "application/json") {
 		// A form or text/plain post needs no preflight in a browser; JSON does.
 		writeJSON(w, http.StatusUnsupportedMediaType, core.Fail(core.CodeInvalid, nil, "Calls are JSON.", "Send Content-Type: application/json."))
 		return
 	}
-	in, err := c.decode(http.MaxBytesReader(w, r.Body, maxCallBytes))
-	if err != nil {
-		writeFailure(w, err)
-		return
-	}
-	out, err := c.invoke(in)
+	name := r.PathValue("method")
+	out, err := s.calls.Call(name, http.MaxBytesReader(w, r.Body, maxCallBytes))
 	if err != nil {
 		s.opts.Log.Debug("call failed", "method", name, "err", err)
 		writeFailure(w, err)

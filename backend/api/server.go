@@ -34,7 +34,7 @@ type EventSource interface {
 type Options struct {
 	Addr     string // "127.0.0.1:0" by default
 	Token    string // 256 bits in hex, made at every launch
-	Services map[string]any
+	Calls    Calls
 	Events   EventSource
 	Frontend fs.FS // the built page; nil serves a hint on how to build it
 	Log      *slog.Logger
@@ -46,7 +46,7 @@ type Server struct {
 	ln    net.Listener
 	http  *http.Server
 	door  *frontDoor
-	calls map[string]call
+	calls Calls
 	ctx   context.Context
 	stop  context.CancelFunc
 	conns sync.WaitGroup
@@ -65,15 +65,11 @@ func New(opts Options) (*Server, error) {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host), "Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
 	}
-	calls, err := tabulate(opts.Services)
-	if err != nil {
-		return nil, fmt.Errorf("tabulate services: %w", err)
-	}
 	ln, err := net.Listen("tcp", opts.Addr)
 	if err != nil {
 		return nil, core.Fail(core.CodeConflict, err, fmt.Sprintf("Loop could not listen on %s.", opts.Addr), "Another program may use that port: choose another one in api_addr or --addr.")
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: calls}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)

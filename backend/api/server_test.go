@@ -47,7 +47,11 @@ func (s *source) SubscribeEvents() (<-chan []core.Event, func()) {
 
 func serve(t *testing.T, src EventSource) (*Server, *http.Client) {
 	t.Helper()
-	s, err := New(Options{Token: token, Services: map[string]any{"Echo": echo{}}, Events: src,
+	calls, err := Tabulate(map[string]any{"Echo": echo{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Token: token, Calls: calls, Events: src,
 		Frontend: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Loop</title>")}},
 		Log:      slog.New(slog.DiscardHandler)})
 	if err != nil {

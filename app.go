@@ -1,0 +1,181 @@
+//go:build desktop
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"sync"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/logger"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"loop/backend/core"
+	"loop/backend/daemon"
+)
+
+// App owns the native window: its life, its folder dialog and opening links.
+// Everything else is in daemon.
+type App struct {
+	daemon *daemon.Daemon
+
+	mu  sync.Mutex
+	ctx context.Context // Wails' own, valid between OnStartup and OnShutdown
+
+	events sync.WaitGroup
+	cancel func()
+	failed error // why startup gave up
+}
+
+var openWindow = runWindow
+
+// runWindow blocks until the window is gone and everything is closed.
+func runWindow(ctx context.Context, opts daemon.Options) error {
+	if goruntime.GOOS == "linux" && os.Getenv("WEBKIT_DISABLE_DMABUF_RENDERER") == "" {
+		// WebKitGTK's DMA-BUF renderer shows an empty window on several drivers.
+		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+	}
+	app := &App{}
+	opts.Window = app
+	d, err := daemon.New(ctx, opts)
+	if err != nil {
+		return err
+	}
+	app.daemon = d
+	defer d.Close()
+	stop := context.AfterFunc(ctx, app.quit)
+	defer stop()
+	err = wails.Run(&options.App{
+		Title: "Loop", Width: 1280, Height: 820, MinWidth: 900, MinHeight: 400,
+		AssetServer:        &assetserver.Options{Assets: opts.Frontend},
+		BackgroundColour:   options.NewRGB(20, 23, 27), // --bg-1 of the dark theme: no white flash
+		OnStartup:          app.startup,
+		OnShutdown:         app.shutdown,
+		OnBeforeClose:      app.beforeClose,
+		Bind:               d.Bound(),
+		ErrorFormatter:     formatError,
+		LogLevelProduction: logger.ERROR,
+		SingleInstanceLock: &options.SingleInstanceLock{
+			UniqueId:               "loop-" + d.InstallID(),
+			OnSecondInstanceLaunch: func(options.SecondInstanceData) { app.show() },
+		},
+		// A window that is dragged a file must not navigate to it.
+		DragAndDrop: &options.DragAndDrop{DisableWebViewDrop: true},
+		Linux:       &linux.Options{ProgramName: "loop", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
+	})
+	if err != nil {
+		return fmt.Errorf("open window: %w", err)
+	}
+	return app.failed
+}
+
+func (a *App) startup(ctx context.Context) {
+	a.mu.Lock()
+	a.ctx = ctx
+	a.mu.Unlock()
+	if err := a.daemon.Start(); err != nil {
+		// Nothing can work without the folder; say so where it will be seen.
+		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{Type: runtime.ErrorDialog, Title: "Loop cannot start", Message: "Loop could not write into its folder. Check that the disk is not full and who owns the folder."})
+		a.failed = err
+		runtime.Quit(ctx)
+		return
+	}
+	batches, cancel := a.daemon.SubscribeEvents()
+	a.cancel = cancel
+	a.events.Go(func() {
+		for {
+			for batch := range batches {
+				runtime.EventsEmit(ctx, "loop:events", batch)
+			}
+			if ctx.Err() != nil || a.window() == nil {
+				return
+			}
+			// The window fell behind: it sees the gap in the numbers and takes a
+			// new snapshot, so a new subscription is all that is needed here.
+			batches, a.cancel = a.daemon.SubscribeEvents()
+		}
+	})
+}
+
+func (a *App) shutdown(context.Context) {
+	a.mu.Lock()
+	a.ctx = nil
+	a.mu.Unlock()
+	if a.cancel != nil {
+		a.cancel()
+	}
+	a.events.Wait()
+}
+
+// beforeClose keeps the app alive, without its window, while agents work; a
+// second start shows the window again.
+func (a *App) beforeClose(ctx context.Context) (prevent bool) {
+	if a.daemon.Closing() || a.daemon.ActiveRuns() == 0 {
+		return false
+	}
+	runtime.WindowHide(ctx)
+	return true
+}
+
+func (a *App) show() {
+	if ctx := a.window(); ctx != nil {
+		runtime.WindowUnminimise(ctx)
+		runtime.WindowShow(ctx)
+	}
+}
+
+func (a *App) quit() {
+	a.daemon.BeginClose()
+	if ctx := a.window(); ctx != nil {
+		runtime.Quit(ctx)
+	}
+}
+
+func (a *App) window() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ctx
+}
+
+var errNoWindow = errors.New("the window is not open")
+
+// PickFolder opens the system's folder dialog; empty means it was closed.
+func (a *App) PickFolder() (string, error) {
+	ctx := a.window()
+	if ctx == nil {
+		return "", errNoWindow
+	}
+	// The title is ours; text from a container never reaches a native dialog here.
+	dir, err := runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{Title: "Choose a project folder", CanCreateDirectories: true})
+	if err != nil {
+		return "", fmt.Errorf("open folder dialog: %w", err)
+	}
+	return dir, nil
+}
+
+// OpenURL hands an already checked web address to the system's browser.
+func (a *App) OpenURL(url string) error {
+	ctx := a.window()
+	if ctx == nil {
+		return errNoWindow
+	}
+	runtime.BrowserOpenURL(ctx, url)
+	return nil
+}
+
+// formatError gives the page the same JSON a headless page gets.
+func formatError(err error) any {
+	b, jerr := json.Marshal(core.AsFailure(err))
+	if jerr != nil {
+		return err.Error()
+	}
+	return string(b)
+}

@@ -1,0 +1,346 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"loop/backend/api"
+	"loop/backend/bind"
+	"loop/backend/bus"
+	"loop/backend/channels"
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/demo"
+	"loop/backend/doctor"
+	"loop/backend/engine"
+	"loop/backend/guestlink"
+	"loop/backend/imagebuild"
+	"loop/backend/registry"
+	"loop/backend/runner"
+	"loop/backend/store"
+)
+
+// Options are what main knows.
+type Options struct {
+	Version  string
+	Addr     string      // of the loopback listener; empty: the configuration's, else a free port
+	Frontend fs.FS       // the built page
+	Window   bind.Native // nil headless
+	Desktop  bool        // this binary can open a window
+}
+
+// configPoll is how often the configuration file is looked at for changes made
+// in an editor.
+const configPoll = time.Second
+
+// Daemon is a running Loop. New makes it, Start begins work, Close ends it.
+type Daemon struct {
+	opts   Options
+	home   string
+	log    *slog.Logger
+	logEnd io.Closer
+
+	lock       *flock.Flock
+	config     *config.Source
+	store      *store.Store
+	bus        *bus.Bus
+	engine     *engine.Docker
+	health     *engineHealth
+	images     *imagebuild.Service
+	containers *registry.Registry
+	runner     *runner.Service
+	channels   *channels.Service
+	doctor     doctor.Doctor
+	bound      bound
+	calls      api.Calls
+	api        *api.Server
+	token      string
+
+	ctx     context.Context // the app's life
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+	closing atomic.Bool
+	closed  sync.Once
+	err     error
+}
+
+// bound are the structs the window and the page call.
+type bound struct {
+	channels *bind.Channels
+	runs     *bind.Runs
+	system   *bind.System
+}
+
+// New opens everything in start order and starts nothing that works on its
+// own. On an error what was opened is closed again.
+func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
+	d := &Daemon{opts: opts, token: newToken()}
+	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			_ = d.Close()
+		}
+	}()
+	if d.home, err = config.Home(); err != nil {
+		return nil, err
+	}
+	if err = os.MkdirAll(d.home, 0o700); err != nil {
+		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not make its folder %s.", d.home), "Check who owns the folder above it, or set LOOP_HOME to another place.")
+	}
+	if d.home, err = filepath.EvalSymlinks(d.home); err != nil {
+		return nil, fmt.Errorf("resolve Loop's folder: %w", err)
+	}
+	if d.lock, err = lockHome(d.home); err != nil {
+		return nil, err
+	}
+	d.config = config.NewSource(filepath.Join(d.home, config.FileName))
+	cfg := d.config.Current().Config
+	if d.log, d.logEnd, err = openLog(orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), cfg.LogLevel, cfg.LogFormat); err != nil {
+		return nil, err
+	}
+	for _, p := range d.config.Current().Problems {
+		d.log.Warn("configuration", "problem", p.String())
+	}
+	if d.store, err = store.Open(ctx, orDefault(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
+		return nil, err
+	}
+	d.bus = bus.New(time.Now)
+	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
+	d.health = &engineHealth{ask: d.engine.Status, publish: d.bus.Publish, now: time.Now}
+	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
+		Ref: cfg.ContainerImage, NoAutobuild: !cfg.ContainerImageAutobuild, ExtraCA: cfg.ExtraCAFiles, GitConfig: gitConfig(), Log: d.log,
+		Publish: func(st core.ImageStatus) {
+			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
+		},
+	})
+	d.containers = registry.New(registry.Options{
+		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine, Keep: keepAlive(cfg),
+		Publish: func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
+	})
+	if err = d.containers.Restore(ctx); err != nil {
+		return nil, fmt.Errorf("restore containers: %w", err)
+	}
+	d.assembleRuns()
+	d.assembleBound()
+	if d.calls, err = api.Tabulate(d.services()); err != nil {
+		return nil, fmt.Errorf("tabulate services: %w", err)
+	}
+	d.api, err = api.New(api.Options{
+		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Daemon) assembleRuns() {
+	model := demo.New(demo.Options{})
+	specs := d.specs()
+	d.runner = runner.New(runner.Ports{
+		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
+		Links:  d.links(model),
+		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
+		Publish: d.bus.Publish, Log: d.log,
+	}, runner.Options{Now: time.Now})
+	d.channels = channels.New(channels.Options{Store: channelStore{d.store}, Runs: d.runner, Home: d.home, Publish: d.bus.Publish, Now: time.Now})
+}
+
+func (d *Daemon) specs() specs {
+	return specs{
+		home: d.home, install: d.store.InstallID(),
+		config: d.config.Current,
+		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status,
+	}
+}
+
+func (d *Daemon) links(model http.Handler) links {
+	return links{
+		dialer: d.engine, demo: model, gateway: d.engine.GatewayIP, log: d.log,
+		callbacks: callbacks{add: d.store.AddEvents, publish: d.bus.Publish, now: time.Now},
+	}
+}
+
+func (d *Daemon) assembleBound() {
+	cfg := d.config.Current().Config
+	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
+		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
+		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, BaseURL: cfg.AnthropicBaseURL, ExtraCA: cfg.ExtraCAFiles,
+		Credential: func() (string, string) {
+			kind, secret := d.config.Current().Config.Credential()
+			return kind, secret.Reveal()
+		},
+		Problems: func() (list []string) {
+			for _, p := range d.config.Current().Problems {
+				list = append(list, p.String())
+			}
+			return list
+		},
+	})}
+	runs := runService{d.runner}
+	d.bound = bound{
+		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
+		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
+		system: &bind.System{
+			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: d.health, Image: d.images,
+			Config: settings{d.config}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Version: d.opts.Version, Window: d.opts.Window,
+		},
+	}
+}
+
+// services are the bound structs by the name the page calls them.
+func (d *Daemon) services() map[string]any {
+	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "System": d.bound.system}
+}
+
+// Bound are the structs Wails binds; their package name, bind, is part of what
+// the page calls.
+func (d *Daemon) Bound() []any {
+	return []any{d.bound.channels, d.bound.runs, d.bound.system}
+}
+
+// Start begins work: recovery, queues, reconciling, the listener. It returns
+// at once; Close waits for all of it.
+func (d *Daemon) Start() error {
+	if err := writeInstance(d.home, Instance{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now()}); err != nil {
+		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
+	}
+	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())
+	cancel := d.config.Subscribe(func(s config.Snapshot) {
+		for _, p := range s.Problems {
+			d.log.Warn("configuration", "problem", p.String())
+		}
+		d.bus.Publish(core.NewEvent(core.EventConfigChanged, "", "", time.Now(), configStatus(s)))
+	})
+	d.work.Go(func() {
+		defer cancel()
+		tick := time.NewTicker(configPoll)
+		defer tick.Stop()
+		d.config.Run(d.ctx, tick.C)
+	})
+	d.work.Go(func() { d.health.run(d.ctx) })
+	d.background("registry", d.containers.Run)
+	d.background("runner", d.runner.Run)
+	d.work.Go(func() {
+		if err := d.api.Serve(); err != nil {
+			d.log.Error("listener ended", "err", err)
+		}
+	})
+	return nil
+}
+
+// background runs a service until the app ends. One that ends early is a
+// fault worth a line in the log; the rest goes on.
+func (d *Daemon) background(name string, run func(context.Context) error) {
+	d.work.Go(func() {
+		if err := run(d.ctx); err != nil && d.ctx.Err() == nil {
+			d.log.Error("service ended", "service", name, "err", err)
+		}
+	})
+}
+
+// URL of the page, without the token.
+func (d *Daemon) URL() string { return d.api.URL() }
+
+// Token of this launch.
+func (d *Daemon) Token() string { return d.token }
+
+// InstallID names this Loop folder.
+func (d *Daemon) InstallID() string { return d.store.InstallID() }
+
+// SubscribeEvents starts one page's stream of events. The channel is closed
+// when the page falls too far behind or the app ends; cancel may be called
+// more than once.
+func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) {
+	return batches(d.bus.Subscribe(), &d.work)
+}
+
+// ActiveRuns counts the runs that are starting, running or queued.
+func (d *Daemon) ActiveRuns() int {
+	active, err := d.store.ActiveRuns(d.ctx)
+	if err != nil {
+		d.log.Error("count runs", "err", err)
+		return 0
+	}
+	n := len(active)
+	queued, err := d.store.QueueLengths(d.ctx)
+	if err != nil {
+		d.log.Error("count queue", "err", err)
+	}
+	for _, q := range queued {
+		n += q
+	}
+	return n
+}
+
+// BeginClose says that the person wants the app to end, whatever is running.
+func (d *Daemon) BeginClose() { d.closing.Store(true) }
+
+// Closing reports whether BeginClose or Close was called.
+func (d *Daemon) Closing() bool { return d.closing.Load() }
+
+// Close ends work in reverse order and waits for it. Containers with runs in
+// them go on; the next start takes them up again.
+func (d *Daemon) Close() error {
+	d.closed.Do(func() {
+		d.closing.Store(true)
+		var errs []error
+		if d.images != nil {
+			d.images.Close()
+		}
+		d.stop()
+		if d.api != nil {
+			errs = append(errs, d.api.Close())
+		}
+		if d.bus != nil {
+			d.bus.Close()
+		}
+		d.work.Wait()
+		if d.engine != nil {
+			errs = append(errs, d.engine.Close())
+		}
+		if d.store != nil {
+			errs = append(errs, d.store.Close())
+		}
+		if d.lock != nil {
+			errs = append(errs, removeInstance(d.home), d.lock.Unlock())
+		}
+		if d.logEnd != nil {
+			d.log.Info("loop ended")
+			errs = append(errs, d.logEnd.Close())
+		}
+		d.err = errors.Join(errs...)
+	})
+	return d.err
+}
+
+func orDefault(v, def string) string {
+	if v == "" {
+		return def
+	}
+	return v
+}
+
+// gitConfig is the person's git configuration, given to the image build as a
+// secret where the builder knows secrets.
+func gitConfig() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".gitconfig")
+}
+
+var _ guestlink.Dialer = (*engine.Docker)(nil)

@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"context"
+
+	"loop/backend/bind"
+	"loop/backend/core"
+	"loop/backend/registry"
+	"loop/backend/runner"
+)
+
+// runService gives the page the runner's live message in its own shape.
+type runService struct{ *runner.Service }
+
+func (r runService) Live(ch core.ChannelID) *bind.LiveMessage {
+	l := r.Service.Live(ch)
+	if l == nil {
+		return nil
+	}
+	out := &bind.LiveMessage{RunID: l.RunID, MsgID: l.MsgID, Blocks: []bind.LiveBlock{}}
+	for _, b := range l.Blocks {
+		out.Blocks = append(out.Blocks, bind.LiveBlock{Kind: b.Kind, Text: b.Text})
+	}
+	return out
+}
+
+// containerList is the registry as the runner and the page ask for it.
+type containerList struct{ *registry.Registry }
+
+func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }

@@ -1,0 +1,208 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"loop/backend/channels"
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/demo"
+	"loop/backend/hostfacts"
+	"loop/backend/runner"
+	"loop/backend/sandbox"
+)
+
+// specs resolves the container of a run from the configuration as it is now
+// and the facts of this host.
+type specs struct {
+	home    string
+	install string
+	config  func() config.Snapshot
+	image   func(ctx context.Context, ref string) (id string, labels map[string]string, err error)
+	guest   func(ctx context.Context) (volume string, err error)
+	engine  func(ctx context.Context) core.EngineStatus
+}
+
+// resolve is the runner's SpecFunc.
+func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, runner.Launch, error) {
+	snap := s.config()
+	if snap.Err != nil && !snap.Good {
+		// The defaults are no stand-in: a file that cannot be read may have said
+		// “network none”.
+		return core.Spec{}, core.Explanation{}, runner.Launch{}, snap.Err
+	}
+	cfg := snap.Config
+	launch, err := launchOf(cfg, run)
+	if err != nil {
+		return core.Spec{}, core.Explanation{}, launch, err
+	}
+	spec, why, host, layers, err := s.container(ctx, cfg, ch, run.ID, launch.Upstream != core.ModelUpstream{})
+	if err != nil {
+		return spec, why, launch, err
+	}
+	if launch.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
+		return spec, why, launch, err
+	}
+	notice, err := hostfacts.Prepare(spec, host)
+	if err != nil {
+		return spec, why, launch, err
+	}
+	if notice != "" {
+		why.Notices = append(why.Notices, notice)
+	}
+	return spec, why, launch, nil
+}
+
+// container resolves and validates; it changes nothing on the host.
+func (s specs) container(ctx context.Context, cfg config.Config, ch core.Channel, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
+	if ch.Kind != core.KindDemo { // the demo's directory is Loop's own
+		if _, err = channels.CheckDir(ch.Dir, s.home); err != nil {
+			return
+		}
+	}
+	imageID, _, err := s.image(ctx, cfg.ContainerImage)
+	if err != nil {
+		return
+	}
+	volume, err := s.guest(ctx)
+	if err != nil {
+		return
+	}
+	if host, err = hostfacts.Gather(ctx, s.home); err != nil {
+		return
+	}
+	st := s.engine(ctx)
+	host.EngineOS, host.EngineArch = st.OS, st.Arch
+	layers = []sandbox.Layer{globalLayer(cfg)}
+	sub := sandbox.Subject{
+		Channel: ch, RunID: run, Type: core.TypeAgent, Image: cfg.ContainerImage, ImageID: imageID,
+		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix), LoopHome: s.home, InstallID: s.install, NameSuffix: suffix(),
+		ModelOnRelay: relayed,
+	}
+	host.Paths = hostfacts.Paths(sandbox.Probes(layers, sub, host))
+	if spec, why, err = sandbox.Resolve(layers, sub, host); err != nil {
+		return
+	}
+	err = sandbox.Validate(spec, host)
+	return
+}
+
+// suffix makes a container's name unique: three random bytes, as the original.
+func suffix() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails on supported systems
+	return hex.EncodeToString(b[:])
+}
+
+func globalLayer(cfg config.Config) sandbox.Layer {
+	return sandbox.Layer{
+		Name: sandbox.LayerGlobal, Image: &cfg.ContainerImage, MemoryMB: &cfg.ContainerMemoryMB, CPUs: &cfg.ContainerCPUs,
+		Pids: new(int64(cfg.ContainerPids)), Network: &cfg.ContainerNetwork,
+		Mounts: cfg.Mounts, ExtraDirs: cfg.ExtraDirs, Envs: cfg.Envs,
+	}
+}
+
+// launchOf says how the CLI is started: which credential, and by which way the
+// model is reached.
+func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
+	l := runner.Launch{
+		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
+		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg),
+	}
+	if run.Demo {
+		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, ""
+		if run.Script != "" {
+			lib, err := demo.Builtin()
+			if err != nil {
+				return l, fmt.Errorf("read demo scripts: %w", err)
+			}
+			if _, ok := lib.Script(run.Script); !ok {
+				return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", run.Script), "Choose one of: "+strings.Join(lib.Names(), ", ")+".")
+			}
+			l.Model = demo.ModelPrefix + run.Script
+		}
+		return l, nil
+	}
+	switch kind, secret := cfg.Credential(); kind {
+	case config.CredentialOAuth:
+		l.OAuthToken = secret.Reveal()
+	case config.CredentialAPIKey:
+		l.APIKey = secret.Reveal()
+	default:
+		return l, core.Fail(core.CodeCredentials, nil, "Loop has no key for the model.",
+			"Paste an API key in the settings, set anthropic_api_key or claude_code_oauth_token in the configuration file, or use the demo channel (“loop run --demo”), which needs none.")
+	}
+	if cfg.AnthropicBaseURL == "" {
+		return l, nil
+	}
+	u, err := url.Parse(cfg.AnthropicBaseURL)
+	if err != nil {
+		return l, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
+	}
+	if onThisHost(u.Hostname()) {
+		l.Upstream = core.ModelUpstream{BaseURL: cfg.AnthropicBaseURL}
+	} else {
+		l.BaseURL = cfg.AnthropicBaseURL
+	}
+	return l, nil
+}
+
+// keepAlive is how long a stopped container stays; a setting of 0 means not at
+// all, which the services take as a negative time because 0 is their default.
+func keepAlive(cfg config.Config) time.Duration {
+	if cfg.ContainerKeepAliveSec == 0 {
+		return -1
+	}
+	return time.Duration(cfg.ContainerKeepAliveSec) * time.Second
+}
+
+// onThisHost says that a name means the machine Loop runs on, which a
+// container cannot reach under it: such a model goes through the link.
+func onThisHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" || host == "gateway.docker.internal" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// notAlnum is what the CLI replaces in a directory's name to name the folder
+// of its transcripts.
+var notAlnum = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+// sessionExists looks for a session's transcript in the channel's state. Only
+// a folder that could be read proves an absence.
+func (s specs) sessionExists(ch core.Channel, workDir string, session core.SessionID) (exists, known bool) {
+	if notAlnum.MatchString(strings.ReplaceAll(string(session), "-", "")) {
+		return false, false
+	}
+	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch.ID), "claude"))
+	if err != nil {
+		return false, errors.Is(err, fs.ErrNotExist)
+	}
+	defer root.Close()
+	_, err = root.Stat(filepath.Join("projects", notAlnum.ReplaceAllString(workDir, "-"), string(session)+".jsonl"))
+	if err == nil {
+		return true, true
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, false
+	}
+	// The folder's name follows the CLI's own rule, which may change (long
+	// paths are hashed): another folder that holds the session counts too.
+	found, err := fs.Glob(root.FS(), "projects/*/"+string(session)+".jsonl")
+	return len(found) > 0, err == nil
+}

@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// spools reads what loop init left in a channel's state. The folder is out of
+// the agent's reach, yet it is read like anything that came out of a
+// container: below its root, plain files only, bounded.
+type spools struct{ home string }
+
+func (s spools) file(ch core.ChannelID, spawn core.SpawnID, suffix string) (*os.File, error) {
+	if !wire.ValidID(string(spawn)) {
+		return nil, fmt.Errorf("spawn id: %w", core.ErrNotFound)
+	}
+	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch), "spool"))
+	if err == nil {
+		defer root.Close()
+		var f *os.File
+		// Non-blocking, so that a pipe in place of the file cannot hold the app up.
+		if f, err = root.OpenFile(string(spawn)+suffix, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			if info, serr := f.Stat(); serr != nil || !info.Mode().IsRegular() {
+				_ = f.Close()
+				return nil, fmt.Errorf("spool of %s is not a plain file: %w", spawn, errors.Join(serr, core.ErrNotFound))
+			}
+			return f, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(err, core.ErrNotFound)
+	}
+	return nil, fmt.Errorf("open spool: %w", err)
+}
+
+func (s spools) Open(_ context.Context, ch core.ChannelID, spawn core.SpawnID, offset int64) (io.ReadCloser, error) {
+	f, err := s.file(ch, spawn, wire.OutSuffix)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("seek in spool: %w", err)
+	}
+	return f, nil
+}
+
+func (s spools) Exit(_ context.Context, ch core.ChannelID, spawn core.SpawnID) (core.ExitStatus, bool) {
+	f, err := s.file(ch, spawn, wire.ExitSuffix)
+	if err != nil {
+		return core.ExitStatus{}, false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return core.ExitStatus{}, false
+	}
+	r, err := wire.ParseExitRecord(string(spawn), b)
+	if err != nil {
+		return core.ExitStatus{}, false
+	}
+	return core.ExitStatus{Code: r.Exit.Code, Signal: r.Exit.Signal, At: time.UnixMilli(r.Exit.At)}, true
+}
+
+func (s spools) Drop(_ context.Context, ch core.ChannelID, spawn core.SpawnID) error {
+	if !wire.ValidID(string(spawn)) {
+		return nil
+	}
+	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch), "spool"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open spool folder: %w", err)
+	}
+	defer root.Close()
+	for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
+		if rerr := root.Remove(string(spawn) + suffix); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("remove spool: %w", rerr))
+		}
+	}
+	return err
+}

@@ -1,0 +1,31 @@
+// Command loop is the app: the window (built with the tag desktop), the
+// headless server and the command line. This file only names the parts;
+// package daemon assembles them.
+package main
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"loop/backend/cli"
+)
+
+//go:embed all:frontend/dist
+var dist embed.FS
+
+// version is set by the linker (-X main.version=…).
+var version = "dev"
+
+func main() {
+	page, err := fs.Sub(dist, "frontend/dist")
+	if err != nil {
+		panic(err) // the directory is embedded above
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	os.Exit(cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, deps(page)))
+}
