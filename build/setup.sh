@@ -73,6 +73,7 @@ check_node() {
 }
 
 apt_candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}//p' | head -n 1; }
+apt_lists() { [ -n "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
 apt_has() { apt-cache show "$1" >/dev/null 2>&1; }
 
 # tool COMMAND APT BREW: a plain program.
@@ -93,7 +94,8 @@ tool() {
 check_window_libraries() {
   is_linux || return 0
   if have pkg-config && pkg-config --exists webkit2gtk-4.1 gtk+-3.0 && have gcc; then return; fi
-  if is_apt && apt_has libwebkit2gtk-4.1-dev; then
+  # Without package lists nothing can be said to be absent.
+  if is_apt && { apt_has libwebkit2gtk-4.1-dev || ! apt_lists; }; then
     add pkg-config gcc libc6-dev libgtk-3-dev libwebkit2gtk-4.1-dev
   elif is_apt; then
     optional_gone="${optional_gone}This system has no WebKitGTK 4.1, so there is no window; the page in a browser does the same.
@@ -163,11 +165,11 @@ report_missing() {
 
 install_apt() {
   # shellcheck disable=SC2086 # a list of names
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o Dpkg::Use-Pty=0 --no-install-recommends $packages
 }
 
 look
-if [ -n "$packages" ] && is_apt && [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] && can_be_root; then
+if [ -n "$packages" ] && is_apt && ! apt_lists && can_be_root; then
   # A fresh machine knows no package yet, and every candidate would look absent.
   step "Reading the package lists"
   as_root apt-get update -q
