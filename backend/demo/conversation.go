@@ -129,6 +129,10 @@ func (r *request) read() conversation {
 	turns, named, inTurn := 0, -1, false
 	for _, m := range r.Messages {
 		switch m.Role {
+		case "system": // where newer versions of the CLI describe the environment
+			if w := workingDir.FindStringSubmatch(m.Content.text()); w != nil && c.cwd == "" {
+				c.cwd = strings.TrimSpace(w[1])
+			}
 		case "assistant":
 			if !inTurn {
 				turns, inTurn = turns+1, true

@@ -391,3 +391,19 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// Newer versions of the CLI put the environment into a message of its own.
+func TestWorkingDirectoryInASystemMessage(t *testing.T) {
+	for name, body := range map[string]string{
+		"system":  `{"model":"m","system":"# Environment\n - Primary working directory: /w\n","messages":[{"role":"user","content":"hi"}]}`,
+		"message": `{"model":"m","system":"x","messages":[{"role":"user","content":"hi"},{"role":"system","content":[{"type":"text","text":"# Environment\nas follows: \n - Primary working directory: /w\n - Platform: linux"}]}]}`,
+	} {
+		var r request
+		if err := json.Unmarshal([]byte(body), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.read().cwd; got != "/w" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
