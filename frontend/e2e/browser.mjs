@@ -1,0 +1,9 @@
+// Debian's Chromium, with nothing in it that talks to the network by itself.
+import { chromium } from "playwright-core";
+
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}

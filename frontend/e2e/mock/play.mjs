@@ -1,0 +1,159 @@
+// Pretend runs: the events a real one sends, at a speed a test can choose.
+import { newID } from "./world.mjs";
+
+export class Player {
+  constructor(world, speed = 1) {
+    this.w = world;
+    this.speed = speed;
+    this.timers = new Map(); // run → how to cut it short
+    this.held = false;
+  }
+
+  wait(run, ms) {
+    return new Promise((resolve, reject) => {
+      const t = setTimeout(() => { this.timers.delete(run.run_id); resolve(); }, ms / this.speed);
+      this.timers.set(run.run_id, () => { clearTimeout(t); reject(new Error("cancelled")); });
+    });
+  }
+
+  enqueue(req) {
+    const known = this.w.runs.get(req.client_id);
+    if (known) return known; // sent twice: the same run
+    const demo = this.w.channels.get(req.channel_id)?.kind === "demo";
+    const run = { run_id: req.client_id || newID(), channel_id: req.channel_id, prompt: req.prompt, state: "queued", priority: 0, demo, created_at: new Date().toISOString() };
+    this.w.runs.set(run.run_id, run);
+    this.w.queues.get(run.channel_id).push(run);
+    this.w.emit("queue.changed", run.channel_id, run.run_id, run);
+    queueMicrotask(() => this.drain(run.channel_id));
+    return { ...run };
+  }
+
+  drain(channel) {
+    if (this.held) return;
+    const busy = [...this.w.runs.values()].some((r) => r.channel_id === channel && (r.state === "starting" || r.state === "running"));
+    const run = this.w.queues.get(channel)?.[0];
+    if (busy || !run) return;
+    this.w.queues.get(channel).shift();
+    run.state = "starting";
+    run.started_at = new Date().toISOString();
+    this.w.emit("queue.changed", channel, run.run_id, run);
+    this.play(run).catch((e) => {
+      if (e.message === "cancelled") this.end(run, "cancelled", {});
+      else throw e;
+    });
+  }
+
+  status(run, state, more = {}) {
+    run.state = state;
+    const word = state === "done" ? "completed" : state === "failed" || state === "cancelled" || state === "interrupted" ? "error" : "running";
+    this.w.emit("agent.status", run.channel_id, run.run_id, { status: word, state, ...more });
+  }
+
+  end(run, state, more) {
+    run.ended_at = new Date().toISOString();
+    run.outcome = more;
+    this.w.live.delete(run.channel_id);
+    this.w.cost += more.cost_usd ?? 0;
+    this.status(run, state, { duration_ms: Date.now() - Date.parse(run.started_at), ...more });
+    for (const c of this.w.containers) {
+      if (c.run_id !== run.run_id) continue;
+      c.status = "pending-removal";
+      c.remove_at = new Date(Date.now() + 300_000).toISOString();
+      this.w.emit("container.status_changed", run.channel_id, run.run_id, c);
+    }
+    this.drain(run.channel_id);
+  }
+
+  async start(run) {
+    this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false });
+    this.status(run, "starting", { step: "image" });
+    await this.wait(run, 120);
+    this.status(run, "starting", { step: "container" });
+    const name = `loop-${this.w.channels.get(run.channel_id).name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}-${newID().slice(0, 6)}`;
+    const c = { container_id: newID() + newID(), container_name: name, channel_id: run.channel_id, run_id: run.run_id, type: "agent", status: "running", image: "loop-agent:latest", created_at: new Date().toISOString() };
+    this.w.containers.push(c);
+    this.w.emit("container.registered", run.channel_id, run.run_id, c);
+    await this.wait(run, 240);
+    this.status(run, "starting", { step: "link" });
+    await this.wait(run, 60);
+    this.status(run, "running", { step: "agent" });
+    await this.wait(run, 400);
+  }
+
+  async stream(run, kind, text, msgId = `msg_${newID().slice(0, 12)}`, block = 0, piece = 12) {
+    const live = { run_id: run.run_id, msg_id: msgId, blocks: [] };
+    for (let i = 0; i < block; i++) live.blocks.push({ kind: "text", text: "" });
+    live.blocks[block] = { kind, text: "" };
+    this.w.live.set(run.channel_id, live);
+    let offset = 0;
+    for (let i = 0; i < text.length; i += piece) {
+      const delta = text.slice(i, i + piece);
+      live.blocks[block].text += delta;
+      this.w.emit("message.streaming", run.channel_id, run.run_id, { msg_id: msgId, block, kind, offset, delta });
+      offset += Buffer.byteLength(delta);
+      await this.wait(run, 24);
+    }
+    this.w.live.delete(run.channel_id);
+    if (kind === "thinking") this.w.emit("agent.thinking", run.channel_id, run.run_id, { msg_id: msgId, text });
+    else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: msgId, content: text, is_bot: true });
+    return msgId;
+  }
+
+  async tool(run, name, input, output, ms = 200, more = {}) {
+    const id = `toolu_${newID().slice(0, 12)}`;
+    this.w.emit("tool.use", run.channel_id, run.run_id, { tool_use_id: id, tool_name: name, input });
+    await this.wait(run, ms);
+    this.w.emit("tool.result", run.channel_id, run.run_id, { tool_use_id: id, output, is_error: false, ...more });
+  }
+
+  async play(run) {
+    await this.start(run);
+    const dir = this.w.channels.get(run.channel_id).dir;
+    const p = run.prompt.toLowerCase();
+    if (p.includes("401")) {
+      this.end(run, "failed", { failure: { code: "model_auth", cause: "The model refused the key (401).", remedy: "Check the key in the settings; it may have been revoked.", detail: "POST https://api.anthropic.com/v1/messages: 401\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}" }, exit_code: 1 });
+      return;
+    }
+    if (p.includes("hang")) {
+      this.w.emit("agent.activity", run.channel_id, run.run_id, { activity: "thinking", description: "Thinking", model: "claude-sonnet-4-5-20250929" });
+      await this.wait(run, 3_600_000);
+    }
+    if (p.includes("essay")) {
+      for (let i = 1; i <= 30; i++) await this.stream(run, "text", `Paragraph ${i}. ${"The quick brown fox jumps over the lazy dog and keeps on running. ".repeat(5)}`);
+      this.end(run, "done", { model: "claude-sonnet-4-5-20250929", num_turns: 30, cost_usd: 0.21 });
+      return;
+    }
+    await this.stream(run, "thinking", "The person wants a small program. I will write it in Python, run it, and report what it printed.");
+    const m = await this.stream(run, "text", "I'll write a small program that counts the words of a text, then run it.");
+    void m;
+    await this.tool(run, "Write", { file_path: `${dir}/words.py`, content: "import sys\n" }, `File created successfully at: ${dir}/words.py`, 90, {
+      files: [{ path: `${dir}/words.py`, kind: "create", added: 6, removed: 0, patch: "@@ -0,0 +1,6 @@\n+import collections\n+import sys\n+\n+words = sys.stdin.read().lower().split()\n+for word, n in collections.Counter(words).most_common(3):\n+    print(f\"{n:4} {word}\")\n" }],
+    });
+    await this.tool(run, "Bash", { command: "echo 'to be or not to be' | python3 words.py", description: "Run the program" }, "   2 to\n   2 be\n   1 or\n", 420);
+    await this.tool(run, "mcp__loop__send_message", { content: "The program works." }, "sent", 60);
+    await this.stream(run, "text", "It works. The program counts words and prints the three most common:\n\n```python\nfor word, n in collections.Counter(words).most_common(3):\n    print(f\"{n:4} {word}\")\n```\n\nFor `to be or not to be` it printed **to** and **be** twice each, and *or* once. The file is `words.py`.");
+    this.end(run, "done", { result: "It works.", model: "claude-sonnet-4-5-20250929", num_turns: 4, cost_usd: 0.0184, session_id: newID() });
+  }
+
+  cancel(id) {
+    this.timers.get(id)?.();
+  }
+
+  async build() {
+    const w = this.w;
+    const steps = ["Pulling debian:bookworm-slim", "Installing git, ripgrep, curl, python3", "Installing Claude Code 2.1.197", "Checking the image"];
+    this.building = true;
+    const lines = [];
+    for (let i = 0; i <= 40 && this.building; i++) {
+      const step = steps[Math.min(3, Math.floor(i / 11))];
+      lines.push(`#${i + 4} ${step.toLowerCase()} … ${(i * 1.7).toFixed(1)} s`);
+      w.image = { state: "building", ref: "loop-agent:latest", step, progress: i / 40, lines: lines.slice(-40) };
+      w.emit("image.build_status", "", "", w.image);
+      await new Promise((r) => setTimeout(r, 150 / this.speed));
+    }
+    w.image = this.building ? { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c", lines: lines.slice(-40) } : { state: "missing", ref: "loop-agent:latest", lines: lines.slice(-40) };
+    this.building = false;
+    w.emit("image.build_status", "", "", w.image);
+    return null;
+  }
+}

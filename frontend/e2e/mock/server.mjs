@@ -1,0 +1,179 @@
+// A pretend Loop for tests and for work on the page: serves dist/, the calls and
+// the event socket as backend/api does, plus /mock/* to steer it.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { WebSocketServer } from "ws";
+import { failedRun, flakyTest, long } from "./history.mjs";
+import { Player } from "./play.mjs";
+import { fail, newID, World } from "./world.mjs";
+
+const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".woff": "font/woff" };
+// The policy of backend/api/page.go: what the page may not do, tests notice.
+const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const CHECKS = [
+  { id: "config", title: "Configuration", state: "ok", summary: "Read without problems.", duration_ms: 1 },
+  { id: "disk", title: "Disk", state: "ok", summary: "Wrote 1 MiB in /home/ana/.loop; 212.4 GB free.", duration_ms: 12 },
+  { id: "engine", title: "Docker engine", state: "ok", summary: "Docker 28.3.0 (API 1.51, rootful), from default socket at unix:///var/run/docker.sock.", duration_ms: 9 },
+  { id: "image", title: "Agent image", state: "ok", summary: "loop-agent:latest is there and matches this version.", duration_ms: 6 },
+  { id: "link", title: "Container and link", state: "ok", summary: "Started a container and had its hello after 310 ms; one round trip takes 0.3 ms. The container is removed again.", duration_ms: 412 },
+  { id: "ca", title: "Certificates", state: "ok", summary: "No extra CA files are configured; the system's are used.", duration_ms: 1 },
+  { id: "credentials", title: "Model access", state: "ok", summary: "api.anthropic.com accepted the API key.", duration_ms: 304 },
+  { id: "display", title: "Display", state: "ok", summary: "A display answers at :0.", duration_ms: 3 },
+  { id: "gate", title: "Gate", state: "warn", summary: "Not built yet: nothing stops at the kernel to ask you. The container is the only wall.", remedy: "Give agents only directories you can restore; docs/limits.md says what that means.", duration_ms: 0 },
+];
+
+function populate(w) {
+  const now = Date.now();
+  if (w.scenario === "fresh") return;
+  const api = w.addChannel("api-server", "/home/ana/src/api-server");
+  const shop = w.addChannel("storefront", "/home/ana/src/storefront");
+  const infra = w.addChannel("infra", "/home/ana/src/infra");
+  w.addChannel("docs & <b>notes</b>", "/home/ana/src/docs notes");
+  flakyTest(w, api, now - 26 * 60_000);
+  failedRun(w, shop, now - 80 * 60_000, { code: "out_of_memory", cause: "The container ran out of memory (2048 MB).", remedy: "Raise container_memory_mb in the configuration, or ask for less at once.", detail: "exit 137, oom_killed=true\nlast output: webpack: building 3412 modules" });
+  failedRun(w, infra, now - 90 * 60_000, { code: "interrupted", cause: "Loop stopped while this run was going on, and its container did not survive.", remedy: "Everything up to here is kept. Run it again to go on." }, "interrupted");
+  if (w.scenario === "long") long(w, w.addChannel("monorepo", "/home/ana/src/monorepo"), 700);
+}
+
+const CHILDREN = { "/": ["etc", "home", "tmp"], "/home": ["ana", "guest"], "/home/ana": [".cache", ".config", "Documents", "Music", "src"], "/home/ana/src": ["api-server", "docs notes", "infra", "monorepo", "storefront"] };
+
+function calls(w, play) {
+  const need = (id) => w.channels.get(id) ?? (() => { throw fail("not_found", "That channel is not there any more.", "Choose another one."); })();
+  const parent = (p) => p.replace(/\/[^/]*$/, "") || "/";
+  return {
+    "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
+    "Channels.Add": (dir, name) => {
+      if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");
+      if (dir === "/") throw fail("directory", "The whole file system is too much for one project.", "Choose a folder inside it.");
+      const had = [...w.channels.values()].find((c) => c.dir === dir);
+      return w.view(had ?? w.addChannel(name || dir.split("/").at(-1), dir));
+    },
+    "Channels.Demo": () => w.view([...w.channels.values()].find((c) => c.kind === "demo") ?? w.addChannel("Demo", "/home/ana/.loop/channels/demo/work", "demo")),
+    "Channels.Rename": (id, name) => { const c = need(id); c.name = name; w.emit("channel.updated", id, "", c); return null; },
+    "Channels.Remove": (id) => { need(id); w.channels.delete(id); w.emit("channel.deleted", id, "", null); return null; },
+    "Channels.Timeline": (id, before, limit) => w.timeline(id, before, limit),
+    "Channels.PickFolder": () => { throw fail("no_native_dialog", "A page in a browser cannot open the system's folder dialog.", "Choose the folder in the list."); },
+    "Channels.Folders": (path) => {
+      const p = path === "" ? "/home/ana" : path.length > 1 ? path.replace(/\/+$/, "") : path;
+      if (!CHILDREN[p] && !CHILDREN[parent(p)]?.includes(p.split("/").at(-1))) throw fail("directory", "That folder cannot be opened.", "Go back and choose another one.", `open ${p}: no such file or directory`);
+      return { path: p, parent: parent(p), entries: (CHILDREN[p] ?? []).map((name) => ({ name, path: p === "/" ? `/${name}` : `${p}/${name}` })) };
+    },
+    "Channels.History": (id, limit) => (w.events.get(id) ?? []).filter((e) => e.type === "message.created" && !e.data.is_bot).map((e) => e.data.content).reverse().slice(0, limit),
+    "Runs.Prompt": (req) => { need(req.channel_id); return play.enqueue(req); },
+    "Runs.Cancel": (id) => { play.cancel(id); return null; },
+    "Runs.Remove": (id) => {
+      const run = w.runs.get(id);
+      if (run?.state !== "queued") throw fail("conflict", "That prompt has begun already.", "Stop its run instead.");
+      run.state = "cancelled";
+      const q = w.queues.get(run.channel_id);
+      q.splice(q.indexOf(run), 1);
+      w.emit("queue.changed", run.channel_id, id, run);
+      return null;
+    },
+    "Runs.Retry": (id) => {
+      const run = w.runs.get(id) ?? (() => { throw fail("not_found", "That run is not there any more.", "Send the prompt again."); })();
+      return play.enqueue({ client_id: newID(), channel_id: run.channel_id, prompt: run.prompt });
+    },
+    "System.Snapshot": () => w.snapshot(),
+    "System.Doctor": async () => {
+      await new Promise((r) => setTimeout(r, 300 / play.speed));
+      return { checks: CHECKS.map((c) => check(w, c)) };
+    },
+    "System.ImageStatus": () => w.image,
+    "System.BuildImage": () => play.build(),
+    "System.CancelImageBuild": () => { play.building = false; return null; },
+    "System.SetCredential": (kind) => { Object.assign(w.config, { has_credentials: true, credential_kind: kind }); w.emit("config.changed", "", "", w.config); return w.config; },
+    "System.SetTheme": (theme) => { w.config.theme = theme; w.emit("config.changed", "", "", w.config); return null; },
+    "System.OpenURL": () => { throw fail("no_native_dialog", "A page in a browser opens links by itself."); },
+  };
+}
+
+function check(w, c) {
+  if (!w.engine.ok && ["image", "link"].includes(c.id)) return { ...c, state: "skip", summary: "Not tried: Docker engine comes first." };
+  if (!w.engine.ok && c.id === "engine") return { ...c, state: "fail", summary: w.engine.failure.cause, remedy: w.engine.failure.remedy, detail: w.engine.failure.detail };
+  if (w.image.state !== "ready" && c.id === "image") return { ...c, state: "fail", summary: "loop-agent:latest is not there.", remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself." };
+  if (w.image.state !== "ready" && c.id === "link") return { ...c, state: "skip", summary: "Not tried: Agent image comes first." };
+  if (!w.config.has_credentials && c.id === "credentials") return { ...c, state: "warn", summary: "No key yet. The demo channel works without one.", remedy: "Paste an API key in the settings." };
+  return c;
+}
+
+export async function startMock({ scenario = "work", port = 0, speed = 1, token = newID() + newID() } = {}) {
+  const world = new World(scenario);
+  populate(world);
+  const play = new Player(world, speed);
+  const table = calls(world, play);
+  const log = []; // every call, for tests
+  const state = { accept: true };
+  const sockets = new Set();
+
+  const server = createServer(async (req, res) => {
+    const url = new URL(req.url, "http://mock");
+    const json = (status, v) => {
+      res.writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store" });
+      res.end(JSON.stringify(v));
+    };
+    if (!state.accept) {
+      req.socket.destroy();
+      return;
+    }
+    if (url.pathname.startsWith("/api/call/")) {
+      if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
+      let body = "";
+      for await (const chunk of req) body += chunk;
+      const name = url.pathname.slice("/api/call/".length);
+      const args = JSON.parse(body || "[]");
+      log.push({ name, args });
+      await new Promise((r) => setTimeout(r, world.delay.get(name) ?? 0));
+      const planned = world.failNext.get(name);
+      if (planned) {
+        world.failNext.delete(name);
+        return json(500, planned);
+      }
+      try {
+        if (!table[name]) throw fail("not_found", `This version of Loop has no call "${name}".`);
+        return json(200, (await table[name](...args)) ?? null);
+      } catch (e) {
+        return json(e.failure ? 400 : 500, e.failure ?? { code: "internal", cause: "The mock broke.", detail: String(e.stack) });
+      }
+    }
+    const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
+    try {
+      const data = await readFile(join(DIST, file));
+      res.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" });
+      res.end(data);
+    } catch {
+      res.writeHead(404).end("not found");
+    }
+  });
+
+  const wss = new WebSocketServer({ noServer: true, handleProtocols: () => "loop" });
+  server.on("upgrade", (req, socket, head) => {
+    const offered = String(req.headers["sec-websocket-protocol"] ?? "").split(",").map((s) => s.trim());
+    if (!state.accept || !offered.includes(`loop.token.${token}`)) {
+      socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
+      return;
+    }
+    wss.handleUpgrade(req, socket, head, (ws) => {
+      sockets.add(ws);
+      const send = (batch) => ws.send(JSON.stringify(batch));
+      world.listeners.add(send);
+      ws.on("close", () => { sockets.delete(ws); world.listeners.delete(send); });
+    });
+  });
+  await new Promise((r) => server.listen(port, "127.0.0.1", r));
+  const address = `http://127.0.0.1:${server.address().port}`;
+  return {
+    world, play, log, token, address, url: `${address}/#token=${token}`,
+    /** Cuts every connection and refuses new ones until up() is called. */
+    down() { state.accept = false; for (const s of sockets) s.terminate(); server.closeAllConnections(); },
+    up() { state.accept = true; },
+    /** Cuts the event sockets only: the page comes back and takes a new snapshot. */
+    cut(code = 1013) { for (const s of sockets) s.close(code); },
+    channel: (name) => [...world.channels.values()].find((c) => c.name === name),
+    async close() { for (const s of sockets) s.terminate(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
+  };
+}

@@ -1,0 +1,88 @@
+// The state of a pretend Loop: what the backend would know. Events are numbered
+// (seq) and, if stored, identified (id), as backend/core/event.go says.
+import { randomBytes } from "node:crypto";
+
+export const newID = () => randomBytes(16).toString("hex");
+const STORED = new Set(["message.created", "agent.thinking", "tool.use", "tool.result", "agent.activity", "agent.status", "run.notice", "agent.raw"]);
+
+export function fail(code, cause, remedy, detail) {
+  return Object.assign(new Error(cause), { failure: { code, cause, remedy, detail } });
+}
+
+export class World {
+  constructor(scenario = "work", now = Date.now) {
+    this.now = now;
+    this.seq = 0;
+    this.nextId = 1;
+    this.channels = new Map();
+    this.events = new Map(); // channel → stored events
+    this.live = new Map(); // channel → LiveMessage
+    this.runs = new Map();
+    this.queues = new Map();
+    this.containers = [];
+    this.listeners = new Set();
+    this.cost = 0;
+    this.failNext = new Map(); // "Service.Method" → failure for the next call
+    this.delay = new Map(); // "Service.Method" → ms
+    this.engine = { ok: true, host: "unix:///var/run/docker.sock", source: "default socket", name: "Docker", version: "28.3.0", api_version: "1.51", os: "linux", arch: "amd64", rootless: false };
+    this.image = { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c" };
+    this.config = { path: "/home/ana/.loop/config.json", problems: [], has_credentials: true, credential_kind: "anthropic_api_key", theme: "dark" };
+    this.scenario = scenario;
+    if (scenario === "fresh") {
+      this.config.has_credentials = false;
+      delete this.config.credential_kind;
+      this.image = { state: "missing", ref: "loop-agent:latest" };
+    }
+  }
+
+  emit(type, channel, run, data, at = this.now()) {
+    const ev = { seq: ++this.seq, type, timestamp: at, data };
+    if (channel) ev.channel_id = channel;
+    if (run) ev.run_id = run;
+    if (STORED.has(type)) {
+      ev.id = this.nextId++;
+      if (!this.events.has(channel)) this.events.set(channel, []);
+      this.events.get(channel).push({ ...ev, seq: 0 });
+    }
+    for (const l of this.listeners) l([ev]);
+    return ev;
+  }
+
+  addChannel(name, dir, kind = "project", extra = {}) {
+    const ch = { channel_id: newID(), kind, name, dir, created_at: new Date(this.now()).toISOString(), ...extra };
+    this.channels.set(ch.channel_id, ch);
+    this.events.set(ch.channel_id, this.events.get(ch.channel_id) ?? []);
+    this.queues.set(ch.channel_id, []);
+    this.emit("channel.created", ch.channel_id, "", ch);
+    return ch;
+  }
+
+  view(ch) {
+    const runs = [...this.runs.values()].filter((r) => r.channel_id === ch.channel_id);
+    const active = runs.find((r) => r.state === "starting" || r.state === "running");
+    const last = runs.findLast((r) => r.ended_at);
+    const queued = this.queues.get(ch.channel_id)?.length ?? 0;
+    const state = ch.state ?? (active ? "working" : queued ? "queued" : !last || last.state === "cancelled" ? "idle" : last.state === "done" ? "done" : "failed");
+    return { ...ch, state, running_since: active?.started_at, queued, last_event_id: this.events.get(ch.channel_id)?.at(-1)?.id ?? 0, last_error: last?.outcome?.failure ?? null };
+  }
+
+  snapshot() {
+    return {
+      seq: this.seq, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
+      containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet",
+    };
+  }
+
+  timeline(id, before, limit) {
+    if (!this.channels.has(id)) throw fail("not_found", "That channel is not there any more.", "Choose another one.");
+    const all = this.events.get(id) ?? [];
+    const older = before ? all.filter((e) => e.id < before) : all;
+    const n = Math.min(limit || 200, 1000);
+    const page = { events: older.slice(-n), has_more: older.length > n, live: null, queue: null };
+    if (!before) {
+      page.live = this.live.get(id) ?? null;
+      page.queue = this.queues.get(id);
+    }
+    return page;
+  }
+}

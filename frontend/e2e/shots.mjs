@@ -1,0 +1,137 @@
+// Pictures of every state, to look at: node e2e/shots.mjs [folder]
+import { mkdirSync } from "node:fs";
+import { launch } from "./browser.mjs";
+import { startMock } from "./mock/server.mjs";
+
+const out = process.argv[2] ?? "/tmp/loop-shots";
+mkdirSync(out, { recursive: true });
+const only = process.argv[3];
+const browser = await launch();
+
+async function shot(name, { scenario = "work", theme = "dark", size = [1440, 900], speed = 4 } = {}, act = async () => {}) {
+  if (only && !name.includes(only)) return;
+  const mock = await startMock({ scenario, speed });
+  mock.world.config.theme = theme;
+  const page = await browser.newPage({ viewport: { width: size[0], height: size[1] }, colorScheme: theme });
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && console.log(`${name}: ${m.text()}`));
+  page.on("pageerror", (e) => console.log(`${name}: ${e}`));
+  await page.goto(mock.url);
+  await page.getByText("today $").waitFor();
+  await act(page, mock);
+  await page.waitForTimeout(250);
+  await page.screenshot({ path: `${out}/${name}.png` });
+  await page.close();
+  await mock.close();
+}
+
+const open = (name) => (page) => page.getByRole("treeitem", { name }).click();
+const demo = async (page) => {
+  await page.getByRole("button", { name: "Demo channel" }).click();
+};
+
+for (const theme of ["dark", "light"]) {
+  await shot(`fresh-${theme}`, { scenario: "fresh", theme }, (p) => p.waitForTimeout(400));
+  await shot(`done-${theme}`, { theme }, open("api-server"));
+  await shot(`failed-${theme}`, { theme }, open("storefront"));
+  await shot(`opened-${theme}`, { theme }, async (p) => {
+    await open("api-server")(p);
+    for (const n of ["Edit internal", "Run go test ./internal/auth -run Login -count=200"]) await p.getByRole("button", { name: n }).first().click();
+  });
+  await shot(`running-${theme}`, { theme, speed: 1 }, async (p, m) => {
+    await demo(p);
+    await p.getByRole("button", { name: "Run the demo" }).click();
+    await p.getByText("to be or not").waitFor();
+    m.play.enqueue({ channel_id: m.channel("Demo").channel_id, client_id: "b".repeat(32), prompt: "Now sort the words by length." });
+    await p.waitForTimeout(900);
+  });
+}
+await shot("starting", { speed: 0.4 }, async (p) => {
+  await demo(p);
+  await p.getByRole("button", { name: "Run the demo" }).click();
+  await p.waitForTimeout(700);
+});
+await shot("finished", { speed: 40 }, async (p) => {
+  await demo(p);
+  await p.getByRole("button", { name: "Run the demo" }).click();
+  await p.getByText("Done", { exact: true }).waitFor();
+  await p.waitForTimeout(600);
+});
+await shot("building", { scenario: "fresh", speed: 1 }, async (p, m) => {
+  void m.play.build();
+  await p.waitForTimeout(2500);
+});
+await shot("build-dialog", { scenario: "fresh", theme: "light", speed: 1 }, async (p) => {
+  await p.getByRole("button", { name: "Build it now" }).click();
+  await p.waitForTimeout(2500);
+});
+await shot("no-engine", { scenario: "fresh" }, async (p, m) => {
+  Object.assign(m.world.engine, { ok: false, failure: { code: "engine_permission", cause: "Docker is there, but this user may not use it.", remedy: "Run “sudo usermod -aG docker ana”, then log out and in again.", detail: "dial unix /var/run/docker.sock: connect: permission denied" } });
+  m.world.emit("engine.status", "", "", m.world.engine);
+  await p.getByRole("button", { name: "Check again" }).click();
+  await p.waitForTimeout(500);
+});
+await shot("no-engine-timeline", {}, async (p, m) => {
+  await open("api-server")(p);
+  m.world.emit("engine.status", "", "", { ...m.world.engine, ok: false, failure: { code: "no_engine", cause: "No Docker engine answers.", remedy: "Start Docker, then try again." } });
+});
+await shot("empty", {}, open("docs"));
+await shot("demo-empty", { scenario: "fresh", theme: "light" }, demo);
+await shot("offline", {}, async (p, m) => {
+  await open("api-server")(p);
+  m.down();
+  await p.getByText("Loop does not answer").first().waitFor();
+  await p.getByRole("textbox", { name: "Prompt" }).fill("Also update the changelog.");
+  await p.keyboard.press("Enter");
+});
+await shot("palette", {}, async (p) => {
+  await open("api-server")(p);
+  await p.keyboard.press("Control+Shift+P");
+});
+await shot("palette-light", { theme: "light" }, async (p) => {
+  await p.keyboard.press("Control+Shift+P");
+  await p.keyboard.type("the");
+});
+await shot("settings", {}, (p) => p.keyboard.press("Control+,"));
+await shot("settings-light", { theme: "light" }, async (p, m) => {
+  m.world.config.problems = [{ line: 14, col: 3, field: "container_memory_mb", message: "is a string; a number of megabytes is wanted.", remedy: "Write 2048 without quotes." }];
+  m.world.emit("config.changed", "", "", m.world.config);
+  await p.keyboard.press("Control+,");
+});
+await shot("folder", {}, async (p) => {
+  await p.keyboard.press("Control+o");
+  await p.getByRole("option", { name: "src" }).waitFor();
+  await p.getByRole("listbox").focus();
+  await p.keyboard.press("s");
+});
+await shot("doctor", {}, async (p) => {
+  await p.getByRole("button", { name: "Gate:" }).click();
+  await p.waitForTimeout(500);
+});
+await shot("containers", { speed: 40 }, async (p) => {
+  await demo(p);
+  await p.getByRole("button", { name: "Run the demo" }).click();
+  await p.getByText("Done", { exact: true }).waitFor();
+  await p.getByRole("button", { name: "Containers" }).click();
+});
+await shot("remove", { theme: "light" }, async (p) => {
+  await open("api-server")(p);
+  await p.keyboard.press("Delete");
+});
+await shot("long-scrolled", { scenario: "long" }, async (p) => {
+  await open("monorepo")(p);
+  await p.getByText("Task 700").waitFor();
+  await p.mouse.move(700, 400);
+  await p.mouse.wheel(0, -2500);
+});
+for (const theme of ["dark", "light"]) {
+  await shot(`small-${theme}`, { theme, size: [900, 600] }, open("api-server"));
+  await shot(`small-fresh-${theme}`, { scenario: "fresh", theme, size: [900, 600] });
+}
+await shot("contrast", {}, async (p) => {
+  await open("api-server")(p);
+  await p.evaluate(() => localStorage.setItem("loop.contrast", "more"));
+  await p.reload();
+  await p.getByText("Fixed.").waitFor();
+});
+await browser.close();
+console.log(out);

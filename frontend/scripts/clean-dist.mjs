@@ -1,0 +1,9 @@
+// Empties dist/ but keeps the committed placeholder that the Go side embeds.
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+mkdirSync(dist, { recursive: true });
+for (const name of readdirSync(dist)) {
+  if (name !== "placeholder.txt") rmSync(dist + name, { recursive: true, force: true });
+}

@@ -1,0 +1,121 @@
+import { ChevronRight, Folder, FolderOpen, GitBranch, MessageSquare } from "lucide-react";
+import type { KeyboardEvent } from "react";
+import { useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { ChannelView } from "../../api/types";
+import type { ChannelRow } from "../../model/frame";
+import { channelRows } from "../../model/frame";
+import { frameStore, viewStore } from "../../model/stores";
+import { visible } from "../../model/text";
+import { StateWord } from "../../ui/StateWord";
+import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
+import { openDialog, openFolder, select } from "../frame/actions";
+import { ChannelMenu } from "./ChannelMenu";
+
+export function ChannelTree() {
+  const channels = useStore(frameStore, (f) => f.channels);
+  const selected = useStore(viewStore, (v) => v.selected);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [focused, setFocused] = useState("");
+  const list = useRef<HTMLUListElement>(null);
+  const rows = useMemo(() => channelRows(channels, closed), [channels, closed]);
+  const at = Math.max(0, rows.findIndex((r) => r.channel.channel_id === (focused || selected)));
+  const typeAhead = useTypeAhead(rows.map((r) => r.channel.name), at);
+
+  function go(i: number) {
+    const row = rows[i];
+    if (!row) return;
+    setFocused(row.channel.channel_id);
+    list.current?.querySelectorAll<HTMLElement>("[role=treeitem]")[i]?.focus();
+  }
+
+  function fold(row: ChannelRow, shut: boolean) {
+    const next = new Set(closed);
+    if (shut) next.add(row.channel.channel_id);
+    else next.delete(row.channel.channel_id);
+    setClosed(next);
+  }
+
+  function onKey(e: KeyboardEvent) {
+    const row = rows[at];
+    if (!row || e.ctrlKey || e.metaKey || e.altKey) return;
+    const id = row.channel.channel_id;
+    const act: Record<string, () => void> = {
+      ArrowDown: () => go(Math.min(rows.length - 1, at + 1)),
+      ArrowUp: () => go(Math.max(0, at - 1)),
+      Home: () => go(0),
+      End: () => go(rows.length - 1),
+      Enter: () => select(id),
+      " ": () => select(id),
+      F2: () => openDialog("rename", id),
+      Delete: () => openDialog("remove", id),
+      ArrowRight: () => (row.hasChildren && closed.has(id) ? fold(row, false) : go(Math.min(rows.length - 1, at + 1))),
+      ArrowLeft: () => {
+        if (row.hasChildren && !closed.has(id)) fold(row, true);
+        else go(rows.findIndex((r) => r.channel.channel_id === row.channel.parent_id));
+      },
+    };
+    const f = act[e.key];
+    if (f) f();
+    else if (isTypeAheadKey(e)) go(typeAhead(e.key));
+    else return;
+    e.preventDefault();
+  }
+
+  if (rows.length === 0) {
+    return (
+      <div className="side-empty">
+        <p>No projects yet</p>
+        <button type="button" className="link" onClick={() => void openFolder()}>
+          Open a folder
+        </button>
+      </div>
+    );
+  }
+  return (
+    <ul className="side-list" role="tree" aria-label="Projects" ref={list} onKeyDown={onKey}>
+      {rows.map((row, i) => (
+        <TreeRow key={row.channel.channel_id} row={row} selected={row.channel.channel_id === selected} tabbable={i === at}
+          open={!closed.has(row.channel.channel_id)} onFocus={() => setFocused(row.channel.channel_id)} onFold={() => fold(row, !closed.has(row.channel.channel_id))} />
+      ))}
+    </ul>
+  );
+}
+
+type RowProps = { row: ChannelRow; selected: boolean; tabbable: boolean; open: boolean; onFocus(): void; onFold(): void };
+
+function TreeRow({ row, selected, tabbable, open, onFocus, onFold }: RowProps) {
+  const { channel: c, depth, hasChildren } = row;
+  const name = visible(c.name);
+  return (
+    <li className={`row ${selected ? "selected" : ""} ${depth === 0 ? "root" : ""}`} role="none">
+      <div
+        role="treeitem"
+        className="row-main"
+        tabIndex={tabbable ? 0 : -1}
+        aria-selected={selected}
+        aria-level={depth + 1}
+        aria-expanded={hasChildren ? open : undefined}
+        aria-label={`${name}, ${c.state.replace("_", " ")}`}
+        title={c.dir}
+        style={{ paddingLeft: 10 + depth * 18 }}
+        onFocus={onFocus}
+        onClick={() => select(c.channel_id)}
+      >
+        {hasChildren && (
+          <ChevronRight size={12} className={`twist ${open ? "open" : ""}`} aria-hidden onClick={(e) => { e.stopPropagation(); onFold(); }} />
+        )}
+        <KindIcon channel={c} selected={selected} />
+        <span className="row-name ellipsis">{name}</span>
+        <StateWord state={c.state} since={c.running_since} queued={c.queued} />
+      </div>
+      <ChannelMenu channel={c} />
+    </li>
+  );
+}
+
+function KindIcon({ channel, selected }: { channel: ChannelView; selected: boolean }) {
+  if (channel.kind === "thread") return <MessageSquare size={14} aria-hidden />;
+  if (channel.kind === "worktree") return <GitBranch size={14} aria-hidden />;
+  return selected ? <FolderOpen size={14} aria-hidden /> : <Folder size={14} aria-hidden />;
+}

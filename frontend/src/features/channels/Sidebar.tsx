@@ -1,0 +1,60 @@
+import { Boxes, Play, Plus } from "lucide-react";
+import { useStore } from "zustand";
+import { frameStore, viewStore } from "../../model/stores";
+import { IconButton } from "../../ui/Button";
+import { keys, MOD } from "../../ui/keys";
+import { StateWord } from "../../ui/StateWord";
+import { openDemo, openDialog, openFolder, select } from "../frame/actions";
+import { ChannelMenu } from "./ChannelMenu";
+import { ChannelTree } from "./ChannelTree";
+import { SelectedContainer } from "./SelectedContainer";
+import "./channels.css";
+
+export function Sidebar() {
+  const ready = useStore(frameStore, (f) => f.ready);
+  const selected = useStore(viewStore, (v) => v.selected);
+  const demo = useStore(frameStore, (f) => f.channels.find((c) => c.kind === "demo"));
+  const containers = useStore(frameStore, (f) => f.containers.length);
+  return (
+    <nav className="sidebar" aria-label="Channels" data-region="sidebar">
+      <div className="side-head">
+        <h2>Projects</h2>
+        <IconButton name="Open a project folder" keys={keys(MOD, "O")} small onClick={() => void openFolder()}>
+          <Plus size={15} />
+        </IconButton>
+      </div>
+      {ready ? <ChannelTree /> : <TreeSkeleton />}
+      <div className="side-head">
+        <h2>Other</h2>
+      </div>
+      <ul className="side-list">
+        <li className={`row ${demo && selected === demo.channel_id ? "selected" : ""}`}>
+          <button type="button" className="row-main" aria-current={demo && selected === demo.channel_id ? "page" : undefined} onClick={() => (demo ? select(demo.channel_id) : void openDemo())}>
+            <Play size={14} aria-hidden />
+            <span className="row-name ellipsis">Demo channel</span>
+            {demo && demo.state !== "idle" ? <StateWord state={demo.state} since={demo.running_since} queued={demo.queued} /> : <span className="state">no key needed</span>}
+          </button>
+          {demo && <ChannelMenu channel={demo} />}
+        </li>
+        <li className="row">
+          <button type="button" className="row-main" onClick={() => openDialog("containers")}>
+            <Boxes size={14} aria-hidden />
+            <span className="row-name ellipsis">Containers</span>
+            <span className="state tnum">{containers}</span>
+          </button>
+        </li>
+      </ul>
+      <SelectedContainer />
+    </nav>
+  );
+}
+
+function TreeSkeleton() {
+  return (
+    <div className="tree-skeleton" aria-hidden="true">
+      {[70, 46, 58].map((w) => (
+        <div key={w} className="skeleton" style={{ width: `${w}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { Box } from "lucide-react";
+import { useStore } from "zustand";
+import { elapsed } from "../../model/format";
+import { frameStore } from "../../model/stores";
+import { visible } from "../../model/text";
+import { CopyIcon } from "../../ui/CopyButton";
+import { Modal } from "../../ui/Modal";
+import { useNow } from "../../ui/useNow";
+import "./containers.css";
+
+export function ContainersDialog({ onClose }: { onClose(): void }) {
+  const containers = useStore(frameStore, (f) => f.containers);
+  const channels = useStore(frameStore, (f) => f.channels);
+  const now = useNow(containers.length > 0);
+  return (
+    <Modal title="Containers" wide onClose={onClose} description="Containers that this Loop folder has made">
+      {containers.length === 0 ? (
+        <div className="containers-empty">
+          <Box size={20} aria-hidden />
+          <p>None now. A run makes one, and it is kept for five minutes after, to look into.</p>
+        </div>
+      ) : (
+        <table className="containers">
+          <thead>
+            <tr><th>Name</th><th>Channel</th><th>State</th><th>Age</th><th><span className="sr-only">Actions</span></th></tr>
+          </thead>
+          <tbody>
+            {containers.map((c) => {
+              const left = c.remove_at ? Date.parse(c.remove_at) - now : 0;
+              return (
+                <tr key={c.container_id || c.container_name}>
+                  <td className="mono selectable">{visible(c.container_name)}</td>
+                  <td>{visible(channels.find((x) => x.channel_id === c.channel_id)?.name ?? "removed")}</td>
+                  <td className="tnum">{c.status === "reserved" ? "being made" : c.status.replace("-", " ")}{left > 0 ? `, removed in ${elapsed(left)}` : ""}</td>
+                  <td className="tnum">{elapsed(now - Date.parse(c.created_at))}</td>
+                  <td><CopyIcon text={c.container_id} name="Copy the container's id" /></td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,42 @@
+import { RefreshCw } from "lucide-react";
+import { useEffect } from "react";
+import { useStore } from "zustand";
+import { duration } from "../../model/format";
+import { doctorStore, frameStore } from "../../model/stores";
+import { Button } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
+import { FailureCard } from "../../ui/FailureCard";
+import { Modal } from "../../ui/Modal";
+import { session } from "../frame/session";
+import { CheckRow } from "./CheckRow";
+import { reportText } from "./report";
+import "./doctor.css";
+
+export function DoctorDialog({ onClose }: { onClose(): void }) {
+  const { phase, report, failure } = useStore(doctorStore);
+  useEffect(() => {
+    void session().doctor();
+  }, []);
+  const checks = report?.checks ?? [];
+  const running = phase === "running";
+  return (
+    <Modal title="Checks" wide onClose={onClose} description="What Loop needs on this machine, each tried for real" foot={
+      <>
+        <span className="grow muted" role="status">{running ? "Each check performs the operation; this takes some seconds." : ""}</span>
+        <CopyButton look="" text={() => reportText(frameStore.getState(), checks)}>Copy this report</CopyButton>
+        <Button look="primary" disabled={running} onClick={() => void session().doctor()}>
+          <RefreshCw size={13} aria-hidden className={running ? "spin" : ""} />
+          {running ? "Checking" : "Check again"}
+        </Button>
+      </>
+    }>
+      {failure && phase === "error" && <FailureCard failure={failure} />}
+      <ul className="checks">
+        {checks.length === 0 && running && <CheckRow state="busy" title="Checking" summary="Engine, image, link, certificates, model access, display, disk." />}
+        {checks.map((c) => (
+          <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? duration(c.duration_ms) : undefined} />
+        ))}
+      </ul>
+    </Modal>
+  );
+}

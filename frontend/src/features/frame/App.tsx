@@ -1,0 +1,67 @@
+import { useStore } from "zustand";
+import { connectionStore, frameStore, viewStore } from "../../model/stores";
+import { Button } from "../../ui/Button";
+import { FailureCard } from "../../ui/FailureCard";
+import { Sidebar } from "../channels/Sidebar";
+import { TimelinePanel } from "../timeline/TimelinePanel";
+import { Welcome } from "../welcome/Welcome";
+import { Dialogs } from "./Dialogs";
+import { session } from "./session";
+import { useShortcuts } from "./shortcuts";
+import { StatusBar } from "./StatusBar";
+import { useTheme } from "./theme";
+import { Toast } from "./Toast";
+import { TopBar } from "./TopBar";
+
+export function App() {
+  useTheme();
+  useShortcuts();
+  const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
+  const selected = useStore(viewStore, (v) => v.selected);
+  return (
+    <div className={`frame ${sidebarOpen ? "" : "no-sidebar"}`}>
+      <TopBar />
+      {sidebarOpen && <Sidebar />}
+      {/* Panels of equal rank live here; the timeline is the first of them. */}
+      <main className="centre">
+        <Trouble />
+        {selected ? <TimelinePanel key={selected} channelId={selected} /> : <Welcome />}
+      </main>
+      <StatusBar />
+      <Dialogs />
+      <Toast />
+    </div>
+  );
+}
+
+/** Said once, above whatever is shown: this page has no one to talk to. */
+function Trouble() {
+  const c = useStore(connectionStore);
+  const ready = useStore(frameStore, (f) => f.ready);
+  if (c.state === "denied") {
+    return (
+      <div className="trouble">
+        <FailureCard failure={{ code: "denied", cause: "This page has no valid key.", remedy: "Open the address that “loop serve” printed, with everything after the #. A new start of Loop makes a new key." }} />
+      </div>
+    );
+  }
+  if (c.state === "offline") {
+    return (
+      <div className="trouble">
+        <FailureCard quiet failure={{ code: "offline", cause: "Loop does not answer.", remedy: ready ? "What you see is as of the last answer. Prompts you send wait and go out on reconnect." : "Start it with “loop serve” or “make run”; this page connects by itself." }}>
+          <Button look="small" onClick={() => session().reconnect()}>Try now</Button>
+        </FailureCard>
+      </div>
+    );
+  }
+  if (c.snapshotFailure) {
+    return (
+      <div className="trouble">
+        <FailureCard failure={c.snapshotFailure}>
+          <Button look="small" onClick={() => void session().refresh()}>Try again</Button>
+        </FailureCard>
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,78 @@
+import { useEffect } from "react";
+import { viewStore } from "../../model/stores";
+import { isMac, keys, mod, MOD } from "../../ui/keys";
+import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
+
+export const SHORTCUTS: { keys: string; does: string }[] = [
+  { keys: keys(MOD, "Shift", "P"), does: "Go to a channel or command" },
+  { keys: keys(MOD, "O"), does: "Open a project folder" },
+  { keys: keys(MOD, "."), does: "Stop the run of this channel" },
+  { keys: keys(MOD, "L"), does: "Go to the prompt box" },
+  { keys: keys(MOD, "B"), does: "Show or hide the sidebar" },
+  { keys: keys(MOD, ","), does: "Settings" },
+  { keys: isMac ? "⌥ ↑ ↓" : "Alt ↑ ↓", does: "Previous or next channel" },
+  { keys: "F6", does: "Next region: sidebar, timeline, prompt box, status bar" },
+  { keys: "j k", does: "Next or previous item in the timeline" },
+  { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
+  { keys: "c", does: "Copy the item" },
+  { keys: "Shift Enter", does: "New line in the prompt box" },
+  { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
+];
+
+/** Moves the focus from one part of the frame to the next. */
+function nextRegion(back: boolean) {
+  const all = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((el) => el.offsetParent !== null);
+  if (all.length === 0) return;
+  const at = all.findIndex((el) => el.contains(document.activeElement));
+  const el = all[(at + (back ? -1 : 1) + all.length) % all.length];
+  const target = el?.matches("[tabindex],textarea") ? el : el?.querySelector<HTMLElement>("[tabindex='0'],textarea,button:not(:disabled)");
+  target?.focus();
+}
+
+export function useShortcuts() {
+  useEffect(() => {
+    function onKey(e: KeyboardEvent) {
+      if (e.defaultPrevented || e.isComposing) return;
+      const { dialog, selected } = viewStore.getState();
+      const key = e.key.toLowerCase();
+      const run = (f: () => void) => {
+        e.preventDefault();
+        f();
+      };
+      if (mod(e) && !e.altKey) {
+        if ((e.shiftKey && key === "p") || (!e.shiftKey && key === "k")) {
+          if (dialog === "" || dialog === "palette") return run(() => openDialog(dialog === "palette" ? "" : "palette"));
+          return;
+        }
+        if (dialog) return;
+        if (e.shiftKey) return;
+        if (key === "o") return run(() => void openFolder());
+        if (key === ".") return run(() => void stopRun(selected));
+        if (key === "l") return run(focusPrompt);
+        if (key === "b") return run(toggleSidebar);
+        if (key === ",") return run(() => openDialog("settings"));
+        return;
+      }
+      if (dialog) return;
+      if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
+      if (e.altKey && !e.ctrlKey && !e.metaKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
+        return run(() => step(e.key === "ArrowUp" ? -1 : 1));
+      }
+      if (e.key === "?" && !editing(e.target)) return run(() => openDialog("shortcuts"));
+    }
+    // A file dropped outside a target would make the webview leave the page.
+    const stop = (e: DragEvent) => e.preventDefault();
+    window.addEventListener("keydown", onKey);
+    window.addEventListener("dragover", stop);
+    window.addEventListener("drop", stop);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      window.removeEventListener("dragover", stop);
+      window.removeEventListener("drop", stop);
+    };
+  }, []);
+}
+
+function editing(t: EventTarget | null): boolean {
+  return t instanceof HTMLElement && (t.isContentEditable || t.matches("input,textarea,select"));
+}

@@ -1,0 +1,56 @@
+import { Box, KeyRound, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { useStore } from "zustand";
+import type { ChannelID } from "../../api/types";
+import { frameStore } from "../../model/stores";
+import { Button } from "../../ui/Button";
+import { buildImage, openDialog } from "../frame/actions";
+
+/** What would make a run fail or wait is said before the prompt is sent. */
+export function Banner({ channelId }: { channelId: ChannelID }) {
+  const engine = useStore(frameStore, (f) => f.engine);
+  const image = useStore(frameStore, (f) => f.image);
+  const config = useStore(frameStore, (f) => f.config);
+  const demo = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.kind === "demo");
+  if (engine && !engine.ok) {
+    return (
+      <Line icon={<TriangleAlert size={14} aria-hidden />} tone="fail" text={engine.failure?.cause ?? "The Docker engine does not answer."} more={engine.failure?.remedy}>
+        <Button look="small" onClick={() => openDialog("doctor")}>Check</Button>
+      </Line>
+    );
+  }
+  if (image?.state === "missing" || image?.failure) {
+    return (
+      <Line icon={<Box size={14} aria-hidden />} tone={image.failure ? "fail" : "need"} text={image.failure?.cause ?? "There is no agent image yet."} more={image.failure?.remedy ?? "The first run builds it, which takes some minutes."}>
+        <Button look="small" onClick={() => void buildImage()}>Build it now</Button>
+      </Line>
+    );
+  }
+  if (image?.state === "building") {
+    return (
+      <Line icon={<Box size={14} aria-hidden />} tone="work" text={`The agent image is being built${image.progress ? `, ${Math.round(image.progress * 100)} %` : ""}.`} more="A prompt waits for it.">
+        <Button look="small" onClick={() => openDialog("image")}>Show</Button>
+      </Line>
+    );
+  }
+  if (config && !config.has_credentials && !demo) {
+    return (
+      <Line icon={<KeyRound size={14} aria-hidden />} tone="need" text="No model access yet." more="Runs here will fail until there is a key; the demo channel works without one.">
+        <Button look="small" onClick={() => openDialog("settings")}>Add key</Button>
+      </Line>
+    );
+  }
+  return null;
+}
+
+function Line({ icon, tone, text, more, children }: { icon: ReactNode; tone: string; text: string; more?: string; children: ReactNode }) {
+  return (
+    <div className={`banner ${tone}`}>
+      {icon}
+      <p>
+        <strong>{text}</strong> {more}
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+import { ArrowUp, Sparkles, Square } from "lucide-react";
+import type { KeyboardEvent } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { ChannelID } from "../../api/types";
+import { modelName } from "../../model/format";
+import { connectionStore, frameStore, timelineOf, timelinesStore } from "../../model/stores";
+import { visible } from "../../model/text";
+import { activeRun } from "../../model/timeline/state";
+import { Button, Kbd } from "../../ui/Button";
+import { composing, keys, MOD } from "../../ui/keys";
+import { send, stopRun } from "../frame/actions";
+import { loadDraft, saveDraft } from "../frame/memory";
+import { session } from "../frame/session";
+import { Banner } from "./Banner";
+import { QueueList } from "./QueueList";
+import "./prompt.css";
+
+const HISTORY = 50; // prompts of this channel within reach of the arrow keys
+
+export function Composer({ channelId }: { channelId: ChannelID }) {
+  const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId));
+  const running = useStore(timelinesStore, (all) => activeRun(timelineOf(all, channelId))?.runId ?? "");
+  const lastModel = useStore(timelinesStore, (all) => Object.values(timelineOf(all, channelId).built.runs).findLast((r) => r.model)?.model ?? "");
+  const online = useStore(connectionStore, (c) => c.state === "online");
+  const [text, setText] = useState(() => loadDraft(channelId));
+  const [stopping, setStopping] = useState("");
+  const box = useRef<HTMLTextAreaElement>(null);
+  const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
+  const busy = running !== "" || channel?.state === "working";
+
+  function change(value: string) {
+    setText(value);
+    saveDraft(channelId, value);
+  }
+
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    el.style.height = "auto";
+    el.style.height = `${Math.min(el.scrollHeight, window.innerHeight * 0.4)}px`;
+  }, [text]);
+
+  useEffect(() => {
+    session().api.channels.history(channelId, HISTORY).then(
+      (list) => {
+        history.current.list = list ?? [];
+      },
+      () => {}, // no history is no reason to complain; typing works
+    );
+  }, [channelId, running]);
+
+  function submit() {
+    if (!text.trim()) return;
+    send(channelId, text);
+    history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
+    change("");
+  }
+
+  async function stop() {
+    setStopping(running || "yes");
+    await stopRun(channelId);
+    setStopping("");
+  }
+
+  /** Arrows walk through earlier prompts only where they could not move the caret. */
+  function walk(back: boolean): boolean {
+    const el = box.current;
+    const h = history.current;
+    if (!el || el.selectionStart !== el.selectionEnd) return false;
+    const edge = back ? !text.slice(0, el.selectionStart).includes("\n") : !text.slice(el.selectionEnd).includes("\n");
+    const next = h.at + (back ? 1 : -1);
+    if (!edge || next < -1 || next >= h.list.length) return false;
+    if (h.at === -1) h.draft = text;
+    h.at = next;
+    const value = next === -1 ? h.draft : (h.list[next] ?? "");
+    change(value);
+    requestAnimationFrame(() => {
+      const pos = back ? 0 : value.length;
+      el.setSelectionRange(pos, pos);
+    });
+    return true;
+  }
+
+  function onKey(e: KeyboardEvent<HTMLTextAreaElement>) {
+    if (composing(e)) return;
+    if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && walk(true)) e.preventDefault();
+    else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && walk(false)) e.preventDefault();
+  }
+
+  return (
+    <div className="composer column">
+      <Banner channelId={channelId} />
+      <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
+      <div className="prompt-box" data-region="prompt">
+        <textarea
+          ref={box}
+          data-prompt
+          rows={1}
+          value={text}
+          placeholder={busy ? "Say what comes next; it waits in the queue" : "Ask for a change"}
+          aria-label="Prompt"
+          spellCheck
+          onChange={(e) => { history.current.at = -1; change(e.target.value); }}
+          onKeyDown={onKey}
+        />
+        <div className="prompt-foot">
+          <span className="chip">
+            <Sparkles size={13} aria-hidden />
+            {channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}
+          </span>
+          {lastModel && channel?.kind !== "demo" && <span className="chip">{modelName(visible(lastModel))}</span>}
+          <span className="prompt-hint">
+            <Kbd>Enter</Kbd> {busy ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
+          </span>
+          {busy && (
+            <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
+              <Square size={12} aria-hidden />
+              {stopping ? "Stopping" : "Stop"}
+              <Kbd>{keys(MOD, ".")}</Kbd>
+            </Button>
+          )}
+          <Button look="primary" disabled={!text.trim()} onClick={submit} title={online ? undefined : "Goes out on reconnect"}>
+            <ArrowUp size={14} aria-hidden />
+            {busy ? "Queue" : "Send"}
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}

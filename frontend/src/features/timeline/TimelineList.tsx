@@ -1,0 +1,160 @@
+import { useVirtualizer, defaultRangeExtractor } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import type { KeyboardEvent } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { ChannelID } from "../../api/types";
+import { frameStore, timelineOf, timelinesStore } from "../../model/stores";
+import type { Filter } from "../../model/timeline/filter";
+import { passes } from "../../model/timeline/filter";
+import { activeRun, shownItems } from "../../model/timeline/state";
+import { Button } from "../../ui/Button";
+import { toast } from "../frame/actions";
+import { session } from "../frame/session";
+import { copyText } from "../../shell/clipboard";
+import { itemText, itemLabel } from "./itemText";
+import { Row, isFoldable } from "./rows/Row";
+import { Tail } from "./Tail";
+import { useFollow } from "./useFollow";
+
+const OLDER_AT_PX = 600; // older pages are asked for before the top is reached
+
+type Props = { channelId: ChannelID; filter: Filter; onClearFilter(): void };
+
+export function TimelineList({ channelId, filter, onClearFilter }: Props) {
+  const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
+  const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
+  const items = useMemo(() => shownItems(t).filter((it) => passes(it, filter)), [t, filter]);
+  const run = useMemo(() => activeRun(t), [t]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<Record<string, boolean>>({});
+  const [current, setCurrent] = useState("");
+  const found = items.findIndex((it) => it.key === current);
+  const at = found >= 0 ? found : items.length - 1;
+
+  const virt = useVirtualizer({
+    count: items.length + 1, // the last row is what happens now
+    getScrollElement: () => scroller.current,
+    getItemKey: (i) => items[i]?.key ?? "tail",
+    estimateSize: (i) => estimate(items[i]?.kind),
+    overscan: 10,
+    anchorTo: "end", // older pages come in above without moving what is read
+    scrollEndThreshold: -1, // following is this list's own latch, below
+    paddingStart: 20,
+    paddingEnd: 12,
+    rangeExtractor: useCallback(
+      (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+        const r = defaultRangeExtractor(range);
+        return at < 0 || r.includes(at) ? r : [...r, at].sort((a, b) => a - b); // the focused row stays mounted
+      },
+      [at],
+    ),
+  });
+  const total = virt.getTotalSize();
+  const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
+
+  const hasMore = t.hasMore && !t.loadingOlder && !t.olderFailure;
+  useLayoutEffect(() => {
+    const el = scroller.current;
+    if (el && hasMore && el.scrollTop < OLDER_AT_PX) void session().loadOlder(channelId);
+  }, [hasMore, channelId, total]);
+
+  const toggle = useCallback(
+    (key: string) => {
+      pause();
+      setCurrent(key);
+      setOpen((o) => ({ ...o, [key]: !o[key] }));
+    },
+    [pause],
+  );
+
+  function go(i: number) {
+    const it = items[Math.max(0, Math.min(items.length - 1, i))];
+    if (!it) return;
+    setCurrent(it.key);
+    const index = items.indexOf(it);
+    if (index === items.length - 1) follow();
+    else {
+      pause();
+      virt.scrollToIndex(index, { align: "auto" });
+    }
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`)?.focus({ preventScroll: true }));
+  }
+
+  function onKey(e: KeyboardEvent) {
+    const it = items[at];
+    if (!it || e.ctrlKey || e.metaKey || e.altKey) return;
+    const onItem = (e.target as HTMLElement).tagName === "ARTICLE";
+    if (!onItem && !(e.key === "j" || e.key === "k")) return;
+    const act: Record<string, () => void> = {
+      j: () => go(at + 1), ArrowDown: () => go(at + 1), k: () => go(at - 1), ArrowUp: () => go(at - 1),
+      Home: () => go(0), End: () => go(items.length - 1),
+      Enter: () => isFoldable(it) && toggle(it.key),
+      " ": () => isFoldable(it) && toggle(it.key),
+      ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
+      ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
+      c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : "The clipboard did not take it.")),
+    };
+    const f = act[e.key];
+    if (!f) return;
+    e.preventDefault();
+    f();
+  }
+
+  return (
+    <>
+      <div className="scroller" ref={scroller} onScroll={onScroll} onKeyDown={onKey} data-region="timeline" data-following={following}>
+        {t.loadingOlder && <p className="older" role="status">Loading earlier items</p>}
+        {t.olderFailure && (
+          <p className="older">
+            {t.olderFailure.cause} <button type="button" className="link" onClick={() => void session().loadOlder(channelId)}>Load again</button>
+          </p>
+        )}
+        {filter !== "all" && items.length === 0 && (
+          <p className="older">
+            Nothing of that kind in what is loaded. <button type="button" className="link" onClick={onClearFilter}>Show everything</button>
+          </p>
+        )}
+        <div role="feed" aria-label="Timeline items" aria-busy={t.loadingOlder || Boolean(run)} className="sizer" style={{ height: total }}>
+          {virt.getVirtualItems().map((v) => {
+            const it = items[v.index];
+            return (
+              <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
+                {it ? (
+                  <article className={`item column ${it.kind}`} tabIndex={v.index === at ? 0 : -1} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
+                    aria-label={itemLabel(it)} onFocus={(e) => e.target === e.currentTarget && setCurrent(it.key)}>
+                    <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
+                  </article>
+                ) : (
+                  <Tail channelId={channelId} />
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {!following && (
+        <div className="jump">
+          <Button look="small" onClick={follow}>
+            <ArrowDown size={13} aria-hidden />
+            {behind > 0 ? `${behind} new` : run ? "Follow" : "Newest"}
+            <span className="sr-only">: jump to the newest item</span>
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function estimate(kind: string | undefined): number {
+  switch (kind) {
+    case "prompt":
+      return 78;
+    case "text":
+      return 96;
+    case "end":
+      return 56;
+    default:
+      return 30;
+  }
+}

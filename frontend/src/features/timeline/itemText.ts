@@ -1,0 +1,65 @@
+// An item as plain text: for the clipboard and for a screen reader's name.
+import { failureText, safeJSON } from "../../api/failure";
+import { clock } from "./clock";
+import { duration, money, modelName } from "../../model/format";
+import { stripColour, visible } from "../../model/text";
+import type { Item } from "../../model/timeline/items";
+import { describeTool } from "../../model/timeline/tools";
+
+export function itemText(it: Item): string {
+  switch (it.kind) {
+    case "prompt":
+    case "text":
+    case "thinking":
+    case "notice":
+      return it.text;
+    case "tool": {
+      const input = typeof it.input === "object" && it.input !== null ? (it.input as Record<string, unknown>) : {};
+      const head = it.name === "Bash" && typeof input.command === "string" ? `$ ${input.command}` : `${it.name} ${safeJSON(it.input)}`;
+      const patches = (it.result?.files ?? []).map((f) => f.patch).filter(Boolean);
+      return [head, stripColour(it.result?.output ?? ""), ...patches].filter(Boolean).join("\n");
+    }
+    case "start":
+      return it.steps.map((s) => `${clock(s.at)} ${s.step}`).join("\n");
+    case "end":
+      return [endWords(it), it.failure && failureText(it.failure)].filter(Boolean).join("\n");
+    case "raw":
+      return safeJSON({ type: it.type, data: it.data });
+  }
+}
+
+export function endWords(it: Extract<Item, { kind: "end" }>): string {
+  const s = it.status;
+  const word = s.state === "done" ? "Done" : s.state === "cancelled" ? "Stopped" : s.state === "interrupted" ? "Interrupted" : "Failed";
+  const ms = s.duration_ms || (it.startedAt ? it.at - it.startedAt : 0);
+  return [
+    word,
+    s.model ? modelName(s.model) : "",
+    ms ? duration(ms) : "",
+    s.num_turns ? `${s.num_turns} ${s.num_turns === 1 ? "turn" : "turns"}` : "",
+    s.cost_usd ? money(s.cost_usd) : "",
+  ].filter(Boolean).join(" · ");
+}
+
+export function itemLabel(it: Item): string {
+  switch (it.kind) {
+    case "prompt":
+      return `Prompt, ${clock(it.at)}`;
+    case "text":
+      return "Agent";
+    case "thinking":
+      return "Thinking";
+    case "notice":
+      return `Notice: ${visible(it.text)}`;
+    case "tool": {
+      const v = describeTool(it, "");
+      return visible(`${v.verb} ${v.object} ${v.mark.text}`.trim().slice(0, 200));
+    }
+    case "start":
+      return "Start of the run";
+    case "end":
+      return endWords(it);
+    case "raw":
+      return `Event ${visible(it.type)}`;
+  }
+}

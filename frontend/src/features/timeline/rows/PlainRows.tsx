@@ -1,0 +1,41 @@
+import { Braces, ChevronRight, CircleAlert, Info, TriangleAlert } from "lucide-react";
+import { safeJSON } from "../../../api/failure";
+import type { NoticeItem, RawItem } from "../../../model/timeline/items";
+import { SafeText } from "../../../ui/SafeText";
+import { Output } from "../Output";
+import type { RowProps } from "./Row";
+
+export function NoticeRow({ item }: { item: NoticeItem }) {
+  const Icon = item.level === "error" ? CircleAlert : item.level === "warning" ? TriangleAlert : Info;
+  return (
+    <div className={`main notice-line selectable ${item.level}`}>
+      <Icon size={14} aria-hidden />
+      <span>
+        {item.level !== "info" && <span className="sr-only">{item.level}: </span>}
+        <SafeText text={item.text} />
+      </span>
+    </div>
+  );
+}
+
+/** A kind of event this page does not know: shown as it came, never dropped. */
+export function RawRow({ item, open, onToggle }: RowProps<RawItem>) {
+  const text = safeJSON(item.data);
+  return (
+    <div className="main">
+      <button type="button" className="line quiet" tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
+        <Braces size={14} aria-hidden />
+        <span className="verb">{item.type === "agent.raw" ? "Other output" : "Event"}</span>
+        <span className="object mono ellipsis">
+          <SafeText text={item.type === "agent.raw" ? text.replace(/\s+/g, " ").slice(0, 160) : item.type} />
+        </span>
+        <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
+      </button>
+      {open && (
+        <div className="body">
+          <Output text={text} name="Event as it came" />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import type { PromptItem } from "../../../model/timeline/items";
+import { SafeText } from "../../../ui/SafeText";
+import { isFoldable } from "./Row";
+import type { RowProps } from "./Row";
+
+export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
+  const long = isFoldable(item);
+  return (
+    <div className="main">
+      <div className={`bubble selectable ${long && !open ? "folded" : ""}`}>
+        <p>
+          <SafeText text={item.text} />
+        </p>
+      </div>
+      {long && (
+        <button type="button" className="link small" aria-expanded={open} onClick={() => onToggle(item.key)}>
+          {open ? "Show less" : "Show the whole prompt"}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { memo } from "react";
+import type { Item, RunInfo } from "../../../model/timeline/items";
+import { duration } from "../../../model/format";
+import { visible } from "../../../model/text";
+import { SafeText } from "../../../ui/SafeText";
+import { exact, when } from "../clock";
+import { Markdown } from "../Markdown";
+import { EndRow } from "./EndRow";
+import { NoticeRow, RawRow } from "./PlainRows";
+import { PromptRow } from "./PromptRow";
+import { StartRow } from "./StartRow";
+import { ThinkingRow } from "./ThinkingRow";
+import { ToolRow } from "./ToolRow";
+
+export type RowProps<T extends Item> = { item: T; open: boolean; onToggle(key: string): void };
+
+type Props = { item: Item; dir: string; open: boolean; onToggle(key: string): void; run: RunInfo | undefined };
+
+export function isFoldable(it: Item): boolean {
+  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600);
+}
+
+/** One item with its quiet gutter: time on the right, everything else left. */
+export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) {
+  switch (item.kind) {
+    case "prompt":
+      return (
+        <>
+          <PromptRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text={when(item.at)} />
+        </>
+      );
+    case "text":
+      return (
+        <>
+          <div className="main prose selectable">
+            {item.author && <p className="author"><SafeText text={item.author} /></p>}
+            <Markdown text={item.text} live={item.live} />
+          </div>
+          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />
+        </>
+      );
+    case "thinking":
+      return (
+        <>
+          <ThinkingRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />
+        </>
+      );
+    case "tool":
+      return (
+        <>
+          <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />
+          <Gutter at={item.at} text={item.endedAt && item.name ? duration(item.endedAt - item.at) : ""} />
+        </>
+      );
+    case "notice":
+      return (
+        <>
+          <NoticeRow item={item} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
+    case "start":
+      return (
+        <>
+          <StartRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text={item.readyAt ? duration(item.readyAt - item.at) : ""} />
+        </>
+      );
+    case "end":
+      return <EndRow item={item} model={run?.model ?? ""} />;
+    case "raw":
+      return (
+        <>
+          <RawRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
+  }
+});
+
+export function Gutter({ at, text }: { at: number; text: string }) {
+  return (
+    <span className="gutter tnum" title={exact(at)}>
+      {visible(text)}
+    </span>
+  );
+}

@@ -1,0 +1,67 @@
+import { Check, ChevronRight, CircleHelp, FilePen, FilePlus2, FileText, FolderSearch, Globe, ListTodo, Plug, Search, SquareTerminal, Users, Wrench, X } from "lucide-react";
+import type { ToolItem } from "../../../model/timeline/items";
+import type { Mark, ToolIcon } from "../../../model/timeline/tools";
+import { describeTool } from "../../../model/timeline/tools";
+import { Spinner } from "../../../ui/Mark";
+import { SafeText } from "../../../ui/SafeText";
+import { ToolBody } from "../ToolBody";
+import type { RowProps } from "./Row";
+
+const ICONS: Record<ToolIcon, typeof Check> = {
+  run: SquareTerminal, read: FileText, edit: FilePen, create: FilePlus2, search: Search, files: FolderSearch, web: Globe, task: Users,
+  plan: ListTodo, mcp: Plug, tool: Wrench, ask: CircleHelp,
+};
+
+export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { dir: string }) {
+  const v = describeTool(item, dir);
+  const Icon = ICONS[v.icon];
+  return (
+    <div className={`main ${item.parentId ? "nested" : ""}`}>
+      <button type="button" className={`line ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
+        <Icon size={14} aria-hidden />
+        <span className="verb">{v.verb}</span>
+        <span className="object mono ellipsis">
+          <SafeText text={v.object} />
+        </span>
+        {v.note && (
+          <span className="note ellipsis">
+            <SafeText text={v.note} />
+          </span>
+        )}
+        <span className="marks tnum">
+          {v.added > 0 && <span className="plus">+{v.added}</span>}
+          {v.removed > 0 && <span className="minus">−{v.removed}</span>}
+          <ResultMark mark={v.mark} quiet={v.added + v.removed > 0} />
+        </span>
+        <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
+      </button>
+      {open && <ToolBody item={item} dir={dir} />}
+    </div>
+  );
+}
+
+function ResultMark({ mark, quiet }: { mark: Mark; quiet: boolean }) {
+  switch (mark.tone) {
+    case "busy":
+      return (
+        <span className="mark work">
+          <Spinner size={12} />
+          {mark.text}
+        </span>
+      );
+    case "fail":
+      return (
+        <span className="mark fail">
+          <X size={13} aria-hidden />
+          {mark.text}
+        </span>
+      );
+    default:
+      return (
+        <span className="mark">
+          {mark.text}
+          {!quiet && <Check size={13} aria-label="succeeded" className="tick" />}
+        </span>
+      );
+  }
+}

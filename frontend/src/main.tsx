@@ -1,0 +1,40 @@
+import "@fontsource-variable/inter/index.css";
+import "@fontsource-variable/jetbrains-mono/index.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./ui/ui.css";
+import "./features/frame/frame.css";
+import { createRoot } from "react-dom/client";
+import { App } from "./features/frame/App";
+import { loadChoice, loadOutbox } from "./features/frame/memory";
+import { startSession } from "./features/frame/session";
+import { select } from "./features/frame/actions";
+import { applyTheme } from "./features/frame/theme";
+import { frameStore, outboxStore, viewStore } from "./model/stores";
+import { openBridge } from "./shell/open";
+
+const theme = loadChoice("theme") || "system";
+const contrast = loadChoice("contrast");
+applyTheme(theme, contrast);
+viewStore.setState({ theme, contrast, sidebarOpen: loadChoice("sidebar") !== "closed" });
+outboxStore.setState({ letters: loadOutbox() });
+
+const remembered = loadChoice("selected");
+if (remembered) viewStore.setState({ selected: remembered });
+
+const session = startSession(await openBridge());
+
+// The channel of the last visit comes back once it is known to exist still.
+const stop = frameStore.subscribe((f) => {
+  if (!f.ready) return;
+  stop();
+  const { selected } = viewStore.getState();
+  if (f.channels.some((c) => c.channel_id === selected)) select(selected);
+  else {
+    select("");
+    void session.doctor();
+  }
+});
+
+const root = document.getElementById("root");
+if (root) createRoot(root).render(<App />);

@@ -1,0 +1,165 @@
+// What the frame around the timeline shows: channels, engine, image, config.
+import type {
+  Channel, ChannelID, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Run, Snapshot, Status,
+} from "../api/types";
+import { isTerminal } from "./timeline/items";
+
+export type FrameState = {
+  ready: boolean;
+  seq: number; // of the last event applied
+  version: string;
+  mode: "window" | "headless";
+  engine: EngineStatus | null;
+  image: ImageStatus | null;
+  channels: ChannelView[];
+  containers: Container[];
+  config: ConfigStatus | null;
+  costToday: number;
+  gate: string;
+  activeRuns: Record<ChannelID, string>;
+  queuedRuns: Record<string, boolean>; // since the snapshot: true while counted, false once it left
+};
+
+export const emptyFrame: FrameState = {
+  ready: false, seq: 0, version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
+  config: null, costToday: 0, gate: "", activeRuns: {}, queuedRuns: {},
+};
+
+export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
+  return {
+    ready: true, seq: s.seq, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
+    channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
+    activeRuns: f.activeRuns, queuedRuns: {},
+  };
+}
+
+/** True when an event was missed: numbers have no gaps within one launch. */
+export function hasGap(f: FrameState, batch: LoopEvent[]): boolean {
+  let want = f.seq + 1;
+  for (const ev of batch) {
+    if (!ev.seq || ev.seq < want) continue;
+    if (ev.seq > want) return true;
+    want++;
+  }
+  return false;
+}
+
+export function applyEvents(f: FrameState, batch: LoopEvent[]): FrameState {
+  let next = f;
+  for (const ev of batch) {
+    if (ev.seq && ev.seq <= next.seq) continue;
+    next = apply(next, ev);
+    if (ev.seq) next = { ...next, seq: ev.seq };
+  }
+  return next;
+}
+
+function apply(f: FrameState, ev: LoopEvent): FrameState {
+  const ch = ev.channel_id ?? "";
+  switch (ev.type) {
+    case "channel.created":
+    case "channel.updated":
+      return { ...f, channels: upsertChannel(f.channels, ev.data as Channel) };
+    case "channel.deleted":
+      return { ...f, channels: f.channels.filter((c) => c.channel_id !== ch) };
+    case "image.build_status":
+      return { ...f, image: ev.data as ImageStatus };
+    case "engine.status":
+      return { ...f, engine: ev.data as EngineStatus };
+    case "config.changed":
+      return { ...f, config: ev.data as ConfigStatus };
+    case "container.registered":
+    case "container.status_changed":
+      return { ...f, containers: upsertContainer(f.containers, ev.data as Container) };
+    case "container.removed": {
+      const gone = ev.data as Partial<Container> | undefined;
+      return { ...f, containers: f.containers.filter((c) => c.container_id !== gone?.container_id) };
+    }
+    case "queue.changed":
+      return queue(f, ev.data as Run);
+    case "agent.status":
+      return status(f, ev, ev.data as Status);
+    default:
+      return f;
+  }
+}
+
+function upsertChannel(list: ChannelView[], ch: Channel | undefined): ChannelView[] {
+  if (!ch?.channel_id) return list;
+  const i = list.findIndex((c) => c.channel_id === ch.channel_id);
+  if (i < 0) return [...list, { state: "idle", queued: 0, last_event_id: 0, ...ch }];
+  return list.map((c) => (c.channel_id === ch.channel_id ? { ...c, ...ch } : c));
+}
+
+function upsertContainer(list: Container[], c: Container | undefined): Container[] {
+  if (!c?.container_id && !c?.container_name) return list;
+  const same = (x: Container) => (c.container_id && x.container_id === c.container_id) || (c.container_name && x.container_name === c.container_name);
+  return list.some(same) ? list.map((x) => (same(x) ? { ...x, ...c } : x)) : [...list, c];
+}
+
+/** Each run joins and leaves the count once; the snapshot's count is the base. */
+function queue(f: FrameState, run: Pick<Run, "run_id" | "channel_id" | "state"> | undefined): FrameState {
+  if (!run?.run_id) return f;
+  const joins = run.state === "queued";
+  const known = f.queuedRuns[run.run_id];
+  if (known === joins || (joins && known === false)) return f;
+  const g = { ...f, queuedRuns: { ...f.queuedRuns, [run.run_id]: joins } };
+  return patch(g, run.channel_id, (c) => {
+    const queued = Math.max(0, c.queued + (joins ? 1 : -1));
+    if (c.state === "working" || c.state === "needs_you") return { ...c, queued };
+    return { ...c, queued, state: queued > 0 ? "queued" : c.state === "queued" ? "idle" : c.state };
+  });
+}
+
+function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
+  const ch = ev.channel_id ?? "";
+  const activeRuns = { ...f.activeRuns };
+  let cost = f.costToday;
+  if (isTerminal(s.state)) {
+    delete activeRuns[ch];
+    cost += s.cost_usd ?? 0;
+  } else if (s.state !== "queued" && ev.run_id) activeRuns[ch] = ev.run_id;
+  const left = s.state === "queued" ? f : queue(f, { run_id: ev.run_id ?? "", channel_id: ch, state: s.state });
+  return patch({ ...left, activeRuns, costToday: cost }, ch, (c) => {
+    const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0) };
+    if (isTerminal(s.state)) {
+      next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
+      if (next.queued > 0) next.state = "queued";
+      next.running_since = undefined;
+      next.last_error = s.state === "done" || s.state === "cancelled" ? null : (s.failure ?? null);
+    } else if (s.state !== "queued") {
+      if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();
+      next.state = "working";
+    }
+    return next;
+  });
+}
+
+function patch(f: FrameState, id: ChannelID, change: (c: ChannelView) => ChannelView): FrameState {
+  return { ...f, channels: f.channels.map((c) => (c.channel_id === id ? change(c) : c)) };
+}
+
+export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean };
+
+/** The tree as rows: projects in order of name, their threads and worktrees below. */
+export function channelRows(channels: ChannelView[], closed: ReadonlySet<ChannelID> = new Set()): ChannelRow[] {
+  const ids = new Set(channels.map((c) => c.channel_id));
+  const children = new Map<string, ChannelView[]>();
+  const roots: ChannelView[] = [];
+  for (const c of channels) {
+    if (c.kind === "demo") continue;
+    if (c.parent_id && ids.has(c.parent_id)) children.set(c.parent_id, [...(children.get(c.parent_id) ?? []), c]);
+    else roots.push(c);
+  }
+  const out: ChannelRow[] = [];
+  const seen = new Set<string>();
+  const add = (c: ChannelView, depth: number) => {
+    if (seen.has(c.channel_id)) return;
+    seen.add(c.channel_id);
+    const kids = children.get(c.channel_id) ?? [];
+    out.push({ channel: c, depth, hasChildren: kids.length > 0 });
+    if (!closed.has(c.channel_id)) for (const k of kids) add(k, depth + 1);
+  };
+  for (const c of roots.sort((a, b) => a.name.localeCompare(b.name, "en", { sensitivity: "base" }))) add(c, 0);
+  return out;
+}

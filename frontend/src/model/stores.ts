@@ -1,0 +1,53 @@
+// The stores of the page. Vanilla zustand: no React, no DOM.
+import { createStore } from "zustand/vanilla";
+import type { ChannelID, DoctorReport, Failure } from "../api/types";
+import type { FrameState } from "./frame";
+import { emptyFrame } from "./frame";
+import type { Outbox } from "./outbox";
+import type { TimelineState } from "./timeline/state";
+import { emptyTimeline } from "./timeline/state";
+
+export type Connection =
+  | { state: "connecting" }
+  | { state: "online" }
+  | { state: "offline"; since: number; retryAt: number }
+  | { state: "denied" };
+
+export type ConnectionStore = Connection & { snapshotFailure: Failure | null };
+
+export const connectionStore = createStore<ConnectionStore>(() => ({ state: "connecting", snapshotFailure: null }) as ConnectionStore);
+export const frameStore = createStore<FrameState>(() => emptyFrame);
+export const outboxStore = createStore<{ letters: Outbox }>(() => ({ letters: [] }));
+
+export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number };
+export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0 }));
+
+/** Timelines of channels that were looked at; the others cost nothing. */
+export const timelinesStore = createStore<Record<ChannelID, TimelineState>>(() => ({}));
+
+export function timelineOf(all: Record<ChannelID, TimelineState>, id: ChannelID): TimelineState {
+  return all[id] ?? emptyTimeline;
+}
+
+export function setTimeline(id: ChannelID, change: (t: TimelineState) => TimelineState) {
+  const all = timelinesStore.getState();
+  const before = timelineOf(all, id);
+  const after = change(before);
+  if (after !== before) timelinesStore.setState({ [id]: after });
+}
+
+export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "containers" | "image" | "rename" | "remove" | "shortcuts";
+
+export type ViewState = {
+  selected: ChannelID; // "" is the welcome page
+  dialog: Dialog;
+  dialogChannel: ChannelID;
+  sidebarOpen: boolean;
+  theme: string;
+  contrast: string; // "" follows the system, "more" asks for more
+  toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null } | null;
+};
+
+export const viewStore = createStore<ViewState>(() => ({
+  selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
+}));

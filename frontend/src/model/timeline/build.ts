@@ -1,0 +1,205 @@
+// Events → items. A pure fold: the same events give the same rows, whether they
+// came live or from the database after a reload.
+import type {
+  Activity, LoopEvent, MessageCreated, Notice, Status, Thinking, ToolResult, ToolUse,
+} from "../../api/types";
+import type { Built, EndItem, Item, RunInfo, StartItem, ToolItem } from "./items";
+import { isTerminal, newRun } from "./items";
+
+/** Applies stored events in order. Copies once per batch, never mutates its input. */
+export function fold(built: Built, events: LoopEvent[]): Built {
+  const b: Built = { items: built.items.slice(), runs: { ...built.runs }, live: built.live, settled: { ...built.settled } };
+  for (const ev of events) step(b, ev);
+  return b;
+}
+
+function step(b: Built, ev: LoopEvent) {
+  const runId = ev.run_id ?? "";
+  const data = ev.data;
+  if (typeof data !== "object" || data === null) {
+    raw(b, ev);
+    return;
+  }
+  switch (ev.type) {
+    case "message.created":
+      message(b, ev, data as MessageCreated);
+      return;
+    case "agent.thinking":
+      thinking(b, ev, data as Thinking);
+      return;
+    case "tool.use":
+      toolUse(b, ev, data as ToolUse);
+      return;
+    case "tool.result":
+      toolResult(b, ev, data as ToolResult);
+      return;
+    case "agent.activity": {
+      const a = data as Activity;
+      const run = touch(b, runId, ev.timestamp);
+      run.activity = a.description || a.activity || "";
+      run.activityAt = ev.timestamp;
+      if (a.model) run.model = a.model;
+      return;
+    }
+    case "agent.status":
+      status(b, ev, data as Status);
+      return;
+    case "run.notice": {
+      const n = data as Notice;
+      b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: n.level || "info", text: n.text || "" });
+      return;
+    }
+    default:
+      raw(b, ev); // a kind this page does not know is shown as it came
+  }
+}
+
+function raw(b: Built, ev: LoopEvent) {
+  b.items.push({ kind: "raw", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", type: ev.type, data: ev.data });
+}
+
+/** A fresh copy of the run's record, so that earlier states stay as they were. */
+function touch(b: Built, runId: string, at: number): RunInfo {
+  const run = { ...(b.runs[runId] ?? newRun(runId, at)) };
+  b.runs[runId] = run;
+  return run;
+}
+
+/** How long since the last thing this run showed. */
+function took(b: Built, runId: string, at: number): number {
+  const run = touch(b, runId, at);
+  const t = Math.max(0, at - run.lastAt);
+  run.lastAt = at;
+  ready(b, runId, at);
+  return t;
+}
+
+/** The start row is finished by the first sign of life. */
+function ready(b: Built, runId: string, at: number) {
+  const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
+  const it = b.items[i];
+  if (it?.kind === "start" && it.readyAt === 0) b.items[i] = { ...it, readyAt: at };
+}
+
+function message(b: Built, ev: LoopEvent, m: MessageCreated) {
+  const runId = ev.run_id ?? "";
+  const at = ev.timestamp;
+  const author = m.author_name ?? "";
+  const content = m.content ?? "";
+  if (!m.is_bot) {
+    const run = touch(b, runId, at);
+    run.promptAt = at;
+    run.lastAt = at;
+    b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author });
+    return;
+  }
+  const key = settle(b, runId, m.msg_id, "text", content);
+  b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, took: took(b, runId, at), author });
+}
+
+function thinking(b: Built, ev: LoopEvent, t: Thinking) {
+  const runId = ev.run_id ?? "";
+  const key = t.msg_id ? settle(b, runId, t.msg_id, "thinking", t.text ?? "") : null;
+  b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: t.text ?? "", live: false, took: took(b, runId, ev.timestamp) });
+}
+
+/** A stored block takes the place, and the key, of the one that was streamed. */
+function settle(b: Built, runId: string, msgId: string, kind: string, content: string): string | null {
+  if (!msgId) return null;
+  const name = `${runId}/${msgId}/${kind}`;
+  const n = b.settled[name] ?? 0;
+  b.settled[name] = n + 1;
+  const mine = b.live.filter((l) => l.runId === runId && l.msgId === msgId && l.kind === kind);
+  const textOf = (key: string) => {
+    const it = b.items.find((x) => x.key === key);
+    return it?.kind === "text" || it?.kind === "thinking" ? it.text : "";
+  };
+  const hit = mine.find((l) => content.startsWith(textOf(l.key).trim())) ?? mine[0];
+  if (!hit) return `${name}/${n}`;
+  b.live = b.live.filter((l) => l !== hit);
+  b.items = b.items.filter((it) => it.key !== hit.key);
+  return hit.key;
+}
+
+function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
+  const runId = ev.run_id ?? "";
+  took(b, runId, ev.timestamp);
+  b.items.push({
+    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: u.tool_use_id, parentId: u.parent_tool_use_id ?? "",
+    name: u.tool_name || "tool", input: u.input, result: null, endedAt: 0, orphaned: false,
+  });
+}
+
+function toolResult(b: Built, ev: LoopEvent, r: ToolResult) {
+  const runId = ev.run_id ?? "";
+  took(b, runId, ev.timestamp);
+  const i = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === r.tool_use_id && it.runId === runId);
+  const it = b.items[i];
+  if (it?.kind === "tool") {
+    b.items[i] = { ...it, result: r, endedAt: ev.timestamp, orphaned: false };
+    return;
+  }
+  // Its call is on an older page: shown alone until that page is loaded.
+  const alone: ToolItem = {
+    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: r.tool_use_id, parentId: r.parent_tool_use_id ?? "",
+    name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false,
+  };
+  b.items.push(alone);
+}
+
+function status(b: Built, ev: LoopEvent, s: Status) {
+  const runId = ev.run_id ?? "";
+  const at = ev.timestamp;
+  const run = touch(b, runId, at);
+  if (s.model) run.model = s.model;
+  if (isTerminal(s.state)) {
+    finish(b, run, at, s);
+    return;
+  }
+  if (s.state === "queued") return;
+  if (run.endedAt) run.endedAt = 0; // re-attached after it was thought lost
+  if (!run.startedAt) {
+    run.startedAt = at;
+    run.lastAt = at;
+    promptToEnd(b, runId);
+  }
+  const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
+  const it = b.items[i];
+  if (it?.kind === "start") {
+    const steps = s.step && it.steps.at(-1)?.step !== s.step ? [...it.steps, { step: s.step, at }] : it.steps;
+    b.items[i] = { ...it, steps };
+    return;
+  }
+  if (!s.step) return;
+  const start: StartItem = { kind: "start", key: `s${runId}`, at, runId, steps: [{ step: s.step, at }], readyAt: 0, failed: false };
+  b.items.push(start);
+}
+
+/** A prompt that waited in the queue is shown where its run begins. */
+function promptToEnd(b: Built, runId: string) {
+  const i = b.items.findIndex((it) => it.kind === "prompt" && it.runId === runId);
+  if (i < 0 || i === b.items.length - 1) return;
+  const [it] = b.items.splice(i, 1);
+  if (it) b.items.push(it);
+}
+
+function finish(b: Built, run: RunInfo, at: number, s: Status) {
+  run.endedAt = at;
+  run.activity = "";
+  const gone = new Set(b.live.filter((l) => l.runId === run.runId).map((l) => l.key));
+  b.live = b.live.filter((l) => l.runId !== run.runId);
+  b.items = b.items.map((it): Item => {
+    if (it.runId !== run.runId) return it;
+    if (gone.has(it.key) && (it.kind === "text" || it.kind === "thinking")) return { ...it, live: false };
+    if (it.kind === "tool" && !it.result) return { ...it, orphaned: true };
+    if (it.kind === "start" && !it.readyAt) return { ...it, readyAt: at, failed: s.state !== "done" };
+    return it;
+  });
+  const end: EndItem = {
+    kind: "end", key: `d${run.runId}`, at, runId: run.runId, status: s, startedAt: run.startedAt || run.promptAt,
+    failure: s.failure ?? (s.error ? { code: "internal", cause: s.error } : null),
+  };
+  const i = b.items.findIndex((it) => it.key === end.key);
+  if (i >= 0) b.items.splice(i, 1);
+  b.items.push(end);
+}

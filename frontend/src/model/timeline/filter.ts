@@ -1,0 +1,24 @@
+// What part of a timeline is shown.
+import type { Item } from "./items";
+
+export type Filter = "all" | "messages" | "files" | "problems";
+
+export const FILTERS: Record<Filter, string> = { all: "Everything", messages: "Messages", files: "Files changed", problems: "Problems" };
+
+export function passes(it: Item, filter: Filter): boolean {
+  switch (filter) {
+    case "all":
+      return true;
+    case "messages":
+      return it.kind === "prompt" || it.kind === "text" || it.kind === "end";
+    case "files":
+      return it.kind === "prompt" || (it.kind === "tool" && (it.result?.files?.length ?? 0) > 0);
+    case "problems":
+      return (
+        (it.kind === "tool" && (it.orphaned || it.result?.is_error === true)) ||
+        (it.kind === "notice" && it.level !== "info") ||
+        (it.kind === "end" && it.status.state !== "done") ||
+        (it.kind === "start" && it.failed)
+      );
+  }
+}

@@ -1,0 +1,57 @@
+// What a timeline is made of once events are read: the rows of the page.
+import type { Failure, LoopEvent, RunID, Status, ToolResult } from "../../api/types";
+
+type Base = { key: string; at: number; runId: RunID };
+
+export type PromptItem = Base & { kind: "prompt"; text: string; author: string };
+export type TextItem = Base & { kind: "text"; text: string; live: boolean; took: number; author: string };
+export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; took: number };
+export type ToolItem = Base & {
+  kind: "tool";
+  useId: string;
+  parentId: string;
+  name: string;
+  input: unknown;
+  result: ToolResult | null;
+  endedAt: number;
+  orphaned: boolean; // the run ended and no result came
+};
+export type NoticeItem = Base & { kind: "notice"; level: string; text: string };
+export type StepMark = { step: string; at: number };
+export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: number; failed: boolean };
+export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
+export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
+
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | RawItem;
+
+export type RunInfo = {
+  runId: RunID;
+  startedAt: number;
+  promptAt: number;
+  endedAt: number; // 0 while it goes on
+  model: string;
+  activity: string;
+  activityAt: number;
+  lastAt: number; // of the last thing shown, so that the next can say how long it took
+};
+
+export type LiveBlock = { msgId: string; runId: RunID; block: number; kind: string; bytes: number; key: string };
+
+export type Built = {
+  items: Item[];
+  runs: Record<RunID, RunInfo>;
+  live: LiveBlock[]; // blocks still being written, in order
+  settled: Record<string, number>; // "run/msg/kind" → how many blocks of it are stored
+};
+
+export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
+
+export function newRun(runId: RunID, at: number): RunInfo {
+  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, model: "", activity: "", activityAt: 0, lastAt: at };
+}
+
+export function isTerminal(state: string): boolean {
+  return state === "done" || state === "failed" || state === "cancelled" || state === "interrupted";
+}
+
+export type { LoopEvent };

@@ -1,0 +1,132 @@
+// One channel's timeline: pages, live events, and when to load again.
+import type { Failure, LoopEvent, Run, RunID, TimelinePage } from "../../api/types";
+import { fold } from "./build";
+import type { Built } from "./items";
+import { emptyBuilt } from "./items";
+import { adopt, stream } from "./live";
+
+export type TimelineState = {
+  phase: "empty" | "loading" | "ready" | "error";
+  failure: Failure | null;
+  events: LoopEvent[]; // stored ones, by id, oldest first
+  seen: ReadonlySet<number>;
+  hasMore: boolean;
+  loadingOlder: boolean;
+  olderFailure: Failure | null;
+  built: Built;
+  queue: Run[];
+  pending: LoopEvent[]; // arrived while a page was on its way
+  stale: boolean; // something was missed: load the newest page again
+};
+
+export const emptyTimeline: TimelineState = {
+  phase: "empty", failure: null, events: [], seen: new Set(), hasMore: false, loadingOlder: false, olderFailure: null,
+  built: emptyBuilt, queue: [], pending: [], stale: false,
+};
+
+const PENDING_LIMIT = 5000; // more than this while loading: load once more instead
+
+export function startLoading(t: TimelineState): TimelineState {
+  return { ...t, phase: t.events.length > 0 || t.phase === "ready" ? "ready" : "loading", failure: null, stale: false, pending: [] };
+}
+
+export function loadFailed(t: TimelineState, failure: Failure): TimelineState {
+  return { ...t, phase: t.phase === "ready" ? "ready" : "error", failure };
+}
+
+/** The newest page. Older events that are already here stay if the page joins them. */
+export function loaded(t: TimelineState, page: TimelinePage, now: number): TimelineState {
+  const fresh = page.events ?? [];
+  const first = fresh[0]?.id ?? 0;
+  const joins = t.events.length > 0 && (fresh.length === 0 || t.seen.has(first) || !page.has_more);
+  const kept = joins ? t.events.filter((e) => (e.id ?? 0) < first) : [];
+  const events = [...kept, ...fresh];
+  const built = adopt(fold(emptyBuilt, events), page.live, now);
+  const next: TimelineState = {
+    ...t, phase: "ready", failure: null, events, seen: new Set(events.map((e) => e.id ?? 0)), built,
+    hasMore: joins && kept.length > 0 ? t.hasMore : page.has_more, queue: page.queue ?? [], pending: [], stale: false,
+  };
+  return receive(next, t.pending);
+}
+
+export function olderLoaded(t: TimelineState, page: TimelinePage): TimelineState {
+  const older = (page.events ?? []).filter((e) => !t.seen.has(e.id ?? 0));
+  if (older.length === 0) return { ...t, hasMore: page.has_more, loadingOlder: false, olderFailure: null };
+  const events = [...older, ...t.events];
+  // What is live stays: rows of stored events are made again, streamed ones are carried over.
+  const liveKeys = new Set(t.built.live.map((l) => l.key));
+  const live = t.built.items.filter((it) => liveKeys.has(it.key));
+  const again = fold(emptyBuilt, events);
+  const built: Built = { ...again, live: t.built.live, items: [...again.items, ...live] };
+  return { ...t, events, seen: new Set(events.map((e) => e.id ?? 0)), built, hasMore: page.has_more, loadingOlder: false, olderFailure: null };
+}
+
+/** Live events of this channel, in order; safe to apply twice. */
+export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
+  if (batch.length === 0) return t;
+  if (t.phase !== "ready") {
+    if (t.phase !== "loading") return t;
+    const pending = [...t.pending, ...batch];
+    return pending.length > PENDING_LIMIT ? { ...t, pending: [], stale: true } : { ...t, pending };
+  }
+  let next = t;
+  let stored: LoopEvent[] = [];
+  const flush = () => {
+    if (stored.length === 0) return;
+    const seen = new Set(next.seen);
+    for (const e of stored) seen.add(e.id ?? 0);
+    next = { ...next, events: [...next.events, ...stored], seen, built: fold(next.built, stored) };
+    stored = [];
+  };
+  const taken = new Set<number>();
+  for (const ev of batch) {
+    if (ev.type === "message.streaming") {
+      flush();
+      const s = stream(next.built, ev);
+      if (s.built !== next.built) next = { ...next, built: s.built };
+      if (s.gap) next = { ...next, stale: true };
+    } else if (ev.type === "queue.changed") {
+      next = { ...next, queue: queueChanged(next.queue, ev.data as Run | undefined) };
+    } else if (ev.id && !next.seen.has(ev.id) && !taken.has(ev.id)) {
+      const last = stored.at(-1)?.id ?? next.events.at(-1)?.id ?? 0;
+      if (ev.id < last) next = { ...next, stale: true }; // out of order: the page has the right one
+      else {
+        taken.add(ev.id);
+        stored.push(ev);
+        if (ev.type === "agent.status" && ev.run_id) next = { ...next, queue: leftQueue(next.queue, ev.run_id, (ev.data as { state?: string })?.state) };
+      }
+    }
+  }
+  flush();
+  return next;
+}
+
+export function queueChanged(queue: Run[], run: Run | undefined): Run[] {
+  if (!run?.run_id) return queue;
+  const rest = queue.filter((r) => r.run_id !== run.run_id);
+  return run.state === "queued" ? insert(rest, run) : rest;
+}
+
+function insert(queue: Run[], run: Run): Run[] {
+  const out = [...queue, run];
+  out.sort((a, b) => b.priority - a.priority || a.created_at.localeCompare(b.created_at));
+  return out;
+}
+
+function leftQueue(queue: Run[], run: RunID, state: string | undefined): Run[] {
+  return state && state !== "queued" && queue.some((r) => r.run_id === run) ? queue.filter((r) => r.run_id !== run) : queue;
+}
+
+/** The run that goes on in this channel, if any. */
+export function activeRun(t: TimelineState) {
+  let best = null;
+  for (const r of Object.values(t.built.runs)) if (r.startedAt && !r.endedAt && (!best || r.startedAt > best.startedAt)) best = r;
+  return best;
+}
+
+/** Rows as shown: a prompt that still waits is in the queue, not in the timeline. */
+export function shownItems(t: TimelineState) {
+  if (t.queue.length === 0) return t.built.items;
+  const waiting = new Set(t.queue.map((r) => r.run_id));
+  return t.built.items.filter((it) => it.kind !== "prompt" || !waiting.has(it.runId));
+}

@@ -1,0 +1,116 @@
+// How a tool call reads in one line: icon, verb, object, result mark.
+import type { ToolResult } from "../../api/types";
+import { oneLine, relativeTo, stripColour } from "../text";
+import { plural } from "../format";
+import type { ToolItem } from "./items";
+
+export type ToolIcon = "run" | "read" | "edit" | "create" | "search" | "files" | "web" | "task" | "plan" | "mcp" | "tool" | "ask";
+export type Mark = { text: string; tone: "plain" | "ok" | "fail" | "busy" };
+export type ToolView = { icon: ToolIcon; verb: string; object: string; note: string; mark: Mark; added: number; removed: number };
+
+type Input = Record<string, unknown>;
+
+export function describeTool(item: ToolItem, dir: string): ToolView {
+  const input: Input = typeof item.input === "object" && item.input !== null && !Array.isArray(item.input) ? (item.input as Input) : {};
+  const v = base(item.name, input, dir);
+  const files = item.result?.files ?? [];
+  const added = files.reduce((n, f) => n + (f.added || 0), 0);
+  const removed = files.reduce((n, f) => n + (f.removed || 0), 0);
+  if (v.icon === "edit" && files[0]?.kind === "create") Object.assign(v, { verb: "Create", icon: "create" });
+  return { ...v, added, removed, mark: mark(item, v.icon, added + removed > 0) };
+}
+
+function base(name: string, input: Input, dir: string): Omit<ToolView, "mark" | "added" | "removed"> {
+  const s = (k: string) => (typeof input[k] === "string" ? (input[k] as string) : "");
+  const path = relativeTo(s("file_path") || s("notebook_path") || s("path"), dir);
+  switch (name) {
+    case "Bash":
+      return { icon: "run", verb: "Run", object: oneLine(s("command")), note: s("description") };
+    case "BashOutput":
+      return { icon: "run", verb: "Look at output", object: s("bash_id"), note: "" };
+    case "KillShell":
+    case "KillBash":
+      return { icon: "run", verb: "Stop", object: s("shell_id"), note: "" };
+    case "Read":
+      return { icon: "read", verb: "Read", object: path, note: range(input) };
+    case "Write":
+      return { icon: "create", verb: "Write", object: path, note: "" };
+    case "Edit":
+    case "MultiEdit":
+    case "NotebookEdit":
+      return { icon: "edit", verb: "Edit", object: path, note: "" };
+    case "Grep":
+      return { icon: "search", verb: "Search", object: s("pattern"), note: path || s("glob") };
+    case "Glob":
+      return { icon: "files", verb: "Find files", object: s("pattern"), note: path };
+    case "LS":
+      return { icon: "files", verb: "List", object: path || ".", note: "" };
+    case "WebFetch":
+      return { icon: "web", verb: "Fetch", object: s("url"), note: "" };
+    case "WebSearch":
+      return { icon: "web", verb: "Search the web", object: s("query"), note: "" };
+    case "Task":
+    case "Agent":
+      return { icon: "task", verb: "Delegate", object: oneLine(s("description") || s("prompt")), note: s("subagent_type") };
+    case "TodoWrite":
+      return { icon: "plan", verb: "Plan", object: plan(input), note: "" };
+    case "ExitPlanMode":
+      return { icon: "plan", verb: "Propose a plan", object: oneLine(s("plan")), note: "" };
+    case "AskUserQuestion":
+      return { icon: "ask", verb: "Ask", object: oneLine(s("question")), note: "" };
+    case "":
+      return { icon: "tool", verb: "Result", object: "of an earlier call", note: "" };
+  }
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  if (mcp) return { icon: "mcp", verb: "Call", object: `${mcp[1]} · ${mcp[2]}`, note: short(input) };
+  return { icon: "tool", verb: "Use", object: name, note: short(input) };
+}
+
+function range(input: Input): string {
+  const { offset, limit } = input;
+  if (typeof offset !== "number") return "";
+  return typeof limit === "number" ? `lines ${offset}–${offset + limit - 1}` : `from line ${offset}`;
+}
+
+function plan(input: Input): string {
+  const todos = Array.isArray(input.todos) ? (input.todos as { status?: string; content?: string }[]) : [];
+  const done = todos.filter((t) => t?.status === "completed").length;
+  const now = todos.find((t) => t?.status === "in_progress")?.content;
+  return `${done} of ${todos.length} done${now ? ` · ${oneLine(now)}` : ""}`;
+}
+
+function short(input: Input): string {
+  for (const v of Object.values(input)) if (typeof v === "string" && v) return oneLine(v);
+  return "";
+}
+
+function mark(item: ToolItem, icon: ToolIcon, changed: boolean): Mark {
+  const r = item.result;
+  if (!r) return item.orphaned ? { text: "no result", tone: "fail" } : { text: "working", tone: "busy" };
+  if (r.is_error) return { text: errorWord(r), tone: "fail" };
+  if (changed) return { text: "", tone: "ok" };
+  const lines = countLines(r.output);
+  if (icon === "read" && lines) return { text: plural(lines, "line"), tone: "ok" };
+  if (icon === "search") return { text: matches(r.output, lines), tone: "ok" };
+  if (icon === "files" && lines) return { text: /^No files found/i.test(r.output) ? "none" : plural(lines, "entry", "entries"), tone: "ok" };
+  if (icon === "run" && lines > 1) return { text: plural(lines, "line"), tone: "ok" };
+  return { text: "", tone: "ok" };
+}
+
+function errorWord(r: ToolResult): string {
+  const code = /^(?:Error: )?Exit code (\d+)/i.exec(stripColour(r.output).trimStart());
+  return code ? `exit ${code[1]}` : "failed";
+}
+
+function matches(output: string, lines: number): string {
+  if (/^No (?:matches|files) found/i.test(output.trim())) return "no match";
+  const found = /^Found (\d+)/i.exec(output);
+  return found ? plural(Number(found[1]), "match", "matches") : plural(lines, "match", "matches");
+}
+
+export function countLines(text: string): number {
+  if (!text) return 0;
+  let n = text.endsWith("\n") ? 0 : 1;
+  for (let i = text.indexOf("\n"); i >= 0; i = text.indexOf("\n", i + 1)) n++;
+  return n;
+}

@@ -1,0 +1,21 @@
+// What the rest of the page knows of its surroundings: calls, events, and
+// whether the other side answers. Two implementations: window.ts and headless.ts.
+import type { Invoke } from "../api/calls";
+import type { LoopEvent } from "../api/types";
+
+export type LinkState =
+  | { state: "connecting" }
+  | { state: "online" }
+  | { state: "offline"; since: number; retryAt: number }
+  | { state: "denied" }; // the key of this page is not (or no longer) valid
+
+export type Bridge = {
+  kind: "window" | "headless";
+  invoke: Invoke;
+  /** Batches in order. Returns how to stop listening. */
+  onEvents(listener: (batch: LoopEvent[]) => void): () => void;
+  /** Called with the present state at once, then on each change. */
+  onLink(listener: (link: LinkState) => void): () => void;
+  /** Try to connect now instead of waiting for the back-off. */
+  reconnect(): void;
+};

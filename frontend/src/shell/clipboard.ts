@@ -1,0 +1,30 @@
+// Copying goes through the window's own clipboard where there is one: WebKitGTK
+// shows or sees only its own copies through navigator.clipboard.
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    if (window.runtime?.ClipboardSetText) return await window.runtime.ClipboardSetText(text);
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const had = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.setAttribute("aria-hidden", "true");
+  area.style.cssText = "position:fixed;inset:0 auto auto 0;width:1px;height:1px;opacity:0";
+  document.body.append(area);
+  area.select();
+  let done = false;
+  try {
+    done = document.execCommand("copy");
+  } catch {
+    done = false;
+  }
+  area.remove();
+  had?.focus({ preventScroll: true });
+  return done;
+}

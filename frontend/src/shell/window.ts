@@ -1,0 +1,48 @@
+// The Wails window: bound structs on window.go, events through window.runtime.
+import type { LoopEvent } from "../api/types";
+import type { Bridge } from "./bridge";
+
+type Bound = Record<string, Record<string, ((...args: unknown[]) => Promise<unknown>) | undefined> | undefined>;
+type WailsRuntime = {
+  EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
+  ClipboardSetText?(text: string): Promise<boolean>;
+};
+
+declare global {
+  interface Window {
+    go?: { bind?: Bound };
+    runtime?: WailsRuntime;
+  }
+}
+
+const EVENTS = "loop:events";
+
+export function inWails(): boolean {
+  return Boolean(window.go?.bind) || location.protocol === "wails:" || location.hostname === "wails.localhost";
+}
+
+/** Resolves once the bindings are there; Wails injects them while the page loads. */
+export async function windowBridge(): Promise<Bridge> {
+  for (let i = 0; !window.go?.bind && i < 100; i++) await new Promise((r) => setTimeout(r, 20));
+  const listeners = new Set<(batch: LoopEvent[]) => void>();
+  window.runtime?.EventsOn(EVENTS, (data) => {
+    if (Array.isArray(data)) for (const l of listeners) l(data as LoopEvent[]);
+  });
+  return {
+    kind: "window",
+    async invoke(service, method, args) {
+      const fn = window.go?.bind?.[service]?.[method];
+      if (!fn) throw { code: "not_found", cause: `This window has no call ${service}.${method}.`, remedy: "Rebuild Loop: page and program belong to different versions." };
+      return fn(...args);
+    },
+    onEvents(l) {
+      listeners.add(l);
+      return () => listeners.delete(l);
+    },
+    onLink(l) {
+      l({ state: "online" });
+      return () => {};
+    },
+    reconnect() {},
+  };
+}

@@ -1,0 +1,16 @@
+// Key names as the person's keyboard has them.
+export const isMac = /mac/i.test(navigator.platform || navigator.userAgent);
+export const MOD = isMac ? "⌘" : "Ctrl";
+
+export function mod(e: { ctrlKey: boolean; metaKey: boolean }): boolean {
+  return isMac ? e.metaKey : e.ctrlKey;
+}
+
+export function keys(...parts: string[]): string {
+  return isMac ? parts.join("").replace("Shift", "⇧") : parts.join(" ");
+}
+
+/** True while an input method composes: its Enter is not ours. */
+export function composing(e: { nativeEvent?: { isComposing?: boolean }; keyCode?: number }): boolean {
+  return Boolean(e.nativeEvent?.isComposing) || e.keyCode === 229;
+}

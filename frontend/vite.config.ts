@@ -1,0 +1,18 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// base "./": the same files are served from wails://wails/ and from a loopback
+// address. emptyOutDir is off because dist/placeholder.txt is committed (the Go
+// side embeds the directory); scripts/clean-dist.mjs removes the rest.
+export default defineConfig({
+  base: "./",
+  plugins: [react()],
+  build: {
+    target: ["safari17", "chrome120"],
+    emptyOutDir: false,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+  },
+  worker: { format: "es" },
+});
