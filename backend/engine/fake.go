@@ -50,8 +50,9 @@ type FakeExec struct {
 }
 
 type fakeImage struct {
-	id     string
-	labels map[string]string
+	id      string
+	labels  map[string]string
+	created time.Time
 }
 
 type fakeBox struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"time"
 
 	"loop/backend/core"
 )
@@ -88,13 +89,37 @@ func (f *Fake) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o 
 	if progress != nil {
 		progress("Step 1/1 : FROM scratch")
 	}
-	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels)}
+	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels), created: f.now()}
 	ref := o.Tag
 	if ref == "" {
-		ref = img.id
+		ref = img.id // untagged
 	}
 	f.images[ref] = img
 	return img.id, nil
+}
+
+func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error) {
+	if err := f.enter(ctx, "ImagesDangling"); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	out := map[string]time.Time{}
+	for name, img := range f.images {
+		if name == img.id && hasLabels(img.labels, labels) && !f.named(img.id) {
+			out[img.id] = img.created
+		}
+	}
+	return out, nil
+}
+
+// named reports whether a name points to an image. The lock is held.
+func (f *Fake) named(id string) bool {
+	for name, i := range f.images {
+		if i.id == id && name != id {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Fake) ImageTag(ctx context.Context, source, ref string) error {
@@ -106,6 +131,9 @@ func (f *Fake) ImageTag(ctx context.Context, source, ref string) error {
 	if !ok {
 		return noImage("tag image", source, core.ErrNotFound)
 	}
+	if old, ok := f.images[ref]; ok && old.id != img.id {
+		f.images[old.id] = old // loses this name, stays as an image
+	}
 	f.images[ref] = img
 	return nil
 }
@@ -115,13 +143,13 @@ func (f *Fake) ImageRemove(ctx context.Context, ref string) error {
 		return err
 	}
 	defer f.mu.Unlock()
-	if _, ok := f.images[ref]; ok {
-		delete(f.images, ref)
-		return nil
+	img, ok := f.findImage(ref)
+	if !ok {
+		return noImage("remove image", ref, core.ErrNotFound)
 	}
-	if img, ok := f.findImage(ref); ok {
-		maps.DeleteFunc(f.images, func(_ string, i fakeImage) bool { return i.id == img.id })
-		return nil
+	if ref == img.id && f.named(img.id) {
+		return fmt.Errorf("remove the image: it has a name: %w", core.ErrConflict)
 	}
-	return noImage("remove image", ref, core.ErrNotFound)
+	delete(f.images, ref)
+	return nil
 }

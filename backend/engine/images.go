@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/build"
 	"github.com/docker/docker/api/types/image"
@@ -181,6 +182,26 @@ func readMessages(r io.Reader, progress func(string)) (id string, err error) {
 	return id, sc.Err()
 }
 
+// ImagesDangling returns the images without a name, and with nothing built on
+// them, that carry all the labels: id to time of creation by the engine's clock.
+func (d *Docker) ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error) {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := labelFilter(labels)
+	f.Add("dangling", "true")
+	list, err := cli.ImageList(ctx, image.ListOptions{Filters: f})
+	if err != nil {
+		return nil, d.fail("list images", err)
+	}
+	out := make(map[string]time.Time, len(list))
+	for _, i := range list {
+		out[i.ID] = time.Unix(i.Created, 0)
+	}
+	return out, nil
+}
+
 // ImageTag gives an image another name.
 func (d *Docker) ImageTag(ctx context.Context, source, ref string) error {
 	cli, err := d.client(ctx)
@@ -194,12 +215,23 @@ func (d *Docker) ImageTag(ctx context.Context, source, ref string) error {
 	return d.fail("tag the image", err)
 }
 
-// ImageRemove removes a name, and the image when it was the last; core.ErrNoImage
-// when there is none. Containers that use it keep it (core.ErrConflict).
+// ImageRemove removes a name, and the image when it was the last. Given an id
+// (sha256:…) it removes the image only if no name points to it. core.ErrNoImage
+// when there is none; core.ErrConflict when a container or a name keeps it.
 func (d *Docker) ImageRemove(ctx context.Context, ref string) error {
 	cli, err := d.client(ctx)
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(ref, "sha256:") {
+		// The engine itself would take an only name along.
+		r, err := cli.ImageInspect(ctx, ref)
+		if cerrdefs.IsNotFound(err) {
+			return noImage("remove image", ref, err)
+		}
+		if err == nil && len(r.RepoTags) > 0 {
+			return fmt.Errorf("remove the image: it is also %s: %w", r.RepoTags[0], core.ErrConflict)
+		}
 	}
 	_, err = cli.ImageRemove(ctx, ref, image.RemoveOptions{PruneChildren: true})
 	if cerrdefs.IsNotFound(err) {

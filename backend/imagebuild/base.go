@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// baseRef is the published base; ownBaseRef the one made here, under a name of
-	// its own so that it is never taken for the published one.
-	baseRef    = "debian:bookworm-slim"
-	ownBaseRef = "loop-base:bookworm"
-	baseSuite  = "bookworm"
-	baseMirror = "http://deb.debian.org/debian"
+	// defaultBase is the published base; ownBaseRef the one made here, under a name
+	// of its own so that it is never taken for the published one.
+	defaultBase = "debian:bookworm-slim"
+	ownBaseRef  = "loop-base:bookworm"
+	baseSuite   = "bookworm"
+	baseMirror  = "http://deb.debian.org/debian"
 	// pullPatience is how long a pull may stay without any sign of the registry.
 	pullPatience = 6 * time.Second
 	// pullTimeout bounds the whole pull of about 30 MB once it moves.
@@ -33,7 +33,7 @@ const (
 
 // base returns a reference of a base image that the engine has.
 func (s *Service) base(ctx context.Context, rep *reporter) (string, error) {
-	e := s.ports.Engine
+	e, baseRef := s.ports.Engine, s.opts.Base
 	if _, _, err := e.ImageInspect(ctx, baseRef); err == nil {
 		return baseRef, nil
 	} else if !errors.Is(err, core.ErrNoImage) {
@@ -67,7 +67,7 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 	silent := time.AfterFunc(pullPatience, cancel)
 	defer silent.Stop()
 	n := 0
-	err := s.ports.Engine.ImagePull(ctx, baseRef, func(line string) {
+	err := s.ports.Engine.ImagePull(ctx, s.opts.Base, func(line string) {
 		silent.Stop() // the registry answered; the whole is bounded above
 		if n++; n%20 == 1 {
 			rep.line(line)
@@ -87,17 +87,17 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 // engine get the same result in the same way.
 func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 	if runtime.GOOS != "linux" {
-		return baseFailure(errors.New("no registry, and debootstrap exists on Linux only"), "Check the network connection and the proxy settings, then try again.")
+		return s.baseFailure(errors.New("no registry, and debootstrap exists on Linux only"), "Check the network connection and the proxy settings, then try again.")
 	}
 	deb, err := findProgram("debootstrap")
 	if err != nil {
-		return baseFailure(err, "Install it (“sudo apt-get install debootstrap fakeroot”), or make "+baseRef+" available to the engine.")
+		return s.baseFailure(err, "Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
 	}
 	cmd := Command{Path: deb, Env: []string{"PATH=" + programPath()}}
 	if os.Getuid() != 0 {
 		fake, err := findProgram("fakeroot")
 		if err != nil {
-			return baseFailure(err, "Install it (“sudo apt-get install fakeroot”), or make "+baseRef+" available to the engine.")
+			return s.baseFailure(err, "Install it (“sudo apt-get install fakeroot”), or make "+s.opts.Base+" available to the engine.")
 		}
 		cmd.Path, cmd.Args = fake, []string{deb}
 	}
@@ -301,7 +301,7 @@ func findProgram(name string) (string, error) {
 	return "", fmt.Errorf("the program %s is not installed", name)
 }
 
-func baseFailure(err error, remedy string) error {
+func (s *Service) baseFailure(err error, remedy string) error {
 	return core.Fail(core.CodeImageBuild, err,
-		"The base image "+baseRef+" can neither be pulled nor made here: "+err.Error()+".", remedy)
+		"The base image "+s.opts.Base+" can neither be pulled nor made here: "+err.Error()+".", remedy)
 }

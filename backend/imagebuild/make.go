@@ -31,6 +31,7 @@ const (
 // cache; the tag is set in one step at the end.
 func (s *Service) make(ctx context.Context, rep *reporter) error {
 	e := s.ports.Engine
+	before := s.sweepOld(ctx)
 	oldID, _, err := e.ImageInspect(ctx, s.opts.Ref)
 	if err != nil {
 		oldID = ""
@@ -70,13 +71,21 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 		rep.remark("Built without your git configuration, because the engine's builder takes no secrets here: " + why + ".")
 		rep.step("Building the agent image", shareProbe)
 		id, err = s.buildClassic(ctx, rep, files, opts)
+		if err != nil {
+			rep.step("Clearing up", 0)
+			s.sweepNew(ctx, before, false)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	rep.step("Finishing", shareBuild)
 	if err := e.ImageTag(ctx, id, s.opts.Ref); err != nil {
+		s.dropImage(ctx, id)
 		return err
+	}
+	if cli == nil {
+		s.sweepNew(ctx, before, true) // after the tag, which keeps the result from it
 	}
 	if oldID != "" && oldID != id {
 		// Best effort: containers that still use it keep it, and the engine says so.
@@ -121,6 +130,67 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 		err = fmt.Errorf("build image: the engine named no image")
 	}
 	return id, err
+}
+
+// partLabel is on every image a build makes after its first step, named or not.
+var partLabel = map[string]string{"loop.part": "agent"}
+
+const (
+	// leftoverAge is the age at which a nameless image of a build can only be left
+	// over; younger ones may belong to another Loop that builds right now.
+	leftoverAge = time.Hour
+	// settleTime is how long the engine may go on with a build that was broken
+	// off: it finishes storing the step it was at.
+	settleTime = 6 * time.Second
+)
+
+// sweepOld removes what earlier builds left behind, and returns what is there now
+// without a name.
+func (s *Service) sweepOld(ctx context.Context) map[string]time.Time {
+	there, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
+	if err != nil {
+		s.log.Warn("look for leftovers", "err", err)
+		return nil
+	}
+	for id, made := range there {
+		if s.ports.Now().Sub(made) > leftoverAge {
+			s.dropImage(ctx, id)
+		}
+	}
+	return there
+}
+
+// sweepNew removes what this build of the engine's own builder left without a
+// name: the last images of its stages, or of the steps it got to. before is what
+// was there already.
+func (s *Service) sweepNew(ctx context.Context, before map[string]time.Time, ended bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if before == nil {
+		return // what is new cannot be told
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for left := settleTime; ; left -= time.Second {
+		now, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
+		if err != nil {
+			s.log.Warn("look for leftovers", "err", err)
+			return
+		}
+		for id := range now {
+			if _, old := before[id]; !old {
+				s.dropImage(ctx, id)
+			}
+		}
+		if ended || left <= 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // classicProgress reads “Step 3/12 : RUN …”.

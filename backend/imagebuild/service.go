@@ -28,6 +28,7 @@ type Images interface {
 	ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
+	ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error)
 }
 
 // Containers is what making a base image needs of the engine's containers.
@@ -70,6 +71,7 @@ type Ports struct {
 // Options say what is built.
 type Options struct {
 	Ref         string   // the image runs use; empty means loop-agent:latest
+	Base        string   // the published base; empty means debian:bookworm-slim
 	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
 	ExtraCA     []string // PEM files from the settings; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
 	GitConfig   string   // path of the person's .gitconfig; absent or empty: none is given to the build
@@ -121,6 +123,9 @@ type build struct {
 func New(p Ports, o Options) *Service {
 	if o.Ref == "" {
 		o.Ref = DefaultRef
+	}
+	if o.Base == "" {
+		o.Base = defaultBase
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

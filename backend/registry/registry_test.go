@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -377,7 +378,8 @@ func TestCrashDuringStart(t *testing.T) {
 // flaky makes single engine calls fail, before or after they took effect.
 type flaky struct {
 	*engine.Fake
-	failCreateAfter, failStart, failRemove error
+	failCreateAfter, failStart error
+	refuseRemove               atomic.Bool
 }
 
 func (f *flaky) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
@@ -396,8 +398,8 @@ func (f *flaky) Start(ctx context.Context, id core.ContainerID) error {
 }
 
 func (f *flaky) Remove(ctx context.Context, id core.ContainerID, force bool) error {
-	if f.failRemove != nil {
-		return f.failRemove
+	if f.refuseRemove.Load() {
+		return errors.New("busy")
 	}
 	return f.Fake.Remove(ctx, id, force)
 }
@@ -445,7 +447,8 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := engine.NewFake()
 		fake.AddImage("img", "sha256:1", nil)
-		fl, store := &flaky{Fake: fake, failRemove: errors.New("busy")}, newRows()
+		fl, store := &flaky{Fake: fake}, newRows()
+		fl.refuseRemove.Store(true)
 		r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake})
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
@@ -461,7 +464,7 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 		if got, ok := r.row("a"); !ok || got.Status != core.ContainerPendingRemoval {
 			t.Fatalf("row %+v, %v", got, ok)
 		}
-		fl.failRemove = nil
+		fl.refuseRemove.Store(false)
 		pass(retryRemoval + time.Second)
 		if len(r.List()) != 0 || len(store.m) != 0 {
 			t.Fatalf("rows left: %v", r.List())

@@ -27,6 +27,7 @@ type Engine interface {
 	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	ImageInspect(ctx context.Context, ref string) (string, map[string]string, error)
+	ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
 	EnsureVolume(ctx context.Context, name string, labels map[string]string) error
@@ -361,10 +362,15 @@ func (s *suite) images(t *testing.T, ctx context.Context) {
 	if same != id {
 		t.Fatalf("tag names %s, want %s", same, id)
 	}
+	wantIs(t, s.e.ImageRemove(ctx, id), core.ErrConflict) // names point to it
 	must(t, s.e.ImageRemove(ctx, ref))
 	_, _, err = s.e.ImageInspect(ctx, ref)
 	wantIs(t, err, core.ErrNoImage)
 	wantIs(t, s.e.ImageRemove(ctx, ref), core.ErrNoImage)
+	none, err := s.e.ImagesDangling(ctx, map[string]string{"loop-suite": s.mark})
+	if err != nil || len(none) != 0 {
+		t.Fatalf("dangling images %v, %v", none, err)
+	}
 	wantIs(t, s.e.ImageTag(ctx, ref, ref+"x"), core.ErrNoImage)
 	_, _, err = s.e.ImageInspect(ctx, s.image)
 	must(t, err)
