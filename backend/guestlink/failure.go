@@ -97,6 +97,9 @@ func refused(e *wire.Error) error {
 	case wire.CodeDiskFull:
 		return core.Fail(core.CodeDiskFull, e, "There is no room for the run's files.",
 			"Make room on the disk that holds the Loop folder, then try again.")
+	case wire.CodeLimit:
+		return core.Fail(core.CodeConflict, e, "The container can start no more: "+e.Text+".",
+			"Stop what runs in it, or raise its limit, then try again.")
 	case wire.CodePrivileges:
 		return core.Fail(core.CodeInternal, e, "The program was not started because its privileges could not be taken away.",
 			"Run “loop doctor” and report what it says.")

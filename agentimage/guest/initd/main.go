@@ -19,12 +19,18 @@ import (
 
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
+	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
 
 // stopDeadline bounds the end of every spawn when the container is stopped; the
 // engine's own grace before it kills everything is ten seconds by default.
 const stopDeadline = 8 * time.Second
+
+// warmThreads covers what may block at a time: eight file calls (package spool),
+// four starts, the process table, the terminal thread, and those that run Go.
+// They count against the container's pids limit.
+const warmThreads = 32
 
 // Main runs loop init and returns its exit code. It runs twice in the life of
 // the container: as 0:0 to set things up, and as the supervisor to serve.
@@ -67,6 +73,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 	if err := harden(who); err != nil {
 		return err
 	}
+	threads.Warm(warmThreads)
 	stop, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
 

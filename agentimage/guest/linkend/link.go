@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
 
@@ -23,8 +24,12 @@ const (
 	connectPause = 5 * time.Millisecond
 )
 
+// warmThreads: two copies that may block, and those that run Go.
+const warmThreads = 8
+
 // Main runs loop link and returns its exit code.
 func Main() int {
+	threads.Warm(warmThreads)
 	ctx, cancel := context.WithTimeout(context.Background(), connectFor)
 	defer cancel()
 	conn, err := connect(ctx, wire.SocketPath)

@@ -134,7 +134,11 @@ func (m *Manager) kill(ctx context.Context, p *proc, grace time.Duration) error 
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
 	if grace > 0 {
-		if err := sweep(p.keeper, p.gone, unix.SIGTERM, unix.SIGHUP, unix.SIGCONT); err != nil {
+		polite := []unix.Signal{unix.SIGTERM, unix.SIGCONT} // a stopped process could not hear
+		if p.req.Stdio == wire.StdioPTY {
+			polite = append(polite, unix.SIGHUP) // interactive shells ignore TERM
+		}
+		if err := sweep(p.keeper, p.gone, polite...); err != nil {
 			return err
 		}
 		select {
@@ -179,6 +183,9 @@ func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
 	}
 	var errs []error
 	for _, q := range below {
+		if sigs[0] == unix.SIGKILL {
+			errs = append(errs, killGroup(q))
+		}
 		for _, sig := range sigs {
 			if err := signalProcess(q, sig); err != nil {
 				errs = append(errs, fmt.Errorf("signal process %d: %w", q.pid, err))

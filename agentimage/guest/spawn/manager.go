@@ -38,6 +38,9 @@ const (
 	// drainGrace is how long output may still come after the program has ended
 	// while a background process of it holds the pipe.
 	drainGrace = 500 * time.Millisecond
+	// maxStarts is how many spawns start at a time: each holds a thread or two for
+	// some milliseconds, and loop init has a fixed number of them.
+	maxStarts = 4
 	// killDeadline bounds the hunt for a tree that keeps forking.
 	killDeadline = 20 * time.Second
 )
@@ -64,6 +67,8 @@ type Manager struct {
 	ctx    context.Context // of the manager's own goroutines
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	ptys   *ptyThread
+	starts chan struct{} // bounds starts at a time
 
 	mu     sync.Mutex
 	spawns map[string]*proc
@@ -88,7 +93,8 @@ func New(cfg Config) *Manager {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Manager{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc)}
+	return &Manager{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc),
+		ptys: newPTYThread(cfg.Agent.UID, ctx.Done()), starts: make(chan struct{}, maxStarts)}
 }
 
 // Body is what follows a spawn request.

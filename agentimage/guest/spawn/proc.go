@@ -121,15 +121,8 @@ func (p *proc) log(stream string) (*spool.Log, error) {
 // run is the spawn's whole life, on a goroutine of its own.
 func (p *proc) run(body Body) {
 	defer p.stopDrains()
-	io, err := p.open()
+	io, tree, err := p.begin(body)
 	if err != nil {
-		p.fail(err)
-		return
-	}
-	tree, err := p.start(io, body)
-	if err != nil {
-		io.close()
-		p.discard()
 		p.fail(err)
 		return
 	}
@@ -144,6 +137,23 @@ func (p *proc) run(body Body) {
 	p.record()
 	close(p.done)
 	<-p.gone
+}
+
+// begin takes one of the places for starts.
+func (p *proc) begin(body Body) (*stdio, tree, error) {
+	p.m.starts <- struct{}{}
+	defer func() { <-p.m.starts }()
+	s, err := p.open()
+	if err != nil {
+		return nil, tree{}, err
+	}
+	t, err := p.start(s, body)
+	if err != nil {
+		s.close()
+		p.discard()
+		return nil, tree{}, err
+	}
+	return s, t, nil
 }
 
 func (p *proc) fail(err error) {

@@ -10,26 +10,49 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPTY returns the master and the slave of a new terminal. devpts gives the
-// slave to the file system uid of whoever opens the master, and loop init has
-// no CHOWN, so the master is opened on a thread that is the agent for that one
-// call. Changing that uid disturbs the thread's capabilities; the thread is
-// therefore never given back and ends with its goroutine.
-func openPTY(uid int, cols, rows uint16) (master *os.File, slave int, err error) {
-	type result struct {
-		fd  int
-		err error
-	}
-	got := make(chan result)
+// ptyThread opens terminals. devpts gives the slave to the file system uid of
+// whoever opens the master, and loop init has no CHOWN, so one thread has the
+// agent's file system uid for good and does nothing but open masters. It is
+// never given back to the runtime: the change also takes capabilities from it.
+type ptyThread struct {
+	ask chan chan<- ptyMaster
+}
+
+type ptyMaster struct {
+	fd  int
+	err error
+}
+
+func newPTYThread(uid int, done <-chan struct{}) *ptyThread {
+	t := &ptyThread{ask: make(chan chan<- ptyMaster)}
 	go func() {
-		runtime.LockOSThread()
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		if uid != unix.Getuid() {
+			// setfsuid reports nothing; a terminal of the wrong owner still works.
 			_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(uid), 0, 0)
 		}
-		fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-		got <- result{fd, err}
+		for {
+			select {
+			case answer := <-t.ask:
+				fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+				answer <- ptyMaster{fd, err}
+			case <-done:
+				return
+			}
+		}
 	}()
-	r := <-got
+	return t
+}
+
+// open returns the master and the slave of a new terminal.
+func (t *ptyThread) open(done <-chan struct{}, cols, rows uint16) (master *os.File, slave int, err error) {
+	answer := make(chan ptyMaster, 1)
+	select {
+	case t.ask <- answer:
+	case <-done:
+		return nil, -1, os.ErrClosed
+	}
+	r := <-answer
 	if r.err != nil {
 		return nil, -1, fmt.Errorf("open terminal: %w", r.err)
 	}

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"loop/backend/wire"
 )
 
 // Reaper collects every child of this process: those it started, and the
@@ -60,6 +62,9 @@ func (r *Reaper) Start(exe string, argv []string, attr *syscall.ProcAttr) (int, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pid, err := syscall.ForkExec(exe, argv, attr)
+	if err == syscall.EAGAIN {
+		return 0, nil, wire.NewError(wire.CodeLimit, "the container has reached its limit of processes")
+	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("start %s: %w", argv, err)
 	}

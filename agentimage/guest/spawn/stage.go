@@ -82,6 +82,9 @@ func stage() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil && err != unix.ENOSYS && err != unix.EPERM {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
+	if _, err := unix.Write(stageStatusFD, []byte(stageMark)); err != nil {
+		return fmt.Errorf("report to loop init: %w", err)
+	}
 	err = syscall.Exec(program, argv, env)
 	return execError(program, err)
 }
@@ -171,10 +174,14 @@ func lookPath(name string, env []string) (string, error) {
 func checkProgram(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
+		code := wire.CodeNoProgram
 		if errors.Is(err, fs.ErrPermission) {
-			return wire.NewError(wire.CodeNotExec, "program "+err.Error())
+			code = wire.CodeNotExec
 		}
-		return wire.NewError(wire.CodeNoProgram, "program "+err.Error())
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err
+		}
+		return wire.NewError(code, fmt.Sprintf("program %s: %v", file, err))
 	}
 	if info.IsDir() {
 		return wire.NewError(wire.CodeNotExec, "program "+file+" is a directory")

@@ -28,6 +28,10 @@ type stageFile struct {
 	Data []byte `json:"data"`
 }
 
+// stageMark is what the stage writes to the status pipe right before it executes
+// the program. Nothing at all means that it died earlier.
+const stageMark = "\n"
+
 // stageError is what the stage says when it could not execute the program.
 type stageError struct {
 	Code string `json:"code"` // a wire.ErrCode

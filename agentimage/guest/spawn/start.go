@@ -3,11 +3,13 @@
 package spawn
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -64,7 +66,7 @@ func (p *proc) open() (*stdio, error) {
 
 func (p *proc) openStreams(s *stdio) error {
 	if p.req.Stdio == wire.StdioPTY {
-		master, slave, err := openPTY(p.m.cfg.Agent.UID, p.req.Cols, p.req.Rows)
+		master, slave, err := p.m.ptys.open(p.m.ctx.Done(), p.req.Cols, p.req.Rows)
 		if err != nil {
 			return err
 		}
@@ -159,27 +161,14 @@ func (p *proc) start(s *stdio, body Body) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	evR, evW, err := pipe()
-	if err != nil {
+	var pipes startPipes
+	if err := pipes.open(); err != nil {
 		return tree{}, err
 	}
-	events := os.NewFile(uintptr(evR), "events")
-	cfR, cfW, err := pipe()
-	if err != nil {
-		closeAll(evW)
-		_ = events.Close()
-		return tree{}, err
-	}
-	stR, stW, err := pipe()
-	if err != nil {
-		closeAll(evW, cfR, cfW)
-		_ = events.Close()
-		return tree{}, err
-	}
-	status, config := os.NewFile(uintptr(stR), "status"), os.NewFile(uintptr(cfW), "config")
+	events, config, status := pipes.events, pipes.config, pipes.status
 	defer func() { _ = status.Close() }()
-	keeper, err := p.startKeeper(s, evW, cfR, stW)
-	closeAll(evW, cfR, stW)
+	keeper, err := p.startKeeper(s, pipes)
+	pipes.closeChild()
 	s.closeChild()
 	if err != nil {
 		_ = errors.Join(events.Close(), config.Close())
@@ -199,13 +188,50 @@ func (p *proc) start(s *stdio, body Body) (tree, error) {
 	return t, nil
 }
 
-func closeAll(fds ...int) {
-	for _, fd := range fds {
-		_ = unix.Close(fd)
+// startPipes connect loop init with keeper and stage. Its own ends never hold a
+// thread while they wait.
+type startPipes struct {
+	events, config, status *os.File
+	child                  [3]int // events, config, status as the keeper gets them
+}
+
+func (q *startPipes) open() error {
+	q.child = [3]int{-1, -1, -1}
+	ends := []struct {
+		name string
+		file **os.File
+		ours int // 0: we read, 1: we write
+	}{{"events", &q.events, 0}, {"config", &q.config, 1}, {"status", &q.status, 0}}
+	for i, e := range ends {
+		r, w, err := pipe()
+		if err == nil {
+			fds := [2]int{r, w}
+			q.child[i] = fds[1-e.ours]
+			*e.file, err = pollable(fds[e.ours], e.name)
+		}
+		if err != nil {
+			q.closeChild()
+			for _, f := range []*os.File{q.events, q.config, q.status} {
+				if f != nil {
+					_ = f.Close()
+				}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *startPipes) closeChild() {
+	for i, fd := range q.child {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+		q.child[i] = -1
 	}
 }
 
-func (p *proc) startKeeper(s *stdio, events, config, status int) (<-chan syscall.WaitStatus, error) {
+func (p *proc) startKeeper(s *stdio, q startPipes) (<-chan syscall.WaitStatus, error) {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
@@ -217,16 +243,20 @@ func (p *proc) startKeeper(s *stdio, events, config, status int) (<-chan syscall
 	}
 	pid, done, err := p.m.cfg.Reaper.Start("/proc/self/exe", argv, &syscall.ProcAttr{
 		Dir: "/",
-		Env: p.m.cfg.KeepEnv,
-		Files: []uintptr{uintptr(null), uintptr(null), 2, uintptr(events),
-			uintptr(s.child[0]), uintptr(s.child[1]), uintptr(s.child[2]), uintptr(config), uintptr(status)},
+		Env: append(slices.Clone(keepEnv), p.m.cfg.KeepEnv...),
+		Files: []uintptr{uintptr(null), uintptr(null), 2, uintptr(q.child[0]),
+			uintptr(s.child[0]), uintptr(s.child[1]), uintptr(s.child[2]), uintptr(q.child[1]), uintptr(q.child[2])},
 	})
 	p.keeper = pid
 	return done, err
 }
 
+// keepEnv makes a keeper that needs no thread after its start: one running
+// thread, and no collector to wake another.
+var keepEnv = []string{"GOMAXPROCS=1", "GOGC=off"}
+
 // awaitStart reads the pid, then waits for the status pipe: closed by execve
-// means that the program runs.
+// after the stage's mark means that the program runs.
 func (p *proc) awaitStart(t tree, status *os.File) error {
 	var ev keepEvent
 	if err := t.events.Decode(&ev); err != nil {
@@ -240,8 +270,12 @@ func (p *proc) awaitStart(t tree, status *os.File) error {
 	if err != nil {
 		return fmt.Errorf("read stage status: %w", err)
 	}
-	if len(data) == 0 {
+	if string(data) == stageMark {
 		return nil
+	}
+	data = bytes.TrimPrefix(data, []byte(stageMark))
+	if len(data) == 0 {
+		return errors.New("the process ended before it executed the program (is the container out of processes or memory?)")
 	}
 	var se stageError
 	if err := json.Unmarshal(data, &se); err != nil {

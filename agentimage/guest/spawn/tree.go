@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,7 @@ import (
 // process is one line of the process table.
 type process struct {
 	pid, ppid int
+	group     int // process group
 	state     byte
 	start     uint64 // clock ticks since boot: with pid, names a process for good
 }
@@ -43,7 +45,13 @@ func descendants(root int) ([]process, error) {
 	return out, nil
 }
 
+// tableMu lets one goroutine at a time read the process table: it is a blocking
+// walk, and loop init has a fixed number of threads.
+var tableMu sync.Mutex
+
 func processes() ([]process, error) {
+	tableMu.Lock()
+	defer tableMu.Unlock()
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -83,16 +91,17 @@ func parseStat(pid int, data []byte) (process, bool) {
 		return process{}, false
 	}
 	f := bytes.Fields(data[i+1:])
-	const stateField, ppidField, startField = 0, 1, 19 // fields 3, 4 and 22 of proc(5)
+	const stateField, ppidField, groupField, startField = 0, 1, 2, 19 // fields 3, 4, 5 and 22 of proc(5)
 	if len(f) <= startField || len(f[stateField]) != 1 {
 		return process{}, false
 	}
 	ppid, err1 := strconv.Atoi(string(f[ppidField]))
 	start, err2 := strconv.ParseUint(string(f[startField]), 10, 64)
-	if err1 != nil || err2 != nil || ppid < 0 {
+	group, err3 := strconv.Atoi(string(f[groupField]))
+	if err1 != nil || err2 != nil || err3 != nil || ppid < 0 {
 		return process{}, false
 	}
-	return process{pid: pid, ppid: ppid, state: f[stateField][0], start: start}, true
+	return process{pid: pid, ppid: ppid, group: group, state: f[stateField][0], start: start}, true
 }
 
 // signalProcess sends sig to exactly the process p was read from: the
@@ -108,6 +117,22 @@ func signalProcess(p process, sig unix.Signal) error {
 		return nil
 	}
 	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+}
+
+// killGroup kills the whole process group that p is in. The kernel does that in
+// one step which no fork inside the group can escape, where signalling one
+// process after another can chase a fork bomb for ever. The stage starts every
+// tree in a session of its own and a group cannot leave its session, so no
+// other spawn's process is in it.
+func killGroup(p process) error {
+	if p.group <= 1 || p.group == unix.Getpgrp() {
+		return nil // a stage that has not made its session yet; it is signalled by itself
+	}
+	now, ok := readProcess(p.pid)
+	if !ok || now.start != p.start || now.group != p.group {
+		return nil
+	}
+	return ignoreGone(unix.Kill(-p.group, unix.SIGKILL))
 }
 
 func ignoreGone(err error) error {

@@ -19,6 +19,10 @@ import (
 // enough that a person who made room sees the run go on at once.
 const retryDisk = time.Second
 
+// disk bounds the file calls under way in this process: each may block a thread,
+// and loop init has a fixed number of them (package threads).
+var disk = make(chan struct{}, 8)
+
 // ErrBeyond is an offset past what was written.
 var ErrBeyond = errors.New("offset beyond the end of the output")
 
@@ -114,7 +118,9 @@ func (l *Log) Drain(ctx context.Context, r io.Reader) {
 
 func (l *Log) finish() {
 	if l.file != nil {
+		disk <- struct{}{}
 		_ = l.file.Sync() // best effort: the bytes are there for this kernel either way
+		<-disk
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +165,9 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 		l.mu.Lock()
 		at := l.end // only this goroutine moves it
 		l.mu.Unlock()
+		disk <- struct{}{}
 		n, err := l.file.WriteAt(p, at)
+		<-disk
 		l.mu.Lock()
 		l.end += int64(n)
 		if err == nil {
@@ -235,7 +243,9 @@ func (l *Log) readLocked(p []byte, off int64) (int, error) {
 		return n, nil
 	}
 	l.mu.Unlock()
+	disk <- struct{}{}
 	n, err := l.file.ReadAt(p, off)
+	<-disk
 	if n > 0 {
 		return n, nil
 	}

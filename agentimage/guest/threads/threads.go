@@ -1,0 +1,37 @@
+//go:build linux
+
+// Package threads makes the Go runtime hold the threads it may ever need before
+// an agent can use up the container's pids limit: a runtime that cannot start a
+// thread ends its process, and with PID 1 the container. Only agentimage/guest
+// and its packages may import it.
+package threads
+
+import (
+	"runtime"
+	"sync"
+)
+
+// MaxProcs bounds how many threads of loop init run Go code at a time; it moves
+// bytes and needs no more on a large host.
+const MaxProcs = 4
+
+// Warm makes n threads exist and leaves them idle; the runtime never gives an
+// idle thread back. The callers' blocking calls at any moment must stay below n.
+func Warm(n int) {
+	runtime.GOMAXPROCS(min(MaxProcs, runtime.GOMAXPROCS(0)))
+	var all, done sync.WaitGroup
+	all.Add(n)
+	release := make(chan struct{})
+	for range n {
+		done.Go(func() {
+			// A locked goroutine has a thread to itself for as long as it waits.
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			all.Done()
+			<-release
+		})
+	}
+	all.Wait()
+	close(release)
+	done.Wait()
+}

@@ -1,0 +1,76 @@
+//go:build docker
+
+package guestlink_test
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/guestlink"
+)
+
+// BenchmarkLinkRoundTrip is a ping through docker exec, loop link and loop init.
+func BenchmarkLinkRoundTrip(b *testing.B) {
+	box := newBox(b, boxOptions{agent: 1000})
+	l, _ := box.link(b, guestlink.Options{})
+	var all []time.Duration
+	for b.Loop() {
+		d, err := l.Ping(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i] < all[j] })
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkLinkRead reads a spool of 256 MiB from offset 0.
+func BenchmarkLinkRead(b *testing.B) {
+	const size = 256 << 20
+	box := newBox(b, boxOptions{agent: 1000})
+	l, _ := box.link(b, guestlink.Options{})
+	id := core.SpawnID(core.NewID())
+	if _, err := l.Spawn(b.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+		Argv: []string{"head", "-c", fmt.Sprint(size), "/dev/zero"}}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := l.Wait(b.Context(), id); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	for b.Loop() {
+		r, err := l.Read(b.Context(), id, "out", 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, r)
+		if err != nil || n != size {
+			b.Fatal(n, err)
+		}
+		_ = r.Close()
+	}
+}
+
+// BenchmarkSpawn starts true, waits and forgets.
+func BenchmarkSpawn(b *testing.B) {
+	box := newBox(b, boxOptions{agent: 1000})
+	l, _ := box.link(b, guestlink.Options{})
+	for b.Loop() {
+		id := core.SpawnID(core.NewID())
+		if _, err := l.Spawn(b.Context(), core.SpawnRequest{ID: id, Argv: []string{"true"}, Dir: "/", Stdio: core.StdioPipes}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := l.Wait(b.Context(), id); err != nil {
+			b.Fatal(err)
+		}
+		if err := l.Forget(b.Context(), id); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
