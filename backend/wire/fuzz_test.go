@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+)
+
+// A request that was accepted must survive being written and read again.
+func FuzzRequest(f *testing.F) {
+	f.Add(frame(`{"op":"ping"}`))
+	f.Add(frame(`{"op":"read","id":"a","stream":"out","offset":5}`))
+	f.Add(frame(`{"op":"spawn","id":"a","spawn":{"argv":["sh"],"env":["A=b"],"stdio":"pipes","files":[{"name":"x","size":3}]}}`))
+	f.Add(frame(`{"op":"hello","hello":{"protocol":1,"boot_id":"b","arch":"amd64","pid1_uid":64999}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		q, err := ReadRequest(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if q.Op == OpSpawn && q.Spawn.BodySize() > MaxBody {
+			t.Fatalf("body of %d bytes accepted", q.Spawn.BodySize())
+		}
+		var buf bytes.Buffer
+		if err := WriteFrame(&buf, q); err != nil {
+			if errors.Is(err, ErrTooLarge) {
+				return
+			}
+			t.Fatal(err)
+		}
+		if _, err := ReadRequest(&buf); err != nil {
+			t.Fatalf("not accepted a second time: %v", err)
+		}
+	})
+}
+
+func FuzzReply(f *testing.F) {
+	f.Add(frame(`{}`))
+	f.Add(frame(`{"error":{"code":"gap","text":"gone"},"offset":7}`))
+	f.Add(frame(`{"spawns":[{"id":"a","pid":1,"stdio":"pty","started":1,"out_end":5,"err_end":0}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadReply(bytes.NewReader(data))
+		if err == nil && p.Validate() != nil {
+			t.Fatal("accepted and not valid")
+		}
+	})
+}
+
+// Whatever the bytes, a chunk stream is bounded by them and ends.
+func FuzzChunks(f *testing.F) {
+	var buf bytes.Buffer
+	w := NewChunkWriter(&buf)
+	_, _ = w.Write([]byte("hello"))
+	_ = w.End(Reply{Offset: 5})
+	f.Add(buf.Bytes())
+	f.Add([]byte{0, 0, 0, 2, 'a'})
+	f.Add([]byte{0xff, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := NewChunkReader(bytes.NewReader(data))
+		n, err := io.Copy(io.Discard, r)
+		if n > int64(len(data)) {
+			t.Fatalf("%d bytes out of %d", n, len(data))
+		}
+		if _, ended := r.End(); ended != (err == nil) {
+			t.Fatalf("end mark %v, error %v", ended, err)
+		}
+	})
+}
+
+func FuzzExitRecord(f *testing.F) {
+	f.Add([]byte(`{"id":"a","exit":{"code":0,"at":1},"out_end":3,"err_end":0,"boot_id":"b"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ParseExitRecord("a", data)
+		if err == nil && (r.ID != "a" || r.OutEnd < 0) {
+			t.Fatalf("accepted %+v", r)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code")
+
+// transcripts are whole streams, one per op: what each end says, in order. A
+// change here is a change of the protocol and of what old guests understand.
+var transcripts = map[string][]message{
+	"hello": {
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 1, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2}}},
+		{"host", Reply{}},
+	},
+	"hello-refused": {
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 9, BootID: "b00t", Arch: "amd64"}}},
+		{"host", Refuse(CodeProtocol, "the container speaks protocol 9, this Loop speaks 1")},
+	},
+	"http": {{"guest", Request{Op: OpHTTP}}, {"host", Reply{}}},
+	"ping": {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
+	"list": {
+		{"host", Request{Op: OpList}},
+		{"guest", Reply{Spawns: []Info{
+			{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000, OutEnd: 512, ErrEnd: 3, Paused: PausedDisk},
+			{ID: "b2", Pid: 31, Stdio: StdioPTY, Started: 1700000001000, OutBase: 100, OutEnd: 900, Exit: &Exit{Code: 143, Signal: "SIGTERM", At: 1700000002000}},
+		}}},
+	},
+	"spawn": {
+		{"host", Request{Op: OpSpawn, ID: "a1", Spawn: &Spawn{
+			Argv: []string{"claude", "--print", "say “hi”"}, Env: []string{"ANTHROPIC_API_KEY=k"}, Dir: "/home/u/p", Stdio: StdioPipes,
+			HasStdin: true, StdinSize: 5, Files: []File{{Name: "mcp.json", Size: 2}}, Spool: true}}},
+		{"host", body("hello{}")},
+		{"guest", Reply{Info: &Info{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000}}},
+	},
+	"spawn-pty": {
+		{"host", Request{Op: OpSpawn, ID: "b2", Spawn: &Spawn{Argv: []string{"bash", "-l"}, Stdio: StdioPTY, Cols: 120, Rows: 40}}},
+		{"guest", Refuse(CodeNoProgram, `program "bash" is not in PATH (/bin)`)},
+	},
+	"read": {
+		{"host", Request{Op: OpRead, ID: "a1", Stream: StreamOut, Offset: 100}},
+		{"guest", Reply{Offset: 100}},
+		{"guest", chunk("some output\n")},
+		{"guest", chunk("")},
+		{"guest", Reply{Offset: 112}},
+	},
+	"read-gap": {
+		{"host", Request{Op: OpRead, ID: "b2", Stream: StreamOut}},
+		{"guest", Reply{Offset: 4096}},
+		{"guest", chunk("")},
+		{"guest", Reply{Offset: 9000, Error: NewError(CodeGap, "output before offset 9000 is gone (asked for 4096)")}},
+	},
+	"stdin": {
+		{"host", Request{Op: OpStdin, ID: "b2"}},
+		{"guest", Reply{}},
+		{"host", chunk("ls\r")},
+		{"host", chunk("")},
+		{"host", Reply{}},
+		{"guest", Reply{}},
+	},
+	"resize": {{"host", Request{Op: OpResize, ID: "b2", Cols: 80, Rows: 24}}, {"guest", Reply{}}},
+	"signal": {{"host", Request{Op: OpSignal, ID: "a1", Signal: "SIGINT"}}, {"guest", Refuse(CodeEnded, "spawn a1 has ended")}},
+	"kill":   {{"host", Request{Op: OpKill, ID: "a1"}}, {"guest", Reply{}}},
+	"wait":   {{"host", Request{Op: OpWait, ID: "a1"}}, {"guest", Reply{Exit: &Exit{Code: 0, At: 1700000003000}}}},
+	"forget": {{"host", Request{Op: OpForget, ID: "a1"}}, {"guest", Refuse(CodeConflict, "spawn a1 still runs")}},
+}
+
+type message struct {
+	from string
+	what any
+}
+
+type (
+	body  string
+	chunk string
+)
+
+// render writes a message as it goes over the wire and then as text.
+func render(t *testing.T, m message) string {
+	t.Helper()
+	var buf bytes.Buffer
+	switch v := m.what.(type) {
+	case body:
+		return "bytes " + string(v) + "\n"
+	case chunk:
+		if v == "" {
+			return "chunk end\n"
+		}
+		return "chunk " + strings.ReplaceAll(strings.ReplaceAll(string(v), "\r", `\r`), "\n", `\n`) + "\n"
+	case Request:
+		if err := WriteFrame(&buf, v); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRequest(bytes.NewReader(buf.Bytes())); err != nil {
+			t.Fatalf("own request refused: %v", err)
+		}
+	case Reply:
+		if err := WriteFrame(&buf, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	val := jsontext.Value(buf.Bytes()[4:])
+	if err := val.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	return "frame " + string(val) + "\n"
+}
+
+func TestTranscripts(t *testing.T) {
+	for name, messages := range transcripts {
+		t.Run(name, func(t *testing.T) {
+			ar := &txtar.Archive{Comment: []byte("One " + name + " stream. Regenerate with: go test ./backend/wire -update\n")}
+			for _, m := range messages {
+				ar.Files = append(ar.Files, txtar.File{Name: m.from, Data: []byte(render(t, m))})
+			}
+			got := txtar.Format(ar)
+			path := filepath.Join("testdata", name+".txtar")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("the protocol changed:\n%s\nwas\n%s", got, want)
+			}
+		})
+	}
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) != len(transcripts) {
+		t.Errorf("%d files for %d transcripts (%v)", len(files), len(transcripts), err)
+	}
+}
