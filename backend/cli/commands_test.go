@@ -1,0 +1,321 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+func TestServe(t *testing.T) {
+	r := newRig(t)
+	var addr string
+	r.deps.Serve = func(ctx context.Context, a string, ready func(url, token string)) error {
+		addr = a
+		ready("http://127.0.0.1:4321/", token)
+		r.interrupts <- os.Interrupt
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if code := r.run("serve", "--addr", "127.0.0.1:4321"); code != exitOK || addr != "127.0.0.1:4321" {
+		t.Fatalf("exit %d, addr %q", code, addr)
+	}
+	if want := "Loop is ready: http://127.0.0.1:4321/#token=" + token + "\n"; r.out.String() != want {
+		t.Errorf("printed %q", r.out.String())
+	}
+	ctx, term := context.WithCancel(t.Context())
+	r.ctx = ctx
+	r.deps.Serve = func(ctx context.Context, _ string, _ func(url, token string)) error { term(); <-ctx.Done(); return nil }
+	if code := r.run("serve"); code != exitOK {
+		t.Errorf("SIGTERM: exit %d", code)
+	}
+	r.ctx = t.Context()
+	r.deps.Serve = func(context.Context, string, func(url, token string)) error {
+		return core.Fail(core.CodeConflict, nil, "Another Loop (process 7) works on this folder.", "Use that one.")
+	}
+	if code := r.run("serve"); code != exitFailed {
+		t.Errorf("conflict: exit %d", code)
+	}
+	r.wantIn("err", "process 7")
+}
+
+func TestNoArguments(t *testing.T) {
+	r := newRig(t)
+	if code := r.run(); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "loop run --demo")
+	r.wantIn("out", "doctor")
+	if strings.Contains(r.out.String(), "demo-model") {
+		t.Error("a hidden command is shown")
+	}
+	opened := 0
+	var out, errs bytes.Buffer
+	window := func(context.Context) error { opened++; return nil }
+	if code := Main(t.Context(), nil, Stdio{In: strings.NewReader(""), Out: &out, Err: &errs}, Deps{Window: window}); code != exitOK || opened != 1 || out.Len() != 0 {
+		t.Errorf("exit %d, opened %d, printed %q", code, opened, out.String())
+	}
+	if code := Main(t.Context(), []string{"version"}, Stdio{In: strings.NewReader(""), Out: &out, Err: &errs}, Deps{Window: window, Version: "9"}); code != exitOK || opened != 1 {
+		t.Errorf("exit %d, opened %d", code, opened)
+	}
+	window = func(context.Context) error {
+		return core.Fail(core.CodeInternal, nil, "There is no display.", "Use “loop serve”.")
+	}
+	if code := Main(t.Context(), nil, Stdio{In: strings.NewReader(""), Out: &out, Err: &errs}, Deps{Window: window}); code != exitFailed || !strings.Contains(errs.String(), "There is no display.") {
+		t.Errorf("exit %d, said %q", code, errs.String())
+	}
+}
+
+func TestVersion(t *testing.T) {
+	r := newRig(t)
+	if code := r.run("version"); code != exitOK || !strings.HasPrefix(r.out.String(), "loop 1.2.3 (go") {
+		t.Errorf("exit %d, %q", code, r.out.String())
+	}
+	if code := r.run("version", "--json"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	var v versionInfo
+	if err := json.Unmarshal(r.out.Bytes(), &v); err != nil || v.Version != "1.2.3" || v.OS == "" {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	check := func(id, state string) map[string]any {
+		return map[string]any{"id": id, "title": "The " + id, "state": state, "summary": "It is \x1b[31m" + state + ".", "remedy": "Do something.", "detail": "d", "duration_ms": 3}
+	}
+	r := newRig(t)
+	r.fake.answers["System.Doctor"] = map[string]any{"checks": []any{check("engine", "ok"), check("image", "warn"), check("link", "skip")}}
+	if code := r.run("doctor"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "ok    The engine  It is ␛[31mok.\n")
+	r.wantIn("out", "Loop can work here.")
+	if n := strings.Count(r.out.String(), "Do something."); n != 2 {
+		t.Errorf("%d remedies", n)
+	}
+	r.fake.answers["System.Doctor"] = map[string]any{"checks": []any{check("engine", "fail")}}
+	for _, args := range [][]string{{"doctor"}, {"doctor", "--json"}} {
+		if code := r.run(args...); code != exitFailed {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+	var rep report
+	if err := json.Unmarshal(r.out.Bytes(), &rep); err != nil || rep.Checks[0].State != "fail" {
+		t.Errorf("%+v %v", rep, err)
+	}
+}
+
+func TestImage(t *testing.T) {
+	r := newRig(t)
+	r.fake.answers["System.ImageStatus"] = core.ImageStatus{State: core.ImageStale, Ref: "loop-agent:latest", Note: "Built without the git secret."}
+	if code := r.run("image", "status"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "loop-agent:latest: out of date")
+	r.wantIn("out", "Built without the git secret.")
+	if code := r.run("image", "status", "--json"); code != exitOK || !json.Valid(r.out.Bytes()) {
+		t.Errorf("exit %d", code)
+	}
+	if code := r.run("image", "nonsense"); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// building answers BuildImage when done is closed.
+type building struct {
+	*fake
+	begin func()
+	done  chan error
+}
+
+func (b *building) Call(ctx context.Context, method string, args ...any) (json.RawMessage, error) {
+	switch method {
+	case "System.BuildImage":
+		b.begin()
+		return json.RawMessage("null"), <-b.done
+	case "System.CancelImageBuild":
+		b.done <- core.Fail(core.CodeCancelled, nil, "The build was cancelled.", "")
+		return json.RawMessage("null"), nil
+	}
+	return b.fake.Call(ctx, method, args...)
+}
+
+func TestImageBuild(t *testing.T) {
+	r := newRig(t)
+	b := &building{fake: r.fake, done: make(chan error, 1)}
+	r.deps.Open = func(context.Context) (Core, error) { return b, nil }
+	b.begin = func() {
+		r.fake.publish(core.EventImageBuild, "", false, core.ImageStatus{State: core.ImageBuilding, Step: "Install packages", Progress: 0.25, Lines: []string{"a", "b"}})
+		r.fake.publish(core.EventImageBuild, "", false, core.ImageStatus{State: core.ImageBuilding, Step: "Install packages", Progress: 0.3, Lines: []string{"b", "c\x1b[2J"}})
+		go func() { // answers once the progress was taken
+			tick := time.NewTicker(time.Millisecond)
+			defer tick.Stop()
+			for range tick.C {
+				r.fake.mu.Lock()
+				left := 0
+				for c := range r.fake.subs {
+					left += len(c)
+				}
+				r.fake.mu.Unlock()
+				if left == 0 {
+					b.done <- nil
+					return
+				}
+			}
+		}()
+	}
+	if code := r.run("image", "build"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	if want := " 25 %  Install packages\n       a\n       b\n       c␛[2J\nThe agent image is ready.\n"; r.out.String() != want {
+		t.Errorf("printed %q", r.out.String())
+	}
+	b.begin = func() {
+		b.done <- core.Fail(core.CodeImageBuild, nil, "A package could not be fetched.", "Check the network.")
+	}
+	if code := r.run("image", "build"); code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "A package could not be fetched.\nCheck the network.")
+	b.begin = func() { r.interrupts <- os.Interrupt }
+	if code := r.run("image", "build"); code != exitCancelled {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "The build was stopped")
+}
+
+func TestLists(t *testing.T) {
+	r := newRig(t)
+	if code := r.run("channels"); code != exitOK || r.out.String() != "None yet.\n" {
+		t.Errorf("exit %d, %q", code, r.out.String())
+	}
+	r.fake.channels = []map[string]any{{"channel_id": "c1", "name": "a\x1b[1mb\nc", "state": "working", "queued": 2, "kind": "project", "dir": "/w"}}
+	if code := r.run("channels"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "c1       a␛[1mb c  working (2 queued)  project  /w\n")
+	r.fake.answers["System.ListContainers"] = []core.Container{{ID: core.ContainerID(strings.Repeat("f", 64)), Name: "loop-x-1", Type: core.TypeAgent, Status: core.ContainerStopped, CreatedAt: time.Now()}}
+	if code := r.run("ps"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("out", "ffffffffffff  loop-x-1  agent")
+	if code := r.run("ps", "--json"); code != exitOK || !json.Valid(r.out.Bytes()) {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// lineWriter hands out what is written, line by line.
+type lineWriter struct{ lines chan string }
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	w.lines <- string(b)
+	return len(b), nil
+}
+
+func TestDemoModel(t *testing.T) {
+	r := newRig(t)
+	for _, args := range [][]string{{"--addr", "0.0.0.0:0"}, {"--addr", "x"}, {"--pace", "-1"}, {"--scripts", filepath.Join(r.dir, "none")}} {
+		if code := r.run(append([]string{"demo-model"}, args...)...); code != exitUsage {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+	r.file("bad.json")
+	if code := r.run("demo-model", "--scripts", r.dir); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "bad.json:1:1")
+
+	own := t.TempDir()
+	if err := os.WriteFile(filepath.Join(own, "mine.json"), []byte(`{"title":"t","steps":[{"blocks":[{"type":"text","text":"mine"}]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := lineWriter{make(chan string, 10)}
+	env := func(string) (string, bool) { return "", false }
+	a := &app{deps: Deps{Env: env}, out: newPrinter(out, env), err: newPrinter(io.Discard, env), interrupts: r.interrupts, restoreInterrupt: func() {}}
+	code := make(chan int)
+	go func() { code <- a.main(t.Context(), []string{"demo-model", "--scripts", own, "--pace", "0"}) }()
+	url := regexp.MustCompile(`http://\S+`).FindString(<-out.lines)
+	res, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(`{"model":"demo-mine","max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"name":"Bash"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || !strings.Contains(string(body), `"text":"mine"`) {
+		t.Errorf("%s %v", body, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	r.interrupts <- os.Interrupt
+	if c := <-code; c != exitOK {
+		t.Errorf("exit %d", c)
+	}
+}
+
+func TestColour(t *testing.T) {
+	p := &printer{w: &bytes.Buffer{}, colour: true}
+	p.styledLine(red, "x\x1b[0my")
+	if got := p.w.(*bytes.Buffer).String(); got != "\x1b[31mx␛[0my\x1b[0m\n" {
+		t.Errorf("%q", got)
+	}
+	// A file is no terminal, so there is no colour whatever the environment says.
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if p := newPrinter(f, func(string) (string, bool) { return "", false }); p.colour {
+		t.Error("colour in a file")
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain ä 結果 😀\n\tx":  "plain ä 結果 😀\n\tx",
+		"a\r\nb":             "a\nb",
+		"a\rb":               "a␍b",
+		"\x00\x1b\x7f":       "␀␛␡",
+		"\u0085\u202e\ufeff": "<U+0085><U+202E><U+FEFF>",
+		"\xff\x9b":           "\uFFFD\uFFFD",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	line := []byte(`{"a":"x` + "\u009b\u202e\U000e0041" + `y"}`)
+	out := cleanJSON(line)
+	var before, after map[string]string
+	if json.Unmarshal(line, &before) != nil || json.Unmarshal(out, &after) != nil || before["a"] != after["a"] || strings.ContainsFunc(string(out), dangerous) {
+		t.Errorf("%s became %s", line, out)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x1b]0;t\x07\u009b\u202e\xff\r\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := clean(s); strings.ContainsFunc(got, dangerous) {
+			t.Fatalf("%q became %q", s, got)
+		}
+		in, err := json.Marshal(s)
+		if err != nil {
+			return
+		}
+		out := cleanJSON(in)
+		var a, b string
+		if json.Unmarshal(in, &a) != nil || json.Unmarshal(out, &b) != nil || a != b || strings.ContainsFunc(string(out), dangerous) {
+			t.Fatalf("%s became %s", in, out)
+		}
+		if got := oneLine(s, 20); strings.Contains(got, "\n") || len([]rune(got)) > 20 {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}

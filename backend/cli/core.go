@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Core is Loop as commands see it: what the window may call, and the events.
+// Methods may be called from any goroutine.
+type Core interface {
+	// Call calls a bound method, e.g. "Runs.Prompt". Errors a person can act on
+	// are *core.Failure. It returns when the method does, or with ctx.
+	Call(ctx context.Context, method string, args ...any) (json.RawMessage, error)
+	// Events follows everything that happens from now on, in order. The channel
+	// is closed when ctx ends or when Loop lets the follower go (it fell
+	// behind, or Loop ended); then events may have been missed, and the caller
+	// asks again and reads the timeline.
+	Events(ctx context.Context) (<-chan []core.Event, error)
+	Close() error
+}
+
+// call is Core.Call with a typed answer.
+func call[T any](ctx context.Context, c Core, method string, args ...any) (T, error) {
+	var out T
+	raw, err := c.Call(ctx, method, args...)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, core.Fail(core.CodeInternal, fmt.Errorf("decode answer of %s: %w", method, err),
+			"The running Loop gave an answer this command does not understand.", "Both may be of different versions: close that Loop and start this one.")
+	}
+	return out, nil
+}
+
+// connect finds Loop: the running instance if there is one, else Loop in this
+// process. The caller closes it.
+func (a *app) connect(ctx context.Context) (Core, error) {
+	if r := a.running(ctx); r != nil {
+		return r, nil
+	}
+	if a.deps.Open == nil {
+		return nil, core.Fail(core.CodeInternal, nil, "No Loop is running, and this program cannot start one.", "Start “loop serve” first.")
+	}
+	// SIGTERM ends ctx; Loop in this process must outlive that, so that the run can be stopped in order.
+	c, err := a.deps.Open(context.WithoutCancel(ctx))
+	if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeConflict {
+		return c, err
+	}
+	// Another process holds the folder but did not answer above: it is starting
+	// or closing.
+	conflict := err
+	deadline := time.NewTimer(a.times.startup)
+	defer deadline.Stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-deadline.C:
+			return nil, conflict
+		case <-tick.C:
+			if r := a.running(ctx); r != nil {
+				return r, nil
+			}
+			if c, err = a.deps.Open(context.WithoutCancel(ctx)); err == nil {
+				return c, nil
+			}
+		}
+	}
+}
+
+// running returns the instance named by instance.json if it is alive and is
+// really ours: something else may have taken its port since.
+func (a *app) running(ctx context.Context) Core {
+	i, err := readInstance(a.deps.Home)
+	if err != nil {
+		return nil
+	}
+	r, err := newRemote(i)
+	if err != nil {
+		return nil
+	}
+	probe, cancel := context.WithTimeout(ctx, a.times.probe)
+	defer cancel()
+	if err := r.health(probe); err == nil {
+		if _, err = r.Call(probe, "Channels.List"); err == nil {
+			return r
+		}
+		// Loop itself answered with a failure of its own: it is alive.
+		if f, ok := errors.AsType[*core.Failure](err); ok && f.Code != codeUnauthorized && f.Code != codeLost {
+			return r
+		}
+	}
+	_ = r.Close()
+	return nil
+}
+
+// localClient speaks to this machine only: no proxy, no redirects.
+func localClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: nil, MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"loop/backend/core"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is Loop with scripted answers. It speaks both forms of Core: as it is,
+// and behind fakeServer over HTTP.
+type fake struct {
+	mu       sync.Mutex
+	calls    []string
+	request  promptRequest
+	add      func(dir string) (core.Channel, error)
+	prompt   func(f *fake, req promptRequest) error // called with the lock free
+	cancel   func(f *fake, id core.RunID) error
+	answers  map[string]any
+	fails    map[string]error
+	channels []map[string]any
+	stored   []core.Event
+	subs     map[chan []core.Event]bool
+	seq      uint64
+	closed   int
+	opened   int
+}
+
+func newFake() *fake {
+	return &fake{subs: map[chan []core.Event]bool{}, answers: map[string]any{}, fails: map[string]error{}}
+}
+
+// publish sends one event to every follower; stored ones also go to the timeline.
+func (f *fake) publish(t core.EventType, run core.RunID, stored bool, data any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	e := core.NewEvent(t, "ch1", run, time.Now(), data)
+	e.Seq = f.seq
+	if stored {
+		e.ID = int64(len(f.stored) + 1)
+		f.stored = append(f.stored, e)
+	}
+	for c := range f.subs {
+		c <- []core.Event{e} // buffered well beyond what a test sends
+	}
+}
+
+// drop lets every follower go, as Loop does with one that fell behind.
+func (f *fake) drop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c := range f.subs {
+		close(c)
+		delete(f.subs, c)
+	}
+}
+
+func (f *fake) called(method string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.calls, method)
+}
+
+func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMessage, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, method)
+	answer, fail := f.answers[method], f.fails[method]
+	f.mu.Unlock()
+	if fail != nil {
+		return nil, fail
+	}
+	reply := func(v any) (json.RawMessage, error) {
+		b, err := json.Marshal(v)
+		return b, err
+	}
+	arg := func(i int, into any) {
+		b, err := json.Marshal(args[i])
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	switch method {
+	case "Channels.Add":
+		var dir string
+		arg(0, &dir)
+		if f.add != nil {
+			ch, err := f.add(dir)
+			if err != nil {
+				return nil, err
+			}
+			return reply(ch)
+		}
+		return reply(core.Channel{ID: "ch1", Dir: dir})
+	case "Channels.Demo":
+		return reply(core.Channel{ID: "ch1", Dir: "/loop/demo"})
+	case "Channels.List":
+		if f.channels == nil {
+			return json.RawMessage("[]"), nil
+		}
+		return reply(f.channels)
+	case "Channels.Timeline":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return reply(timelinePage{Events: slices.Clone(f.stored)})
+	case "Runs.Prompt":
+		var req promptRequest
+		arg(0, &req)
+		f.mu.Lock()
+		f.request = req
+		f.mu.Unlock()
+		if err := f.prompt(f, req); err != nil {
+			return nil, err
+		}
+		return reply(core.Run{ID: req.ClientID, ChannelID: req.ChannelID, Prompt: req.Prompt, State: core.RunQueued, Demo: req.Demo, Script: req.Script, CreatedAt: time.Now()})
+	case "Runs.Cancel":
+		var id core.RunID
+		arg(0, &id)
+		if err := f.cancel(f, id); err != nil {
+			return nil, err
+		}
+		return json.RawMessage("null"), nil
+	}
+	if answer == nil {
+		return nil, core.Fail(core.CodeNotFound, nil, "no call "+method, "")
+	}
+	return reply(answer)
+}
+
+func (f *fake) Events(ctx context.Context) (<-chan []core.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := make(chan []core.Event, 1024)
+	f.subs[c] = true
+	context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.subs[c] {
+			delete(f.subs, c)
+			close(c)
+		}
+	})
+	return c, nil
+}
+
+func (f *fake) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed++
+	return nil
+}
+
+// ends scripts a run: some text in pieces, a tool call, and the end.
+func ends(state core.RunState, failure *core.Failure) func(*fake, promptRequest) error {
+	return func(f *fake, req promptRequest) error {
+		id := req.ClientID
+		f.publish(core.EventMessageCreated, id, true, core.MessageCreated{MsgID: "u1", Content: req.Prompt})
+		f.publish(core.EventStatus, id, true, core.Status{Status: "running", State: core.RunStarting, Step: "container"})
+		f.publish(core.EventStatus, "other", true, core.Status{State: core.RunFailed})
+		f.publish(core.EventMessageStreaming, id, false, core.MessageStreaming{MsgID: "m1", Kind: "text", Delta: "Hello "})
+		f.publish(core.EventMessageStreaming, id, false, core.MessageStreaming{MsgID: "m1", Kind: "text", Offset: 6, Delta: "the"})
+		f.publish(core.EventMessageCreated, id, true, core.MessageCreated{MsgID: "m1", Content: "Hello there.", IsBot: true})
+		f.publish(core.EventToolUse, id, true, core.ToolUse{ToolUseID: "t1", Name: "Bash", Input: json.RawMessage(`{"description":"List","command":"ls\n-la"}`)})
+		f.publish(core.EventToolResult, id, true, core.ToolResult{ToolUseID: "t1", Output: "one\ntwo\nthree"})
+		f.publish(core.EventToolResult, id, true, core.ToolResult{ToolUseID: "t2", Output: "wrote", Files: []core.FileChange{{Path: "/w/a.md", Kind: "create", Added: 3}}})
+		f.publish(core.EventToolResult, id, true, core.ToolResult{ToolUseID: "t3", Output: "exit 3", IsError: true})
+		f.publish(core.EventNotice, id, true, core.Notice{Level: "warning", Text: "A mount was skipped."})
+		f.publish(core.EventStatus, id, true, core.Status{Status: "completed", State: state, Result: "Hello there.", NumTurns: 2, DurationMs: 1500, CostUSD: 0.0123, Model: "m", Failure: failure, SessionID: "s1"})
+		return nil
+	}
+}
+
+// rig is one invocation under test.
+type rig struct {
+	t          *testing.T
+	fake       *fake
+	home, dir  string
+	in         string
+	env        map[string]string
+	deps       Deps
+	interrupts chan os.Signal
+	ctx        context.Context
+	out, err   bytes.Buffer
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context()}
+	r.fake.prompt = ends(core.RunDone, nil)
+	r.deps = Deps{Version: "1.2.3", Home: r.home, Open: func(context.Context) (Core, error) {
+		r.fake.mu.Lock()
+		defer r.fake.mu.Unlock()
+		r.fake.opened++
+		return r.fake, nil
+	}}
+	return r
+}
+
+func (r *rig) run(args ...string) int {
+	r.t.Helper()
+	r.out.Reset()
+	r.err.Reset()
+	env := func(n string) (string, bool) { v, ok := r.env[n]; return v, ok }
+	r.deps.Env = env
+	a := &app{
+		deps: r.deps, in: bytes.NewBufferString(r.in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
+		interrupts: r.interrupts, restoreInterrupt: func() {},
+		times: times{startup: 300 * time.Millisecond, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
+	}
+	code := a.main(r.ctx, args)
+	r.t.Logf("loop %q: exit %d\nout: %s\nerr: %s", args, code, clipped(r.out.String()), clipped(r.err.String()))
+	return code
+}
+
+func clipped(s string) string {
+	if len(s) > 2000 {
+		return s[:2000] + "…"
+	}
+	return s
+}
+
+// lines decodes what --json printed.
+func (r *rig) lines() (all []map[string]any) {
+	r.t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(r.out.Bytes()))
+	for {
+		var m map[string]any
+		if err := dec.Decode(&m); err != nil {
+			break
+		}
+		all = append(all, m)
+	}
+	if n := bytes.Count(r.out.Bytes(), []byte("\n")); n != len(all) {
+		r.t.Errorf("%d lines, %d of them JSON", n, len(all))
+	}
+	return all
+}
+
+func (r *rig) file(name string) string {
+	r.t.Helper()
+	p := filepath.Join(r.dir, name)
+	if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+var errFake = errors.New("fake")
+
+func (r *rig) wantIn(where, text string) {
+	r.t.Helper()
+	hay := r.out.String()
+	if where == "err" {
+		hay = r.err.String()
+	}
+	if !bytes.Contains([]byte(hay), []byte(text)) {
+		r.t.Errorf("%s does not say %q:\n%s", where, text, fmt.Sprint(clipped(hay)))
+	}
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"loop/backend/core"
+)
+
+// sink shows one run. Calls come from one goroutine, in order.
+type sink interface {
+	event(e core.Event)
+	note(text string) // from the command itself, not from Loop
+	result(run core.Run)
+}
+
+// errLeft is returned when the person left without waiting.
+var errLeft = errors.New("left")
+
+// maxLost bounds how often a follower that lost its events asks again in a row.
+const maxLost = 20
+
+// follower takes one run from prompt to end.
+type follower struct {
+	app  *app
+	core Core
+	sink sink
+	run  core.Run // grows with what events say
+
+	began     time.Time // before the prompt was sent
+	lastID    int64     // newest stored event shown
+	ended     bool
+	cancelled chan error // answer of Runs.Cancel once it was called
+}
+
+// follow returns nil when the run is done, an exitError when it ended in
+// another way (said already), a Failure when following failed, or errLeft.
+func (f *follower) follow(ctx context.Context) error {
+	// Following outlives SIGTERM, so that the end of the run can be seen.
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	events, err := f.core.Events(life) // before the prompt, so that nothing is missed
+	if err != nil {
+		return f.app.unstarted(f.sink, f.run, err)
+	}
+	f.began = time.Now()
+	run, err := call[core.Run](life, f.core, "Runs.Prompt", promptRequest{ClientID: f.run.ID, ChannelID: f.run.ChannelID, Prompt: f.run.Prompt, Demo: f.run.Demo, Script: f.run.Script})
+	if err != nil {
+		return f.app.unstarted(f.sink, f.run, err)
+	}
+	f.run = run
+	if err := f.watch(ctx, life, events); err != nil {
+		return err
+	}
+	f.sink.result(f.run)
+	switch f.run.State {
+	case core.RunDone:
+		return nil
+	case core.RunCancelled:
+		return exitError(exitCancelled)
+	}
+	f.app.err.failure(f.reason())
+	return exitError(exitFailed)
+}
+
+// reason is why the run did not end well.
+func (f *follower) reason() *core.Failure {
+	if f.run.Outcome.Failure != nil {
+		return f.run.Outcome.Failure
+	}
+	if f.run.State == core.RunInterrupted {
+		return core.Fail(core.CodeInterrupted, nil, "The run was interrupted.", "Send the prompt again.")
+	}
+	return core.Fail(core.CodeNoResult, nil, "The run failed without a reason.", "Look at the timeline in the window, or at loop.log.")
+}
+
+// watch handles events and signals until the run has ended.
+func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) error {
+	quiet := time.NewTimer(f.app.times.first)
+	defer quiet.Stop()
+	// Ends the wait for a run to stop after SIGTERM.
+	var leave <-chan time.Time
+	terminated := ctx.Done()
+	lost := 0
+	for !f.ended {
+		select {
+		case batch, ok := <-events:
+			if !ok {
+				if lost++; lost > maxLost {
+					return core.Fail(codeLost, nil, "The running Loop no longer tells what happens.", "The run itself goes on: open Loop to see it.")
+				}
+				var err error
+				if events, err = f.reattach(life, lost); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, e := range batch {
+				if f.take(e) {
+					lost = 0
+					quiet.Reset(f.app.times.quiet)
+				}
+			}
+		case <-quiet.C:
+			// Silence is ordinary; a connection that died unseen is not.
+			if err := f.catchUp(life); err != nil {
+				return err
+			}
+			quiet.Reset(f.app.times.quiet)
+		case <-f.app.interrupts:
+			if f.cancelled != nil {
+				f.app.err.line("Left without waiting; Loop goes on stopping the run.")
+				return errLeft
+			}
+			f.cancel(life)
+			f.sink.note("Stopping the run. Press Ctrl-C again to leave without waiting.")
+		case <-terminated:
+			terminated = nil
+			if f.cancelled == nil {
+				f.cancel(life)
+				f.sink.note("Stopping the run.")
+			}
+			t := time.NewTimer(f.app.times.stopping)
+			defer t.Stop()
+			leave = t.C
+		case <-leave:
+			f.app.err.line("Left before the run had stopped; Loop goes on stopping it.")
+			return errLeft
+		case err := <-f.cancelled:
+			f.cancelled = make(chan error) // answered: a further Ctrl-C leaves
+			if err != nil && !settled(err) {
+				return err
+			}
+			// Cancel returns once the end is proven and stored.
+			if err := f.catchUp(life); err != nil {
+				return err
+			}
+			if err == nil && !f.ended {
+				f.run.State, f.ended = core.RunCancelled, true
+			}
+		}
+	}
+	return nil
+}
+
+// settled says that a run could not be cancelled because it has ended anyway.
+func settled(err error) bool {
+	f, ok := errors.AsType[*core.Failure](err)
+	return ok && (f.Code == core.CodeConflict || f.Code == core.CodeNotFound)
+}
+
+// cancel asks for the end of the run. The goroutine's answer is read by watch,
+// or dropped into the buffer when the follower has left.
+func (f *follower) cancel(life context.Context) {
+	answer := make(chan error, 1)
+	f.cancelled = answer
+	id := f.run.ID
+	go func() {
+		_, err := f.core.Call(life, "Runs.Cancel", id)
+		answer <- err
+	}()
+}
+
+// reattach follows events again after they broke off and fills the hole.
+func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event, error) {
+	var last error
+	for ; try <= maxLost; try++ {
+		events, err := f.core.Events(life)
+		if err == nil {
+			if err = f.catchUp(life); err == nil {
+				return events, nil
+			}
+		}
+		last = err
+		t := time.NewTimer(f.app.times.reattach)
+		select {
+		case <-t.C:
+		case <-f.app.interrupts:
+			t.Stop()
+			return nil, errLeft
+		}
+	}
+	return nil, last
+}
+
+// timelinePage is what is read of Channels.Timeline.
+type timelinePage struct {
+	Events  []core.Event `json:"events"`
+	HasMore bool         `json:"has_more"`
+}
+
+const timelineLimit = 1000
+
+// catchUp reads the stored events of the run that were not shown yet.
+func (f *follower) catchUp(life context.Context) error {
+	var missed []core.Event
+	for before := int64(0); ; {
+		page, err := call[timelinePage](life, f.core, "Channels.Timeline", f.run.ChannelID, before, timelineLimit)
+		if err != nil {
+			return err
+		}
+		for _, e := range slices.Backward(page.Events) { // a page is oldest first
+			if e.RunID == f.run.ID && e.ID > f.lastID {
+				missed = append(missed, e)
+			}
+		}
+		if !page.HasMore || len(page.Events) == 0 {
+			break
+		}
+		oldest := page.Events[0]
+		if oldest.ID <= f.lastID || oldest.Timestamp < f.began.UnixMilli() || (before > 0 && oldest.ID >= before) {
+			break // nothing of this run is older
+		}
+		before = oldest.ID
+	}
+	slices.Reverse(missed)
+	for _, e := range missed {
+		f.take(e)
+	}
+	return nil
+}
+
+// take shows one event if it belongs to the run; it reports whether it did.
+func (f *follower) take(e core.Event) bool {
+	if e.Type == core.EventImageBuild && f.run.StartedAt.IsZero() {
+		f.sink.event(e) // what a run that has not started waits for
+		return false
+	}
+	if e.RunID != f.run.ID || f.ended {
+		return false
+	}
+	if e.ID > 0 {
+		if e.ID <= f.lastID {
+			return false
+		}
+		f.lastID = e.ID
+	}
+	switch e.Type {
+	case core.EventQueueChanged:
+		var r core.Run
+		if json.Unmarshal(e.Data, &r) == nil && r.ID == f.run.ID {
+			f.run = r
+		}
+	case core.EventStatus:
+		var s core.Status
+		if json.Unmarshal(e.Data, &s) == nil {
+			f.learn(s, e)
+		}
+	}
+	f.sink.event(e)
+	return true
+}
+
+// learn puts a status into the run, so that the result line is whole although
+// no call returns a single run.
+func (f *follower) learn(s core.Status, e core.Event) {
+	at := time.UnixMilli(e.Timestamp)
+	f.run.State = s.State
+	if s.State == core.RunRunning && f.run.StartedAt.IsZero() {
+		f.run.StartedAt = at
+	}
+	if !s.State.Terminal() {
+		return
+	}
+	f.ended = true
+	if f.run.EndedAt.IsZero() {
+		f.run.EndedAt = at
+	}
+	f.run.Outcome = core.Outcome{
+		Text: s.Result, SessionID: s.SessionID, Model: s.Model, NumTurns: s.NumTurns, StopReason: s.StopReason,
+		Duration: time.Duration(s.DurationMs) * time.Millisecond, DurationMs: s.DurationMs, CostUSD: s.CostUSD, ExitCode: s.ExitCode, Failure: s.Failure,
+	}
+	if s.Failure == nil && s.Error != "" {
+		f.run.Outcome.Failure = core.Fail(core.CodeNoResult, nil, s.Error, "")
+	}
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// stuck scripts a run that goes on until something else ends it.
+func stuck(begun func()) func(*fake, promptRequest) error {
+	return func(f *fake, req promptRequest) error {
+		f.publish(core.EventStatus, req.ClientID, true, core.Status{State: core.RunRunning, Step: "agent"})
+		begun()
+		return nil
+	}
+}
+
+func TestInterruptOnce(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+		return nil
+	}
+	if code := r.run("run", "--json", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	lines := r.lines()
+	if last := lines[len(lines)-1]; last["type"] != "result" || last["state"] != "cancelled" {
+		t.Errorf("last line %v", last)
+	}
+	if r.fake.closed != 1 {
+		t.Error("not closed")
+	}
+}
+
+// The answer of Cancel is the proof, even when no event says so.
+func TestInterruptWithoutEvent(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
+	r.fake.cancel = func(*fake, core.RunID) error { return nil }
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "Stopping the run.")
+	r.wantIn("err", "Stopped")
+}
+
+func TestInterruptTwice(t *testing.T) {
+	r := newRig(t)
+	release := make(chan struct{})
+	defer close(release)
+	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
+	r.fake.cancel = func(*fake, core.RunID) error {
+		r.interrupts <- os.Interrupt
+		<-release
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "Left without waiting")
+}
+
+// A run that ends by itself while it is being stopped ended by itself.
+func TestInterruptTooLate(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunDone, Result: "ok"})
+		return core.Fail(core.CodeConflict, nil, "It has ended.", "")
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+}
+
+func TestCancelFails(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
+	r.fake.cancel = func(*fake, core.RunID) error {
+		return core.Fail(core.CodeEngineLost, nil, "The engine went away.", "Start it again.")
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitFailed {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "The engine went away.")
+}
+
+func TestTerminated(t *testing.T) {
+	r := newRig(t)
+	ctx, term := context.WithCancel(t.Context())
+	defer term()
+	r.ctx = ctx
+	r.fake.prompt = stuck(term)
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	if r.fake.closed != 1 {
+		t.Error("not closed")
+	}
+}
+
+func TestTerminatedAndStuck(t *testing.T) {
+	r := newRig(t)
+	ctx, term := context.WithCancel(t.Context())
+	defer term()
+	r.ctx = ctx
+	release := make(chan struct{})
+	defer close(release)
+	r.fake.prompt = stuck(term)
+	r.fake.cancel = func(*fake, core.RunID) error { <-release; return nil }
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "Left before the run had stopped")
+}
+
+func TestInterruptedBeforeTheRun(t *testing.T) {
+	r := newRig(t)
+	r.deps.Open = func(context.Context) (Core, error) {
+		r.interrupts <- os.Interrupt
+		return r.fake, nil
+	}
+	r.fake.add = func(string) (core.Channel, error) {
+		deadline := time.NewTimer(5 * time.Second)
+		defer deadline.Stop()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for len(r.interrupts) > 0 {
+			select {
+			case <-tick.C:
+			case <-deadline.C:
+				t.Error("the signal was not taken")
+				return core.Channel{}, errFake
+			}
+		}
+		return core.Channel{}, context.Canceled
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
+		t.Fatalf("exit %d", code)
+	}
+	if r.fake.called("Runs.Prompt") || r.fake.closed != 1 {
+		t.Error("a prompt was sent, or Loop was left open")
+	}
+}
+
+// TestFallenBehind: a follower that was let go reads the timeline and goes on;
+// nothing is shown twice and nothing is lost.
+func TestFallenBehind(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = func(f *fake, req promptRequest) error {
+		id := req.ClientID
+		f.publish(core.EventMessageStreaming, id, false, core.MessageStreaming{MsgID: "m1", Kind: "text", Delta: "One, "})
+		f.drop()
+		f.publish(core.EventMessageCreated, id, true, core.MessageCreated{MsgID: "m1", Content: "One, two.", IsBot: true})
+		f.publish(core.EventMessageCreated, "other", true, core.MessageCreated{MsgID: "m9", Content: "Not ours.", IsBot: true})
+		f.publish(core.EventToolUse, id, true, core.ToolUse{Name: "mcp__loop__send_message", Input: []byte(`{"content":"hi"}`)})
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunDone, Result: "One, two."})
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	if want := "One, two.\n→ loop: send_message  hi\n"; r.out.String() != want {
+		t.Errorf("printed %q, want %q", r.out.String(), want)
+	}
+}
+
+// TestSilence: the end arrived, but its event did not.
+func TestSilence(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = func(f *fake, req promptRequest) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		e := core.NewEvent(core.EventStatus, "ch1", req.ClientID, time.Now(), core.Status{State: core.RunDone, Result: "Quietly done."})
+		e.ID = 1
+		f.stored = append(f.stored, e)
+		return nil
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("out", "Quietly done.")
+}
+
+func TestAlwaysFallingBehind(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = stuck(func() {})
+	r.fake.fails["Channels.Timeline"] = core.Fail(codeLost, nil, "The running Loop went away.", "Start it again.")
+	go func() { // ends when the follower is there to be let go
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for range tick.C {
+			if r.fake.called("Runs.Prompt") {
+				r.fake.drop()
+				return
+			}
+		}
+	}()
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitFailed {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "went away")
+}

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// maxLine is how much of a tool call or result is shown, in characters.
+const maxLine = 100
+
+// human shows a run for reading: text as it is written, tool calls as single
+// lines, and what happened around them on standard error.
+type human struct {
+	out, err *printer
+	streamed map[string]string // by message: text shown that no stored message has confirmed
+	step     string
+	build    string
+}
+
+func (h *human) note(text string) { h.err.styledLine(dim, "%s", text) }
+
+func (h *human) event(e core.Event) {
+	switch e.Type {
+	case core.EventMessageStreaming:
+		decode(e, h.delta)
+	case core.EventMessageCreated:
+		decode(e, h.message)
+	case core.EventThinking:
+		decode(e, func(t core.Thinking) { h.out.styledLine(dim, "· %s", oneLine(t.Text, maxLine)) })
+	case core.EventToolUse:
+		decode(e, h.toolUse)
+	case core.EventToolResult:
+		decode(e, h.toolResult)
+	case core.EventNotice:
+		decode(e, h.notice)
+	case core.EventStatus:
+		decode(e, h.status)
+	case core.EventImageBuild:
+		decode(e, h.image)
+	case core.EventActivity:
+		decode(e, func(a core.Activity) {
+			if a.Activity == "task_started" && a.Description != "" {
+				h.out.styledLine(dim, "· %s", oneLine(a.Description, maxLine))
+			}
+		})
+	}
+}
+
+func decode[T any](e core.Event, use func(T)) {
+	var v T
+	if json.Unmarshal(e.Data, &v) == nil {
+		use(v)
+	}
+}
+
+func (h *human) delta(d core.MessageStreaming) {
+	if d.Kind != "text" {
+		return
+	}
+	shown := h.streamed[d.MsgID]
+	if shown == "" {
+		h.out.fresh()
+	}
+	if h.streamed == nil {
+		h.streamed = map[string]string{}
+	}
+	h.streamed[d.MsgID] = shown + d.Delta
+	h.out.text(d.Delta)
+}
+
+// message completes what was streamed: the stored message is the truth, so a
+// piece that was missed is shown now, and nothing is shown twice.
+func (h *human) message(m core.MessageCreated) {
+	if !m.IsBot {
+		return // the prompt itself
+	}
+	shown := h.streamed[m.MsgID]
+	delete(h.streamed, m.MsgID)
+	if rest, ok := strings.CutPrefix(m.Content, shown); ok {
+		if shown == "" {
+			h.out.fresh()
+			if m.Author != "" {
+				h.out.styled(bold, m.Author+": ")
+			}
+		}
+		h.out.text(rest)
+	} else {
+		h.out.line("%s", m.Content)
+	}
+	h.out.fresh()
+}
+
+func (h *human) toolUse(t core.ToolUse) {
+	h.out.fresh()
+	if t.ParentID != "" {
+		h.out.text("  ")
+	}
+	h.out.styled(bold, "→ "+toolName(t.Name))
+	if o := object(t.Input); o != "" {
+		h.out.text("  " + o)
+	}
+	h.out.text("\n")
+}
+
+// toolName writes mcp__server__tool as server: tool.
+func toolName(name string) string {
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		if server, tool, ok := strings.Cut(rest, "__"); ok {
+			name = server + ": " + tool
+		}
+	}
+	return oneLine(name, maxLine)
+}
+
+// objects are the inputs that say best what a tool works on, by rank.
+var objects = []string{"command", "file_path", "notebook_path", "pattern", "path", "url", "query", "content", "description", "prompt"}
+
+func object(input json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(input, &fields) != nil {
+		return ""
+	}
+	for _, name := range objects {
+		if s, ok := fields[name].(string); ok && s != "" {
+			return oneLine(s, maxLine)
+		}
+	}
+	return ""
+}
+
+func (h *human) toolResult(r core.ToolResult) {
+	h.out.fresh()
+	if r.IsError {
+		h.out.styledLine(red, "  failed: %s", oneLine(r.Output, maxLine))
+		return
+	}
+	for _, f := range r.Files {
+		h.out.styledLine(green, "  %s %s (+%d −%d)", f.Kind, oneLine(f.Path, maxLine), f.Added, f.Removed)
+	}
+	if len(r.Files) > 0 {
+		return
+	}
+	out := strings.TrimSpace(r.Output)
+	if out == "" {
+		return
+	}
+	first, rest, _ := strings.Cut(out, "\n")
+	more := ""
+	if n := strings.Count(rest, "\n"); rest != "" {
+		more = fmt.Sprintf(" (%d more lines)", n+1)
+		if n == 0 {
+			more = " (1 more line)"
+		}
+	}
+	h.out.styledLine(dim, "  %s%s", oneLine(first, maxLine), more)
+}
+
+func (h *human) notice(n core.Notice) {
+	style := dim
+	switch n.Level {
+	case "warning":
+		style = amber
+	case "error":
+		style = red
+	}
+	h.err.styledLine(style, "%s", n.Text)
+}
+
+var steps = map[string]string{
+	"image":     "Getting the agent image ready",
+	"container": "Starting the container",
+	"link":      "Connecting to the container",
+	"agent":     "Starting the agent",
+}
+
+func (h *human) status(s core.Status) {
+	if s.State.Terminal() || s.Step == "" || s.Step == h.step {
+		return
+	}
+	h.step = s.Step
+	word, ok := steps[s.Step]
+	if !ok {
+		word = s.Step
+	}
+	h.err.styledLine(dim, "%s", word)
+}
+
+func (h *human) image(s core.ImageStatus) {
+	if s.State != core.ImageBuilding || s.Step == "" || s.Step == h.build {
+		return
+	}
+	h.build = s.Step
+	h.err.styledLine(dim, "Building the agent image (%d %%): %s", int(s.Progress*100), oneLine(s.Step, maxLine))
+}
+
+func (h *human) result(run core.Run) {
+	h.out.fresh()
+	if run.State == core.RunDone {
+		if t := strings.TrimSpace(run.Outcome.Text); t != "" && h.out.quietSoFar() {
+			h.out.line("%s", t)
+		}
+		h.err.styledLine(green, "Done%s.", facts(run))
+		return
+	}
+	if run.State == core.RunCancelled {
+		h.err.styledLine(amber, "Stopped%s.", facts(run))
+	}
+}
+
+// facts lists duration, turns, cost and model, as far as they are known.
+func facts(run core.Run) string {
+	var parts []string
+	o := run.Outcome
+	switch {
+	case o.DurationMs > 0:
+		parts = append(parts, "in "+duration(time.Duration(o.DurationMs)*time.Millisecond))
+	case !run.StartedAt.IsZero() && run.EndedAt.After(run.StartedAt):
+		parts = append(parts, "after "+duration(run.EndedAt.Sub(run.StartedAt)))
+	}
+	if o.NumTurns == 1 {
+		parts = append(parts, "1 turn")
+	} else if o.NumTurns > 1 {
+		parts = append(parts, fmt.Sprintf("%d turns", o.NumTurns))
+	}
+	if o.CostUSD > 0 && !run.Demo {
+		parts = append(parts, fmt.Sprintf("$%.4f", o.CostUSD))
+	}
+	if o.Model != "" {
+		parts = append(parts, oneLine(o.Model, maxLine))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " " + strings.Join(parts, ", ")
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}

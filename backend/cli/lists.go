@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loop/backend/core"
+)
+
+// channelView is what is read of Channels.List.
+type channelView struct {
+	core.Channel
+	State  string `json:"state"`
+	Queued int    `json:"queued"`
+}
+
+func (a *app) channelsCommand() *cobra.Command {
+	return a.listCommand("channels", "List the channels", "Channels.List", func(raw json.RawMessage) ([][]string, error) {
+		var list []channelView
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, err
+		}
+		rows := [][]string{{"CHANNEL", "NAME", "STATE", "KIND", "FOLDER"}}
+		for _, c := range list {
+			state := c.State
+			if c.Queued > 0 {
+				state += fmt.Sprintf(" (%d queued)", c.Queued)
+			}
+			rows = append(rows, []string{string(c.ID), c.Name, state, string(c.Kind), c.Dir})
+		}
+		return rows, nil
+	})
+}
+
+func (a *app) psCommand() *cobra.Command {
+	return a.listCommand("ps", "List the containers that Loop made", "System.ListContainers", func(raw json.RawMessage) ([][]string, error) {
+		var list []core.Container
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, err
+		}
+		rows := [][]string{{"CONTAINER", "NAME", "TYPE", "STATUS", "CREATED", "REMOVED AT"}}
+		for _, c := range list {
+			gone := ""
+			if !c.RemoveAt.IsZero() {
+				gone = c.RemoveAt.Local().Format(time.TimeOnly)
+			}
+			rows = append(rows, []string{shortID(c.ID), c.Name, string(c.Type), string(c.Status), c.CreatedAt.Local().Format(time.DateTime), gone})
+		}
+		return rows, nil
+	})
+}
+
+// shortID is how engines abbreviate an id.
+func shortID(id core.ContainerID) string { return string(id[:min(len(id), 12)]) }
+
+func (a *app) listCommand(name, short, method string, rows func(json.RawMessage) ([][]string, error)) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: name, Short: short, Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := a.untilInterrupt(cmd.Context())
+			defer stop()
+			return a.list(ctx, method, asJSON, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) list(ctx context.Context, method string, asJSON bool, rows func(json.RawMessage) ([][]string, error)) error {
+	c, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	raw, err := c.Call(ctx, method)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		a.printJSON(raw)
+		return nil
+	}
+	table, err := rows(raw)
+	if err != nil {
+		return fmt.Errorf("decode answer of %s: %w", method, err)
+	}
+	if len(table) == 1 {
+		a.out.line("None yet.")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out.w, 0, 0, 2, ' ', 0)
+	for _, row := range table {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, clean(oneLine(cell, 200)))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Window   bool   `json:"window"` // this binary can open one
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the version", Args: none,
+		RunE: func(*cobra.Command, []string) error {
+			v := versionInfo{Version: a.deps.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Window: a.deps.Window != nil}
+			if b, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range b.Settings {
+					if s.Key == "vcs.revision" {
+						v.Revision = s.Value
+					}
+				}
+			}
+			if asJSON {
+				raw, err := json.Marshal(v)
+				if err != nil {
+					return fmt.Errorf("encode version: %w", err)
+				}
+				a.printJSON(raw)
+				return nil
+			}
+			a.out.line("loop %s (%s, %s/%s)", v.Version, v.Go, v.OS, v.Arch)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
