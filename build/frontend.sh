@@ -24,7 +24,7 @@ build() {
   if [ -f dist/index.html ] && fresh frontend "$hash"; then return; fi
   deps
   step "Building the frontend"
-  npm run --silent build
+  npm run --silent build -- --logLevel warn # the list of a hundred chunks helps nobody
   finished frontend "$hash"
 }
 

@@ -20,8 +20,18 @@ if [ -z "${SSL_CERT_FILE:-}" ] && ls /usr/local/share/ca-certificates/*.crt >/de
   export SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 fi
 
+# state prints missing, stale, ready or another of core.ImageState.
+state() {
+  "$BIN/loop" image status --json | node -pe 'JSON.parse(require("fs").readFileSync(0, "utf8")).state'
+}
+
 case ${1:-build} in
   build) "$BIN/loop" image build ;;
-  ensure) "$BIN/loop" image ensure ;;
+  ensure)
+    case $(state) in
+      ready) note "The agent image is there" ;;
+      *) "$BIN/loop" image build ;;
+    esac
+    ;;
   *) die "Usage: build/image.sh build|ensure" ;;
 esac

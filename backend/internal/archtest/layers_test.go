@@ -58,7 +58,7 @@ var layers = []layer{
 	{"backend/internal", nil, "the rules of the repository read files, not packages"},
 	{"agentimage", []string{"backend/core"}, "embedded files, and failures said in core's words"},
 	{"agentimage/guest", []string{"backend/wire", "backend/policy"}, "the in-container binary holds nothing of the host's side"},
-	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind"}, "main names the parts; daemon assembles them"},
+	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind", "backend/config"}, "main names the parts; daemon assembles them (config only to say where Loop's folder is)"},
 }
 
 // outside says who may import a third-party module, and why we have it.
