@@ -6,7 +6,7 @@
 cd "$ROOT"
 
 step "gofmt"
-unformatted=$(gofmt -l app.go main.go ./*.go backend agentimage | sort -u)
+unformatted=$(gofmt -l ./*.go backend agentimage)
 [ -z "$unformatted" ] || die "Not formatted: $(printf '%s' "$unformatted" | tr '\n' ' ')" "Run: gofmt -w on them."
 
 step "go vet"

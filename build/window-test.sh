@@ -40,10 +40,17 @@ finish() {
     tail -n 40 "$tmp/app.log" >&2 2>/dev/null || true
     tail -n 40 "$tmp/home/loop.log" >&2 2>/dev/null || true
   fi
+  # Containers are kept for five minutes by an app that is about to go; they are
+  # named by it and removed by their ids.
+  local containers id
+  containers=$(call System.ListContainers '[]' 2>/dev/null | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(c=>c.container_id).join("\n")' 2>/dev/null || true)
   # The app itself, so that it closes in order; dbus-run-session ends with it.
   end "$(field pid 2>/dev/null || true)"
   end "$app"
   end "$xvfb"
+  for id in $containers; do
+    DOCKER_HOST=$(build/engine.sh status) docker rm --force --volumes "$id" >/dev/null || true
+  done
   rm -rf "$tmp"
   exit $code
 }
