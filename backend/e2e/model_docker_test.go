@@ -80,8 +80,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	last := ""
-	if n := len(req.Messages); n > 0 {
-		last = string(req.Messages[n-1].Content)
+	for _, msg := range req.Messages {
+		if msg.Role == "user" { // the CLI adds messages of role system behind it
+			last = string(msg.Content)
+		}
 	}
 	toolDone := strings.Contains(last, `"tool_result"`)
 	if main && toolDone && hold != nil {
@@ -93,7 +95,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if main && !toolDone {
 		in, _ := json.Marshal(map[string]string{"command": m.command, "description": "write a file"})
-		m.reply(w, req.Stream, map[string]any{"type": "tool_use", "id": "toolu_01", "name": "Bash", "input": json.RawMessage(in)}, "tool_use")
+		m.reply(w, req.Stream, map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%02d", m.count()), "name": "Bash", "input": json.RawMessage(in)}, "tool_use")
 		return
 	}
 	m.reply(w, req.Stream, map[string]any{"type": "text", "text": m.answer}, "end_turn")

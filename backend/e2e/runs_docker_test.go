@@ -163,11 +163,11 @@ func TestMemory(t *testing.T) {
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k"}`, m.port))
 	work := t.TempDir()
 	if r := h.runJSON("--dir", work, "The word is heliotrope"); r.code != 0 {
-		t.Fatalf("exit %d\n%s", r.code, r.err)
+		t.Fatalf("exit %d\n%s\n%s", r.code, r.err, r.out)
 	}
 	before := len(m.seen())
 	if r := h.runJSON("--dir", work, "Which word was it"); r.code != 0 {
-		t.Fatalf("exit %d\n%s", r.code, r.err)
+		t.Fatalf("exit %d\n%s\n%s", r.code, r.err, r.out)
 	}
 	if second := m.seen()[before:]; !strings.Contains(second, "heliotrope") {
 		t.Errorf("the second run does not know the first: %.2000s", second)
@@ -241,7 +241,7 @@ func TestCrash(t *testing.T) {
 // TestCancel: the process is gone when the call returns.
 func TestCancel(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
-	m.command = "sleep 1000 & (setsid sleep 1001 &) ; sleep 1002"
+	m.command = "tail -f /dev/null & (setsid tail -f /dev/null >/dev/null &) ; tail -f /dev/null"
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k"}`, m.port))
 	s := h.serve()
 	var ch core.Channel
