@@ -1,0 +1,433 @@
+//go:build linux
+
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"loop/backend/wire"
+)
+
+// The test binary is also keeper and stage, as the guest binary is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "keep":
+			os.Exit(Keep(len(os.Args) > 2))
+		case "spawn":
+			os.Exit(Stage())
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// newManager runs programs as whoever runs the test: what needs privileges is
+// proven in containers (backend/guestlink, tag docker).
+func newManager(t *testing.T, change ...func(*Config)) *Manager {
+	t.Helper()
+	groups, err := os.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaper := NewReaper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { reaper.Run(ctx) })
+	cfg := Config{
+		Agent:   Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"},
+		Env:     []string{"PATH=" + os.Getenv("PATH"), "BASE=1"},
+		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), BootID: "boot",
+		Grace: 200 * time.Millisecond, Reaper: reaper,
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	m := New(cfg)
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+		defer stop()
+		if err := m.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		cancel()
+		wg.Wait()
+	})
+	return m
+}
+
+func sh(script string) wire.Spawn {
+	return wire.Spawn{Argv: []string{"sh", "-c", script}, Stdio: wire.StdioPipes}
+}
+
+func output(t *testing.T, m *Manager, id, stream string) string {
+	t.Helper()
+	l, err := m.Output(id, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	buf := make([]byte, 4096)
+	for {
+		n, err := l.Next(t.Context(), buf, int64(len(out)))
+		out = append(out, buf[:n]...)
+		if errors.Is(err, io.EOF) {
+			return string(out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func code(err error) wire.ErrCode {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+func TestSpawnWaitForget(t *testing.T) {
+	m := newManager(t)
+	req := sh(`cat; echo "$BASE$OWN" >&2; cat "$1/f"; stat -c %a "$1/f"; exit 9`)
+	req.Argv = append(req.Argv, "sh", filepath.Join(m.cfg.RunsDir, "a"))
+	req.Env = []string{"OWN=x", "OWN=2"}
+	req.HasStdin, req.Spool, req.Files = true, true, []wire.File{{Name: "f", Size: 4}}
+	info, err := m.Spawn(t.Context(), "a", req, Body{Stdin: []byte("in\n"), Files: [][]byte{[]byte("file")}})
+	if err != nil || info.Pid == 0 || info.Started == 0 {
+		t.Fatalf("%+v %v", info, err)
+	}
+	if got := output(t, m, "a", "out"); got != "in\nfile600\n" {
+		t.Errorf("stdout %q", got)
+	}
+	if got := output(t, m, "a", "err"); got != "12\n" {
+		t.Errorf("stderr %q", got)
+	}
+	exit, err := m.Wait(t.Context(), "a")
+	if err != nil || exit.Code != 9 || exit.Signal != "" {
+		t.Fatalf("%+v %v", exit, err)
+	}
+	p, err := m.find("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	data, err := os.ReadFile(m.spoolPath("a", wire.ExitSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := wire.ParseExitRecord("a", data); err != nil || rec.OutEnd != 11 || rec.ErrEnd != 3 || rec.Exit.Code != 9 || rec.BootID != "boot" {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	if err := m.Forget(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{m.cfg.RunsDir, m.cfg.SpoolDir} {
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
+			t.Errorf("left in %s: %v", dir, left)
+		}
+	}
+	if _, err := m.Wait(t.Context(), "a"); code(err) != wire.CodeNotFound {
+		t.Errorf("wait for the forgotten: %v", err)
+	}
+}
+
+// TestSameIDManyTimes has many callers ask for the same spawn at once.
+func TestSameIDManyTimes(t *testing.T) {
+	m := newManager(t)
+	pids := make(chan int, 8)
+	var wg sync.WaitGroup
+	for range cap(pids) {
+		wg.Go(func() {
+			info, err := m.Spawn(t.Context(), "a", sh("sleep 100"), Body{})
+			if err != nil {
+				t.Error(err)
+			}
+			pids <- info.Pid
+		})
+	}
+	wg.Wait()
+	close(pids)
+	first := <-pids
+	for p := range pids {
+		if p != first {
+			t.Fatalf("pids %d and %d", first, p)
+		}
+	}
+	if _, err := m.Spawn(t.Context(), "a", sh("sleep 101"), Body{}); code(err) != wire.CodeConflict {
+		t.Fatalf("another request under the id: %v", err)
+	}
+	if err := m.Forget(t.Context(), "a"); code(err) != wire.CodeConflict {
+		t.Fatalf("forget while it runs: %v", err)
+	}
+}
+
+func TestStartErrorsLeaveNothing(t *testing.T) {
+	m := newManager(t)
+	noInterpreter := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(noInterpreter, []byte("#!/no/such\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	notExec := filepath.Join(t.TempDir(), "garbage")
+	if err := os.WriteFile(notExec, []byte("\x7fELFgarbage"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		argv string
+		dir  string
+		want wire.ErrCode
+	}{
+		"not in PATH":    {"no-such-program", "/", wire.CodeNoProgram},
+		"no file":        {"/no/such", "/", wire.CodeNoProgram},
+		"no interpreter": {noInterpreter, "/", wire.CodeNoProgram},
+		"garbage":        {notExec, "/", wire.CodeNotExec},
+		"a directory":    {"/etc", "/", wire.CodeNotExec},
+		"not executable": {"/etc/passwd", "/", wire.CodeNotExec},
+		"no directory":   {"true", "/no/such", wire.CodeBadDir},
+		"dir is a file":  {"true", "/etc/passwd", wire.CodeBadDir},
+	} {
+		req := wire.Spawn{Argv: []string{c.argv}, Dir: c.dir, Stdio: wire.StdioPipes, Spool: true, Files: []wire.File{{Name: "f", Size: 1}}}
+		_, err := m.Spawn(t.Context(), "a", req, Body{Files: [][]byte{{1}}})
+		if code(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		p, ferr := m.find("a")
+		if ferr == nil {
+			<-p.done // being dropped
+		}
+		for _, dir := range []string{m.cfg.RunsDir, m.cfg.SpoolDir} {
+			if left, _ := os.ReadDir(dir); len(left) != 0 {
+				t.Errorf("%s left in %s: %v", name, dir, left)
+			}
+		}
+		until(t, "the id to be free", func() bool { return m.Count() == 0 })
+	}
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited for %s", what)
+		}
+	}
+}
+
+func TestKillWholeTree(t *testing.T) {
+	m := newManager(t)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	req := sh(`trap '' TERM; (setsid sh -c 'trap "" TERM; echo $$ >` + pidFile + `; while :; do sleep 1; done' &) ; echo up; while :; do sleep 1; done`)
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	until(t, "the daemon", func() bool {
+		data, _ := os.ReadFile(pidFile)
+		_, err := fmt.Sscan(string(data), &pid)
+		return err == nil
+	})
+	if _, ok := readProcess(pid); !ok {
+		t.Fatal("the daemon does not run")
+	}
+	if err := m.Kill(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := readProcess(pid); ok {
+		t.Fatalf("left after Kill: %+v", p)
+	}
+	if e, err := m.Wait(t.Context(), "a"); err != nil || e.Signal != "SIGKILL" || e.Code != 137 {
+		t.Fatalf("%+v %v", e, err)
+	}
+	if err := m.Kill(t.Context(), "a"); err != nil {
+		t.Fatalf("kill of the ended: %v", err)
+	}
+}
+
+// TestBackgroundDoesNotHoldOutput leaves a daemon with the pipe open behind:
+// the output ends all the same, and Forget ends the daemon.
+func TestBackgroundDoesNotHoldOutput(t *testing.T) {
+	m := newManager(t)
+	if _, err := m.Spawn(t.Context(), "a", sh(`sleep 1000 & echo $!`), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	out := output(t, m, "a", "out")
+	var pid int
+	if _, err := fmt.Sscan(out, &pid); err != nil {
+		t.Fatalf("%q %v", out, err)
+	}
+	if err := m.Forget(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := readProcess(pid); ok {
+		t.Fatalf("left after Forget: %+v", p)
+	}
+}
+
+func TestPauseAndForgetFullSpool(t *testing.T) {
+	m := newManager(t, func(c *Config) { c.SpoolMax = 100_000 })
+	req := sh(`while :; do echo 0123456789; done`)
+	req.Spool = true
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the pause", func() bool { return m.List()[0].Paused == wire.PausedSpool })
+	if err := m.Kill(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	got := output(t, m, "a", "out")
+	if len(got) < 100_000 || len(got) > 100_000+3*wire.MaxChunk || strings.Trim(got, "0123456789\n") != "" {
+		t.Fatalf("%d bytes", len(got))
+	}
+	if err := m.Forget(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenStdin(t *testing.T) {
+	m := newManager(t)
+	req := wire.Spawn{Argv: []string{"cat"}, Stdio: wire.StdioPipes, HasStdin: true, OpenStdin: true}
+	if _, err := m.Spawn(t.Context(), "a", req, Body{Stdin: []byte("one ")}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := m.Stdin("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the first part", func() bool { return m.List()[0].OutEnd == 4 })
+	if _, err := io.WriteString(w, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, m, "a", "out"); got != "one two" {
+		t.Fatalf("%q", got)
+	}
+	if _, err := m.Stdin("a"); code(err) != wire.CodeConflict {
+		t.Fatalf("stdin twice: %v", err)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	m := newManager(t)
+	req := wire.Spawn{Argv: []string{"sh", "-c", `stty size; read x; stty size; echo $TERM; test -t 2 && echo tty`}, Stdio: wire.StdioPTY, Cols: 90, Rows: 20}
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the first size", func() bool { return m.List()[0].OutEnd > 0 })
+	if err := m.Resize("a", 33, 11); err != nil {
+		t.Fatal(err)
+	}
+	w, err := m.Stdin("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	out := output(t, m, "a", "out")
+	for _, want := range []string{"20 90", "11 33", "xterm-256color", "tty"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %q", want, out)
+		}
+	}
+	if _, err := m.Output("a", "err"); code(err) != wire.CodeInvalid {
+		t.Errorf("stderr of a terminal: %v", err)
+	}
+}
+
+func TestSignal(t *testing.T) {
+	m := newManager(t)
+	if _, err := m.Spawn(t.Context(), "a", sh(`trap 'exit 3' INT; echo up; while :; do sleep 0.01; done`), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the trap", func() bool { return m.List()[0].OutEnd > 0 })
+	if err := m.Signal("a", "SIGNONE"); code(err) != wire.CodeInvalid {
+		t.Fatalf("odd signal: %v", err)
+	}
+	if err := m.Signal("a", "SIGINT"); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := m.Wait(t.Context(), "a"); err != nil || e.Code != 3 {
+		t.Fatalf("%+v %v", e, err)
+	}
+	if err := m.Signal("a", "SIGINT"); code(err) != wire.CodeEnded {
+		t.Fatalf("signal to the ended: %v", err)
+	}
+}
+
+func TestNoPrivilegeAndNoDescriptorLeft(t *testing.T) {
+	m := newManager(t)
+	if _, err := m.Spawn(t.Context(), "a", sh(`grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status; ls /proc/$$/fd | sed 's/^/fd /'; true`), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	out := output(t, m, "a", "out")
+	if strings.Count(out, "0000000000000000") != 4 || !strings.Contains(out, "NoNewPrivs:\t1") {
+		t.Errorf("privileges:\n%s", out)
+	}
+	for line := range strings.Lines(out) {
+		if f, ok := strings.CutPrefix(line, "fd "); ok && !strings.Contains("0\n1\n2\n", f) {
+			t.Errorf("descriptor left: %s", line)
+		}
+	}
+}
+
+func TestLimitOfSpawns(t *testing.T) {
+	m := newManager(t)
+	m.mu.Lock()
+	for i := range wire.MaxSpawns {
+		p := newProc(m, fmt.Sprint(i), [32]byte{}, wire.Spawn{})
+		close(p.ready)
+		close(p.exited)
+		close(p.gone)
+		close(p.done)
+		p.startErr = errors.New("never started")
+		m.spawns[p.id] = p
+	}
+	m.mu.Unlock()
+	if _, err := m.Spawn(t.Context(), "a", sh("true"), Body{}); code(err) != wire.CodeLimit {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	clear(m.spawns)
+	m.mu.Unlock()
+}
+
+func BenchmarkStart(b *testing.B) {
+	groups, _ := os.Getgroups()
+	reaper := NewReaper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { reaper.Run(ctx) })
+	m := New(Config{Agent: Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"},
+		Env: []string{"PATH=/usr/bin:/bin"}, RunsDir: b.TempDir(), SpoolDir: b.TempDir(), Reaper: reaper})
+	for b.Loop() {
+		if _, err := m.Spawn(b.Context(), "a", wire.Spawn{Argv: []string{"true"}, Stdio: wire.StdioPipes}, Body{}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := m.Wait(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Forget(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	_ = m.Close(context.Background())
+	cancel()
+	wg.Wait()
+}
