@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"loop/backend/core"
 )
 
 // filesOf reads which file a tool says it wrote. It is what the tool reports,
 // not proof: a command may have changed more.
-func filesOf(v jsontext.Value) []core.FileChange {
-	if v.Kind() != '{' || !bytes.Contains(v, []byte(`"filePath"`)) {
+func filesOf(v []byte) []core.FileChange {
+	if len(v) == 0 || v[0] != '{' || !bytes.Contains(v, []byte(`"filePath"`)) {
 		return nil
 	}
 	var w wireFile

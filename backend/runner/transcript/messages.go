@@ -51,7 +51,10 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			}})
 		default:
 			if strings.HasSuffix(b.Type, "tool_result") {
-				items = append(items, toolResult(b, w.Parent, nil))
+				out, cut := outputOf(b.Content)
+				items = append(items, Item{Type: core.EventToolResult, Data: core.ToolResult{
+					ToolUseID: clipShort(b.ToolUseID), ParentID: clipShort(w.Parent), Output: out, IsError: b.IsError, Truncated: cut,
+				}})
 				continue
 			}
 			items = append(items, raw(line))
@@ -60,41 +63,146 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 	return items, nil
 }
 
+// user reads what tools answered. These are the longest lines, so they are
+// walked rather than decoded.
 func (p *Parser) user(line []byte) ([]Item, error) {
-	var w wireMessage
-	if err := decode(line, &w); err != nil {
-		return nil, err
-	}
-	blocks, err := blocksOf(w.Message.Content)
+	var content, used []byte
+	parent := ""
+	err := members(line, func(key, val []byte) error {
+		switch string(key) {
+		case "message":
+			return members(val, func(key, val []byte) error {
+				if string(key) == "content" {
+					content = val
+				}
+				return nil
+			})
+		case "parent_tool_use_id":
+			parent, _ = firstOf(val, maxShort) // null gives nothing
+		case "tool_use_result":
+			used = val
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
+	if len(content) == 0 || content[0] != '[' {
+		text, _ := firstOf(content, maxOutput)
+		return userText(text, parent), nil
+	}
 	var items []Item
 	results := 0
-	for _, b := range blocks {
-		if b.Type == "tool_result" {
+	err = elements(content, func(val []byte) error {
+		it, isResult, err := userBlock(val, parent)
+		if isResult {
 			results++
 		}
+		items = append(items, it...)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, b := range blocks {
-		switch b.Type {
-		case "tool_result":
-			var files []core.FileChange
-			if results == 1 { // tool_use_result does not say which block it belongs to
-				files = filesOf(w.ToolUseResult)
+	if results == 1 { // tool_use_result does not say which block it belongs to
+		for i := range items {
+			if r, ok := items[i].Data.(core.ToolResult); ok {
+				r.Files = filesOf(used)
+				items[i].Data = r
 			}
-			items = append(items, toolResult(b, w.Parent, files))
-		case "text":
-			name := "user_text"
-			if w.Parent != "" {
-				name = "task_prompt"
-			}
-			items = append(items, activity(name, b.Text, ""))
-		default:
-			items = append(items, activity("user_"+clipShort(b.Type), "", ""))
 		}
 	}
 	return items, nil
+}
+
+func userBlock(val []byte, parent string) (items []Item, isResult bool, err error) {
+	var typ, id, text string
+	var body []byte
+	failed := false
+	err = members(val, func(key, val []byte) error {
+		switch string(key) {
+		case "type":
+			typ, _ = firstOf(val, maxShort)
+		case "tool_use_id":
+			id, _ = firstOf(val, maxShort)
+		case "is_error":
+			failed = string(val) == "true"
+		case "content":
+			body = val
+		case "text":
+			text, _ = firstOf(val, maxOutput)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case typ == "tool_result":
+		out, cut := outputOf(body)
+		return []Item{{Type: core.EventToolResult, Data: core.ToolResult{
+			ToolUseID: id, ParentID: parent, Output: out, IsError: failed, Truncated: cut,
+		}}}, true, nil
+	case typ == "text":
+		return userText(text, parent), false, nil
+	}
+	return []Item{activity("user_"+typ, "", "")}, false, nil
+}
+
+func userText(text, parent string) []Item {
+	if text == "" {
+		return nil
+	}
+	if parent != "" {
+		return []Item{activity("task_prompt", text, "")}
+	}
+	return []Item{activity("user_text", text, "")}
+}
+
+// outputOf is the readable part of a tool result, a string or a list of blocks.
+func outputOf(body []byte) (string, bool) {
+	if len(body) == 0 || string(body) == "null" {
+		return "", false
+	}
+	switch body[0] {
+	case '"':
+		return firstOf(body, maxOutput)
+	case '[':
+	default:
+		return clip(string(repaired(body)), maxOutput)
+	}
+	var sb strings.Builder
+	cut := false
+	_ = elements(body, func(val []byte) error {
+		var typ, text string
+		var more bool
+		if err := members(val, func(key, val []byte) error {
+			switch string(key) {
+			case "type":
+				typ, _ = firstOf(val, maxShort)
+			case "text":
+				text, more = firstOf(val, maxOutput)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if sb.Len() > maxOutput {
+			cut = true
+			return errShape // enough
+		}
+		if sb.Len() > 0 {
+			sb.WriteByte('\n')
+		}
+		if typ == "text" {
+			sb.WriteString(text)
+		} else {
+			sb.WriteString("[" + typ + "]") // an image, a reference
+		}
+		cut = cut || more
+		return nil
+	})
+	out, clipped := clip(sb.String(), maxOutput)
+	return out, cut || clipped
 }
 
 // blocksOf reads content that is a string or a list of blocks.
@@ -112,38 +220,6 @@ func blocksOf(v jsontext.Value) ([]wireBlock, error) {
 		return list, err
 	}
 	return nil, nil
-}
-
-func toolResult(b wireBlock, parent string, files []core.FileChange) Item {
-	text := textOf(b.Content)
-	out, cut := clip(text, maxOutput)
-	id := b.ToolUseID
-	return Item{Type: core.EventToolResult, Data: core.ToolResult{
-		ToolUseID: clipShort(id), ParentID: clipShort(parent), Output: out, IsError: b.IsError, Truncated: cut, Files: files,
-	}}
-}
-
-// textOf is the readable part of a tool result: its string or its text blocks.
-func textOf(v jsontext.Value) string {
-	blocks, err := blocksOf(v)
-	if err != nil || (blocks == nil && len(v) > 0 && v.Kind() != '[' && v.Kind() != 'n') {
-		return string(v)
-	}
-	var sb strings.Builder
-	for _, b := range blocks {
-		if sb.Len() > 0 {
-			sb.WriteByte('\n')
-		}
-		if b.Type == "text" {
-			sb.WriteString(b.Text)
-		} else {
-			sb.WriteString("[" + clipShort(b.Type) + "]") // an image, a reference
-		}
-		if sb.Len() > 2*maxOutput {
-			break
-		}
-	}
-	return sb.String()
 }
 
 // boundInput returns a tool's input as compact JSON of bounded size.

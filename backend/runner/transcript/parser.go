@@ -51,10 +51,10 @@ func (p *Parser) Parse(l Line) []Item {
 	if len(bytes.TrimSpace(line)) == 0 && len(l.Tail) == 0 {
 		return nil
 	}
-	if !utf8.Valid(line) {
-		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
-	}
 	typ := string(peekType(line))
+	if typ != "user" || len(l.Tail) > 0 { // what is used of the long lines is repaired when decoded
+		line = repaired(line)
+	}
 	if len(l.Tail) > 0 {
 		return p.long(typ, line, l)
 	}
@@ -71,6 +71,7 @@ func (p *Parser) Parse(l Line) []Item {
 	items, err := p.kind(typ, line)
 	if err != nil {
 		// Half a line, or members of other types than known.
+		line = repaired(line)
 		if typ == "result" {
 			if r := salvageResult(line, nil); r != nil {
 				p.take(r)
@@ -165,6 +166,14 @@ func (p *Parser) saw(session, model string) {
 	if model != "" && model != "<synthetic>" {
 		p.model = clipShort(model)
 	}
+}
+
+// repaired replaces broken UTF-8.
+func repaired(line []byte) []byte {
+	if utf8.Valid(line) {
+		return line
+	}
+	return bytes.ToValidUTF8(line, []byte("\uFFFD"))
 }
 
 func clipShort(s string) string {

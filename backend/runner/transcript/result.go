@@ -89,9 +89,11 @@ func brokenString(b []byte) string {
 		b = b[:maxText]
 	}
 	// Drop what could be half an escape, longest first, until it decodes.
+	quoted := make([]byte, 0, len(b)+2)
 	for cut := 0; cut <= 12 && cut <= len(b); cut++ {
+		quoted = append(append(append(quoted[:0], '"'), b[:len(b)-cut]...), '"')
 		var s string
-		if decode([]byte(`"`+string(b[:len(b)-cut])+`"`), &s) == nil {
+		if decode(quoted, &s) == nil {
 			return s
 		}
 	}

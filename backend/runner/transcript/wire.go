@@ -20,10 +20,9 @@ type wireMessage struct {
 		Model   string         `json:"model"`
 		Content jsontext.Value `json:"content"`
 	} `json:"message"`
-	Parent        string         `json:"parent_tool_use_id"`
-	SessionID     string         `json:"session_id"`
-	Error         string         `json:"error"`
-	ToolUseResult jsontext.Value `json:"tool_use_result"`
+	Parent    string `json:"parent_tool_use_id"`
+	SessionID string `json:"session_id"`
+	Error     string `json:"error"`
 }
 
 type wireBlock struct {
