@@ -89,13 +89,13 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 	if runtime.GOOS != "linux" {
 		return s.baseFailure(errors.New("no registry, and debootstrap exists on Linux only"), "Check the network connection and the proxy settings, then try again.")
 	}
-	deb, err := findProgram("debootstrap")
+	deb, err := s.ports.Find("debootstrap")
 	if err != nil {
 		return s.baseFailure(err, "Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
 	}
 	cmd := Command{Path: deb, Env: []string{"PATH=" + programPath()}}
 	if os.Getuid() != 0 {
-		fake, err := findProgram("fakeroot")
+		fake, err := s.ports.Find("fakeroot")
 		if err != nil {
 			return s.baseFailure(err, "Install it (“sudo apt-get install fakeroot”), or make "+s.opts.Base+" available to the engine.")
 		}

@@ -26,7 +26,7 @@ type CommandFunc func(ctx context.Context, c Command) error
 
 const (
 	// interruptGrace is what a command gets to clean up after an interrupt.
-	interruptGrace = 10 * time.Second
+	interruptGrace = 3 * time.Second
 	// maxCommandLine bounds a line of output; longer ones come in pieces.
 	maxCommandLine = 64 << 10
 )

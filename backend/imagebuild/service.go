@@ -61,11 +61,14 @@ type Ports struct {
 	Engine Engine
 	// Guest returns the in-container binary; nil means the embedded one.
 	Guest func(arch string) (data []byte, hash string, err error)
-	// HTTP looks up versions; nil means http.DefaultClient.
+	// HTTP looks up versions; nil means one that follows the proxy environment and
+	// keeps no connection.
 	HTTP *http.Client
 	// Run starts a host command; nil means the real one. Tests replace it.
 	Run CommandFunc
-	Now func() time.Time // nil means time.Now
+	// Find finds a host program; nil means PATH and the administrators' directories.
+	Find func(name string) (path string, err error)
+	Now  func() time.Time // nil means time.Now
 }
 
 // Options say what is built.
@@ -137,10 +140,13 @@ func New(p Ports, o Options) *Service {
 		p.Guest = agentimage.GuestBinary
 	}
 	if p.HTTP == nil {
-		p.HTTP = http.DefaultClient
+		p.HTTP = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
 	}
 	if p.Run == nil {
 		p.Run = runCommand
+	}
+	if p.Find == nil {
+		p.Find = findProgram
 	}
 	if p.Now == nil {
 		p.Now = time.Now

@@ -1,0 +1,471 @@
+package imagebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"loop/agentimage"
+	"loop/backend/core"
+	"loop/backend/engine"
+)
+
+// noNet answers nothing.
+type noNet struct{}
+
+func (noNet) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }
+
+// rig is a service on the fake engine whose host commands are played.
+type rig struct {
+	t    *testing.T
+	fake *engine.Fake
+	s    *Service
+	cli  func(ctx context.Context, c Command) error // plays docker
+
+	mu        sync.Mutex
+	commands  []Command
+	published []core.ImageStatus
+}
+
+func newRig(t *testing.T, o Options, dockers ...string) *rig {
+	t.Helper()
+	r := &rig{t: t, fake: engine.NewFake()}
+	t.Cleanup(func() { _ = r.fake.Close() })
+	r.fake.AddImage(defaultBase, "sha256:base", nil)
+	var path []string
+	for _, d := range dockers {
+		dir := filepath.Join(t.TempDir(), d)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		name := "docker"
+		if os.PathSeparator == '\\' {
+			name = "docker.exe"
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		path = append(path, dir)
+	}
+	t.Setenv("PATH", strings.Join(path, string(os.PathListSeparator)))
+	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
+		t.Setenv(name, "")
+	}
+	o.TempDir = t.TempDir()
+	o.Publish = func(st core.ImageStatus) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.published = append(r.published, st)
+	}
+	r.s = New(Ports{
+		Engine: r.fake, HTTP: &http.Client{Transport: noNet{}},
+		Guest: func(arch string) ([]byte, string, error) { return []byte("binary " + arch), "abc123", nil },
+		Run: func(ctx context.Context, c Command) error {
+			r.mu.Lock()
+			r.commands = append(r.commands, c)
+			r.mu.Unlock()
+			return r.cli(ctx, c)
+		},
+	}, o)
+	t.Cleanup(func() {
+		_ = r.s.Close()
+		if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
+			t.Errorf("temporary files left: %v", left)
+		}
+	})
+	return r
+}
+
+// arg returns the value after a flag.
+func arg(c Command, flag string) string {
+	if i := slices.Index(c.Args, flag); i >= 0 {
+		return c.Args[i+1]
+	}
+	return ""
+}
+
+// goodBuild plays a docker command that builds.
+func (r *rig) goodBuild(_ context.Context, c Command) error {
+	id := "sha256:" + strings.Repeat(core.NewID(), 2)
+	labels := map[string]string{}
+	for i, a := range c.Args {
+		if a == "--label" {
+			k, v, _ := strings.Cut(c.Args[i+1], "=")
+			labels[k] = v
+		}
+	}
+	r.fake.AddImage(id, id, labels)
+	c.Line("#7 [base 2/2] RUN apt-get update")
+	return os.WriteFile(arg(c, "--iidfile"), []byte(id), 0o644)
+}
+
+func isTrial(c Command) bool { return strings.Contains(arg(c, "--secret"), "id=probe") }
+
+func (r *rig) wantState(want core.ImageState) core.ImageStatus {
+	r.t.Helper()
+	st := r.s.Status(r.t.Context())
+	if st.State != want {
+		r.t.Fatalf("state %s, want %s: %+v", st.State, want, st)
+	}
+	return st
+}
+
+func wantCode(t *testing.T, err error, code core.Code) *core.Failure {
+	t.Helper()
+	f, ok := errors.AsType[*core.Failure](err)
+	if !ok || f.Code != code || f.Cause == "" || f.Remedy == "" {
+		t.Fatalf("got %v (%+v), want a failure with code %s", err, f, code)
+	}
+	return f
+}
+
+func TestEnsureBuildsWhatIsMissing(t *testing.T) {
+	git := filepath.Join(t.TempDir(), ".gitconfig")
+	if err := os.WriteFile(git, []byte("[user]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, Options{GitConfig: git}, "broken", "good")
+	r.cli = func(ctx context.Context, c Command) error {
+		if strings.Contains(c.Path, "broken") {
+			c.Line("ERROR: BuildKit is enabled but the buildx component is missing or broken.")
+			return errors.New("exit status 1")
+		}
+		return r.goodBuild(ctx, c)
+	}
+	r.wantState(core.ImageMissing)
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	st := r.wantState(core.ImageReady)
+	if st.Note != "" {
+		t.Errorf("note %q after a build with secrets", st.Note)
+	}
+	last := r.commands[len(r.commands)-1]
+	if !strings.Contains(last.Path, "good") || arg(last, "--secret") != "id=gitconfig,src="+git || slices.Contains(last.Args, "--tag") || slices.Contains(last.Args, "-t") {
+		t.Errorf("built by %s %q", last.Path, last.Args)
+	}
+	if !slices.Contains(last.Env, "DOCKER_BUILDKIT=1") || !slices.Contains(last.Env, "DOCKER_HOST=fake://") {
+		t.Errorf("environment %q", last.Env)
+	}
+	n := len(r.commands)
+	if err := r.s.Ensure(t.Context()); err != nil || len(r.commands) != n {
+		t.Fatalf("a second Ensure ran %d commands: %v", len(r.commands)-n, err)
+	}
+	end := r.published[len(r.published)-1]
+	if end.State != core.ImageReady || end.Failure != nil {
+		t.Errorf("last published %+v", end)
+	}
+	if p := r.published[0]; p.State != core.ImageBuilding || p.Step == "" {
+		t.Errorf("first published %+v", p)
+	}
+	if list, _ := r.fake.ImagesDangling(t.Context(), nil); len(list) != 0 {
+		t.Errorf("trial images left: %v", list)
+	}
+}
+
+func TestClassicBuildSaysSo(t *testing.T) {
+	r := newRig(t, Options{})
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.wantState(core.ImageReady); !strings.Contains(st.Note, "git configuration") {
+		t.Errorf("note %q", st.Note)
+	}
+	if !slices.Contains(r.fake.Calls(), "ImageBuildClassic") {
+		t.Error("not built by the engine's builder")
+	}
+}
+
+func TestStaleImage(t *testing.T) {
+	r := newRig(t, Options{}, "docker")
+	r.fake.AddImage(DefaultRef, "sha256:old", map[string]string{LabelImageHash: "another"})
+	r.cli = func(_ context.Context, c Command) error {
+		if isTrial(c) {
+			return r.goodBuild(context.Background(), c)
+		}
+		c.Line("#9 12.3 E: Failed to fetch http://deb.debian.org/… Temporary failure resolving 'deb.debian.org'")
+		return errors.New("exit status 1")
+	}
+	r.wantState(core.ImageStale)
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatalf("a stale image is still an image: %v", err)
+	}
+	st := r.wantState(core.ImageStale)
+	if st.Failure == nil || st.Failure.Code != core.CodeImageBuild || !strings.Contains(st.Failure.Cause, "download") {
+		t.Fatalf("failure %+v", st.Failure)
+	}
+	f := wantCode(t, r.s.Build(t.Context()), core.CodeImageBuild)
+	if !strings.Contains(f.Detail, "Temporary failure resolving") {
+		t.Errorf("detail %q lacks the last lines", f.Detail)
+	}
+	r.cli = r.goodBuild
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.wantState(core.ImageReady); st.Failure != nil {
+		t.Errorf("failure %+v", st.Failure)
+	}
+	if _, _, err := r.fake.ImageInspect(t.Context(), "sha256:old"); !errors.Is(err, core.ErrNoImage) {
+		t.Errorf("the previous image is left: %v", err)
+	}
+}
+
+func TestWithoutAutobuild(t *testing.T) {
+	r := newRig(t, Options{NoAutobuild: true})
+	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	r.fake.AddImage(DefaultRef, "sha256:old", nil)
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestForeignImageIsNeverBuilt(t *testing.T) {
+	r := newRig(t, Options{Ref: "python:3.12"})
+	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	wantCode(t, r.s.Build(t.Context()), core.CodeInvalid)
+	r.fake.AddImage("python:3.12", "sha256:p", nil)
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.wantState(core.ImageReady)
+}
+
+func TestEngineDown(t *testing.T) {
+	r := newRig(t, Options{})
+	r.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "The engine is gone.", "Start it."))
+	wantCode(t, r.s.Ensure(t.Context()), core.CodeEngineLost)
+	wantCode(t, r.s.Build(t.Context()), core.CodeEngineLost)
+	_, err := r.s.GuestVolume(t.Context())
+	wantCode(t, err, core.CodeEngineLost)
+}
+
+// hold plays a build that goes on until it is cancelled or let go.
+func (r *rig) hold() (begun chan struct{}, goOn chan struct{}) {
+	begun, goOn = make(chan struct{}, 8), make(chan struct{})
+	r.cli = func(ctx context.Context, c Command) error {
+		if isTrial(c) {
+			return r.goodBuild(ctx, c)
+		}
+		begun <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-goOn:
+			return r.goodBuild(ctx, c)
+		}
+	}
+	return begun, goOn
+}
+
+func TestCallersShareOneBuild(t *testing.T) {
+	r := newRig(t, Options{}, "docker")
+	begun, goOn := r.hold()
+	errs := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { errs <- r.s.Ensure(ctx) }() // the one that starts it goes away
+	<-begun
+	if !r.s.Building() {
+		t.Error("not said to be building")
+	}
+	go func() { errs <- r.s.Ensure(t.Context()) }()
+	r.waiters(2)
+	cancel()
+	if err := <-errs; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	close(goOn)
+	if err := <-errs; err != nil {
+		t.Fatalf("the one that waits lost its build: %v", err)
+	}
+	if len(begun) != 0 {
+		t.Error("built twice")
+	}
+}
+
+// waiters blocks until n callers wait for the build.
+func (r *rig) waiters(n int) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		r.s.mu.Lock()
+		b := r.s.build
+		got := 0
+		if b != nil {
+			got = b.waiters
+		}
+		r.s.mu.Unlock()
+		if got == n {
+			return
+		}
+		<-tick.C
+	}
+}
+
+func TestCancelLeavesNoTag(t *testing.T) {
+	for name, end := range map[string]func(r *rig, cancel func()){
+		"by the person":          func(r *rig, _ func()) { r.s.Cancel() },
+		"with the last who wait": func(_ *rig, cancel func()) { cancel() },
+		"with Loop":              func(r *rig, _ func()) { _ = r.s.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Options{}, "docker")
+			begun, _ := r.hold()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			err := make(chan error)
+			go func() { err <- r.s.Build(ctx) }()
+			<-begun
+			end(r, cancel)
+			if got := <-err; !errors.Is(got, errCancelled) && !errors.Is(got, context.Canceled) {
+				t.Fatal(got)
+			}
+			_ = r.s.Close()
+			st := r.wantState(core.ImageMissing)
+			if st.Failure == nil || st.Failure.Code != core.CodeCancelled {
+				t.Errorf("status %+v", st)
+			}
+		})
+	}
+}
+
+func TestGuestVolume(t *testing.T) {
+	r := newRig(t, Options{})
+	ctx := t.Context()
+	if _, err := r.s.GuestVolume(ctx); !errors.Is(err, core.ErrNoImage) {
+		t.Fatalf("without an image: %v", err)
+	}
+	r.fake.AddImage(DefaultRef, "sha256:1", nil)
+	// Half-filled by a Loop that crashed: the mark is missing.
+	if err := r.fake.VolumeFill(ctx, "loop-guest-abc123", DefaultRef, []core.VolumeFile{{Path: guestFile, Data: []byte("half")}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := r.s.GuestVolume(ctx)
+	if err != nil || name != "loop-guest-abc123" {
+		t.Fatal(name, err)
+	}
+	got, err := r.fake.VolumeRead(ctx, name, DefaultRef, guestFile)
+	if err != nil || string(got) != "binary amd64" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	n := len(r.fake.Calls())
+	if _, err := r.s.GuestVolume(ctx); err != nil || len(r.fake.Calls()) != n {
+		t.Fatalf("the answer was not remembered: %v", err)
+	}
+	if err := r.fake.VolumeRemove(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	r.s.ForgetGuestVolume()
+	if _, err := r.s.GuestVolume(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.fake.VolumeRead(ctx, name, DefaultRef, guestFile); err != nil {
+		t.Fatalf("not filled again: %v", err)
+	}
+	// A complete volume is left as it is.
+	before := count(r.fake.Calls(), "VolumeFill")
+	r.s.ForgetGuestVolume()
+	if _, err := r.s.GuestVolume(ctx); err != nil || count(r.fake.Calls(), "VolumeFill") != before {
+		t.Fatalf("a complete volume was filled again: %v", err)
+	}
+}
+
+func count(list []string, s string) (n int) {
+	for _, x := range list {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+type answers map[string]string
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, ok := a[r.URL.Host]
+	if !ok {
+		return nil, errors.New("no such host")
+	}
+	return &http.Response{StatusCode: 200, Status: "200 OK", Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+func TestClaudeVersion(t *testing.T) {
+	const gcs, npm = "storage.googleapis.com", "registry.npmjs.org"
+	for name, tc := range map[string]struct {
+		net  answers
+		want string
+	}{
+		"pointer":            {answers{gcs: "2.1.300\n", npm: `{"version":"2.1.299"}`}, "2.1.300"},
+		"npm":                {answers{npm: `{"version":"2.1.299"}`}, "2.1.299"},
+		"pointer is a page":  {answers{gcs: "<html>log in", npm: `{"version":"2.1.299"}`}, "2.1.299"},
+		"no argument breaks": {answers{gcs: "2.1.300 --privileged", npm: `{"version":"1.0.0; rm -rf /"}`}, "at-"},
+		"nothing answers":    {answers{}, "at-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := New(Ports{Engine: engine.NewFake(), HTTP: &http.Client{Transport: tc.net}}, Options{})
+			rep := &reporter{s: s}
+			if got := s.claudeVersion(t.Context(), rep); !strings.HasPrefix(got, tc.want) {
+				t.Fatalf("version %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	plain := errors.New("docker build: exit status 1")
+	for name, tc := range map[string]struct {
+		err  error
+		line string
+		code core.Code
+		say  string
+	}{
+		"disk":    {plain, "write /x: no space left on device", core.CodeDiskFull, "disk is full"},
+		"tls":     {plain, "curl: (60) SSL certificate problem: self-signed certificate in certificate chain", core.CodeImageBuild, "extra_ca_files"},
+		"network": {plain, "curl: (6) Could not resolve host: registry.npmjs.org", core.CodeImageBuild, "download"},
+		"other":   {plain, "boom", core.CodeImageBuild, "could not be built"},
+		"engine":  {core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."), "", core.CodeEngineLost, "Gone"},
+		"words of the engine": {core.Fail(core.CodeInternal, plain, "The container engine could not build the image.", "x"),
+			"The command '/bin/sh -c …' returned a non-zero code: 100", core.CodeImageBuild, "could not be built"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := wantCode(t, explain(t.Context(), tc.err, []string{tc.line}), tc.code)
+			if !strings.Contains(f.Cause+f.Remedy, tc.say) {
+				t.Errorf("%s %s lacks %q", f.Cause, f.Remedy, tc.say)
+			}
+		})
+	}
+}
+
+func TestBuildContextHoldsTheCertificates(t *testing.T) {
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, testBundle(t, 2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, Options{ExtraCA: []string{ca, "/no/such/file"}}, "docker")
+	var certs []string
+	r.cli = func(ctx context.Context, c Command) error {
+		if !isTrial(c) {
+			dir := c.Args[len(c.Args)-1]
+			list, _ := filepath.Glob(filepath.Join(dir, agentimage.CADir, "*.crt"))
+			certs = list
+		}
+		return r.goodBuild(ctx, c)
+	}
+	if err := r.s.Build(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(certs) != 2 {
+		t.Fatalf("certificates in the build context: %v", certs)
+	}
+	if text := fmt.Sprint(r.s.Status(t.Context()).Lines); !strings.Contains(text, "/no/such/file is left out") {
+		t.Errorf("the missing file is not mentioned: %s", text)
+	}
+}
