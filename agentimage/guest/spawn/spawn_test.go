@@ -373,17 +373,15 @@ func TestSignal(t *testing.T) {
 
 func TestNoPrivilegeAndNoDescriptorLeft(t *testing.T) {
 	m := newManager(t)
-	if _, err := m.Spawn(t.Context(), "a", sh(`grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status; ls /proc/$$/fd | sed 's/^/fd /'; true`), Body{}); err != nil {
+	if _, err := m.Spawn(t.Context(), "a", sh(`grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status; echo descriptors; ls /proc/$$/fd; true`), Body{}); err != nil {
 		t.Fatal(err)
 	}
 	out := output(t, m, "a", "out")
 	if strings.Count(out, "0000000000000000") != 4 || !strings.Contains(out, "NoNewPrivs:\t1") {
 		t.Errorf("privileges:\n%s", out)
 	}
-	for line := range strings.Lines(out) {
-		if f, ok := strings.CutPrefix(line, "fd "); ok && !strings.Contains("0\n1\n2\n", f) {
-			t.Errorf("descriptor left: %s", line)
-		}
+	if _, fds, _ := strings.Cut(out, "descriptors\n"); fds != "0\n1\n2\n" {
+		t.Errorf("descriptors: %q", fds)
 	}
 }
 
