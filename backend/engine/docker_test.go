@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +12,17 @@ import (
 	"loop/backend/engine/enginetest"
 )
 
-// testImage is any image with a shell; the build's base is always there when
-// these tests run.
-func testImage() string {
-	if s := os.Getenv("LOOP_TEST_IMAGE"); s != "" {
-		return s
+// testImage returns any image with a shell that the engine has: the base of the
+// agent image, however it was come by, or that image itself.
+func testImage(t *testing.T, d *Docker) string {
+	t.Helper()
+	for _, ref := range []string{"debian:bookworm-slim", "loop-base:bookworm", "loop-agent:latest"} {
+		if _, _, err := d.ImageInspect(t.Context(), ref); err == nil {
+			return ref
+		}
 	}
-	return "debian:bookworm-slim"
+	t.Fatal("the engine has no image to test with; run “make image”")
+	return ""
 }
 
 func realEngine(t *testing.T) *Docker {
@@ -33,7 +36,8 @@ func realEngine(t *testing.T) *Docker {
 }
 
 func TestDockerConformance(t *testing.T) {
-	enginetest.Run(t, realEngine(t), testImage())
+	d := realEngine(t)
+	enginetest.Run(t, d, testImage(t, d))
 }
 
 // A file put into a volume through a container that never ran is executable as
@@ -48,11 +52,11 @@ func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = d.VolumeRemove(context.WithoutCancel(ctx), vol) })
 	script := "#!/bin/sh\necho from the volume\ntouch /opt/tool/x || echo volume is read-only\ntouch /x || echo root is read-only\n"
-	if err := d.VolumeFill(ctx, vol, testImage(), []core.VolumeFile{{Path: "bin/run", Mode: 0o755, Data: []byte(script)}}); err != nil {
+	if err := d.VolumeFill(ctx, vol, testImage(t, d), []core.VolumeFile{{Path: "bin/run", Mode: 0o755, Data: []byte(script)}}); err != nil {
 		t.Fatal(err)
 	}
 	id, _, err := d.Create(ctx, core.Spec{
-		Name: "loop-test-" + core.NewID()[:8], Image: testImage(), Entrypoint: []string{"/opt/tool/bin/run"},
+		Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"/opt/tool/bin/run"},
 		Labels: map[string]string{"loop-test": "engine"}, Network: "none", ReadOnlyRoot: true, NoNewPrivileges: true,
 		CapDrop: []string{"ALL"}, User: "0:0", Limits: core.Limits{MemoryBytes: 64 << 20, CPUs: 0.5, Pids: 32},
 		Tmpfs:  []core.Tmpfs{{Target: "/tmp", Options: "size=1m"}},
@@ -86,7 +90,7 @@ func TestExecOfMissingProgram(t *testing.T) {
 	defer cancel()
 	d := realEngine(t)
 	id, _, err := d.Create(ctx, core.Spec{
-		Name: "loop-test-" + core.NewID()[:8], Image: testImage(), Entrypoint: []string{"sleep", "60"},
+		Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"sleep", "60"},
 		Labels: map[string]string{"loop-test": "engine"}, Network: "none",
 	})
 	if err != nil {
