@@ -307,6 +307,7 @@ func (s *Service) Close() error {
 func (s *Service) run(ctx context.Context, b *build) {
 	defer b.cancel(nil)
 	rep := &reporter{s: s, st: core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref}}
+	s.opts.Publish(core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref, Step: "Starting"})
 	tick := make(chan struct{})
 	var ticking sync.WaitGroup
 	ticking.Go(func() { rep.publishLoop(tick) })
