@@ -1,0 +1,233 @@
+//go:build linux
+
+package relay
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"loop/backend/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// host is a link whose other end is an HTTP server.
+type host struct {
+	conns  chan net.Conn
+	srv    *http.Server
+	closed chan struct{}
+	once   sync.Once
+	wg     sync.WaitGroup
+	refuse bool
+}
+
+func newHost(t *testing.T, h http.HandlerFunc) *host {
+	t.Helper()
+	s := &host{conns: make(chan net.Conn), srv: &http.Server{Handler: h}, closed: make(chan struct{})}
+	s.srv.SetKeepAlivesEnabled(false)
+	s.wg.Go(func() { _ = s.srv.Serve(s) })
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *host) stop() {
+	s.once.Do(func() { close(s.closed) })
+	_ = s.srv.Close()
+	s.wg.Wait()
+}
+
+func (s *host) Accept() (net.Conn, error) {
+	select {
+	case c := <-s.conns:
+		return c, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (s *host) Close() error   { return nil }
+func (s *host) Addr() net.Addr { return &net.TCPAddr{} }
+
+// Open is the guest's side of a stream.
+func (s *host) Open() (net.Conn, error) {
+	select {
+	case <-s.closed:
+		return nil, errors.New("session shutdown")
+	default:
+	}
+	ours, theirs := net.Pipe()
+	s.wg.Go(func() {
+		if q, err := wire.ReadRequest(theirs); err != nil || q.Op != wire.OpHTTP {
+			_ = theirs.Close()
+			return
+		}
+		p := wire.Reply{}
+		if s.refuse {
+			p = wire.Refuse(wire.CodeLimit, "not now")
+		}
+		if wire.WriteFrame(theirs, p) != nil || s.refuse {
+			_ = theirs.Close()
+			return
+		}
+		select {
+		case s.conns <- theirs:
+		case <-s.closed:
+			_ = theirs.Close()
+		}
+	})
+	return ours, nil
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func serve(t *testing.T, r *Relay) string {
+	t.Helper()
+	srv := httptest.NewServer(r)
+	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
+	return srv.URL
+}
+
+func TestRelayCarries(t *testing.T) {
+	h := newHost(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, "%s %s %s %s %q", r.Method, r.RequestURI, r.Host, body, r.Header["X-Forwarded-For"])
+	})
+	r := New(Options{})
+	r.Attach(h)
+	url := serve(t, r)
+	code, body := get(t, url+"/runs/r1/model/v1/messages?beta=true")
+	if code != 200 || !strings.HasPrefix(body, "GET /runs/r1/model/v1/messages?beta=true ") || !strings.HasSuffix(body, " []") {
+		t.Fatalf("%d %s", code, body)
+	}
+	if code, body := get(t, url+"/metrics"); code != 404 || !strings.Contains(body, `"error"`) {
+		t.Fatalf("%d %s", code, body)
+	}
+}
+
+// TestRelayStreams reads one event while the next has not been written.
+func TestRelayStreams(t *testing.T) {
+	next := make(chan struct{})
+	h := newHost(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			_, _ = fmt.Fprintf(w, "data: %d\n\n", i)
+			_ = http.NewResponseController(w).Flush()
+			<-next
+		}
+	})
+	r := New(Options{})
+	r.Attach(h)
+	resp, err := http.Get(serve(t, r) + "/runs/r1/model/v1/messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewReader(resp.Body)
+	for i := range 3 {
+		line, err := lines.ReadString('\n')
+		if err != nil || line != fmt.Sprintf("data: %d\n", i) {
+			t.Fatalf("%q %v", line, err)
+		}
+		_, _ = lines.ReadString('\n')
+		next <- struct{}{}
+	}
+}
+
+func TestRelayHolds(t *testing.T) {
+	r := New(Options{ModelHold: time.Minute, CallbackHold: time.Minute})
+	url := serve(t, r)
+	got := make(chan string, 1)
+	go func() {
+		_, body := get(t, url+"/api/messages")
+		got <- body
+	}()
+	// A link that is closed already does not count.
+	dead := newHost(t, nil)
+	dead.stop()
+	r.Attach(dead)
+	r.Detach(dead)
+	r.Attach(newHost(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
+	if body := <-got; body != "answered" {
+		t.Fatal(body)
+	}
+}
+
+func TestRelayGivesUp(t *testing.T) {
+	r := New(Options{ModelHold: time.Millisecond, CallbackHold: time.Millisecond})
+	url := serve(t, r)
+	if code, body := get(t, url+"/runs/r1/model/v1/messages"); code != 503 || !strings.Contains(body, `"overloaded_error"`) || !strings.Contains(body, `"type":"error"`) {
+		t.Fatalf("%d %s", code, body)
+	}
+	if code, body := get(t, url+"/api/messages"); code != 503 || !strings.Contains(body, `"error":"the link to Loop is down"`) {
+		t.Fatalf("%d %s", code, body)
+	}
+}
+
+func TestRelayRefusedAndBroken(t *testing.T) {
+	r := New(Options{ModelHold: time.Second, CallbackHold: time.Second})
+	url := serve(t, r)
+	no := newHost(t, nil)
+	no.refuse = true
+	r.Attach(no)
+	if code, body := get(t, url+"/api/x"); code != 503 || !strings.Contains(body, "not now") {
+		t.Fatalf("%d %s", code, body)
+	}
+	cut := newHost(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	r.Attach(cut)
+	if code, body := get(t, url+"/runs/r/model/x"); code != 503 || !strings.Contains(body, "broke during the request") {
+		t.Fatalf("%d %s", code, body)
+	}
+}
+
+func TestRelayBounds(t *testing.T) {
+	release := make(chan struct{})
+	arrived := make(chan struct{}, 2)
+	r := New(Options{MaxRequests: 1})
+	r.Attach(newHost(t, func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }))
+	url := serve(t, r)
+	done := make(chan struct{})
+	go func() { get(t, url+"/api/a"); close(done) }()
+	<-arrived
+	if code, _ := get(t, url+"/api/b"); code != 503 {
+		t.Fatalf("second request: %d", code)
+	}
+	close(release)
+	<-done
+}
+
+// TestRelayLeaverIsNotServed has the caller go away while there is no link.
+func TestRelayLeaverIsNotServed(t *testing.T) {
+	r := New(Options{CallbackHold: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.dial(ctx, "", ""); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
