@@ -1,0 +1,238 @@
+//go:build docker
+
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/demo"
+	"loop/backend/hostfacts"
+	"loop/backend/runner"
+)
+
+// arrivals tells when a model's turns arrive.
+type arrivals struct {
+	*httptest.Server
+	turns chan time.Time
+}
+
+func newArrivals(b *testing.B) *arrivals {
+	a := &arrivals{turns: make(chan time.Time, 64)}
+	model := demo.New(demo.Options{Pace: demo.Instant, Observe: func(o demo.Observation) {
+		if o.Purpose == "turn" && o.Step == 0 {
+			a.turns <- o.At
+		}
+	}})
+	a.Server = httptest.NewServer(model)
+	b.Cleanup(a.Close)
+	return a
+}
+
+func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duration {
+	b.Helper()
+	for {
+		select {
+		case at := <-a.turns:
+			if at.Before(since) {
+				continue // a retry of the run before
+			}
+			return at.Sub(since)
+		case <-time.After(time.Minute):
+			b.Fatalf("%s: no request within a minute", what)
+		}
+	}
+}
+
+// BenchmarkFirstRequest measures what a person waits for before the model can
+// begin to answer: from the accepted prompt to the CLI's first request, in a
+// container made for it (cold), in a running container (warm), and the same
+// program on the host, in turn within one run. The ratios are what travels to
+// other machines.
+func BenchmarkFirstRequest(b *testing.B) {
+	claude := os.Getenv("LOOP_CLAUDE_BIN")
+	if claude == "" {
+		b.Fatal("LOOP_CLAUDE_BIN does not name the agent CLI; run this with “make bench”")
+	}
+	home := b.TempDir()
+	b.Setenv("LOOP_HOME", home)
+	model := newArrivals(b)
+	conf, err := json.Marshal(map[string]any{"anthropic_base_url": model.URL, "container_keep_alive_sec": 0})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, config.FileName), conf, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	d, err := New(b.Context(), Options{Version: "bench", Frontend: fstest.MapFS{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Start(); err != nil {
+		b.Fatal(err)
+	}
+	ctx := b.Context()
+	if err := d.images.Ensure(ctx); err != nil {
+		b.Fatal(err)
+	}
+	ch, err := d.channels.Add(ctx, b.TempDir(), "bench")
+	if err != nil {
+		b.Fatal(err)
+	}
+	warm := newWarm(b, d, ch.Channel)
+	defer warm.close()
+	var host, cold, hot []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		run, err := d.runner.Prompt(ctx, core.Run{ChannelID: ch.ID, Prompt: "demo:quick\nhello"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		cold = append(cold, model.next(b, "cold", began))
+		waitEnd(b, d, run.ID)
+
+		began = time.Now()
+		warm.spawn(b, model.URL)
+		hot = append(hot, model.next(b, "warm", began))
+		warm.wait(b)
+
+		began = time.Now()
+		stop := startOnHost(b, claude, model.URL)
+		host = append(host, model.next(b, "host", began))
+		stop()
+	}
+	b.ReportMetric(ms(host), "host-ms")
+	b.ReportMetric(ms(cold), "cold-ms")
+	b.ReportMetric(ms(hot), "warm-ms")
+	b.ReportMetric(ms(cold)/ms(host), "cold/host")
+	b.ReportMetric(ms(hot)/ms(host), "warm/host")
+}
+
+// ms is the median in milliseconds.
+func ms(list []time.Duration) float64 {
+	s := slices.Sorted(slices.Values(list))
+	return float64(s[len(s)/2]) / float64(time.Millisecond)
+}
+
+func waitEnd(b *testing.B, d *Daemon, id core.RunID) {
+	b.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		run, err := d.store.Run(b.Context(), id)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if run.State == core.RunDone {
+			return
+		}
+		if run.State.Terminal() {
+			b.Fatalf("the run ended as %s: %+v", run.State, run.Outcome.Failure)
+		}
+	}
+}
+
+// startOnHost runs the same program outside any container, with the options a
+// run has.
+func startOnHost(b *testing.B, claude, url string) (stop func()) {
+	b.Helper()
+	home := b.TempDir()
+	cmd := exec.CommandContext(b.Context(), claude, "--dangerously-skip-permissions", "--print", "--verbose",
+		"--include-partial-messages", "--output-format", "stream-json")
+	cmd.Dir = home
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none",
+		"IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
+	cmd.Stdin = strings.NewReader("demo:quick\nhello")
+	cmd.Stdout = io.Discard
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return func() {
+		if err := cmd.Wait(); err != nil {
+			b.Fatalf("the CLI on the host: %v", err)
+		}
+	}
+}
+
+// warmed is a container that is already running, with its link open.
+type warmed struct {
+	d    *Daemon
+	c    core.Container
+	link core.Link
+	id   core.SpawnID
+	dir  string
+}
+
+func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
+	b.Helper()
+	ctx := b.Context()
+	s := d.specs()
+	spec, _, host, _, err := s.container(ctx, s.config().Config, ch, "", true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := hostfacts.Prepare(spec, host); err != nil {
+		b.Fatal(err)
+	}
+	c, err := d.containers.Start(ctx, spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &warmed{d: d, c: c, dir: spec.WorkDir}
+	if w.link, err = d.links(http.NotFoundHandler()).Open(ctx, c); err != nil {
+		w.close()
+		b.Fatal(err)
+	}
+	return w
+}
+
+func (w *warmed) spawn(b *testing.B, url string) {
+	b.Helper()
+	w.id = core.SpawnID(core.NewID())
+	run := core.RunID(core.NewID())
+	w.link.RouteModel(run, core.ModelUpstream{BaseURL: url})
+	_, err := w.link.Spawn(b.Context(), core.SpawnRequest{
+		ID: w.id, Dir: w.dir, Stdio: core.StdioPipes, Spool: true, Stdin: []byte("demo:quick\nhello"),
+		Argv: []string{"claude", "--dangerously-skip-permissions", "--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json"},
+		Env: []core.EnvVar{{Name: "ANTHROPIC_BASE_URL", Value: "http://127.0.0.1:8222/runs/" + string(run) + "/model"}, {Name: "ANTHROPIC_API_KEY", Value: "none"},
+			{Name: "IS_SANDBOX", Value: "1"}, {Name: "DISABLE_AUTOUPDATER", Value: "1"}, {Name: "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", Value: "1"}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (w *warmed) wait(b *testing.B) {
+	b.Helper()
+	if _, err := w.link.Wait(b.Context(), w.id); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.link.Forget(b.Context(), w.id); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (w *warmed) close() {
+	if w.link != nil {
+		_ = w.link.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), trialCleanup)
+	defer cancel()
+	_ = w.d.engine.Remove(ctx, w.c.ID, true)
+}
+
+var _ runner.Links = links{}
