@@ -124,6 +124,10 @@ func (w *work) decide(e ending) {
 			o.Model = r.Model
 		}
 	}
+	if w.run.Demo {
+		// The CLI prices the model it believes it talks to; a script costs nothing.
+		o.CostUSD, o.Model = 0, "scripted"
+	}
 	w.run.State, o.Failure = w.verdict(e)
 	if w.run.EndedAt.IsZero() {
 		w.run.EndedAt = w.s.o.Now()
