@@ -3,6 +3,7 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,14 @@ func (s *Script) pick(c conversation, thinking bool) (answer, error) {
 		if len(a.blocks) == 0 && st.Error == nil {
 			continue
 		}
+		if names := c.unfetched(a.blocks); len(names) > 0 && st.Error == nil {
+			// The id says that this same step is next.
+			in, err := json.Marshal(map[string]any{"query": "select:" + strings.Join(names, ","), "max_results": len(names)})
+			if err != nil {
+				return answer{}, fmt.Errorf("encode tool search: %w", err)
+			}
+			a.blocks = []outBlock{{Type: ToolUse, ID: c.toolID(i, 0), Name: toolSearch, Input: in}}
+		}
 		pace := s.PaceMs
 		if st.PaceMs != nil {
 			pace = *st.PaceMs
@@ -83,7 +92,7 @@ func (st Step) fill(c conversation, index int, thinking bool) (answer, error) {
 			if err != nil {
 				return answer{}, err
 			}
-			out.ID, out.Name, out.Input = c.toolID(index, i), b.Tool, in
+			out.ID, out.Name, out.Input = c.toolID(index+1, i), b.Tool, in
 		}
 		size += len(out.Thinking) + len(out.Input)
 		a.blocks = append(a.blocks, out)

@@ -40,7 +40,23 @@ type block struct {
 	Type    string  `json:"type"`
 	Text    string  `json:"text"`
 	ID      string  `json:"id"`      // tool_use
+	Name    string  `json:"name"`    // tool_use
+	Input   input   `json:"input"`   // tool_use
 	Content content `json:"content"` // tool_result
+}
+
+// input is the one field read of a tool's input. Whatever else it is, or of
+// whatever type, is the tool's business.
+type input struct{ Query string }
+
+func (i *input) UnmarshalJSON(data []byte) error {
+	var fields struct {
+		Query any `json:"query"`
+	}
+	if json.Unmarshal(data, &fields) == nil {
+		i.Query, _ = fields.Query.(string)
+	}
+	return nil
 }
 
 func (c *content) UnmarshalJSON(data []byte) error {
@@ -93,7 +109,7 @@ type conversation struct {
 	results   []string
 	result    string // the results of the last turn
 	cwd       string
-	tools     map[string]bool
+	tools     map[string]bool // offered; false: only by name, to be fetched with ToolSearch first
 	messages  int
 	lastTexts string // the last user message, reminders and all
 }
@@ -102,6 +118,7 @@ var (
 	directive  = regexp.MustCompile(`(?m)^[ \t]*demo:([a-z0-9-]+)[ \t]*\r?$\n?`)
 	reminder   = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 	workingDir = regexp.MustCompile(`(?m)^[ \t-]*(?:Primary w|W)orking directory: (.+)$`)
+	toolName   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 	stepID     = regexp.MustCompile(`^toolu_demo_(\d{1,3})_`)
 )
 
@@ -112,6 +129,8 @@ const (
 	continuedMark = "This session is being continued from a previous conversation"
 	compactMark   = "Your task is to create a detailed summary of the conversation"
 	promptMark    = "Prompt: " // one line each in the summaries this package writes
+	deferredMark  = "deferred tools are now available"
+	toolSearch    = "ToolSearch"
 )
 
 // read makes out where a conversation stands. The step follows from the ids of
@@ -122,17 +141,12 @@ func (r *request) read() conversation {
 	for _, t := range r.Tools {
 		c.tools[t.Name] = true
 	}
-	system := r.System.text()
-	if m := workingDir.FindStringSubmatch(system); m != nil {
-		c.cwd = strings.TrimSpace(m[1])
-	}
+	c.heed(r.System.text())
 	turns, named, inTurn := 0, -1, false
 	for _, m := range r.Messages {
 		switch m.Role {
-		case "system": // where newer versions of the CLI describe the environment
-			if w := workingDir.FindStringSubmatch(m.Content.text()); w != nil && c.cwd == "" {
-				c.cwd = strings.TrimSpace(w[1])
-			}
+		case "system":
+			c.heed(m.Content.text()) // where newer versions of the CLI describe the environment
 		case "assistant":
 			if !inTurn {
 				turns, inTurn = turns+1, true
@@ -140,6 +154,9 @@ func (r *request) read() conversation {
 			for _, b := range m.Content {
 				if s := stepID.FindStringSubmatch(b.ID); s != nil {
 					named, _ = strconv.Atoi(s[1])
+				}
+				if b.Name == toolSearch {
+					c.fetch(b.Input.Query)
 				}
 			}
 		case "user":
@@ -157,10 +174,58 @@ func (r *request) read() conversation {
 	}
 	c.step = turns
 	if named >= 0 {
-		c.step = named + 1
+		c.step = named
 	}
 	c.purpose = r.purpose(c)
 	return c
+}
+
+// heed takes in what the CLI says of itself, in the system prompt or between
+// messages: where it works, and which tools it offers by name only.
+func (c *conversation) heed(text string) {
+	if all := workingDir.FindAllStringSubmatch(text, -1); all != nil {
+		c.cwd = strings.TrimSpace(all[len(all)-1][1])
+	}
+	_, list, found := strings.Cut(text, deferredMark)
+	if !found {
+		return
+	}
+	_, list, _ = strings.Cut(list, "\n")
+	for line := range strings.Lines(list) {
+		name := strings.TrimSpace(line)
+		if !toolName.MatchString(name) {
+			break
+		}
+		if _, offered := c.tools[name]; !offered {
+			c.tools[name] = false
+		}
+	}
+}
+
+// fetch marks the tools of a search for exact names as usable.
+func (c *conversation) fetch(query string) {
+	names, exact := strings.CutPrefix(query, "select:")
+	if !exact {
+		return
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		if _, known := c.tools[name]; known {
+			c.tools[name] = true
+		}
+	}
+}
+
+// unfetched lists the tools of an answer that must be searched for first.
+func (c *conversation) unfetched(blocks []outBlock) (names []string) {
+	if !c.tools[toolSearch] {
+		return nil
+	}
+	for _, b := range blocks {
+		if usable, known := c.tools[b.Name]; b.Type == ToolUse && known && !usable && !slices.Contains(names, b.Name) {
+			names = append(names, b.Name)
+		}
+	}
+	return names
 }
 
 func (r *request) purpose(c conversation) purpose {
@@ -232,7 +297,7 @@ func (c conversation) holds(w *When) bool {
 	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") {
 		return false
 	}
-	if w.Tool != "" && !c.tools[w.Tool] {
+	if _, offered := c.tools[w.Tool]; w.Tool != "" && !offered {
 		return false
 	}
 	has := func(s string) bool {
@@ -246,10 +311,10 @@ func (c conversation) holds(w *When) bool {
 	return (w.ResultHas == "" || has(w.ResultHas)) && (w.ResultLacks == "" || !has(w.ResultLacks))
 }
 
-// toolID names a tool call so that the next request tells the step. The same
-// request always gets the same id; another place in a session another one.
-func (c conversation) toolID(step, index int) string {
+// toolID names a tool call so that the next request tells which step is next.
+// The same request always gets the same id; another place in a session another one.
+func (c conversation) toolID(next, index int) string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %d %s", c.messages, step, index, c.prompt)
-	return fmt.Sprintf("toolu_demo_%03d_%02d_%016x", step, index, h.Sum64())
+	fmt.Fprintf(h, "%d %d %d %s", c.messages, next, index, c.prompt)
+	return fmt.Sprintf("toolu_demo_%03d_%02d_%016x", next, index, h.Sum64())
 }

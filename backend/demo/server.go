@@ -94,8 +94,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.observe(ob)
 	switch {
-	case path == "" && (r.Method == http.MethodHead || r.Method == http.MethodGet):
-		// The CLI opens its connection with HEAD / before the first prompt.
+	case (path == "" || path == "/api/hello") && (r.Method == http.MethodHead || r.Method == http.MethodGet):
+		// The CLI opens its connection with one of these before the first prompt.
 		writeJSON(w, http.StatusOK, map[string]any{"service": "loop demo model", "scripts": h.lib.Names()})
 	case path == "/v1/models" && r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, h.models())

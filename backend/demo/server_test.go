@@ -96,6 +96,27 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestDeferredTools: newer CLIs offer MCP tools by name only; the model has to
+// fetch them, and the script's step comes after.
+func TestDeferredTools(t *testing.T) {
+	c := newTalk(t, Options{})
+	c.tools = []string{"Bash", "Write", "Edit", "ToolSearch"}
+	c.say("user", "demo:tools\ngo")
+	c.say("system", "# Environment\n - Primary working directory: /elsewhere\n\nThe following deferred tools are now available via ToolSearch. Their schemas are NOT loaded.\nWebFetch\nmcp__loop__send_message\n\nAvailable agent types:\n- claude")
+	all := c.play("nothing")
+	want := []string{"Bash", "Bash", "Write", "Edit", "Bash", "ToolSearch", "mcp__loop__send_message"}
+	if got := calls(all); !slices.Equal(got, want) {
+		t.Errorf("calls %v, want %v", got, want)
+	}
+	search := all[len(all)-3].blocks[0]["input"].(map[string]any)
+	if search["query"] != "select:mcp__loop__send_message" || search["max_results"] != float64(1) {
+		t.Errorf("searched %v", search)
+	}
+	if p := all[1].blocks[0]["input"].(map[string]any)["file_path"]; p != "/elsewhere/loop-demo-tools.txt" {
+		t.Errorf("file path %v", p)
+	}
+}
+
 func TestForeignSession(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.say("user", "demo:tools\ngo")
