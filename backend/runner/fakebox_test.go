@@ -1,0 +1,415 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// boxes are containers with a loop init inside that outlive links and services.
+type boxes struct {
+	cli func(p *proc) // what the CLI does; runs in a goroutine of its own
+
+	mu      sync.Mutex
+	down    bool // the engine does not answer
+	all     []*box
+	noHello bool
+	oom     bool
+	opened  int
+	calls   []string
+	ensure  func(ctx context.Context) error
+}
+
+type box struct {
+	c       core.Container
+	running bool
+	exit    int
+	after   time.Duration // scheduled removal; -1 is none
+	procs   map[core.SpawnID]*proc
+	links   map[*fakeLink]bool
+	routes  map[core.RunID]core.ModelUpstream
+	dropped []core.SpawnID
+}
+
+// proc is a spawned CLI. Its output stays readable after its end, as a spool.
+type proc struct {
+	req    core.SpawnRequest
+	b      *boxes
+	killed chan struct{}
+
+	mu     sync.Mutex
+	out    []byte
+	err    []byte
+	exit   *core.ExitStatus
+	paused string
+	change chan struct{}
+}
+
+func (p *proc) changed(fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fn()
+	close(p.change)
+	p.change = make(chan struct{})
+}
+
+func (p *proc) print(s string)  { p.changed(func() { p.out = append(p.out, s...) }) }
+func (p *proc) stderr(s string) { p.changed(func() { p.err = append(p.err, s...) }) }
+func (p *proc) end(code int) {
+	p.changed(func() {
+		if p.exit == nil {
+			p.exit = &core.ExitStatus{Code: code}
+		}
+	})
+}
+
+func (p *proc) kill() {
+	p.changed(func() {
+		if p.exit == nil {
+			p.exit = &core.ExitStatus{Code: 137, Signal: "SIGKILL"}
+			close(p.killed)
+		}
+	})
+}
+
+var errEngine = core.Fail(core.CodeEngineLost, errors.New("connection refused"), "The container engine does not answer.", "Start it.")
+
+func (b *boxes) note(format string, a ...any) {
+	b.calls = append(b.calls, fmt.Sprintf(format, a...))
+}
+
+func (b *boxes) find(id core.ContainerID) *box {
+	for _, x := range b.all {
+		if x.c.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+func (b *boxes) Ensure(ctx context.Context) error {
+	if b.ensure != nil {
+		return b.ensure(ctx)
+	}
+	return nil
+}
+
+func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return core.Container{}, errEngine
+	}
+	x := &box{
+		c:       core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
+		running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, routes: map[core.RunID]core.ModelUpstream{},
+	}
+	b.all = append(b.all, x)
+	b.note("start %s", x.c.ID)
+	return x.c, nil
+}
+
+func (b *boxes) Stop(_ context.Context, id core.ContainerID, _ time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return errEngine
+	}
+	x := b.find(id)
+	if x == nil {
+		return core.ErrNotFound
+	}
+	if x.running {
+		b.note("stop %s", id)
+	}
+	b.halt(x, 143)
+	return nil
+}
+
+// halt ends a container's processes and links; the lock is held.
+func (b *boxes) halt(x *box, code int) {
+	if !x.running {
+		return
+	}
+	x.running, x.exit, x.c.Status = false, code, core.ContainerStopped
+	for _, p := range x.procs {
+		p.kill()
+	}
+	for l := range x.links {
+		l.breakOff()
+	}
+}
+
+// die is a container ending by itself.
+func (b *boxes) die(i, code int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.halt(b.all[i], code)
+}
+
+func (b *boxes) ScheduleRemoval(_ context.Context, id core.ContainerID, after time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return errEngine
+	}
+	if x := b.find(id); x != nil {
+		x.after = after
+		b.note("remove %s after %s", id, after)
+	}
+	return nil
+}
+
+func (b *boxes) Facts(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return core.ContainerFacts{}, errEngine
+	}
+	x := b.find(id)
+	if x == nil {
+		return core.ContainerFacts{}, core.ErrNotFound
+	}
+	return core.ContainerFacts{ID: id, Running: x.running, ExitCode: x.exit, OOMKilled: b.oom && !x.running}, nil
+}
+
+func (b *boxes) List(context.Context) (out []core.Container, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return nil, errEngine
+	}
+	for _, x := range b.all {
+		out = append(out, x.c)
+	}
+	return out, nil
+}
+
+// breakLinks cuts every link; containers go on.
+func (b *boxes) breakLinks() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.all {
+		for l := range x.links {
+			l.breakOff()
+		}
+	}
+}
+
+func (b *boxes) Open(ctx context.Context, c core.Container) (core.Link, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened++
+	x := b.find(c.ID)
+	if b.down || b.noHello || x == nil || !x.running {
+		return nil, core.Fail(core.CodeNoLink, core.ErrLinkDown, "Nothing answered in the container.", "Run “loop doctor”.")
+	}
+	l := &fakeLink{b: b, x: x, done: make(chan struct{})}
+	x.links[l] = true
+	return l, ctx.Err()
+}
+
+type fakeLink struct {
+	b    *boxes
+	x    *box
+	once sync.Once
+	done chan struct{}
+}
+
+func (l *fakeLink) breakOff() { l.once.Do(func() { close(l.done) }) }
+
+func (l *fakeLink) proc(id core.SpawnID) (*proc, error) {
+	select {
+	case <-l.done:
+		return nil, fmt.Errorf("call: %w", core.ErrLinkDown)
+	default:
+	}
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	p := l.x.procs[id]
+	if p == nil {
+		return nil, core.ErrNotFound
+	}
+	return p, nil
+}
+
+func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+	if p, err := l.proc(req.ID); err == nil || errors.Is(err, core.ErrLinkDown) {
+		_ = p
+		return core.SpawnInfo{ID: req.ID}, err
+	}
+	p := &proc{req: req, b: l.b, killed: make(chan struct{}), change: make(chan struct{})}
+	l.b.mu.Lock()
+	l.x.procs[req.ID] = p
+	l.b.note("spawn in %s", l.x.c.ID)
+	l.b.mu.Unlock()
+	go l.b.cli(p)
+	return core.SpawnInfo{ID: req.ID}, nil
+}
+
+func (l *fakeLink) Spawns(context.Context) (out []core.SpawnInfo, err error) {
+	if _, err := l.proc(""); errors.Is(err, core.ErrLinkDown) {
+		return nil, err
+	}
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	for id, p := range l.x.procs {
+		p.mu.Lock()
+		out = append(out, core.SpawnInfo{ID: id, Exit: p.exit, OutEnd: int64(len(p.out)), ErrEnd: int64(len(p.err)), Paused: p.paused})
+		p.mu.Unlock()
+	}
+	return out, nil
+}
+
+func (l *fakeLink) Read(_ context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
+	p, err := l.proc(id)
+	if err != nil {
+		return nil, err
+	}
+	return &procReader{p: p, errs: stream == "err", off: offset, link: l.done, closed: make(chan struct{})}, nil
+}
+
+func (l *fakeLink) Kill(_ context.Context, id core.SpawnID) error {
+	p, err := l.proc(id)
+	if err != nil {
+		return err
+	}
+	l.b.mu.Lock()
+	l.b.note("kill")
+	l.b.mu.Unlock()
+	p.kill()
+	return nil
+}
+
+func (l *fakeLink) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, error) {
+	p, err := l.proc(id)
+	for err == nil {
+		p.mu.Lock()
+		exit, change := p.exit, p.change
+		p.mu.Unlock()
+		if exit != nil {
+			return *exit, nil
+		}
+		select {
+		case <-change:
+		case <-l.done:
+			err = core.ErrLinkDown
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return core.ExitStatus{}, err
+}
+
+func (l *fakeLink) Forget(_ context.Context, id core.SpawnID) error {
+	if _, err := l.proc(id); err != nil {
+		return err
+	}
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	delete(l.x.procs, id)
+	l.x.dropped = append(l.x.dropped, id)
+	l.b.note("forget")
+	return nil
+}
+
+func (l *fakeLink) RouteModel(run core.RunID, up core.ModelUpstream) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.x.routes[run] = up
+}
+
+func (l *fakeLink) Stdin(context.Context, core.SpawnID) (io.WriteCloser, error) {
+	return nil, errors.ErrUnsupported
+}
+func (l *fakeLink) Resize(context.Context, core.SpawnID, uint16, uint16) error { return nil }
+func (l *fakeLink) Signal(context.Context, core.SpawnID, string) error         { return nil }
+func (l *fakeLink) Ping(context.Context) (time.Duration, error)                { return 0, nil }
+func (l *fakeLink) Done() <-chan struct{}                                      { return l.done }
+func (l *fakeLink) Close() error                                               { l.breakOff(); return nil }
+
+// procReader follows a stream; a nil link reads what is there, as from a file.
+type procReader struct {
+	p      *proc
+	errs   bool
+	off    int64
+	link   <-chan struct{}
+	file   bool
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (r *procReader) Read(b []byte) (int, error) {
+	for {
+		select {
+		case <-r.link:
+			return 0, fmt.Errorf("read: %w", core.ErrLinkDown)
+		case <-r.closed:
+			return 0, io.ErrClosedPipe
+		default:
+		}
+		r.p.mu.Lock()
+		data := r.p.out
+		if r.errs {
+			data = r.p.err
+		}
+		exit, change := r.p.exit, r.p.change
+		n := 0
+		if r.off < int64(len(data)) {
+			n = copy(b, data[r.off:])
+			r.off += int64(n)
+		}
+		r.p.mu.Unlock()
+		if n > 0 {
+			return n, nil
+		}
+		if exit != nil || r.file {
+			return 0, io.EOF
+		}
+		select {
+		case <-change:
+		case <-r.link:
+		case <-r.closed:
+		}
+	}
+}
+
+func (r *procReader) Close() error { r.once.Do(func() { close(r.closed) }); return nil }
+
+// spoolFiles shows the boxes' spools as files on the host.
+type spoolFiles struct{ b *boxes }
+
+func (s spoolFiles) find(id core.SpawnID) *proc {
+	s.b.mu.Lock()
+	defer s.b.mu.Unlock()
+	for _, x := range s.b.all {
+		if p := x.procs[id]; p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s spoolFiles) Open(_ context.Context, _ core.ChannelID, id core.SpawnID, off int64) (io.ReadCloser, error) {
+	p := s.find(id)
+	if p == nil {
+		return nil, core.ErrNotFound
+	}
+	return &procReader{p: p, off: off, file: true, closed: make(chan struct{})}, nil
+}
+
+func (s spoolFiles) Exit(_ context.Context, _ core.ChannelID, id core.SpawnID) (core.ExitStatus, bool) {
+	return core.ExitStatus{}, false // a container that died took loop init with it
+}
+
+func (s spoolFiles) Drop(_ context.Context, _ core.ChannelID, id core.SpawnID) error {
+	s.b.mu.Lock()
+	defer s.b.mu.Unlock()
+	s.b.note("drop spool")
+	return nil
+}

@@ -1,0 +1,221 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// memStore keeps what the real store keeps, by the same rules; the store's own
+// tests prove those. fault is asked before and after each writing call.
+type memStore struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	channels map[core.ChannelID]*core.Channel
+	runs     map[core.RunID]*core.Run
+	order    []core.RunID
+	events   []core.Event
+	claims   int
+	fault    func(call string, after bool) error
+}
+
+func newMemStore(channels ...core.Channel) *memStore {
+	s := &memStore{now: time.Now, channels: map[core.ChannelID]*core.Channel{}, runs: map[core.RunID]*core.Run{}}
+	for _, c := range channels {
+		s.channels[c.ID] = &c
+	}
+	return s
+}
+
+// write runs fn as one transaction between the fault's two chances.
+func (s *memStore) write(call string, fn func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault != nil {
+		if err := s.fault(call, false); err != nil {
+			return err
+		}
+	}
+	if err := fn(); err != nil {
+		return err
+	}
+	if s.fault != nil {
+		return s.fault(call, true)
+	}
+	return nil
+}
+
+func (s *memStore) insert(evs []core.Event) []core.Event {
+	out := make([]core.Event, len(evs))
+	for i, e := range evs {
+		e.ID = int64(len(s.events) + 1)
+		s.events = append(s.events, e)
+		out[i] = e
+	}
+	return out
+}
+
+func (s *memStore) Channel(_ context.Context, id core.ChannelID) (core.Channel, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.channels[id]; c != nil {
+		return *c, nil
+	}
+	return core.Channel{}, core.ErrNotFound
+}
+
+func (s *memStore) Run(_ context.Context, id core.RunID) (core.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.runs[id]; r != nil {
+		return *r, nil
+	}
+	return core.Run{}, core.ErrNotFound
+}
+
+func (s *memStore) list(keep func(*core.Run) bool) (out []core.Run) {
+	for _, id := range s.order {
+		if r := s.runs[id]; keep(r) {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+func (s *memStore) Queue(_ context.Context, ch core.ChannelID) ([]core.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.list(func(r *core.Run) bool { return r.ChannelID == ch && r.State == core.RunQueued }), nil
+}
+
+func (s *memStore) QueueLengths(context.Context) (map[core.ChannelID]int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[core.ChannelID]int{}
+	for _, r := range s.list(func(r *core.Run) bool { return r.State == core.RunQueued }) {
+		out[r.ChannelID]++
+	}
+	return out, nil
+}
+
+func (s *memStore) ActiveRuns(context.Context) ([]core.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.list(func(r *core.Run) bool { return r.State == core.RunStarting || r.State == core.RunRunning }), nil
+}
+
+func (s *memStore) Enqueue(_ context.Context, run core.Run, evs ...core.Event) (stored core.Run, out []core.Event, created bool, err error) {
+	err = s.write("enqueue", func() error {
+		if r := s.runs[run.ID]; r != nil {
+			if r.Prompt != run.Prompt {
+				return core.ErrConflict
+			}
+			stored = *r
+			return nil
+		}
+		run.State = core.RunQueued
+		s.runs[run.ID] = &run
+		s.order = append(s.order, run.ID)
+		stored, out, created = run, s.insert(evs), true
+		return nil
+	})
+	return stored, out, created, err
+}
+
+func (s *memStore) ClaimNext(_ context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
+	err = s.write("claim", func() error {
+		var best *core.Run
+		for _, id := range s.order {
+			r := s.runs[id]
+			if r.ChannelID != ch {
+				continue
+			}
+			if r.State == core.RunStarting || r.State == core.RunRunning {
+				return nil
+			}
+			if r.State == core.RunQueued && !r.NotBefore.After(s.now()) && (best == nil || r.Priority > best.Priority) {
+				best = r
+			}
+		}
+		if best != nil {
+			best.State, best.StartedAt = core.RunStarting, s.now()
+			run, ok = *best, true
+			s.claims++
+		}
+		return nil
+	})
+	return run, ok && err == nil, err
+}
+
+func (s *memStore) UpdateRun(_ context.Context, run core.Run, evs ...core.Event) (out []core.Event, err error) {
+	err = s.write("update", func() error {
+		r := s.runs[run.ID]
+		if r == nil {
+			return core.ErrNotFound
+		}
+		if r.State.Terminal() || run.State.Terminal() || r.State == core.RunRunning && run.State != core.RunRunning {
+			return fmt.Errorf("%w: %s to %s", core.ErrConflict, r.State, run.State)
+		}
+		off := r.SpoolOffset
+		if r.SpawnID != run.SpawnID || run.State == core.RunQueued {
+			off = 0
+		}
+		*r = run
+		r.SpoolOffset = off
+		out = s.insert(evs)
+		return nil
+	})
+	return out, err
+}
+
+func (s *memStore) AppendEvents(_ context.Context, id core.RunID, from, to int64, evs ...core.Event) (out []core.Event, err error) {
+	err = s.write("append", func() error {
+		r := s.runs[id]
+		if r == nil || r.State.Terminal() || r.State == core.RunQueued || r.SpoolOffset != from || to < from {
+			return fmt.Errorf("%w: append %d to %d at %+v", core.ErrConflict, from, to, r)
+		}
+		r.SpoolOffset = to
+		out = s.insert(evs)
+		return nil
+	})
+	return out, err
+}
+
+func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event) (out []core.Event, err error) {
+	err = s.write("finish", func() error {
+		r := s.runs[run.ID]
+		if r == nil || r.State.Terminal() || !run.State.Terminal() {
+			return fmt.Errorf("%w: finish %+v", core.ErrConflict, r)
+		}
+		*r = run
+		if run.State == core.RunDone && run.Outcome.SessionID != "" {
+			s.channels[run.ChannelID].SessionID = run.Outcome.SessionID
+		}
+		out = s.insert(evs)
+		return nil
+	})
+	return out, err
+}
+
+func (s *memStore) SetChannelSession(_ context.Context, ch core.ChannelID, id core.SessionID) error {
+	return s.write("session", func() error {
+		s.channels[ch].SessionID = id
+		return nil
+	})
+}
+
+// timeline returns the stored events of a run.
+func (s *memStore) timeline(id core.RunID) (out []core.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.events {
+		if e.RunID == id {
+			out = append(out, e)
+		}
+	}
+	return out
+}
