@@ -46,6 +46,9 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 	app := &App{}
 	opts.Window = app
 	d, err := daemon.New(ctx, opts)
+	if errors.Is(err, daemon.ErrRunning) {
+		return daemon.ShowRunning(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -63,10 +66,6 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		Bind:               d.Bound(),
 		ErrorFormatter:     formatError,
 		LogLevelProduction: logger.ERROR,
-		SingleInstanceLock: &options.SingleInstanceLock{
-			UniqueId:               "loop-" + d.InstallID(),
-			OnSecondInstanceLaunch: func(options.SecondInstanceData) { app.show() },
-		},
 		// A window that is dragged a file must not navigate to it.
 		DragAndDrop: &options.DragAndDrop{DisableWebViewDrop: true},
 		Linux:       &linux.Options{ProgramName: "loop", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
@@ -125,7 +124,8 @@ func (a *App) beforeClose(ctx context.Context) (prevent bool) {
 	return true
 }
 
-func (a *App) show() {
+// Show brings the window to the front, also when it is hidden.
+func (a *App) Show() {
 	if ctx := a.window(); ctx != nil {
 		runtime.WindowUnminimise(ctx)
 		runtime.WindowShow(ctx)

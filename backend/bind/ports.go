@@ -68,6 +68,7 @@ type DoctorService interface {
 type Native interface {
 	PickFolder() (string, error) // empty when the person closed the dialog
 	OpenURL(url string) error
+	Show() // brings the window to the front, hidden or not
 }
 
 // LiveMessage is the part of a message that was streamed but is not complete,

@@ -110,3 +110,12 @@ func (s *System) OpenURL(link string) error {
 	}
 	return s.Window.OpenURL(u.String())
 }
+
+// Show brings the window to the front; a second start of the app calls it.
+func (s *System) Show() error {
+	if s.Window == nil {
+		return core.Fail("no_native_dialog", nil, "This Loop runs without a window.", "Open its page in a browser.")
+	}
+	s.Window.Show()
+	return nil
+}

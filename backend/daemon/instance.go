@@ -1,18 +1,22 @@
 package daemon
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"loop/backend/config"
 	"loop/backend/core"
 )
 
@@ -104,6 +108,42 @@ func writeInstance(home string, i Instance) error {
 func removeInstance(home string) error {
 	if err := os.Remove(filepath.Join(home, instanceFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove instance file: %w", err)
+	}
+	return nil
+}
+
+// showTimeout bounds the request to the running instance.
+const showTimeout = 5 * time.Second
+
+// ShowRunning asks the instance that works on the Loop folder to bring its
+// window to the front.
+func ShowRunning(ctx context.Context) error {
+	home, err := config.Home()
+	if err != nil {
+		return err
+	}
+	i, err := ReadInstance(home)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, showTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL+"api/call/System.Show", strings.NewReader("[]"))
+	if err != nil {
+		return fmt.Errorf("ask the running instance: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+i.Token)
+	req.Header.Set("Content-Type", "application/json")
+	// Straight to this machine: a proxy has no business with the token.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the running instance: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return core.Fail(core.CodeConflict, ErrRunning, fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
+			"Open its page in a browser (it printed the address when it started), or close it and start this one again.")
 	}
 	return nil
 }
