@@ -97,11 +97,13 @@ func (w *work) readToExit(ctx context.Context) (core.ExitStatus, error) {
 			return core.ExitStatus{}, fmt.Errorf("wait for agent: %w", err)
 		}
 	}
-	rc, err := l.Read(ctx, w.run.SpawnID, "out", w.readOff)
+	reading, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	rc, err := l.Read(reading, w.run.SpawnID, "out", w.readOff)
 	if err != nil {
 		return core.ExitStatus{}, fmt.Errorf("read output: %w", err)
 	}
-	if err := w.follow(ctx, rc); err != nil {
+	if err := w.follow(ctx, rc, interrupt); err != nil {
 		return core.ExitStatus{}, fmt.Errorf("read output: %w", err)
 	}
 	st, err := l.Wait(ctx, w.run.SpawnID)
@@ -132,8 +134,6 @@ func (w *work) stderr(ctx context.Context) string {
 			return ""
 		}
 		defer rc.Close()
-		stop := context.AfterFunc(ctx, func() { rc.Close() })
-		defer stop()
 		b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
 		return string(b)
 	}
@@ -308,7 +308,7 @@ func (w *work) salvage(ctx context.Context, e ending) (ending, error) {
 	}
 	rc, err := w.s.p.Spools.Open(ctx, w.run.ChannelID, w.run.SpawnID, w.readOff)
 	if err == nil {
-		err = w.follow(ctx, rc)
+		err = w.follow(ctx, rc, func() {})
 	}
 	if ctx.Err() != nil {
 		return e, errQuit

@@ -30,8 +30,9 @@ func (w *work) conclude(ctx context.Context, e ending) {
 	w.s.p.Publish(evs...)
 	w.s.p.Publish(w.s.queueEvent(w.run))
 	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.SessionID {
-		w.ch.SessionID = w.run.Outcome.SessionID
-		w.s.p.Publish(w.event(core.EventChannelUpdated, w.ch))
+		if ch, err := w.s.p.Store.Channel(context.WithoutCancel(ctx), w.run.ChannelID); err == nil {
+			w.s.p.Publish(w.event(core.EventChannelUpdated, ch))
+		}
 	}
 }
 

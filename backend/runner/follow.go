@@ -25,8 +25,9 @@ type parsed struct {
 
 // follow reads one stream to its end and stores what it says. It returns nil at
 // the stream's end, errQuit when Loop closes, or the error that broke the
-// stream; the caller may go on at w.readOff with another stream. It closes rc.
-func (w *work) follow(ctx context.Context, rc io.ReadCloser) error {
+// stream; the caller may go on at w.readOff with another stream. It closes rc,
+// after interrupt, which ends a Read that waits.
+func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) error {
 	lines := make(chan parsed, 64)
 	quit := make(chan struct{})
 	var readErr error // read after lines is closed
@@ -55,6 +56,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser) error {
 	}()
 	defer func() { // the reading goroutine ends before follow returns
 		close(quit)
+		interrupt()
 		rc.Close()
 		for range lines {
 		}

@@ -85,14 +85,6 @@ func (w *work) resume(ctx context.Context) {
 			}
 		}
 	}
-	// The launch says where model calls go and how long the run may take.
-	if _, _, launch, err := w.s.p.Specs(ctx, w.run, w.ch); err == nil {
-		w.launch = launch
-	} else if ctx.Err() != nil {
-		return
-	} else {
-		w.log.Warn("resolve container of a run taken over", "error", err)
-	}
 	dead, err := w.reconnect(ctx)
 	if err != nil {
 		w.closeLink()

@@ -17,6 +17,10 @@ import (
 // (1 MiB) beside everything else of the spawn request.
 const MaxPrompt = 512 << 10
 
+// cancelWait is how long Cancel waits for the proof: the longest ladder of an
+// engine that answers (killWait, drainWait, a container's stop) and some more.
+const cancelWait = time.Minute
+
 // Service runs prompts. Its methods may be called from any goroutine; nothing
 // is started before Run.
 type Service struct {
@@ -196,6 +200,8 @@ func (s *Service) Cancel(ctx context.Context, id core.RunID) error {
 		return core.Fail(core.CodeConflict, err, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
 	}
 	w.end(errCancelled)
+	ctx, cancel := context.WithTimeout(ctx, cancelWait)
+	defer cancel()
 	select {
 	case <-w.done:
 	case <-ctx.Done():

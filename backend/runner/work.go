@@ -42,6 +42,7 @@ type work struct {
 	launch    Launch
 	container core.Container
 	resumed   bool // taken over from an earlier launch of Loop
+	launched  bool // launch is known, of a run taken over
 	setupEnd  error
 
 	parser   *transcript.Parser
@@ -210,6 +211,16 @@ func (w *work) say(ctx context.Context, level, text string) error {
 
 func (w *work) openLink(ctx context.Context) error {
 	w.closeLink()
+	if w.resumed && !w.launched {
+		// The launch says where model calls go and how long the run may take. It
+		// is resolved here because here the engine is known to answer.
+		_, _, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+		if err != nil {
+			w.log.Warn("resolve container of a run taken over", "error", err)
+		} else {
+			w.launch, w.launched = launch, true
+		}
+	}
 	l, err := w.s.p.Links.Open(ctx, w.container)
 	if err != nil {
 		return err
