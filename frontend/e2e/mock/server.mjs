@@ -116,7 +116,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
       res.writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store" });
       res.end(JSON.stringify(v));
     };
-    if (!state.accept) {
+    if (!state.accept && url.pathname.startsWith("/api/")) {
       req.socket.destroy();
       return;
     }
@@ -168,8 +168,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
     world, play, log, token, address, url: `${address}/#token=${token}`,
-    /** Cuts every connection and refuses new ones until up() is called. */
-    down() { state.accept = false; for (const s of sockets) s.terminate(); server.closeAllConnections(); },
+    /** Cuts every socket and answers no call until up() is called; the page itself still loads. */
+    down() { state.accept = false; for (const s of sockets) s.terminate(); },
     up() { state.accept = true; },
     /** Cuts the event sockets only: the page comes back and takes a new snapshot. */
     cut(code = 1013) { for (const s of sockets) s.close(code); },

@@ -26,5 +26,5 @@ export function splitBlocks(text: string): string[] {
 
 /** A line that cannot belong to the list, quote or table before it. */
 function startsBlock(line: string): boolean {
-  return /^[^\s\-+*>|\d]/.test(line) || /^\*\*/.test(line);
+  return /^[^\s\-+*>|\d]/.test(line) || line.startsWith("**");
 }

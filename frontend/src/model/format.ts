@@ -2,7 +2,7 @@
 
 export function duration(ms: number): string {
   if (!(ms >= 0)) return "";
-  if (ms < 50) return "0 s";
+  if (ms < 50) return "<0.1 s";
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
   const s = Math.round(ms / 1000);
   if (s < 60) return `${s} s`;
@@ -10,6 +10,16 @@ export function duration(ms: number): string {
   if (m < 60) return s % 60 === 0 ? `${m} m` : `${m} m ${s % 60} s`;
   const h = Math.floor(m / 60);
   return m % 60 === 0 ? `${h} h` : `${h} h ${m % 60} m`;
+}
+
+/** For a quiet margin: nothing at all when it took no time worth a word. */
+export function quietDuration(ms: number): string {
+  return ms < 50 ? "" : duration(ms);
+}
+
+/** For checks, where milliseconds are what one looks at. */
+export function fineDuration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : duration(ms);
 }
 
 /** Whole units only, for a clock that ticks. */

@@ -19,6 +19,9 @@ export const connectionStore = createStore<ConnectionStore>(() => ({ state: "con
 export const frameStore = createStore<FrameState>(() => emptyFrame);
 export const outboxStore = createStore<{ letters: Outbox }>(() => ({ letters: [] }));
 
+/** Text in the prompt boxes, by channel. */
+export const draftsStore = createStore<Record<ChannelID, string>>(() => ({}));
+
 export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number };
 export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0 }));
 

@@ -3,12 +3,13 @@ import { useRef } from "react";
 const FORGET_MS = 700; // between two keys of one word
 
 /** Finds the next name that begins with what was typed in quick succession. */
-export function useTypeAhead(names: string[], at: number): (key: string) => number {
-  const typed = useRef({ text: "", when: 0 });
+export function useTypeAhead(names: string[], at: number, list = ""): (key: string) => number {
+  const typed = useRef({ text: "", when: 0, list });
   return (key) => {
     const t = typed.current;
     const now = Date.now();
-    t.text = now - t.when > FORGET_MS ? key : t.text + key;
+    t.text = now - t.when > FORGET_MS || t.list !== list ? key : t.text + key; // another list, another word
+    t.list = list;
     t.when = now;
     const want = t.text.toLowerCase();
     const from = t.text.length > 1 ? at : at + 1;

@@ -38,6 +38,11 @@ export function ChannelTree() {
 
   function onKey(e: KeyboardEvent) {
     const row = rows[at];
+    if (row && (e.key === "ContextMenu" || (e.key === "F10" && e.shiftKey))) {
+      e.preventDefault();
+      e.currentTarget.querySelectorAll(".row")[at]?.dispatchEvent(new Event("contextmenu"));
+      return;
+    }
     if (!row || e.ctrlKey || e.metaKey || e.altKey) return;
     const id = row.channel.channel_id;
     const act: Record<string, () => void> = {
@@ -57,8 +62,11 @@ export function ChannelTree() {
     };
     const f = act[e.key];
     if (f) f();
-    else if (isTypeAheadKey(e)) go(typeAhead(e.key));
-    else return;
+    else if (isTypeAheadKey(e)) {
+      const found = typeAhead(e.key);
+      if (found < 0) return;
+      go(found);
+    } else return;
     e.preventDefault();
   }
 
@@ -96,7 +104,6 @@ function TreeRow({ row, selected, tabbable, open, onFocus, onFold }: RowProps) {
         aria-selected={selected}
         aria-level={depth + 1}
         aria-expanded={hasChildren ? open : undefined}
-        aria-label={`${name}, ${c.state.replace("_", " ")}`}
         title={c.dir}
         style={{ paddingLeft: 10 + depth * 18 }}
         onFocus={onFocus}
@@ -109,7 +116,7 @@ function TreeRow({ row, selected, tabbable, open, onFocus, onFold }: RowProps) {
         <span className="row-name ellipsis">{name}</span>
         <StateWord state={c.state} since={c.running_since} queued={c.queued} />
       </div>
-      <ChannelMenu channel={c} />
+      <ChannelMenu channel={c} inTree />
     </li>
   );
 }

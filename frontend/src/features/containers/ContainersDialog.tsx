@@ -8,12 +8,14 @@ import { Modal } from "../../ui/Modal";
 import { useNow } from "../../ui/useNow";
 import "./containers.css";
 
+const WORD: Record<string, string> = { reserved: "being made", running: "running", stopped: "stopped", "pending-removal": "kept" };
+
 export function ContainersDialog({ onClose }: { onClose(): void }) {
   const containers = useStore(frameStore, (f) => f.containers);
   const channels = useStore(frameStore, (f) => f.channels);
   const now = useNow(containers.length > 0);
   return (
-    <Modal title="Containers" wide onClose={onClose} description="Containers that this Loop folder has made">
+    <Modal title="Containers" wide scrolls onClose={onClose} description="Containers that this Loop folder has made">
       {containers.length === 0 ? (
         <div className="containers-empty">
           <Box size={20} aria-hidden />
@@ -31,7 +33,7 @@ export function ContainersDialog({ onClose }: { onClose(): void }) {
                 <tr key={c.container_id || c.container_name}>
                   <td className="mono selectable">{visible(c.container_name)}</td>
                   <td>{visible(channels.find((x) => x.channel_id === c.channel_id)?.name ?? "removed")}</td>
-                  <td className="tnum">{c.status === "reserved" ? "being made" : c.status.replace("-", " ")}{left > 0 ? `, removed in ${elapsed(left)}` : ""}</td>
+                  <td className="tnum">{WORD[c.status] ?? c.status}{left > 0 ? ` for ${elapsed(left)}` : ""}</td>
                   <td className="tnum">{elapsed(now - Date.parse(c.created_at))}</td>
                   <td><CopyIcon text={c.container_id} name="Copy the container's id" /></td>
                 </tr>

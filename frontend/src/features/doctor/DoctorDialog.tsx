@@ -1,7 +1,7 @@
 import { RefreshCw } from "lucide-react";
 import { useEffect } from "react";
 import { useStore } from "zustand";
-import { duration } from "../../model/format";
+import { fineDuration } from "../../model/format";
 import { doctorStore, frameStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
@@ -20,7 +20,7 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
   const checks = report?.checks ?? [];
   const running = phase === "running";
   return (
-    <Modal title="Checks" wide onClose={onClose} description="What Loop needs on this machine, each tried for real" foot={
+    <Modal title="Checks" wide scrolls onClose={onClose} description="What Loop needs on this machine, each tried for real" foot={
       <>
         <span className="grow muted" role="status">{running ? "Each check performs the operation; this takes some seconds." : ""}</span>
         <CopyButton look="" text={() => reportText(frameStore.getState(), checks)}>Copy this report</CopyButton>
@@ -34,7 +34,7 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
       <ul className="checks">
         {checks.length === 0 && running && <CheckRow state="busy" title="Checking" summary="Engine, image, link, certificates, model access, display, disk." />}
         {checks.map((c) => (
-          <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? duration(c.duration_ms) : undefined} />
+          <CheckRow key={c.id} state={running ? "busy" : c.state} title={c.title} summary={c.summary} remedy={c.remedy} detail={c.detail} aside={c.duration_ms > 0 && !running ? fineDuration(c.duration_ms) : undefined} />
         ))}
       </ul>
     </Modal>

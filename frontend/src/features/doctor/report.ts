@@ -1,7 +1,7 @@
 // The checks as text to paste into a bug report. No key is in it: Loop never sends one.
 import type { DoctorCheck } from "../../api/types";
 import type { FrameState } from "../../model/frame";
-import { duration } from "../../model/format";
+import { fineDuration } from "../../model/format";
 
 const WORD = { ok: "ok", warn: "warning", fail: "FAILED", skip: "not tried" };
 
@@ -11,7 +11,7 @@ export function reportText(f: FrameState, checks: DoctorCheck[]): string {
   if (f.image) lines.push(`Agent image: ${f.image.state}${f.image.note ? ` (${f.image.note})` : ""}`);
   lines.push(`Gate: ${f.gate || "unknown"}`, `Credentials: ${f.config?.has_credentials ? (f.config.credential_kind ?? "set") : "none"}`, "");
   for (const c of checks) {
-    lines.push(`[${WORD[c.state] ?? c.state}] ${c.title}: ${c.summary}${c.duration_ms ? ` (${duration(c.duration_ms)})` : ""}`);
+    lines.push(`[${WORD[c.state] ?? c.state}] ${c.title}: ${c.summary}${c.duration_ms ? ` (${fineDuration(c.duration_ms)})` : ""}`);
     if (c.remedy && c.state !== "ok") lines.push(`    ${c.remedy}`);
     if (c.detail && c.state !== "ok") lines.push(...c.detail.split("\n").map((l) => `    | ${l}`));
   }

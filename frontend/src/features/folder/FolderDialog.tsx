@@ -47,7 +47,7 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
   }, [go]);
 
   const rows = list ? [...(hasParent(list) ? [{ name: "..", path: list.parent }] : []), ...(list.entries ?? [])] : [];
-  const typeAhead = useTypeAhead(rows.map((r) => r.name), at);
+  const typeAhead = useTypeAhead(rows.map((r) => r.name), at, list?.path);
   useEffect(() => {
     box.current?.querySelector(`[data-row="${at}"]`)?.scrollIntoView({ block: "nearest" });
   }, [at, list]);

@@ -1,3 +1,4 @@
+import { Unplug } from "lucide-react";
 import { useStore } from "zustand";
 import { connectionStore, frameStore, viewStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
@@ -48,9 +49,14 @@ function Trouble() {
   if (c.state === "offline") {
     return (
       <div className="trouble">
-        <FailureCard quiet failure={{ code: "offline", cause: "Loop does not answer.", remedy: ready ? "What you see is as of the last answer. Prompts you send wait and go out on reconnect." : "Start it with “loop serve” or “make run”; this page connects by itself." }}>
+        <div className="banner need">
+          <Unplug size={14} aria-hidden />
+          <p>
+            <strong>Loop does not answer.</strong>{" "}
+            {ready ? "This is as of its last answer; prompts you send go out on reconnect." : "Start it with “loop serve” or “make run”; this page connects by itself."}
+          </p>
           <Button look="small" onClick={() => session().reconnect()}>Try now</Button>
-        </FailureCard>
+        </div>
       </div>
     );
   }

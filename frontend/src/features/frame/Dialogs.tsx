@@ -1,19 +1,36 @@
-import { lazy, Suspense } from "react";
+import type { ComponentType } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../../model/stores";
 import { RemoveDialog, RenameDialog } from "../channels/ChannelDialogs";
+import { Palette } from "../palette/Palette";
 import { closeDialog } from "./actions";
 
-// Dialogs are fetched when first opened: the first paint does not wait for them.
-const Palette = lazy(() => import("../palette/Palette").then((m) => ({ default: m.Palette })));
-const SettingsDialog = lazy(() => import("../settings/SettingsDialog").then((m) => ({ default: m.SettingsDialog })));
-const FolderDialog = lazy(() => import("../folder/FolderDialog").then((m) => ({ default: m.FolderDialog })));
-const DoctorDialog = lazy(() => import("../doctor/DoctorDialog").then((m) => ({ default: m.DoctorDialog })));
-const ContainersDialog = lazy(() => import("../containers/ContainersDialog").then((m) => ({ default: m.ContainersDialog })));
-const ImageDialog = lazy(() => import("../image/ImageDialog").then((m) => ({ default: m.ImageDialog })));
-const ShortcutsDialog = lazy(() => import("../palette/ShortcutsDialog").then((m) => ({ default: m.ShortcutsDialog })));
+// Fetched when first opened: the first paint does not wait for them. The palette
+// is not among them, or the first keys typed into it would be lost.
+const loaders = {
+  SettingsDialog: () => import("../settings/SettingsDialog").then((m) => m.SettingsDialog),
+  FolderDialog: () => import("../folder/FolderDialog").then((m) => m.FolderDialog),
+  DoctorDialog: () => import("../doctor/DoctorDialog").then((m) => m.DoctorDialog),
+  ContainersDialog: () => import("../containers/ContainersDialog").then((m) => m.ContainersDialog),
+  ImageDialog: () => import("../image/ImageDialog").then((m) => m.ImageDialog),
+  ShortcutsDialog: () => import("../palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
+};
+type Props = { onClose(): void };
+const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }));
+const SettingsDialog = later(loaders.SettingsDialog);
+const FolderDialog = later(loaders.FolderDialog);
+const DoctorDialog = later(loaders.DoctorDialog);
+const ContainersDialog = later(loaders.ContainersDialog);
+const ImageDialog = later(loaders.ImageDialog);
+const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
+  // Fetched in a quiet moment after the first paint, so that none is waited for.
+  useEffect(() => {
+    const t = setTimeout(() => void Promise.all(Object.values(loaders).map((load) => load())), 1500);
+    return () => clearTimeout(t);
+  }, []);
   const dialog = useStore(viewStore, (v) => v.dialog);
   const id = useStore(viewStore, (v) => v.dialogChannel);
   const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === id));

@@ -1,11 +1,12 @@
 // What a person can do from anywhere: the palette, the shortcuts and the buttons share these.
 import type { ChannelID } from "../../api/types";
 import { toFailure } from "../../api/failure";
-import { frameStore, outboxStore, timelineOf, timelinesStore, viewStore } from "../../model/stores";
+import { draftsStore, frameStore, timelineOf, timelinesStore, viewStore } from "../../model/stores";
 import type { Dialog } from "../../model/stores";
 import { channelRows } from "../../model/frame";
 import { activeRun } from "../../model/timeline/state";
-import { saveChoice, saveDraft, loadDraft } from "./memory";
+import { draftOf, setDraft } from "./drafts";
+import { saveChoice } from "./memory";
 import { session, toast, toastFailure } from "./session";
 
 export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
@@ -28,7 +29,9 @@ export function select(id: ChannelID) {
 
 /** Moves the keyboard to the prompt box, on a person's own wish only. */
 export function focusPrompt() {
-  requestAnimationFrame(() => document.querySelector<HTMLTextAreaElement>("[data-prompt]")?.focus());
+  const box = () => document.querySelector<HTMLTextAreaElement>("[data-prompt]");
+  box()?.focus();
+  requestAnimationFrame(() => box()?.focus()); // a channel that was just chosen has its box one frame later
 }
 
 export async function openFolder() {
@@ -61,7 +64,7 @@ export async function openDemo() {
     if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
       frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
     }
-    if (!ch.last_event_id && !loadDraft(ch.channel_id)) saveDraft(ch.channel_id, DEMO_PROMPT);
+    if (!ch.last_event_id && !draftOf(draftsStore.getState(), ch.channel_id)) setDraft(ch.channel_id, DEMO_PROMPT);
     select(ch.channel_id);
     focusPrompt();
   } catch (err) {
@@ -163,10 +166,6 @@ export function toggleSidebar() {
   const open = !viewStore.getState().sidebarOpen;
   viewStore.setState({ sidebarOpen: open });
   saveChoice("sidebar", open ? "" : "closed");
-}
-
-export function hasUnsent(channelId: ChannelID): boolean {
-  return outboxStore.getState().letters.some((l) => l.channelId === channelId);
 }
 
 export { toast };

@@ -25,7 +25,7 @@ function nextRegion(back: boolean) {
   if (all.length === 0) return;
   const at = all.findIndex((el) => el.contains(document.activeElement));
   const el = all[(at + (back ? -1 : 1) + all.length) % all.length];
-  const target = el?.matches("[tabindex],textarea") ? el : el?.querySelector<HTMLElement>("[tabindex='0'],textarea,button:not(:disabled)");
+  const target = el?.matches("[tabindex],textarea") ? el : (el?.querySelector<HTMLElement>("article[tabindex='0'],[role=treeitem][tabindex='0']") ?? el?.querySelector<HTMLElement>("[tabindex='0'],textarea,button:not(:disabled):not([tabindex='-1'])"));
   target?.focus();
 }
 

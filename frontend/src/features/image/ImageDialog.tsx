@@ -11,12 +11,13 @@ import { buildImage, cancelBuild } from "../frame/actions";
 import { CheckIcon } from "../doctor/CheckRow";
 import "./image.css";
 
+const NONE: string[] = [];
 const WORD = { unknown: "Not known yet", missing: "Not built yet", stale: "Out of date: made by another version of Loop", ready: "Ready", building: "Building" };
 
 export function ImageDialog({ onClose }: { onClose(): void }) {
   const image = useStore(frameStore, (f) => f.image);
   const log = useRef<HTMLPreElement>(null);
-  const lines = image?.lines ?? [];
+  const lines = image?.lines ?? NONE;
   useLayoutEffect(() => {
     const el = log.current;
     if (el && el.scrollHeight - el.scrollTop - el.clientHeight < 60) el.scrollTop = el.scrollHeight;

@@ -7,6 +7,7 @@ import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
+import { useReturnFocus } from "../../ui/useReturnFocus";
 import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
 import "./palette.css";
@@ -16,6 +17,7 @@ export function Palette() {
   const channels = useStore(frameStore, (f) => f.channels);
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
+  const restore = useReturnFocus();
   const current = channels.find((c) => c.channel_id === selected);
   const run = (f: () => void) => () => {
     closeDialog();
@@ -26,7 +28,7 @@ export function Palette() {
     <Dialog.Root open onOpenChange={(o) => !o && closeDialog()}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className="dialog palette" aria-describedby={undefined}>
+        <Dialog.Content className="dialog palette" onCloseAutoFocus={restore} aria-describedby={undefined}>
           <Dialog.Title className="sr-only">Go to channel or command</Dialog.Title>
           <Command label="Go to channel or command" loop>
             <Command.Input placeholder="Go to channel or command" autoFocus />

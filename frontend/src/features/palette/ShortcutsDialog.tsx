@@ -5,7 +5,7 @@ import "./palette.css";
 
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   return (
-    <Modal title="Keyboard shortcuts" onClose={onClose}>
+    <Modal title="Keyboard shortcuts" scrolls onClose={onClose}>
       <dl className="shortcuts">
         {SHORTCUTS.map((s) => (
           <div key={s.does}>

@@ -4,13 +4,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { modelName } from "../../model/format";
-import { connectionStore, frameStore, timelineOf, timelinesStore } from "../../model/stores";
+import { connectionStore, draftsStore, frameStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { activeRun } from "../../model/timeline/state";
 import { Button, Kbd } from "../../ui/Button";
 import { composing, keys, MOD } from "../../ui/keys";
 import { send, stopRun } from "../frame/actions";
-import { loadDraft, saveDraft } from "../frame/memory";
+import { draftOf, setDraft } from "../frame/drafts";
 import { session } from "../frame/session";
 import { Banner } from "./Banner";
 import { QueueList } from "./QueueList";
@@ -23,16 +23,13 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const running = useStore(timelinesStore, (all) => activeRun(timelineOf(all, channelId))?.runId ?? "");
   const lastModel = useStore(timelinesStore, (all) => Object.values(timelineOf(all, channelId).built.runs).findLast((r) => r.model)?.model ?? "");
   const online = useStore(connectionStore, (c) => c.state === "online");
-  const [text, setText] = useState(() => loadDraft(channelId));
+  const text = useStore(draftsStore, (d) => draftOf(d, channelId));
   const [stopping, setStopping] = useState("");
   const box = useRef<HTMLTextAreaElement>(null);
   const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
   const busy = running !== "" || channel?.state === "working";
 
-  function change(value: string) {
-    setText(value);
-    saveDraft(channelId, value);
-  }
+  const change = (value: string) => setDraft(channelId, value);
 
   useLayoutEffect(() => {
     const el = box.current;
@@ -92,7 +89,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   }
 
   return (
-    <div className="composer column">
+    <div className="composer">
+      <div className="column">
       <Banner channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
       <div className="prompt-box" data-region="prompt">
@@ -128,6 +126,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
             {busy ? "Queue" : "Send"}
           </Button>
         </div>
+      </div>
       </div>
     </div>
   );

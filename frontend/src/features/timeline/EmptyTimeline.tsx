@@ -4,7 +4,7 @@ import { frameStore, outboxStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { DEMO_PROMPT, send } from "../frame/actions";
-import { saveDraft } from "../frame/memory";
+import { setDraft } from "../frame/drafts";
 import { Starting } from "./rows/StartRow";
 
 export function EmptyTimeline({ channelId }: { channelId: ChannelID }) {
@@ -32,7 +32,7 @@ export function EmptyTimeline({ channelId }: { channelId: ChannelID }) {
         </p>
       )}
       {demo && (
-        <Button look="primary large" onClick={() => { saveDraft(channelId, ""); send(channelId, DEMO_PROMPT); }}>
+        <Button look="primary large" onClick={() => { setDraft(channelId, ""); send(channelId, DEMO_PROMPT); }}>
           Run the demo
         </Button>
       )}

@@ -25,10 +25,8 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
     );
   }
   const last = t.built.items.at(-1);
-  const streaming = last && (last.kind === "text" || last.kind === "thinking") && last.live;
   if (last?.kind === "start" && !last.readyAt) return <div className="tail-space" />;
-  const busyTool = last?.kind === "tool" && !last.result;
-  const word = run.activity || (streaming ? (last.kind === "thinking" ? "Thinking" : "Writing") : busyTool ? "Working" : "Thinking");
+  const word = run.activity || "Working";
   return (
     <div className="column item now" aria-live="off">
       <div className="main">

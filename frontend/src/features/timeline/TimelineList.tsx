@@ -54,10 +54,11 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
 
   const hasMore = t.hasMore && !t.loadingOlder && !t.olderFailure;
-  useLayoutEffect(() => {
+  const older = useCallback(() => {
     const el = scroller.current;
     if (el && hasMore && el.scrollTop < OLDER_AT_PX) void session().loadOlder(channelId);
-  }, [hasMore, channelId, total]);
+  }, [hasMore, channelId]);
+  useLayoutEffect(older, [older, total]);
 
   const toggle = useCallback(
     (key: string) => {
@@ -103,7 +104,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
 
   return (
     <>
-      <div className="scroller" ref={scroller} onScroll={onScroll} onKeyDown={onKey} data-region="timeline" data-following={following}>
+      <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); }} onKeyDown={onKey} data-region="timeline" data-following={following}>
         {t.loadingOlder && <p className="older" role="status">Loading earlier items</p>}
         {t.olderFailure && (
           <p className="older">

@@ -1,14 +1,14 @@
 const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
-const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 export function clock(at: number): string {
   return time.format(at);
 }
 
-/** Today needs only the hour; older things also say their day. */
+/** Today has its hour, older things their day; the exact moment is in the title. */
 export function when(at: number): string {
-  return new Date(at).toDateString() === new Date().toDateString() ? clock(at) : `${day.format(at)} ${clock(at)}`;
+  return new Date(at).toDateString() === new Date().toDateString() ? clock(at) : day.format(at);
 }
 
 export function exact(at: number): string {

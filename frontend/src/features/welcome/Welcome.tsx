@@ -31,8 +31,8 @@ export function Welcome() {
   return (
     <div className="welcome">
       <div className="welcome-column">
-        <h2>Agents that work in containers, not on your machine</h2>
-        <p className="welcome-sub">Four things decide how well. Loop checks each by doing it, not by looking for it.</p>
+        <h2>Agents at work, each in a container of its own</h2>
+        <p className="welcome-sub">Four things to know before the first run. Loop checks each by doing it, not by looking for it.</p>
         {f.ready ? (
           <ul className="checks">
             <EngineRow engine={f.engine} check={check("engine")} link={check("link")} checking={checking} />

@@ -3,7 +3,7 @@
 import type {
   Activity, LoopEvent, MessageCreated, Notice, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
-import type { Built, EndItem, Item, RunInfo, StartItem, ToolItem } from "./items";
+import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
 
 /** Applies stored events in order. Copies once per batch, never mutates its input. */
@@ -70,7 +70,10 @@ function took(b: Built, runId: string, at: number): number {
   const run = touch(b, runId, at);
   const t = Math.max(0, at - run.lastAt);
   run.lastAt = at;
-  ready(b, runId, at);
+  if (!run.ready) {
+    run.ready = true;
+    ready(b, runId, at);
+  }
   return t;
 }
 
@@ -158,12 +161,13 @@ function status(b: Built, ev: LoopEvent, s: Status) {
   }
   if (s.state === "queued") return;
   if (run.endedAt) run.endedAt = 0; // re-attached after it was thought lost
-  if (!run.startedAt) {
+  const fresh = !run.startedAt;
+  if (fresh) {
     run.startedAt = at;
     run.lastAt = at;
     promptToEnd(b, runId);
   }
-  const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
+  const i = fresh ? -1 : b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
   const it = b.items[i];
   if (it?.kind === "start") {
     const steps = s.step && it.steps.at(-1)?.step !== s.step ? [...it.steps, { step: s.step, at }] : it.steps;
@@ -177,29 +181,31 @@ function status(b: Built, ev: LoopEvent, s: Status) {
 
 /** A prompt that waited in the queue is shown where its run begins. */
 function promptToEnd(b: Built, runId: string) {
-  const i = b.items.findIndex((it) => it.kind === "prompt" && it.runId === runId);
+  const i = b.items.findLastIndex((it) => it.kind === "prompt" && it.runId === runId);
   if (i < 0 || i === b.items.length - 1) return;
   const [it] = b.items.splice(i, 1);
   if (it) b.items.push(it);
 }
 
 function finish(b: Built, run: RunInfo, at: number, s: Status) {
+  const key = `d${run.runId}`;
+  if (run.endedAt) b.items = b.items.filter((it) => it.key !== key); // said twice: the later word counts
   run.endedAt = at;
   run.activity = "";
   const gone = new Set(b.live.filter((l) => l.runId === run.runId).map((l) => l.key));
-  b.live = b.live.filter((l) => l.runId !== run.runId);
-  b.items = b.items.map((it): Item => {
-    if (it.runId !== run.runId) return it;
-    if (gone.has(it.key) && (it.kind === "text" || it.kind === "thinking")) return { ...it, live: false };
-    if (it.kind === "tool" && !it.result) return { ...it, orphaned: true };
-    if (it.kind === "start" && !it.readyAt) return { ...it, readyAt: at, failed: s.state !== "done" };
-    return it;
-  });
+  if (gone.size > 0) b.live = b.live.filter((l) => l.runId !== run.runId);
+  // Runs of a channel follow one another: its prompt is where the search can stop.
+  for (let i = b.items.length - 1; i >= 0; i--) {
+    const it = b.items[i];
+    if (!it || it.runId !== run.runId) continue;
+    if (it.kind === "prompt") break;
+    if (gone.has(it.key) && (it.kind === "text" || it.kind === "thinking")) b.items[i] = { ...it, live: false };
+    else if (it.kind === "tool" && !it.result) b.items[i] = { ...it, orphaned: true };
+    else if (it.kind === "start" && !it.readyAt) b.items[i] = { ...it, readyAt: at, failed: s.state !== "done" };
+  }
   const end: EndItem = {
-    kind: "end", key: `d${run.runId}`, at, runId: run.runId, status: s, startedAt: run.startedAt || run.promptAt,
+    kind: "end", key, at, runId: run.runId, status: s, startedAt: run.startedAt || run.promptAt,
     failure: s.failure ?? (s.error ? { code: "internal", cause: s.error } : null),
   };
-  const i = b.items.findIndex((it) => it.key === end.key);
-  if (i >= 0) b.items.splice(i, 1);
   b.items.push(end);
 }

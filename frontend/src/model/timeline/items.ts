@@ -29,6 +29,7 @@ export type RunInfo = {
   startedAt: number;
   promptAt: number;
   endedAt: number; // 0 while it goes on
+  ready: boolean; // the first sign of life was seen
   model: string;
   activity: string;
   activityAt: number;
@@ -47,7 +48,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, model: "", activity: "", activityAt: 0, lastAt: at };
+  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", activityAt: 0, lastAt: at };
 }
 
 export function isTerminal(state: string): boolean {

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { Item, RunInfo } from "../../../model/timeline/items";
-import { duration } from "../../../model/format";
+import { duration, quietDuration } from "../../../model/format";
 import { visible } from "../../../model/text";
 import { SafeText } from "../../../ui/SafeText";
 import { exact, when } from "../clock";
@@ -51,7 +51,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <ToolRow item={item} open={open} onToggle={onToggle} dir={dir} />
-          <Gutter at={item.at} text={item.endedAt && item.name ? duration(item.endedAt - item.at) : ""} />
+          <Gutter at={item.at} text={item.endedAt && item.name ? quietDuration(item.endedAt - item.at) : ""} />
         </>
       );
     case "notice":
@@ -65,7 +65,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <StartRow item={item} open={open} onToggle={onToggle} />
-          <Gutter at={item.at} text={item.readyAt ? duration(item.readyAt - item.at) : ""} />
+          <Gutter at={item.at} text={item.readyAt ? quietDuration(item.readyAt - item.at) : ""} />
         </>
       );
     case "end":

@@ -57,6 +57,7 @@ function ResultMark({ mark, quiet }: { mark: Mark; quiet: boolean }) {
         </span>
       );
     default:
+      if (quiet && !mark.text) return null;
       return (
         <span className="mark">
           {mark.text}

@@ -1,0 +1,74 @@
+// axe on every state, light and dark: no violations.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { equal, test } from "./harness.mjs";
+
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function clean(page, what) {
+  await page.waitForTimeout(200); // an appearing dialog has half its contrast
+  await page.evaluate(source);
+  const found = await page.evaluate(async () => {
+    const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+    return r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`);
+  });
+  equal(found, [], what);
+}
+
+for (const theme of ["dark", "light"]) {
+  const o = { theme, reduced: true };
+  test(`axe ${theme}: first page`, { ...o, scenario: "fresh" }, (page) => clean(page, "first page"));
+  test(`axe ${theme}: timeline, all kinds of rows, opened`, o, async (page) => {
+    await page.getByRole("treeitem", { name: "api-server" }).click();
+    await page.getByText("Fixed.").waitFor();
+    await page.waitForTimeout(500);
+    await clean(page, "end of the timeline");
+    for (const n of ["Edit internal", "Other output", "Plan 2 of 3"]) await page.getByRole("button", { name: n }).first().click();
+    await clean(page, "opened rows");
+    await page.locator(".scroller").evaluate((el) => (el.scrollTop = 0));
+    await page.getByRole("button", { name: "Thought" }).click();
+    await page.getByRole("button", { name: "Started" }).click();
+    await clean(page, "start of the timeline");
+  });
+  test(`axe ${theme}: failed, interrupted, empty`, o, async (page) => {
+    for (const n of ["storefront", "infra", "docs"]) {
+      await page.getByRole("treeitem", { name: n }).click();
+      await page.waitForTimeout(150);
+      await clean(page, n);
+    }
+  });
+  test(`axe ${theme}: running with a queue`, o, async (page) => {
+    await page.getByRole("treeitem", { name: "docs" }).click();
+    for (const t of ["hang", "next", "after"]) {
+      await page.getByRole("textbox", { name: "Prompt" }).fill(t);
+      await page.keyboard.press("Enter");
+    }
+    await page.getByText("after").waitFor();
+    await clean(page, "running");
+  });
+  test(`axe ${theme}: offline`, { ...o, quietErrors: true }, async (page, mock) => {
+    mock.down();
+    await page.getByText("Loop does not answer.").waitFor();
+    await clean(page, "offline");
+  });
+  test(`axe ${theme}: dialogs`, o, async (page) => {
+    await page.getByRole("treeitem", { name: "api-server" }).click();
+    const dialogs = { palette: "Control+k", settings: "Control+,", folder: "Control+o", rename: "F2", remove: "Delete", shortcuts: "?" };
+    for (const [name, keys] of Object.entries(dialogs)) {
+      await page.getByRole("treeitem", { name: "api-server" }).focus();
+      await page.keyboard.press(keys);
+      await page.getByRole("dialog").waitFor();
+      await clean(page, name);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+    for (const name of ["Containers", "Gate:"]) {
+      await page.getByRole("button", { name }).first().click();
+      await page.getByRole("dialog").waitFor();
+      await page.waitForTimeout(300);
+      await clean(page, name);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+  });
+}

@@ -1,0 +1,112 @@
+// What goes wrong: no answer, a lost answer, holes, refusals.
+import { equal, ok, test, until } from "./harness.mjs";
+
+const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
+
+test("offline: said plainly, the prompt waits and goes out once on return", { quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  mock.down();
+  await page.getByText("Loop does not answer.").waitFor();
+  await prompt(page).fill("sent while away");
+  await page.keyboard.press("Enter");
+  await page.getByText("waiting to send").waitFor();
+  await page.reload(); // a page that is opened while nobody answers
+  await page.getByText("this page connects by itself").waitFor();
+  mock.up();
+  await page.getByText("Done", { exact: true }).waitFor({ timeout: 15000 });
+  equal([...mock.world.runs.values()].filter((r) => r.prompt === "sent while away").length, 1, "runs");
+  await page.getByText("waiting to send").waitFor({ state: "detached" });
+});
+
+test("an answer that is lost: sent again with the same id, run once", { quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  mock.world.failNext.set("Runs.Prompt", { code: "disk_full", cause: "The disk is full.", remedy: "Free some space.", detail: "" });
+  await prompt(page).fill("precious words");
+  await page.keyboard.press("Enter");
+  await page.getByText("not sent").waitFor();
+  await page.getByText("The disk is full.").waitFor();
+  await page.getByRole("button", { name: "Put it back" }).click();
+  equal(await prompt(page).inputValue(), "precious words", "text");
+  await page.keyboard.press("Enter");
+  await page.getByText("Done", { exact: true }).waitFor();
+});
+
+test("a socket that fell behind: new snapshot, nothing missing, nothing twice", { speed: 4 }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("go");
+  await page.keyboard.press("Enter");
+  await page.getByText("I'll write").waitFor();
+  mock.cut(1013);
+  await page.getByText("Done", { exact: true }).waitFor({ timeout: 15000 });
+  const id = mock.channel("docs & <b>notes</b>").channel_id;
+  const stored = mock.world.events.get(id);
+  equal(await page.locator("article.tool").count(), stored.filter((e) => e.type === "tool.use").length, "tools");
+  equal(await page.locator("article.text").count(), stored.filter((e) => e.type === "message.created" && e.data.is_bot).length, "texts");
+  equal(await page.locator("article.prompt").count(), 1, "prompts");
+});
+
+test("a hole in the numbering: everything is read again", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  const calls = () => mock.log.filter((c) => c.name === "System.Snapshot").length;
+  const before = calls();
+  mock.world.seq += 5;
+  mock.world.addChannel("newcomer", "/home/ana/src/newcomer");
+  await page.getByRole("treeitem", { name: "newcomer" }).waitFor();
+  await until("a snapshot was taken", () => calls() > before);
+});
+
+test("a wrong key is said, not retried for ever", { quietErrors: true }, async (page, mock, context) => {
+  const other = await context.newPage();
+  await other.goto(`${mock.address}/#token=${"0".repeat(64)}`);
+  await other.getByText("This page has no valid key.").waitFor();
+  const calls = mock.log.length;
+  await other.waitForTimeout(1200);
+  equal(mock.log.length, calls, "calls");
+  await other.goto(mock.url); // pasting the right address into the open page is enough
+  await other.getByRole("treeitem", { name: "api-server" }).waitFor();
+});
+
+test("a run that fails says why, what helps, and can be retried", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("401 please");
+  await page.keyboard.press("Enter");
+  await page.getByText("The model refused the key (401).").waitFor();
+  await page.getByRole("button", { name: "Show details" }).click();
+  await page.getByText("invalid x-api-key").waitFor();
+  await page.getByRole("button", { name: "Copy details" }).click();
+  await until("the clipboard has it", async () => (await page.evaluate(() => navigator.clipboard.readText())).includes("authentication_error"));
+  await page.getByRole("button", { name: "Retry" }).click();
+  await until("a second run", () => [...mock.world.runs.values()].filter((r) => r.prompt === "401 please").length === 2);
+});
+
+test("no engine: first page and timeline say what helps", { scenario: "fresh" }, async (page, mock) => {
+  const failure = { code: "engine_permission", cause: "Docker is there, but this user may not use it.", remedy: "Run “sudo usermod -aG docker ana”.", detail: "permission denied" };
+  mock.world.engine = { ...mock.world.engine, ok: false, failure };
+  mock.world.emit("engine.status", "", "", mock.world.engine);
+  await page.getByText(failure.cause).first().waitFor();
+  await page.getByText(failure.remedy).first().waitFor();
+  await page.getByRole("button", { name: "Demo channel" }).click();
+  await page.locator(".composer").getByText(failure.cause).waitFor();
+});
+
+test("a timeline that cannot be read can be read again", { quietErrors: true }, async (page, mock) => {
+  mock.world.failNext.set("Channels.Timeline", { code: "internal", cause: "The database did not answer.", remedy: "Try again." });
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("The database did not answer.").waitFor();
+  await page.getByRole("button", { name: "Load again" }).click();
+  await page.getByText("Fixed.").waitFor();
+});
+
+test("a folder that cannot be opened says so and stays usable", { quietErrors: true }, async (page) => {
+  await page.keyboard.press("Control+o");
+  await page.getByRole("option", { name: "src" }).waitFor();
+  await page.getByLabel("Path").fill("/nowhere");
+  await page.getByLabel("Path").press("Enter");
+  await page.getByText("That folder cannot be opened.").waitFor();
+  await page.getByLabel("Path").fill("/");
+  await page.getByLabel("Path").press("Enter");
+  await page.getByRole("option", { name: "etc" }).waitFor();
+  await page.getByRole("button", { name: "Open this folder" }).click();
+  await page.getByText("too much for one project").waitFor();
+  ok(await page.getByRole("option", { name: "etc" }).isVisible(), "list still there");
+});

@@ -1,0 +1,156 @@
+// What a newcomer and a daily user do.
+import { equal, ok, test, until } from "./harness.mjs";
+
+const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
+
+test("the key leaves the address bar and survives a reload", async (page, mock) => {
+  equal(new URL(page.url()).hash, "", "hash");
+  await page.reload();
+  await page.getByRole("treeitem", { name: "api-server" }).waitFor();
+  ok(!mock.log.some((c) => JSON.stringify(c.args).includes(mock.token)), "the key was sent as data");
+});
+
+test("first run: four checks, build with progress and cancel, then the demo to its end", { scenario: "fresh", speed: 6 }, async (page, mock) => {
+  for (const name of ["Docker engine", "Agent image", "Gate", "Model access"]) await page.getByRole("heading", { name, exact: true }).waitFor();
+  await page.getByText("Nothing stops an agent to ask you yet").waitFor();
+  await page.getByRole("button", { name: "Build it now" }).click();
+  await page.getByRole("button", { name: "Cancel the build" }).click();
+  await page.getByText("Not built yet").first().waitFor();
+  await page.getByRole("button", { name: "Build it now" }).last().click();
+  await page.getByText("Ready", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Try the demo" }).click();
+  await until("the sample prompt is in the box", async () => (await prompt(page).inputValue()) !== "");
+  await page.keyboard.press("Enter");
+  await page.getByText("Done", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Write words.py" }).click();
+  await page.getByText("import collections").waitFor();
+  equal(await prompt(page).inputValue(), "", "box after sending");
+  equal(mock.log.filter((c) => c.name === "Runs.Prompt").length, 1, "prompts");
+});
+
+test("a skeleton within 100 ms of sending, before Loop answers", async (page, mock) => {
+  mock.world.delay.set("Runs.Prompt", 1500);
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("hello");
+  const ms = await page.evaluate(async () => {
+    const began = performance.now();
+    document.querySelector("[data-prompt]").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    while (!document.body.innerText.includes("Sending")) await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+  });
+  ok(ms < 100, `skeleton after ${ms} ms`);
+});
+
+test("streaming: the end stays in view, and stays away once left", { speed: 8 }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("write an essay");
+  await page.keyboard.press("Enter");
+  const scroller = page.locator(".scroller");
+  await page.getByText("Paragraph 6.").waitFor();
+  await until("it follows", () => scroller.evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight < 40));
+  await page.mouse.move(700, 300);
+  await page.mouse.wheel(0, -300);
+  await page.getByRole("button", { name: "jump to the newest" }).waitFor();
+  const para = page.getByText("Paragraph 3.");
+  await para.waitFor();
+  const before = (await para.boundingBox()).y;
+  const seen = mock.world.events.get(mock.channel("docs & <b>notes</b>").channel_id).length;
+  await until("more came", () => mock.world.events.get(mock.channel("docs & <b>notes</b>").channel_id).length > seen + 4);
+  equal(Math.round((await para.boundingBox()).y - before), 0, "what is read moved by");
+  await page.getByRole("button", { name: "jump to the newest" }).click();
+  await until("it follows again", () => scroller.evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight < 40));
+});
+
+test("a reload in the middle of a sentence loses nothing", { speed: 2 }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("go on");
+  await page.keyboard.press("Enter");
+  await page.getByText("count", { exact: false }).first().waitFor();
+  await page.reload();
+  await page.getByText("Done", { exact: true }).waitFor({ timeout: 15000 });
+  const got = await page.locator("article.text, article.thinking").allInnerTexts();
+  equal(got.filter((t) => t.includes("then run it.")).length, 1, "the sentence is there once and whole");
+  equal(mock.world.events.get(mock.channel("docs & <b>notes</b>").channel_id).filter((e) => e.type === "tool.use").length, await page.locator("article.tool").count(), "tool rows");
+});
+
+test("queue while running, edit, remove, stop", { speed: 10 }, async (page) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  for (const text of ["hang", "second one", "third one"]) {
+    await prompt(page).fill(text);
+    await page.keyboard.press("Enter");
+  }
+  const queue = page.getByRole("list", { name: "Waiting prompts" });
+  await queue.getByText("third one").waitFor();
+  await queue.getByRole("listitem").filter({ hasText: "second one" }).getByRole("button", { name: "Remove" }).click();
+  await queue.getByText("second one").waitFor({ state: "detached" });
+  await queue.getByRole("listitem").filter({ hasText: "third one" }).getByRole("button", { name: "Edit" }).click();
+  await until("the text is back in the box", async () => (await prompt(page).inputValue()) === "third one");
+  await page.keyboard.press("Control+.");
+  await page.getByText("Stopped").waitFor();
+});
+
+test("drafts are kept per channel and across a reload", async (page) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("half a thought");
+  await page.getByRole("treeitem", { name: "infra" }).click();
+  equal(await prompt(page).inputValue(), "", "other channel");
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  equal(await prompt(page).inputValue(), "half a thought", "back");
+  await page.reload();
+  await prompt(page).waitFor();
+  equal(await prompt(page).inputValue(), "half a thought", "after a reload");
+});
+
+test("hostile text neither loads, links, runs nor hides", async (page) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Image not loaded:").waitFor();
+  equal(await page.locator(".panel img").count(), 0, "images");
+  equal(await page.locator(".panel a").evaluateAll((all) => all.map((a) => new URL(a.href).protocol)), ["https:", "https:"], "links");
+  ok((await page.locator(".hidden-char").allInnerTexts()).includes("RLO"), "the override is shown");
+});
+
+test("thousands of items: few nodes, older pages on scrolling up, nothing jumps", { scenario: "long" }, async (page) => {
+  await page.getByRole("treeitem", { name: "monorepo" }).click();
+  await page.getByText("Task 700:").waitFor();
+  ok((await page.locator("article").count()) < 80, "virtualised");
+  await page.mouse.move(700, 400);
+  const size = () => page.locator(".scroller").evaluate((el) => el.scrollHeight);
+  const first = await size();
+  await until("older pages came", async () => {
+    await page.mouse.wheel(0, -4000);
+    return (await size()) > first * 2.5;
+  }, 15000);
+  const row = page.locator("article.prompt").nth(3);
+  const label = await row.innerText();
+  const before = (await row.boundingBox()).y;
+  await page.waitForTimeout(500);
+  const after = (await page.locator("article.prompt").filter({ hasText: label.split("\n")[0] }).boundingBox()).y;
+  ok(Math.abs(after - before) < 3, `what is read moved by ${after - before}`);
+});
+
+test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock) => {
+  await page.getByRole("button", { name: "Add key" }).click();
+  await page.getByLabel("API key", { exact: true }).last().fill("sk-ant-api03-secret");
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved.").waitFor();
+  equal(mock.log.find((c) => c.name === "System.SetCredential").args, ["anthropic_api_key", "sk-ant-api03-secret"]);
+  await page.getByText("Light", { exact: true }).click();
+  await until("light", () => page.evaluate(() => document.documentElement.dataset.theme === "light"));
+  await page.getByText("More contrast").click();
+  await until("contrast", () => page.evaluate(() => document.documentElement.dataset.contrast === "more"));
+  ok(!(await page.content()).includes("sk-ant-api03-secret"), "the key stays in the page");
+});
+
+test("rename and remove a channel", async (page) => {
+  await page.getByRole("treeitem", { name: "infra" }).click();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Name" }).fill("platform");
+  await page.keyboard.press("Enter");
+  await page.getByRole("treeitem", { name: "platform" }).click();
+  await page.keyboard.press("Delete");
+  equal(await page.evaluate(() => document.activeElement.textContent), "Keep it", "focus is on the safe answer");
+  await page.getByRole("button", { name: "Remove channel" }).click();
+  await page.getByRole("treeitem", { name: "platform" }).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "Welcome" }).waitFor();
+});

@@ -1,0 +1,13 @@
+// npm run e2e [-- filter]: the built page in Chromium against the pretend Loop.
+import { existsSync } from "node:fs";
+import { run } from "./harness.mjs";
+import "./flows.mjs";
+import "./keyboard.mjs";
+import "./faults.mjs";
+import "./axe.mjs";
+
+if (!existsSync(new URL("../dist/index.html", import.meta.url))) {
+  console.error("No page in dist/: run “npm run build” first.");
+  process.exit(2);
+}
+process.exit((await run(process.argv[2])) ? 1 : 0);

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { toFailure } from "../api/failure";
+import type { ChannelView, LoopEvent, Snapshot } from "../api/types";
+import { splitBlocks } from "./blocks";
+import { duration, elapsed, modelName, money } from "./format";
+import { applyEvents, channelRows, emptyFrame, fromSnapshot, hasGap } from "./frame";
+import { confirmed, failed, parseOutbox, put, settle } from "./outbox";
+import { elidePath, oneLine, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
+import { parsePatch } from "./timeline/patch";
+import { describeTool } from "./timeline/tools";
+import type { ToolItem } from "./timeline/items";
+
+const channel = (id: string, more: Partial<ChannelView> = {}): ChannelView => ({ channel_id: id, kind: "project", name: id, dir: `/${id}`, created_at: "", state: "idle", queued: 0, last_event_id: 0, ...more });
+const snapshot = (channels: ChannelView[], seq = 10): Snapshot => ({
+  seq, version: "v", mode: "headless", channels, containers: null, cost_today_usd: 1, gate: "not built yet",
+  engine: { ok: true, host: "", source: "", name: "Docker", version: "1", api_version: "", os: "", arch: "", rootless: false },
+  image: { state: "ready", ref: "x" }, config: { path: "", problems: null, has_credentials: true, theme: "dark" },
+});
+let seq = 10;
+const ev = (type: string, data: unknown, ch = "a", run = "r"): LoopEvent => ({ seq: ++seq, type, channel_id: ch, run_id: run, timestamp: 5000, data });
+
+describe("hostile text", () => {
+  it("names what hides or reorders", () => {
+    expect(visible("safe\u202egpj.exe")).toBe("safe⟨RLO⟩gpj.exe");
+    expect(visible("a\u200bb\u0007\u001b]0;x")).toBe("a⟨ZWSP⟩b⟨BEL⟩⟨ESC⟩]0;x");
+    expect(visible("\u{e0041}x")).toBe("⟨U+E0041⟩x");
+  });
+  it("lets colours go silently and keeps lines", () => {
+    expect(segments("\u001b[1;31mred\u001b[0m\r\nnext\tx")).toEqual([{ text: "red\nnext\tx", hidden: false }]);
+  });
+  it("counts bytes as UTF-8 does", () => {
+    for (const s of ["", "abc", "äöü", "€", "🙂x", "\ud800"]) expect(utf8Length(s)).toBe(new TextEncoder().encode(s).length);
+    expect(skipUtf8("äb🙂c", 3)).toBe("🙂c");
+    expect(skipUtf8("äb🙂c", 7)).toBe("c");
+  });
+  it("shortens for one line", () => {
+    expect(oneLine("  a\nb ")).toBe("a …");
+    expect(relativeTo("/p/q/x.go", "/p/q")).toBe("x.go");
+    expect(relativeTo("/p/qq/x.go", "/p/q")).toBe("/p/qq/x.go");
+    expect(elidePath("/home/ana/src/very/long/path/to/some/file.go", 24).length).toBeLessThanOrEqual(24);
+  });
+});
+
+describe("frame", () => {
+  it("drops what the snapshot holds and sees holes", () => {
+    seq = 10;
+    let f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
+    expect(hasGap(f, [{ ...ev("x", {}), seq: 12 }])).toBe(true);
+    expect(hasGap(f, [{ ...ev("x", {}), seq: 9 }, { ...ev("x", {}), seq: 11 }])).toBe(false);
+    f = applyEvents(f, [{ ...ev("channel.deleted", null), seq: 9 }]);
+    expect(f.channels.length).toBe(1);
+  });
+  it("follows a run through queue, work and end", () => {
+    seq = 10;
+    const run = { run_id: "r", channel_id: "a", prompt: "", priority: 0, demo: false, created_at: "" };
+    let f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
+    f = applyEvents(f, [ev("queue.changed", { ...run, state: "queued" }), ev("queue.changed", { ...run, state: "queued" })]);
+    expect(f.channels[0]).toMatchObject({ state: "queued", queued: 1 });
+    f = applyEvents(f, [ev("queue.changed", { ...run, state: "starting" }), ev("agent.status", { status: "running", state: "starting", step: "image" })]);
+    expect(f.channels[0]).toMatchObject({ state: "working", queued: 0 });
+    expect(f.activeRuns).toEqual({ a: "r" });
+    f = applyEvents(f, [ev("agent.status", { status: "error", state: "failed", cost_usd: 0.5, failure: { code: "model", cause: "no" } }), ev("queue.changed", { ...run, state: "failed" })]);
+    expect(f.channels[0]).toMatchObject({ state: "failed", queued: 0 });
+    expect(f.costToday).toBe(1.5);
+  });
+  it("makes a tree that survives cycles and lost parents", () => {
+    const rows = channelRows([channel("b"), channel("a"), channel("t", { parent_id: "b", kind: "thread" }), channel("lost", { parent_id: "gone" }), channel("d", { kind: "demo" }), channel("x", { parent_id: "y" }), channel("y", { parent_id: "x" })]);
+    expect(rows.map((r) => `${r.depth}${r.channel.channel_id}`)).toEqual(["0a", "0b", "1t", "0lost"]);
+  });
+});
+
+it("keeps prompts until they are confirmed", () => {
+  const letter = { clientId: "1", channelId: "c", prompt: "p", at: 0, state: "sending" as const, failure: null };
+  let box = failed(put([], letter), "1", { code: "offline", cause: "x" });
+  expect(box[0]?.state).toBe("failed");
+  box = parseOutbox(JSON.stringify(box));
+  expect(settle(box, ["2"])).toBe(box);
+  expect(settle(box, ["1"])).toEqual([]);
+  expect(confirmed(box, "1")).toEqual([]);
+  expect(parseOutbox("{")).toEqual([]);
+  expect(parseOutbox('[1,{"clientId":3}]')).toEqual([]);
+});
+
+it("reads failures in every form they come in", () => {
+  expect(toFailure('{"code":"model","cause":"No."}').cause).toBe("No.");
+  expect(toFailure(new Error('{"code":"model","cause":"No."}')).code).toBe("model");
+  expect(toFailure(new Error("boom"))).toMatchObject({ code: "internal", detail: "boom" });
+});
+
+describe("tools in one line", () => {
+  const item = (name: string, input: unknown, result: Partial<ToolItem["result"]> | null = null): ToolItem => ({
+    kind: "tool", key: "k", at: 0, runId: "r", useId: "t", parentId: "", name, input, endedAt: 0, orphaned: false,
+    result: result ? { tool_use_id: "t", output: "", is_error: false, ...result } : null,
+  });
+  it.each([
+    [item("Bash", { command: "ls -l\nwc" }), "Run ls -l … working"],
+    [item("Bash", { command: "x" }, { output: "Exit code 2\nno", is_error: true }), "Run x exit 2"],
+    [item("Read", { file_path: "/p/a.go" }, { output: "1\n2\n3\n" }), "Read a.go 3 lines"],
+    [item("Grep", { pattern: "x" }, { output: "Found 6 files\na" }), "Search x 6 matches"],
+    [item("mcp__loop__send_message", { content: "hi" }, {}), "Call loop · send_message "],
+    [item("Unheard", "text", {}), "Use Unheard "],
+    [item("TodoWrite", { todos: [{ status: "completed" }, null] }, {}), "Plan 1 of 2 done "],
+    [item("Edit", [1], { files: [{ path: "/p/n", kind: "create", added: 2, removed: 0 }] }), "Create  "],
+  ])("%#", (call, want) => {
+    const v = describeTool(call, "/p");
+    expect(`${v.verb} ${v.object} ${v.mark.text}`).toBe(want);
+  });
+});
+
+it("numbers the lines of a patch", () => {
+  const lines = parsePatch("--- a\n+++ b\n@@ -3,2 +3,3 @@ func F\n same\n-old\n+new\n+more\n\\ No newline at end of file\n");
+  expect(lines.map((l) => `${l.kind} ${l.oldNo} ${l.newNo} ${l.text}`)).toEqual(["hunk 3 3 func F", "same 3 3 same", "del 4 0 old", "add 0 4 new", "add 0 5 more", "hunk 0 0 No newline at end of file"]);
+  expect(parsePatch("not a patch")).toHaveLength(1);
+});
+
+it("splits prose without breaking lists, code or definitions", () => {
+  const para = "word ".repeat(60).trim();
+  const text = `${para}\n\n- a\n\n  still a\n- b\n\n${para}\n\n\`\`\`go\na\n\nb\n\`\`\`\n\n${para}`;
+  const blocks = splitBlocks(text);
+  expect(blocks.join("\n")).toBe(text);
+  expect(blocks.length).toBe(4);
+  expect(blocks.find((b) => b.includes("```"))).toContain("a\n\nb");
+  expect(splitBlocks(`${text}\n\n[x]: http://y`)).toHaveLength(1);
+});
+
+it("words for time, money and models", () => {
+  expect([40, 120, 41200, 98200, 3_600_000].map(duration)).toEqual(["<0.1 s", "0.1 s", "41 s", "1 m 38 s", "1 h"]);
+  expect([900, 61_000, 3_660_000].map(elapsed)).toEqual(["0 s", "1 m", "1 h 1 m"]);
+  expect([0, 0.0042, 0.1834].map(money)).toEqual(["$0.00", "$0.0042", "$0.18"]);
+  expect(["claude-sonnet-4-5-20250929", "claude-opus-4-20250514", "loop-demo"].map(modelName)).toEqual(["Sonnet 4.5", "Opus 4", "loop-demo"]);
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import type { LoopEvent, Run, TimelinePage } from "../../api/types";
+import { utf8Length } from "../text";
+import { passes } from "./filter";
+import type { Item } from "./items";
+import { activeRun, emptyTimeline, loaded, olderLoaded, receive, shownItems, startLoading } from "./state";
+import type { TimelineState } from "./state";
+
+const RUN = "r1";
+let id = 0;
+let at = 1_000_000;
+
+function ev(type: string, data: unknown, run = RUN): LoopEvent {
+  return { seq: 0, id: ++id, type, channel_id: "c", run_id: run, timestamp: (at += 1000), data };
+}
+function delta(text: string, offset: number, block = 0, kind = "text", msg = "m1", run = RUN): LoopEvent {
+  return { seq: 0, type: "message.streaming", channel_id: "c", run_id: run, timestamp: (at += 10), data: { msg_id: msg, block, kind, offset, delta: text } };
+}
+const prompt = (text = "do it", run = RUN) => ev("message.created", { msg_id: `u${run}`, content: text, is_bot: false }, run);
+const bot = (text: string, msg = "m1", run = RUN) => ev("message.created", { msg_id: msg, content: text, is_bot: true }, run);
+const status = (state: string, more = {}, run = RUN) => ev("agent.status", { status: "running", state, ...more }, run);
+const page = (events: LoopEvent[], more: Partial<TimelinePage> = {}): TimelinePage => ({ events, has_more: false, live: null, queue: null, ...more });
+const ready = (events: LoopEvent[] = [], more: Partial<TimelinePage> = {}): TimelineState => loaded(startLoading(emptyTimeline), page(events, more), at);
+const kinds = (t: TimelineState) => shownItems(t).map((i) => i.kind).join(" ");
+const texts = (t: TimelineState) => t.built.items.flatMap((i) => (i.kind === "text" || i.kind === "thinking" ? [i.text] : []));
+const bare = (items: Item[]) => items.map((i) => JSON.stringify(i)).join("\n");
+
+const queued = (run: string, priority = 0): Run => ({ run_id: run, channel_id: "c", prompt: `p ${run}`, state: "queued", priority, demo: false, created_at: `2026-01-01T00:00:0${run.slice(1)}Z` });
+const queueEvent = (run: Run): LoopEvent => ({ seq: 0, type: "queue.changed", channel_id: "c", run_id: run.run_id, timestamp: at, data: run });
+
+describe("a whole run", () => {
+  const events = () => [
+    prompt(), status("starting", { step: "image" }), status("starting", { step: "container" }), status("running", { step: "agent" }),
+    ev("agent.thinking", { msg_id: "m1", text: "hm" }), bot("hello"),
+    ev("tool.use", { tool_use_id: "t1", tool_name: "Bash", input: { command: "ls" } }),
+    ev("tool.result", { tool_use_id: "t1", output: "a\nb", is_error: false }),
+    ev("run.notice", { level: "warning", text: "careful" }), ev("agent.raw", { type: "news" }), ev("future.kind", { x: 1 }),
+    status("done", { model: "claude-sonnet-4-5", cost_usd: 0.1 }),
+  ];
+
+  it("becomes one row per thing, unknown kinds included", () => {
+    const t = ready(events());
+    expect(kinds(t)).toBe("prompt start thinking text tool notice raw raw end");
+    expect(activeRun(t)).toBeNull();
+  });
+
+  it("is the same live, replayed, repeated or loaded in two pages", () => {
+    const all = events();
+    const whole = bare(ready(all).built.items);
+    const live = all.reduce((t, e) => receive(t, [e]), ready());
+    expect(bare(live.built.items)).toBe(whole);
+    expect(bare(receive(receive(ready(), all), all).built.items)).toBe(whole);
+    const late = ready(all.slice(7), { has_more: true });
+    expect(kinds(late)).toContain("tool"); // the result alone, until its call is loaded
+    expect(bare(olderLoaded(late, page(all.slice(0, 7))).built.items)).toBe(whole);
+  });
+
+  it("never changes a state that was handed out", () => {
+    const all = events();
+    const t = ready(all.slice(0, 7));
+    const before = bare(t.built.items);
+    receive(t, all.slice(7));
+    expect(bare(t.built.items)).toBe(before);
+  });
+
+  it("survives payloads of the wrong shape", () => {
+    const t = ready([ev("tool.use", null), ev("message.created", 7), ev("agent.status", {}), ev("tool.result", {}), ev("agent.thinking", {}), ev("run.notice", {})]);
+    expect(t.built.items.length).toBeGreaterThan(3);
+  });
+});
+
+describe("streaming", () => {
+  it("appends by byte offset and drops repeats", () => {
+    let t = ready([prompt(), status("running", { step: "agent" })]);
+    t = receive(t, [delta("Grüß ", 0), delta("Grüß ", 0), delta("dich", utf8Length("Grüß "))]);
+    t = receive(t, [delta("ß dich 🙂", 4)]); // overlaps: only the new bytes count
+    expect(texts(t)).toEqual(["Grüß dich 🙂"]);
+    expect(t.stale).toBe(false);
+  });
+
+  it("asks for a resync when a piece is missing", () => {
+    const t = receive(ready([prompt()]), [delta("Hel", 0), delta("world", 7)]);
+    expect(t.stale).toBe(true);
+    expect(texts(t)).toEqual(["Hel"]);
+  });
+
+  it("keeps the row when the stored message takes its place", () => {
+    let t = receive(ready([prompt()]), [delta("think", 0, 0, "thinking"), delta("Hello", 0, 1)]);
+    const keys = t.built.items.map((i) => i.key);
+    t = receive(t, [ev("agent.thinking", { msg_id: "m1", text: "think more" }), bot("Hello there")]);
+    expect(t.built.items.map((i) => i.key)).toEqual(keys);
+    expect(texts(t)).toEqual(["think more", "Hello there"]);
+    expect(t.built.live).toEqual([]);
+  });
+
+  it("ignores late pieces of what is stored already", () => {
+    const t = receive(ready([prompt(), bot("Hello there")]), [delta("Hello", 0), delta(" there", 5)]);
+    expect(texts(t)).toEqual(["Hello there"]);
+    expect(t.stale).toBe(false);
+  });
+
+  it("replaces the pieces of an attempt that was broken off", () => {
+    const t = receive(ready([prompt()]), [delta("first try", 0, 0, "text", "m1"), delta("second", 0, 0, "text", "m2")]);
+    expect(texts(t)).toEqual(["second"]);
+  });
+
+  it("shows after a reload what was being written, once", () => {
+    const live = { run_id: RUN, msg_id: "m1", blocks: [{ kind: "text", text: "Hel" }] };
+    let t = ready([prompt(), status("running", { step: "agent" })], { live });
+    t = receive(t, [delta("lo", 3)]);
+    expect(texts(t)).toEqual(["Hello"]);
+    const finished = ready([prompt(), bot("Hello")], { live });
+    expect(texts(finished)).toEqual(["Hello"]);
+  });
+
+  it("holds back events while a page is on its way", () => {
+    const first = prompt();
+    let t = startLoading(emptyTimeline);
+    t = receive(t, [delta("lo", 3)]);
+    t = loaded(t, page([first], { live: { run_id: RUN, msg_id: "m1", blocks: [{ kind: "text", text: "Hel" }] } }), at);
+    expect(texts(t)).toEqual(["Hello"]);
+  });
+
+  it("keeps a cut-off text when the run ends, but not as live", () => {
+    const t = receive(ready([prompt()]), [delta("half a sen", 0), status("failed", { failure: { code: "model", cause: "It broke off." } })]);
+    const text = t.built.items.find((i) => i.kind === "text");
+    expect(text).toMatchObject({ text: "half a sen", live: false });
+    expect(receive(t, [delta("tence", 10)]).built.items).toBe(t.built.items);
+  });
+});
+
+describe("queue", () => {
+  it("keeps order, counts once, and lets a run go when it starts", () => {
+    let t = receive(ready([prompt("x", "r1")]), [queueEvent(queued("r3")), queueEvent(queued("r2")), queueEvent(queued("r2"))]);
+    expect(t.queue.map((r) => r.run_id)).toEqual(["r2", "r3"]);
+    t = receive(t, [status("starting", { step: "image" }, "r2")]);
+    expect(t.queue.map((r) => r.run_id)).toEqual(["r3"]);
+    t = receive(t, [queueEvent({ ...queued("r3"), state: "cancelled" })]);
+    expect(t.queue).toEqual([]);
+  });
+
+  it("shows a waiting prompt where its run begins", () => {
+    let t = ready([prompt("first", "r1"), status("running", { step: "agent" }, "r1"), prompt("second", "r2")], { queue: [queued("r2")] });
+    expect(kinds(t)).toBe("prompt start");
+    t = receive(t, [bot("answer", "m1", "r1"), status("done", {}, "r1"), status("starting", { step: "image" }, "r2")]);
+    expect(kinds(t)).toBe("prompt start text end prompt start");
+  });
+});
+
+it("marks calls without a result when their run ends", () => {
+  const t = ready([prompt(), ev("tool.use", { tool_use_id: "t", tool_name: "Bash", input: {} }), status("interrupted", { failure: { code: "interrupted", cause: "Loop stopped." } })]);
+  const tool = t.built.items.find((i) => i.kind === "tool");
+  expect(tool).toMatchObject({ orphaned: true });
+  expect(t.built.items.filter((i) => passes(i, "problems")).map((i) => i.kind)).toEqual(["tool", "end"]);
+});
+
+it("joins a resync to the older pages that are here", () => {
+  const events = Array.from({ length: 30 }, () => bot("x", `m${id}`));
+  const t = ready(events, { has_more: true });
+  const again = loaded(startLoading(t), page([...events.slice(20), bot("new", "mm")], { has_more: true }), at);
+  expect(again.events.length).toBe(31);
+  const apart = loaded(startLoading(t), page([bot("far", "mf")], { has_more: true }), at);
+  expect(apart.events.length).toBe(1);
+});
+
+it("folds ten thousand events without a pause", () => {
+  const events: LoopEvent[] = [];
+  for (let i = 0; i < 2500; i++) {
+    const r = `r${i}`;
+    events.push(prompt("x", r), status("starting", { step: "image" }, r), bot("y", `m${i}`, r), status("done", {}, r));
+  }
+  const t = ready(events);
+  expect(t.built.items.length).toBe(10_000);
+});
