@@ -278,6 +278,18 @@ func TestColour(t *testing.T) {
 	}
 }
 
+func TestSameTerminal(t *testing.T) {
+	var b bytes.Buffer
+	out, errs := &printer{w: &b, terminal: true}, &printer{w: &b, terminal: true}
+	sameTerminal(out, errs)
+	out.text("half a line")
+	errs.line("a note")
+	out.text("more")
+	if b.String() != "half a line\na note\nmore" {
+		t.Errorf("%q", b.String())
+	}
+}
+
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain ä 結果 😀\n\tx":  "plain ä 結果 😀\n\tx",

@@ -88,6 +88,7 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 	a := &app{deps: deps, in: stdio.In, times: defaultTimes()}
 	a.out = newPrinter(stdio.Out, deps.Env)
 	a.err = newPrinter(stdio.Err, deps.Env)
+	sameTerminal(a.out, a.err)
 	if len(args) == 0 && deps.Window != nil {
 		// Nothing comes before the window: Wails also runs main to generate bindings.
 		return a.exit(deps.Window(ctx))

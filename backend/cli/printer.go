@@ -31,6 +31,14 @@ type printer struct {
 	midLine  bool // the cursor is not at the start of a line
 	terminal bool
 	wrote    bool
+	beside   *printer // writes to the same terminal
+}
+
+// sameTerminal makes two printers mind each other's unfinished lines.
+func sameTerminal(a, b *printer) {
+	if a.terminal && b.terminal {
+		a.beside, b.beside = b, a
+	}
 }
 
 // quietSoFar reports that nothing was printed yet.
@@ -77,6 +85,9 @@ func (p *printer) styled(style, s string) {
 
 // fresh begins a new line unless the cursor is at one.
 func (p *printer) fresh() {
+	if p.beside != nil && p.beside.midLine {
+		p.beside.text("\n")
+	}
 	if p.midLine {
 		p.text("\n")
 	}

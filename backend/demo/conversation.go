@@ -245,7 +245,6 @@ func (r *request) purpose(c conversation) purpose {
 // The CLI puts texts of its own beside what was typed, each in its own block.
 func (c *conversation) hear(blocks content) bool {
 	begins := false
-	var typed []string
 	for _, b := range blocks {
 		text := strings.TrimSpace(reminder.ReplaceAllString(b.Text, ""))
 		switch {
@@ -259,13 +258,16 @@ func (c *conversation) hear(blocks content) bool {
 			}
 			begins = true // whatever was under way ended with the summary
 		default:
-			typed = append(typed, text)
+			// A prompt that got no answer is sent again in the same message as the next one.
+			c.ask(text)
+			begins = true
 		}
 	}
-	if len(typed) == 0 {
-		return begins
-	}
-	text := strings.Join(typed, "\n")
+	return begins
+}
+
+// ask takes in what a person typed.
+func (c *conversation) ask(text string) {
 	c.script = ""
 	if all := directive.FindAllStringSubmatch(text, -1); all != nil {
 		c.script = all[len(all)-1][1]
@@ -275,7 +277,6 @@ func (c *conversation) hear(blocks content) bool {
 	}
 	c.previous, c.prompt = c.prompt, text
 	c.results, c.result = nil, ""
-	return true
 }
 
 func (c content) results() (text string, any bool) {

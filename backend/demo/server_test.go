@@ -237,6 +237,15 @@ func TestCompactKeepsPrompts(t *testing.T) {
 	}
 }
 
+// A run that failed or was stopped leaves its prompt unanswered in the session.
+func TestUnansweredPrompt(t *testing.T) {
+	c := newTalk(t, Options{})
+	c.say("user", []map[string]any{{"type": "text", "text": "demo:error-500\nFirst"}, {"type": "text", "text": "demo:quick\nSecond"}})
+	if got := c.next().texts; !strings.HasPrefix(got, "You said “Second”, and before that “First”.") {
+		t.Errorf("said %q", got)
+	}
+}
+
 func TestStatusErrors(t *testing.T) {
 	for script, want := range map[string]int{"error-401": 401, "error-403": 403, "error-429": 429, "error-500": 500, "error-529": 529, "error-credit": 400} {
 		c := newTalk(t, Options{})
