@@ -312,6 +312,9 @@ func TestPrivateFiles(t *testing.T) {
 		if out != want {
 			t.Fatalf("got %q, want %q; %s", out, want, readAll(t, l, id, "err", 0))
 		}
+		if _, err := l.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 		if err := l.Forget(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}

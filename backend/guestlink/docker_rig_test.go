@@ -51,7 +51,7 @@ func dockerTry(args ...string) (string, error) {
 var guestVolume = sync.OnceValues(makeGuestVolume)
 
 // makeGuestVolume builds the guest and fills a volume with it, as a remote
-// engine would have it. TestMain removes it.
+// engine would have it. It is removed at the end.
 func makeGuestVolume() (string, error) {
 	dir, err := os.MkdirTemp("", "loop-guest")
 	if err != nil {
@@ -78,15 +78,17 @@ func makeGuestVolume() (string, error) {
 	return name, nil
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if name, _ := guestVolume(); name != "" {
+func init() {
+	cleanup = func() {
+		name, _ := guestVolume()
+		if name == "" {
+			return
+		}
 		_, _ = dockerTry("rm", "-f", name)
 		if out, err := dockerTry("volume", "rm", "-f", name); err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, "remove volume:", err, out)
 		}
 	}
-	os.Exit(code)
 }
 
 type box struct {

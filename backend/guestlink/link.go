@@ -1,6 +1,7 @@
 package guestlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 
 // Dialer starts a process in a container and joins its stdin and stdout. A
 // stream that also has Stderr() string is asked for the reason when there is no
-// hello.
+// hello. ctx bounds the dial, not the stream.
 type Dialer interface {
 	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
 }
@@ -88,7 +89,8 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		}
 		return nil, dialFailure(err)
 	}
-	session, err := yamux.Client(stream, muxConfig())
+	first := &sniffer{ReadWriteCloser: stream}
+	session, err := yamux.Client(first, muxConfig())
 	if err != nil {
 		_ = stream.Close()
 		return nil, fmt.Errorf("start link: %w", err)
@@ -99,7 +101,7 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, helloFailure(err, stderrOf(stream), opts.HelloTimeout)
+		return nil, helloFailure(err, cmp.Or(stderrOf(stream), first.text()), opts.HelloTimeout)
 	}
 	return start(session, hello, opts), nil
 }

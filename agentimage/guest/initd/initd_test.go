@@ -4,15 +4,12 @@ package initd
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestReadIdentity(t *testing.T) {
 	env := map[string]string{"LOOP_AGENT_UID": "1000", "LOOP_AGENT_GID": "100", "LOOP_AGENT_USER": "u", "HOME": "/home/u"}
@@ -87,3 +84,5 @@ func TestOnlyPID1(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 }
+
+func testLog() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -119,7 +119,12 @@ func serve(who identity, version string, log *slog.Logger) error {
 // could offer PID 1 to the kernel first. There the process stays dumpable: its
 // files are the supervisor's, and attaching needs the supervisor's uid either way.
 func harden(who identity) error {
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+	var core unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CORE, &core); err != nil {
+		return fmt.Errorf("read core limit: %w", err)
+	}
+	core.Cur = 0 // the soft one: a program may still ask for core files of its own
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &core); err != nil {
 		return fmt.Errorf("forbid core files: %w", err)
 	}
 	if who.uid == 0 {

@@ -61,7 +61,9 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		if err != nil {
 			p = refusal(err)
 		}
-		_ = wire.WriteFrame(st, p)
+		if err := wire.WriteFrame(st, p); err != nil {
+			_ = wire.WriteFrame(st, wire.Refuse(wire.CodeInternal, err.Error())) // could not be encoded; else the link is gone anyway
+		}
 	}
 	_ = st.Close()
 	_ = st.SetReadDeadline(time.Now().Add(wire.RequestTimeout)) // a host that never closes its half

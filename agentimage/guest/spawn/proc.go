@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -129,6 +130,7 @@ func (p *proc) run(body Body) {
 	var drains sync.WaitGroup
 	p.drain(&drains, io, body)
 	close(p.ready)
+	p.m.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
 	p.follow(tree)
 	if err := p.m.removeRunDir(p.id); err != nil {
 		p.m.cfg.Log.Warn("spawn", "id", p.id, "err", err)
@@ -291,11 +293,24 @@ func (p *proc) closeLogs() {
 
 func (p *proc) runDir() string { return filepath.Join(p.m.cfg.RunsDir, p.id) }
 
+// maxExe bounds what is shown of the running file's path, so that a list of
+// every spawn fits one frame.
+const maxExe = 256
+
 // readExe is the file that runs, which only SYS_PTRACE lets the supervisor see.
+// The agent chooses the name; what is odd in it is masked.
 func readExe(pid int) string {
 	exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
 	if err != nil {
 		return ""
 	}
-	return exe
+	if len(exe) > maxExe {
+		exe = exe[:maxExe]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\uFFFD' {
+			return '?'
+		}
+		return r
+	}, exe)
 }

@@ -25,12 +25,14 @@ type ptyMaster struct {
 
 func newPTYThread(uid int, done <-chan struct{}) *ptyThread {
 	t := &ptyThread{ask: make(chan chan<- ptyMaster)}
+	ready := make(chan struct{})
+	defer func() { <-ready }() // before any agent runs
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		if uid != unix.Getuid() {
-			// setfsuid reports nothing; a terminal of the wrong owner still works.
-			_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(uid), 0, 0)
+			becomeFS(uid)
 		}
+		close(ready)
 		for {
 			select {
 			case answer := <-t.ask:
@@ -42,6 +44,19 @@ func newPTYThread(uid int, done <-chan struct{}) *ptyThread {
 		}
 	}()
 	return t
+}
+
+// becomeFS changes the calling thread's file system uid. The kernel answers any
+// change of credentials by making the whole process undumpable, which would
+// hand its /proc files to root, and so to an agent that is uid 0: what was set
+// before is set again. Neither call fails for a process with SETUID; if one
+// did, terminals would belong to the supervisor and still work.
+func becomeFS(uid int) {
+	was, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(uid), 0, 0)
+	if err == nil {
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, uintptr(was), 0, 0, 0)
+	}
 }
 
 // open returns the master and the slave of a new terminal.

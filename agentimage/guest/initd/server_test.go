@@ -1,0 +1,257 @@
+//go:build linux
+
+package initd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/yamux"
+	"go.uber.org/goleak"
+
+	"loop/agentimage/guest/relay"
+	"loop/agentimage/guest/spawn"
+	"loop/backend/wire"
+)
+
+// The test binary is also keeper and stage, as the guest binary is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "keep":
+			os.Exit(spawn.Keep(len(os.Args) > 2))
+		case "spawn":
+			os.Exit(spawn.Stage())
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// newServer is loop init without its privileges, on a socket of the test's.
+func newServer(t *testing.T, admit func(uint32) bool) string {
+	t.Helper()
+	groups, err := os.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	reaper := spawn.NewReaper()
+	wg.Go(func() { reaper.Run(ctx) })
+	spawns := spawn.New(spawn.Config{
+		Agent: spawn.Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"}, Env: []string{"PATH=" + os.Getenv("PATH")},
+		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), BootID: "boot", Grace: 100 * time.Millisecond, Reaper: reaper,
+	})
+	srv := &Server{Spawns: spawns, Relay: relay.New(relay.Options{}), Admit: admit, Log: testLog(),
+		Hello: wire.Hello{Protocol: wire.Protocol, BootID: "boot", Arch: "amd64"}}
+	path := filepath.Join(t.TempDir(), "s")
+	ln, err := listenSocket(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveCtx, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(serveCtx, ln) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if err := spawns.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		cancel()
+		wg.Wait()
+	})
+	return path
+}
+
+// connect is a host that answers the hello with p.
+func connect(t *testing.T, path string, p wire.Reply) *yamux.Session {
+	t.Helper()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := yamux.Client(conn, muxConfig(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	st, err := s.AcceptStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := wire.ReadRequest(st)
+	if err != nil || q.Op != wire.OpHello || q.Hello.BootID != "boot" {
+		t.Fatalf("%+v %v", q, err)
+	}
+	if err := wire.WriteFrame(st, p); err != nil {
+		t.Fatal(err)
+	}
+	_ = st.Close()
+	return s
+}
+
+func ask(t *testing.T, s *yamux.Session, q wire.Request, body ...byte) (*yamux.Stream, wire.Reply, error) {
+	t.Helper()
+	st, err := s.OpenStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	if err := wire.WriteFrame(st, q); err != nil {
+		t.Fatal(err)
+	}
+	if len(body) > 0 {
+		if _, err := st.Write(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := wire.ReadReply(st)
+	return st, p, err
+}
+
+func TestServe(t *testing.T) {
+	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpPing}); err != nil {
+		t.Fatal(err)
+	}
+	req := wire.Spawn{Argv: []string{"cat"}, Stdio: wire.StdioPipes, HasStdin: true, StdinSize: 5, OpenStdin: true, Spool: true}
+	_, p, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}, []byte("hello")...)
+	if err != nil || p.Info == nil || p.Info.Pid == 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	out, p, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+	if err != nil || p.Offset != 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	r := wire.NewChunkReader(out)
+	if _, err := io.ReadFull(r, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := wire.NewChunkWriter(in)
+	if _, err := io.WriteString(w, " again"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(wire.Reply{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wire.ReadReply(in); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(r)
+	if end, ok := r.End(); err != nil || string(rest) != " again" || !ok || end.Offset != 11 {
+		t.Fatalf("%q %v %+v", rest, err, end)
+	}
+	if _, p, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit == nil || p.Exit.Code != 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	if _, p, err := ask(t, s, wire.Request{Op: wire.OpList}); err != nil || len(p.Spawns) != 1 || p.Spawns[0].OutEnd != 11 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	for _, c := range []struct {
+		q    wire.Request
+		want wire.ErrCode
+	}{
+		{wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Offset: 12}, wire.CodeInvalid},
+		{wire.Request{Op: wire.OpRead, ID: "b", Stream: "out"}, wire.CodeNotFound},
+		{wire.Request{Op: wire.OpKill, ID: "b"}, wire.CodeNotFound},
+		{wire.Request{Op: wire.OpResize, ID: "a", Cols: 1, Rows: 1}, wire.CodeConflict},
+		{wire.Request{Op: wire.OpStdin, ID: "a"}, wire.CodeConflict},
+		{wire.Request{Op: wire.OpHTTP}, wire.CodeProtocol},
+		{wire.Request{Op: "format"}, wire.CodeProtocol},
+	} {
+		_, _, err := ask(t, s, c.q)
+		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != c.want {
+			t.Errorf("%+v: %v", c.q, err)
+		}
+	}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpForget, ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLeavingReaderIsLetGo closes a follower's stream: its goroutine must end,
+// which goleak and the server's Close see.
+func TestLeavingReaderIsLetGo(t *testing.T) {
+	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	req := wire.Spawn{Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}, Stdio: wire.StdioPipes}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 * wire.MaxStreams {
+		st, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = st.Close()
+		for { // what was on its way
+			if _, err := io.Copy(io.Discard, st); err == nil {
+				break
+			}
+		}
+	}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpKill, ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewestWins(t *testing.T) {
+	path := newServer(t, func(uint32) bool { return true })
+	first := connect(t, path, wire.Reply{})
+	if _, _, err := ask(t, first, wire.Request{Op: wire.OpPing}); err != nil {
+		t.Fatal(err)
+	}
+	// One that refuses the hello does not take the place.
+	no := connect(t, path, wire.Refuse(wire.CodeProtocol, "no"))
+	<-no.CloseChan()
+	if _, _, err := ask(t, first, wire.Request{Op: wire.OpPing}); err != nil {
+		t.Fatal(err)
+	}
+	second := connect(t, path, wire.Reply{})
+	<-first.CloseChan()
+	if _, _, err := ask(t, second, wire.Request{Op: wire.OpPing}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	admit := func(uid uint32) bool { return uid != uint32(os.Getuid()) }
+	path := newServer(t, admit)
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if data, err := io.ReadAll(conn); len(data) != 0 {
+		t.Fatalf("%q %v", data, err)
+	}
+}
+
+func TestListFitsAFrame(t *testing.T) {
+	exe := strings.Repeat("ä", 128)
+	all := make([]wire.Info, wire.MaxSpawns)
+	for i := range all {
+		all[i] = wire.Info{ID: strings.Repeat("x", 64), Pid: 1 << 22, Exe: exe, Stdio: wire.StdioPipes, Started: 1 << 42, OutEnd: 1 << 50, ErrEnd: 1 << 50,
+			OutBase: 1 << 49, ErrBase: 1 << 49, Paused: wire.PausedSpool, Exit: &wire.Exit{Code: 255, Signal: "SIGSTKFLT", At: 1 << 42}}
+	}
+	var buf bytes.Buffer
+	if err := wire.WriteFrame(&buf, wire.Reply{Spawns: all}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", buf.Len())
+}

@@ -1,0 +1,248 @@
+package guestlink_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/backend/core"
+	"loop/backend/guestlink"
+	"loop/backend/wire"
+)
+
+type callbacks func(ctx context.Context, from guestlink.Caller, text string) error
+
+func (c callbacks) SendMessage(ctx context.Context, from guestlink.Caller, text string) error {
+	return c(ctx, from, text)
+}
+
+func idle(_ wire.Request, st *yamux.Stream) { reply(st, wire.Reply{}) }
+
+func do(t *testing.T, c *http.Client, method, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://link"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(data)
+}
+
+func TestMessages(t *testing.T) {
+	var got []string
+	_, g := open(t, guestlink.Options{Callbacks: callbacks(func(_ context.Context, from guestlink.Caller, text string) error {
+		switch text {
+		case "fail":
+			return core.Fail(core.CodeNotFound, errors.New("secret detail"), "The channel is gone.", "")
+		case "panic":
+			panic("boom")
+		}
+		got = append(got, string(from.ChannelID)+":"+text)
+		return nil
+	})}, idle)
+	c := g.client(t)
+	for _, k := range []struct {
+		method, path, body string
+		code               int
+		want               string
+	}{
+		{"POST", "/api/messages", `{"content":"hello"}`, 200, "ok"},
+		{"POST", "/api/messages", `{"content":"hello","channel_id":"chan"}`, 200, "ok"},
+		{"POST", "/api/messages", `{"content":"hello","channel_id":"other"}`, 403, "own channel"},
+		{"POST", "/api/messages", `{"content":" "}`, 400, "empty"},
+		{"POST", "/api/messages", `{`, 400, "JSON"},
+		{"POST", "/api/messages", `{"content":"fail"}`, 404, "The channel is gone."},
+		{"POST", "/api/messages", `{"content":"panic"}`, 500, "inside Loop"},
+		{"POST", "/api/messages", `{"content":"` + strings.Repeat("x", wire.MaxCallbackBody) + `"}`, 413, "could not be read"},
+		{"GET", "/api/messages", "", 405, "POST"},
+		{"POST", "/api/call/System.Snapshot", `[]`, 404, "nothing"},
+		{"GET", "/api/ws", "", 404, "nothing"},
+		{"GET", "/", "", 404, "nothing"},
+		{"GET", "/api/messages/../messages", "", 404, "nothing"},
+	} {
+		code, body := do(t, c, k.method, k.path, k.body)
+		if code != k.code || !strings.Contains(body, k.want) || strings.Contains(body, "secret") {
+			t.Errorf("%s %s %.40s: %d %s", k.method, k.path, k.body, code, body)
+		}
+	}
+	if fmt.Sprint(got) != "[chan:hello chan:hello]" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDemoModel(t *testing.T) {
+	l, g := open(t, guestlink.Options{DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "%s?%s", r.URL.Path, r.URL.RawQuery)
+	})}, idle)
+	c := g.client(t)
+	if code, body := do(t, c, "POST", "/runs/r1/model/v1/messages", ""); code != 404 || !strings.Contains(body, "not_found_error") {
+		t.Errorf("without a route: %d %s", code, body)
+	}
+	l.RouteModel("r1", core.ModelUpstream{Demo: true})
+	for path, want := range map[string]string{
+		"/runs/r1/model/v1/messages?beta=true": "200 /v1/messages?beta=true",
+		"/runs/r1/model":                       "200 /?",
+		"/runs/r2/model/v1/messages":           "404",
+		"/runs/r1/modelx":                      "404",
+		"/runs/r1":                             "404",
+		"/runs//model/x":                       "404",
+		"/runs/r1%2fmodel/x":                   "404",
+		"/runs/r1/model/../../x":               "400",
+		"/runs/r1/model/%2e%2e/x":              "400",
+		`/runs/r1/model/a%5c..%5cb`:            "400",
+	} {
+		code, body := do(t, c, "GET", path, "")
+		if !strings.HasPrefix(fmt.Sprint(code, " ", body), want) {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	l.RouteModel("r1", core.ModelUpstream{})
+	if code, _ := do(t, c, "GET", "/runs/r1/model/x", ""); code != 404 {
+		t.Errorf("after removal: %d", code)
+	}
+}
+
+func TestBaseURL(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "%s %s %s %s\n", r.Method, r.RequestURI, r.Header.Get("X-Api-Key"), r.Header.Get("X-Forwarded-For"))
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.Copy(w, r.Body) // echoes as it comes
+	}))
+	defer up.Close()
+	u, err := url.Parse(up.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, g := open(t, guestlink.Options{}, idle)
+	c := g.client(t)
+	// Whatever name means the host, from its own side or a container's.
+	for _, name := range []string{"127.0.0.1", "localhost", "host.docker.internal", "127.9.9.9", "[::1]"} {
+		l.RouteModel("r1", core.ModelUpstream{BaseURL: "http://" + net.JoinHostPort(strings.Trim(name, "[]"), u.Port()) + "/prefix/"})
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://link/runs/r1/model/v1/messages?beta=true", strings.NewReader("body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", "k")
+		resp, err := c.Do(req)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		line, _ := bufio.NewReader(resp.Body).ReadString('\n')
+		_ = resp.Body.Close()
+		if line != "POST /prefix/v1/messages?beta=true k \n" {
+			t.Errorf("%s: %q", name, line)
+		}
+	}
+	for base, want := range map[string]string{
+		"ftp://x":            "not an http",
+		"http://":            "not an http",
+		"::":                 "not an http",
+		"http://127.0.0.1:1": "could not reach the model at 127.0.0.1:1",
+	} {
+		l.RouteModel("r1", core.ModelUpstream{BaseURL: base})
+		if code, body := do(t, c, "POST", "/runs/r1/model/v1/messages", "x"); code != 502 || !strings.Contains(body, want) || !strings.Contains(body, `"api_error"`) {
+			t.Errorf("%s: %d %s", base, code, body)
+		}
+	}
+}
+
+// TestModelStreams reads an event before the next was written, through link
+// and proxy.
+func TestModelStreams(t *testing.T) {
+	next := make(chan struct{})
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			_, _ = fmt.Fprintf(w, "data: %d\n", i)
+			_ = http.NewResponseController(w).Flush()
+			<-next
+		}
+	}))
+	defer up.Close()
+	l, g := open(t, guestlink.Options{}, idle)
+	l.RouteModel("r1", core.ModelUpstream{BaseURL: up.URL})
+	resp, err := g.client(t).Get("http://link/runs/r1/model/v1/messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewReader(resp.Body)
+	for i := range 3 {
+		line, err := lines.ReadString('\n')
+		if err != nil || line != fmt.Sprintf("data: %d\n", i) {
+			t.Fatalf("%q %v", line, err)
+		}
+		next <- struct{}{}
+	}
+}
+
+// TestCloseEndsRequests closes the link under a request that waits.
+func TestCloseEndsRequests(t *testing.T) {
+	arrived, left := make(chan struct{}), make(chan struct{})
+	l, g := open(t, guestlink.Options{Callbacks: callbacks(func(ctx context.Context, _ guestlink.Caller, _ string) error {
+		close(arrived)
+		<-ctx.Done()
+		close(left)
+		return ctx.Err()
+	})}, idle)
+	c := g.client(t)
+	go func() {
+		if resp, err := c.Post("http://link/api/messages", "application/json", strings.NewReader(`{"content":"x"}`)); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	<-arrived
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-left
+}
+
+func FuzzGuestRequest(f *testing.F) {
+	f.Add("/runs/r1/model/v1/messages", "{}")
+	f.Add("/api/messages", `{"content":"x","channel_id":"other"}`)
+	f.Add("/runs/r1/model/%2e%2e/x", "")
+	f.Add("/runs/%/model", "")
+	f.Fuzz(func(t *testing.T, path, body string) {
+		h := guestlink.HandlerForTest(guestlink.Options{
+			Caller: guestlink.Caller{ChannelID: "chan"},
+			Callbacks: callbacks(func(_ context.Context, from guestlink.Caller, _ string) error {
+				if from.ChannelID != "chan" {
+					t.Fatal("another channel")
+				}
+				return nil
+			}),
+			DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasPrefix(r.URL.Path, "/") || strings.Contains(r.URL.Path+"/", "/../") {
+					t.Fatalf("the model sees %q", r.URL.Path)
+				}
+			}),
+		}, "r1")
+		req := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		u, err := url.ParseRequestURI(path)
+		if err != nil {
+			return
+		}
+		req.URL = u
+		h.ServeHTTP(httptest.NewRecorder(), req)
+	})
+}
