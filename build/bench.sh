@@ -22,11 +22,12 @@ build/claude.sh "$LOOP_CLAUDE_BIN"
 
 packages() { grep -rlE --include='*_test.go' '^func Benchmark' backend agentimage | while IFS= read -r f; do printf './%s\n' "$(dirname "$f")"; done | sort -u; }
 
+rm -f "$CACHE/bench.new"
 step "Benchmarks (each $count times)"
 for pkg in $(packages); do
   # One package at a time: two at once would measure each other.
   go test -tags docker,claude -run '^$' -bench "$pattern" -benchmem -count "$count" -timeout 60m "$pkg" |
-    grep -vE '^(PASS|ok  )' | tee -a "$CACHE/bench.new"
+    tee -a "$CACHE/bench.new"
 done
 mv "$CACHE/bench.new" "$CACHE/bench.txt"
 note "Kept in build/cache/bench.txt; compare two runs with benchstat."
