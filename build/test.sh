@@ -25,12 +25,9 @@ export LOOP_BIN=$BIN/loop LOOP_CLAUDE_BIN=$CACHE/claude
 
 stage_setup() { build/setup.sh test; }
 
-stage_frontend() {
-  build/frontend.sh test
-  build/frontend.sh build
-}
-
 stage_build() { build/binaries.sh all; }
+
+stage_frontend() { build/frontend.sh test; }
 
 stage_static() {
   build/check.sh static
@@ -81,8 +78,8 @@ engine_packages() {
     while IFS= read -r f; do printf './%s\n' "$(dirname "$f")"; done | sort -u
 }
 
-needed='setup frontend build image' # others build on these
-all='setup frontend build static unit cross image docker user page window'
+needed='setup build image' # others build on these
+all='setup build static frontend unit cross image docker user page window'
 
 # --- the driver ---
 
