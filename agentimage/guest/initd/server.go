@@ -23,7 +23,7 @@ import (
 
 // Server serves links. One is current at a time: the newest that said hello.
 type Server struct {
-	Spawns *spawn.Manager
+	Spawns *spawn.Table
 	Relay  *relay.Relay
 	Log    *slog.Logger
 	Hello  wire.Hello

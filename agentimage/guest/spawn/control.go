@@ -17,8 +17,8 @@ import (
 )
 
 // Output gives one stream of a spawn.
-func (m *Manager) Output(id, stream string) (*spool.Log, error) {
-	p, err := m.find(id)
+func (tab *Table) Output(id, stream string) (*spool.Log, error) {
+	p, err := tab.find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (m *Manager) Output(id, stream string) (*spool.Log, error) {
 
 // Stdin is a writer to the program's terminal or open pipe. Closing it closes
 // the pipe; a terminal stays open.
-func (m *Manager) Stdin(id string) (io.WriteCloser, error) {
-	p, err := m.find(id)
+func (tab *Table) Stdin(id string) (io.WriteCloser, error) {
+	p, err := tab.find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (p *proc) closeStdin() error {
 }
 
 // Resize sets the size of a terminal, in cells.
-func (m *Manager) Resize(id string, cols, rows uint16) error {
-	p, err := m.find(id)
+func (tab *Table) Resize(id string, cols, rows uint16) error {
+	p, err := tab.find(id)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (m *Manager) Resize(id string, cols, rows uint16) error {
 }
 
 // Signal sends one signal to the program itself.
-func (m *Manager) Signal(id, name string) error {
-	p, err := m.find(id)
+func (tab *Table) Signal(id, name string) error {
+	p, err := tab.find(id)
 	if err != nil {
 		return err
 	}
@@ -115,17 +115,17 @@ func (m *Manager) Signal(id, name string) error {
 
 // Kill ends the whole tree of a spawn and returns once its keeper, which
 // outlives everything below it, has been reaped.
-func (m *Manager) Kill(ctx context.Context, id string) error {
-	p, err := m.find(id)
+func (tab *Table) Kill(ctx context.Context, id string) error {
+	p, err := tab.find(id)
 	if err != nil {
 		return err
 	}
-	return m.kill(ctx, p, m.cfg.Grace)
+	return tab.kill(ctx, p, tab.cfg.Grace)
 }
 
 // kill hunts with TERM for grace, then with KILL. Both sweep again and again,
 // because a process may fork between being listed and being signalled.
-func (m *Manager) kill(ctx context.Context, p *proc, grace time.Duration) error {
+func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error {
 	select {
 	case <-p.ready:
 	case <-ctx.Done():
@@ -148,10 +148,10 @@ func (m *Manager) kill(ctx context.Context, p *proc, grace time.Duration) error 
 		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
 		}
 	}
-	return m.hunt(p)
+	return tab.hunt(p)
 }
 
-func (m *Manager) hunt(p *proc) error {
+func (tab *Table) hunt(p *proc) error {
 	deadline := time.Now().Add(killDeadline)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := sweep(p.keeper, p.gone, unix.SIGKILL); err != nil {
@@ -198,17 +198,17 @@ func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
 // killStrays ends what fell to this process when a keeper died: every child
 // that is not a keeper. A helper that somebody left behind through docker exec
 // is among them.
-func (m *Manager) killStrays() {
+func (tab *Table) killStrays() {
 	deadline := time.Now().Add(killDeadline)
 	for time.Now().Before(deadline) {
 		all, err := processes()
 		if err != nil {
-			m.cfg.Log.Error("kill strays", "err", err)
+			tab.cfg.Log.Error("kill strays", "err", err)
 			return
 		}
 		found := false
 		for _, q := range all {
-			if q.ppid != os.Getpid() || m.cfg.Reaper.Known(q.pid) {
+			if q.ppid != os.Getpid() || tab.cfg.Reaper.Known(q.pid) {
 				continue
 			}
 			found = true
@@ -218,10 +218,10 @@ func (m *Manager) killStrays() {
 				}
 			}
 			if err := signalProcess(q, unix.SIGKILL); err != nil {
-				m.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
+				tab.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
 			}
 		}
-		if !found || !pauseFor(m.ctx, 5*time.Millisecond) {
+		if !found || !pauseFor(tab.ctx, 5*time.Millisecond) {
 			return
 		}
 	}

@@ -27,7 +27,7 @@ import (
 // ready (runs, or could not start), exited (the program ended), gone (nothing
 // of its tree is left), done (output drained, exit record written).
 type proc struct {
-	m   *Manager
+	tab *Table
 	id  string
 	key [32]byte
 	req wire.Spawn
@@ -54,10 +54,10 @@ type proc struct {
 	killMu sync.Mutex // one hunt at a time
 }
 
-func newProc(m *Manager, id string, key [32]byte, req wire.Spawn) *proc {
-	p := &proc{m: m, id: id, key: key, req: req,
+func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
+	p := &proc{tab: tab, id: id, key: key, req: req,
 		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{})}
-	p.drainCtx, p.stopDrains = context.WithCancel(m.ctx)
+	p.drainCtx, p.stopDrains = context.WithCancel(tab.ctx)
 	return p
 }
 
@@ -130,10 +130,10 @@ func (p *proc) run(body Body) {
 	var drains sync.WaitGroup
 	p.drain(&drains, io, body)
 	close(p.ready)
-	p.m.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
+	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
 	p.follow(tree)
-	if err := p.m.removeRunDir(p.id); err != nil {
-		p.m.cfg.Log.Warn("spawn", "id", p.id, "err", err)
+	if err := p.tab.removeRunDir(p.id); err != nil {
+		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
 	p.settle(&drains, io)
 	p.record()
@@ -143,8 +143,8 @@ func (p *proc) run(body Body) {
 
 // begin takes one of the places for starts.
 func (p *proc) begin(body Body) (*stdio, tree, error) {
-	p.m.starts <- struct{}{}
-	defer func() { <-p.m.starts }()
+	p.tab.starts <- struct{}{}
+	defer func() { <-p.tab.starts }()
 	s, err := p.open()
 	if err != nil {
 		return nil, tree{}, err
@@ -161,7 +161,7 @@ func (p *proc) begin(body Body) (*stdio, tree, error) {
 func (p *proc) fail(err error) {
 	p.startErr = err
 	// A start that failed has no program, no tree and no output.
-	p.exit.Store(&wire.Exit{Code: 127, At: p.m.cfg.Now().UnixMilli()})
+	p.exit.Store(&wire.Exit{Code: 127, At: p.tab.cfg.Now().UnixMilli()})
 	close(p.exited)
 	close(p.gone)
 	close(p.done)
@@ -171,8 +171,8 @@ func (p *proc) fail(err error) {
 // discard takes back the spool files of a start that failed.
 func (p *proc) discard() {
 	p.closeLogs()
-	if err := errors.Join(p.removeSpool(), p.m.removeRunDir(p.id)); err != nil {
-		p.m.cfg.Log.Warn("spawn", "id", p.id, "err", err)
+	if err := errors.Join(p.removeSpool(), p.tab.removeRunDir(p.id)); err != nil {
+		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
 }
 
@@ -186,19 +186,19 @@ type tree struct {
 // follow waits for the program to end and closes exited; in the background it
 // waits for the keeper and closes gone.
 func (p *proc) follow(t tree) {
-	p.m.wg.Go(func() {
+	p.tab.wg.Go(func() {
 		ws := <-t.keeper
 		if !ws.Exited() || ws.ExitStatus() != 0 {
 			// The keeper was killed (out of memory): its children fell to PID 1.
-			p.m.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
-			p.m.killStrays()
+			p.tab.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
+			p.tab.killStrays()
 		}
 		close(p.gone)
 	})
 	var ev keepEvent
 	err := t.events.Decode(&ev)
 	_ = t.file.Close()
-	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: p.m.cfg.Now().UnixMilli()}
+	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: p.tab.cfg.Now().UnixMilli()}
 	if err == nil && ev.Status != nil {
 		exit = exitOf(syscall.WaitStatus(*ev.Status), exit.At)
 	}
@@ -242,12 +242,12 @@ func (p *proc) record() {
 	}
 	_, out, _ := p.out.State()
 	_, errEnd, _ := p.err.State()
-	data, err := wire.ExitRecord{ID: p.id, Exit: *p.exit.Load(), OutEnd: out, ErrEnd: errEnd, BootID: p.m.cfg.BootID}.Encode()
+	data, err := wire.ExitRecord{ID: p.id, Exit: *p.exit.Load(), OutEnd: out, ErrEnd: errEnd, BootID: p.tab.cfg.BootID}.Encode()
 	if err == nil {
-		err = writeWhole(p.m.spoolPath(p.id, wire.ExitSuffix), data)
+		err = writeWhole(p.tab.spoolPath(p.id, wire.ExitSuffix), data)
 	}
 	if err != nil {
-		p.m.cfg.Log.Error("write exit record", "id", p.id, "err", err)
+		p.tab.cfg.Log.Error("write exit record", "id", p.id, "err", err)
 	}
 }
 
@@ -266,7 +266,7 @@ func writeWhole(path string, data []byte) error {
 
 func (p *proc) removeFiles() error {
 	p.closeLogs()
-	return errors.Join(p.removeSpool(), p.m.removeRunDir(p.id))
+	return errors.Join(p.removeSpool(), p.tab.removeRunDir(p.id))
 }
 
 func (p *proc) removeSpool() error {
@@ -275,7 +275,7 @@ func (p *proc) removeSpool() error {
 	}
 	var errs []error
 	for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
-		if err := os.Remove(p.m.spoolPath(p.id, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(p.tab.spoolPath(p.id, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("remove spool: %w", err))
 		}
 	}
@@ -291,7 +291,7 @@ func (p *proc) closeLogs() {
 	}
 }
 
-func (p *proc) runDir() string { return filepath.Join(p.m.cfg.RunsDir, p.id) }
+func (p *proc) runDir() string { return filepath.Join(p.tab.cfg.RunsDir, p.id) }
 
 // maxExe bounds what is shown of the running file's path, so that a list of
 // every spawn fits one frame.

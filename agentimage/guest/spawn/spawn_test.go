@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// newManager runs programs as whoever runs the test: what needs privileges is
+// newTable runs programs as whoever runs the test: what needs privileges is
 // proven in containers (backend/guestlink, tag docker).
-func newManager(t *testing.T, change ...func(*Config)) *Manager {
+func newTable(t *testing.T, change ...func(*Config)) *Table {
 	t.Helper()
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -70,7 +70,7 @@ func sh(script string) wire.Spawn {
 	return wire.Spawn{Argv: []string{"sh", "-c", script}, Stdio: wire.StdioPipes}
 }
 
-func output(t *testing.T, m *Manager, id, stream string) string {
+func output(t *testing.T, m *Table, id, stream string) string {
 	t.Helper()
 	l, err := m.Output(id, stream)
 	if err != nil {
@@ -98,7 +98,7 @@ func code(err error) wire.ErrCode {
 }
 
 func TestSpawnWaitForget(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	req := sh(`cat; echo "$BASE$OWN" >&2; cat "$1/f"; stat -c %a "$1/f"; exit 9`)
 	req.Argv = append(req.Argv, "sh", filepath.Join(m.cfg.RunsDir, "a"))
 	req.Env = []string{"OWN=x", "OWN=2"}
@@ -144,7 +144,7 @@ func TestSpawnWaitForget(t *testing.T) {
 
 // TestSameIDManyTimes has many callers ask for the same spawn at once.
 func TestSameIDManyTimes(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	pids := make(chan int, 8)
 	var wg sync.WaitGroup
 	for range cap(pids) {
@@ -173,7 +173,7 @@ func TestSameIDManyTimes(t *testing.T) {
 }
 
 func TestStartErrorsLeaveNothing(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	noInterpreter := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(noInterpreter, []byte("#!/no/such\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func until(t *testing.T, what string, ok func() bool) {
 }
 
 func TestKillWholeTree(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	req := sh(`trap '' TERM; (setsid sh -c 'trap "" TERM; echo $$ >` + pidFile + `; while :; do sleep 1; done' &) ; echo up; while :; do sleep 1; done`)
 	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
@@ -261,7 +261,7 @@ func TestKillWholeTree(t *testing.T) {
 // TestBackgroundDoesNotHoldOutput leaves a daemon with the pipe open behind:
 // the output ends all the same, and Forget ends the daemon.
 func TestBackgroundDoesNotHoldOutput(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	if _, err := m.Spawn(t.Context(), "a", sh(`sleep 1000 & echo $!`), Body{}); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestBackgroundDoesNotHoldOutput(t *testing.T) {
 }
 
 func TestPauseAndForgetFullSpool(t *testing.T) {
-	m := newManager(t, func(c *Config) { c.SpoolMax = 100_000 })
+	m := newTable(t, func(c *Config) { c.SpoolMax = 100_000 })
 	req := sh(`while :; do echo 0123456789; done`)
 	req.Spool = true
 	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
@@ -299,7 +299,7 @@ func TestPauseAndForgetFullSpool(t *testing.T) {
 }
 
 func TestOpenStdin(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	req := wire.Spawn{Argv: []string{"cat"}, Stdio: wire.StdioPipes, HasStdin: true, OpenStdin: true}
 	if _, err := m.Spawn(t.Context(), "a", req, Body{Stdin: []byte("one ")}); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestOpenStdin(t *testing.T) {
 }
 
 func TestTerminal(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	req := wire.Spawn{Argv: []string{"sh", "-c", `stty size; read x; stty size; echo $TERM; test -t 2 && echo tty`}, Stdio: wire.StdioPTY, Cols: 90, Rows: 20}
 	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestTerminal(t *testing.T) {
 }
 
 func TestSignal(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	if _, err := m.Spawn(t.Context(), "a", sh(`trap 'exit 3' INT; echo up; while :; do sleep 0.01; done`), Body{}); err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestSignal(t *testing.T) {
 }
 
 func TestNoPrivilegeAndNoDescriptorLeft(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	if _, err := m.Spawn(t.Context(), "a", sh(`grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status; echo descriptors; ls /proc/$$/fd; true`), Body{}); err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestNoPrivilegeAndNoDescriptorLeft(t *testing.T) {
 }
 
 func TestLimitOfSpawns(t *testing.T) {
-	m := newManager(t)
+	m := newTable(t)
 	m.mu.Lock()
 	for i := range wire.MaxSpawns {
 		p := newProc(m, fmt.Sprint(i), [32]byte{}, wire.Spawn{})

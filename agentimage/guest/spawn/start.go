@@ -66,7 +66,7 @@ func (p *proc) open() (*stdio, error) {
 
 func (p *proc) openStreams(s *stdio) error {
 	if p.req.Stdio == wire.StdioPTY {
-		master, slave, err := p.m.ptys.open(p.m.ctx.Done(), p.req.Cols, p.req.Rows)
+		master, slave, err := p.tab.ptys.open(p.tab.ctx.Done(), p.req.Cols, p.req.Rows)
 		if err != nil {
 			return err
 		}
@@ -126,20 +126,20 @@ func pollable(fd int, name string) (*os.File, error) {
 
 func (p *proc) openLogs() error {
 	if !p.req.Spool {
-		p.out = spool.NewRing(p.m.cfg.Ring)
+		p.out = spool.NewRing(p.tab.cfg.Ring)
 		if p.req.Stdio == wire.StdioPipes {
-			p.err = spool.NewRing(p.m.cfg.Ring)
+			p.err = spool.NewRing(p.tab.cfg.Ring)
 		}
 		return nil
 	}
-	out, err := spool.NewFile(p.m.spoolPath(p.id, wire.OutSuffix), p.m.cfg.SpoolMax)
+	out, err := spool.NewFile(p.tab.spoolPath(p.id, wire.OutSuffix), p.tab.cfg.SpoolMax)
 	if err != nil {
 		return spoolError(err)
 	}
 	p.out = out
-	if p.err, err = spool.NewFile(p.m.spoolPath(p.id, wire.ErrSuffix), p.m.cfg.SpoolMax); err != nil {
+	if p.err, err = spool.NewFile(p.tab.spoolPath(p.id, wire.ErrSuffix), p.tab.cfg.SpoolMax); err != nil {
 		p.err = nil
-		_ = os.Remove(p.m.spoolPath(p.id, wire.OutSuffix))
+		_ = os.Remove(p.tab.spoolPath(p.id, wire.OutSuffix))
 		return spoolError(err)
 	}
 	return nil
@@ -183,7 +183,7 @@ func (p *proc) start(s *stdio, body Body) (tree, error) {
 		_ = events.Close()
 		return tree{}, err
 	}
-	p.startedAt = p.m.cfg.Now().UnixMilli()
+	p.startedAt = p.tab.cfg.Now().UnixMilli()
 	p.exe = readExe(p.pid)
 	return t, nil
 }
@@ -241,9 +241,9 @@ func (p *proc) startKeeper(s *stdio, q startPipes) (<-chan syscall.WaitStatus, e
 	if p.req.Stdio == wire.StdioPTY {
 		argv = append(argv, "terminal")
 	}
-	pid, done, err := p.m.cfg.Reaper.Start("/proc/self/exe", argv, &syscall.ProcAttr{
+	pid, done, err := p.tab.cfg.Reaper.Start("/proc/self/exe", argv, &syscall.ProcAttr{
 		Dir: "/",
-		Env: append(slices.Clone(keepEnv), p.m.cfg.KeepEnv...),
+		Env: append(slices.Clone(keepEnv), p.tab.cfg.KeepEnv...),
 		Files: []uintptr{uintptr(null), uintptr(null), 2, uintptr(q.child[0]),
 			uintptr(s.child[0]), uintptr(s.child[1]), uintptr(s.child[2]), uintptr(q.child[1]), uintptr(q.child[2])},
 	})
@@ -285,7 +285,7 @@ func (p *proc) awaitStart(t tree, status *os.File) error {
 }
 
 func (p *proc) stageConfig(body Body) stageConfig {
-	a := p.m.cfg.Agent
+	a := p.tab.cfg.Agent
 	dir := p.req.Dir
 	if dir == "" {
 		dir = a.Home
@@ -294,7 +294,7 @@ func (p *proc) stageConfig(body Body) stageConfig {
 		dir = "/"
 	}
 	c := stageConfig{
-		Argv: joinNul(p.req.Argv), Env: joinNul(mergeEnv(p.m.cfg.Env, p.req)), Dir: dir,
+		Argv: joinNul(p.req.Argv), Env: joinNul(mergeEnv(p.tab.cfg.Env, p.req)), Dir: dir,
 		UID: a.UID, GID: a.GID, Groups: a.Groups, RunDir: p.runDir(),
 	}
 	for i, f := range p.req.Files {
@@ -312,7 +312,7 @@ func (p *proc) drain(wg *sync.WaitGroup, s *stdio, body Body) {
 	if s.stdin == nil {
 		return
 	}
-	p.m.wg.Go(func() {
+	p.tab.wg.Go(func() {
 		// A program that does not read its input is not an error of the spawn.
 		_, _ = s.stdin.Write(body.Stdin)
 		if !p.req.OpenStdin {

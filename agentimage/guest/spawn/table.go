@@ -45,7 +45,7 @@ const (
 	killDeadline = 20 * time.Second
 )
 
-// Config is what a Manager needs to know.
+// Config is what a Table needs to know.
 type Config struct {
 	Agent    Agent
 	Env      []string // the agent's base environment
@@ -61,10 +61,10 @@ type Config struct {
 	KeepEnv  []string // of keeper and stage; the agent never sees it
 }
 
-// Manager owns every spawn. Its methods may be called from any goroutine.
-type Manager struct {
+// Table owns every spawn. Its methods may be called from any goroutine.
+type Table struct {
 	cfg    Config
-	ctx    context.Context // of the manager's own goroutines
+	ctx    context.Context // of the table's own goroutines
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 	ptys   *ptyThread
@@ -76,7 +76,7 @@ type Manager struct {
 }
 
 // New makes an empty one; the caller ends it with Close.
-func New(cfg Config) *Manager {
+func New(cfg Config) *Table {
 	if cfg.SpoolMax == 0 {
 		cfg.SpoolMax = DefaultSpoolMax
 	}
@@ -93,7 +93,7 @@ func New(cfg Config) *Manager {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Manager{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc),
+	return &Table{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc),
 		ptys: newPTYThread(cfg.Agent.UID, ctx.Done()), starts: make(chan struct{}, maxStarts)}
 }
 
@@ -106,51 +106,51 @@ type Body struct {
 // Spawn starts a process and answers once the program runs or could not. The
 // same id with the same request answers what the first one did; with another it
 // is refused.
-func (m *Manager) Spawn(ctx context.Context, id string, req wire.Spawn, body Body) (wire.Info, error) {
+func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Body) (wire.Info, error) {
 	key, err := fingerprint(req, body)
 	if err != nil {
 		return wire.Info{}, err
 	}
-	m.mu.Lock()
-	if p, ok := m.spawns[id]; ok {
-		m.mu.Unlock()
+	tab.mu.Lock()
+	if p, ok := tab.spawns[id]; ok {
+		tab.mu.Unlock()
 		if p.key != key {
 			return wire.Info{}, wire.NewError(wire.CodeConflict, "spawn id "+id+" is taken by another request")
 		}
 		return p.started(ctx)
 	}
-	if m.closed {
-		m.mu.Unlock()
+	if tab.closed {
+		tab.mu.Unlock()
 		return wire.Info{}, wire.NewError(wire.CodeEnded, "the container is stopping")
 	}
-	if len(m.spawns) >= wire.MaxSpawns {
-		m.mu.Unlock()
+	if len(tab.spawns) >= wire.MaxSpawns {
+		tab.mu.Unlock()
 		return wire.Info{}, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
-	p := newProc(m, id, key, req)
-	m.spawns[id] = p
-	m.wg.Add(1) // before the lock goes, so that Close cannot miss it
-	m.mu.Unlock()
+	p := newProc(tab, id, key, req)
+	tab.spawns[id] = p
+	tab.wg.Add(1) // before the lock goes, so that Close cannot miss it
+	tab.mu.Unlock()
 	go func() {
-		defer m.wg.Done()
+		defer tab.wg.Done()
 		p.run(body)
 		if p.startErr != nil {
-			m.drop(id) // nothing ran: the id may be tried again
+			tab.drop(id) // nothing ran: the id may be tried again
 		}
 	}()
 	return p.started(ctx)
 }
 
-func (m *Manager) drop(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.spawns, id)
+func (tab *Table) drop(id string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	delete(tab.spawns, id)
 }
 
-func (m *Manager) find(id string) (*proc, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p, ok := m.spawns[id]
+func (tab *Table) find(id string) (*proc, error) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	p, ok := tab.spawns[id]
 	if !ok {
 		return nil, wire.NewError(wire.CodeNotFound, "no spawn "+id)
 	}
@@ -158,13 +158,13 @@ func (m *Manager) find(id string) (*proc, error) {
 }
 
 // List is every spawn that started, oldest first.
-func (m *Manager) List() []wire.Info {
-	m.mu.Lock()
-	all := make([]*proc, 0, len(m.spawns))
-	for _, p := range m.spawns {
+func (tab *Table) List() []wire.Info {
+	tab.mu.Lock()
+	all := make([]*proc, 0, len(tab.spawns))
+	for _, p := range tab.spawns {
 		all = append(all, p)
 	}
-	m.mu.Unlock()
+	tab.mu.Unlock()
 	out := make([]wire.Info, 0, len(all))
 	for _, p := range all {
 		if p.isReady() {
@@ -181,16 +181,16 @@ func (m *Manager) List() []wire.Info {
 }
 
 // Count is how many spawns are remembered.
-func (m *Manager) Count() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.spawns)
+func (tab *Table) Count() int {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return len(tab.spawns)
 }
 
 // Wait answers when the program of a spawn has ended. Output that is still in
 // its pipe may follow.
-func (m *Manager) Wait(ctx context.Context, id string) (wire.Exit, error) {
-	p, err := m.find(id)
+func (tab *Table) Wait(ctx context.Context, id string) (wire.Exit, error) {
+	p, err := tab.find(id)
 	if err != nil {
 		return wire.Exit{}, err
 	}
@@ -204,8 +204,8 @@ func (m *Manager) Wait(ctx context.Context, id string) (wire.Exit, error) {
 
 // Forget drops an ended spawn: what is left of its tree, its spool and its
 // private directory.
-func (m *Manager) Forget(ctx context.Context, id string) error {
-	p, err := m.find(id)
+func (tab *Table) Forget(ctx context.Context, id string) error {
+	p, err := tab.find(id)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (m *Manager) Forget(ctx context.Context, id string) error {
 	default:
 		return wire.NewError(wire.CodeConflict, "spawn "+id+" still runs")
 	}
-	if err := m.kill(ctx, p, 0); err != nil {
+	if err := tab.kill(ctx, p, 0); err != nil {
 		return err
 	}
 	p.stopDrains()
@@ -226,32 +226,32 @@ func (m *Manager) Forget(ctx context.Context, id string) error {
 	if err := p.removeFiles(); err != nil {
 		return err
 	}
-	m.drop(id)
+	tab.drop(id)
 	return nil
 }
 
 // Close ends every tree (TERM, grace, KILL), waits for all goroutines, and
 // leaves spools and exit records behind.
-func (m *Manager) Close(ctx context.Context) error {
-	m.mu.Lock()
-	m.closed = true
-	all := make([]*proc, 0, len(m.spawns))
-	for _, p := range m.spawns {
+func (tab *Table) Close(ctx context.Context) error {
+	tab.mu.Lock()
+	tab.closed = true
+	all := make([]*proc, 0, len(tab.spawns))
+	for _, p := range tab.spawns {
 		all = append(all, p)
 	}
-	m.mu.Unlock()
+	tab.mu.Unlock()
 	errs := make(chan error, len(all))
 	for _, p := range all {
-		go func() { errs <- m.kill(ctx, p, m.cfg.Grace) }()
+		go func() { errs <- tab.kill(ctx, p, tab.cfg.Grace) }()
 	}
 	var failed []error
 	for range all {
 		failed = append(failed, <-errs)
 	}
 	err := errors.Join(failed...)
-	m.cancel()
+	tab.cancel()
 	done := make(chan struct{})
-	go func() { m.wg.Wait(); close(done) }()
+	go func() { tab.wg.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -264,15 +264,15 @@ func (m *Manager) Close(ctx context.Context) error {
 }
 
 // spoolPath names a file of a spawn in the spool; ids are names (wire.ValidID).
-func (m *Manager) spoolPath(id, suffix string) string {
-	return filepath.Join(m.cfg.SpoolDir, id+suffix)
+func (tab *Table) spoolPath(id, suffix string) string {
+	return filepath.Join(tab.cfg.SpoolDir, id+suffix)
 }
 
 // removeRunDir removes the spawn's private directory. The agent owns it and may
 // have put anything in it, so it is removed below a pinned directory, links
 // never followed.
-func (m *Manager) removeRunDir(id string) error {
-	root, err := os.OpenRoot(m.cfg.RunsDir)
+func (tab *Table) removeRunDir(id string) error {
+	root, err := os.OpenRoot(tab.cfg.RunsDir)
 	if err != nil {
 		return fmt.Errorf("open runs directory: %w", err)
 	}
