@@ -12,6 +12,14 @@ const (
 	KindDemo     ChannelKind = "demo"     // the scripted model, a directory of its own
 )
 
+// Session is the one a run resumes.
+func (c Channel) Session(demo bool) SessionID {
+	if demo {
+		return c.DemoSessionID
+	}
+	return c.SessionID
+}
+
 // Channel is a conversation bound to a directory.
 type Channel struct {
 	ID        ChannelID   `json:"channel_id"`
@@ -20,5 +28,9 @@ type Channel struct {
 	Name      string      `json:"name"`
 	Dir       string      `json:"dir"` // absolute host path, cleaned
 	SessionID SessionID   `json:"session_id,omitempty"`
-	CreatedAt time.Time   `json:"created_at"`
+	// DemoSessionID is the session of runs on the scripted model. It is kept
+	// apart: the CLI restores a session's model, and a script's turns are
+	// nothing to show a real one.
+	DemoSessionID SessionID `json:"-"`
+	CreatedAt     time.Time `json:"created_at"`
 }

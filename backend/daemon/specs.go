@@ -55,6 +55,9 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if launch.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
 		return spec, why, launch, err
 	}
+	if _, set := snap.Config.Envs[retriesEnv]; !set {
+		launch.Env = append(launch.Env, core.EnvVar{Name: retriesEnv, Value: maxRetries, Lane: sandbox.LaneApp})
+	}
 	notice, err := hostfacts.Prepare(spec, host)
 	if err != nil {
 		return spec, why, launch, err
@@ -64,6 +67,14 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	}
 	return spec, why, launch, nil
 }
+
+// The CLI repeats a refused request ten times by default, a wrong key included,
+// which took over three minutes to say so when measured. Four repeats bridge
+// some fifteen seconds of an overloaded model; envs in the settings wins.
+const (
+	retriesEnv = "CLAUDE_CODE_MAX_RETRIES"
+	maxRetries = "4"
+)
 
 // container resolves and validates; it changes nothing on the host.
 func (s specs) container(ctx context.Context, cfg config.Config, ch core.Channel, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
@@ -122,17 +133,16 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg),
 	}
 	if run.Demo {
-		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, ""
-		if run.Script != "" {
-			lib, err := demo.Builtin()
-			if err != nil {
-				return l, fmt.Errorf("read demo scripts: %w", err)
-			}
-			if _, ok := lib.Script(run.Script); !ok {
-				return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", run.Script), "Choose one of: "+strings.Join(lib.Names(), ", ")+".")
-			}
-			l.Model = demo.ModelPrefix + run.Script
+		lib, err := demo.Builtin()
+		if err != nil {
+			return l, fmt.Errorf("read demo scripts: %w", err)
 		}
+		script := orDefault(run.Script, demo.DefaultScript)
+		if _, ok := lib.Script(script); !ok {
+			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script), "Choose one of: "+strings.Join(lib.Names(), ", ")+".")
+		}
+		// Named always: a resumed session would bring back the script of the run before.
+		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, demo.ModelPrefix+script
 		return l, nil
 	}
 	switch kind, secret := cfg.Credential(); kind {

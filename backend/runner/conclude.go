@@ -29,7 +29,7 @@ func (w *work) conclude(ctx context.Context, e ending) {
 	w.sweep(ctx, e)
 	w.s.p.Publish(evs...)
 	w.s.p.Publish(w.s.queueEvent(w.run))
-	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.SessionID {
+	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
 		if ch, err := w.s.p.Store.Channel(context.WithoutCancel(ctx), w.run.ChannelID); err == nil {
 			w.s.p.Publish(w.event(core.EventChannelUpdated, ch))
 		}
@@ -167,7 +167,7 @@ func (w *work) sweep(ctx context.Context, e ending) {
 	w.forget(once)
 	w.closeLink()
 	if w.noSession() {
-		if err := w.s.p.Store.SetChannelSession(once, w.run.ChannelID, ""); err != nil {
+		if err := w.s.p.Store.SetChannelSession(once, w.run.ChannelID, w.run.Demo, ""); err != nil {
 			w.log.Error("drop the lost session", "error", err)
 		}
 	}

@@ -193,7 +193,7 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 		}
 		*r = run
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
-			s.channels[run.ChannelID].SessionID = run.Outcome.SessionID
+			s.setSession(run.ChannelID, run.Demo, run.Outcome.SessionID)
 		}
 		out = s.insert(evs)
 		return nil
@@ -201,11 +201,19 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 	return out, err
 }
 
-func (s *memStore) SetChannelSession(_ context.Context, ch core.ChannelID, id core.SessionID) error {
+func (s *memStore) SetChannelSession(_ context.Context, ch core.ChannelID, demo bool, id core.SessionID) error {
 	return s.write("session", func() error {
-		s.channels[ch].SessionID = id
+		s.setSession(ch, demo, id)
 		return nil
 	})
+}
+
+func (s *memStore) setSession(ch core.ChannelID, demo bool, id core.SessionID) {
+	if demo {
+		s.channels[ch].DemoSessionID = id
+		return
+	}
+	s.channels[ch].SessionID = id
 }
 
 // timeline returns the stored events of a run.

@@ -21,7 +21,7 @@ type Store interface {
 	ClaimNext(ctx context.Context, ch core.ChannelID) (core.Run, bool, error)
 	UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 	AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error)
-	SetChannelSession(ctx context.Context, ch core.ChannelID, session core.SessionID) error
+	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 }
 

@@ -164,7 +164,7 @@ func (w *work) explain(why core.Explanation) []core.Event {
 // spawn starts the CLI. When the link breaks meanwhile, the question whether it
 // was started is asked again through a new one.
 func (w *work) spawn(ctx context.Context, spec core.Spec, why core.Explanation) error {
-	resume := w.ch.SessionID
+	resume := w.ch.Session(w.run.Demo)
 	if resume != "" && w.s.p.Sessions != nil {
 		if exists, known := w.s.p.Sessions(w.ch, spec.WorkDir, resume); known && !exists {
 			resume = ""

@@ -46,11 +46,19 @@ func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name strin
 	})
 }
 
-// SetChannelSession replaces the session the next run resumes; empty starts afresh.
-func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, session core.SessionID) error {
+// SetChannelSession replaces the session that the next run on a real (or, with
+// demo, on the scripted) model resumes; empty starts afresh.
+func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, demo bool, session core.SessionID) error {
 	return s.inTx(ctx, "set session", func(q *rows.Queries) error {
-		return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: string(session), ID: string(id)}))
+		return setSession(ctx, q, string(id), demo, string(session))
 	})
+}
+
+func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, session string) error {
+	if demo {
+		return found(q.SetChannelDemoSession(ctx, rows.SetChannelDemoSessionParams{DemoSessionID: session, ID: id}))
+	}
+	return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: session, ID: id}))
 }
 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way
@@ -84,7 +92,8 @@ func (s *Store) LastEventIDs(ctx context.Context) (map[core.ChannelID]int64, err
 func channelOf(r rows.Channel) core.Channel {
 	return core.Channel{
 		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
-		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), CreatedAt: fromMillis(r.CreatedAt),
+		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID),
+		DemoSessionID: core.SessionID(r.DemoSessionID), CreatedAt: fromMillis(r.CreatedAt),
 	}
 }
 

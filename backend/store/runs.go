@@ -174,9 +174,7 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 			return err
 		}
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
-			if err := found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{
-				SessionID: string(run.Outcome.SessionID), ID: row.ChannelID,
-			})); err != nil {
+			if err := setSession(ctx, q, row.ChannelID, run.Demo, string(run.Outcome.SessionID)); err != nil {
 				return fmt.Errorf("set session: %w", err)
 			}
 		}

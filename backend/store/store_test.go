@@ -343,7 +343,7 @@ func TestOnlySuccessReplacesTheSession(t *testing.T) {
 	ctx := context.Background()
 	s := open(t)
 	addChannel(t, s, "c")
-	if err := s.SetChannelSession(ctx, "c", "old"); err != nil {
+	if err := s.SetChannelSession(ctx, "c", false, "old"); err != nil {
 		t.Fatal(err)
 	}
 	for i, st := range []core.RunState{core.RunFailed, core.RunCancelled, core.RunInterrupted} {
@@ -406,5 +406,35 @@ func TestContainerRows(t *testing.T) {
 	}
 	if err := s.SetContainerID(ctx, c.Name, "x"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("id of nothing: %v", err)
+	}
+}
+
+// A script's session never becomes the one a real run resumes.
+func TestDemoSessionIsKeptApart(t *testing.T) {
+	s, ctx := open(t), t.Context()
+	if err := s.AddChannel(ctx, core.Channel{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/c"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, demo := range []bool{false, true} {
+		id := core.RunID(fmt.Sprint("run-", demo))
+		if _, _, _, err := s.Enqueue(ctx, core.Run{ID: id, ChannelID: "c", Prompt: "p", State: core.RunQueued, Demo: demo}); err != nil {
+			t.Fatal(err)
+		}
+		run, ok, err := s.ClaimNext(ctx, "c")
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		run.State = core.RunRunning
+		if _, err := s.UpdateRun(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+		run.State, run.Outcome.SessionID = core.RunDone, core.SessionID("s-"+string(id))
+		if _, err := s.FinishRun(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ch, err := s.Channel(ctx, "c")
+	if err != nil || ch.Session(false) != "s-run-false" || ch.Session(true) != "s-run-true" {
+		t.Errorf("%+v %v", ch, err)
 	}
 }

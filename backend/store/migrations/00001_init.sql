@@ -12,6 +12,7 @@ CREATE TABLE channels (
     name       TEXT    NOT NULL,
     dir        TEXT    NOT NULL,
     session_id TEXT    NOT NULL DEFAULT '',
+    demo_session_id TEXT NOT NULL DEFAULT '', -- of runs on the scripted model
     created_at INTEGER NOT NULL
 ) STRICT;
 

@@ -14,5 +14,8 @@ UPDATE channels SET name = ? WHERE id = ?;
 -- name: SetChannelSession :execrows
 UPDATE channels SET session_id = ? WHERE id = ?;
 
+-- name: SetChannelDemoSession :execrows
+UPDATE channels SET demo_session_id = ? WHERE id = ?;
+
 -- name: DeleteChannel :execrows
 DELETE FROM channels WHERE id = ?;

@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, created_at FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -36,6 +36,7 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.Name,
 		&i.Dir,
 		&i.SessionID,
+		&i.DemoSessionID,
 		&i.CreatedAt,
 	)
 	return i, err
@@ -70,7 +71,7 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 }
 
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, created_at FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -90,6 +91,7 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.Name,
 			&i.Dir,
 			&i.SessionID,
+			&i.DemoSessionID,
 			&i.CreatedAt,
 		); err != nil {
 			return nil, err
@@ -116,6 +118,23 @@ type RenameChannelParams struct {
 
 func (q *Queries) RenameChannel(ctx context.Context, arg RenameChannelParams) (int64, error) {
 	result, err := q.exec(ctx, q.renameChannelStmt, renameChannel, arg.Name, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setChannelDemoSession = `-- name: SetChannelDemoSession :execrows
+UPDATE channels SET demo_session_id = ? WHERE id = ?
+`
+
+type SetChannelDemoSessionParams struct {
+	DemoSessionID string
+	ID            string
+}
+
+func (q *Queries) SetChannelDemoSession(ctx context.Context, arg SetChannelDemoSessionParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelDemoSessionStmt, setChannelDemoSession, arg.DemoSessionID, arg.ID)
 	if err != nil {
 		return 0, err
 	}

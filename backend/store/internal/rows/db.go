@@ -105,6 +105,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.runEventsStmt, err = db.PrepareContext(ctx, runEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query RunEvents: %w", err)
 	}
+	if q.setChannelDemoSessionStmt, err = db.PrepareContext(ctx, setChannelDemoSession); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelDemoSession: %w", err)
+	}
 	if q.setChannelSessionStmt, err = db.PrepareContext(ctx, setChannelSession); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelSession: %w", err)
 	}
@@ -263,6 +266,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing runEventsStmt: %w", cerr)
 		}
 	}
+	if q.setChannelDemoSessionStmt != nil {
+		if cerr := q.setChannelDemoSessionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelDemoSessionStmt: %w", cerr)
+		}
+	}
 	if q.setChannelSessionStmt != nil {
 		if cerr := q.setChannelSessionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setChannelSessionStmt: %w", cerr)
@@ -330,79 +338,81 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                     DBTX
-	tx                     *sql.Tx
-	channelsWithQueueStmt  *sql.Stmt
-	costSinceStmt          *sql.Stmt
-	countActiveStmt        *sql.Stmt
-	deleteChannelStmt      *sql.Stmt
-	deleteContainerStmt    *sql.Stmt
-	finishRunStmt          *sql.Stmt
-	getChannelStmt         *sql.Stmt
-	getContainerStmt       *sql.Stmt
-	getMetaStmt            *sql.Stmt
-	getRunStmt             *sql.Stmt
-	insertChannelStmt      *sql.Stmt
-	insertContainerStmt    *sql.Stmt
-	insertEventStmt        *sql.Stmt
-	insertMetaIfAbsentStmt *sql.Stmt
-	insertRunStmt          *sql.Stmt
-	lastEventIDsStmt       *sql.Stmt
-	latestEndedStmt        *sql.Stmt
-	listActiveStmt         *sql.Stmt
-	listChannelsStmt       *sql.Stmt
-	listContainersStmt     *sql.Stmt
-	listQueueStmt          *sql.Stmt
-	listRunsStmt           *sql.Stmt
-	markStartingStmt       *sql.Stmt
-	nextQueuedStmt         *sql.Stmt
-	promptHistoryStmt      *sql.Stmt
-	renameChannelStmt      *sql.Stmt
-	runEventsStmt          *sql.Stmt
-	setChannelSessionStmt  *sql.Stmt
-	setContainerIDStmt     *sql.Stmt
-	setContainerStatusStmt *sql.Stmt
-	setSpoolOffsetStmt     *sql.Stmt
-	timelineBeforeStmt     *sql.Stmt
-	updateRunStmt          *sql.Stmt
+	db                        DBTX
+	tx                        *sql.Tx
+	channelsWithQueueStmt     *sql.Stmt
+	costSinceStmt             *sql.Stmt
+	countActiveStmt           *sql.Stmt
+	deleteChannelStmt         *sql.Stmt
+	deleteContainerStmt       *sql.Stmt
+	finishRunStmt             *sql.Stmt
+	getChannelStmt            *sql.Stmt
+	getContainerStmt          *sql.Stmt
+	getMetaStmt               *sql.Stmt
+	getRunStmt                *sql.Stmt
+	insertChannelStmt         *sql.Stmt
+	insertContainerStmt       *sql.Stmt
+	insertEventStmt           *sql.Stmt
+	insertMetaIfAbsentStmt    *sql.Stmt
+	insertRunStmt             *sql.Stmt
+	lastEventIDsStmt          *sql.Stmt
+	latestEndedStmt           *sql.Stmt
+	listActiveStmt            *sql.Stmt
+	listChannelsStmt          *sql.Stmt
+	listContainersStmt        *sql.Stmt
+	listQueueStmt             *sql.Stmt
+	listRunsStmt              *sql.Stmt
+	markStartingStmt          *sql.Stmt
+	nextQueuedStmt            *sql.Stmt
+	promptHistoryStmt         *sql.Stmt
+	renameChannelStmt         *sql.Stmt
+	runEventsStmt             *sql.Stmt
+	setChannelDemoSessionStmt *sql.Stmt
+	setChannelSessionStmt     *sql.Stmt
+	setContainerIDStmt        *sql.Stmt
+	setContainerStatusStmt    *sql.Stmt
+	setSpoolOffsetStmt        *sql.Stmt
+	timelineBeforeStmt        *sql.Stmt
+	updateRunStmt             *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                     tx,
-		tx:                     tx,
-		channelsWithQueueStmt:  q.channelsWithQueueStmt,
-		costSinceStmt:          q.costSinceStmt,
-		countActiveStmt:        q.countActiveStmt,
-		deleteChannelStmt:      q.deleteChannelStmt,
-		deleteContainerStmt:    q.deleteContainerStmt,
-		finishRunStmt:          q.finishRunStmt,
-		getChannelStmt:         q.getChannelStmt,
-		getContainerStmt:       q.getContainerStmt,
-		getMetaStmt:            q.getMetaStmt,
-		getRunStmt:             q.getRunStmt,
-		insertChannelStmt:      q.insertChannelStmt,
-		insertContainerStmt:    q.insertContainerStmt,
-		insertEventStmt:        q.insertEventStmt,
-		insertMetaIfAbsentStmt: q.insertMetaIfAbsentStmt,
-		insertRunStmt:          q.insertRunStmt,
-		lastEventIDsStmt:       q.lastEventIDsStmt,
-		latestEndedStmt:        q.latestEndedStmt,
-		listActiveStmt:         q.listActiveStmt,
-		listChannelsStmt:       q.listChannelsStmt,
-		listContainersStmt:     q.listContainersStmt,
-		listQueueStmt:          q.listQueueStmt,
-		listRunsStmt:           q.listRunsStmt,
-		markStartingStmt:       q.markStartingStmt,
-		nextQueuedStmt:         q.nextQueuedStmt,
-		promptHistoryStmt:      q.promptHistoryStmt,
-		renameChannelStmt:      q.renameChannelStmt,
-		runEventsStmt:          q.runEventsStmt,
-		setChannelSessionStmt:  q.setChannelSessionStmt,
-		setContainerIDStmt:     q.setContainerIDStmt,
-		setContainerStatusStmt: q.setContainerStatusStmt,
-		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
-		timelineBeforeStmt:     q.timelineBeforeStmt,
-		updateRunStmt:          q.updateRunStmt,
+		db:                        tx,
+		tx:                        tx,
+		channelsWithQueueStmt:     q.channelsWithQueueStmt,
+		costSinceStmt:             q.costSinceStmt,
+		countActiveStmt:           q.countActiveStmt,
+		deleteChannelStmt:         q.deleteChannelStmt,
+		deleteContainerStmt:       q.deleteContainerStmt,
+		finishRunStmt:             q.finishRunStmt,
+		getChannelStmt:            q.getChannelStmt,
+		getContainerStmt:          q.getContainerStmt,
+		getMetaStmt:               q.getMetaStmt,
+		getRunStmt:                q.getRunStmt,
+		insertChannelStmt:         q.insertChannelStmt,
+		insertContainerStmt:       q.insertContainerStmt,
+		insertEventStmt:           q.insertEventStmt,
+		insertMetaIfAbsentStmt:    q.insertMetaIfAbsentStmt,
+		insertRunStmt:             q.insertRunStmt,
+		lastEventIDsStmt:          q.lastEventIDsStmt,
+		latestEndedStmt:           q.latestEndedStmt,
+		listActiveStmt:            q.listActiveStmt,
+		listChannelsStmt:          q.listChannelsStmt,
+		listContainersStmt:        q.listContainersStmt,
+		listQueueStmt:             q.listQueueStmt,
+		listRunsStmt:              q.listRunsStmt,
+		markStartingStmt:          q.markStartingStmt,
+		nextQueuedStmt:            q.nextQueuedStmt,
+		promptHistoryStmt:         q.promptHistoryStmt,
+		renameChannelStmt:         q.renameChannelStmt,
+		runEventsStmt:             q.runEventsStmt,
+		setChannelDemoSessionStmt: q.setChannelDemoSessionStmt,
+		setChannelSessionStmt:     q.setChannelSessionStmt,
+		setContainerIDStmt:        q.setContainerIDStmt,
+		setContainerStatusStmt:    q.setContainerStatusStmt,
+		setSpoolOffsetStmt:        q.setSpoolOffsetStmt,
+		timelineBeforeStmt:        q.timelineBeforeStmt,
+		updateRunStmt:             q.updateRunStmt,
 	}
 }

@@ -5,14 +5,15 @@
 package rows
 
 type Channel struct {
-	Seq       int64
-	ID        string
-	ParentID  string
-	Kind      string
-	Name      string
-	Dir       string
-	SessionID string
-	CreatedAt int64
+	Seq           int64
+	ID            string
+	ParentID      string
+	Kind          string
+	Name          string
+	Dir           string
+	SessionID     string
+	DemoSessionID string
+	CreatedAt     int64
 }
 
 type Container struct {
