@@ -18,7 +18,7 @@ async function shot(name, { scenario = "work", theme = "dark", size = [1440, 900
   await page.goto(mock.url);
   await page.getByText("today $").waitFor();
   await act(page, mock);
-  await page.waitForTimeout(250);
+  await page.waitForTimeout(900);
   await page.screenshot({ path: `${out}/${name}.png` });
   await page.close();
   await mock.close();

@@ -6,9 +6,11 @@ import { FailureCard } from "../../ui/FailureCard";
 import { Sidebar } from "../channels/Sidebar";
 import { TimelinePanel } from "../timeline/TimelinePanel";
 import { Welcome } from "../welcome/Welcome";
+import { Announcer } from "./Announcer";
 import { Dialogs } from "./Dialogs";
 import { session } from "./session";
 import { useShortcuts } from "./shortcuts";
+import { Splitter } from "./Splitter";
 import { StatusBar } from "./StatusBar";
 import { useTheme } from "./theme";
 import { Toast } from "./Toast";
@@ -25,12 +27,14 @@ export function App() {
       {sidebarOpen && <Sidebar />}
       {/* Panels of equal rank live here; the timeline is the first of them. */}
       <main className="centre">
+        {sidebarOpen && <Splitter />}
         <Trouble />
         {selected ? <TimelinePanel key={selected} channelId={selected} /> : <Welcome />}
       </main>
       <StatusBar />
       <Dialogs />
       <Toast />
+      <Announcer />
     </div>
   );
 }

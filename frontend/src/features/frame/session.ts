@@ -13,6 +13,7 @@ import type { Bridge } from "../../shell/bridge";
 import { saveOutbox } from "./memory";
 
 const PAGE = 300; // events in one page of a timeline
+const HIDDEN_MS = 100;
 const RESYNC_MS = 300; // several holes in a row are healed by one load
 
 export type Session = ReturnType<typeof startSession>;
@@ -38,7 +39,9 @@ export function startSession(bridge: Bridge) {
       if (run !== snapshotRun) return;
       const waiting = held ?? [];
       held = null;
-      frameStore.setState(applyEvents(fromSnapshot(frameStore.getState(), s), waiting));
+      const fresh = fromSnapshot(frameStore.getState(), s);
+      frameStore.setState(applyEvents(fresh, waiting));
+      if (hasGap(fresh, waiting)) setTimeout(() => void resyncAll(), RESYNC_MS);
       connectionStore.setState({ snapshotFailure: null });
       viewStore.setState({ theme: s.config.theme || "system" });
       deliver(waiting);
@@ -57,6 +60,25 @@ export function startSession(bridge: Bridge) {
       if (id === viewStore.getState().selected) void load(id);
       else timelinesStore.setState((all) => omit(all, id), true);
     }
+  }
+
+  // Streamed pieces come faster than frames: one pass per frame is enough, and a
+  // hidden page (which gets no frames) looks now and then.
+  let arrived: LoopEvent[] = [];
+  function collect(batch: LoopEvent[]) {
+    if (arrived.length === 0) {
+      if (document.hidden) setTimeout(flush, HIDDEN_MS);
+      else requestAnimationFrame(flush);
+      clearTimeout(backstop);
+      backstop = setTimeout(flush, HIDDEN_MS * 2);
+    }
+    arrived.push(...batch);
+  }
+  let backstop: ReturnType<typeof setTimeout> | undefined;
+  function flush() {
+    const batch = arrived;
+    arrived = [];
+    if (batch.length > 0) onBatch(batch);
   }
 
   function onBatch(batch: LoopEvent[]) {
@@ -157,7 +179,7 @@ export function startSession(bridge: Bridge) {
     }
   }
 
-  bridge.onEvents(onBatch);
+  bridge.onEvents(collect);
   let wasOnline = false;
   bridge.onLink((link) => {
     connectionStore.setState(link);

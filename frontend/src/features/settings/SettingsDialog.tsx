@@ -124,7 +124,7 @@ function Look() {
           </label>
         ))}
       </div>
-      <label className="tick">
+      <label className="tick-box">
         <input type="checkbox" checked={contrast === "more"} onChange={(e) => setContrast(e.target.checked ? "more" : "")} />
         More contrast
       </label>

@@ -1,10 +1,10 @@
 import { useVirtualizer, defaultRangeExtractor } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
-import { frameStore, timelineOf, timelinesStore } from "../../model/stores";
+import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import type { Filter } from "../../model/timeline/filter";
 import { passes } from "../../model/timeline/filter";
 import { activeRun, shownItems } from "../../model/timeline/state";
@@ -52,6 +52,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   });
   const total = virt.getTotalSize();
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
+
+  // One's own prompt is what one wants to see next.
+  const sent = useStore(outboxStore, (o) => o.letters.findLast((l) => l.channelId === channelId)?.clientId ?? "");
+  useEffect(() => {
+    if (sent) follow();
+  }, [sent, follow]);
 
   const hasMore = t.hasMore && !t.loadingOlder && !t.olderFailure;
   const older = useCallback(() => {

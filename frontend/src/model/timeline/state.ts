@@ -15,23 +15,24 @@ export type TimelineState = {
   olderFailure: Failure | null;
   built: Built;
   queue: Run[];
-  pending: LoopEvent[]; // arrived while a page was on its way
+  loading: boolean; // the newest page is on its way
+  pending: LoopEvent[]; // arrived meanwhile: applied again to that page
   stale: boolean; // something was missed: load the newest page again
 };
 
 export const emptyTimeline: TimelineState = {
   phase: "empty", failure: null, events: [], seen: new Set(), hasMore: false, loadingOlder: false, olderFailure: null,
-  built: emptyBuilt, queue: [], pending: [], stale: false,
+  built: emptyBuilt, queue: [], loading: false, pending: [], stale: false,
 };
 
 const PENDING_LIMIT = 5000; // more than this while loading: load once more instead
 
 export function startLoading(t: TimelineState): TimelineState {
-  return { ...t, phase: t.events.length > 0 || t.phase === "ready" ? "ready" : "loading", failure: null, stale: false, pending: [] };
+  return { ...t, phase: t.events.length > 0 || t.phase === "ready" ? "ready" : "loading", failure: null, stale: false, loading: true, pending: [] };
 }
 
 export function loadFailed(t: TimelineState, failure: Failure): TimelineState {
-  return { ...t, phase: t.phase === "ready" ? "ready" : "error", failure };
+  return { ...t, phase: t.phase === "ready" ? "ready" : "error", failure, loading: false, pending: [] };
 }
 
 /** The newest page. Older events that are already here stay if the page joins them. */
@@ -44,7 +45,7 @@ export function loaded(t: TimelineState, page: TimelinePage, now: number): Timel
   const built = adopt(fold(emptyBuilt, events), page.live, now);
   const next: TimelineState = {
     ...t, phase: "ready", failure: null, events, seen: new Set(events.map((e) => e.id ?? 0)), built,
-    hasMore: joins && kept.length > 0 ? t.hasMore : page.has_more, queue: page.queue ?? [], pending: [], stale: false,
+    hasMore: joins && kept.length > 0 ? t.hasMore : page.has_more, queue: page.queue ?? [], loading: false, pending: [], stale: false,
   };
   return receive(next, t.pending);
 }
@@ -64,12 +65,12 @@ export function olderLoaded(t: TimelineState, page: TimelinePage): TimelineState
 /** Live events of this channel, in order; safe to apply twice. */
 export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
   if (batch.length === 0) return t;
-  if (t.phase !== "ready") {
-    if (t.phase !== "loading") return t;
-    const pending = [...t.pending, ...batch];
-    return pending.length > PENDING_LIMIT ? { ...t, pending: [], stale: true } : { ...t, pending };
-  }
   let next = t;
+  if (t.loading) {
+    const pending = [...t.pending, ...batch];
+    next = pending.length > PENDING_LIMIT ? { ...t, pending: [], stale: true } : { ...t, pending };
+  }
+  if (t.phase !== "ready") return next;
   let stored: LoopEvent[] = [];
   const flush = () => {
     if (stored.length === 0) return;

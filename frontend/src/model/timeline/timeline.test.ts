@@ -154,6 +154,19 @@ it("marks calls without a result when their run ends", () => {
   expect(t.built.items.filter((i) => passes(i, "problems")).map((i) => i.kind)).toEqual(["tool", "end"]);
 });
 
+it("keeps what arrives while the newest page is read again", () => {
+  const first = [prompt(), status("running", { step: "agent" })];
+  let t = receive(ready(first), [delta("Hel", 0)]);
+  t = startLoading(t);
+  const late = ev("run.notice", { level: "info", text: "late" });
+  t = receive(t, [delta("lo", 3), late]);
+  expect(texts(t)).toEqual(["Hello"]); // shown at once
+  t = loaded(t, page(first, { live: { run_id: RUN, msg_id: "m1", blocks: [{ kind: "text", text: "Hel" }] } }), at);
+  expect(texts(t)).toEqual(["Hello"]);
+  expect(kinds(t)).toBe("prompt start text notice");
+  expect(t).toMatchObject({ stale: false, loading: false, pending: [] });
+});
+
 it("joins a resync to the older pages that are here", () => {
   const events = Array.from({ length: 30 }, () => bot("x", `m${id}`));
   const t = ready(events, { has_more: true });
