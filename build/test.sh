@@ -79,7 +79,9 @@ engine_packages() {
 }
 
 needed='setup build image' # others build on these
-all='setup build static frontend unit cross image docker user page window'
+# The page comes before anything makes containers: their network interfaces come and
+# go, and Chromium breaks off requests when that happens.
+all='setup build static frontend page unit cross image docker user window'
 
 # --- the driver ---
 
