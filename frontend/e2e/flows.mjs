@@ -129,6 +129,17 @@ test("thousands of items: few nodes, older pages on scrolling up, nothing jumps"
   ok(Math.abs(after - before) < 3, `what is read moved by ${after - before}`);
 });
 
+test("an item that cannot be drawn does not take the page with it", { quietErrors: true }, async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  const ch = mock.channel("docs & <b>notes</b>").channel_id;
+  mock.world.emit("message.created", ch, "r", { msg_id: "m", content: { not: "text" }, is_bot: true });
+  mock.world.emit("tool.use", ch, "r", { tool_use_id: 7, tool_name: { a: 1 }, input: "x" });
+  mock.world.emit("tool.result", ch, "r", { tool_use_id: 7, output: null, files: "many" });
+  mock.world.emit("run.notice", ch, "r", { level: "info", text: "still here" });
+  await page.getByText("still here").waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("works");
+});
+
 test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock) => {
   await page.getByRole("button", { name: "Add key" }).click();
   await page.getByLabel("API key", { exact: true }).last().fill("sk-ant-api03-secret");

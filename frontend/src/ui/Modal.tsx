@@ -14,6 +14,12 @@ type Props = {
   foot?: ReactNode;
 };
 
+/** Without a field that asks for it, the dialog itself gets the focus: no button is a key away by accident. */
+function toContent(e: Event) {
+  e.preventDefault();
+  (e.currentTarget as HTMLElement | null)?.focus({ preventScroll: true });
+}
+
 /** A dialog that keeps the focus inside and gives it back when it closes. */
 export function Modal({ title, description, wide, scrolls, onClose, children, foot }: Props) {
   const restore = useReturnFocus();
@@ -21,7 +27,7 @@ export function Modal({ title, description, wide, scrolls, onClose, children, fo
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className={`dialog ${wide ? "wide" : ""}`} onCloseAutoFocus={restore} {...(description ? {} : { "aria-describedby": undefined })}>
+        <Dialog.Content className={`dialog ${wide ? "wide" : ""}`} onCloseAutoFocus={restore} onOpenAutoFocus={toContent} {...(description ? {} : { "aria-describedby": undefined })}>
           <div className="dialog-head">
             <Dialog.Title asChild>
               <h2>{title}</h2>

@@ -43,6 +43,7 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
   }, []);
 
   useEffect(() => {
+    box.current?.focus();
     void go("");
   }, [go]);
 

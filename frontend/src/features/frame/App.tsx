@@ -2,6 +2,7 @@ import { Unplug } from "lucide-react";
 import { useStore } from "zustand";
 import { connectionStore, frameStore, viewStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
+import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { FailureCard } from "../../ui/FailureCard";
 import { Sidebar } from "../channels/Sidebar";
 import { TimelinePanel } from "../timeline/TimelinePanel";
@@ -24,15 +25,21 @@ export function App() {
   return (
     <div className={`frame ${sidebarOpen ? "" : "no-sidebar"}`}>
       <TopBar />
-      {sidebarOpen && <Sidebar />}
+      {sidebarOpen && (
+        <ErrorBoundary what="Sidebar">
+          <Sidebar />
+        </ErrorBoundary>
+      )}
       {/* Panels of equal rank live here; the timeline is the first of them. */}
       <main className="centre">
         {sidebarOpen && <Splitter />}
         <Trouble />
-        {selected ? <TimelinePanel key={selected} channelId={selected} /> : <Welcome />}
+        <ErrorBoundary key={selected} what="Panel">{selected ? <TimelinePanel channelId={selected} /> : <Welcome />}</ErrorBoundary>
       </main>
       <StatusBar />
-      <Dialogs />
+      <ErrorBoundary what="Dialog">
+        <Dialogs />
+      </ErrorBoundary>
       <Toast />
       <Announcer />
     </div>

@@ -17,7 +17,14 @@ const loaders = {
   ShortcutsDialog: () => import("../palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
-const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }));
+
+/** A fetch that broke off (a network that changed under it) gets a second try. */
+async function again<T>(load: () => Promise<T>): Promise<T> {
+  await new Promise((r) => setTimeout(r, 400));
+  return load();
+}
+
+const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load().catch(() => again(load)) }));
 const SettingsDialog = later(loaders.SettingsDialog);
 const FolderDialog = later(loaders.FolderDialog);
 const DoctorDialog = later(loaders.DoctorDialog);
@@ -28,7 +35,7 @@ const ShortcutsDialog = later(loaders.ShortcutsDialog);
 export function Dialogs() {
   // Fetched in a quiet moment after the first paint, so that none is waited for.
   useEffect(() => {
-    const t = setTimeout(() => void Promise.all(Object.values(loaders).map((load) => load())), 1500);
+    const t = setTimeout(() => void Promise.allSettled(Object.values(loaders).map((load) => load())), 1500);
     return () => clearTimeout(t);
   }, []);
   const dialog = useStore(viewStore, (v) => v.dialog);

@@ -9,6 +9,7 @@ import type { Filter } from "../../model/timeline/filter";
 import { passes } from "../../model/timeline/filter";
 import { activeRun, shownItems } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
+import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { toast } from "../frame/actions";
 import { session } from "../frame/session";
 import { copyText } from "../../shell/clipboard";
@@ -130,7 +131,9 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
                 {it ? (
                   <article className={`item column ${it.kind}`} tabIndex={v.index === at ? 0 : -1} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
                     aria-label={itemLabel(it)} onFocus={(e) => e.target === e.currentTarget && setCurrent(it.key)}>
-                    <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
+                    <ErrorBoundary what="Item">
+                      <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
+                    </ErrorBoundary>
                   </article>
                 ) : (
                   <Tail channelId={channelId} />

@@ -28,13 +28,18 @@ function Input({ item }: { item: ToolItem }) {
   if (input === null || input === undefined) return null;
   if (typeof input === "object") {
     const o = input as Record<string, unknown>;
-    if (item.name === "Bash" && typeof o.command === "string") return <Output text={`$ ${o.command}`} name="Command" />;
+    if (item.name === "Bash" && typeof o.command === "string") return isShort(o.command) ? null : <Output text={`$ ${o.command}`} name="Command" />;
     if (item.name === "TodoWrite" && Array.isArray(o.todos)) return <Todos todos={o.todos} />;
     if (item.name === "Task" && typeof o.prompt === "string") return <Output text={o.prompt} name="Task" />;
     if (item.name === "Write" && typeof o.content === "string") return <Output text={o.content} name={visible(String(o.file_path ?? "Content"))} />;
     if (Object.keys(o).length === 0) return null;
   }
   return <Output text={typeof input === "string" ? input : safeJSON(input)} name="Input" />;
+}
+
+/** The row above says it whole already. */
+function isShort(command: string): boolean {
+  return command.length <= 56 && !command.includes("\n");
 }
 
 function Todos({ todos }: { todos: unknown[] }) {

@@ -3,6 +3,7 @@
 import type {
   Activity, LoopEvent, MessageCreated, Notice, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
+import { text, toolResult as coerceResult } from "./coerce";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
 
@@ -36,9 +37,9 @@ function step(b: Built, ev: LoopEvent) {
     case "agent.activity": {
       const a = data as Activity;
       const run = touch(b, runId, ev.timestamp);
-      run.activity = a.description || a.activity || "";
+      run.activity = text(a.description) || text(a.activity);
       run.activityAt = ev.timestamp;
-      if (a.model) run.model = a.model;
+      if (a.model) run.model = text(a.model);
       return;
     }
     case "agent.status":
@@ -46,7 +47,7 @@ function step(b: Built, ev: LoopEvent) {
       return;
     case "run.notice": {
       const n = data as Notice;
-      b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: n.level || "info", text: n.text || "" });
+      b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: text(n.level) || "info", text: text(n.text) });
       return;
     }
     default:
@@ -87,8 +88,8 @@ function ready(b: Built, runId: string, at: number) {
 function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const runId = ev.run_id ?? "";
   const at = ev.timestamp;
-  const author = m.author_name ?? "";
-  const content = m.content ?? "";
+  const author = text(m.author_name);
+  const content = text(m.content);
   if (!m.is_bot) {
     const run = touch(b, runId, at);
     run.promptAt = at;
@@ -96,14 +97,15 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
     b.items.push({ kind: "prompt", key: `e${ev.id}`, at, runId, text: content, author });
     return;
   }
-  const key = settle(b, runId, m.msg_id, "text", content);
+  const key = settle(b, runId, text(m.msg_id), "text", content);
   b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, took: took(b, runId, at), author });
 }
 
 function thinking(b: Built, ev: LoopEvent, t: Thinking) {
   const runId = ev.run_id ?? "";
-  const key = t.msg_id ? settle(b, runId, t.msg_id, "thinking", t.text ?? "") : null;
-  b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: t.text ?? "", live: false, took: took(b, runId, ev.timestamp) });
+  const said = text(t.text);
+  const key = t.msg_id ? settle(b, runId, text(t.msg_id), "thinking", said) : null;
+  b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: said, live: false, took: took(b, runId, ev.timestamp) });
 }
 
 /** A stored block takes the place, and the key, of the one that was streamed. */
@@ -128,12 +130,13 @@ function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
   const runId = ev.run_id ?? "";
   took(b, runId, ev.timestamp);
   b.items.push({
-    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: u.tool_use_id, parentId: u.parent_tool_use_id ?? "",
-    name: u.tool_name || "tool", input: u.input, result: null, endedAt: 0, orphaned: false,
+    kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId: text(u.parent_tool_use_id),
+    name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false,
   });
 }
 
-function toolResult(b: Built, ev: LoopEvent, r: ToolResult) {
+function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {
+  const r = coerceResult(came);
   const runId = ev.run_id ?? "";
   took(b, runId, ev.timestamp);
   const i = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === r.tool_use_id && it.runId === runId);
@@ -205,7 +208,7 @@ function finish(b: Built, run: RunInfo, at: number, s: Status) {
   }
   const end: EndItem = {
     kind: "end", key, at, runId: run.runId, status: s, startedAt: run.startedAt || run.promptAt,
-    failure: s.failure ?? (s.error ? { code: "internal", cause: s.error } : null),
+    failure: s.failure?.cause ? s.failure : s.error ? { code: "internal", cause: text(s.error) } : null,
   };
   b.items.push(end);
 }

@@ -1,5 +1,5 @@
 // What a timeline is made of once events are read: the rows of the page.
-import type { Failure, LoopEvent, RunID, Status, ToolResult } from "../../api/types";
+import type { Failure, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
@@ -55,4 +55,3 @@ export function isTerminal(state: string): boolean {
   return state === "done" || state === "failed" || state === "cancelled" || state === "interrupted";
 }
 
-export type { LoopEvent };

@@ -1,0 +1,33 @@
+import type { ReactNode } from "react";
+import { Component } from "react";
+import type { Failure } from "../api/types";
+import { Button } from "./Button";
+import { FailureCard } from "./FailureCard";
+
+type Props = { what: string; children: ReactNode; onError?(): void };
+
+/** A part of the page that breaks says so in its own place; the rest goes on. */
+export class ErrorBoundary extends Component<Props, { failure: Failure | null }> {
+  override state = { failure: null as Failure | null };
+
+  static getDerivedStateFromError(err: unknown) {
+    const detail = err instanceof Error ? `${err.message}\n${err.stack ?? ""}` : String(err);
+    return { failure: { code: "page", cause: "This part of the page broke.", remedy: "Show it again; if it repeats, copy the details into a report.", detail } };
+  }
+
+  override componentDidCatch() {
+    this.props.onError?.();
+  }
+
+  override render() {
+    const { failure } = this.state;
+    if (!failure) return this.props.children;
+    return (
+      <div className="broken" role="group" aria-label={this.props.what}>
+        <FailureCard failure={failure}>
+          <Button look="small" onClick={() => this.setState({ failure: null })}>Show it again</Button>
+        </FailureCard>
+      </div>
+    );
+  }
+}
