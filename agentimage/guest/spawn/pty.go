@@ -27,8 +27,17 @@ func newPTYThread(uid int, done <-chan struct{}) *ptyThread {
 	t := &ptyThread{ask: make(chan chan<- ptyMaster)}
 	ready := make(chan struct{})
 	defer func() { <-ready }() // before any agent runs
-	go func() {
+	var serve func()
+	serve = func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		if unix.Gettid() == unix.Getpid() {
+			// The main thread is what /proc says of the whole process: another one
+			// is taken while this one is held.
+			go serve()
+			<-ready
+			runtime.UnlockOSThread()
+			return
+		}
 		if uid != unix.Getuid() {
 			becomeFS(uid)
 		}
@@ -42,7 +51,8 @@ func newPTYThread(uid int, done <-chan struct{}) *ptyThread {
 				return
 			}
 		}
-	}()
+	}
+	go serve()
 	return t
 }
 
