@@ -70,7 +70,8 @@ for pkg in "$@"; do
     PATH="$PATH" HOME="$tmp/home" USER="$user" LOGNAME="$user" SHELL=/bin/bash TMPDIR="$tmp/tmp" LANG=C.UTF-8 \
     ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
     LOOP_HOME="$tmp/home/.loop" LOOP_BIN="$tmp/repo/build/bin/loop" LOOP_CLAUDE_BIN="$tmp/repo/build/cache/claude" \
-    "$tmp/tests/$name.test" -test.timeout 20m); then
+    LOOP_GUEST_BIN="$tmp/repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
+    "$tmp/tests/$name.test" -test.timeout 20m 2>&1 | tee -a "$CACHE/log/user.log"); then
     line="ok  	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
   else
     line="FAIL	loop/${pkg#./} (as $user)	$((SECONDS - began))s"

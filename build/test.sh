@@ -20,6 +20,8 @@ tags=docker,claude
 # Loop's own folder for these tests; a person's ~/.loop is never read.
 export LOOP_HOME=$CACHE/test-home
 export LOOP_BIN=$BIN/loop LOOP_CLAUDE_BIN=$CACHE/claude
+LOOP_GUEST_BIN=$ROOT/agentimage/bin/loop-linux-$(go env GOARCH 2>/dev/null || true)
+export LOOP_GUEST_BIN
 
 # --- stages: each runs as a process of its own, so that errexit holds in it ---
 
