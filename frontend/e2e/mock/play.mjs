@@ -77,6 +77,7 @@ export class Player {
     this.status(run, "starting", { step: "link" });
     await this.wait(run, 60);
     this.status(run, "running", { step: "agent" });
+    this.w.emit("agent.activity", run.channel_id, run.run_id, { activity: "init", model: "claude-sonnet-4-5-20250929" });
     await this.wait(run, 400);
   }
 

@@ -112,17 +112,6 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   return (
     <>
       <div className="scroller" ref={scroller} onScroll={() => { onScroll(); older(); }} onKeyDown={onKey} data-region="timeline" data-following={following}>
-        {t.loadingOlder && <p className="older" role="status">Loading earlier items</p>}
-        {t.olderFailure && (
-          <p className="older">
-            {t.olderFailure.cause} <button type="button" className="link" onClick={() => void session().loadOlder(channelId)}>Load again</button>
-          </p>
-        )}
-        {filter !== "all" && items.length === 0 && (
-          <p className="older">
-            Nothing of that kind in what is loaded. <button type="button" className="link" onClick={onClearFilter}>Show everything</button>
-          </p>
-        )}
         <div role="feed" aria-label="Timeline items" aria-busy={t.loadingOlder || Boolean(run)} className="sizer" style={{ height: total }}>
           {virt.getVirtualItems().map((v) => {
             const it = items[v.index];
@@ -143,6 +132,17 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
           })}
         </div>
       </div>
+      {t.loadingOlder && <p className="older" role="status">Loading earlier items</p>}
+      {t.olderFailure && (
+        <p className="older">
+          {t.olderFailure.cause} <button type="button" className="link" onClick={() => void session().loadOlder(channelId)}>Load again</button>
+        </p>
+      )}
+      {filter !== "all" && items.length === 0 && (
+        <p className="older">
+          Nothing of that kind in what is loaded. <button type="button" className="link" onClick={onClearFilter}>Show everything</button>
+        </p>
+      )}
       {!following && (
         <div className="jump">
           <Button look="small" onClick={follow}>

@@ -12,6 +12,7 @@ export function itemText(it: Item): string {
     case "text":
     case "thinking":
     case "notice":
+    case "activity":
       return it.text;
     case "tool": {
       const input = typeof it.input === "object" && it.input !== null ? (it.input as Record<string, unknown>) : {};
@@ -59,6 +60,8 @@ export function itemLabel(it: Item): string {
       return "Start of the run";
     case "end":
       return endWords(it);
+    case "activity":
+      return visible(`${it.name.replaceAll("_", " ")}: ${it.text}`.slice(0, 200));
     case "raw":
       return `Event ${visible(it.type)}`;
   }

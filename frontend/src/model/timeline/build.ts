@@ -35,11 +35,7 @@ function step(b: Built, ev: LoopEvent) {
       toolResult(b, ev, data as ToolResult);
       return;
     case "agent.activity": {
-      const a = data as Activity;
-      const run = touch(b, runId, ev.timestamp);
-      run.activity = text(a.description) || text(a.activity);
-      run.activityAt = ev.timestamp;
-      if (a.model) run.model = text(a.model);
+      activity(b, ev, data as Activity);
       return;
     }
     case "agent.status":
@@ -71,6 +67,7 @@ function took(b: Built, runId: string, at: number): number {
   const run = touch(b, runId, at);
   const t = Math.max(0, at - run.lastAt);
   run.lastAt = at;
+  run.activity = "";
   if (!run.ready) {
     run.ready = true;
     ready(b, runId, at);
@@ -83,6 +80,24 @@ function ready(b: Built, runId: string, at: number) {
   const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
   const it = b.items[i];
   if (it?.kind === "start" && it.readyAt === 0) b.items[i] = { ...it, readyAt: at };
+}
+
+// What passes by is said in the last row only; everything else stays in the timeline.
+const PASSING: Record<string, string> = { init: "Starting", requesting: "Asking the model", thinking: "Thinking" };
+
+function activity(b: Built, ev: LoopEvent, a: Activity) {
+  const runId = ev.run_id ?? "";
+  const run = touch(b, runId, ev.timestamp);
+  if (a.model) run.model = text(a.model);
+  const name = text(a.activity);
+  const said = text(a.description);
+  const passing = PASSING[name];
+  if (passing || !ev.id || (name === "rate_limit" && said.startsWith("allowed"))) {
+    run.activity = passing ? [passing, said].filter(Boolean).join(", ") : said || name.replaceAll("_", " ");
+    return;
+  }
+  b.items.push({ kind: "activity", key: `e${ev.id}`, at: ev.timestamp, runId, name, text: said });
+  took(b, runId, ev.timestamp);
 }
 
 function message(b: Built, ev: LoopEvent, m: MessageCreated) {

@@ -18,7 +18,8 @@ export function passes(it: Item, filter: Filter): boolean {
         (it.kind === "tool" && (it.orphaned || it.result?.is_error === true)) ||
         (it.kind === "notice" && it.level !== "info") ||
         (it.kind === "end" && it.status.state !== "done") ||
-        (it.kind === "start" && it.failed)
+        (it.kind === "start" && it.failed) ||
+        (it.kind === "activity" && (it.name === "api_retry" || it.name === "rate_limit"))
       );
   }
 }

@@ -20,9 +20,11 @@ export type NoticeItem = Base & { kind: "notice"; level: string; text: string };
 export type StepMark = { step: string; at: number };
 export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: number; failed: boolean };
 export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
+/** Something the agent CLI reported that is neither its word nor a tool: a retry, a subtask. */
+export type ActivityItem = Base & { kind: "activity"; name: string; text: string };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | RawItem;
 
 export type RunInfo = {
   runId: RunID;
@@ -31,8 +33,7 @@ export type RunInfo = {
   endedAt: number; // 0 while it goes on
   ready: boolean; // the first sign of life was seen
   model: string;
-  activity: string;
-  activityAt: number;
+  activity: string; // what passes by now, in words
   lastAt: number; // of the last thing shown, so that the next can say how long it took
 };
 
@@ -48,7 +49,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", activityAt: 0, lastAt: at };
+  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", lastAt: at };
 }
 
 export function isTerminal(state: string): boolean {

@@ -88,6 +88,9 @@ export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
       if (s.gap) next = { ...next, stale: true };
     } else if (ev.type === "queue.changed") {
       next = { ...next, queue: queueChanged(next.queue, ev.data as Run | undefined) };
+    } else if (ev.type === "agent.activity" && !ev.id) {
+      flush();
+      next = { ...next, built: fold(next.built, [ev]) };
     } else if (ev.id && !next.seen.has(ev.id) && !taken.has(ev.id)) {
       const last = stored.at(-1)?.id ?? next.events.at(-1)?.id ?? 0;
       if (ev.id < last) next = { ...next, stale: true }; // out of order: the page has the right one

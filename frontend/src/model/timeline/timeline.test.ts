@@ -147,6 +147,17 @@ describe("queue", () => {
   });
 });
 
+it("keeps what was reported, but says what passes by in the last row only", () => {
+  let t = ready([prompt(), status("running", { step: "agent" }), ev("agent.activity", { activity: "init", model: "m" })]);
+  expect(kinds(t)).toBe("prompt start");
+  expect(activeRun(t)?.activity).toBe("Starting");
+  t = receive(t, [{ ...ev("agent.activity", { activity: "thinking", description: "40 tokens" }), id: 0 }]);
+  expect(activeRun(t)?.activity).toBe("Thinking, 40 tokens");
+  t = receive(t, [ev("agent.activity", { activity: "api_retry", description: "Trying again." })]);
+  expect(kinds(t)).toBe("prompt start activity");
+  expect(activeRun(t)?.activity).toBe("");
+});
+
 it("marks calls without a result when their run ends", () => {
   const t = ready([prompt(), ev("tool.use", { tool_use_id: "t", tool_name: "Bash", input: {} }), status("interrupted", { failure: { code: "interrupted", cause: "Loop stopped." } })]);
   const tool = t.built.items.find((i) => i.kind === "tool");

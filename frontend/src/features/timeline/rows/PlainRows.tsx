@@ -1,6 +1,7 @@
-import { Braces, ChevronRight, CircleAlert, Info, TriangleAlert } from "lucide-react";
+import { Braces, ChevronRight, CircleAlert, Hourglass, Info, MessageSquareText, TriangleAlert, Users } from "lucide-react";
 import { safeJSON } from "../../../api/failure";
-import type { NoticeItem, RawItem } from "../../../model/timeline/items";
+import { oneLine } from "../../../model/text";
+import type { ActivityItem, NoticeItem, RawItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { Output } from "../Output";
 import type { RowProps } from "./Row";
@@ -14,6 +15,44 @@ export function NoticeRow({ item }: { item: NoticeItem }) {
         {item.level !== "info" && <span className="sr-only">{item.level}: </span>}
         <SafeText text={item.text} />
       </span>
+    </div>
+  );
+}
+
+const ACTIVITY: Record<string, { verb: string; icon: typeof Info }> = {
+  api_retry: { verb: "Waiting for the model", icon: Hourglass },
+  rate_limit: { verb: "Rate limit", icon: Hourglass },
+  task_prompt: { verb: "Subtask asked", icon: Users },
+  task_message: { verb: "Subtask said", icon: Users },
+  task_started: { verb: "Subtask started", icon: Users },
+  task_progress: { verb: "Subtask", icon: Users },
+  task_notification: { verb: "Subtask", icon: Users },
+  user_text: { verb: "Told the agent", icon: MessageSquareText },
+};
+
+export function ActivityRow({ item, open, onToggle }: RowProps<ActivityItem>) {
+  const known = ACTIVITY[item.name];
+  const Icon = known?.icon ?? Info;
+  const verb = known?.verb ?? item.name.replaceAll("_", " ");
+  return (
+    <div className="main">
+      <button type="button" className="line quiet" tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
+        <Icon size={14} aria-hidden />
+        <span className="verb">
+          <SafeText text={verb} />
+        </span>
+        {!open && (
+          <span className="object prose-object ellipsis">
+            <SafeText text={oneLine(item.text)} />
+          </span>
+        )}
+        <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
+      </button>
+      {open && item.text && (
+        <div className="body">
+          <Output text={item.text} name={verb} />
+        </div>
+      )}
     </div>
   );
 }

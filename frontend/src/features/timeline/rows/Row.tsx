@@ -6,7 +6,7 @@ import { SafeText } from "../../../ui/SafeText";
 import { exact, when } from "../clock";
 import { Markdown } from "../Markdown";
 import { EndRow } from "./EndRow";
-import { NoticeRow, RawRow } from "./PlainRows";
+import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
 import { StartRow } from "./StartRow";
 import { ThinkingRow } from "./ThinkingRow";
@@ -17,7 +17,7 @@ export type RowProps<T extends Item> = { item: T; open: boolean; onToggle(key: s
 type Props = { item: Item; dir: string; open: boolean; onToggle(key: string): void; run: RunInfo | undefined };
 
 export function isFoldable(it: Item): boolean {
-  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600);
+  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "activity" && it.text !== "") || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600);
 }
 
 /** One item with its quiet gutter: time on the right, everything else left. */
@@ -58,6 +58,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       return (
         <>
           <NoticeRow item={item} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
+    case "activity":
+      return (
+        <>
+          <ActivityRow item={item} open={open} onToggle={onToggle} />
           <Gutter at={item.at} text="" />
         </>
       );
