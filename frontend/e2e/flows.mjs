@@ -128,7 +128,8 @@ test("thousands of items: few nodes, older pages on scrolling up, nothing moves 
         // After each paint, not before: what counts is what was shown.
         await new Promise((r) => requestAnimationFrame(() => {
           const c = new MessageChannel();
-          c.port1.onmessage = r;
+          c.port1.addEventListener("message", r);
+          c.port1.start();
           c.port2.postMessage(0);
         }));
         const now = [...document.querySelectorAll("article.prompt p")].find((x) => x.textContent === text);
