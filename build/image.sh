@@ -14,11 +14,6 @@ build/setup.sh run
 build/engine.sh start
 [ -x "$BIN/loop" ] || build/binaries.sh all
 
-# Certificates this computer was told to trust beyond the usual ones (a company's
-# proxy) have to be trusted during the build as well.
-if [ -z "${SSL_CERT_FILE:-}" ] && ls /usr/local/share/ca-certificates/*.crt >/dev/null 2>&1; then
-  export SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
-fi
 
 # state prints missing, stale, ready or another of core.ImageState.
 state() {

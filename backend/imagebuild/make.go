@@ -45,7 +45,7 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 	version := s.claudeVersion(ctx, rep)
 
 	files := agentimage.Files()
-	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv))
+	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv, localCADir))
 	for _, n := range notes {
 		rep.line(n)
 	}

@@ -81,7 +81,7 @@ func TestCAFilesFromEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"SSL_CERT_FILE": p, "NODE_EXTRA_CA_CERTS": p + "-absent"}
-	got := caFiles([]string{"mine"}, func(k string) string { return env[k] })
+	got := caFiles([]string{"mine"}, func(k string) string { return env[k] }, t.TempDir())
 	if !slices.Equal(got, []string{"mine", p}) {
 		t.Fatalf("got %v", got)
 	}
@@ -271,5 +271,19 @@ func TestBaseFailures(t *testing.T) {
 				t.Errorf("helper containers left: %v", list)
 			}
 		})
+	}
+}
+
+func TestLocalCertificatesAreGiven(t *testing.T) {
+	dir := t.TempDir()
+	company := filepath.Join(dir, "company.crt")
+	if err := os.WriteFile(company, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "README"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := caFiles(nil, func(string) string { return "" }, dir); len(got) != 1 || got[0] != company {
+		t.Errorf("%q", got)
 	}
 }
