@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	goruntime "runtime"
 	"sync"
@@ -58,7 +59,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 	defer stop()
 	err = wails.Run(&options.App{
 		Title: "Loop", Width: 1280, Height: 820, MinWidth: 900, MinHeight: 400,
-		AssetServer:        &assetserver.Options{Assets: opts.Frontend},
+		AssetServer:        &assetserver.Options{Assets: opts.Frontend, Middleware: withPolicy},
 		BackgroundColour:   options.NewRGB(20, 23, 27), // --bg-1 of the dark theme: no white flash
 		OnStartup:          app.startup,
 		OnShutdown:         app.shutdown,
@@ -74,6 +75,14 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		return fmt.Errorf("open window: %w", err)
 	}
 	return app.failed
+}
+
+// withPolicy gives the window's page the content policy of the headless one.
+func withPolicy(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", daemon.ContentPolicy)
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (a *App) startup(ctx context.Context) {

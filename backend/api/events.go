@@ -14,6 +14,10 @@ import (
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	// Host and Origin were checked exactly by the front door, so the library's
 	// own same-host rule would only refuse the webview's origin.
+	// Subscribed before the upgrade is answered: whatever happens after a page
+	// knows its socket is open reaches it.
+	events, cancel := s.opts.Events.SubscribeEvents()
+	defer cancel()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
@@ -26,8 +30,6 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.conns.Add(1)
 	defer s.conns.Done()
 	defer conn.CloseNow()
-	events, cancel := s.opts.Events.SubscribeEvents()
-	defer cancel()
 	// The page sends nothing; CloseRead answers pings and ends ctx when it leaves.
 	ctx, stop := context.WithCancel(conn.CloseRead(s.ctx))
 	defer stop()

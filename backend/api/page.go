@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// contentPolicy lets the page load its own files and talk to its own origin,
-// nothing else: agent text that slips through the sanitiser cannot fetch.
-const contentPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// ContentPolicy lets the page load its own files and talk to its own origin,
+// nothing else, in a browser and in the window: agent text that slips through the sanitiser cannot fetch.
+const ContentPolicy = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // page serves the built frontend. The files are the same for everybody and
 // hold no secret; the token is in the address's fragment, which a browser
@@ -22,7 +22,7 @@ func page(files fs.FS) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("Content-Security-Policy", ContentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Frame-Options", "DENY")

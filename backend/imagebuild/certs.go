@@ -17,17 +17,19 @@ import (
 // hundred KiB.
 const maxCAFile = 4 << 20
 
-// localCADir is where an administrator of Debian and its kin puts certificates
+// LocalCADir is where an administrator of Debian and its kin puts certificates
 // that this machine shall trust besides the usual ones.
-const localCADir = "/usr/local/share/ca-certificates"
+const LocalCADir = "/usr/local/share/ca-certificates"
 
 // caFiles lists the certificate files a build gets: those of the settings, and
 // the ones this machine's programs are told to trust, since a proxy that inspects
 // TLS here will be met by the build as well.
 func caFiles(fromSettings []string, getenv func(string) string, localDir string) []string {
 	out := slices.Clone(fromSettings)
-	local, _ := filepath.Glob(filepath.Join(localDir, "*.crt")) // the pattern is ours, so it cannot be malformed
-	out = append(out, local...)
+	if localDir != "" {
+		local, _ := filepath.Glob(filepath.Join(localDir, "*.crt")) // the pattern is ours, so it cannot be malformed
+		out = append(out, local...)
+	}
 	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
 		if p := getenv(name); p != "" && !slices.Contains(out, p) {
 			if _, err := os.Stat(p); err == nil {

@@ -45,7 +45,7 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 	version := s.claudeVersion(ctx, rep)
 
 	files := agentimage.Files()
-	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv, localCADir))
+	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv, s.opts.LocalCA))
 	for _, n := range notes {
 		rep.line(n)
 	}

@@ -77,6 +77,7 @@ type Options struct {
 	Base        string   // the published base; empty means debian:bookworm-slim
 	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
 	ExtraCA     []string // PEM files from the settings; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
+	LocalCA     string   // folder whose *.crt files are added; empty: none
 	GitConfig   string   // path of the person's .gitconfig; absent or empty: none is given to the build
 	TempDir     string   // where a base is put together; empty means the system's place
 	Log         *slog.Logger
