@@ -41,6 +41,10 @@ type Options struct {
 	Desktop  bool        // this binary can open a window
 }
 
+// ContentPolicy is what the page may load and talk to, in the window as in a
+// browser.
+const ContentPolicy = api.ContentPolicy
+
 // configPoll is how often the configuration file is looked at for changes made
 // in an editor.
 const configPoll = time.Second
@@ -120,7 +124,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
 	d.health = &engineHealth{ask: d.engine.Status, publish: d.bus.Publish, now: time.Now}
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
-		Ref: cfg.ContainerImage, NoAutobuild: !cfg.ContainerImageAutobuild, ExtraCA: cfg.ExtraCAFiles, GitConfig: gitConfig(), Log: d.log,
+		Ref: cfg.ContainerImage, NoAutobuild: !cfg.ContainerImageAutobuild, ExtraCA: cfg.ExtraCAFiles, LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
 		Publish: func(st core.ImageStatus) {
 			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
 		},
@@ -194,7 +198,7 @@ func (d *Daemon) assembleBound() {
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: d.health, Image: d.images,
+			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
 			Config: settings{d.config}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Version: d.opts.Version, Window: d.opts.Window,
 		},
 	}

@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"reflect"
 	"sync"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/imagebuild"
 )
 
 // How often the engine is asked when nobody else does, and how old an answer
@@ -29,12 +31,18 @@ type engineHealth struct {
 	at     time.Time
 }
 
-// Status is the engine's state, at most healthFresh old.
+// Status is the engine's state: at most healthFresh old, or what was known
+// before while another question is under way.
 func (h *engineHealth) Status(ctx context.Context) core.EngineStatus {
 	if st, ok := h.fresh(); ok {
 		return st
 	}
-	h.asking.Lock()
+	if !h.asking.TryLock() {
+		if st, ok := h.known(); ok {
+			return st
+		}
+		h.asking.Lock()
+	}
 	defer h.asking.Unlock()
 	if st, ok := h.fresh(); ok { // answered while this caller waited
 		return st
@@ -56,6 +64,12 @@ func (h *engineHealth) fresh() (core.EngineStatus, bool) {
 	return h.last, !h.at.IsZero() && h.now().Sub(h.at) < healthFresh
 }
 
+func (h *engineHealth) known() (core.EngineStatus, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last, !h.at.IsZero()
+}
+
 // same compares what a person sees; the wording of an error's detail may
 // differ from try to try.
 func same(a, b core.EngineStatus) bool {
@@ -75,4 +89,29 @@ func (h *engineHealth) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// pageHealth notes in the log when a page first asked how things stand: the end
+// of what a person waits for at the start.
+type pageHealth struct {
+	*engineHealth
+	log  *slog.Logger
+	once sync.Once
+}
+
+func (p *pageHealth) Status(ctx context.Context) core.EngineStatus {
+	p.once.Do(func() { p.log.Info("first page") })
+	return p.engineHealth.Status(ctx)
+}
+
+// pageWait is how long the page waits for what only the engine knows.
+const pageWait = 2 * time.Second
+
+// pageImages answers the page about the image in time, also when the engine hangs.
+type pageImages struct{ *imagebuild.Service }
+
+func (p pageImages) Status(ctx context.Context) core.ImageStatus {
+	ctx, cancel := context.WithTimeout(ctx, pageWait)
+	defer cancel()
+	return p.Service.Status(ctx)
 }

@@ -21,6 +21,13 @@ const (
 	// tryTimeout bounds the attempt on one candidate: a local socket answers a
 	// ping in milliseconds, and a person waits for the sum of all candidates.
 	tryTimeout = 3 * time.Second
+	// statusTimeout bounds the question a page waits for: far above what a busy
+	// engine takes to say its version.
+	statusTimeout = 5 * time.Second
+	// answerTimeout bounds every other question that changes nothing. An engine
+	// that builds an image on a slow disk has been seen to take ten seconds to
+	// inspect one; one that takes longer than this hangs.
+	answerTimeout = 30 * time.Second
 	// minAPI is Docker 19.03, the oldest that has what Create uses.
 	minAPI = "1.40"
 )
@@ -171,9 +178,11 @@ func newClient(c candidate) (*client.Client, error) {
 // Status asks the engine who it is. It never fails: what went wrong is in
 // EngineStatus.Failure.
 func (d *Docker) Status(ctx context.Context) core.EngineStatus {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
-		return core.EngineStatus{Failure: core.AsFailure(err)}
+		return core.EngineStatus{Failure: core.AsFailure(d.fail("look for the engine", err))}
 	}
 	host, source := d.Host()
 	st := core.EngineStatus{Host: host, Source: source}

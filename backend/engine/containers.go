@@ -52,6 +52,8 @@ func (d *Docker) Start(ctx context.Context, id core.ContainerID) error {
 // Stop sends the stop signal and kills after grace. Stopping a container that is
 // not running succeeds.
 func (d *Docker) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, grace+answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return err
@@ -110,6 +112,8 @@ func (d *Docker) Wait(ctx context.Context, id core.ContainerID) (int, error) {
 // Inspect returns what the engine says of a container; core.ErrNotFound when it
 // has none of that id.
 func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return core.ContainerFacts{}, err
@@ -143,6 +147,8 @@ func parseTime(s string) time.Time {
 // List returns every container, running or not, that carries all the labels, in
 // one call. OOMKilled, Error and FinishedAt are known to Inspect only.
 func (d *Docker) List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return nil, err

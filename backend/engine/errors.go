@@ -64,8 +64,11 @@ func mapError(step string, err error) error {
 	}
 	msg := err.Error()
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", step, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return core.Fail(core.CodeEngineLost, fmt.Errorf("%s: %w", step, err),
+			"The container engine takes connections but does not answer in time.", "Wait if it is busy; if it stays so, restart the engine.")
 	case isDenied(err):
 		return core.Fail(core.CodeEngineDenied, fmt.Errorf("%s: %w", step, err),
 			"The container engine refuses this user.", "Add yourself to the docker group (“sudo usermod -aG docker $USER”), then sign out and in again.")

@@ -24,6 +24,8 @@ const maxProgressLine = 1 << 20
 // ImageInspect returns an image's id and labels; core.ErrNoImage when the engine
 // does not have it.
 func (d *Docker) ImageInspect(ctx context.Context, ref string) (string, map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return "", nil, err
@@ -43,6 +45,8 @@ func (d *Docker) ImageInspect(ctx context.Context, ref string) (string, map[stri
 
 // ImageSize returns the size of an image in bytes.
 func (d *Docker) ImageSize(ctx context.Context, ref string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return 0, err

@@ -184,6 +184,8 @@ func tarOf(files []core.VolumeFile) ([]byte, error) {
 // GatewayIP returns the address of this machine on the engine's default bridge.
 // Some engines name only the subnet; they take its first address for themselves.
 func (d *Docker) GatewayIP(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return "", err

@@ -61,6 +61,9 @@ const (
 	retryRemoval = 10 * time.Second
 	// callTimeout bounds one engine call made by Run or by clean-up.
 	callTimeout = 30 * time.Second
+	// startTimeout bounds making and starting one container, each: it takes a
+	// second, and many times that on a disk that an image build keeps busy.
+	startTimeout = 2 * time.Minute
 )
 
 // Registry follows the containers of one install. Methods may be called from any
@@ -122,7 +125,7 @@ func (r *Registry) Start(ctx context.Context, spec core.Spec) (core.Container, e
 	}
 	defer r.release(c.Name)
 
-	id, warnings, err := r.o.Engine.Create(ctx, spec)
+	id, warnings, err := r.create(ctx, spec)
 	for _, w := range warnings {
 		r.log.Warn("engine warning", "container_name", c.Name, "warning", w)
 	}
@@ -134,7 +137,7 @@ func (r *Registry) Start(ctx context.Context, spec core.Spec) (core.Container, e
 		r.discard(ctx, c.Name, id)
 		return core.Container{}, fmt.Errorf("record container: %w", err)
 	}
-	if err := r.o.Engine.Start(ctx, id); err != nil {
+	if err := r.start(ctx, id); err != nil {
 		r.discard(ctx, c.Name, id)
 		return core.Container{}, err
 	}
@@ -144,6 +147,18 @@ func (r *Registry) Start(ctx context.Context, spec core.Spec) (core.Container, e
 	}
 	got, _ := r.row(c.Name)
 	return got, nil
+}
+
+func (r *Registry) create(ctx context.Context, spec core.Spec) (core.ContainerID, []string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return r.o.Engine.Create(ctx, spec)
+}
+
+func (r *Registry) start(ctx context.Context, id core.ContainerID) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return r.o.Engine.Start(ctx, id)
 }
 
 func (r *Registry) reserve(ctx context.Context, c core.Container) error {
