@@ -19,6 +19,13 @@ build/binaries.sh all
 build/image.sh ensure
 export LOOP_BIN=$BIN/loop LOOP_CLAUDE_BIN=$CACHE/claude
 build/claude.sh "$LOOP_CLAUDE_BIN"
+skip=()
+if [ -x "$BIN/loop-desktop" ] && have Xvfb; then
+  export LOOP_DESKTOP_BIN=$BIN/loop-desktop
+else
+  note "No figure for the window here: it takes build/bin/loop-desktop and Xvfb."
+  skip=(-skip '^BenchmarkWindow$')
+fi
 
 packages() { grep -rlE --include='*_test.go' '^func Benchmark' backend agentimage | while IFS= read -r f; do printf './%s\n' "$(dirname "$f")"; done | sort -u; }
 
@@ -26,7 +33,7 @@ rm -f "$CACHE/bench.new"
 step "Benchmarks (each $count times)"
 for pkg in $(packages); do
   # One package at a time: two at once would measure each other.
-  go test -tags docker,claude -run '^$' -bench "$pattern" -benchmem -count "$count" -timeout 60m "$pkg" |
+  go test -tags docker,claude -run '^$' -bench "$pattern" -benchmem -count "$count" -timeout 60m "${skip[@]}" "$pkg" |
     tee -a "$CACHE/bench.new"
 done
 mv "$CACHE/bench.new" "$CACHE/bench.txt"

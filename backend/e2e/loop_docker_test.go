@@ -29,13 +29,14 @@ const patience = 150 * time.Second
 
 // home is one Loop folder with the binary that works on it.
 type home struct {
-	t   *testing.T
+	t   testing.TB
 	bin string
 	dir string // LOOP_HOME
 	env []string
+	as  *syscall.SysProcAttr // another user to run the binary as; nil is this one
 }
 
-func newHome(t *testing.T, config string) *home {
+func newHome(t testing.TB, config string) *home {
 	t.Helper()
 	bin := os.Getenv("LOOP_BIN")
 	if bin == "" {
@@ -79,7 +80,7 @@ func (h *home) run(args ...string) result {
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.bin, args...)
-	cmd.Env = h.env
+	cmd.Env, cmd.SysProcAttr = h.env, h.as
 	var out, errb bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errb
 	began := time.Now()
@@ -141,7 +142,7 @@ func (h *home) serve(args ...string) *server {
 	h.t.Helper()
 	s := &server{h: h, log: &bytes.Buffer{}, done: make(chan error, 1)}
 	s.cmd = exec.Command(h.bin, append([]string{"serve"}, args...)...)
-	s.cmd.Env = h.env
+	s.cmd.Env, s.cmd.SysProcAttr = h.env, h.as
 	s.cmd.Stderr = s.log
 	pipe, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -212,7 +213,9 @@ func (s *server) call(method string, out any, args ...any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(s.h.t.Context(), "POST", s.url+"api/call/"+method, bytes.NewReader(body))
+	ctx, cancel := context.WithTimeout(s.h.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.url+"api/call/"+method, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

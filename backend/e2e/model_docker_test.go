@@ -30,7 +30,7 @@ type model struct {
 	requests int
 }
 
-func newModel(t *testing.T, listen string) *model {
+func newModel(t testing.TB, listen string) *model {
 	t.Helper()
 	m := &model{answer: "The file is written.", command: "echo from-the-agent > agent.txt"}
 	ln, err := net.Listen("tcp", listen)
@@ -141,4 +141,11 @@ func (m *model) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.requests
+}
+
+// release lets later requests through without waiting.
+func (m *model) release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hold = nil
 }
