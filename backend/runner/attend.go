@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ type ending struct {
 	gone       bool                 // the container does not run any more
 	facts      *core.ContainerFacts // of the container that is gone, if it still exists
 	engineLost bool
+	noLink     error // why Loop gave the container up: it could not link to it
 	stderr     string
 	early      bool // the container was dead when Loop started
 }
@@ -26,9 +28,11 @@ const (
 	killWait   = 20 * time.Second // for loop init to end a process tree
 	drainWait  = 10 * time.Second // for the rest of the output after that
 	guardEvery = 5 * time.Second  // between looks at whether output is held up
-	linkTries  = 4                // links without a hello before the container is given up
+	linkTries  = 4                // links without a hello before the container is given up,
+	linkGrace  = 30 * time.Second // but not sooner: an exec that is refused at once costs no time
 	stderrKeep = 2000             // bytes of stderr kept for diagnosis, as of stdout
-	stuckReads = 8                // reads in a row that break without a byte
+	stuckReads = 8                // reads in a row that break without a byte,
+	stuckFor   = 15 * time.Second // each within this: a silent tool may outlive many links
 )
 
 // attend follows a running CLI to its end.
@@ -52,7 +56,7 @@ func (w *work) watch(ctx context.Context) (ending, error) {
 		guard.Wait()
 	}()
 	for stuck := 0; ; {
-		before := w.readOff
+		before, began := w.readOff, time.Now()
 		st, err := w.readToExit(ctx)
 		if err == nil {
 			return ending{exit: &st, stderr: w.stderr(ctx)}, nil
@@ -60,12 +64,15 @@ func (w *work) watch(ctx context.Context) (ending, error) {
 		if ctx.Err() != nil {
 			return ending{}, errQuit
 		}
+		if errors.Is(err, errLostRun) {
+			return ending{}, nil // conclude makes sure that nothing is left
+		}
 		w.log.Warn("output stream broke", "offset", w.readOff, "error", err)
-		if w.readOff > before {
+		if w.readOff > before || time.Since(began) > stuckFor {
 			stuck = 0
 		} else if stuck++; stuck >= stuckReads {
 			w.log.Error("output cannot be read, stopping the container", "error", err)
-			return w.giveUp(ctx)
+			return w.giveUp(ctx, err)
 		}
 		dead, err := w.reconnect(ctx)
 		if err != nil {
@@ -135,9 +142,27 @@ func (w *work) stderr(ctx context.Context) string {
 		}
 		defer rc.Close()
 		b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
-		return string(b)
+		return w.said(string(b))
 	}
 	return ""
+}
+
+// modelHint is what the CLI prints of a model name it does not know. A script's
+// name is never one it knows, and that is no reason for anything.
+const modelHint = "[claude-code:unrecognized_model]"
+
+// said is stderr without what explains nothing.
+func (w *work) said(stderr string) string {
+	if !w.run.Demo && !w.launch.Upstream.Demo {
+		return stderr
+	}
+	var keep []string
+	for line := range strings.Lines(stderr) {
+		if !strings.Contains(line, modelHint) {
+			keep = append(keep, line)
+		}
+	}
+	return strings.Join(keep, "")
 }
 
 // guard ends the run when it is told to, and watches whether output is held up.
@@ -231,7 +256,7 @@ func (w *work) kill(ctx context.Context) {
 func (w *work) reconnect(ctx context.Context) (*ending, error) {
 	w.closeLink()
 	pause := pauses{first: 50 * time.Millisecond, most: 5 * time.Second}
-	var lost time.Time
+	var lost, silentSince time.Time
 	silent := 0
 	for {
 		facts, err := w.s.p.Containers.Facts(ctx, w.container.ID)
@@ -265,12 +290,15 @@ func (w *work) reconnect(ctx context.Context) (*ending, error) {
 				return nil, errQuit
 			}
 			if err == nil { // loop init was restarted: nothing of the run lives
-				e, err := w.giveUpFacts(ctx)
+				e, err := w.giveUpFacts(ctx, nil)
 				return &e, err
 			}
 			w.log.Warn("link does not open", "error", err)
-			if silent++; silent >= linkTries {
-				e, err := w.giveUpFacts(ctx)
+			if silent == 0 {
+				silentSince = time.Now()
+			}
+			if silent++; silent >= linkTries && time.Since(silentSince) >= linkGrace {
+				e, err := w.giveUpFacts(ctx, err)
 				return &e, err
 			}
 		}
@@ -281,15 +309,17 @@ func (w *work) reconnect(ctx context.Context) (*ending, error) {
 }
 
 // giveUp stops a container that cannot be talked to and reads what it left.
-func (w *work) giveUp(ctx context.Context) (ending, error) {
-	e, err := w.giveUpFacts(ctx)
+func (w *work) giveUp(ctx context.Context, why error) (ending, error) {
+	e, err := w.giveUpFacts(ctx, why)
 	if err != nil {
 		return ending{}, err
 	}
 	return w.salvage(ctx, e)
 }
 
-func (w *work) giveUpFacts(ctx context.Context) (ending, error) {
+// giveUpFacts only stops it; why is nil when it is known that nothing of the run
+// lives in it.
+func (w *work) giveUpFacts(ctx context.Context, why error) (ending, error) {
 	w.closeLink()
 	facts, err := w.stopped(ctx)
 	if err != nil {
@@ -298,7 +328,7 @@ func (w *work) giveUpFacts(ctx context.Context) (ending, error) {
 		}
 		return ending{}, err
 	}
-	return ending{gone: true, facts: facts}, nil
+	return ending{gone: true, facts: facts, noLink: why}, nil
 }
 
 // salvage reads the rest of the output from its file on this host.

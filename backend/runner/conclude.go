@@ -22,11 +22,15 @@ func (w *work) conclude(ctx context.Context, e ending) {
 		return // Loop closes; the next start goes on
 	}
 	w.decide(e)
-	evs, ok := w.store(ctx)
-	if !ok {
-		return
+	evs, err := w.store(ctx)
+	if err != nil && !refusedForGood(err) {
+		return // Loop closes; the next start goes on
 	}
 	w.sweep(ctx, e)
+	if err != nil {
+		w.tellAsStored(ctx)
+		return
+	}
 	w.s.p.Publish(evs...)
 	w.s.p.Publish(w.s.queueEvent(w.run))
 	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
@@ -101,8 +105,8 @@ func (w *work) stopStray(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range list {
-		if c.RunID == w.run.ID && c.ID != "" {
-			w.s.retireContainer(ctx, c.ID, w.keepAlive())
+		if c.RunID == w.run.ID && c.ID != "" && w.s.retireContainer(ctx, c.ID, w.keepAlive()) != nil {
+			w.s.retireLater(w.service, c.ID, w.keepAlive())
 		}
 	}
 	return nil
@@ -139,8 +143,9 @@ func (w *work) decide(e ending) {
 }
 
 // store writes the end down. It tries for as long as Loop is open: a run whose
-// end is not stored is read again by the next start.
-func (w *work) store(ctx context.Context) ([]core.Event, bool) {
+// end is not stored is read again by the next start. core.ErrConflict and
+// core.ErrNotFound mean that it has an end already, or is gone.
+func (w *work) store(ctx context.Context) ([]core.Event, error) {
 	evs := append(w.held, w.event(core.EventStatus, statusOf(w.run, "")))
 	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
 	for {
@@ -148,16 +153,25 @@ func (w *work) store(ctx context.Context) ([]core.Event, bool) {
 		out, err := w.s.p.Store.FinishRun(once, w.run, evs...)
 		cancel()
 		if err == nil {
-			return out, true
+			return out, nil
 		}
 		w.log.Error("store the run's end", "error", err)
-		if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
-			return nil, false // somebody ended or removed it; there is nothing to add
-		}
-		if !pause.wait(ctx) {
-			return nil, false
+		if refusedForGood(err) || !pause.wait(ctx) {
+			return nil, err
 		}
 	}
+}
+
+// tellAsStored tells the end that the database has: somebody else's, or this one
+// when the answer to storing it was lost.
+func (w *work) tellAsStored(ctx context.Context) {
+	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	defer cancel()
+	run, err := w.s.p.Store.Run(once, w.run.ID)
+	if err != nil || !run.State.Terminal() {
+		return
+	}
+	w.s.p.Publish(w.event(core.EventStatus, statusOf(run, "")), w.s.queueEvent(run))
 }
 
 // sweep removes what the run used, now that its end is stored.
@@ -197,17 +211,22 @@ func (w *work) forget(ctx context.Context) {
 	}
 }
 
-// retireContainer stops a container and has it removed after a while.
+// retireContainer stops a container and has it removed after a while. The
+// removal is written down also when stopping failed: it then ends the container
+// if nothing else does, whatever becomes of this process.
 func (s *Service) retireContainer(ctx context.Context, id core.ContainerID, after time.Duration) error {
+	var errs []error
 	if err := s.p.Containers.Stop(ctx, id, s.o.StopGrace); err != nil && !errors.Is(err, core.ErrNotFound) {
-		s.p.Log.Warn("stop container", "container", id, "error", err)
-		return fmt.Errorf("stop container: %w", err)
+		errs = append(errs, fmt.Errorf("stop container: %w", err))
 	}
 	if err := s.p.Containers.ScheduleRemoval(ctx, id, after); err != nil && !errors.Is(err, core.ErrNotFound) {
-		s.p.Log.Warn("schedule removal", "container", id, "error", err)
-		return fmt.Errorf("schedule removal: %w", err)
+		errs = append(errs, fmt.Errorf("schedule removal: %w", err))
 	}
-	return nil
+	err := errors.Join(errs...)
+	if err != nil {
+		s.p.Log.Warn("retire container", "container", id, "error", err)
+	}
+	return err
 }
 
 // retireLater tries again until Loop closes, for an engine that is away. The

@@ -37,11 +37,7 @@ func (s *Service) drainWith(ch core.ChannelID, resume *core.Run) {
 }
 
 func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume *core.Run) {
-	defer func() {
-		s.mu.Lock()
-		delete(s.drains, ch)
-		s.mu.Unlock()
-	}()
+	defer s.leave(ch, d)
 	if resume != nil {
 		s.process(ctx, *resume, true)
 	}
@@ -52,7 +48,7 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 		case <-ctx.Done():
 			return
 		}
-		run, ok, err := s.p.Store.ClaimNext(ctx, ch)
+		run, ok, err := s.claim(ctx, ch)
 		if err == nil && ok {
 			pause.reset()
 			s.process(ctx, run, false)
@@ -80,6 +76,26 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 			}
 			timer.Stop()
 		}
+	}
+}
+
+// claim takes the next run and tells it; see Service.order.
+func (s *Service) claim(ctx context.Context, ch core.ChannelID) (core.Run, bool, error) {
+	s.order <- struct{}{}
+	defer func() { <-s.order }()
+	run, ok, err := s.p.Store.ClaimNext(ctx, ch)
+	if err == nil && ok {
+		s.p.Publish(s.queueEvent(run))
+	}
+	return run, ok, err
+}
+
+// leave takes a drain off the list, unless another has taken its place.
+func (s *Service) leave(ch core.ChannelID, d *drain) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drains[ch] == d {
+		delete(s.drains, ch)
 	}
 }
 
@@ -125,8 +141,8 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 		w.cancel(nil)
 		close(w.done)
 	}()
-	s.p.Publish(s.queueEvent(run))
 	if resumed {
+		s.p.Publish(s.queueEvent(run))
 		w.resume(ctx)
 		return
 	}

@@ -196,7 +196,7 @@ func TestDatabaseThatRefusesForAWhile(t *testing.T) {
 		r := newRig(t, plays(recording(t, "tools"), 0))
 		until := time.Now().Add(30 * time.Second)
 		r.store.fault = func(call string, after bool) error {
-			if !after && (call == "append" || call == "finish") && time.Now().Before(until) {
+			if !after && (call == "append" || call == "finish" || call == "update") && time.Now().Before(until) {
 				return core.Fail(core.CodeDiskFull, nil, "The disk is full.", "Free some space.")
 			}
 			return nil

@@ -2,7 +2,7 @@ package runner
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"time"
 
@@ -202,9 +202,28 @@ func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]
 		if ctx.Err() != nil {
 			return nil, errQuit
 		}
-		w.log.Error("store events", "error", err)
-		if first {
-			w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not store the run's output and tries again: %s", core.AsFailure(err).Cause)))
+		if refusedForGood(err) {
+			return w.reconcile(ctx, to, evs, err)
+		}
+		w.refused(err, first)
+		if !pause.wait(ctx) {
+			return nil, errQuit
+		}
+	}
+}
+
+// reconcile finds out why the store will not take a batch: it has it already,
+// because an answer was lost, or the run was ended by somebody else.
+func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusal error) ([]core.Event, error) {
+	w.log.Error("store refused events", "to", to, "error", refusal)
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for {
+		run, err := w.s.p.Store.Run(ctx, w.run.ID)
+		switch {
+		case err == nil && !run.State.Terminal() && run.SpoolOffset == to:
+			return evs, nil // their ids are in the database; a page that loads gets them
+		case err == nil || errors.Is(err, core.ErrNotFound):
+			return nil, errLostRun
 		}
 		if !pause.wait(ctx) {
 			return nil, errQuit

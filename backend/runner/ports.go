@@ -59,7 +59,8 @@ type Spools interface {
 }
 
 // SpecFunc resolves the container of a run and how the CLI is started in it.
-// Problems of the configuration or directory are Failures.
+// Problems of the configuration or directory are Failures; with one, the Launch
+// is what was known of it by then.
 type SpecFunc func(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error)
 
 // SessionFunc says whether a channel's session can be resumed. known is false
@@ -96,7 +97,8 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-// Ports are what the runner works with; Spools, Sessions and Log may be nil.
+// Ports are what the runner works with; Spools, Sessions, ForgetGuest and Log
+// may be nil.
 type Ports struct {
 	Store      Store
 	Containers Containers
@@ -105,8 +107,13 @@ type Ports struct {
 	Spools     Spools
 	Specs      SpecFunc
 	Sessions   SessionFunc
-	Publish    func(...core.Event)
-	Log        *slog.Logger
+	// ForgetGuest makes the next resolution of a container look again whether the
+	// volume with loop init is whole. It is called when a container could not
+	// start loop init: an engine silently puts an empty volume in the place of one
+	// that somebody removed.
+	ForgetGuest func()
+	Publish     func(...core.Event)
+	Log         *slog.Logger
 }
 
 // Options bound the runner's patience. Zero values take the defaults in

@@ -44,9 +44,7 @@ func (s *Service) retireLeftovers(ctx context.Context) {
 		list, err := s.p.Containers.List(ctx)
 		if err == nil {
 			for _, c := range list {
-				if c.Status == core.ContainerRunning && c.RunID != "" && c.ID != "" && s.ended(ctx, c.RunID) {
-					_ = s.retireContainer(ctx, c.ID, s.o.KeepAlive) // logged there; the registry's reconcile is next
-				}
+				s.retireLeftover(ctx, c)
 			}
 			return
 		}
@@ -56,9 +54,24 @@ func (s *Service) retireLeftovers(ctx context.Context) {
 	}
 }
 
-func (s *Service) ended(ctx context.Context, id core.RunID) bool {
-	r, err := s.p.Store.Run(ctx, id)
-	return errors.Is(err, core.ErrNotFound) || err == nil && r.State.Terminal()
+// retireLeftover stops one container whose run has ended, and deletes the output
+// that the run's end made superfluous.
+func (s *Service) retireLeftover(ctx context.Context, c core.Container) {
+	if c.RunID == "" || c.ID == "" {
+		return
+	}
+	run, err := s.p.Store.Run(ctx, c.RunID)
+	if err != nil && !errors.Is(err, core.ErrNotFound) || err == nil && !run.State.Terminal() {
+		return
+	}
+	if c.Status == core.ContainerRunning && s.retireContainer(ctx, c.ID, s.o.KeepAlive) != nil && ctx.Err() == nil {
+		s.retireLater(ctx, c.ID, s.o.KeepAlive)
+	}
+	if run.SpawnID != "" && s.p.Spools != nil {
+		if err := s.p.Spools.Drop(ctx, run.ChannelID, run.SpawnID); err != nil {
+			s.p.Log.Warn("delete output of an ended run", "run", run.ID, "error", err)
+		}
+	}
 }
 
 // resume takes over a run of an earlier launch.
@@ -111,9 +124,12 @@ func (w *work) reattach(ctx context.Context) {
 	if w.run.State == core.RunStarting {
 		w.run.State = core.RunRunning
 		if err := w.step(ctx, ""); err != nil {
-			w.log.Error("store step", "error", err)
 			w.closeLink()
-			return // still starting in the database: the next start tries again
+			if ctx.Err() == nil {
+				w.setupEnd = err
+				w.conclude(ctx, ending{}) // somebody else ended it: nothing may be left
+			}
+			return
 		}
 	}
 	if err := w.say(ctx, "info", "Loop was restarted while this run was under way, and has re-attached to it."); err != nil {
@@ -150,10 +166,9 @@ func (w *work) requeue(ctx context.Context) {
 		return
 	}
 	w.run.State, w.run.ContainerID, w.run.SpawnID, w.run.StartedAt, w.run.SpoolOffset = core.RunQueued, "", "", time.Time{}, 0
-	evs, err := w.s.p.Store.UpdateRun(ctx, w.run, w.notice("info", "Loop was closed before the agent had started; the prompt is queued again."))
-	if err != nil {
+	if err := w.update(ctx, w.notice("info", "Loop was closed before the agent had started; the prompt is queued again.")); err != nil {
 		w.log.Error("queue the run again", "error", err)
 		return
 	}
-	w.s.p.Publish(append(evs, w.s.queueEvent(w.run))...)
+	w.s.p.Publish(w.s.queueEvent(w.run))
 }

@@ -30,6 +30,10 @@ type Service struct {
 	slots chan struct{} // one per run under way
 	wg    sync.WaitGroup
 
+	// order is held from a change of the queue until it is told, so that no page
+	// hears that a run was claimed before it hears that it was queued.
+	order chan struct{}
+
 	mu      sync.Mutex
 	ctx     context.Context // of Run; nil before it
 	closing bool            // Run is ending: nothing new is started
@@ -55,7 +59,7 @@ func New(p Ports, o Options) *Service {
 	}
 	o = o.withDefaults()
 	return &Service{
-		p: p, o: o, slots: make(chan struct{}, o.Parallel),
+		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{}, modes: map[core.RunID]mode{},
 	}
 }
@@ -130,7 +134,7 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 	said := core.NewEvent(core.EventMessageCreated, ch.ID, run.ID, s.o.Now(), core.MessageCreated{
 		MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt,
 	})
-	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, said)
+	stored, created, err := s.put(ctx, run, said)
 	if err != nil {
 		s.dropMode(run.ID)
 		if errors.Is(err, core.ErrConflict) {
@@ -138,13 +142,22 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 		}
 		return core.Run{}, fmt.Errorf("store prompt: %w", err)
 	}
-	if created {
-		s.p.Publish(append(evs, s.queueEvent(stored))...)
-	} else if stored.State.Terminal() {
+	if !created && stored.State.Terminal() {
 		s.dropMode(run.ID)
 	}
 	s.kick(ch.ID)
 	return stored, nil
+}
+
+// put stores a queued run and tells it.
+func (s *Service) put(ctx context.Context, run core.Run, said core.Event) (core.Run, bool, error) {
+	s.order <- struct{}{}
+	defer func() { <-s.order }()
+	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, said)
+	if err == nil && created {
+		s.p.Publish(append(evs, s.queueEvent(stored))...)
+	}
+	return stored, created, err
 }
 
 func checkPrompt(p string) error {
@@ -177,44 +190,54 @@ func (s *Service) Remove(ctx context.Context, id core.RunID) error {
 // Cancel ends a run and returns once it is proven gone: a queued one at once,
 // one under way when its processes have ended. A run that has ended is fine.
 func (s *Service) Cancel(ctx context.Context, id core.RunID) error {
-	run, err := s.run(ctx, id)
-	if err != nil {
-		return err
-	}
-	if run.State == core.RunQueued {
-		if err := s.cancelQueued(ctx, run); err == nil || !errors.Is(err, core.ErrConflict) {
+	for {
+		run, err := s.run(ctx, id)
+		if err != nil || run.State.Terminal() {
 			return err
 		}
-		if run, err = s.run(ctx, id); err != nil { // it was claimed meanwhile
+		if run.State == core.RunQueued {
+			if err := s.cancelQueued(ctx, run); err == nil || !errors.Is(err, core.ErrConflict) {
+				return err
+			}
+			continue // it was claimed meanwhile
+		}
+		if err := s.cancelActive(ctx, id); err != nil {
 			return err
 		}
+		if run, err = s.run(ctx, id); err != nil || run.State != core.RunQueued {
+			return s.cancelled(run, err)
+		}
+		// A run of an earlier launch went back to the queue at that moment.
 	}
-	if run.State.Terminal() {
-		return nil
+}
+
+// cancelled is what Cancel answers once this process is through with the run.
+func (s *Service) cancelled(run core.Run, err error) error {
+	if err == nil && !run.State.Terminal() {
+		return core.Fail(core.CodeConflict, nil, "The run was not ended because Loop is closing.", "Start Loop again and stop the run there.")
 	}
+	return err
+}
+
+// cancelActive ends a run under way and waits until this process is through with it.
+func (s *Service) cancelActive(ctx context.Context, id core.RunID) error {
 	w := s.workOf(ctx, id)
 	if w == nil {
-		if run, err = s.run(ctx, id); err == nil && run.State.Terminal() {
+		if run, err := s.run(ctx, id); err == nil && (run.State.Terminal() || run.State == core.RunQueued) {
 			return nil
 		}
-		return core.Fail(core.CodeConflict, err, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
+		return core.Fail(core.CodeConflict, nil, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
 	}
 	w.end(errCancelled)
 	ctx, cancel := context.WithTimeout(ctx, cancelWait)
 	defer cancel()
 	select {
 	case <-w.done:
+		return nil
 	case <-ctx.Done():
 		return core.Fail(core.CodeTimeout, ctx.Err(), "The run was told to stop, but its end is not proven yet.",
 			"Loop goes on trying; look at the run's state in a moment.")
 	}
-	if run, err = s.run(ctx, id); err != nil {
-		return err
-	}
-	if !run.State.Terminal() {
-		return core.Fail(core.CodeConflict, nil, "The run was not ended because Loop is closing.", "Start Loop again and stop the run there.")
-	}
-	return nil
 }
 
 // CancelChannel ends everything of a channel, queued runs first.
@@ -288,7 +311,19 @@ func (s *Service) run(ctx context.Context, id core.RunID) (core.Run, error) {
 	return run, err
 }
 
+// cancelQueued ends a run that nobody has claimed; core.ErrConflict otherwise.
 func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
+	s.order <- struct{}{}
+	defer func() { <-s.order }()
+	// Asked again where nobody can claim it: the store would also end a run that
+	// is starting, and that one's end has to be proven.
+	run, err := s.run(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	if run.State != core.RunQueued {
+		return core.ErrConflict
+	}
 	run.State, run.EndedAt = core.RunCancelled, s.o.Now()
 	run.Outcome.Failure = cancelledFailure()
 	evs, err := s.p.Store.FinishRun(ctx, run, core.NewEvent(core.EventStatus, run.ChannelID, run.ID, s.o.Now(), statusOf(run, "")))

@@ -39,6 +39,9 @@ func (w *work) verdict(e ending) (core.RunState, *core.Failure) {
 	if r != nil {
 		return core.RunFailed, resultFailure(r, w.parser.APIError(), detail)
 	}
+	if e.noLink != nil {
+		return w.unlinked(e), withDetail(noLinkFailure(e.noLink), detail)
+	}
 	if e.early {
 		return core.RunInterrupted, withDetail(core.Fail(core.CodeInterrupted, nil,
 			"Loop was not running when this run's container ended, and the agent had given no result.",
@@ -50,6 +53,25 @@ func (w *work) verdict(e ending) (core.RunState, *core.Failure) {
 			"Start the engine and send the prompt again; everything the agent did until then is in the timeline."), detail)
 	}
 	return core.RunFailed, noResultFailure(e, w.parser, detail)
+}
+
+// unlinked: a run of an earlier launch is interrupted, one of this launch failed.
+func (w *work) unlinked(e ending) core.RunState {
+	if e.early {
+		return core.RunInterrupted
+	}
+	return core.RunFailed
+}
+
+// noLinkFailure explains a container that lived and could not be linked to any
+// more, for instance because another version of Loop had made it.
+func noLinkFailure(err error) *core.Failure {
+	cause := "Loop could not link to the run's container again, so it stopped it."
+	if f, ok := errors.AsType[*core.Failure](err); ok {
+		cause += " " + f.Cause
+	}
+	return core.Fail(core.CodeNoLink, err, cause,
+		"Send the prompt again; everything the agent did until then is in the timeline and in the folder.")
 }
 
 // setupFailure explains an error from before the CLI ran.
@@ -204,7 +226,7 @@ func withDetail(f *core.Failure, detail string) *core.Failure {
 		detail = strings.ToValidUTF8(detail[:most], "")
 	}
 	if detail != "" {
-		f.Detail = detail
+		f.Detail = strings.TrimSpace(f.Detail + "\n" + detail)
 	}
 	return f
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
+	"loop/backend/wire"
 )
 
 // Why a run is ended before its CLI ends by itself.
@@ -19,6 +21,8 @@ var (
 	errSpoolFull = errors.New("spool full")
 	errDiskFull  = errors.New("disk full")
 	errFinished  = errors.New("result seen, CLI still alive")
+	// errLostRun: the database's run is not the one this work is about any more.
+	errLostRun = errors.New("the run was ended by somebody else")
 	// errQuit is not an end of the run: Loop is closing and the run goes on.
 	errQuit = errors.New("loop is closing")
 )
@@ -34,6 +38,7 @@ type work struct {
 	live live
 	done chan struct{} // closed when this process is through with the run
 
+	service context.Context // of Service.Run
 	// ending is done when the run is to be ended (its cause says why) or when
 	// Loop closes.
 	ending context.Context
@@ -59,6 +64,7 @@ func newWork(ctx context.Context, s *Service, run core.Run, m mode) *work {
 		s: s, run: run, mode: m, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
 		done: make(chan struct{}), parser: &transcript.Parser{}, readOff: run.SpoolOffset, resultAt: -1,
 	}
+	w.service = ctx
 	w.ending, w.cancel = context.WithCancelCause(ctx)
 	return w
 }
@@ -100,16 +106,23 @@ func (w *work) setup(ctx context.Context) error {
 	if err := w.s.p.Images.Ensure(ctx); err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
-	spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+	spec, why, err := w.resolve(ctx)
 	if err != nil {
-		return fmt.Errorf("resolve container: %w", err)
+		return err
 	}
-	w.launch = launch
 	w.run.StartedAt = w.s.o.Now() // the time limit does not count an image build
 	if err := w.step(ctx, stepContainer, w.explain(why)...); err != nil {
 		return err
 	}
-	if w.container, err = w.s.p.Containers.Start(ctx, spec); err != nil {
+	if w.container, err = w.s.p.Containers.Start(ctx, spec); err != nil && w.s.p.ForgetGuest != nil && guestMissing(err) {
+		w.log.Warn("loop init is not in its volume, filling it again", "error", err)
+		w.s.p.ForgetGuest()
+		if spec, why, err = w.resolve(ctx); err != nil {
+			return err
+		}
+		w.container, err = w.s.p.Containers.Start(ctx, spec)
+	}
+	if err != nil {
 		return fmt.Errorf("start container: %w", err)
 	}
 	// The spawn's id is stored before the spawn, so that a later launch of Loop
@@ -132,6 +145,19 @@ func (w *work) setup(ctx context.Context) error {
 	return w.step(ctx, "")
 }
 
+func (w *work) resolve(ctx context.Context) (core.Spec, core.Explanation, error) {
+	spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+	if err != nil {
+		return spec, why, fmt.Errorf("resolve container: %w", err)
+	}
+	w.launch = launch
+	return spec, why, nil
+}
+
+// guestMissing recognises an engine's complaint about the entrypoint: it names
+// the file, in whatever words.
+func guestMissing(err error) bool { return strings.Contains(err.Error(), wire.GuestBinary) }
+
 func (w *work) readChannel(ctx context.Context) (err error) {
 	if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err != nil {
 		return fmt.Errorf("read channel: %w", err)
@@ -141,12 +167,42 @@ func (w *work) readChannel(ctx context.Context) (err error) {
 
 // step stores where the run stands and tells it.
 func (w *work) step(ctx context.Context, name string, more ...core.Event) error {
-	evs, err := w.s.p.Store.UpdateRun(ctx, w.run, append(more, w.event(core.EventStatus, statusOf(w.run, name)))...)
-	if err != nil {
-		return fmt.Errorf("store step: %w", err)
+	return w.update(ctx, append(more, w.event(core.EventStatus, statusOf(w.run, name)))...)
+}
+
+// update stores the run and tells the events. A database that refuses is asked
+// again until ctx ends: a run whose state is not stored would hold up its
+// channel. Only a state that cannot follow is an error besides ctx's.
+func (w *work) update(ctx context.Context, events ...core.Event) error {
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for first := true; ; first = false {
+		evs, err := w.s.p.Store.UpdateRun(ctx, w.run, events...)
+		if err == nil {
+			w.s.p.Publish(evs...)
+			return nil
+		}
+		if ctx.Err() != nil || refusedForGood(err) {
+			return fmt.Errorf("store step: %w", err)
+		}
+		w.refused(err, first)
+		if !pause.wait(ctx) {
+			return fmt.Errorf("store step: %w", err)
+		}
 	}
-	w.s.p.Publish(evs...)
-	return nil
+}
+
+// refusedForGood: asking again cannot change the store's answer.
+func refusedForGood(err error) bool {
+	return errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound)
+}
+
+// refused logs that the database did not take something; the first time it is
+// also told.
+func (w *work) refused(err error, tell bool) {
+	w.log.Error("store refused", "error", err)
+	if tell {
+		w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not store how the run goes on and tries again: %s", core.AsFailure(err).Cause)))
+	}
 }
 
 // explain makes a notice of everything that was left out of the container.
@@ -217,9 +273,10 @@ func (w *work) openLink(ctx context.Context) error {
 		_, _, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
 		if err != nil {
 			w.log.Warn("resolve container of a run taken over", "error", err)
-		} else {
-			w.launch, w.launched = launch, true
 		}
+		// Also with an error, say of a folder that is gone meanwhile: without its
+		// route the CLI would be told that there is no model.
+		w.launch, w.launched = launch, err == nil
 	}
 	l, err := w.s.p.Links.Open(ctx, w.container)
 	if err != nil {

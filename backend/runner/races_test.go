@@ -1,0 +1,331 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// racingStore does something between the moment a run was read and the moment
+// the answer is used.
+type racingStore struct {
+	*memStore
+	read func(core.RunID)
+}
+
+func (s *racingStore) Run(ctx context.Context, id core.RunID) (core.Run, error) {
+	run, err := s.memStore.Run(ctx, id)
+	if s.read != nil {
+		s.read(id)
+	}
+	return run, err
+}
+
+func TestCancelOfARunThatIsClaimedMeanwhile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) { <-p.killed })
+		racing := &racingStore{memStore: r.store}
+		r.ports.Store = racing
+		r.start()
+		defer r.quit()
+		first, second := r.prompt("c", "x"), r.prompt("c", "y")
+		r.until(first.ID, time.Minute, core.RunRunning)
+		racing.read = func(id core.RunID) {
+			if id == second.ID {
+				racing.read = nil
+				r.boxes.die(0, 137) // the first run ends, the second is claimed and started
+				r.until(second.ID, time.Minute, core.RunRunning)
+			}
+		}
+		if err := r.s.Cancel(context.Background(), second.ID); err != nil {
+			t.Fatal(err)
+		}
+		if run := r.get(second.ID); run.State != core.RunCancelled {
+			t.Errorf("%s %+v", run.State, run.Outcome.Failure)
+		}
+		r.nothingLeft(second.ID)
+	})
+}
+
+// TestAnswersOfTheStoreGetLost has each write done once and reported as failed:
+// the run must neither hang nor differ, and its container must not stay.
+func TestAnswersOfTheStoreGetLost(t *testing.T) {
+	text := recording(t, "tools")
+	want := whole(t, text)
+	for _, call := range []string{"update", "append", "finish"} {
+		for nth := 1; nth <= 3; nth++ {
+			inBubble(t, func(t *testing.T) {
+				r := newRig(t, plays(text, 0))
+				n := 0
+				r.store.fault = func(c string, after bool) error {
+					if c == call && after {
+						if n++; n == nth {
+							return errors.New("the answer is lost")
+						}
+					}
+					return nil
+				}
+				r.start()
+				defer r.quit()
+				run := r.ended(r.prompt("c", "x").ID, time.Minute)
+				got := r.told(run.ID, storedKinds...)[1:]
+				if call == "update" { // the step is stored twice
+					got = want
+				}
+				if run.State != core.RunDone || fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s %d: %s, %d events, want %d", call, nth, run.State, len(got), len(want))
+				}
+				r.nothingLeft(run.ID)
+				told := false
+				r.mu.Lock()
+				for _, e := range r.bus {
+					told = told || e.Type == core.EventStatus && strings.Contains(string(e.Data), `"state":"done"`)
+				}
+				r.mu.Unlock()
+				if !told {
+					t.Errorf("%s %d: nobody was told of the end", call, nth)
+				}
+			})
+		}
+	}
+}
+
+func TestRunEndedBySomebodyElse(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) {
+			for range 100 {
+				select {
+				case <-time.After(time.Second):
+					p.print(turn("more"))
+				case <-p.killed:
+					return
+				}
+			}
+		})
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		r.pass(1500 * time.Millisecond)
+		gone := r.get(run.ID)
+		gone.State = core.RunFailed
+		if _, err := r.store.FinishRun(context.Background(), gone, core.NewEvent(core.EventStatus, "c", run.ID, time.Now(), statusOf(gone, ""))); err != nil {
+			t.Fatal(err)
+		}
+		r.pass(10 * time.Second)
+		r.nothingLeft(run.ID)
+	})
+}
+
+func TestLinksThatAreRefusedForAWhile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) {
+			select {
+			case <-time.After(time.Minute):
+				p.print(goodResult)
+				p.end(0)
+			case <-p.killed:
+			}
+		})
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		r.boxes.mu.Lock()
+		r.boxes.noHello = true
+		r.boxes.mu.Unlock()
+		r.boxes.breakLinks()
+		r.pass(20 * time.Second)
+		r.boxes.mu.Lock()
+		r.boxes.noHello = false
+		r.boxes.mu.Unlock()
+		if run = r.ended(run.ID, 5*time.Minute); run.State != core.RunDone {
+			t.Errorf("%s %+v", run.State, run.Outcome.Failure)
+		}
+	})
+}
+
+func TestSilentToolOutlivesManyLinks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) {
+			select {
+			case <-time.After(20 * time.Minute):
+				p.print(goodResult)
+				p.end(0)
+			case <-p.killed:
+			}
+		})
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		for range 2 * stuckReads {
+			r.pass(time.Minute)
+			r.boxes.breakLinks()
+		}
+		if run = r.ended(run.ID, 10*time.Minute); run.State != core.RunDone {
+			t.Errorf("%s %+v", run.State, run.Outcome.Failure)
+		}
+	})
+}
+
+func TestGuestVolumeIsFilledAgain(t *testing.T) {
+	missing := core.Fail(core.CodeInternal, errors.New(`exec: "/opt/loop/bin/loop": stat /opt/loop/bin/loop: no such file or directory`), "The container engine could not start the container.", "Look.")
+	for name, again := range map[string]bool{"filled": true, "not to be filled": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r := newRig(t, plays(goodResult, 0))
+				forgot := 0
+				r.ports.Containers = faultyStart{r.boxes, func() error {
+					if forgot == 0 || !again {
+						return missing
+					}
+					return nil
+				}}
+				r.ports.ForgetGuest = func() { forgot++ }
+				r.start()
+				defer r.quit()
+				run := r.ended(r.prompt("c", "x").ID, time.Minute)
+				if forgot != 1 || again != (run.State == core.RunDone) {
+					t.Errorf("forgotten %d times, %s %+v", forgot, run.State, run.Outcome.Failure)
+				}
+			})
+		})
+	}
+}
+
+type faultyStart struct {
+	*boxes
+	fail func() error
+}
+
+func (f faultyStart) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+	if err := f.fail(); err != nil {
+		return core.Container{}, err
+	}
+	return f.boxes.Start(ctx, spec)
+}
+
+// TestStrayContainerGoesWhenTheEngineIsBack: an earlier launch made a container
+// and died before it knew; the engine does not answer when this one looks.
+func TestStrayContainerGoesWhenTheEngineIsBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, "", "")
+		if _, err := r.boxes.Start(context.Background(), core.Spec{RunID: "r", ChannelID: "c"}); err != nil {
+			t.Fatal(err)
+		}
+		stray := r.boxes.all[0]
+		refuse := true
+		r.ports.Containers = refusingStop{r.boxes, &refuse}
+		r.start()
+		defer r.quit()
+		r.ended(id, time.Minute)
+		refuse = false
+		r.pass(time.Minute)
+		if stray.running || stray.after < 0 {
+			t.Errorf("the stray container runs: %v, removal after %s", stray.running, stray.after)
+		}
+	})
+}
+
+// refusingStop is an engine that does not stop the first container.
+type refusingStop struct {
+	*boxes
+	refuse *bool
+}
+
+func (c refusingStop) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	if *c.refuse && id == "box1" {
+		return errEngine
+	}
+	return c.boxes.Stop(ctx, id, grace)
+}
+
+func TestModelHintIsNoDetailOfADemoRun(t *testing.T) {
+	for _, demo := range []bool{true, false} {
+		inBubble(t, func(t *testing.T) {
+			r := newRig(t, func(p *proc) {
+				p.stderr("[claude-code:unrecognized_model] demo-tour is not known\nreal trouble\n")
+				p.end(1)
+			})
+			r.start()
+			defer r.quit()
+			run, err := r.s.Prompt(context.Background(), core.Run{ChannelID: "c", Prompt: "x", Demo: demo})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.ended(run.ID, time.Minute).Outcome.Failure
+			if f == nil || strings.Contains(f.Detail, modelHint) == demo || !strings.Contains(f.Detail, "real trouble") {
+				t.Errorf("demo %v: %+v", demo, f)
+			}
+		})
+	}
+}
+
+// TestQueueIsToldInOrder: a page hears that a run is queued before it hears that
+// it was claimed, however soon that happens.
+func TestQueueIsToldInOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, plays(goodResult, 0))
+		r.ports.Store = slowEnqueue{r.store}
+		r.start()
+		defer r.quit()
+		var ids []core.RunID
+		for range 4 { // the drain is awake while these are stored
+			run, err := r.s.Prompt(context.Background(), core.Run{ChannelID: "c", Prompt: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, run.ID)
+		}
+		for _, id := range ids {
+			r.ended(id, time.Minute)
+		}
+		seen := map[core.RunID]bool{}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, e := range r.bus {
+			if e.Type == core.EventQueueChanged && strings.Contains(string(e.Data), `"state":"queued"`) {
+				seen[e.RunID] = true
+			} else if !seen[e.RunID] && e.Type != core.EventMessageCreated {
+				t.Fatalf("%s %s before the run was told as queued", e.Type, e.Data)
+			}
+		}
+	})
+}
+
+// slowEnqueue answers long after the run can be claimed.
+type slowEnqueue struct{ *memStore }
+
+func (s slowEnqueue) Enqueue(ctx context.Context, run core.Run, evs ...core.Event) (core.Run, []core.Event, bool, error) {
+	stored, out, created, err := s.memStore.Enqueue(ctx, run, evs...)
+	<-time.After(300 * time.Millisecond)
+	return stored, out, created, err
+}
+
+func TestDrainThatEndsLeavesAnotherInItsPlace(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, plays(goodResult, 0))
+		r.start()
+		defer r.quit()
+		synctest.Wait()
+		old, young := &drain{}, &drain{}
+		r.s.mu.Lock()
+		r.s.drains["c"] = young
+		r.s.mu.Unlock()
+		r.s.leave("c", old)
+		if r.s.drains["c"] != young {
+			t.Error("a drain that ended took another one off the list")
+		}
+		r.s.leave("c", young)
+		if len(r.s.drains) != 0 {
+			t.Error("a drain that ended is still on the list")
+		}
+	})
+}
