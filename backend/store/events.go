@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
@@ -57,29 +58,46 @@ func (s *Store) AddEvents(ctx context.Context, events ...core.Event) ([]core.Eve
 }
 
 // Timeline returns up to limit events of a channel older than beforeID (0 is
-// the newest), oldest first, and whether older ones exist.
+// the newest), oldest first, and whether older ones exist. It returns fewer when
+// they are large (8 MiB in all), and at least one if there is any.
 func (s *Store) Timeline(ctx context.Context, ch core.ChannelID, beforeID int64, limit int) ([]core.Event, bool, error) {
 	if beforeID <= 0 {
 		beforeID = math.MaxInt64
 	}
 	limit = min(max(limit, 1), maxPage)
-	list, err := s.read.TimelineBefore(ctx, rows.TimelineBeforeParams{ChannelID: string(ch), ID: beforeID, Limit: int64(limit) + 1})
-	if err != nil {
-		return nil, false, s.wrap("read timeline", err)
+	out := []core.Event{} // newest first until it is returned
+	for size := 0; ; {
+		ask := min(limit+1-len(out), pageStep)
+		list, err := s.read.TimelineBefore(ctx, rows.TimelineBeforeParams{ChannelID: string(ch), ID: beforeID, Limit: int64(ask)})
+		if err != nil {
+			return nil, false, s.wrap("read timeline", err)
+		}
+		for _, r := range list {
+			size += len(r.Data)
+			if len(out) == limit || size > maxPageBytes && len(out) > 0 {
+				slices.Reverse(out)
+				return out, true, nil
+			}
+			out = append(out, eventOf(r))
+			beforeID = r.ID
+		}
+		if len(list) < ask {
+			slices.Reverse(out)
+			return out, false, nil
+		}
 	}
-	more := len(list) > limit
-	if more {
-		list = list[:limit]
-	}
-	out := make([]core.Event, len(list))
-	for i, r := range list {
-		out[len(list)-1-i] = eventOf(r)
-	}
-	return out, more, nil
 }
 
-// maxPage bounds one page of a timeline; the window asks for some hundred.
-const maxPage = 5000
+const (
+	// maxPage bounds one page of a timeline; the window asks for some hundred.
+	maxPage = 5000
+	// maxPageBytes bounds its payloads. Most are some hundred bytes, but one may
+	// have a MiB, and a page is one JSON text in the app and in the window.
+	maxPageBytes = 8 << 20
+	// pageStep is how many are read at a time, so that a page of large ones costs
+	// little more memory than it may have.
+	pageStep = 64
+)
 
 // RunEvents returns up to limit stored events of a run after an event id, oldest first.
 func (s *Store) RunEvents(ctx context.Context, run core.RunID, afterID int64, limit int) ([]core.Event, error) {
