@@ -46,8 +46,15 @@ type Options struct {
 	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
 	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”
 	HelloTimeout time.Duration
-	Log          *slog.Logger
+	// RouteHold is how long after the hello a model request of a run without a
+	// route is kept instead of refused; 0 is 5 s, negative is not at all.
+	RouteHold time.Duration
+	Log       *slog.Logger
 }
+
+// routeHold is far more than the moment between Open and RouteModel, and far
+// less than the CLI waits for an answer.
+const routeHold = 5 * time.Second
 
 var _ core.Link = (*Link)(nil)
 
@@ -76,6 +83,9 @@ var (
 func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Link, error) {
 	if opts.HelloTimeout == 0 {
 		opts.HelloTimeout = wire.HelloTimeout
+	}
+	if opts.RouteHold == 0 {
+		opts.RouteHold = routeHold
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)

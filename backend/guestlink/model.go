@@ -31,8 +31,11 @@ type routes struct {
 	gateway string
 	log     *slog.Logger
 
-	mu    sync.Mutex
-	byRun map[core.RunID]route
+	until time.Time // when a run without a route is refused at once
+
+	mu      sync.Mutex
+	byRun   map[core.RunID]route
+	changed chan struct{} // closed when byRun changes
 }
 
 type route struct {
@@ -41,7 +44,32 @@ type route struct {
 }
 
 func newRoutes(o Options) *routes {
-	return &routes{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, byRun: make(map[core.RunID]route)}
+	return &routes{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.RouteHold),
+		byRun: make(map[core.RunID]route), changed: make(chan struct{})}
+}
+
+// find waits for a route while the link is young: a CLI that lives since an
+// earlier link asks as soon as this one is there, and that may be before
+// RouteModel. done ends the wait.
+func (t *routes) find(done <-chan struct{}, run core.RunID) (route, bool) {
+	timer := time.NewTimer(time.Until(t.until))
+	defer timer.Stop()
+	for {
+		t.mu.Lock()
+		to, ok := t.byRun[run]
+		changed := t.changed
+		t.mu.Unlock()
+		if ok {
+			return to, true
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return route{}, false
+		case <-done:
+			return route{}, false
+		}
+	}
 }
 
 func (t *routes) set(run core.RunID, up core.ModelUpstream) {
@@ -61,6 +89,8 @@ func (t *routes) set(run core.RunID, up core.ModelUpstream) {
 	} else {
 		t.byRun[run] = next
 	}
+	close(t.changed)
+	t.changed = make(chan struct{})
 	t.mu.Unlock()
 	if old.close != nil {
 		old.close()
@@ -83,9 +113,7 @@ func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		modelError(w, http.StatusNotFound, "not_found_error", "no model is served here")
 		return
 	}
-	t.mu.Lock()
-	to, ok := t.byRun[run]
-	t.mu.Unlock()
+	to, ok := t.find(r.Context().Done(), run)
 	if !ok {
 		modelError(w, http.StatusNotFound, "not_found_error", "this run has no model route")
 		return

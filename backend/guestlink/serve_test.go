@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/yamux"
 
@@ -88,8 +89,16 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestModelRequestIsNotHeldForEver: the hold belongs to a young link.
+func TestModelRequestIsNotHeldForEver(t *testing.T) {
+	_, g := open(t, guestlink.Options{RouteHold: time.Millisecond}, idle)
+	if code, body := do(t, g.client(t), "POST", "/runs/r1/model/v1/messages", ""); code != 404 || !strings.Contains(body, "not_found_error") {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
 func TestDemoModel(t *testing.T) {
-	l, g := open(t, guestlink.Options{DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l, g := open(t, guestlink.Options{RouteHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "%s?%s", r.URL.Path, r.URL.RawQuery)
 	})}, idle)
 	c := g.client(t)
