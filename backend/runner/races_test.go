@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,12 +222,12 @@ func TestStrayContainerGoesWhenTheEngineIsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		stray := r.boxes.all[0]
-		refuse := true
-		r.ports.Containers = refusingStop{r.boxes, &refuse}
+		var back atomic.Bool
+		r.ports.Containers = refusingStop{r.boxes, &back}
 		r.start()
 		defer r.quit()
 		r.ended(id, time.Minute)
-		refuse = false
+		back.Store(true)
 		r.pass(time.Minute)
 		if stray.running || stray.after < 0 {
 			t.Errorf("the stray container runs: %v, removal after %s", stray.running, stray.after)
@@ -237,11 +238,11 @@ func TestStrayContainerGoesWhenTheEngineIsBack(t *testing.T) {
 // refusingStop is an engine that does not stop the first container.
 type refusingStop struct {
 	*boxes
-	refuse *bool
+	back *atomic.Bool
 }
 
 func (c refusingStop) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
-	if *c.refuse && id == "box1" {
+	if !c.back.Load() && id == "box1" {
 		return errEngine
 	}
 	return c.boxes.Stop(ctx, id, grace)

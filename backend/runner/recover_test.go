@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,13 +181,14 @@ func TestCrashAtEveryStoreCall(t *testing.T) {
 	run := func(die int) {
 		inBubble(t, func(t *testing.T) {
 			r := newRig(t, plays(text, 0))
-			n, dead := 0, false
+			n := 0
+			var dead atomic.Bool
 			r.store.fault = func(call string, after bool) error {
-				if dead {
+				if dead.Load() {
 					return errDead
 				}
 				if n++; n == die {
-					dead = true
+					dead.Store(true)
 					r.stop()
 					return errDead
 				}
@@ -195,7 +197,7 @@ func TestCrashAtEveryStoreCall(t *testing.T) {
 			r.start()
 			got, err := r.s.Prompt(context.Background(), core.Run{ID: "r", ChannelID: "c", Prompt: "x"})
 			if err == nil {
-				for limit := time.Now().Add(time.Minute); time.Now().Before(limit) && !dead && !r.get(got.ID).State.Terminal(); {
+				for limit := time.Now().Add(time.Minute); time.Now().Before(limit) && !dead.Load() && !r.get(got.ID).State.Terminal(); {
 					r.pass(50 * time.Millisecond)
 				}
 				r.pass(time.Second)
