@@ -14,7 +14,7 @@ import (
 
 // testImage returns any image with a shell that the engine has: the base of the
 // agent image, however it was come by, or that image itself.
-func testImage(t *testing.T, d *Docker) string {
+func testImage(t testing.TB, d *Docker) string {
 	t.Helper()
 	for _, ref := range []string{"debian:bookworm-slim", "loop-base:bookworm", "loop-agent:latest"} {
 		if _, _, err := d.ImageInspect(t.Context(), ref); err == nil {
