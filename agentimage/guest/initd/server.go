@@ -52,22 +52,56 @@ func listenSocket(path string) (*net.UnixListener, error) {
 	return ln, nil
 }
 
+// acceptPause is how long a listener that fails is left alone.
+const acceptPause = 100 * time.Millisecond
+
+// pause reports whether ctx is still alive after d.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Listener is where links come from.
+type Listener interface {
+	AcceptUnix() (*net.UnixConn, error)
+	Close() error
+}
+
 // Serve accepts links until ctx is done, then ends the current one and waits
 // for everything that belonged to any.
-func (s *Server) Serve(ctx context.Context, ln *net.UnixListener) error {
+func (s *Server) Serve(ctx context.Context, ln Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = ln.Close() })
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.wg.Wait()
 	defer cancel()
+	failing := false
 	for {
 		conn, err := ln.AcceptUnix()
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("accept link: %w", err)
 		}
+		if err != nil {
+			// Out of descriptors or memory: what runs here must not end for that.
+			if !failing {
+				s.Log.Warn("accept link", "err", err)
+			}
+			failing = true
+			if !pause(ctx, acceptPause) {
+				return nil
+			}
+			continue
+		}
+		failing = false
 		if err := s.admit(conn); err != nil {
 			s.Log.Warn("link refused", "err", err)
 			_ = conn.Close()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func newServer(t *testing.T, admit func(uint32) bool) string {
 	}
 	serveCtx, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(serveCtx, ln) }()
+	go func() { served <- srv.Serve(serveCtx, &tired{UnixListener: ln}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
@@ -73,6 +74,20 @@ func newServer(t *testing.T, admit func(uint32) bool) string {
 		wg.Wait()
 	})
 	return path
+}
+
+// tired is out of descriptors at first; loop init must not end for that.
+type tired struct {
+	*net.UnixListener
+	once sync.Once
+}
+
+func (l *tired) AcceptUnix() (*net.UnixConn, error) {
+	var err error
+	if l.once.Do(func() { err = &net.OpError{Op: "accept", Err: syscall.EMFILE} }); err != nil {
+		return nil, err
+	}
+	return l.UnixListener.AcceptUnix()
 }
 
 // connect is a host that answers the hello with p.

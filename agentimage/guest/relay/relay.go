@@ -103,13 +103,14 @@ func (r *Relay) Listen(addr string) (func(), error) {
 	srv := &http.Server{
 		Handler:           r,
 		ReadHeaderTimeout: wire.RequestTimeout,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    wire.MaxHeader,
 		ErrorLog:          slog.NewLogLogger(r.opts.Log.Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(limit(ln, maxConns)); !errors.Is(err, http.ErrServerClosed) {
 			r.opts.Log.Error("relay ended", "err", err)
 		}
 	}()

@@ -231,3 +231,56 @@ func TestRelayLeaverIsNotServed(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestRelayConnectionsAreBounded has more callers than the relay takes, none of
+// which asks for anything: the next one waits, and is served when one leaves.
+func TestRelayConnectionsAreBounded(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := limit(ln, 2)
+	srv := &http.Server{Handler: http.NotFoundHandler()}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = srv.Serve(l) })
+	defer wg.Wait()
+	defer srv.Close()
+	mute := make([]net.Conn, 2)
+	for i := range mute {
+		if mute[i], err = net.Dial("tcp", ln.Addr().String()); err != nil {
+			t.Fatal(err)
+		}
+		defer mute[i].Close()
+	}
+	got := make(chan error, 1)
+	go func() {
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + ln.Addr().String())
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		t.Fatalf("a third connection was served: %v", err)
+	case <-time.After(50 * time.Millisecond): // it cannot be seen to wait; a fault shows at once
+	}
+	_ = mute[0].Close()
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRelayListenerEndsWhileFull(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := limit(ln, 0)
+	done := make(chan error)
+	go func() { _, err := l.Accept(); done <- err }()
+	_ = l.Close()
+	if err := <-done; !errors.Is(err, net.ErrClosed) {
+		t.Fatal(err)
+	}
+}
