@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	goruntime "runtime"
+	"strings"
 	"sync"
 
 	"github.com/wailsapp/wails/v2"
@@ -57,7 +58,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 	defer d.Close()
 	stop := context.AfterFunc(ctx, app.quit)
 	defer stop()
-	err = wails.Run(&options.App{
+	err = run(&options.App{
 		Title: "Loop", Width: 1280, Height: 820, MinWidth: 900, MinHeight: 400,
 		AssetServer:        &assetserver.Options{Assets: opts.Frontend, Middleware: withPolicy},
 		BackgroundColour:   options.NewRGB(20, 23, 27), // --bg-1 of the dark theme: no white flash
@@ -75,6 +76,20 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		return fmt.Errorf("open window: %w", err)
 	}
 	return app.failed
+}
+
+// run is wails.Run, which panics when GTK finds no display that lets it in.
+func run(o *options.App) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if !strings.Contains(fmt.Sprint(r), "GTK") {
+				panic(r)
+			}
+			err = core.Fail("no_display", fmt.Errorf("%v", r), fmt.Sprintf("No window can be opened: the display %q does not let Loop in.", os.Getenv("DISPLAY")),
+				"Check DISPLAY and WAYLAND_DISPLAY, or use “loop serve”, which shows the same page in a browser.")
+		}
+	}()
+	return wails.Run(o)
 }
 
 // withPolicy gives the window's page the content policy of the headless one.
