@@ -13,8 +13,17 @@ type drain struct {
 	wake chan struct{} // capacity 1
 }
 
-// kick makes sure somebody looks at the channel's queue.
-func (s *Service) kick(ch core.ChannelID) { s.drainWith(ch, nil) }
+// kick makes sure somebody looks at the channel's queue. Until the runs of the
+// launch before are taken over it does nothing: such a run needs the channel's
+// drain for itself first, and recover looks at every queue afterwards.
+func (s *Service) kick(ch core.ChannelID) {
+	s.mu.Lock()
+	ready := s.ready
+	s.mu.Unlock()
+	if ready {
+		s.drainWith(ch, nil)
+	}
+}
 
 func (s *Service) drainWith(ch core.ChannelID, resume *core.Run) {
 	s.mu.Lock()

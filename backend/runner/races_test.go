@@ -330,3 +330,61 @@ func TestDrainThatEndsLeavesAnotherInItsPlace(t *testing.T) {
 		}
 	})
 }
+
+// earlyStore answers what was under way only after something else happened, and
+// refuses to list the queues and to read the channel at first.
+type earlyStore struct {
+	*memStore
+	before  func()
+	refused int
+	channel int
+}
+
+func (s *earlyStore) Channel(ctx context.Context, id core.ChannelID) (core.Channel, error) {
+	if id == "c" && s.before == nil {
+		if s.channel++; s.channel < 3 {
+			return core.Channel{}, errors.New("busy")
+		}
+	}
+	return s.memStore.Channel(ctx, id)
+}
+
+func (s *earlyStore) ActiveRuns(ctx context.Context) ([]core.Run, error) {
+	if s.before != nil {
+		s.before()
+		s.before = nil // from here on the first reads of the channel fail
+	}
+	return s.memStore.ActiveRuns(ctx)
+}
+
+func (s *earlyStore) QueueLengths(ctx context.Context) (map[core.ChannelID]int, error) {
+	if s.refused++; s.refused < 3 {
+		return nil, errors.New("busy")
+	}
+	return s.memStore.QueueLengths(ctx)
+}
+
+// TestPromptBeforeRecovery has prompts arrive while Loop still looks for what an
+// earlier launch left: the run of that launch is taken over all the same, and
+// the prompts follow.
+func TestPromptBeforeRecovery(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, core.RunRunning, turn("one")+goodResult)
+		(spoolFiles{r.boxes}).find("spawn").end(0)
+		var after []core.Run
+		r.ports.Store = &earlyStore{memStore: r.store, before: func() {
+			after = append(after, r.prompt("c", "same channel"), r.prompt("d", "another"))
+			<-time.After(time.Second) // for whatever they set going
+		}}
+		r.start()
+		defer r.quit()
+		if run := r.ended(id, time.Minute); run.State != core.RunDone {
+			t.Errorf("the earlier run: %s %+v", run.State, run.Outcome.Failure)
+		}
+		for _, p := range after {
+			if run := r.ended(p.ID, time.Minute); run.State != core.RunDone {
+				t.Errorf("%s: %s", p.Prompt, run.State)
+			}
+		}
+	})
+}

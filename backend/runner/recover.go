@@ -26,14 +26,24 @@ func (s *Service) recover(ctx context.Context) {
 	for _, r := range active {
 		s.drainWith(r.ChannelID, &r)
 	}
-	queued, err := s.p.Store.QueueLengths(ctx)
-	if err != nil {
-		s.p.Log.Error("read queues", "error", err)
-	}
-	for ch := range queued {
-		s.kick(ch)
-	}
+	s.mu.Lock()
+	s.ready = true
+	s.mu.Unlock()
 	s.wg.Go(func() { s.retireLeftovers(ctx) })
+	pause.reset()
+	for {
+		queued, err := s.p.Store.QueueLengths(ctx)
+		for ch := range queued {
+			s.kick(ch)
+		}
+		if err == nil {
+			return
+		}
+		s.p.Log.Error("read queues", "error", err)
+		if !pause.wait(ctx) {
+			return
+		}
+	}
 }
 
 // retireLeftovers stops containers whose run has ended: Loop died between

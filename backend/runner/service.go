@@ -36,6 +36,7 @@ type Service struct {
 
 	mu      sync.Mutex
 	ctx     context.Context // of Run; nil before it
+	ready   bool            // the runs of the launch before have their drains
 	closing bool            // Run is ending: nothing new is started
 	drains  map[core.ChannelID]*drain
 	active  map[core.RunID]*work

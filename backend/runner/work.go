@@ -158,11 +158,21 @@ func (w *work) resolve(ctx context.Context) (core.Spec, core.Explanation, error)
 // the file, in whatever words.
 func guestMissing(err error) bool { return strings.Contains(err.Error(), wire.GuestBinary) }
 
+// readChannel asks a database that refuses again, as update does.
 func (w *work) readChannel(ctx context.Context) (err error) {
-	if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err != nil {
-		return fmt.Errorf("read channel: %w", err)
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for first := true; ; first = false {
+		if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || refusedForGood(err) {
+			return fmt.Errorf("read channel: %w", err)
+		}
+		w.refused(err, first)
+		if !pause.wait(ctx) {
+			return fmt.Errorf("read channel: %w", err)
+		}
 	}
-	return nil
 }
 
 // step stores where the run stands and tells it.
@@ -196,12 +206,12 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound)
 }
 
-// refused logs that the database did not take something; the first time it is
-// also told.
+// refused logs that the database did not do something; the first time it is also
+// told.
 func (w *work) refused(err error, tell bool) {
 	w.log.Error("store refused", "error", err)
 	if tell {
-		w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not store how the run goes on and tries again: %s", core.AsFailure(err).Cause)))
+		w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not use its database for this run and tries again: %s", core.AsFailure(err).Cause)))
 	}
 }
 
