@@ -175,58 +175,6 @@ func (w *work) readChannel(ctx context.Context) (err error) {
 	}
 }
 
-// step stores where the run stands and tells it.
-func (w *work) step(ctx context.Context, name string, more ...core.Event) error {
-	return w.update(ctx, append(more, w.event(core.EventStatus, statusOf(w.run, name)))...)
-}
-
-// update stores the run and tells the events. A database that refuses is asked
-// again until ctx ends: a run whose state is not stored would hold up its
-// channel. Only a state that cannot follow is an error besides ctx's.
-func (w *work) update(ctx context.Context, events ...core.Event) error {
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
-	for first := true; ; first = false {
-		evs, err := w.s.p.Store.UpdateRun(ctx, w.run, events...)
-		if err == nil {
-			w.s.p.Publish(evs...)
-			return nil
-		}
-		if ctx.Err() != nil || refusedForGood(err) {
-			return fmt.Errorf("store step: %w", err)
-		}
-		w.refused(err, first)
-		if !pause.wait(ctx) {
-			return fmt.Errorf("store step: %w", err)
-		}
-	}
-}
-
-// refusedForGood: asking again cannot change the store's answer.
-func refusedForGood(err error) bool {
-	return errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound)
-}
-
-// refused logs that the database did not do something; the first time it is also
-// told.
-func (w *work) refused(err error, tell bool) {
-	w.log.Error("store refused", "error", err)
-	if tell {
-		w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not use its database for this run and tries again: %s", core.AsFailure(err).Cause)))
-	}
-}
-
-// explain makes a notice of everything that was left out of the container.
-func (w *work) explain(why core.Explanation) []core.Event {
-	var evs []core.Event
-	for _, m := range why.Skipped {
-		evs = append(evs, w.notice("warning", fmt.Sprintf("The mount %s was left out: %s", m.Text, m.Reason)))
-	}
-	for _, n := range why.Notices {
-		evs = append(evs, w.notice("info", n))
-	}
-	return evs
-}
-
 // spawn starts the CLI. When the link breaks meanwhile, the question whether it
 // was started is asked again through a new one.
 func (w *work) spawn(ctx context.Context, spec core.Spec, why core.Explanation) error {
@@ -263,16 +211,6 @@ func (w *work) spawn(ctx context.Context, spec core.Spec, why core.Explanation) 
 			return nil
 		}
 	}
-}
-
-// say stores and tells a notice at the run's present offset.
-func (w *work) say(ctx context.Context, level, text string) error {
-	evs, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, w.run.SpoolOffset, w.run.SpoolOffset, w.notice(level, text))
-	if err != nil {
-		return fmt.Errorf("store notice: %w", err)
-	}
-	w.s.p.Publish(evs...)
-	return nil
 }
 
 func (w *work) openLink(ctx context.Context) error {
