@@ -157,7 +157,7 @@ func (d *Daemon) assembleRuns() {
 		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
 		Links:  d.links(model),
 		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
-		Publish: d.bus.Publish, Log: d.log,
+		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.channels = channels.New(channels.Options{Store: channelStore{d.store}, Runs: d.runner, Home: d.home, Publish: d.bus.Publish, Now: time.Now})
 }
@@ -301,10 +301,13 @@ func (d *Daemon) Close() error {
 	d.closed.Do(func() {
 		d.closing.Store(true)
 		var errs []error
+		// Work learns first that the app ends: a build that is broken off after
+		// that leaves the runs that wait for it to the next start, instead of
+		// failing them.
+		d.stop()
 		if d.images != nil {
 			d.images.Close()
 		}
-		d.stop()
 		if d.api != nil {
 			errs = append(errs, d.api.Close())
 		}
