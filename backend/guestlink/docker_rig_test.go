@@ -25,7 +25,9 @@ import (
 // alone: what is proven here must not depend on the engine adapter.
 
 const (
-	rigImage = "debian:bookworm-slim"
+	// The agent image is the one that is there wherever these tests run: its
+	// base is pulled on some machines and put together on others.
+	rigImage = "loop-agent:latest"
 	rigLabel = "loop-test=guestlink"
 )
 

@@ -111,7 +111,7 @@ func TestPlantedLinkMovesMount(t *testing.T) {
 		"--mount", "type=bind,source="+guest+",target=/opt/loop,readonly",
 		"--mount", "type=bind,source="+home+",target=/home/mira",
 		"--mount", "type=bind,source="+project+",target=/home/mira/work/loop",
-		"debian:bookworm-slim", "cat", "/opt/loop/from").CombinedOutput()
+		"loop-agent:latest", "cat", "/opt/loop/from").CombinedOutput()
 	if err != nil || string(out) != "agent" {
 		t.Errorf("the control failed, the engine did not follow the link: %q, %v", out, err)
 	}

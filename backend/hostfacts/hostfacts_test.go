@@ -104,7 +104,7 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("x"), 0o644))
 	h := sandbox.Host{OS: "linux", Arch: "amd64", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
 	sub := sandbox.Subject{
-		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "debian:bookworm-slim", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
+		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "loop-agent:latest", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
 		GuestHash: "1", InstallID: "test", NameSuffix: "0a0b0c",
 	}
 	layers := []sandbox.Layer{{Name: sandbox.LayerGlobal, Mounts: mounts}}
