@@ -32,5 +32,16 @@ type Channel struct {
 	// apart: the CLI restores a session's model, and a script's turns are
 	// nothing to show a real one.
 	DemoSessionID SessionID `json:"-"`
-	CreatedAt     time.Time `json:"created_at"`
+	// NextSession is how the next run begins when that is not with SessionID;
+	// DemoNextSession is the same for the scripted model.
+	NextSession     SessionStart `json:"next_session,omitzero"`
+	DemoNextSession SessionStart `json:"-"`
+	// StateID is the channel whose home and Claude folder this one uses; empty is
+	// its own. See StateOwner.
+	StateID ChannelID `json:"-"`
+	// Branch is what a worktree channel was made for.
+	Branch string `json:"branch,omitempty"`
+	// ParentDir is the main work tree of a worktree channel.
+	ParentDir string    `json:"parent_dir,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 }

@@ -10,19 +10,27 @@ import (
 type EventType string
 
 const (
-	EventMessageCreated   EventType = "message.created"   // MessageCreated; stored
-	EventMessageStreaming EventType = "message.streaming" // MessageStreaming; not stored
-	EventThinking         EventType = "agent.thinking"    // Thinking; stored
-	EventToolUse          EventType = "tool.use"          // ToolUse; stored
-	EventToolResult       EventType = "tool.result"       // ToolResult; stored
-	EventActivity         EventType = "agent.activity"    // Activity; stored
-	EventStatus           EventType = "agent.status"      // Status; stored
-	EventNotice           EventType = "run.notice"        // Notice; stored
-	EventRaw              EventType = "agent.raw"         // the line itself, a kind Loop does not know; stored
-	EventQueueChanged     EventType = "queue.changed"     // Run; not stored
-	EventChannelCreated   EventType = "channel.created"   // Channel; not stored
-	EventChannelUpdated   EventType = "channel.updated"   // Channel; not stored
-	EventChannelDeleted   EventType = "channel.deleted"   // no payload; not stored
+	EventMessageCreated   EventType = "message.created"     // MessageCreated; stored
+	EventMessageStreaming EventType = "message.streaming"   // MessageStreaming; not stored
+	EventThinking         EventType = "agent.thinking"      // Thinking; stored
+	EventToolUse          EventType = "tool.use"            // ToolUse; stored
+	EventToolResult       EventType = "tool.result"         // ToolResult; stored
+	EventActivity         EventType = "agent.activity"      // Activity; stored
+	EventStatus           EventType = "agent.status"        // Status; stored
+	EventNotice           EventType = "run.notice"          // Notice; stored
+	EventAttempt          EventType = "run.attempt"         // Attempt; stored
+	EventAskUser          EventType = "agent.ask_user"      // Question; stored, and opens it
+	EventExitPlan         EventType = "agent.exit_plan"     // Question; stored, and opens it
+	EventAskResolved      EventType = "agent.ask_resolved"  // Question; stored
+	EventPlanResolved     EventType = "agent.plan_resolved" // Question; stored
+	EventTodos            EventType = "agent.todos"         // the tool's own input; stored
+	EventMessageUpdated   EventType = "message.updated"     // MessageUpdated; stored
+	EventMessageDeleted   EventType = "message.deleted"     // MessageUpdated without content; stored
+	EventRaw              EventType = "agent.raw"           // the line itself, a kind Loop does not know; stored
+	EventQueueChanged     EventType = "queue.changed"       // Run; not stored
+	EventChannelCreated   EventType = "channel.created"     // Channel; not stored
+	EventChannelUpdated   EventType = "channel.updated"     // Channel; not stored
+	EventChannelDeleted   EventType = "channel.deleted"     // no payload; not stored
 	EventContainerAdded   EventType = "container.registered"
 	EventContainerChanged EventType = "container.status_changed"
 	EventContainerRemoved EventType = "container.removed"
@@ -61,6 +69,17 @@ type MessageCreated struct {
 	Author   string `json:"author_name,omitempty"`
 	Content  string `json:"content"`
 	IsBot    bool   `json:"is_bot"`
+	// UUID names the message in the agent's transcript; a fork may end there.
+	UUID         string `json:"uuid,omitempty"`
+	Priority     int    `json:"priority,omitempty"`
+	TriggerMsgID string `json:"trigger_msg_id,omitempty"`
+	NotBefore    int64  `json:"not_before,omitempty"` // ms since the epoch
+}
+
+// MessageUpdated is a queued prompt that was edited, or taken out of the queue.
+type MessageUpdated struct {
+	MsgID   string `json:"msg_id"`
+	Content string `json:"content,omitempty"`
 }
 
 // MessageStreaming is a piece of a message still being written. Offset is the

@@ -27,22 +27,30 @@ func (s RunState) Terminal() bool {
 
 // Run is one prompt and what became of it.
 type Run struct {
-	ID          RunID       `json:"run_id"`
-	ChannelID   ChannelID   `json:"channel_id"`
-	Prompt      string      `json:"prompt"`
-	AuthorID    string      `json:"author_id,omitempty"`
-	State       RunState    `json:"state"`
-	Priority    int         `json:"priority"`
-	Demo        bool        `json:"demo"`
-	Script      string      `json:"script,omitempty"` // demo script by name; empty is the default one
-	CreatedAt   time.Time   `json:"created_at"`
-	NotBefore   time.Time   `json:"not_before,omitzero"` // queued: not claimed earlier
-	StartedAt   time.Time   `json:"started_at,omitzero"`
-	EndedAt     time.Time   `json:"ended_at,omitzero"`
-	ContainerID ContainerID `json:"container_id,omitempty"`
-	SpawnID     SpawnID     `json:"spawn_id,omitempty"`
-	SpoolOffset int64       `json:"-"` // bytes of stdout already turned into stored events
-	Outcome     Outcome     `json:"outcome,omitzero"`
+	ID        RunID     `json:"run_id"`
+	ChannelID ChannelID `json:"channel_id"`
+	Prompt    string    `json:"prompt"`
+	AuthorID  string    `json:"author_id,omitempty"`
+	State     RunState  `json:"state"`
+	Priority  int       `json:"priority"`
+	Demo      bool      `json:"demo"`
+	Script    string    `json:"script,omitempty"` // demo script by name; empty is the default one
+	CreatedAt time.Time `json:"created_at"`
+	NotBefore time.Time `json:"not_before,omitzero"` // queued: not claimed earlier
+	// Delay is what NotBefore was counted from when it was set: a clock that was
+	// put back cannot make a run wait longer than that.
+	Delay       time.Duration `json:"-"`
+	HoldUntil   time.Time     `json:"hold_until,omitzero"` // queued: being edited; nothing behind it is claimed either
+	Plan        bool          `json:"plan,omitempty"`      // plan first, and ask for approval
+	Session     SessionStart  `json:"session,omitzero"`
+	Attempt     Attempt       `json:"attempt,omitzero"`
+	Trigger     string        `json:"trigger,omitempty"` // person (empty), agent, answer, continue
+	StartedAt   time.Time     `json:"started_at,omitzero"`
+	EndedAt     time.Time     `json:"ended_at,omitzero"`
+	ContainerID ContainerID   `json:"container_id,omitempty"`
+	SpawnID     SpawnID       `json:"spawn_id,omitempty"`
+	SpoolOffset int64         `json:"-"` // bytes of stdout already turned into stored events
+	Outcome     Outcome       `json:"outcome,omitzero"`
 }
 
 // Outcome is what the agent's result said, and the failure if there was one.
