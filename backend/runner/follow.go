@@ -38,7 +38,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 		for {
 			l, err := r.Next()
 			if err != nil {
-				if err != io.EOF {
+				if err != io.EOF { //nolint:errorlint // only the bare EOF is the end; a lost link may wrap one
 					readErr = err
 				}
 				return

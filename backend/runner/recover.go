@@ -171,7 +171,7 @@ func (w *work) sweepContainer(ctx context.Context) {
 // requeue puts a run back whose agent was never started; the drain that called
 // goes on with it.
 func (w *work) requeue(ctx context.Context) {
-	if w.cause() == errCancelled {
+	if errors.Is(w.cause(), errCancelled) {
 		w.conclude(ctx, ending{gone: true})
 		return
 	}

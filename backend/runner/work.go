@@ -74,9 +74,11 @@ func (w *work) end(cause error) { w.cancel(cause) }
 
 // cause is why the run is to be ended; nil while it is not, or when only Loop is closing.
 func (w *work) cause() error {
-	switch c := context.Cause(w.ending); c {
-	case errCancelled, errTimeout, errSpoolFull, errDiskFull, errFinished:
-		return c
+	c := context.Cause(w.ending)
+	for _, known := range []error{errCancelled, errTimeout, errSpoolFull, errDiskFull, errFinished} {
+		if errors.Is(c, known) {
+			return known
+		}
 	}
 	return nil
 }

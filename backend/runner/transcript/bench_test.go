@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
@@ -78,7 +79,7 @@ func BenchmarkStreamJSON(b *testing.B) {
 		for b.Loop() {
 			r := NewReader(bytes.NewReader(data), 0)
 			for {
-				if _, err := r.Next(); err == io.EOF {
+				if _, err := r.Next(); errors.Is(err, io.EOF) {
 					break
 				}
 			}

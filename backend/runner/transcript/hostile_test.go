@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -104,7 +105,7 @@ func TestOverLongLines(t *testing.T) {
 			var items []Item
 			for {
 				l, err := r.Next()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {
@@ -201,7 +202,7 @@ func FuzzParse(f *testing.F) {
 		last := int64(7)
 		for {
 			l, err := r.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ func parseAll(t testing.TB, r io.Reader, p *Parser) (items []Item, end int64) {
 	lines := NewReader(r, 0)
 	for {
 		l, err := lines.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return items, end
 		}
 		if err != nil {
@@ -130,7 +131,7 @@ func TestChoppedAtEveryByte(t *testing.T) {
 				for {
 					l, err := broken.Next()
 					if err != nil {
-						if err != io.ErrUnexpectedEOF {
+						if !errors.Is(err, io.ErrUnexpectedEOF) {
 							t.Fatalf("cut at %d: %v", cut, err)
 						}
 						break
@@ -144,7 +145,7 @@ func TestChoppedAtEveryByte(t *testing.T) {
 				rest := NewReader(bytes.NewReader(data[off:]), off)
 				for {
 					l, err := rest.Next()
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					items = append(items, p.Parse(l)...)
