@@ -53,7 +53,7 @@ func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, pr
 			return
 		}
 		m := &obj.Members[i]
-		name := prefix + m.Name.Value.(hujson.Literal).String()
+		name := prefix + memberName(m)
 		if first, dup := seen[name]; dup {
 			line, _ := position(d.data, first)
 			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line), "Keep one of them.")
@@ -200,12 +200,19 @@ func assign(v reflect.Value, f Field, val hujson.Value) error {
 	return nil
 }
 
+// memberName is the unescaped name. A name that is no literal, which the parser
+// does not make, is empty and so an unknown field.
+func memberName(m *hujson.ObjectMember) string {
+	name, _ := m.Name.Value.(hujson.Literal)
+	return name.String()
+}
+
 // freeObject reads an object with names of the person's own. Numbers stay as
 // they were written.
 func freeObject(obj *hujson.Object) (map[string]any, error) {
 	out := map[string]any{}
 	for _, m := range obj.Members {
-		name := m.Name.Value.(hujson.Literal).String()
+		name := memberName(&m)
 		if _, dup := out[name]; dup {
 			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
 		}

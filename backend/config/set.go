@@ -133,7 +133,7 @@ func put(obj *hujson.Object, parts []string, raw []byte, eol, indent string) err
 	name := parts[0]
 	at := -1
 	for i := range obj.Members {
-		if obj.Members[i].Name.Value.(hujson.Literal).String() != name {
+		if memberName(&obj.Members[i]) != name {
 			continue
 		}
 		if at >= 0 {

@@ -64,7 +64,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		if _, ok := errors.AsType[*core.Failure](err); !ok && s.looksDamaged(ctx) {
 			err = damaged(path, err)
 		}
-		s.closeAll()
+		_ = s.closeAll() // why it could not be opened says more
 		return nil, err
 	}
 	return s, nil
