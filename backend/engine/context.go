@@ -29,16 +29,12 @@ func (e environment) dockerContext() (c candidate, ok bool, err error) {
 	if name == "" {
 		source = "docker context"
 		raw, err := e.readFile(filepath.Join(dir, "config.json"))
-		if err != nil {
-			return candidate{}, false, nil
-		}
 		var cfg struct {
 			CurrentContext string `json:"currentContext"`
 		}
-		if json.Unmarshal(raw, &cfg) != nil {
-			return candidate{}, false, nil
+		if err == nil && json.Unmarshal(raw, &cfg) == nil {
+			name = cfg.CurrentContext
 		}
-		name = cfg.CurrentContext
 	}
 	if name == "" || name == "default" {
 		return candidate{}, false, nil

@@ -48,7 +48,7 @@ func (s *ExecStream) Read(p []byte) (int, error) {
 			}
 		}
 	}
-	if err != nil && err != io.EOF && isLost(err) {
+	if err != nil && !errors.Is(err, io.EOF) && isLost(err) {
 		err = mapError("read from the container", err)
 	}
 	return n, err

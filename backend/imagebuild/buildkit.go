@@ -30,10 +30,6 @@ type dockerCLI struct {
 // proves it by building. The first one on PATH may well lack a part that a later
 // one has, so each is tried. why says what spoke against the last.
 func (s *Service) probeBuildKit(ctx context.Context, base string) (cli *dockerCLI, why string) {
-	secret := s.opts.GitConfig
-	if st, err := os.Stat(secret); secret == "" || err != nil || !st.Mode().IsRegular() {
-		secret = "" // BuildKit serves without one, too
-	}
 	clis := dockerCommands(os.Getenv("PATH"))
 	if len(clis) == 0 {
 		return nil, "there is no docker command"

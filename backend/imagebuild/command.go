@@ -3,6 +3,7 @@ package imagebuild
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -52,7 +53,7 @@ func runCommand(ctx context.Context, c Command) error {
 			if len(line) > 0 && c.Line != nil {
 				c.Line(string(line))
 			}
-			if err != nil && err != bufio.ErrBufferFull {
+			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 				_, _ = io.Copy(io.Discard, r)
 				return
 			}

@@ -263,7 +263,11 @@ func (s *suite) dial(t *testing.T, ctx context.Context, id core.ContainerID, arg
 	rw, err := s.e.DialExec(ctx, id, "0:0", argv)
 	must(t, err)
 	t.Cleanup(func() { _ = rw.Close() })
-	return rw.(ExecStream)
+	stream, ok := rw.(ExecStream)
+	if !ok {
+		t.Fatalf("the exec is a %T without CloseWrite, Stderr and ExitCode", rw)
+	}
+	return stream
 }
 
 func (s *suite) exec(t *testing.T, ctx context.Context) {
