@@ -227,11 +227,11 @@ func (p *proc) settle(drains *sync.WaitGroup, io *stdio) {
 	select {
 	case <-drained:
 	case <-t.C:
-		p.closeStdin()
+		_ = p.closeStdin() // nothing reads it any more
 		io.closeReaders()
 		<-drained // a full disk keeps it here until there is room or Forget
 	}
-	p.closeStdin()
+	_ = p.closeStdin()
 	io.closeReaders()
 }
 

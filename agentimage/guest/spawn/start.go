@@ -316,7 +316,7 @@ func (p *proc) drain(wg *sync.WaitGroup, s *stdio, body Body) {
 		// A program that does not read its input is not an error of the spawn.
 		_, _ = s.stdin.Write(body.Stdin)
 		if !p.req.OpenStdin {
-			p.closeStdin()
+			_ = p.closeStdin()
 		}
 	})
 }
