@@ -171,7 +171,7 @@ func (r *remote) lost(ctx context.Context, err error) error {
 func (r *remote) Events(ctx context.Context) (<-chan []core.Event, error) {
 	u := *r.base.JoinPath("api/ws")
 	u.Scheme = "ws"
-	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{
+	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{ //nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
 		HTTPClient:   r.client,
 		Subprotocols: []string{"loop", "loop.token." + r.token},
 	})

@@ -411,7 +411,8 @@ func FuzzRequest(f *testing.F) {
 		cancel() // so that a script which hangs ends
 		rec := httptest.NewRecorder()
 		defer func() {
-			if p := recover(); p != nil && p != http.ErrAbortHandler {
+			p := recover()
+			if err, ok := p.(error); p != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 				t.Fatal(p)
 			}
 		}()

@@ -14,5 +14,5 @@ func freeBytes(path string) (uint64, error) {
 	if err := unix.Statfs(path, &s); err != nil {
 		return 0, fmt.Errorf("ask for free space: %w", err)
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), nil
+	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // signed on FreeBSD
 }

@@ -184,7 +184,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	res, err := client.Do(req)
 	if err != nil {
 		// The URL is in the error, the key never is.
-		return Check{State: Warn, Summary: "A key is set, but " + req.URL.Host + " could not be reached.", Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
+		return Check{State: Warn, Summary: "A key is set, but " + req.URL.Host + " could not be reached.", Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil //nolint:nilerr // not proof that the key is bad: a warning
 	}
 	_ = res.Body.Close()
 	switch {
@@ -234,7 +234,7 @@ func (p Parts) display(ctx context.Context) (Check, error) {
 	}
 	if err != nil {
 		headless.Summary, headless.Detail = "A display is set, but it does not answer.", err.Error()
-		return headless, nil
+		return headless, nil //nolint:nilerr // no display is a warning: the page works without
 	}
 	_ = conn.Close()
 	if !p.Desktop {
