@@ -15,8 +15,16 @@ export type Channel = {
   name: string;
   dir: string;
   session_id?: string;
+  next_session?: SessionStart;
+  branch?: string; // of a worktree
+  parent_dir?: string; // main work tree of a worktree
   created_at: string;
 };
+
+export type SessionMode = "resume" | "fork" | "fresh";
+
+/** With which conversation a run begins; without a mode, the channel's own. */
+export type SessionStart = { mode?: SessionMode; session_id?: string; at?: string };
 
 export type ChannelView = Channel & {
   state: ChannelState;
@@ -38,9 +46,42 @@ export type Run = {
   demo: boolean;
   script?: string;
   created_at: string;
+  not_before?: string;
+  hold_until?: string;
+  plan?: boolean;
+  session?: SessionStart;
+  attempt?: Attempt;
+  trigger?: string;
   started_at?: string;
   ended_at?: string;
   container_id?: string;
+  spawn_id?: string;
+  outcome?: Outcome;
+};
+
+export type AttemptKind = "compact" | "compacted" | "latest" | "transient";
+
+/** Where a run stands between its tries; without a kind, the first. */
+export type Attempt = {
+  number: number;
+  kind?: AttemptKind;
+  reason?: string;
+  session_id?: string;
+  transient?: number;
+  not_before?: string;
+  delay_ms?: number;
+};
+
+export type Outcome = {
+  text?: string;
+  session_id?: string;
+  model?: string;
+  num_turns?: number;
+  stop_reason?: string;
+  duration_ms?: number;
+  cost_usd?: number;
+  exit_code?: number;
+  failure?: Failure | null;
 };
 
 export type Container = {
@@ -51,6 +92,7 @@ export type Container = {
   type: string;
   status: string;
   image: string;
+  hash?: string;
   created_at: string;
   remove_at?: string;
 };
@@ -114,7 +156,18 @@ export type LoopEvent = {
   data?: unknown;
 };
 
-export type MessageCreated = { msg_id: string; author_id?: string; author_name?: string; content: string; is_bot: boolean };
+export type MessageCreated = {
+  msg_id: string;
+  author_id?: string;
+  author_name?: string;
+  content: string;
+  is_bot: boolean;
+  uuid?: string;
+  priority?: number;
+  trigger_msg_id?: string;
+  not_before?: number; // ms since the epoch
+};
+export type MessageUpdated = { msg_id: string; content?: string };
 export type MessageStreaming = { msg_id: string; block: number; kind: string; offset: number; delta: string };
 export type Thinking = { msg_id?: string; text: string };
 export type ToolUse = { tool_use_id: string; parent_tool_use_id?: string; tool_name: string; input: unknown };
@@ -168,3 +221,32 @@ export type DoctorCheck = {
 export type DoctorReport = { checks: DoctorCheck[] | null };
 
 export type CredentialKind = "anthropic_api_key" | "claude_code_oauth_token";
+
+export type QuestionKind = "ask_user" | "exit_plan";
+export type QuestionState = "open" | "answered" | "cancelled";
+export type AskOption = { label: string; description?: string; preview?: string };
+export type AskQuestion = { question: string; header?: string; options: AskOption[] | null; multiSelect?: boolean };
+export type AnswerAction = "answer" | "approve" | "revise" | "cancel";
+export type Answer = {
+  action: AnswerAction;
+  choices?: string[][];
+  texts?: string[];
+  text?: string;
+  author_id?: string;
+};
+/** What an agent asked; also the payload of the four question events. */
+export type Question = {
+  question_id: string;
+  channel_id: ChannelID;
+  run_id: RunID;
+  kind: QuestionKind;
+  state: QuestionState;
+  tool_use_id: string;
+  questions?: AskQuestion[];
+  plan?: string;
+  planFilePath?: string;
+  demo?: boolean;
+  created_at: string;
+  resolved_at?: string;
+  answer?: Answer;
+};
