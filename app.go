@@ -114,16 +114,8 @@ func (a *App) startup(ctx context.Context) {
 	batches, cancel := a.daemon.SubscribeEvents()
 	a.cancel = cancel
 	a.events.Go(func() {
-		for {
-			for batch := range batches {
-				runtime.EventsEmit(ctx, "loop:events", batch)
-			}
-			if ctx.Err() != nil || a.window() == nil {
-				return
-			}
-			// The window fell behind: it sees the gap in the numbers and takes a
-			// new snapshot, so a new subscription is all that is needed here.
-			batches, a.cancel = a.daemon.SubscribeEvents()
+		for batch := range batches {
+			runtime.EventsEmit(ctx, "loop:events", batch)
 		}
 	})
 }

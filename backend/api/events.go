@@ -4,20 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
+
+	"loop/backend/core"
 )
 
-// serveEvents streams events as JSON arrays, in order and without gaps, from
-// the moment of the upgrade. A page that falls behind is closed with
-// StatusTryAgainLater: it takes a new snapshot and subscribes again.
+// Bounds on what a page may say on the event socket.
+const (
+	maxSubscribeBytes    = 64 << 10
+	maxSubscribeChannels = 1000
+)
+
+// serveEvents streams events as JSON arrays, in order and without gaps. With
+// launch and since in the query a page goes on where it was; when that is no
+// longer possible the first event is a reset. A page that does not read for
+// eventWriteBudget is let go and comes back by itself.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
-	// Host and Origin were checked exactly by the front door, so the library's
-	// own same-host rule would only refuse the webview's origin.
+	q := r.URL.Query()
+	only := newFilter(q["channels"])
 	// Subscribed before the upgrade is answered: whatever happens after a page
 	// knows its socket is open reaches it.
-	events, cancel := s.opts.Events.SubscribeEvents()
+	events, cancel, ok := s.subscribe(q.Get("launch"), q.Get("since"))
+	if !ok {
+		writeFailure(w, core.Fail(core.CodeInvalid, nil, "“since” is not the number of an event.", "Leave it out to start from now."))
+		return
+	}
 	defer cancel()
+	// Host and Origin were checked exactly by the front door, so the library's
+	// own same-host rule would only refuse the webview's origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
@@ -30,8 +48,15 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.conns.Add(1)
 	defer s.conns.Done()
 	defer conn.CloseNow()
-	// The page sends nothing; CloseRead answers pings and ends ctx when it leaves.
-	ctx, stop := context.WithCancel(conn.CloseRead(s.ctx))
+	conn.SetReadLimit(maxSubscribeBytes)
+	ctx, stop := context.WithCancel(s.ctx)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		defer stop()
+		listen(ctx, conn, only)
+	})
+	defer listening.Wait()
+	defer conn.CloseNow()
 	defer stop()
 	for {
 		select {
@@ -40,8 +65,11 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		case batch, ok := <-events:
 			if !ok {
-				_ = conn.Close(websocket.StatusTryAgainLater, "fell behind: take a new snapshot")
+				_ = conn.Close(websocket.StatusGoingAway, "loop is closing")
 				return
+			}
+			if batch = only.pass(batch); len(batch) == 0 {
+				continue
 			}
 			data, err := json.Marshal(batch)
 			if err != nil {
@@ -56,4 +84,105 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+}
+
+func (s *Server) subscribe(launch, since string) (events <-chan []core.Event, cancel func(), ok bool) {
+	if since == "" {
+		events, cancel = s.opts.Events.SubscribeEvents()
+		return events, cancel, true
+	}
+	n, err := strconv.ParseUint(since, 10, 64)
+	if err != nil {
+		return nil, nil, false
+	}
+	events, cancel = s.opts.Events.ResumeEvents(launch, n)
+	return events, cancel, true
+}
+
+// listen takes what the page says until it leaves; pings are answered on the
+// way. A message that is no subscription ends the socket: a page of this
+// version sends nothing else.
+func listen(ctx context.Context, conn *websocket.Conn, only *filter) {
+	for {
+		kind, data, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		var m struct {
+			Type     string   `json:"type"`
+			Channels []string `json:"channels"`
+		}
+		if kind != websocket.MessageText || json.Unmarshal(data, &m) != nil || m.Type != "subscribe" || len(m.Channels) > maxSubscribeChannels {
+			_ = conn.Close(websocket.StatusPolicyViolation, `only {"type":"subscribe","channels":[…]} is understood`)
+			return
+		}
+		only.set(m.Channels)
+	}
+}
+
+// filter keeps a page's events to those of some channels. What belongs to no
+// channel, and what the list of channels itself is made of, always passes.
+type filter struct {
+	mu       sync.Mutex
+	channels map[core.ChannelID]bool // nil: everything
+	skipped  uint64                  // the first number that was held back since the last event that passed
+}
+
+func newFilter(lists []string) *filter {
+	f := &filter{}
+	var ids []string
+	for _, list := range lists {
+		ids = append(ids, strings.FieldsFunc(list, func(r rune) bool { return r == ',' })...)
+	}
+	f.set(ids[:min(len(ids), maxSubscribeChannels)])
+	return f
+}
+
+// set replaces the filter; none means everything.
+func (f *filter) set(ids []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.channels = nil
+	for _, id := range ids {
+		if f.channels == nil {
+			f.channels = map[core.ChannelID]bool{}
+		}
+		f.channels[core.ChannelID(id)] = true
+	}
+}
+
+// global are events of a channel that every page needs: the tree, its words of
+// state and the list of containers are made of them.
+var global = map[core.EventType]bool{
+	core.EventChannelCreated: true, core.EventChannelUpdated: true, core.EventChannelDeleted: true,
+	core.EventContainerAdded: true, core.EventContainerChanged: true, core.EventContainerRemoved: true,
+	core.EventStatus: true, core.EventQueueChanged: true,
+	core.EventAskUser: true, core.EventExitPlan: true, core.EventAskResolved: true, core.EventPlanResolved: true,
+}
+
+func (f *filter) pass(batch []core.Event) []core.Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := batch[:0]
+	for _, e := range batch {
+		if e.ChannelID != "" && f.channels != nil && !f.channels[e.ChannelID] && !global[e.Type] {
+			if f.skipped == 0 {
+				f.skipped = firstOf(e)
+			}
+			continue
+		}
+		if f.skipped != 0 && e.Type != core.EventReset {
+			e.FirstSeq = f.skipped
+		}
+		f.skipped = 0
+		out = append(out, e)
+	}
+	return out
+}
+
+func firstOf(e core.Event) uint64 {
+	if e.FirstSeq != 0 {
+		return e.FirstSeq
+	}
+	return e.Seq
 }

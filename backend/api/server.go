@@ -23,11 +23,12 @@ const (
 	eventWriteBudget = 15 * time.Second // a page that takes longer is let go and resynchronises
 )
 
-// EventSource is where pages get their events. Subscribe is called on a
-// request's goroutine; the returned channel is closed when the subscriber fell
-// behind or the app ends, and cancel may be called more than once.
+// EventSource is where pages get their events, from now on or after event
+// since of a launch. It is called on a request's goroutine; the returned channel
+// is closed when the app ends, and cancel may be called more than once.
 type EventSource interface {
 	SubscribeEvents() (events <-chan []core.Event, cancel func())
+	ResumeEvents(launch string, since uint64) (events <-chan []core.Event, cancel func())
 }
 
 // Options assemble a Server.

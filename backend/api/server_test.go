@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -33,14 +34,18 @@ func (echo) Refuse() (string, error) {
 func (echo) Break() error { return errors.New("secret path /x") }
 
 type source struct {
-	mu   sync.Mutex
-	subs []chan []core.Event
+	mu    sync.Mutex
+	subs  []chan []core.Event
+	asked []string // launch/since
 }
 
-func (s *source) SubscribeEvents() (<-chan []core.Event, func()) {
+func (s *source) SubscribeEvents() (<-chan []core.Event, func()) { return s.ResumeEvents("", 0) }
+
+func (s *source) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
 	c := make(chan []core.Event, 4)
 	s.mu.Lock()
 	s.subs = append(s.subs, c)
+	s.asked = append(s.asked, fmt.Sprintf("%s/%d", launch, since))
 	s.mu.Unlock()
 	return c, func() {}
 }
@@ -190,8 +195,8 @@ func TestEvents(t *testing.T) {
 		t.Fatalf("%s %v", data, err)
 	}
 	close(sub)
-	if _, _, err = conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
-		t.Fatalf("a page that fell behind must be told: %v", err)
+	if _, _, err = conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Fatalf("a page must be told that Loop closes: %v", err)
 	}
 }
 

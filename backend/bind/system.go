@@ -24,6 +24,7 @@ type System struct {
 	Doctors    DoctorService    `json:"-"`
 	Timelines  TimelineStore    `json:"-"`
 	Seq        func() uint64    `json:"-"`
+	Launch     string           `json:"-"`
 	Version    string           `json:"-"`
 	Window     Native           `json:"-"`
 }
@@ -31,6 +32,7 @@ type System struct {
 // Snapshot is everything the frame shows, as of event Seq.
 type Snapshot struct {
 	Seq        uint64            `json:"seq"`
+	Launch     string            `json:"launch"` // numbers of another launch mean nothing in this one
 	Version    string            `json:"version"`
 	Mode       string            `json:"mode"` // window, headless
 	Engine     core.EngineStatus `json:"engine"`
@@ -45,7 +47,7 @@ type Snapshot struct {
 // Snapshot reads the number first: what happens while the rest is read comes
 // again as an event, and events are safe to apply twice.
 func (s *System) Snapshot() (Snapshot, error) {
-	snap := Snapshot{Seq: s.Seq(), Version: s.Version, Mode: "headless", Gate: GateStatus}
+	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: "headless", Gate: GateStatus}
 	if s.Window != nil {
 		snap.Mode = "window"
 	}

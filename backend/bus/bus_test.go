@@ -18,6 +18,22 @@ func event(text string) core.Event {
 	return core.NewEvent(core.EventNotice, "c", "r", time.UnixMilli(1000), core.Notice{Level: "info", Text: text})
 }
 
+// take reads until n events came or the subscription says why not.
+func take(t *testing.T, s *Subscription, n int) []core.Event {
+	t.Helper()
+	var out []core.Event
+	for len(out) < n {
+		got, err := s.Next(n - len(out))
+		if err != nil {
+			t.Fatalf("after %d events: %v", len(out), err)
+		}
+		if out = append(out, got...); len(got) == 0 {
+			<-s.Wake()
+		}
+	}
+	return out
+}
+
 func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
 	b := New(nil)
 	b.Publish(event("before"))
@@ -34,58 +50,91 @@ func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
-
 	for _, s := range []*Subscription{first, second} {
 		if s.Seq != 1 {
 			t.Fatalf("subscription starts after %d, want 1", s.Seq)
 		}
-		for want := s.Seq + 1; want <= 1+publishers*each*2; want++ {
-			if got := (<-s.C).Seq; got != want {
-				t.Fatalf("got event %d, want %d", got, want)
+		want := s.Seq
+		for _, e := range take(t, s, publishers*each*2) {
+			if want++; e.Seq != want {
+				t.Fatalf("got event %d, want %d", e.Seq, want)
 			}
 		}
 	}
+	wg.Wait()
 	if got := b.Seq(); got != 1+publishers*each*2 {
 		t.Fatalf("Seq() = %d", got)
 	}
 }
 
-func TestSlowSubscriberIsClosedAndOthersAreUnharmed(t *testing.T) {
-	b := New(nil)
-	b.size = 4
-	slow := b.Subscribe()
-	b.size = 100
-	quick := b.Subscribe()
-	for range 50 {
-		b.Publish(event("x"))
-	}
-	n := uint64(0)
-	for e := range slow.C {
-		n++
-		if e.Seq != n {
-			t.Fatalf("gap before the close: event %d at place %d", e.Seq, n)
+func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
+	b := withRing(nil, 8)
+	slow, quick := b.Subscribe(), b.Subscribe()
+	for i := range 50 {
+		b.Publish(event(fmt.Sprint(i)))
+		if got := take(t, quick, 1)[0].Seq; got != uint64(i+1) {
+			t.Fatalf("quick got %d", got)
 		}
 	}
-	if n != 4 || !errors.Is(slow.Err(), ErrOverflow) {
-		t.Fatalf("slow subscriber got %d events, reason %v", n, slow.Err())
+	if _, err := slow.Next(10); !errors.Is(err, ErrOverflow) {
+		t.Fatalf("slow subscriber: %v", err)
 	}
-	if quick.Err() != nil || len(quick.C) != 50 {
-		t.Fatalf("quick subscriber has %d events, reason %v", len(quick.C), quick.Err())
+	b.Publish(event("after"))
+	if got := take(t, slow, 1)[0].Seq; got != 51 {
+		t.Fatalf("goes on with %d, want 51", got)
 	}
-	again := b.Subscribe()
-	if again.Seq != 50 {
-		t.Fatalf("new subscription starts after %d, want 50", again.Seq)
-	}
-	slow.Close()
 	b.Close()
-	if _, open := <-again.C; open || !errors.Is(again.Err(), ErrClosed) {
-		t.Fatalf("closed bus left a subscription open: %v", again.Err())
-	}
-	if s := b.Subscribe(); !errors.Is(s.Err(), ErrClosed) {
-		t.Fatal("a closed bus accepted a subscriber")
+	for name, s := range map[string]*Subscription{"slow": slow, "quick": quick} {
+		if name == "quick" {
+			take(t, s, 1) // what was there before the bus closed
+		}
+		if _, err := s.Next(1); !errors.Is(err, ErrClosed) {
+			t.Fatalf("%s after the bus closed: %v", name, err)
+		}
 	}
 	b.Publish(event("ignored"))
+	if s := b.Subscribe(); s.err == nil {
+		t.Fatal("a closed bus accepted a subscriber")
+	}
+}
+
+func TestResumeReplaysWhatIsKept(t *testing.T) {
+	b := withRing(nil, 8)
+	for range 20 {
+		b.Publish(event("x"))
+	}
+	for _, tc := range []struct {
+		name    string
+		launch  string
+		since   uint64
+		resumed bool
+		first   uint64
+	}{
+		{"all that is kept", b.Launch(), 12, true, 13},
+		{"the last", b.Launch(), 19, true, 20},
+		{"nothing missed", b.Launch(), 20, true, 21},
+		{"too long ago", b.Launch(), 11, false, 21},
+		{"from the future", b.Launch(), 21, false, 21},
+		{"another launch", "other", 20, false, 21},
+		{"the largest number", b.Launch(), ^uint64(0), false, 21},
+	} {
+		s, resumed := b.Resume(tc.launch, tc.since)
+		if resumed != tc.resumed {
+			t.Errorf("%s: resumed %v", tc.name, resumed)
+		}
+		if tc.first == 21 {
+			if got, err := s.Next(1); err != nil || len(got) != 0 {
+				t.Errorf("%s: %v %v", tc.name, got, err)
+			}
+		} else if got := take(t, s, 1); got[0].Seq != tc.first {
+			t.Errorf("%s: begins with %d, want %d", tc.name, got[0].Seq, tc.first)
+		}
+		s.Close()
+		s.Close()
+		if _, err := s.Next(1); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: after Close: %v", tc.name, err)
+		}
+	}
 }
 
 func TestStampsEventsWithoutATime(t *testing.T) {
@@ -95,9 +144,9 @@ func TestStampsEventsWithoutATime(t *testing.T) {
 	defer s.Close()
 	given := []core.Event{{Type: core.EventNotice}, {Type: core.EventNotice, Timestamp: 7}, {Type: core.EventNotice, Time: time.UnixMilli(9)}}
 	b.Publish(given...)
-	for _, want := range []int64{123456, 7, 9} {
-		e := <-s.C
-		if e.Timestamp != want || e.Time.UnixMilli() != want {
+	got := take(t, s, 3)
+	for i, want := range []int64{123456, 7, 9} {
+		if e := got[i]; e.Timestamp != want || e.Time.UnixMilli() != want {
 			t.Errorf("stamped %d / %v, want %d", e.Timestamp, e.Time, want)
 		}
 	}
@@ -107,20 +156,23 @@ func TestStampsEventsWithoutATime(t *testing.T) {
 }
 
 func BenchmarkPublish(b *testing.B) {
-	for _, n := range []int{0, 1, 4, 16} {
+	for _, n := range []int{0, 1, 5, 16} {
 		b.Run(fmt.Sprintf("subscribers=%d", n), func(b *testing.B) {
 			bus := New(nil)
 			var wg sync.WaitGroup
 			for range n {
 				s := bus.Subscribe()
 				wg.Go(func() {
-					for {
-						for range s.C {
+					for range s.Wake() {
+						for {
+							got, err := s.Next(256)
+							if errors.Is(err, ErrClosed) {
+								return
+							}
+							if err == nil && len(got) == 0 {
+								break
+							}
 						}
-						if !errors.Is(s.Err(), ErrOverflow) {
-							return
-						}
-						s = bus.Subscribe()
 					}
 				})
 			}

@@ -99,6 +99,12 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 				continue
 			}
 			for _, e := range batch {
+				if e.Type == core.EventReset { // Loop no longer has what this follower missed
+					if err := f.catchUp(life); err != nil {
+						return err
+					}
+					continue
+				}
 				if f.take(e) {
 					lost = 0
 					quiet.Reset(f.app.times.quiet)

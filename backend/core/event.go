@@ -37,13 +37,19 @@ const (
 	EventImageBuild       EventType = "image.build_status" // ImageStatus; not stored
 	EventEngineStatus     EventType = "engine.status"      // EngineStatus; not stored
 	EventConfigChanged    EventType = "config.changed"     // ConfigStatus; not stored
+	// EventReset tells one page that it has missed events and must take a new
+	// snapshot; its Seq is the number after which the stream goes on.
+	EventReset EventType = "reset"
 )
 
 // Event is one thing that happened. Seq numbers every event of one launch of
 // the app, without gaps; ID is the row of a stored event and grows over the
-// life of the database, 0 for events that are not stored.
+// life of the database, 0 for events that are not stored. FirstSeq is set where
+// an event stands for more than its own number: pieces of a message that were
+// joined, or events the page did not ask for.
 type Event struct {
 	Seq       uint64          `json:"seq"`
+	FirstSeq  uint64          `json:"first_seq,omitempty"`
 	ID        int64           `json:"id,omitempty"`
 	Type      EventType       `json:"type"`
 	ChannelID ChannelID       `json:"channel_id,omitempty"`

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -12,58 +14,131 @@ import (
 // A stream of small deltas then costs a page one message a frame.
 const batchWindow = 16 * time.Millisecond
 
-// maxBatch bounds one message to a page.
+// maxBatch bounds one message to a page, in events.
 const maxBatch = 256
 
-// batches turns a subscription into batches for one page. The goroutine ends
-// when cancel is called or the bus lets the subscriber go; the channel is
-// closed then.
-func batches(sub *bus.Subscription, wg *sync.WaitGroup) (<-chan []core.Event, func()) {
+// batches turns a subscription into batches for one page. A page that stalls
+// is caught up from the bus's ring; one that was away too long gets a reset
+// event. The goroutine ends when cancel is called or the bus closes; the
+// channel is closed then.
+func batches(b *bus.Bus, sub *bus.Subscription, resumed bool, wg *sync.WaitGroup) (<-chan []core.Event, func()) {
 	out := make(chan []core.Event)
 	quit := make(chan struct{})
 	var once sync.Once
 	cancel := func() { once.Do(func() { close(quit); sub.Close() }) }
+	p := pump{bus: b, sub: sub, out: out, quit: quit}
 	wg.Go(func() {
 		defer close(out)
 		defer sub.Close()
-		for {
-			var batch []core.Event
-			select {
-			case e, ok := <-sub.C:
-				if !ok {
-					return
-				}
-				batch = append(batch, e)
-			case <-quit:
-				return
-			}
-			timer := time.NewTimer(batchWindow)
-			open := true
-			for gathering := true; gathering && len(batch) < maxBatch; {
-				select {
-				case e, ok := <-sub.C:
-					if !ok {
-						gathering, open = false, false
-						break
-					}
-					batch = append(batch, e)
-				case <-timer.C:
-					gathering = false
-				case <-quit:
-					timer.Stop()
-					return
-				}
-			}
-			timer.Stop()
-			select {
-			case out <- batch:
-			case <-quit:
-				return
-			}
-			if !open {
-				return
-			}
+		if !resumed && !p.send([]core.Event{p.reset()}) {
+			return
+		}
+		for p.round() {
 		}
 	})
 	return out, cancel
+}
+
+type pump struct {
+	bus  *bus.Bus
+	sub  *bus.Subscription
+	out  chan<- []core.Event
+	quit <-chan struct{}
+}
+
+// round waits for events, gathers a frame of them and sends it.
+func (p pump) round() bool {
+	select {
+	case <-p.sub.Wake():
+	case <-p.quit:
+		return false
+	}
+	timer := time.NewTimer(batchWindow)
+	select {
+	case <-timer.C:
+	case <-p.quit:
+		timer.Stop()
+		return false
+	}
+	for {
+		got, err := p.sub.Next(maxBatch)
+		switch {
+		case errors.Is(err, bus.ErrOverflow):
+			got = []core.Event{p.reset()}
+		case err != nil:
+			return false
+		case len(got) == 0:
+			return true
+		default:
+			got = join(got)
+		}
+		if !p.send(got) {
+			return false
+		}
+	}
+}
+
+func (p pump) send(batch []core.Event) bool {
+	select {
+	case p.out <- batch:
+		return true
+	case <-p.quit:
+		return false
+	}
+}
+
+// reset says that the stream goes on after the newest number: a snapshot that
+// is taken after this event holds everything up to there.
+func (p pump) reset() core.Event {
+	e := core.NewEvent(core.EventReset, "", "", time.Now(), map[string]string{"launch": p.bus.Launch()})
+	e.Seq = p.bus.Seq()
+	return e
+}
+
+// join makes one event of the pieces of one block that follow each other in a
+// channel. The joined event takes the place of the last piece, so the order of
+// everything else stays; no text moves past another event of its channel.
+func join(in []core.Event) []core.Event {
+	type open struct {
+		at    int
+		piece core.MessageStreaming
+	}
+	if len(in) == 0 {
+		return in
+	}
+	next := in[0].Seq
+	pieces := map[core.ChannelID]open{}
+	gone := make([]bool, len(in))
+	for i, e := range in {
+		if e.Type != core.EventMessageStreaming {
+			delete(pieces, e.ChannelID)
+			continue
+		}
+		var m core.MessageStreaming
+		if json.Unmarshal(e.Data, &m) != nil {
+			delete(pieces, e.ChannelID)
+			continue
+		}
+		if o, ok := pieces[e.ChannelID]; ok && o.piece.MsgID == m.MsgID && o.piece.Block == m.Block && o.piece.Kind == m.Kind &&
+			in[o.at].RunID == e.RunID && o.piece.Offset+len(o.piece.Delta) == m.Offset {
+			m.Offset, m.Delta = o.piece.Offset, o.piece.Delta+m.Delta
+			gone[o.at] = true
+			if raw, err := json.Marshal(m); err == nil {
+				in[i].Data = raw
+			}
+		}
+		pieces[e.ChannelID] = open{i, m}
+	}
+	out := in[:0]
+	for i, e := range in {
+		if gone[i] {
+			continue
+		}
+		if e.Seq != next {
+			e.FirstSeq = next
+		}
+		next = e.Seq + 1
+		out = append(out, e)
+	}
+	return out
 }

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,7 +16,7 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(nil)
 		var wg sync.WaitGroup
-		out, cancel := batches(b.Subscribe(), &wg)
+		out, cancel := batches(b, b.Subscribe(), true, &wg)
 		for range 3 {
 			b.Publish(core.Event{Type: core.EventNotice})
 		}
@@ -41,11 +43,11 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 	})
 }
 
-func TestBatchesEndWithTheSubscription(t *testing.T) {
+func TestBatchesEndWithTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(nil)
 		var wg sync.WaitGroup
-		out, cancel := batches(b.Subscribe(), &wg)
+		out, cancel := batches(b, b.Subscribe(), true, &wg)
 		defer cancel()
 		b.Publish(core.Event{Type: core.EventNotice})
 		b.Close()
@@ -57,4 +59,71 @@ func TestBatchesEndWithTheSubscription(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+func TestAPageThatWasAwayIsReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bus.New(nil)
+		b.Publish(core.Event{Type: core.EventNotice}, core.Event{Type: core.EventNotice})
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		sub, resumed := b.Resume("another launch", 1)
+		out, cancel := batches(b, sub, resumed, &wg)
+		defer cancel()
+		if got := <-out; len(got) != 1 || got[0].Type != core.EventReset || got[0].Seq != 2 || !strings.Contains(string(got[0].Data), b.Launch()) {
+			t.Fatalf("%+v", got)
+		}
+		b.Publish(core.Event{Type: core.EventNotice})
+		synctest.Wait()
+		time.Sleep(batchWindow) // of the bubble: the pump has an event in hand now
+		synctest.Wait()
+		for range bus.RingSize + 1 {
+			b.Publish(core.Event{Type: core.EventNotice})
+		}
+		if got := <-out; got[0].Seq != 3 {
+			t.Fatalf("the event in hand: %+v", got[0])
+		}
+		if got := <-out; got[0].Type != core.EventReset || got[0].Seq != bus.RingSize+4 {
+			t.Fatalf("after the overflow: %+v", got[0])
+		}
+	})
+}
+
+func piece(ch core.ChannelID, seq uint64, msg string, offset int, text string) core.Event {
+	e := core.NewEvent(core.EventMessageStreaming, ch, "r", time.UnixMilli(1), core.MessageStreaming{MsgID: msg, Kind: "text", Offset: offset, Delta: text})
+	e.Seq = seq
+	return e
+}
+
+func TestJoinKeepsTextOrderAndNumbers(t *testing.T) {
+	stop := core.NewEvent(core.EventToolUse, "a", "r", time.UnixMilli(1), core.ToolUse{})
+	stop.Seq = 5
+	in := []core.Event{
+		piece("a", 1, "m", 0, "he"), piece("b", 2, "n", 0, "x"), piece("a", 3, "m", 2, "l"), piece("b", 4, "n", 1, "y"),
+		stop, piece("a", 6, "m", 3, "lo"), piece("a", 7, "m", 9, "a hole before"), piece("a", 8, "other", 0, "z"),
+	}
+	text := map[string]string{}
+	next := uint64(1)
+	var order []uint64
+	for _, e := range join(in) {
+		first := e.Seq
+		if e.FirstSeq != 0 {
+			first = e.FirstSeq
+		}
+		if first != next {
+			t.Errorf("event %d begins at %d, want %d", e.Seq, first, next)
+		}
+		next = e.Seq + 1
+		order = append(order, e.Seq)
+		var m core.MessageStreaming
+		if e.Type == core.EventMessageStreaming && json.Unmarshal(e.Data, &m) == nil {
+			text[m.MsgID] += m.Delta
+		}
+	}
+	if next != 9 || len(order) != 6 {
+		t.Errorf("events %v up to %d", order, next)
+	}
+	if text["m"] != "hello"+"a hole before" || text["n"] != "xy" || text["other"] != "z" {
+		t.Errorf("text %v", text)
+	}
 }

@@ -199,7 +199,7 @@ func (d *Daemon) assembleBound() {
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
-			Config: settings{d.config}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Version: d.opts.Version, Window: d.opts.Window,
+			Config: settings{d.config}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 		},
 	}
 }
@@ -264,11 +264,17 @@ func (d *Daemon) Token() string { return d.token }
 // InstallID names this Loop folder.
 func (d *Daemon) InstallID() string { return d.store.InstallID() }
 
-// SubscribeEvents starts one page's stream of events. The channel is closed
-// when the page falls too far behind or the app ends; cancel may be called
-// more than once.
+// SubscribeEvents starts one page's stream of events from now on. The channel
+// is closed when the app ends; cancel may be called more than once.
 func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) {
-	return batches(d.bus.Subscribe(), &d.work)
+	return batches(d.bus, d.bus.Subscribe(), true, &d.work)
+}
+
+// ResumeEvents is SubscribeEvents after event since of a launch; a page that
+// missed what is no longer kept gets a reset event first.
+func (d *Daemon) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
+	sub, resumed := d.bus.Resume(launch, since)
+	return batches(d.bus, sub, resumed, &d.work)
 }
 
 // ActiveRuns counts the runs that are starting, running or queued.

@@ -31,19 +31,25 @@ test("an answer that is lost: sent again with the same id, run once", { quietErr
   await page.getByText("Done", { exact: true }).waitFor();
 });
 
-test("a socket that fell behind: new snapshot, nothing missing, nothing twice", { speed: 4 }, async (page, mock) => {
-  await page.getByRole("treeitem", { name: "docs" }).click();
-  await prompt(page).fill("go");
-  await page.keyboard.press("Enter");
-  await page.getByText("I'll write").waitFor();
-  mock.cut(1013);
-  await page.getByText("Done", { exact: true }).waitFor({ timeout: 15000 });
-  const id = mock.channel("docs & <b>notes</b>").channel_id;
-  const stored = mock.world.events.get(id);
-  equal(await page.locator("article.tool").count(), stored.filter((e) => e.type === "tool.use").length, "tools");
-  equal(await page.locator("article.text").count(), stored.filter((e) => e.type === "message.created" && e.data.is_bot).length, "texts");
-  equal(await page.locator("article.prompt").count(), 1, "prompts");
-});
+for (const [what, forget] of [["goes on where it was", false], ["was away too long and takes a new snapshot", true]]) {
+  test(`a socket that breaks ${what}: nothing missing, nothing twice`, { speed: 4 }, async (page, mock) => {
+    await page.getByRole("treeitem", { name: "docs" }).click();
+    await prompt(page).fill("go");
+    await page.keyboard.press("Enter");
+    await page.getByText("I'll write").waitFor();
+    const snapshots = () => mock.log.filter((c) => c.name === "System.Snapshot").length;
+    const before = snapshots();
+    mock.cut();
+    if (forget) mock.world.forget();
+    await page.getByText("Done", { exact: true }).waitFor({ timeout: 15000 });
+    equal(snapshots() > before, forget, "took a snapshot");
+    const id = mock.channel("docs & <b>notes</b>").channel_id;
+    const stored = mock.world.events.get(id);
+    equal(await page.locator("article.tool").count(), stored.filter((e) => e.type === "tool.use").length, "tools");
+    equal(await page.locator("article.text").count(), stored.filter((e) => e.type === "message.created" && e.data.is_bot).length, "texts");
+    equal(await page.locator("article.prompt").count(), 1, "prompts");
+  });
+}
 
 test("a hole in the numbering: everything is read again", async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();

@@ -160,6 +160,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
     wss.handleUpgrade(req, socket, head, (ws) => {
       sockets.add(ws);
       const send = (batch) => ws.send(JSON.stringify(batch));
+      const missed = world.missed(new URL(req.url, "http://x").searchParams);
+      if (missed.length > 0) send(missed);
       world.listeners.add(send);
       ws.on("close", () => { sockets.delete(ws); world.listeners.delete(send); });
     });
@@ -171,8 +173,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
     /** Cuts every socket and answers no call until up() is called; the page itself still loads. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); },
     up() { state.accept = true; },
-    /** Cuts the event sockets only: the page comes back and takes a new snapshot. */
-    cut(code = 1013) { for (const s of sockets) s.close(code); },
+    /** Cuts the event sockets only: the page comes back and goes on where it was. */
+    cut(code = 1001) { for (const s of sockets) s.close(code); },
     channel: (name) => [...world.channels.values()].find((c) => c.name === name),
     async close() { for (const s of sockets) s.terminate(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
   };

@@ -13,6 +13,8 @@ export class World {
   constructor(scenario = "work", now = Date.now) {
     this.now = now;
     this.seq = 0;
+    this.launch = newID();
+    this.ring = []; // the last events, for pages that come back
     this.nextId = 1;
     this.channels = new Map();
     this.events = new Map(); // channel → stored events
@@ -44,8 +46,27 @@ export class World {
       if (!this.events.has(channel)) this.events.set(channel, []);
       this.events.get(channel).push({ ...ev, seq: 0 });
     }
+    this.ring.push(ev);
+    if (this.ring.length > 8192) this.ring.shift();
     for (const l of this.listeners) l([ev]);
     return ev;
+  }
+
+  /** As if more had happened than is kept: pages that were away must take a snapshot. */
+  forget() {
+    this.seq += 1;
+    this.ring = [];
+  }
+
+  /** What a page that was at {launch, since} has to be sent first. */
+  missed(query) {
+    if (!query.has("since")) return [];
+    const since = Number(query.get("since"));
+    const oldest = this.ring[0]?.seq ?? this.seq + 1;
+    if (query.get("launch") !== this.launch || since > this.seq || since < oldest - 1) {
+      return [{ seq: this.seq, type: "reset", timestamp: this.now(), data: { launch: this.launch } }];
+    }
+    return this.ring.filter((e) => e.seq > since);
   }
 
   addChannel(name, dir, kind = "project", extra = {}) {
@@ -68,7 +89,7 @@ export class World {
 
   snapshot() {
     return {
-      seq: this.seq, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
+      seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
       containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet",
     };
   }

@@ -135,6 +135,7 @@ export type ConfigStatus = {
 
 export type Snapshot = {
   seq: number;
+  launch: string;
   version: string;
   mode: "window" | "headless";
   engine: EngineStatus;
@@ -148,6 +149,7 @@ export type Snapshot = {
 
 export type LoopEvent = {
   seq: number;
+  first_seq?: number;
   id?: number;
   type: string;
   channel_id?: ChannelID;

@@ -7,6 +7,7 @@ import { isTerminal } from "./timeline/items";
 export type FrameState = {
   ready: boolean;
   seq: number; // of the last event applied
+  launch: string; // what the numbers belong to
   version: string;
   mode: "window" | "headless";
   engine: EngineStatus | null;
@@ -21,28 +22,39 @@ export type FrameState = {
 };
 
 export const emptyFrame: FrameState = {
-  ready: false, seq: 0, version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
+  ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
   config: null, costToday: 0, gate: "", activeRuns: {}, queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
-    ready: true, seq: s.seq, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
+    ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
     channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
     activeRuns: f.activeRuns, queuedRuns: {},
   };
 }
 
-/** True when an event was missed: numbers have no gaps within one launch. */
+/**
+ * True when an event was missed: numbers have no gaps within one launch, and an
+ * event that stands for several says with which one it begins.
+ */
 export function hasGap(f: FrameState, batch: LoopEvent[]): boolean {
   let want = f.seq + 1;
   for (const ev of batch) {
+    if (ev.type === RESET) {
+      const launch = (ev.data as { launch?: string } | undefined)?.launch;
+      if (ev.seq > f.seq || launch !== f.launch) return true;
+      continue;
+    }
     if (!ev.seq || ev.seq < want) continue;
-    if (ev.seq > want) return true;
-    want++;
+    if ((ev.first_seq ?? ev.seq) > want) return true;
+    want = ev.seq + 1;
   }
   return false;
 }
+
+/** Loop no longer has what this page missed; only a new snapshot helps. */
+export const RESET = "reset";
 
 export function applyEvents(f: FrameState, batch: LoopEvent[]): FrameState {
   let next = f;

@@ -47,8 +47,18 @@ describe("frame", () => {
     let f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
     expect(hasGap(f, [{ ...ev("x", {}), seq: 12 }])).toBe(true);
     expect(hasGap(f, [{ ...ev("x", {}), seq: 9 }, { ...ev("x", {}), seq: 11 }])).toBe(false);
+    expect(hasGap(f, [{ ...ev("x", {}), seq: 14, first_seq: 11 }, { ...ev("x", {}), seq: 15 }])).toBe(false);
+    expect(hasGap(f, [{ ...ev("x", {}), seq: 14, first_seq: 12 }])).toBe(true);
     f = applyEvents(f, [{ ...ev("channel.deleted", null), seq: 9 }]);
     expect(f.channels.length).toBe(1);
+  });
+  it("takes a new snapshot when it is told to, once", () => {
+    seq = 10;
+    const f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
+    const reset = (at: number, launch: string) => ({ seq: at, type: "reset", timestamp: 0, data: { launch } });
+    expect(hasGap(f, [reset(12, f.launch)])).toBe(true);
+    expect(hasGap(f, [reset(3, "another launch")])).toBe(true);
+    expect(hasGap(f, [reset(10, f.launch)])).toBe(false);
   });
   it("follows a run through queue, work and end", () => {
     seq = 10;

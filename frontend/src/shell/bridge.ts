@@ -9,6 +9,9 @@ export type LinkState =
   | { state: "offline"; since: number; retryAt: number }
   | { state: "denied" }; // the key of this page is not (or no longer) valid
 
+/** The last event a page has applied: the stream goes on after it. */
+export type Position = { launch: string; seq: number };
+
 export type Bridge = {
   kind: "window" | "headless";
   invoke: Invoke;
@@ -18,4 +21,6 @@ export type Bridge = {
   onLink(listener: (link: LinkState) => void): () => void;
   /** Try to connect now instead of waiting for the back-off. */
   reconnect(): void;
+  /** Where this page is in the stream, asked at each reconnect; null before the first snapshot. */
+  resumeAt(where: () => Position | null): void;
 };

@@ -3,11 +3,10 @@
 // never in an address.
 import type { LoopEvent } from "../api/types";
 import { DENIED, OFFLINE, isFailure } from "../api/failure";
-import type { Bridge, LinkState } from "./bridge";
+import type { Bridge, LinkState, Position } from "./bridge";
 
 const KEY = "loop.token";
 const BACKOFF_MS = [250, 500, 1000, 2000, 4000, 8000];
-const TRY_AGAIN_LATER = 1013; // the server let a slow page go; a new snapshot heals it
 
 /** Takes the key out of the address bar so that it is in no history, copy or screenshot. */
 export function takeToken(): string {
@@ -25,6 +24,7 @@ export function headlessBridge(): Bridge {
   let socket: WebSocket | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
+  let position: () => Position | null = () => null;
   const events = new Set<(batch: LoopEvent[]) => void>();
   const links = new Set<(link: LinkState) => void>();
 
@@ -39,6 +39,8 @@ export function headlessBridge(): Bridge {
     const url = new URL("api/ws", document.baseURI);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
+    const at = position();
+    url.search = at ? new URLSearchParams({ launch: at.launch, since: String(at.seq) }).toString() : "";
     let s: WebSocket;
     try {
       s = new WebSocket(url, ["loop", `loop.token.${token}`]);
@@ -57,10 +59,9 @@ export function headlessBridge(): Bridge {
       const batch: unknown = JSON.parse(e.data);
       if (Array.isArray(batch)) for (const l of events) l(batch as LoopEvent[]);
     });
-    s.addEventListener("close", (e) => {
+    s.addEventListener("close", () => {
       if (socket !== s) return;
       socket = null;
-      if (e.code === TRY_AGAIN_LATER) attempt = 0;
       retry();
     });
   }
@@ -143,6 +144,9 @@ export function headlessBridge(): Bridge {
     reconnect() {
       attempt = 0;
       void probe();
+    },
+    resumeAt(where) {
+      position = where;
     },
   };
 }

@@ -44,5 +44,6 @@ export async function windowBridge(): Promise<Bridge> {
       return () => {};
     },
     reconnect() {},
+    resumeAt() {},
   };
 }

@@ -180,14 +180,18 @@ export function startSession(bridge: Bridge) {
   }
 
   bridge.onEvents(collect);
-  let wasOnline = false;
+  bridge.resumeAt(() => {
+    const { ready, launch, seq } = frameStore.getState();
+    // What is still being gathered for the next frame counts as not seen: events
+    // are safe to apply twice, and numbers already applied are passed over.
+    return ready && launch ? { launch, seq } : null;
+  });
   bridge.onLink((link) => {
     connectionStore.setState(link);
-    if (link.state === "online") {
-      held = held ?? [];
-      void (wasOnline ? resyncAll() : snapshot());
-      wasOnline = true;
-    }
+    if (link.state !== "online") return;
+    // After a break the stream goes on where it was, or says that it cannot.
+    if (frameStore.getState().ready && !held) void resend();
+    else void snapshot();
   });
 
   const made = {
