@@ -58,7 +58,7 @@ var payloads = map[core.EventType]struct {
 	core.EventImageBuild:       {core.ImageStatus{}, "ImageStatus"},
 	core.EventEngineStatus:     {core.EngineStatus{}, "EngineStatus"},
 	core.EventConfigChanged:    {bind.ConfigStatus{}, "ConfigStatus"},
-	"reset":                    {}, // the page takes a snapshot
+	core.EventReset:            {}, // the page takes a snapshot
 }
 
 // TestPageAndLoopSpeakTheSame compares what may be called with what the page
