@@ -48,7 +48,10 @@ type FolderList struct {
 	Entries []Folder `json:"entries"`
 }
 
-func (c *Channels) List() ([]channels.View, error) { return c.Service.List(c.Ctx) }
+func (c *Channels) List() ([]channels.View, error) {
+	list, err := c.Service.List(c.Ctx)
+	return orEmpty(list), err
+}
 
 func (c *Channels) Add(dir, name string) (channels.View, error) {
 	return c.Service.Add(c.Ctx, dir, name)
@@ -87,6 +90,7 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 			return TimelinePage{}, err
 		}
 	}
+	p.Events, p.Queue = orEmpty(p.Events), orEmpty(p.Queue)
 	return p, nil
 }
 
@@ -139,5 +143,6 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 
 // History returns the channel's last prompts, newest first.
 func (c *Channels) History(id string, limit int) ([]string, error) {
-	return c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory))
+	list, err := c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory))
+	return orEmpty(list), err
 }

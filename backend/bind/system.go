@@ -66,6 +66,7 @@ func (s *System) Snapshot() (Snapshot, error) {
 	if snap.CostToday, err = s.Timelines.CostSince(s.Ctx, midnight); err != nil {
 		return Snapshot{}, err
 	}
+	snap.Channels, snap.Containers, snap.Config.Problems = orEmpty(snap.Channels), orEmpty(snap.Containers), orEmpty(snap.Config.Problems)
 	return snap, nil
 }
 
@@ -81,8 +82,11 @@ func (s *System) BuildImage() error { return s.Image.Build(s.Ctx) }
 // CancelImageBuild stops a build under way.
 func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
 
-// Containers lists what this Loop folder has made.
-func (s *System) ListContainers() ([]core.Container, error) { return s.Containers.List(s.Ctx) }
+// ListContainers lists what this Loop folder has made.
+func (s *System) ListContainers() ([]core.Container, error) {
+	list, err := s.Containers.List(s.Ctx)
+	return orEmpty(list), err
+}
 
 // SetCredential stores a key in the configuration file. The answer never holds it.
 func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
