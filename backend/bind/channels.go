@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -76,7 +77,8 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 		limit = defaultPage
 	}
 	var p TimelinePage
-	if beforeID == 0 {
+	newest := beforeID <= 0
+	if newest {
 		// Read before the events: a message that completes in between is then
 		// shown once by its stored event, which replaces the live one.
 		p.Live = c.RunsLive.Live(ch)
@@ -85,7 +87,7 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 	if p.Events, p.HasMore, err = c.Timelines.Timeline(c.Ctx, ch, beforeID, min(limit, maxPage)); err != nil {
 		return TimelinePage{}, err
 	}
-	if beforeID == 0 {
+	if newest {
 		if p.Queue, err = c.Timelines.Queue(c.Ctx, ch); err != nil {
 			return TimelinePage{}, err
 		}
@@ -123,13 +125,16 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 	list := FolderList{Path: path, Parent: filepath.Dir(path), Entries: []Folder{}}
 	for _, e := range entries {
 		full := filepath.Join(path, e.Name())
-		info, err := os.Stat(full) // follows links: a linked project folder is a folder
-		if err != nil || !info.IsDir() {
-			continue
+		if !e.IsDir() {
+			// A linked project folder is a folder; on Windows a junction is irregular.
+			if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) == 0 {
+				continue
+			}
+			if info, err := os.Stat(full); err != nil || !info.IsDir() {
+				continue
+			}
 		}
-		if list.Entries = append(list.Entries, Folder{Name: e.Name(), Path: full}); len(list.Entries) == maxFolders {
-			break
-		}
+		list.Entries = append(list.Entries, Folder{Name: e.Name(), Path: full})
 	}
 	sort.SliceStable(list.Entries, func(i, j int) bool {
 		hi, hj := list.Entries[i].Name[0] == '.', list.Entries[j].Name[0] == '.'
@@ -138,6 +143,8 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 		}
 		return list.Entries[i].Name < list.Entries[j].Name
 	})
+	// Cut when sorted: hidden folders, which come first on disk, are the ones to miss.
+	list.Entries = list.Entries[:min(len(list.Entries), maxFolders)]
 	return list, nil
 }
 

@@ -1,0 +1,211 @@
+package bind_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/bind"
+	"loop/backend/channels"
+	"loop/backend/core"
+	"loop/backend/doctor"
+)
+
+// fake is every service behind the calls. It notes what it was asked, in order,
+// and answers nil slices, as a store with nothing in it may.
+type fake struct {
+	asked []string
+	err   error
+
+	beforeID int64
+	limit    int
+	run      core.Run
+	id       string
+	since    time.Time
+	live     *bind.LiveMessage
+	set      map[string]any
+	setErr   error
+	config   bind.ConfigStatus
+	opened   []string
+	shown    int
+	picked   string
+}
+
+func (f *fake) ask(what string) error {
+	f.asked = append(f.asked, what)
+	return f.err
+}
+
+func (f *fake) did() string { return strings.Join(f.asked, " ") }
+
+// Each embeds the whole interface, so that a call this test knows nothing of
+// may join it.
+type (
+	fakeChannels struct {
+		*fake
+		bind.ChannelService
+	}
+	fakeStore struct {
+		*fake
+		bind.TimelineStore
+	}
+	fakeRuns struct {
+		*fake
+		bind.RunService
+	}
+	fakeImage struct {
+		*fake
+		bind.ImageService
+	}
+	fakeContainers struct {
+		*fake
+		bind.ContainerService
+	}
+	fakeEngine struct {
+		*fake
+		bind.EngineService
+	}
+	fakeConfig struct {
+		*fake
+		bind.ConfigService
+	}
+	fakeDoctor struct{ bind.DoctorService }
+	fakeWindow struct {
+		*fake
+		bind.Native
+	}
+)
+
+func (f fakeChannels) List(context.Context) ([]channels.View, error) { return nil, f.ask("channels") }
+func (f fakeChannels) Get(_ context.Context, id core.ChannelID) (channels.View, error) {
+	f.id = string(id)
+	return channels.View{}, f.ask("get")
+}
+func (f fakeChannels) Add(_ context.Context, dir, name string) (channels.View, error) {
+	return channels.View{Channel: core.Channel{Dir: dir, Name: name}}, f.ask("add")
+}
+func (f fakeChannels) Demo(context.Context) (channels.View, error) {
+	return channels.View{}, f.ask("demo")
+}
+func (f fakeChannels) Rename(_ context.Context, id core.ChannelID, name string) error {
+	f.id = string(id) + "=" + name
+	return f.ask("rename")
+}
+func (f fakeChannels) Remove(_ context.Context, id core.ChannelID) error {
+	f.id = string(id)
+	return f.ask("remove")
+}
+
+func (f fakeStore) Timeline(_ context.Context, _ core.ChannelID, beforeID int64, limit int) ([]core.Event, bool, error) {
+	f.beforeID, f.limit = beforeID, limit
+	return nil, true, f.ask("timeline")
+}
+func (f fakeStore) PromptHistory(_ context.Context, _ core.ChannelID, limit int) ([]string, error) {
+	f.limit = limit
+	return nil, f.ask("history")
+}
+func (f fakeStore) Queue(context.Context, core.ChannelID) ([]core.Run, error) {
+	return nil, f.ask("queue")
+}
+func (f fakeStore) CostSince(_ context.Context, since time.Time) (float64, error) {
+	f.since = since
+	return 1.5, f.ask("cost")
+}
+
+func (f fakeRuns) Prompt(_ context.Context, r core.Run) (core.Run, error) {
+	f.run = r
+	return r, f.ask("prompt")
+}
+func (f fakeRuns) Cancel(_ context.Context, id core.RunID) error {
+	f.id = string(id)
+	return f.ask("cancel")
+}
+func (f fakeRuns) Remove(_ context.Context, id core.RunID) error {
+	f.id = string(id)
+	return f.ask("unqueue")
+}
+func (f fakeRuns) Retry(_ context.Context, id core.RunID) (core.Run, error) {
+	f.id = string(id)
+	return core.Run{ID: "again"}, f.ask("retry")
+}
+func (f fakeRuns) Live(core.ChannelID) *bind.LiveMessage {
+	_ = f.ask("live")
+	return f.live
+}
+
+func (f fakeImage) Status(context.Context) core.ImageStatus {
+	_ = f.ask("image")
+	return core.ImageStatus{State: core.ImageReady}
+}
+func (f fakeImage) Build(context.Context) error { return f.ask("build") }
+func (f fakeImage) Cancel()                     { _ = f.ask("cancel build") }
+
+func (f fakeContainers) List(context.Context) ([]core.Container, error) {
+	return nil, f.ask("containers")
+}
+
+func (f fakeEngine) Status(context.Context) core.EngineStatus {
+	_ = f.ask("engine")
+	return core.EngineStatus{OK: true}
+}
+
+func (f fakeConfig) Status() bind.ConfigStatus { return f.config }
+func (f fakeConfig) Set(field string, value any) error {
+	if f.setErr != nil {
+		return f.setErr
+	}
+	if f.fake.set == nil {
+		f.fake.set = map[string]any{}
+	}
+	f.fake.set[field] = value
+	f.fake.config.HasCredentials = true
+	return nil
+}
+
+func (f fakeDoctor) Check(context.Context) doctor.Report {
+	return doctor.Report{Checks: []doctor.Check{{ID: "x", State: doctor.OK}}}
+}
+
+func (f fakeWindow) PickFolder() (string, error) { return f.picked, f.err }
+func (f fakeWindow) OpenURL(url string) error {
+	f.fake.opened = append(f.fake.opened, url)
+	return f.err
+}
+func (f fakeWindow) Show() { f.fake.shown++ }
+
+func newChannels(f *fake) *bind.Channels {
+	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}
+}
+
+func newSystem(f *fake) *bind.System {
+	return &bind.System{
+		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f},
+		Config: fakeConfig{fake: f}, Doctors: fakeDoctor{}, Timelines: fakeStore{fake: f}, Version: "v1",
+		Seq: func() uint64 { _ = f.ask("seq"); return 7 },
+	}
+}
+
+// wantCode checks that err is a failure with this code and sentences for a person.
+func wantCode(t *testing.T, err error, code core.Code) {
+	t.Helper()
+	f := core.AsFailure(err)
+	if err == nil || f.Code != code || !strings.HasSuffix(f.Cause, ".") {
+		t.Errorf("%v is no failure %q with a sentence", err, code)
+	}
+}
+
+// noNull fails when a value has null where a page expects a list.
+func noNull(t *testing.T, v any, fields ...string) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields {
+		if !strings.Contains(string(data), `"`+f+`":[]`) {
+			t.Errorf("%s is not [] in %s", f, data)
+		}
+	}
+}
