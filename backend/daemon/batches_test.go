@@ -75,7 +75,7 @@ func TestAPageThatWasAwayIsReset(t *testing.T) {
 		}
 		b.Publish(core.Event{Type: core.EventNotice})
 		synctest.Wait()
-		time.Sleep(batchWindow) // of the bubble: the pump has an event in hand now
+		<-time.After(batchWindow) // by the bubble's clock: the pump has an event in hand now
 		synctest.Wait()
 		for range bus.RingSize + 1 {
 			b.Publish(core.Event{Type: core.EventNotice})

@@ -77,7 +77,7 @@ var outside = []struct {
 	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
 	{"github.com/mattn/go-isatty", []string{"backend/cli"}, "whether a person is watching"},
-	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e"}, "the event socket and its client"},
+	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e", "backend/daemon"}, "the event socket and its client; daemon only in its test of several pages"},
 	{"github.com/gofrs/flock", []string{"backend/daemon", "backend/store", "backend/config"}, "one instance per Loop folder"},
 	{"github.com/hashicorp/yamux", []string{"backend/guestlink", "backend/wire", "agentimage/guest"}, "streams on the one link"},
 	{"github.com/creack/pty", []string{"backend/hostpty", "agentimage/guest"}, "pseudo-terminals"},
