@@ -48,6 +48,9 @@ func (h *engineHealth) Status(ctx context.Context) core.EngineStatus {
 		return st
 	}
 	st := h.ask(ctx)
+	if ctx.Err() != nil {
+		return st // the caller went away in the middle, which says nothing of the engine
+	}
 	h.mu.Lock()
 	changed := !h.at.IsZero() && !same(h.last, st)
 	h.last, h.at = st, h.now()

@@ -1,0 +1,217 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// engineRig is an engine whose answer and delay a test sets, behind a health
+// on the bubble's clock.
+type engineRig struct {
+	*engineHealth
+	mu     sync.Mutex
+	answer core.EngineStatus
+	delay  time.Duration
+	asked  int
+	events []core.EngineStatus
+}
+
+func newEngineRig(t *testing.T) *engineRig {
+	r := &engineRig{answer: core.EngineStatus{OK: true, Version: "1"}}
+	r.engineHealth = &engineHealth{
+		ask: func(ctx context.Context) core.EngineStatus {
+			r.mu.Lock()
+			r.asked++
+			st, delay := r.answer, r.delay
+			r.mu.Unlock()
+			select {
+			case <-time.After(delay):
+				return st
+			case <-ctx.Done():
+				return core.EngineStatus{Failure: core.Fail(core.CodeEngineLost, ctx.Err(), "It is gone.", "")}
+			}
+		},
+		publish: func(evs ...core.Event) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			for _, ev := range evs {
+				var st core.EngineStatus
+				if err := json.Unmarshal(ev.Data, &st); err != nil || ev.Type != core.EventEngineStatus {
+					t.Errorf("%s %s: %v", ev.Type, ev.Data, err)
+				}
+				r.events = append(r.events, st)
+			}
+		},
+		now: time.Now,
+	}
+	return r
+}
+
+func (r *engineRig) set(st core.EngineStatus, delay time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer, r.delay = st, delay
+}
+
+func (r *engineRig) counts() (asked, events int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked, len(r.events)
+}
+
+func TestHealthAnswersFromMemoryForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newEngineRig(t)
+		for range 5 {
+			if st := r.Status(t.Context()); !st.OK {
+				t.Errorf("%+v", st)
+			}
+		}
+		<-time.After(healthFresh - time.Millisecond)
+		r.Status(t.Context())
+		if asked, _ := r.counts(); asked != 1 {
+			t.Errorf("asked %d times while the answer was fresh", asked)
+		}
+		<-time.After(time.Millisecond)
+		r.Status(t.Context())
+		if asked, _ := r.counts(); asked != 2 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}
+
+// TestHealthPublishesChangesOnly: the first answer is in the page's snapshot,
+// and an error's wording differs from try to try.
+func TestHealthPublishesChangesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newEngineRig(t)
+		down := func(code core.Code, detail string) core.EngineStatus {
+			return core.EngineStatus{Failure: &core.Failure{Code: code, Cause: "It does not answer.", Detail: detail}}
+		}
+		up := core.EngineStatus{OK: true, Version: "1"}
+		newer := core.EngineStatus{OK: true, Version: "2"}
+		for i, step := range []struct {
+			answer core.EngineStatus
+			events int // so far
+		}{
+			{up, 0}, {up, 0}, {down(core.CodeNoEngine, "try 1"), 1}, {down(core.CodeNoEngine, "try 2"), 1},
+			{down(core.CodeEngineDenied, "try 3"), 2}, {up, 3}, {newer, 4}, {newer, 4},
+		} {
+			r.set(step.answer, 0)
+			<-time.After(healthFresh)
+			st := r.Status(t.Context())
+			if _, events := r.counts(); events != step.events {
+				t.Errorf("step %d: %d events, want %d", i, events, step.events)
+			}
+			if st.OK != step.answer.OK || st.Version != step.answer.Version {
+				t.Errorf("step %d: %+v", i, st)
+			}
+		}
+		if last := r.events[len(r.events)-1]; last.Version != "2" {
+			t.Errorf("the last event says %+v", last)
+		}
+	})
+}
+
+// TestHealthDoesNotWaitForAnEngineThatHangs once something is known of it, and
+// asks one question for all who wait when nothing is. No bubble: a caller that
+// waits for a lock would stop its clock.
+func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
+	now := time.Now()
+	asked, answer := make(chan struct{}, 10), make(chan string)
+	h := &engineHealth{publish: func(...core.Event) {}, now: func() time.Time { return now }}
+	h.ask = func(context.Context) core.EngineStatus {
+		asked <- struct{}{}
+		return core.EngineStatus{OK: true, Version: <-answer}
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if st := h.Status(t.Context()); st.Version != "first" {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+	<-asked
+	answer <- "first"
+	wg.Wait()
+	if n := len(asked); n > 0 {
+		t.Fatalf("asked %d times for four callers", 1+n)
+	}
+
+	now = now.Add(healthFresh)
+	wg.Go(func() {
+		if st := h.Status(t.Context()); st.Version != "second" {
+			t.Errorf("%+v", st)
+		}
+	})
+	<-asked // and the engine says nothing
+	if st := h.Status(t.Context()); st.Version != "first" {
+		t.Errorf("%+v", st)
+	}
+	answer <- "second"
+	wg.Wait()
+}
+
+// TestHealthForgetsWhatACancelledCallerSaw: a run that is cancelled while it
+// asks must not show everybody an engine that is down.
+func TestHealthForgetsWhatACancelledCallerSaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newEngineRig(t)
+		r.Status(t.Context())
+		r.set(core.EngineStatus{OK: true, Version: "1"}, time.Second)
+		<-time.After(healthFresh)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if st := r.Status(ctx); st.OK {
+			t.Errorf("a cancelled caller got %+v", st)
+		}
+		if _, events := r.counts(); events != 0 {
+			t.Errorf("%d events", events)
+		}
+		if st := r.Status(t.Context()); !st.OK {
+			t.Errorf("the next caller got %+v", st)
+		}
+	})
+}
+
+func TestHealthAsksByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newEngineRig(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.run(ctx) }()
+		synctest.Wait()
+		if asked, _ := r.counts(); asked != 1 {
+			t.Errorf("asked %d times at the start", asked)
+		}
+		r.set(core.EngineStatus{}, 0)
+		<-time.After(healthPeriod)
+		synctest.Wait()
+		if asked, events := r.counts(); asked != 2 || events != 1 {
+			t.Errorf("asked %d times, %d events, one period after the engine stopped", asked, events)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+func TestFirstPageIsNotedOnce(t *testing.T) {
+	var log bytes.Buffer
+	p := &pageHealth{engineHealth: newEngineRig(t).engineHealth, log: slog.New(slog.NewTextHandler(&log, nil))}
+	for range 3 {
+		p.Status(t.Context())
+	}
+	if n := strings.Count(log.String(), "first page"); n != 1 {
+		t.Errorf("noted %d times", n)
+	}
+}
