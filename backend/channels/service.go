@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -25,12 +25,14 @@ type Store interface {
 	AddChannel(ctx context.Context, ch core.Channel) error
 	RenameChannel(ctx context.Context, id core.ChannelID, name string) error
 	RemoveChannel(ctx context.Context, id core.ChannelID) error
+	SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error
 	Activity(ctx context.Context) (map[core.ChannelID]Activity, error)
 }
 
 // Activity is how a channel's runs stand.
 type Activity struct {
 	Queued      int
+	Questions   int       // that wait for the person
 	Active      *core.Run // starting or running
 	Last        *core.Run // newest run that ended
 	LastEventID int64
@@ -59,21 +61,30 @@ type View struct {
 	State        State         `json:"state"`
 	RunningSince time.Time     `json:"running_since,omitzero"`
 	Queued       int           `json:"queued"`
+	Questions    int           `json:"questions,omitempty"` // open ones; the channel is parked while there are any
 	LastEventID  int64         `json:"last_event_id"`
 	LastError    *core.Failure `json:"last_error,omitempty"`
 }
 
-// Options assemble a Service.
+// Options assemble a Service. Without Sessions no conversation can be listed or
+// copied; without Worktrees none can be made.
 type Options struct {
-	Store   Store
-	Runs    Runs
-	Home    string // Loop's own folder; the demo's directory and channel state live in it
-	Publish func(...core.Event)
-	Now     func() time.Time
+	Store     Store
+	Runs      Runs
+	Sessions  Sessions
+	Worktrees Worktrees
+	Home      string // Loop's own folder; the demo's directory and channel state live in it
+	Publish   func(...core.Event)
+	Now       func() time.Time
 }
 
 // Service is safe for use from any goroutine.
-type Service struct{ opts Options }
+type Service struct {
+	opts Options
+	// tree is held while a child is made or channels are removed: a child must
+	// not come to a parent that is going.
+	tree sync.Mutex
+}
 
 // New makes the service; it starts nothing.
 func New(opts Options) *Service { return &Service{opts: opts} }
@@ -109,8 +120,10 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (View, error) {
 }
 
 func view(ch core.Channel, a Activity) View {
-	v := View{Channel: ch, State: StateIdle, Queued: a.Queued, LastEventID: a.LastEventID}
+	v := View{Channel: ch, State: StateIdle, Queued: a.Queued, Questions: a.Questions, LastEventID: a.LastEventID}
 	switch {
+	case a.Questions > 0:
+		v.State = StateNeedsYou
 	case a.Active != nil:
 		v.State, v.RunningSince = StateWorking, a.Active.StartedAt
 	case a.Queued > 0:
@@ -157,7 +170,7 @@ func (s *Service) Demo(ctx context.Context) (View, error) {
 		return View{}, fmt.Errorf("list channels: %w", err)
 	}
 	for _, ch := range list {
-		if ch.Kind == core.KindDemo {
+		if ch.Kind == core.KindDemo && ch.ParentID == "" {
 			if err := os.MkdirAll(ch.Dir, 0o755); err != nil {
 				return View{}, fmt.Errorf("make demo directory: %w", err)
 			}
@@ -197,25 +210,6 @@ func (s *Service) Rename(ctx context.Context, id core.ChannelID, name string) er
 	return nil
 }
 
-// Remove stops the channel's runs, then forgets it with its timeline and the
-// state Loop kept for it. The person's directory is never touched.
-func (s *Service) Remove(ctx context.Context, id core.ChannelID) error {
-	if _, err := s.opts.Store.Channel(ctx, id); err != nil {
-		return missing(err)
-	}
-	if err := s.opts.Runs.CancelChannel(ctx, id); err != nil {
-		return fmt.Errorf("stop the channel's runs: %w", err)
-	}
-	if err := s.opts.Store.RemoveChannel(ctx, id); err != nil {
-		return missing(err)
-	}
-	s.opts.Publish(core.NewEvent(core.EventChannelDeleted, id, "", s.opts.Now(), nil))
-	if err := os.RemoveAll(filepath.Join(s.opts.Home, "channels", string(id))); err != nil {
-		return fmt.Errorf("remove the channel's state: %w", err)
-	}
-	return nil
-}
-
 func missing(err error) error {
 	if errors.Is(err, core.ErrNotFound) {
 		return core.Fail(core.CodeNotFound, err, "That channel does not exist any more.", "Choose another one in the sidebar.")
@@ -223,9 +217,14 @@ func missing(err error) error {
 	return err
 }
 
+// shownAsIs reports whether a character leaves the text around it as it is.
+func shownAsIs(r rune) bool {
+	return !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r)
+}
+
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if !shownAsIs(r) {
 			return ' '
 		}
 		return r
@@ -237,59 +236,4 @@ func checkName(name string) (string, error) {
 		name = string(r[:nameLimit])
 	}
 	return name, nil
-}
-
-// CheckDir resolves what a person chose to an absolute, existing directory, or
-// says what is wrong with it. Links are resolved, so that two names of one
-// directory are one channel.
-func CheckDir(dir, home string) (string, error) {
-	fail := func(err error, cause, remedy string) (string, error) {
-		return "", core.Fail(core.CodeDir, err, cause, remedy)
-	}
-	if strings.TrimSpace(dir) == "" {
-		return fail(nil, "No directory was given.", "Choose the folder of your project.")
-	}
-	if strings.ContainsRune(dir, 0) {
-		return fail(nil, "The path holds a NUL character.", "Choose the folder in the dialog instead of pasting it.")
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return fail(err, fmt.Sprintf("Loop could not work out the full path of %q.", dir), "Give the full path.")
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fail(err, fmt.Sprintf("%q does not exist.", abs), "Check the spelling, or create the folder first.")
-	case errors.Is(err, fs.ErrPermission):
-		return fail(err, fmt.Sprintf("You may not open %q.", abs), "Choose a folder that belongs to you.")
-	case err != nil:
-		return fail(err, fmt.Sprintf("Loop could not open %q.", abs), "Choose another folder.")
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return fail(err, fmt.Sprintf("Loop could not open %q.", abs), "Choose another folder.")
-	}
-	if !info.IsDir() {
-		return fail(nil, fmt.Sprintf("%q is a file.", abs), "Choose the folder it is in.")
-	}
-	if filepath.Dir(real) == real {
-		return fail(nil, "The whole file system cannot be a project.", "Choose the folder of one project.")
-	}
-	if user, err := os.UserHomeDir(); err == nil {
-		if h, err := filepath.EvalSymlinks(user); err == nil && h == real {
-			return fail(nil, "Your home folder cannot be a project: it holds your keys and Loop's own data.", "Choose a folder inside it.")
-		}
-	}
-	if home != "" {
-		if h, err := filepath.EvalSymlinks(home); err == nil && (real == h || inside(h, real)) {
-			return fail(nil, fmt.Sprintf("%q holds Loop's own data, which no agent may write.", abs), "Choose the folder of one project.")
-		}
-	}
-	return real, nil
-}
-
-// inside reports whether child lies under parent.
-func inside(child, parent string) bool {
-	rel, err := filepath.Rel(parent, child)
-	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

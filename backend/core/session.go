@@ -36,6 +36,15 @@ type SessionInfo struct {
 	Demo      bool      `json:"demo,omitempty"`    // held with the scripted model
 }
 
+// SessionMessage is one prompt or answer in a transcript: a place where a fork
+// may end. Text is from a container, bounded.
+type SessionMessage struct {
+	UUID string    `json:"uuid"`
+	Role string    `json:"role"` // user, assistant
+	Text string    `json:"text"`
+	At   time.Time `json:"at,omitzero"`
+}
+
 // StateOwner is the channel whose home and Claude folder this one uses: a
 // thread shares its parent's.
 func (c Channel) StateOwner() ChannelID {

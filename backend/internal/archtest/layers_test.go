@@ -34,6 +34,7 @@ var layers = []layer{
 	{"backend/chrome", below, "an adapter to CDP"},
 	{"backend/dialog", below, "an adapter to native dialogs"},
 	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
+	{"backend/sessions", below, "an adapter to the transcripts the agent CLI keeps in a channel's state"},
 	{"backend/sandbox", nouns, "resolving a spec is a pure function of layers and host facts"},
 
 	{"backend/runner", append(slices.Clone(below), "backend/sandbox"), "a service declares the ports it needs; adapters are handed in by daemon"},
@@ -41,6 +42,7 @@ var layers = []layer{
 	{"backend/registry", append(slices.Clone(below), "backend/sandbox"), "a service; the engine is a port"},
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage"), "a service; the engine is a port, the build context is agentimage's embedded files"},
 	{"backend/channels", below, "a service; the store is a port"},
+	{"backend/worktree", below, "a service; a program in a container is a port"},
 	{"backend/doctor", below, "a service; each probe's parts are handed in"},
 	{"backend/terminal", below, "a service"},
 	{"backend/browser", below, "a service"},

@@ -1,0 +1,114 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"loop/backend/core"
+)
+
+// Remove stops the channel's runs, then forgets it with its timeline and the
+// state Loop kept for it. The person's directory is never touched. A channel
+// with threads or worktrees is core.ErrConflict; see RemoveTree.
+func (s *Service) Remove(ctx context.Context, id core.ChannelID) error {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	f, err := s.forest(ctx)
+	if err != nil {
+		return err
+	}
+	list := f.under(id)
+	switch len(list) {
+	case 0:
+		return missing(core.ErrNotFound)
+	case 1:
+		return s.remove(ctx, list)
+	}
+	return core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("%d threads or worktrees belong to this channel.", len(list)-1),
+		"Remove them first, or remove the channel together with them.")
+}
+
+// RemoveTree removes a channel with everything below it. With removeFiles the
+// folders of worktrees go too, unless one has changes that are not committed;
+// then nothing is removed, but runs have been stopped. The folder a person chose
+// is never touched.
+func (s *Service) RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error {
+	return s.removeTree(ctx, id, removeFiles, false)
+}
+
+// RemoveWorktree removes a worktree's channel and folder; force does so even
+// with changes that are not committed.
+func (s *Service) RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error {
+	ch, err := s.opts.Store.Channel(ctx, id)
+	if err != nil {
+		return missing(err)
+	}
+	if ch.Kind != core.KindWorktree {
+		return core.Fail(core.CodeInvalid, nil, "That channel is no worktree.", "Remove the channel instead; its folder stays.")
+	}
+	return s.removeTree(ctx, id, true, force)
+}
+
+func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles, force bool) error {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	f, err := s.forest(ctx)
+	if err != nil {
+		return err
+	}
+	list := f.under(id)
+	if len(list) == 0 {
+		return missing(core.ErrNotFound)
+	}
+	if !removeFiles {
+		return s.remove(ctx, list)
+	}
+	if err := s.stop(ctx, list); err != nil {
+		return err
+	}
+	root, ok := f.root(id)
+	for _, ch := range list {
+		if ch.Kind != core.KindWorktree {
+			continue
+		}
+		rel, err := below(ch.ParentDir, ch.Dir)
+		if err != nil || !ok || root.Dir != ch.ParentDir || s.opts.Worktrees == nil {
+			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir), "Remove the channel and keep its files.")
+		}
+		if err := s.opts.Worktrees.Remove(ctx, root, rel, force); err != nil {
+			return err
+		}
+	}
+	return s.remove(ctx, list)
+}
+
+func (s *Service) stop(ctx context.Context, list []core.Channel) error {
+	for _, ch := range list {
+		if err := s.opts.Runs.CancelChannel(ctx, ch.ID); err != nil {
+			return fmt.Errorf("stop the channel's runs: %w", err)
+		}
+	}
+	return nil
+}
+
+// remove forgets channels, children before parents. One that is gone meanwhile
+// is what was asked for.
+func (s *Service) remove(ctx context.Context, list []core.Channel) error {
+	if err := s.stop(ctx, list); err != nil {
+		return err
+	}
+	var errs []error
+	for _, ch := range list {
+		if err := s.opts.Store.RemoveChannel(ctx, ch.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+			return errors.Join(append(errs, fmt.Errorf("remove channel: %w", err))...)
+		}
+		s.opts.Publish(core.NewEvent(core.EventChannelDeleted, ch.ID, "", s.opts.Now(), nil))
+		if err := os.RemoveAll(filepath.Join(s.opts.Home, "channels", string(ch.ID))); err != nil {
+			errs = append(errs, fmt.Errorf("remove the channel's state: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,104 @@
+package channels
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxQuery = 200 // runes
+	maxFound = 50
+)
+
+// Search finds channels by name, branch and folder, the best match first. An
+// empty query gives the ones with the newest events.
+func (s *Service) Search(ctx context.Context, query string) ([]View, error) {
+	views, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return Rank(views, query), nil
+}
+
+// Rank orders views by how well they match and leaves out those that do not.
+func Rank(views []View, query string) []View {
+	if r := []rune(query); len(r) > maxQuery {
+		query = string(r[:maxQuery])
+	}
+	words := strings.Fields(strings.ToLower(query))
+	type hit struct {
+		view  View
+		score int
+	}
+	hits := make([]hit, 0, len(views))
+	for _, v := range views {
+		total := 0
+		for _, w := range words {
+			n := max(match(v.Name, w)*4, match(v.Branch, w)*3, match(filepath.Base(v.Dir), w)*2, match(v.Dir, w))
+			if n == 0 {
+				total = -1
+				break
+			}
+			total += n
+		}
+		if total >= 0 {
+			hits = append(hits, hit{v, total})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		switch {
+		case a.view.LastEventID > b.view.LastEventID:
+			return -1
+		case a.view.LastEventID < b.view.LastEventID:
+			return 1
+		}
+		return 0
+	})
+	out := make([]View, 0, min(len(hits), maxFound))
+	for _, h := range hits[:min(len(hits), maxFound)] {
+		out = append(out, h.view)
+	}
+	return out
+}
+
+// match scores one lower-case word: whole, beginning, beginning of a word,
+// anywhere, its letters in order; 0 is none.
+func match(text, word string) int {
+	text = strings.ToLower(text)
+	at := strings.Index(text, word)
+	switch {
+	case text == word:
+		return 100
+	case at == 0:
+		return 80
+	case at > 0:
+		for i := at; i >= 0; {
+			before := []rune(text[:i])
+			if r := before[len(before)-1]; !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return 60
+			}
+			next := strings.Index(text[i+1:], word)
+			if next < 0 {
+				break
+			}
+			i += 1 + next
+		}
+		return 40
+	}
+	rest := []rune(word)
+	for _, r := range text {
+		if len(rest) > 0 && r == rest[0] {
+			rest = rest[1:]
+		}
+	}
+	if len(rest) == 0 && len([]rune(word)) > 1 {
+		return 5
+	}
+	return 0
+}

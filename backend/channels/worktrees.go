@@ -1,0 +1,167 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// worktreeFolder holds a project's worktrees, below its folder; the original's name.
+const worktreeFolder = ".worktrees"
+
+// undoTime bounds taking a worktree away again whose channel could not be stored.
+const undoTime = time.Minute
+
+// WorktreeRequest asks for a channel in a git worktree of its parent's project.
+// An absent branch is made from Base, or from what the parent has checked out.
+type WorktreeRequest struct {
+	ParentID core.ChannelID `json:"parent_id"`
+	Branch   string         `json:"branch"`
+	Name     string         `json:"name,omitempty"`
+	Base     string         `json:"base,omitempty"`
+}
+
+// CreateWorktree makes <project>/.worktrees/<name> and a channel in it that
+// begins with a copy of the parent's conversation. A worktree that is there
+// already for the branch and has no channel gets one.
+func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View, error) {
+	if s.opts.Worktrees == nil {
+		return View{}, core.Fail(core.CodeInternal, nil, "This Loop cannot make worktrees.", "")
+	}
+	branch := strings.TrimSpace(req.Branch)
+	if err := CheckBranch(branch); err != nil {
+		return View{}, err
+	}
+	base := strings.TrimSpace(req.Base)
+	if len(base) > maxBranch || strings.HasPrefix(base, "-") || strings.ContainsAny(base, "\x00\n\r") {
+		return View{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.", "Name one that “git log” shows, or leave it empty.")
+	}
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	parent, root, f, err := s.parentOf(ctx, req.ParentID)
+	if err != nil {
+		return View{}, err
+	}
+	if base == "" {
+		base = parent.Branch
+	}
+	name := req.Name
+	if strings.TrimSpace(name) == "" {
+		name = branch
+	}
+	if name, err = checkName(name); err != nil {
+		return View{}, err
+	}
+	taken := map[string]bool{}
+	for _, ch := range f.list {
+		if ch.Kind == core.KindWorktree && ch.ParentDir == root.Dir && ch.Branch == branch {
+			return View{}, core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("The channel “%s” is in a worktree of that branch already.", ch.Name), "Use that channel, or choose another branch name.")
+		}
+		taken[ch.Dir] = true
+	}
+	rel := path.Join(worktreeFolder, folderName(branch))
+	dir := filepath.Join(root.Dir, filepath.FromSlash(rel))
+	for n := 2; taken[dir]; n++ { // fix/login and fix-login
+		rel = path.Join(worktreeFolder, fmt.Sprintf("%s-%d", folderName(branch), n))
+		dir = filepath.Join(root.Dir, filepath.FromSlash(rel))
+	}
+	if err := s.opts.Worktrees.Create(ctx, root, rel, branch, base); err != nil {
+		return View{}, err
+	}
+	ch := core.Channel{
+		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
+		Dir: dir, ParentDir: root.Dir, Branch: branch, CreatedAt: s.opts.Now(),
+	}
+	view, err := s.adopt(ctx, parent, ch)
+	if err != nil {
+		uctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+		defer cancel()
+		// Without force: work that is in an adopted one stays.
+		_ = s.opts.Worktrees.Remove(uctx, root, rel, false)
+		return View{}, err
+	}
+	return view, nil
+}
+
+// adopt stores the channel of a worktree that is on the disk.
+func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, error) {
+	// An agent could have put a link there; git in the container followed it.
+	real, err := CheckDir(ch.Dir, s.opts.Home)
+	if err != nil {
+		return View{}, err
+	}
+	if real != ch.Dir {
+		return View{}, core.Fail(core.CodeDir, nil, fmt.Sprintf("%q leads to another place.", ch.Dir), "Look what is at “.worktrees” in the project, and remove the link.")
+	}
+	for _, demo := range []bool{false, true} {
+		session := parent.Session(demo)
+		if next := parent.Next(demo); next.Mode == core.SessionFresh {
+			session = ""
+		} else if next.SessionID != "" {
+			session = next.SessionID
+		}
+		if session == "" || s.opts.Sessions == nil {
+			continue
+		}
+		err := s.opts.Sessions.Copy(ctx, parent, ch, parent.Dir, ch.Dir, session)
+		switch {
+		case errors.Is(err, core.ErrNotFound):
+			continue // the CLI deletes old transcripts; the worktree starts afresh
+		case err != nil:
+			return View{}, fmt.Errorf("copy the conversation: %w", err)
+		case demo:
+			ch.DemoSessionID = session
+		default:
+			ch.SessionID = session
+		}
+	}
+	return s.create(ctx, ch)
+}
+
+const maxBranch = 200 // bytes; with “.lock” and the folder still a file name
+
+// CheckBranch refuses what git would, and what could be taken for an option,
+// before anything is started for it.
+func CheckBranch(name string) error {
+	bad := name == "" || len(name) > maxBranch || name == "@" || name == "HEAD" ||
+		strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") ||
+		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f")
+	for _, part := range strings.Split(name, "/") {
+		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
+	}
+	for _, r := range name {
+		bad = bad || r < ' ' || r == '\ufffd' || !shownAsIs(r)
+	}
+	if bad {
+		return core.Fail(core.CodeInvalid, nil, "That is no name for a branch.", "Use letters, digits, hyphens and slashes, for example fix/login.")
+	}
+	return nil
+}
+
+// folderName is the branch as one path element.
+func folderName(branch string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		case r > 0x7f:
+			return r
+		}
+		return '-'
+	}, branch)
+}
+
+// below is dir as a path with slashes relative to main, which it must be inside of.
+func below(main, dir string) (string, error) {
+	if main == "" || !inside(dir, main) {
+		return "", fmt.Errorf("%q is not below %q", dir, main)
+	}
+	rel, err := filepath.Rel(main, dir)
+	return filepath.ToSlash(rel), err
+}

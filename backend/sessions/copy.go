@@ -1,0 +1,119 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"loop/backend/core"
+)
+
+// Copy puts a session of one channel into another channel's state, where the
+// CLI finds it under the other directory: it looks by working directory only,
+// and takes the transcript as it is. Both directories are the host's. The
+// session keeps its id. core.ErrNotFound when there is no such transcript.
+func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDir string, session core.SessionID) error {
+	if !validID(string(session)) {
+		return errGone
+	}
+	src, err := s.root(from)
+	if err != nil {
+		return gone(err)
+	}
+	defer src.Close()
+	name := string(session) + suffix
+	file := path.Join(projectsDir, folder(s.opts.WorkDir(fromDir)), name)
+	if _, err := src.Lstat(file); err != nil {
+		if file, err = s.find(src, session); err != nil {
+			return gone(err)
+		}
+	}
+	in, info, err := openFile(src, file)
+	if err != nil {
+		return fmt.Errorf("open transcript: %w", err)
+	}
+	defer in.Close()
+	if info.Size() > maxTranscript {
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The conversation is longer than %d MiB and is not copied.", maxTranscript>>20), "Start with a fresh conversation.")
+	}
+	if !validID(string(to.StateOwner())) {
+		return fmt.Errorf("copy transcript: %w: channel %q", core.ErrNotFound, to.StateOwner())
+	}
+	state := filepath.Join(s.opts.Home, "channels", string(to.StateOwner()), "claude")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return fmt.Errorf("make Claude folder: %w", err)
+	}
+	dst, err := os.OpenRoot(state)
+	if err != nil {
+		return fmt.Errorf("open Claude folder: %w", err)
+	}
+	defer dst.Close()
+	dir := path.Join(projectsDir, folder(s.opts.WorkDir(toDir)))
+	if err := dst.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder of transcripts: %w", err)
+	}
+	return place(ctx, dst, dir, name, in)
+}
+
+// place writes beside the name and renames, so that no half a transcript is
+// ever found under it.
+func place(ctx context.Context, root *os.Root, dir, name string, in io.Reader) (err error) {
+	part := path.Join(dir, ".copy-"+core.NewID())
+	out, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = root.Remove(part)
+		}
+	}()
+	var end, size int64 // end of the last whole line; an agent may be writing the next
+	buf := make([]byte, 128<<10)
+	for in := io.LimitReader(in, maxTranscript); ; {
+		n, rerr := in.Read(buf)
+		if n > 0 {
+			if _, err := out.Write(buf[:n]); err != nil {
+				return errors.Join(fmt.Errorf("write transcript: %w", err), out.Close())
+			}
+			if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+				end = size + int64(i) + 1
+			}
+			size += int64(n)
+		}
+		if errors.Is(rerr, io.EOF) {
+			break
+		}
+		if rerr == nil {
+			rerr = ctx.Err()
+		}
+		if rerr != nil {
+			return errors.Join(fmt.Errorf("read transcript: %w", rerr), out.Close())
+		}
+	}
+	if err := errors.Join(out.Truncate(end), out.Close()); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	if end == 0 {
+		_ = root.Remove(part)
+		return errGone
+	}
+	if err := root.Rename(part, path.Join(dir, name)); err != nil {
+		return fmt.Errorf("name transcript: %w", err)
+	}
+	return nil
+}
+
+// gone turns an absence into a sentence.
+func gone(err error) error {
+	if errors.Is(err, core.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	return err
+}

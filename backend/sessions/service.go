@@ -1,0 +1,177 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf16"
+
+	"loop/backend/core"
+)
+
+// Options say where the state is.
+type Options struct {
+	Home string // Loop's own folder
+	// WorkDir turns a host directory into the path an agent sees; nil leaves it.
+	WorkDir func(dir string) string
+	// DemoPrefix begins the names of scripted models.
+	DemoPrefix string
+}
+
+// Service is safe for use from any goroutine; it starts none.
+type Service struct {
+	opts  Options
+	mu    sync.Mutex
+	cache map[cacheKey]summary // of transcripts that have not changed since
+}
+
+// New makes the service.
+func New(o Options) *Service {
+	if o.WorkDir == nil {
+		o.WorkDir = func(dir string) string { return dir }
+	}
+	return &Service{opts: o, cache: map[cacheKey]summary{}}
+}
+
+const (
+	projectsDir = "projects"
+	suffix      = ".jsonl"
+	// maxFolderName is where the CLI cuts a folder's name and adds a hash.
+	maxFolderName = 200
+	maxFolders    = 512  // folders looked into
+	maxFiles      = 4096 // names read of one folder
+)
+
+// folder is the name the CLI gives the folder with the transcripts of a working
+// directory: each UTF-16 unit that is no ASCII letter or digit becomes “-”, and
+// a long name is cut and ends in a hash of the path (seen with 2.1.197).
+func folder(workDir string) string {
+	var b strings.Builder
+	hash := int32(0)
+	for _, u := range utf16.Encode([]rune(workDir)) {
+		hash = hash<<5 - hash + int32(u)
+		switch {
+		case u >= 'a' && u <= 'z', u >= 'A' && u <= 'Z', u >= '0' && u <= '9':
+			b.WriteByte(byte(u))
+		default:
+			b.WriteByte('-')
+		}
+	}
+	name := b.String()
+	if len(name) <= maxFolderName {
+		return name
+	}
+	h := int64(hash)
+	if h < 0 {
+		h = -h
+	}
+	return name[:maxFolderName] + "-" + strconv.FormatInt(h, 36)
+}
+
+// validID reports whether a session or message id can be part of a file name
+// and of a command line.
+func validID(id string) bool {
+	if id == "" || len(id) > 64 || id[0] == '-' {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// sessionID is the session a file name stands for; the CLI's side files for
+// helpers of a session are none.
+func sessionID(name string) (core.SessionID, bool) {
+	id, ok := strings.CutSuffix(name, suffix)
+	return core.SessionID(id), ok && validID(id) && !strings.HasPrefix(id, "agent-")
+}
+
+// root opens the Claude folder of a channel; core.ErrNotFound when it has none.
+func (s *Service) root(ch core.Channel) (*os.Root, error) {
+	owner := string(ch.StateOwner())
+	if !validID(owner) {
+		return nil, fmt.Errorf("open Claude folder: %w: channel %q", core.ErrNotFound, owner)
+	}
+	r, err := os.OpenRoot(filepath.Join(s.opts.Home, "channels", owner, "claude"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open Claude folder: %w", core.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open Claude folder: %w", err)
+	}
+	return r, nil
+}
+
+// Exists says whether the CLI can resume a session in workDir, a path as the
+// agent sees it. Only a folder that could be read proves an absence.
+func (s *Service) Exists(ch core.Channel, workDir string, session core.SessionID) (exists, known bool) {
+	if !validID(string(session)) {
+		return false, false
+	}
+	root, err := s.root(ch)
+	if err != nil {
+		return false, errors.Is(err, core.ErrNotFound)
+	}
+	defer root.Close()
+	name := string(session) + suffix
+	info, err := root.Lstat(path.Join(projectsDir, folder(workDir), name))
+	if err == nil {
+		return info.Mode().IsRegular(), true
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, false
+	}
+	// The folder's name follows the CLI's own rule, which may change: another
+	// folder that holds the session counts too.
+	_, err = s.find(root, session)
+	return err == nil, err == nil || errors.Is(err, core.ErrNotFound)
+}
+
+// find returns the newest transcript of a session, whichever folder it is in.
+func (s *Service) find(root *os.Root, session core.SessionID) (string, error) {
+	dirs, err := names(root, projectsDir, maxFolders)
+	if err != nil {
+		return "", fmt.Errorf("look for a transcript: %w", err)
+	}
+	best, newest := "", int64(0)
+	for _, d := range dirs {
+		p := path.Join(projectsDir, d, string(session)+suffix)
+		info, err := root.Lstat(p)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if at := info.ModTime().UnixNano(); best == "" || at > newest {
+			best, newest = p, at
+		}
+	}
+	if best == "" {
+		return "", fmt.Errorf("look for a transcript: %w", core.ErrNotFound)
+	}
+	return best, nil
+}
+
+// names lists up to limit names of a folder; one that is not there has none.
+func names(root *os.Root, dir string, limit int) ([]string, error) {
+	f, err := openDir(root, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.Readdirnames(limit)
+	if err != nil && len(list) == 0 && !isEOF(err) {
+		return nil, err
+	}
+	return list, nil
+}
