@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -142,6 +143,7 @@ func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 		})
 	}
 	<-asked
+	waitForLocks(t, 3)
 	answer <- "first"
 	wg.Wait()
 	if n := len(asked); n > 0 {
@@ -160,6 +162,26 @@ func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	}
 	answer <- "second"
 	wg.Wait()
+}
+
+// waitForLocks returns when n goroutines wait for a lock.
+func waitForLocks(t *testing.T, n int) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		if bytes.Count(stacks, []byte("[sync.Mutex.Lock")) >= n {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("nobody waits:\n%s", stacks)
+		}
+	}
 }
 
 // TestHealthForgetsWhatACancelledCallerSaw: a run that is cancelled while it

@@ -1,0 +1,214 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/sandbox"
+)
+
+// specRig is a Loop folder and a project on this computer, with an engine that
+// only tests know.
+type specRig struct {
+	specs
+	snap    config.Snapshot
+	channel core.Channel
+	asked   []string
+}
+
+func newSpecRig(t *testing.T) *specRig {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir()) // the person's own files are no part of this
+	home, project := realDir(t), realDir(t)
+	r := &specRig{
+		snap:    config.Snapshot{Config: keyed(), Good: true},
+		channel: core.Channel{ID: "c1", Kind: core.KindProject, Name: "one", Dir: project},
+	}
+	r.specs = specs{
+		home: home, install: "install-1",
+		config: func() config.Snapshot { return r.snap },
+		image: func(_ context.Context, ref string) (string, map[string]string, error) {
+			r.asked = append(r.asked, "image "+ref)
+			return "sha256:abc", nil, nil
+		},
+		guest: func(context.Context) (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
+		engine: func(context.Context) core.EngineStatus {
+			return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
+		},
+	}
+	return r
+}
+
+// realDir is a new directory by its own name: macOS links its temporary one.
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestResolveAssemblesTheContainer(t *testing.T) {
+	r := newSpecRig(t)
+	r.snap.Config.ContainerImage, r.snap.Config.ContainerNetwork, r.snap.Config.ContainerMemoryMB = "mine:1", "none", 512
+	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // through the link, which needs no network
+	r.snap.Config.Envs = map[string]any{"GREETING": "hello", "FORGE_TOKEN": canary}
+	spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.ChannelID != "c1" || spec.RunID != "r1" || spec.Type != core.TypeAgent || spec.Network != "none" || spec.Limits.MemoryBytes != 512<<20 || spec.WorkDir != r.channel.Dir {
+		t.Errorf("%+v", spec)
+	}
+	if spec.Labels[core.LabelInstall] != "install-1" || spec.Labels[core.LabelRun] != "r1" {
+		t.Errorf("labels %v", spec.Labels)
+	}
+	if !slices.Contains(r.asked, "image mine:1") {
+		t.Errorf("asked for %q", r.asked)
+	}
+	if !slices.ContainsFunc(spec.Mounts, func(m core.Mount) bool { return m.Source == sandbox.GuestVolumePrefix+"0123" && m.ReadOnly }) {
+		t.Errorf("the guest's volume is not mounted read-only: %+v", spec.Mounts)
+	}
+	if v, _ := envOf(spec.Env, "GREETING"); v != "hello" {
+		t.Errorf("environment of the container: %v", spec.Env)
+	}
+	// What is named like a credential goes to the agent alone.
+	if _, there := envOf(spec.Env, "FORGE_TOKEN"); there {
+		t.Errorf("environment of the container: %v", spec.Env)
+	}
+	if v, _ := envOf(launch.Env, "FORGE_TOKEN"); v != canary {
+		t.Errorf("environment of the agent: %v", launch.Env)
+	}
+	// What the container needs on the host is there before it is made.
+	for _, m := range spec.Mounts {
+		if m.Kind != core.MountState {
+			continue
+		}
+		if info, err := os.Stat(m.Source); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v", m.Source, err)
+		}
+	}
+	again, _, _, err := r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel)
+	if err != nil || again.Name == spec.Name {
+		t.Errorf("two containers are both called %q, %v", spec.Name, err)
+	}
+}
+
+// TestCredentialsStayOutOfTheContainer: a spec becomes the container's
+// configuration, which every program of the engine's users may read.
+func TestCredentialsStayOutOfTheContainer(t *testing.T) {
+	r := newSpecRig(t)
+	r.snap.Config.ClaudeCodeOAuthToken = canary + "-token"
+	spec, why, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{"the spec": spec, "the explanation": why, "the agent's settings": launch.Env} {
+		if data, err := json.Marshal(v); err != nil || strings.Contains(string(data), canary) {
+			t.Errorf("%s holds a credential: %s, %v", name, data, err)
+		}
+	}
+	if launch.OAuthToken != canary+"-token" {
+		t.Error("and the CLI has none")
+	}
+}
+
+func TestRepeatsOfARefusedRequestAreFewUnlessAsked(t *testing.T) {
+	r := newSpecRig(t)
+	_, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if v, _ := envOf(launch.Env, retriesEnv); err != nil || v != maxRetries {
+		t.Errorf("%q, %v", v, err)
+	}
+	r.snap.Config.Envs = map[string]any{retriesEnv: "9"}
+	spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if v, _ := envOf(spec.Env, retriesEnv); err != nil || v != "9" {
+		t.Errorf("%q, %v", v, err)
+	}
+	if v, there := envOf(launch.Env, retriesEnv); there { // the agent's would win
+		t.Errorf("and %q beside it", v)
+	}
+}
+
+// TestResolveRefuses what it cannot stand for, with the words of whoever knows.
+func TestResolveRefuses(t *testing.T) {
+	own := errors.New("its own words")
+	for name, tc := range map[string]struct {
+		break_ func(t *testing.T, r *specRig)
+		code   core.Code // or empty: own
+	}{
+		// The file that cannot be read may have said “network none”.
+		"settings that cannot be read": {func(_ *testing.T, r *specRig) { r.snap.Err, r.snap.Good = own, false }, ""},
+		"no key":                       {func(_ *testing.T, r *specRig) { r.snap.Config.AnthropicAPIKey = "" }, core.CodeCredentials},
+		"image that cannot be seen": {func(_ *testing.T, r *specRig) {
+			r.image = func(context.Context, string) (string, map[string]string, error) { return "", nil, own }
+		}, ""},
+		"no volume for the guest": {func(_ *testing.T, r *specRig) {
+			r.guest = func(context.Context) (string, error) { return "", own }
+		}, ""},
+		"project that is gone": {func(t *testing.T, r *specRig) {
+			if err := os.Remove(r.channel.Dir); err != nil {
+				t.Fatal(err)
+			}
+		}, core.CodeDir},
+		"a model that only the network leads to, and none": {func(_ *testing.T, r *specRig) { r.snap.Config.ContainerNetwork = "none" }, core.CodeInvalid},
+		"another channel's memory as a project": {func(t *testing.T, r *specRig) {
+			r.channel.Dir = filepath.Join(r.home, "channels", "c2", "claude")
+			if err := os.MkdirAll(r.channel.Dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, core.CodeDir},
+		"Loop's own folder as a project": {func(_ *testing.T, r *specRig) { r.channel.Dir = r.home }, core.CodeDir},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSpecRig(t)
+			tc.break_(t, r)
+			_, _, _, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+			if tc.code == "" && !errors.Is(err, own) || tc.code != "" && (err == nil || core.AsFailure(err).Code != tc.code) {
+				t.Errorf("%v", err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(r.home, "channels", "c1")); len(left) > 0 {
+				t.Errorf("and yet it made %q", left)
+			}
+		})
+	}
+}
+
+// TestSettingsThatWereGoodStandIn while a person is in the middle of editing.
+func TestSettingsThatWereGoodStandIn(t *testing.T) {
+	r := newSpecRig(t)
+	r.snap.Err = errors.New("line 3: what is this")
+	if _, _, _, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDemoDirectoryIsLoopsOwn and lies in Loop's folder, where no project may.
+func TestDemoDirectoryIsLoopsOwn(t *testing.T) {
+	r := newSpecRig(t)
+	dir := filepath.Join(r.home, "channels", "c1", "work")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.channel.Kind, r.channel.Dir, r.snap.Config.AnthropicAPIKey = core.KindDemo, dir, ""
+	spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1", Demo: true}, r.channel)
+	if err != nil || !launch.Upstream.Demo || spec.WorkDir == "" {
+		t.Errorf("%+v, %v", launch, err)
+	}
+}
+
+func envOf(env []core.EnvVar, name string) (string, bool) {
+	at := slices.IndexFunc(env, func(e core.EnvVar) bool { return e.Name == name })
+	if at < 0 {
+		return "", false
+	}
+	return env[at].Value, true
+}
