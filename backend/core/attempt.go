@@ -20,9 +20,17 @@ type Attempt struct {
 	Number    int           `json:"number"` // from 1
 	Kind      AttemptKind   `json:"kind,omitempty"`
 	Reason    string        `json:"reason,omitempty"`     // what went wrong before, in a sentence
-	SessionID SessionID     `json:"session_id,omitempty"` // to resume, when it is not the channel's
+	SessionID SessionID     `json:"session_id,omitempty"` // to resume, from the second try on; empty is none
 	Transient int           `json:"transient,omitempty"`  // waits so far
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Delay     time.Duration `json:"-"`
 	DelayMs   int64         `json:"delay_ms,omitempty"`
+	// Failure is what a try before this one ended with, when the run is to end
+	// with it if this one fails too.
+	Failure *Failure `json:"failure,omitempty"`
+	// Compacted and Latest say that these ways were taken already: each is tried
+	// once in a run.
+	Compacted bool    `json:"compacted,omitempty"`
+	Latest    bool    `json:"latest,omitempty"`
+	SpentUSD  float64 `json:"spent_usd,omitempty"` // by the tries before this one
 }

@@ -25,21 +25,35 @@ func modelURL(run core.RunID) string {
 
 // argv is the CLI's command line. The prompt goes by stdin: command lines are
 // visible to every process and limited in length.
-func argv(l Launch, spawn core.SpawnID, resume core.SessionID, addDirs []string) []string {
+//
+// A run that plans first starts in the CLI's plan mode, which the flag that skips
+// permissions would undo; what it may do is asked of the permission tool, which
+// allows everything but leaving that mode.
+func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
 	bin := l.Bin
 	if bin == "" {
 		bin = "claude"
 	}
-	a := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(spawn), mcpFile)}
+	a := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(run.SpawnID), mcpFile)}
 	if l.Model != "" {
 		a = append(a, "--model", l.Model)
 	}
 	if l.Effort != "" {
 		a = append(a, "--effort", l.Effort)
 	}
-	a = append(a, "--dangerously-skip-permissions")
-	if resume != "" {
-		a = append(a, "--resume", string(resume))
+	if run.Plan && run.Attempt.Kind != core.AttemptCompact {
+		a = append(a, "--permission-mode", "plan")
+	} else {
+		a = append(a, "--dangerously-skip-permissions")
+	}
+	if st.resume != "" {
+		a = append(a, "--resume", string(st.resume))
+		if st.fork {
+			a = append(a, "--fork-session")
+			if st.at != "" {
+				a = append(a, "--resume-session-at", st.at)
+			}
+		}
 	}
 	for _, d := range addDirs {
 		a = append(a, "--add-dir", d)

@@ -20,6 +20,7 @@ type ending struct {
 	engineLost bool
 	noLink     error // why Loop gave the container up: it could not link to it
 	stderr     string
+	unspawned  bool // the container lives, and this try's CLI was never started in it
 	early      bool // the container was dead when Loop started
 }
 
@@ -35,25 +36,42 @@ const (
 	stuckFor   = 15 * time.Second // each within this: a silent tool may outlive many links
 )
 
-// attend follows a running CLI to its end.
+// attend follows a running CLI to its end, and the tries after it to theirs.
 func (w *work) attend(ctx context.Context) {
-	e, err := w.watch(ctx)
-	if err != nil { // only Loop closing
-		w.closeLink()
-		return
+	limit := time.AfterFunc(time.Until(w.deadline()), func() { w.end(errTimeout) })
+	defer limit.Stop()
+	for {
+		e, err := w.watch(ctx)
+		if err != nil { // only Loop closing
+			w.closeLink()
+			return
+		}
+		if !w.follows(ctx, e) {
+			return
+		}
 	}
-	w.conclude(ctx, e)
+}
+
+// follows ends the run, or reports that another try of it is under way.
+func (w *work) follows(ctx context.Context, e ending) bool {
+	next, again := w.nextTry(e)
+	if !again {
+		w.conclude(ctx, e)
+		return false
+	}
+	return w.tryAgain(ctx, next)
 }
 
 func (w *work) watch(ctx context.Context) (ending, error) {
-	limit := time.AfterFunc(time.Until(w.deadline()), func() { w.end(errTimeout) })
-	defer limit.Stop()
+	overdue := make(chan struct{})
+	w.overdue = overdue
 	guarded, unguard := context.WithCancel(ctx)
 	var guard sync.WaitGroup
-	guard.Go(func() { w.guard(guarded) })
+	guard.Go(func() { w.guard(guarded, overdue) })
 	defer func() {
 		unguard()
 		guard.Wait()
+		w.calm()
 	}()
 	for stuck := 0; ; {
 		before, began := w.readOff, time.Now()
@@ -166,7 +184,7 @@ func (w *work) said(stderr string) string {
 }
 
 // guard ends the run when it is told to, and watches whether output is held up.
-func (w *work) guard(ctx context.Context) {
+func (w *work) guard(ctx context.Context, overdue <-chan struct{}) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	var since time.Time
@@ -178,6 +196,9 @@ func (w *work) guard(ctx context.Context) {
 			if w.cause() != nil {
 				w.kill(ctx)
 			}
+			return
+		case <-overdue:
+			w.kill(ctx)
 			return
 		case <-tick.C:
 			since = w.checkPaused(ctx, since)
@@ -252,6 +273,17 @@ func (w *work) kill(ctx context.Context) {
 
 // sawResult gives the CLI time to exit after its result.
 func (w *work) sawResult() {
-	t := time.AfterFunc(w.s.o.ResultGrace, func() { w.end(errFinished) })
-	context.AfterFunc(w.ending, func() { t.Stop() }) // also once the run is over
+	w.calm()
+	if overdue := w.overdue; overdue != nil {
+		w.grace = time.AfterFunc(w.s.o.ResultGrace, func() { close(overdue) })
+		w.overdue = nil // closed once
+	}
+}
+
+// calm ends the wait that sawResult began.
+func (w *work) calm() {
+	if w.grace != nil {
+		w.grace.Stop()
+		w.grace = nil
+	}
 }

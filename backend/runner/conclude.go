@@ -22,6 +22,8 @@ func (w *work) conclude(ctx context.Context, e ending) {
 		return // Loop closes; the next start goes on
 	}
 	w.decide(e)
+	w.keepSession(ctx)
+	w.goOnLater(ctx)
 	evs, err := w.store(ctx)
 	if err != nil && !refusedForGood(err) {
 		return // Loop closes; the next start goes on
@@ -33,7 +35,7 @@ func (w *work) conclude(ctx context.Context, e ending) {
 	}
 	w.s.p.Publish(evs...)
 	w.s.p.Publish(w.s.queueEvent(w.run))
-	if w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
+	if w.nextSet || w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
 		if ch, err := w.s.p.Store.Channel(context.WithoutCancel(ctx), w.run.ChannelID); err == nil {
 			w.s.p.Publish(w.event(core.EventChannelUpdated, ch))
 		}
@@ -129,11 +131,18 @@ func (w *work) decide(e ending) {
 			o.Model = r.Model
 		}
 	}
+	o.CostUSD += w.run.Attempt.SpentUSD
+	if a := w.parser.Asked(); a != nil {
+		o.StopReason = string(a.Kind)
+	}
 	if w.run.Demo {
 		// The CLI prices the model it believes it talks to; a script costs nothing.
 		o.CostUSD, o.Model = 0, "scripted"
 	}
 	w.run.State, o.Failure = w.verdict(e)
+	if o.Failure == nil && o.SessionID == "" {
+		o.SessionID = w.resumedFrom()
+	}
 	if w.run.EndedAt.IsZero() {
 		w.run.EndedAt = w.s.o.Now()
 	}
@@ -146,7 +155,11 @@ func (w *work) decide(e ending) {
 // end is not stored is read again by the next start. core.ErrConflict and
 // core.ErrNotFound mean that it has an end already, or is gone.
 func (w *work) store(ctx context.Context) ([]core.Event, error) {
-	evs := append(w.held, w.event(core.EventStatus, statusOf(w.run, "")))
+	evs := w.held
+	if a := w.parser.Asked(); a != nil && w.run.State == core.RunDone {
+		evs = append(evs, w.question(a))
+	}
+	evs = append(evs, w.event(core.EventStatus, statusOf(w.run, "")))
 	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
@@ -171,6 +184,15 @@ func (w *work) tellAsStored(ctx context.Context) {
 	if err != nil || !run.State.Terminal() {
 		return
 	}
+	if w.s.q != nil {
+		if open, err := w.s.q.OpenQuestions(once, run.ChannelID); err == nil {
+			for _, q := range open {
+				if q.RunID == run.ID {
+					w.s.p.Publish(w.event(questionEvent(q.Kind), q))
+				}
+			}
+		}
+	}
 	w.s.p.Publish(w.event(core.EventStatus, statusOf(run, "")), w.s.queueEvent(run))
 }
 
@@ -180,11 +202,7 @@ func (w *work) sweep(ctx context.Context, e ending) {
 	defer cancel()
 	w.forget(once)
 	w.closeLink()
-	if w.noSession() {
-		if err := w.s.p.Store.SetChannelSession(once, w.run.ChannelID, w.run.Demo, ""); err != nil {
-			w.log.Error("drop the lost session", "error", err)
-		}
-	}
+	w.dropLost(once)
 	if w.container.ID == "" {
 		return
 	}
@@ -193,19 +211,22 @@ func (w *work) sweep(ctx context.Context, e ending) {
 	}
 }
 
-func (w *work) forget(ctx context.Context) {
-	if w.run.SpawnID == "" {
+func (w *work) forget(ctx context.Context) { w.drop(ctx, w.run.SpawnID) }
+
+// drop deletes what is kept of a spawn.
+func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
+	if spawn == "" {
 		return
 	}
 	if l := w.currentLink(); l != nil {
-		err := l.Forget(ctx, w.run.SpawnID)
+		err := l.Forget(ctx, spawn)
 		if err == nil {
 			return
 		}
 		w.log.Debug("forget spawn", "error", err)
 	}
 	if w.s.p.Spools != nil {
-		if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, w.run.SpawnID); err != nil {
+		if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, spawn); err != nil {
 			w.log.Warn("delete output of the run", "error", err)
 		}
 	}

@@ -108,20 +108,27 @@ func (s *Service) leave(ch core.ChannelID, d *drain) {
 	}
 }
 
+// parkedFor is how long a drain waits for an answer or for another's run at most
+// before it looks again; both wake it.
+const parkedFor = time.Minute
+
 // untilDue says how long the first queued run has to wait.
 func (s *Service) untilDue(ctx context.Context, ch core.ChannelID) (time.Duration, bool) {
 	list, err := s.p.Store.Queue(ctx, ch)
 	if err != nil {
 		return time.Second, ctx.Err() == nil
 	}
-	var first time.Time
-	for i, r := range list {
-		if i == 0 || r.NotBefore.Before(first) {
-			first = r.NotBefore
+	now := s.o.Now()
+	first, queued := due(list, now)
+	wait := first.Sub(now)
+	if queued && wait <= 0 && s.q != nil {
+		if open, err := s.q.OpenQuestions(ctx, ch); err == nil && len(open) > 0 {
+			return parkedFor, true
 		}
 	}
-	// Never zero: a run that is due and still not claimed waits for another.
-	return max(first.Sub(s.o.Now()), 20*time.Millisecond), len(list) > 0
+	// Never zero: a run that is due and still not claimed waits for another. Never
+	// longer than a minute, so that a clock that is put forward is noticed.
+	return min(max(wait, 20*time.Millisecond), time.Minute), queued
 }
 
 // retire ends a drain unless it was woken meanwhile.

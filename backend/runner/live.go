@@ -29,6 +29,12 @@ func (l *live) add(d core.MessageStreaming) {
 	}
 }
 
+func (l *live) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.msgID, l.blocks = "", nil
+}
+
 // settle empties the first block of that kind: its whole text is stored now.
 func (l *live) settle(msgID, kind string) {
 	l.mu.Lock()

@@ -25,6 +25,21 @@ type Store interface {
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 }
 
+// QueueStore is what the queue and questions need of the store besides. Run and
+// event changes of one method are one transaction. core.ErrConflict says that
+// the run is not queued any more, the queue is another by now, or the question
+// was resolved; core.ErrNotFound that there is none of that id.
+type QueueStore interface {
+	EditQueued(ctx context.Context, id core.RunID, prompt string, events ...core.Event) (core.Run, []core.Event, error)
+	HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error)
+	ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error)
+	PromoteQueued(ctx context.Context, id core.RunID) (core.Run, error)
+	AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (core.Question, core.Run, []core.Event, error)
+	Question(ctx context.Context, id string) (core.Question, error)
+	OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
+	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
+}
+
 // Containers is the registry. Errors about a container that is gone wrap
 // core.ErrNotFound; when the engine does not answer they are Failures with
 // CodeNoEngine, CodeEngineLost or CodeEngineDenied.
@@ -88,6 +103,35 @@ type Launch struct {
 	MCPServers map[string]MCPServer
 	Timeout    time.Duration // of the whole run; 0 is Options.Timeout
 	KeepAlive  time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
+	Retry      Retry
+}
+
+// Retry bounds what is tried again inside one run. Zero values take the
+// defaults in parentheses, the original's.
+type Retry struct {
+	MaxAttempts int           // tries in all while the model is busy (5); 1 is no second one
+	Base        time.Duration // the first wait, doubled each time (5 s)
+	Max         time.Duration // of one wait (120 s)
+	// SessionLimitContinue queues a run that goes on when a session limit that
+	// ended this one is reset.
+	SessionLimitContinue bool
+}
+
+func (r Retry) withDefaults(demo bool) Retry {
+	if r.MaxAttempts <= 0 {
+		r.MaxAttempts = 5
+	}
+	if r.Base <= 0 {
+		r.Base = 5 * time.Second
+	}
+	if r.Max <= 0 {
+		r.Max = 120 * time.Second
+	}
+	if demo { // nobody waits minutes to see how a script's errors look
+		r.MaxAttempts, r.Base = min(r.MaxAttempts, 3), min(r.Base, time.Second)
+	}
+	r.Max = max(r.Max, r.Base)
+	return r
 }
 
 // MCPServer is one entry of the CLI's MCP configuration.

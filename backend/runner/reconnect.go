@@ -11,7 +11,11 @@ import (
 // reconnect opens the link again. It returns nil, nil when the spawn can be
 // read again, an ending when there is nothing left to read from, and errQuit
 // when Loop closes.
-func (w *work) reconnect(ctx context.Context) (*ending, error) {
+func (w *work) reconnect(ctx context.Context) (*ending, error) { return w.relink(ctx, true) }
+
+// relink is reconnect; without read nothing runs in the container that could be
+// read, and an open link is all that is wanted.
+func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
 	w.closeLink()
 	pause := pauses{first: 50 * time.Millisecond, most: 5 * time.Second}
 	var lost, silentSince time.Time
@@ -38,6 +42,9 @@ func (w *work) reconnect(ctx context.Context) (*ending, error) {
 			lost = time.Time{}
 			known := false
 			err := w.openLink(ctx)
+			if err == nil && !read {
+				return nil, nil
+			}
 			if err == nil {
 				known, err = w.spawnKnown(ctx)
 			}
@@ -46,6 +53,9 @@ func (w *work) reconnect(ctx context.Context) (*ending, error) {
 			}
 			if ctx.Err() != nil {
 				return nil, errQuit
+			}
+			if err == nil && w.run.Attempt.Number > 1 && w.neverSpawned(ctx) {
+				return &ending{unspawned: true}, nil
 			}
 			if err == nil { // loop init was restarted: nothing of the run lives
 				e, err := w.giveUpFacts(ctx, nil)

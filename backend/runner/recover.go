@@ -108,13 +108,21 @@ func (w *work) resume(ctx context.Context) {
 			}
 		}
 	}
+	if w.run.SpawnID == "" { // between two tries
+		w.goOn(ctx)
+		return
+	}
 	dead, err := w.reconnect(ctx)
 	if err != nil {
 		w.closeLink()
 		return
 	}
-	if dead == nil {
+	switch {
+	case dead == nil:
 		w.reattach(ctx)
+		return
+	case dead.unspawned, w.run.Attempt.Number > 1 && w.neverSpawned(ctx):
+		w.goOn(ctx)
 		return
 	}
 	dead.early = true
@@ -127,7 +135,9 @@ func (w *work) resume(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	w.conclude(ctx, e)
+	if w.follows(ctx, e) {
+		w.attend(ctx)
+	}
 }
 
 func (w *work) reattach(ctx context.Context) {
@@ -176,6 +186,7 @@ func (w *work) requeue(ctx context.Context) {
 		return
 	}
 	w.run.State, w.run.ContainerID, w.run.SpawnID, w.run.StartedAt, w.run.SpoolOffset = core.RunQueued, "", "", time.Time{}, 0
+	w.run.Attempt = core.Attempt{}
 	if err := w.update(ctx, w.notice("info", "Loop was closed before the agent had started; the prompt is queued again.")); err != nil {
 		w.log.Error("queue the run again", "error", err)
 		return

@@ -25,6 +25,7 @@ const cancelWait = time.Minute
 // is started before Run.
 type Service struct {
 	p Ports
+	q QueueStore // p.Store's other half; nil if it has none
 	o Options
 
 	slots chan struct{} // one per run under way
@@ -59,8 +60,9 @@ func New(p Ports, o Options) *Service {
 		p.Publish = func(...core.Event) {}
 	}
 	o = o.withDefaults()
+	q, _ := p.Store.(QueueStore)
 	return &Service{
-		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
+		p: p, q: q, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{}, modes: map[core.RunID]mode{},
 	}
 }
@@ -112,6 +114,20 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 	if err := checkPrompt(req.Prompt); err != nil {
 		return core.Run{}, err
 	}
+	if err := checkStart(req.Session); err != nil {
+		return core.Run{}, err
+	}
+	if req.Delay < 0 || req.Delay > MaxDelay {
+		return core.Run{}, core.Fail(core.CodeInvalid, nil, "The delay is not within 30 days.", "Choose a shorter one.")
+	}
+	if req.Delay > 0 {
+		req.NotBefore = s.o.Now().Add(req.Delay)
+	}
+	return s.enqueueAs(ctx, req, m)
+}
+
+// enqueueAs stores a run whose wishes were checked.
+func (s *Service) enqueueAs(ctx context.Context, req core.Run, m mode) (core.Run, error) {
 	ch, err := s.p.Store.Channel(ctx, req.ChannelID)
 	if err != nil {
 		if errors.Is(err, core.ErrNotFound) {
@@ -125,6 +141,7 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 	run := core.Run{
 		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
 		Demo: req.Demo || ch.Kind == core.KindDemo, Script: req.Script, NotBefore: req.NotBefore,
+		Delay: req.Delay, Plan: req.Plan, Session: req.Session, Trigger: req.Trigger,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
 	s.mu.Lock()
@@ -132,10 +149,7 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 		s.modes[run.ID] = m
 	}
 	s.mu.Unlock()
-	said := core.NewEvent(core.EventMessageCreated, ch.ID, run.ID, s.o.Now(), core.MessageCreated{
-		MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt,
-	})
-	stored, created, err := s.put(ctx, run, said)
+	stored, created, err := s.put(ctx, run, saidEvent(run, s.o.Now()))
 	if err != nil {
 		s.dropMode(run.ID)
 		if errors.Is(err, core.ErrConflict) {
@@ -148,6 +162,15 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 	}
 	s.kick(ch.ID)
 	return stored, nil
+}
+
+// saidEvent is the message that a queued run shows as.
+func saidEvent(run core.Run, at time.Time) core.Event {
+	m := core.MessageCreated{MsgID: string(run.ID), AuthorID: run.AuthorID, Content: run.Prompt, Priority: run.Priority}
+	if !run.NotBefore.IsZero() {
+		m.NotBefore = run.NotBefore.UnixMilli()
+	}
+	return core.NewEvent(core.EventMessageCreated, run.ChannelID, run.ID, at, m)
 }
 
 // put stores a queued run and tells it.
@@ -275,7 +298,7 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	if !run.State.Terminal() {
 		return core.Run{}, core.Fail(core.CodeConflict, nil, "This run has not ended yet.", "Wait for its end or stop it first.")
 	}
-	return s.Prompt(ctx, core.Run{ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo, Script: run.Script})
+	return s.Prompt(ctx, core.Run{ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo, Script: run.Script, Plan: run.Plan, Session: run.Session})
 }
 
 // LiveMessage is what has been streamed of a message that is not complete. The
@@ -327,7 +350,9 @@ func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
 	}
 	run.State, run.EndedAt = core.RunCancelled, s.o.Now()
 	run.Outcome.Failure = cancelledFailure()
-	evs, err := s.p.Store.FinishRun(ctx, run, core.NewEvent(core.EventStatus, run.ChannelID, run.ID, s.o.Now(), statusOf(run, "")))
+	evs, err := s.p.Store.FinishRun(ctx, run,
+		core.NewEvent(core.EventMessageDeleted, run.ChannelID, run.ID, s.o.Now(), core.MessageUpdated{MsgID: string(run.ID)}),
+		core.NewEvent(core.EventStatus, run.ChannelID, run.ID, s.o.Now(), statusOf(run, "")))
 	if err != nil {
 		return fmt.Errorf("cancel queued run: %w", err)
 	}

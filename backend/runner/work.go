@@ -20,7 +20,6 @@ var (
 	errTimeout   = errors.New("timed out")
 	errSpoolFull = errors.New("spool full")
 	errDiskFull  = errors.New("disk full")
-	errFinished  = errors.New("result seen, CLI still alive")
 	// errLostRun: the database's run is not the one this work is about any more.
 	errLostRun = errors.New("the run was ended by somebody else")
 	// errQuit is not an end of the run: Loop is closing and the run goes on.
@@ -45,15 +44,24 @@ type work struct {
 	cancel context.CancelCauseFunc
 
 	launch    Launch
+	spec      core.Spec
+	why       core.Explanation
+	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
 	resumed   bool // taken over from an earlier launch of Loop
 	launched  bool // launch is known, of a run taken over
 	setupEnd  error
+	nextSet   bool // the channel's next start was stored because of this run
 
 	parser   *transcript.Parser
 	readOff  int64 // the next byte of stdout to read
 	resultAt int64 // where the result's line begins; -1 while there is none
 	held     []core.Event
+
+	// overdue is closed when the CLI of the present try has not ended in time
+	// after its result; grace does that.
+	overdue chan struct{}
+	grace   *time.Timer
 
 	mu   sync.Mutex
 	link core.Link
@@ -75,7 +83,7 @@ func (w *work) end(cause error) { w.cancel(cause) }
 // cause is why the run is to be ended; nil while it is not, or when only Loop is closing.
 func (w *work) cause() error {
 	c := context.Cause(w.ending)
-	for _, known := range []error{errCancelled, errTimeout, errSpoolFull, errDiskFull, errFinished} {
+	for _, known := range []error{errCancelled, errTimeout, errSpoolFull, errDiskFull} {
 		if errors.Is(c, known) {
 			return known
 		}
@@ -108,28 +116,20 @@ func (w *work) setup(ctx context.Context) error {
 	if err := w.s.p.Images.Ensure(ctx); err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
-	spec, why, err := w.resolve(ctx)
-	if err != nil {
+	if err := w.resolve(ctx); err != nil {
 		return err
 	}
 	w.run.StartedAt = w.s.o.Now() // the time limit does not count an image build
-	if err := w.step(ctx, stepContainer, w.explain(why)...); err != nil {
+	if err := w.step(ctx, stepContainer, w.explain(w.why)...); err != nil {
 		return err
 	}
-	if w.container, err = w.s.p.Containers.Start(ctx, spec); err != nil && w.s.p.ForgetGuest != nil && guestMissing(err) {
-		w.log.Warn("loop init is not in its volume, filling it again", "error", err)
-		w.s.p.ForgetGuest()
-		if spec, why, err = w.resolve(ctx); err != nil {
-			return err
-		}
-		w.container, err = w.s.p.Containers.Start(ctx, spec)
-	}
-	if err != nil {
-		return fmt.Errorf("start container: %w", err)
+	if err := w.startResolved(ctx); err != nil {
+		return err
 	}
 	// The spawn's id is stored before the spawn, so that a later launch of Loop
 	// can tell a CLI that was started from one that was not.
 	w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
+	w.run.Attempt = core.Attempt{Number: 1}
 	w.readOff = 0
 	if err := w.step(ctx, stepLink); err != nil {
 		return err
@@ -140,20 +140,20 @@ func (w *work) setup(ctx context.Context) error {
 	if err := w.step(ctx, stepAgent); err != nil {
 		return err
 	}
-	if err := w.spawn(ctx, spec, why); err != nil {
+	if err := w.spawn(ctx); err != nil {
 		return fmt.Errorf("start agent: %w", err)
 	}
 	w.run.State = core.RunRunning
 	return w.step(ctx, "")
 }
 
-func (w *work) resolve(ctx context.Context) (core.Spec, core.Explanation, error) {
+func (w *work) resolve(ctx context.Context) error {
 	spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
 	if err != nil {
-		return spec, why, fmt.Errorf("resolve container: %w", err)
+		return fmt.Errorf("resolve container: %w", err)
 	}
-	w.launch = launch
-	return spec, why, nil
+	w.spec, w.why, w.launch, w.launched = spec, why, launch, true
+	return nil
 }
 
 // guestMissing recognises an engine's complaint about the entrypoint: it names
@@ -179,23 +179,23 @@ func (w *work) readChannel(ctx context.Context) (err error) {
 
 // spawn starts the CLI. When the link breaks meanwhile, the question whether it
 // was started is asked again through a new one.
-func (w *work) spawn(ctx context.Context, spec core.Spec, why core.Explanation) error {
-	resume := w.ch.Session(w.run.Demo)
-	if resume != "" && w.s.p.Sessions != nil {
-		if exists, known := w.s.p.Sessions(w.ch, spec.WorkDir, resume); known && !exists {
-			resume = ""
-			if err := w.say(ctx, "info", "The earlier conversation is no longer kept by the agent, so this run starts a new one."); err != nil {
-				return err
-			}
-		}
-	}
-	mcp, err := mcpConfig(w.launch, w.run, spec.WorkDir)
+func (w *work) spawn(ctx context.Context) error {
+	st, err := w.start(ctx)
 	if err != nil {
 		return err
 	}
+	w.began = &st
+	mcp, err := mcpConfig(w.launch, w.run, w.spec.WorkDir)
+	if err != nil {
+		return err
+	}
+	prompt := w.run.Prompt
+	if w.run.Attempt.Kind == core.AttemptCompact {
+		prompt = compactPrompt
+	}
 	req := core.SpawnRequest{
-		ID: w.run.SpawnID, Argv: argv(w.launch, w.run.SpawnID, resume, why.AddDirs), Env: environ(w.launch, w.run),
-		Dir: spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(w.run.Prompt), Spool: true,
+		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs), Env: environ(w.launch, w.run),
+		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Spool: true,
 		Files: []core.SpawnFile{{Name: mcpFile, Data: mcp}},
 	}
 	for try := 0; ; try++ {
@@ -220,9 +220,11 @@ func (w *work) openLink(ctx context.Context) error {
 	if w.resumed && !w.launched {
 		// The launch says where model calls go and how long the run may take. It
 		// is resolved here because here the engine is known to answer.
-		_, _, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+		spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
 		if err != nil {
 			w.log.Warn("resolve container of a run taken over", "error", err)
+		} else {
+			w.spec, w.why = spec, why
 		}
 		// Also with an error, say of a folder that is gone meanwhile: without its
 		// route the CLI would be told that there is no model.

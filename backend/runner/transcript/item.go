@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"time"
 
 	"loop/backend/core"
 )
@@ -39,6 +40,13 @@ type Result struct {
 // Failed reports whether the CLI says that the run did not succeed.
 func (r *Result) Failed() bool {
 	return r.IsError || (r.Subtype != "" && r.Subtype != "success")
+}
+
+// Limit is where the account stands against a limit of its plan.
+type Limit struct {
+	Status   string    // allowed, allowed_warning, rejected
+	Type     string    // five_hour, seven_day, …
+	ResetsAt time.Time // zero when it is not said
 }
 
 // Usage counts tokens.

@@ -20,6 +20,9 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 	}
 	if w.Parent == "" {
 		p.saw(w.SessionID, w.Message.Model)
+		if w.Error == "" {
+			p.worked, p.asked = true, nil // it goes on after a refused question
+		}
 	}
 	var items []Item
 	for _, b := range blocks {
@@ -32,8 +35,9 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			case w.Parent != "":
 				items = append(items, activity("task_message", b.Text, w.Message.Model))
 			case b.Text != "":
+				p.lastText = clipMarked(b.Text, maxPlan)
 				items = append(items, Item{Type: core.EventMessageCreated, Data: core.MessageCreated{
-					MsgID: clipShort(w.Message.ID), Content: clipMarked(b.Text, maxText), IsBot: true,
+					MsgID: clipShort(w.Message.ID), Content: clipMarked(b.Text, maxText), IsBot: true, UUID: clipShort(w.UUID),
 				}})
 			}
 		case "thinking", "redacted_thinking":
@@ -49,6 +53,10 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			items = append(items, Item{Type: core.EventToolUse, Data: core.ToolUse{
 				ToolUseID: clipShort(b.ID), ParentID: clipShort(w.Parent), Name: clipShort(b.Name), Input: boundInput(b.Input),
 			}})
+			if w.Parent == "" {
+				p.tool(b)
+				items = append(items, p.todoCall(b)...)
+			}
 		default:
 			if strings.HasSuffix(b.Type, "tool_result") {
 				out, cut := outputOf(b.Content)
@@ -89,12 +97,12 @@ func (p *Parser) user(line []byte) ([]Item, error) {
 	}
 	if len(content) == 0 || content[0] != '[' {
 		text, _ := firstOf(content, maxOutput)
-		return userText(text, parent), nil
+		return p.userText(text, parent), nil
 	}
 	var items []Item
 	results := 0
 	err = elements(content, func(val []byte) error {
-		it, isResult, err := userBlock(val, parent)
+		it, isResult, err := p.userBlock(val, parent)
 		if isResult {
 			results++
 		}
@@ -115,7 +123,7 @@ func (p *Parser) user(line []byte) ([]Item, error) {
 	return items, nil
 }
 
-func userBlock(val []byte, parent string) (items []Item, isResult bool, err error) {
+func (p *Parser) userBlock(val []byte, parent string) (items []Item, isResult bool, err error) {
 	var typ, id, text string
 	var body []byte
 	failed := false
@@ -139,17 +147,20 @@ func userBlock(val []byte, parent string) (items []Item, isResult bool, err erro
 		return nil, false, err
 	case typ == "tool_result":
 		out, cut := outputOf(body)
-		return []Item{{Type: core.EventToolResult, Data: core.ToolResult{
-			ToolUseID: id, ParentID: parent, Output: out, IsError: failed, Truncated: cut,
-		}}}, true, nil
+		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out, IsError: failed, Truncated: cut}
+		if parent != "" {
+			return []Item{{Type: core.EventToolResult, Data: r}}, true, nil
+		}
+		r = p.refused(r)
+		return append([]Item{{Type: core.EventToolResult, Data: r}}, p.todoAnswer(r)...), true, nil
 	case typ == "text":
-		return userText(text, parent), false, nil
+		return p.userText(text, parent), false, nil
 	}
 	return []Item{activity("user_"+typ, "", "")}, false, nil
 }
 
-func userText(text, parent string) []Item {
-	if text == "" {
+func (p *Parser) userText(text, parent string) []Item {
+	if text == "" || p.asked != nil && strings.HasPrefix(text, "[Request interrupted by user") {
 		return nil
 	}
 	if parent != "" {

@@ -20,6 +20,15 @@ type Parser struct {
 	lines    int
 	garbage  tailKeeper
 
+	limit    *Limit
+	worked   bool
+	asked    *Ask            // see ask.go
+	pending  map[string]*Ask // calls that are not answered yet
+	plan     string          // as written to planPath
+	planPath string
+	lastText string
+	todos    []todo
+
 	// The message being streamed.
 	msgID string
 	block int
@@ -34,6 +43,12 @@ func (p *Parser) APIError() *APIError { return p.apiError }
 
 // Session is the session id last seen.
 func (p *Parser) Session() core.SessionID { return p.session }
+
+// Limit is what the CLI last said of the plan's limits, nil if it did not.
+func (p *Parser) Limit() *Limit { return p.limit }
+
+// Worked reports whether the model has said or called anything.
+func (p *Parser) Worked() bool { return p.worked }
 
 // Model is the model last seen.
 func (p *Parser) Model() string { return p.model }
@@ -107,13 +122,16 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		if err := decode(line, &w); err != nil {
 			return nil, err
 		}
-		p.take(w.result())
+		r := w.result()
+		p.take(r)
+		p.settle(w, r)
 		return nil, nil
 	case "rate_limit_event":
 		var w wireRateLimit
 		if err := decode(line, &w); err != nil || w.Info.Status == "" {
 			return []Item{raw(line)}, err
 		}
+		p.limit = w.limit()
 		return []Item{{Type: core.EventActivity, Data: core.Activity{
 			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.model,
 		}}}, nil

@@ -67,6 +67,10 @@ func told(items []Item, p *Parser) string {
 		b, _ := json.Marshal(r)
 		fmt.Fprintf(&sb, "result failed=%v %s\n", r.Failed(), b)
 	}
+	if a := p.Asked(); a != nil {
+		b, _ := json.Marshal(a)
+		fmt.Fprintf(&sb, "asked %s\n", b)
+	}
 	if p.APIError() != nil {
 		fmt.Fprintf(&sb, "refused %+v\n", *p.APIError())
 	}

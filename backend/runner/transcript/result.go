@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,6 +28,14 @@ func (w wireResult) result() *Result {
 		}
 	}
 	return r
+}
+
+func (w wireRateLimit) limit() *Limit {
+	l := &Limit{Status: clipShort(w.Info.Status), Type: clipShort(w.Info.Type)}
+	if at := w.Info.ResetsAt; at > 0 && at < 1e11 { // seconds; a hostile number must not overflow
+		l.ResetsAt = time.Unix(int64(at), 0)
+	}
+	return l
 }
 
 // salvageResult reads what a cut or broken result line still says: the members

@@ -22,6 +22,7 @@ type wireMessage struct {
 	} `json:"message"`
 	Parent    string `json:"parent_tool_use_id"`
 	SessionID string `json:"session_id"`
+	UUID      string `json:"uuid"`
 	Error     string `json:"error"`
 }
 

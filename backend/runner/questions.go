@@ -1,0 +1,235 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// Bounds of an answer: it becomes a prompt.
+const (
+	maxAnswerText  = 32 << 10
+	maxAnswerItems = 16
+)
+
+func questionEvent(k core.QuestionKind) core.EventType {
+	if k == core.QuestionPlan {
+		return core.EventExitPlan
+	}
+	return core.EventAskUser
+}
+
+// question is the event that opens what the agent asked. It goes into the
+// transaction that ends the run, so that there is never the one without the other.
+func (w *work) question(a *transcript.Ask) core.Event {
+	q := core.Question{
+		ID: core.NewID(), ChannelID: w.run.ChannelID, RunID: w.run.ID, Kind: a.Kind, State: core.QuestionOpen,
+		ToolUseID: a.ToolUseID, Questions: a.Questions, Plan: a.Plan, PlanFilePath: a.PlanFilePath,
+		Demo: w.run.Demo, CreatedAt: w.s.o.Now(),
+	}
+	return w.event(questionEvent(q.Kind), q)
+}
+
+// Questions lists the open questions of a channel, or of all when ch is empty.
+func (s *Service) Questions(ctx context.Context, ch core.ChannelID) ([]core.Question, error) {
+	if s.q == nil {
+		return nil, nil
+	}
+	return s.q.OpenQuestions(ctx, ch)
+}
+
+// Answer resolves a question, once, and queues the run that tells the agent; a
+// question that is cancelled is not told. The channel goes on with its queue.
+func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Question, error) {
+	if s.q == nil {
+		return core.Question{}, noQueue()
+	}
+	q, err := s.q.Question(ctx, id)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return q, core.Fail(core.CodeNotFound, err, "This question does not exist.", "Reload the timeline.")
+	case err != nil:
+		return q, err
+	case q.State != core.QuestionOpen:
+		return q, answered(nil)
+	}
+	if err := checkAnswer(q, a); err != nil {
+		return q, err
+	}
+	now := s.o.Now()
+	q.State, q.ResolvedAt, q.Answer = core.QuestionAnswered, now, &a
+	resolved := core.EventAskResolved
+	if q.Kind == core.QuestionPlan {
+		resolved = core.EventPlanResolved
+	}
+	if a.Action == core.AnswerCancel {
+		q.State = core.QuestionCancelled
+	}
+	events := []core.Event{core.NewEvent(resolved, q.ChannelID, q.RunID, now, q)}
+	var cont *core.Run
+	if q.State == core.QuestionAnswered {
+		run, err := s.continuation(ctx, q, a)
+		if err != nil {
+			return q, err
+		}
+		cont = &run
+		events = append(events, saidEvent(run, now))
+	}
+	if err := s.settle(ctx, &q, a, cont, events); err != nil {
+		return q, err
+	}
+	s.kick(q.ChannelID)
+	return q, nil
+}
+
+// settle stores the answer and tells it.
+func (s *Service) settle(ctx context.Context, q *core.Question, a core.Answer, cont *core.Run, events []core.Event) error {
+	s.order <- struct{}{}
+	defer func() { <-s.order }()
+	stored, run, evs, err := s.q.AnswerQuestion(ctx, q.ID, a, cont, events...)
+	if errors.Is(err, core.ErrConflict) {
+		return answered(err)
+	}
+	if err != nil {
+		return fmt.Errorf("store answer: %w", err)
+	}
+	*q = stored
+	s.p.Publish(evs...)
+	if cont != nil {
+		s.p.Publish(s.queueEvent(run))
+	}
+	return nil
+}
+
+func answered(err error) error {
+	return core.Fail(core.CodeConflict, err, "This question was already answered.", "Look at the timeline for the answer.")
+}
+
+// continuation is the run that tells the agent the answer.
+func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answer) (core.Run, error) {
+	asked, err := s.p.Store.Run(ctx, q.RunID)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		return core.Run{}, fmt.Errorf("read the run that asked: %w", err)
+	}
+	queue, err := s.p.Store.Queue(ctx, q.ChannelID)
+	if err != nil {
+		return core.Run{}, fmt.Errorf("read queue: %w", err)
+	}
+	run := core.Run{
+		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
+		Demo: q.Demo, Script: asked.Script, Plan: a.Action == core.AnswerRevise, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
+		Priority: 1,
+	}
+	for _, r := range queue {
+		run.Priority = max(run.Priority, r.Priority+1)
+	}
+	if sid := asked.Outcome.SessionID; validSession(sid) {
+		run.Session = core.SessionStart{Mode: core.SessionResume, SessionID: sid}
+	}
+	return run, nil
+}
+
+// answerPrompt is what the agent reads.
+func answerPrompt(q core.Question, a core.Answer) string {
+	var sb strings.Builder
+	switch a.Action {
+	case core.AnswerApprove:
+		sb.WriteString("Your plan is approved. Carry it out now.")
+		if a.Text != "" {
+			sb.WriteString("\n\n" + a.Text)
+		}
+		return sb.String()
+	case core.AnswerRevise:
+		return "Your plan is not approved yet. Change it as follows and present it again:\n\n" + a.Text
+	}
+	one := len(q.Questions) == 1
+	if !one {
+		sb.WriteString("These are the answers to your questions.\n")
+	}
+	for i, ask := range q.Questions {
+		var parts []string
+		if i < len(a.Choices) {
+			parts = append(parts, a.Choices[i]...)
+		}
+		if i < len(a.Texts) && strings.TrimSpace(a.Texts[i]) != "" {
+			parts = append(parts, strings.TrimSpace(a.Texts[i]))
+		}
+		text := strings.Join(parts, ", ")
+		if text == "" {
+			text = "(no answer)"
+		}
+		if one {
+			fmt.Fprintf(&sb, "My answer to “%s”: %s", ask.Question, text)
+		} else {
+			fmt.Fprintf(&sb, "\n%d. %s\n   %s\n", i+1, ask.Question, text)
+		}
+	}
+	if t := strings.TrimSpace(a.Text); t != "" {
+		sb.WriteString("\n\n" + t)
+	}
+	return strings.TrimSpace(sb.String())
+}
+
+// checkAnswer sees that an answer fits its question.
+func checkAnswer(q core.Question, a core.Answer) error {
+	bad := func(cause, remedy string) error { return core.Fail(core.CodeInvalid, nil, cause, remedy) }
+	texts := append([]string{a.Text, a.AuthorID}, a.Texts...)
+	for _, c := range a.Choices {
+		texts = append(texts, c...)
+	}
+	size := 0
+	for _, t := range texts {
+		size += len(t)
+		if !utf8.ValidString(t) || strings.ContainsRune(t, 0) {
+			return bad("The answer is not plain text.", "Remove the characters that are not text.")
+		}
+	}
+	if size > maxAnswerText || len(a.Texts) > maxAnswerItems || len(a.Choices) > maxAnswerItems {
+		return bad("The answer is too long.", "Put the long part into a file in the folder and name the file.")
+	}
+	switch {
+	case a.Action == core.AnswerCancel:
+		return nil
+	case q.Kind == core.QuestionPlan && a.Action == core.AnswerApprove:
+		return nil
+	case q.Kind == core.QuestionPlan && a.Action == core.AnswerRevise:
+		if strings.TrimSpace(a.Text) == "" {
+			return bad("It is not said what to change in the plan.", "Write what the agent should change.")
+		}
+		return nil
+	case q.Kind == core.QuestionAsk && a.Action == core.AnswerGiven:
+		return checkChoices(q, a, bad)
+	}
+	return bad("This is not a way to resolve this question.", "Answer a question; approve or revise a plan; or cancel either.")
+}
+
+func checkChoices(q core.Question, a core.Answer, bad func(cause, remedy string) error) error {
+	if len(a.Choices) > len(q.Questions) || len(a.Texts) > len(q.Questions) {
+		return bad("There are more answers than questions.", "Give one answer to each question.")
+	}
+	for i, ask := range q.Questions {
+		own := i < len(a.Texts) && strings.TrimSpace(a.Texts[i]) != ""
+		var chosen []string
+		if i < len(a.Choices) {
+			chosen = a.Choices[i]
+		}
+		if len(chosen) == 0 && !own && strings.TrimSpace(a.Text) == "" {
+			return bad(fmt.Sprintf("Question %d has no answer.", i+1), "Choose an option or write an answer of your own.")
+		}
+		if len(chosen) > 1 && !ask.MultiSelect {
+			return bad(fmt.Sprintf("Question %d allows one option.", i+1), "Choose one of them.")
+		}
+		for _, label := range chosen {
+			if !slices.ContainsFunc(ask.Options, func(o core.AskOption) bool { return o.Label == label }) {
+				return bad(fmt.Sprintf("“%s” is not an option of question %d.", label, i+1), "Choose one of the options, or write an answer of your own.")
+			}
+		}
+	}
+	return nil
+}

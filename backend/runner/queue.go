@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"loop/backend/core"
+)
+
+// HoldLease is how long a held prompt waits; calling Hold again renews it. A
+// page that edits a prompt and dies does not block the queue for longer.
+const HoldLease = 5 * time.Minute
+
+// MaxDelay bounds how far off a delayed prompt may be.
+const MaxDelay = 30 * 24 * time.Hour
+
+func noQueue() error {
+	return core.Fail(core.CodeInternal, nil, "The queue cannot be changed.", "Restart Loop.")
+}
+
+// changed explains an error of a change to a queued run.
+func changed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, core.ErrNotFound):
+		return core.Fail(core.CodeNotFound, err, "This prompt does not exist.", "Reload the timeline.")
+	case errors.Is(err, core.ErrConflict):
+		return core.Fail(core.CodeConflict, err, "This prompt has already been started or taken out of the queue.", "Reload the queue.")
+	}
+	return fmt.Errorf("change queue: %w", err)
+}
+
+// Edit replaces the text of a queued prompt and ends its hold.
+func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.Run, error) {
+	if err := checkPrompt(prompt); err != nil {
+		return core.Run{}, err
+	}
+	run, err := s.run(ctx, id)
+	if err != nil {
+		return run, err
+	}
+	return s.change(ctx, func() (core.Run, []core.Event, error) {
+		return s.q.EditQueued(ctx, id, prompt, core.NewEvent(core.EventMessageUpdated, run.ChannelID, id, s.o.Now(), core.MessageUpdated{
+			MsgID: string(id), Content: prompt,
+		}))
+	})
+}
+
+// Hold keeps a queued prompt, and what is behind it, from being started for
+// HoldLease.
+func (s *Service) Hold(ctx context.Context, id core.RunID) (core.Run, error) {
+	return s.change(ctx, func() (core.Run, []core.Event, error) {
+		run, err := s.q.HoldQueued(ctx, id, s.o.Now().Add(HoldLease))
+		return run, nil, err
+	})
+}
+
+// Release ends a hold.
+func (s *Service) Release(ctx context.Context, id core.RunID) error {
+	_, err := s.change(ctx, func() (core.Run, []core.Event, error) {
+		run, err := s.q.HoldQueued(ctx, id, time.Time{})
+		return run, nil, err
+	})
+	return err
+}
+
+// Reorder puts a channel's queue into the order of ids, which are exactly the
+// queued prompts.
+func (s *Service) Reorder(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error) {
+	if s.q == nil {
+		return nil, noQueue()
+	}
+	s.order <- struct{}{}
+	runs, err := s.q.ReorderQueue(ctx, ch, ids)
+	if err == nil {
+		for _, r := range runs {
+			s.p.Publish(s.queueEvent(r))
+		}
+	}
+	<-s.order
+	if errors.Is(err, core.ErrConflict) {
+		return nil, core.Fail(core.CodeConflict, err, "The queue has changed meanwhile.", "Look at the queue and order it again.")
+	}
+	if err != nil {
+		return nil, changed(err)
+	}
+	s.kick(ch)
+	return runs, nil
+}
+
+// Interrupt is Prompt for a message that does not wait: it goes in front of the
+// queue, and then the channel's run under way is stopped. It returns when that
+// one is proven gone. The same ID again goes on where a lost call ended.
+func (s *Service) Interrupt(ctx context.Context, req core.Run) (core.Run, error) {
+	req.NotBefore, req.Delay = time.Time{}, 0
+	run, err := s.Prompt(ctx, req)
+	if err != nil || run.State != core.RunQueued {
+		return run, err
+	}
+	return run, s.jump(ctx, run.ID)
+}
+
+// Steer makes an interrupting message of a queued prompt.
+func (s *Service) Steer(ctx context.Context, id core.RunID) error {
+	run, err := s.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run.State != core.RunQueued {
+		return changed(core.ErrConflict)
+	}
+	return s.jump(ctx, id)
+}
+
+// jump promotes a queued run before it stops the one under way: a crash between
+// the two loses nothing and starts nothing else first.
+func (s *Service) jump(ctx context.Context, id core.RunID) error {
+	run, err := s.change(ctx, func() (core.Run, []core.Event, error) {
+		run, err := s.q.PromoteQueued(ctx, id)
+		return run, nil, err
+	})
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeConflict {
+		return nil // it was started already, which is what was wanted
+	}
+	if err != nil {
+		return err
+	}
+	active, err := s.p.Store.ActiveRuns(ctx)
+	if err != nil {
+		return fmt.Errorf("read runs: %w", err)
+	}
+	for _, r := range active {
+		if r.ChannelID == run.ChannelID && r.ID != id {
+			if err := s.Cancel(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// change makes one change of the queue and tells it.
+func (s *Service) change(ctx context.Context, fn func() (core.Run, []core.Event, error)) (core.Run, error) {
+	if s.q == nil {
+		return core.Run{}, noQueue()
+	}
+	run, err := s.changeOrdered(fn)
+	if err != nil {
+		return core.Run{}, changed(err)
+	}
+	s.kick(run.ChannelID)
+	return run, nil
+}
+
+func (s *Service) changeOrdered(fn func() (core.Run, []core.Event, error)) (core.Run, error) {
+	s.order <- struct{}{}
+	defer func() { <-s.order }()
+	run, evs, err := fn()
+	if err == nil {
+		s.p.Publish(append(evs, s.queueEvent(run))...)
+	}
+	return run, err
+}
+
+// due says when the first of a channel's queued runs can be claimed, by the rules
+// of the store's ClaimNext: nothing behind a held run is looked at, a hold further
+// off than a lease is over, and a delay is never waited for longer than it was.
+func due(queue []core.Run, now time.Time) (first time.Time, queued bool) {
+	take := func(t time.Time) {
+		if !queued || t.Before(first) {
+			first, queued = t, true
+		}
+	}
+	for _, r := range queue {
+		at := r.NotBefore
+		if r.Delay > 0 && at.Sub(now) > r.Delay {
+			at = now.Add(r.Delay)
+		}
+		if r.HoldUntil.After(now) && r.HoldUntil.Sub(now) <= HoldLease+time.Second {
+			take(r.HoldUntil)
+			break
+		}
+		take(at)
+	}
+	return first, queued
+}
