@@ -17,6 +17,15 @@ type ChannelService interface {
 	Demo(ctx context.Context) (channels.View, error)
 	Rename(ctx context.Context, id core.ChannelID, name string) error
 	Remove(ctx context.Context, id core.ChannelID) error
+	RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error
+	RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error
+	CreateThread(ctx context.Context, req channels.ThreadRequest) (channels.View, error)
+	CreateWorktree(ctx context.Context, req channels.WorktreeRequest) (channels.View, error)
+	Search(ctx context.Context, query string) ([]channels.View, error)
+	ListSessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
+	Messages(ctx context.Context, id core.ChannelID, session core.SessionID) ([]core.SessionMessage, error)
+	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (channels.View, error)
+	ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (channels.View, error)
 }
 
 // TimelineStore reads what happened.

@@ -42,7 +42,7 @@ type SessionMessage struct {
 	UUID string    `json:"uuid"`
 	Role string    `json:"role"` // user, assistant
 	Text string    `json:"text"`
-	At   time.Time `json:"at,omitzero"`
+	At   time.Time `json:"at"`
 }
 
 // StateOwner is the channel whose home and Claude folder this one uses: a

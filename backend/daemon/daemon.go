@@ -30,6 +30,7 @@ import (
 	"loop/backend/registry"
 	"loop/backend/runner"
 	"loop/backend/store"
+	"loop/backend/worktree"
 )
 
 // Options are what main knows.
@@ -159,7 +160,10 @@ func (d *Daemon) assembleRuns() {
 		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
 	}, runner.Options{Now: time.Now})
-	d.channels = channels.New(channels.Options{Store: channelStore{d.store}, Runs: d.runner, Home: d.home, Publish: d.bus.Publish, Now: time.Now})
+	d.channels = channels.New(channels.Options{
+		Store: channelStore{d.store}, Runs: d.runner, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
+		Home: d.home, Publish: d.bus.Publish, Now: time.Now,
+	})
 }
 
 func (d *Daemon) specs() specs {

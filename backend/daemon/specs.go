@@ -4,14 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -22,6 +17,7 @@ import (
 	"loop/backend/hostfacts"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
+	"loop/backend/sessions"
 )
 
 // specs resolves the container of a run from the configuration as it is now
@@ -192,30 +188,15 @@ func onThisHost(host string) bool {
 	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// notAlnum is what the CLI replaces in a directory's name to name the folder
-// of its transcripts.
-var notAlnum = regexp.MustCompile(`[^a-zA-Z0-9]`)
-
-// sessionExists looks for a session's transcript in the channel's state. Only
-// a folder that could be read proves an absence.
+// sessionExists is the runner's SessionFunc.
 func (s specs) sessionExists(ch core.Channel, workDir string, session core.SessionID) (exists, known bool) {
-	if notAlnum.MatchString(strings.ReplaceAll(string(session), "-", "")) {
-		return false, false
-	}
-	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch.ID), "claude"))
-	if err != nil {
-		return false, errors.Is(err, fs.ErrNotExist)
-	}
-	defer root.Close()
-	_, err = root.Stat(filepath.Join("projects", notAlnum.ReplaceAllString(workDir, "-"), string(session)+".jsonl"))
-	if err == nil {
-		return true, true
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false, false
-	}
-	// The folder's name follows the CLI's own rule, which may change (long
-	// paths are hashed): another folder that holds the session counts too.
-	found, err := fs.Glob(root.FS(), "projects/*/"+string(session)+".jsonl")
-	return len(found) > 0, err == nil
+	return transcripts(s.home).Exists(ch, workDir, session)
+}
+
+// transcripts reads what the agent CLI keeps in the channels' states.
+func transcripts(home string) *sessions.Service {
+	return sessions.New(sessions.Options{
+		Home: home, DemoPrefix: demo.ModelPrefix,
+		WorkDir: func(dir string) string { return sandbox.ContainerPath(hostOS, dir) },
+	})
 }

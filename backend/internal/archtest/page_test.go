@@ -20,9 +20,11 @@ const apiDir = "frontend/src/api"
 
 // notThePage are bound methods that the page does not call, and who does.
 var notThePage = map[string]string{
-	"Channels.List":         "the command line; the page has the list in its snapshot",
-	"System.ListContainers": "the command line; the page has the list in its snapshot",
-	"System.Show":           "a second start of the app",
+	"Channels.List":           "the command line; the page has the list in its snapshot",
+	"Channels.Search":         "the command line and agents; the page's palette filters the list it has",
+	"Channels.RemoveWorktree": "the command line, with its --force",
+	"System.ListContainers":   "the command line; the page has the list in its snapshot",
+	"System.Show":             "a second start of the app",
 }
 
 // payloads are what events carry: the Go value and its name in TypeScript. An

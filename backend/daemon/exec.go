@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/hostfacts"
+	"loop/backend/sandbox"
+	"loop/backend/worktree"
+)
+
+const (
+	maxExecOutput = 1 << 20 // bytes kept of each stream
+	execCleanup   = 15 * time.Second
+)
+
+// exec runs one program as the agent, in a container of ch made for it and
+// removed after. dir is the host's path of a folder the container has.
+func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out worktree.Output, err error) {
+	snap := d.config.Current()
+	if snap.Err != nil && !snap.Good {
+		return out, snap.Err
+	}
+	if err := d.images.Ensure(ctx); err != nil {
+		return out, fmt.Errorf("image: %w", err)
+	}
+	s := d.specs()
+	// It calls no model, so a network of none is no hindrance.
+	spec, _, host, _, err := s.container(ctx, snap.Config, ch, "", true)
+	if err != nil {
+		return out, err
+	}
+	if _, err := hostfacts.Prepare(spec, host); err != nil {
+		return out, err
+	}
+	c, err := d.containers.Start(ctx, spec)
+	if err != nil {
+		return out, fmt.Errorf("start container: %w", err)
+	}
+	defer func() {
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
+		defer cancel()
+		if rerr := d.engine.Remove(cctx, c.ID, true); rerr != nil && !errors.Is(rerr, core.ErrNotFound) {
+			// The work is done; the registry removes what is left over.
+			d.log.Warn("remove container of a command", "container", c.ID, "err", rerr)
+			if rerr = d.containers.ScheduleRemoval(cctx, c.ID, 0); rerr != nil {
+				d.log.Warn("schedule removal", "container", c.ID, "err", rerr)
+			}
+		}
+	}()
+	link, err := d.links(nil).Open(ctx, c)
+	if err != nil {
+		return out, fmt.Errorf("open link: %w", err)
+	}
+	defer link.Close()
+	return runIn(ctx, link, argv, sandbox.ContainerPath(host.OS, dir))
+}
+
+// runIn spawns one program and gathers what it prints.
+func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out worktree.Output, err error) {
+	id := core.SpawnID(core.NewID())
+	if _, err := link.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: dir, Stdio: core.StdioPipes}); err != nil {
+		return out, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	texts := map[string]*string{"out": &out.Stdout, "err": &out.Stderr}
+	results := make(chan error, len(texts))
+	for stream, into := range texts {
+		go func() {
+			text, err := readStream(ctx, link, id, stream)
+			*into = text
+			results <- err
+		}()
+	}
+	var errs []error
+	for range texts {
+		errs = append(errs, <-results)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return out, err
+	}
+	exit, err := link.Wait(ctx, id)
+	if err != nil {
+		return out, fmt.Errorf("wait for %s: %w", argv[0], err)
+	}
+	out.Code = exit.Code
+	return out, nil
+}
+
+// readStream reads to the end and keeps the first maxExecOutput bytes: a
+// program that prints without end is stopped by its caller's time limit.
+func readStream(ctx context.Context, link core.Link, id core.SpawnID, stream string) (string, error) {
+	r, err := link.Read(ctx, id, stream, 0)
+	if err != nil {
+		return "", fmt.Errorf("read output: %w", err)
+	}
+	defer r.Close()
+	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
+	defer stop()
+	text, err := io.ReadAll(io.LimitReader(r, maxExecOutput))
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return string(text), fmt.Errorf("read output: %w", err)
+	}
+	return string(text), nil
+}
