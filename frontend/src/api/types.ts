@@ -30,6 +30,7 @@ export type ChannelView = Channel & {
   state: ChannelState;
   running_since?: string;
   queued: number;
+  questions?: number; // open ones; the channel waits for the person
   last_event_id: number;
   last_error?: Failure | null;
 };
