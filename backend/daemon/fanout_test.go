@@ -108,7 +108,7 @@ func seen(ctx context.Context, conn *websocket.Conn, after, last uint64, stall <
 func TestPagesStayInStep(t *testing.T) {
 	p, s := openPages(t)
 	const pieces = 3000
-	want, before := "", ""
+	want := ""
 	publish := func(from, to int) {
 		for i := from; i < to; i++ {
 			delta := fmt.Sprintf("%d,", i)
@@ -119,7 +119,7 @@ func TestPagesStayInStep(t *testing.T) {
 	ctx := t.Context()
 	left := openPage(ctx, t, s, "")
 	publish(0, pieces/3)
-	before = want
+	before := want
 	if got, err := seen(ctx, left, 0, pieces/3, nil); err != nil || got != before {
 		t.Fatalf("%v: %d of %d bytes", err, len(got), len(before))
 	}

@@ -31,8 +31,8 @@ func (s *Service) Messages(ctx context.Context, ch core.Channel, session core.Se
 		return out, gone(err)
 	}
 	defer root.Close()
-	file := ""
-	if file, err = s.find(root, session); err != nil {
+	file, err := s.find(root, session)
+	if err != nil {
 		return out, gone(err)
 	}
 	f, _, err := openFile(root, file)
