@@ -33,6 +33,7 @@ stage_frontend() { build/frontend.sh test; }
 
 stage_static() {
   build/check.sh static
+  build/lint.sh go
   if have shellcheck; then build/lint.sh shell; fi
 }
 
