@@ -27,11 +27,16 @@ type Core interface {
 
 // call is Core.Call with a typed answer.
 func call[T any](ctx context.Context, c Core, method string, args ...any) (T, error) {
-	var out T
 	raw, err := c.Call(ctx, method, args...)
 	if err != nil {
-		return out, err
+		return *new(T), err
 	}
+	return answer[T](method, raw)
+}
+
+// answer decodes what a call answered.
+func answer[T any](method string, raw json.RawMessage) (T, error) {
+	var out T
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return out, core.Fail(core.CodeInternal, fmt.Errorf("decode answer of %s: %w", method, err),
 			"The running Loop gave an answer this command does not understand.", "Both may be of different versions: close that Loop and start this one.")

@@ -20,21 +20,25 @@ type channelView struct {
 }
 
 func (a *app) channelsCommand() *cobra.Command {
-	return a.listCommand("channels", "List the channels", "Channels.List", func(raw json.RawMessage) ([][]string, error) {
-		var list []channelView
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, err
+	cmd := a.listCommand("channels", "List the channels", "Channels.List", channelRows)
+	cmd.AddCommand(a.channelSearchCommand())
+	return cmd
+}
+
+func channelRows(raw json.RawMessage) ([][]string, error) {
+	var list []channelView
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	rows := [][]string{{"CHANNEL", "NAME", "STATE", "KIND", "FOLDER"}}
+	for _, c := range list {
+		state := c.State
+		if c.Queued > 0 {
+			state += fmt.Sprintf(" (%d queued)", c.Queued)
 		}
-		rows := [][]string{{"CHANNEL", "NAME", "STATE", "KIND", "FOLDER"}}
-		for _, c := range list {
-			state := c.State
-			if c.Queued > 0 {
-				state += fmt.Sprintf(" (%d queued)", c.Queued)
-			}
-			rows = append(rows, []string{string(c.ID), c.Name, state, string(c.Kind), c.Dir})
-		}
-		return rows, nil
-	})
+		rows = append(rows, []string{string(c.ID), c.Name, state, string(c.Kind), c.Dir})
+	}
+	return rows, nil
 }
 
 func (a *app) psCommand() *cobra.Command {
@@ -72,13 +76,18 @@ func (a *app) listCommand(name, short, method string, rows func(json.RawMessage)
 	return cmd
 }
 
-func (a *app) list(ctx context.Context, method string, asJSON bool, rows func(json.RawMessage) ([][]string, error)) error {
+func (a *app) list(ctx context.Context, method string, asJSON bool, rows func(json.RawMessage) ([][]string, error), args ...any) error {
 	c, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	raw, err := c.Call(ctx, method)
+	return a.listFrom(ctx, c, method, asJSON, rows, args...)
+}
+
+// listFrom prints what one call answers, as a table or as it is.
+func (a *app) listFrom(ctx context.Context, c Core, method string, asJSON bool, rows func(json.RawMessage) ([][]string, error), args ...any) error {
+	raw, err := c.Call(ctx, method, args...)
 	if err != nil {
 		return err
 	}
