@@ -71,6 +71,10 @@ export type Attempt = {
   transient?: number;
   not_before?: string;
   delay_ms?: number;
+  failure?: Failure | null; // of an earlier try, which the run ends with if this one fails too
+  compacted?: boolean;
+  latest?: boolean;
+  spent_usd?: number; // by the tries before this one
 };
 
 export type Outcome = {
