@@ -46,6 +46,29 @@ for (const theme of ["dark", "light"]) {
     await page.getByText("after").waitFor();
     await clean(page, "running");
   });
+  test(`axe ${theme}: a question, a plan, an edited queue, conversations`, o, async (page) => {
+    const prompt = page.getByRole("textbox", { name: "Prompt" });
+    const send = async (text) => { await prompt.fill(text); await page.keyboard.press("Enter"); };
+    await page.getByRole("treeitem", { name: "docs" }).click();
+    await send("it retries, then ask me");
+    await page.getByRole("radio", { name: "Postgres" }).click();
+    await clean(page, "question");
+    await page.getByRole("button", { name: "Do not answer" }).click();
+    await send("make a plan");
+    await page.getByRole("button", { name: "Request changes" }).click();
+    await clean(page, "plan");
+    await page.getByRole("button", { name: "Back" }).click();
+    await page.getByRole("button", { name: "Set aside" }).click();
+    for (const t of ["hang", "next", "after"]) await send(t);
+    await page.getByRole("button", { name: "Edit" }).last().click();
+    await page.getByRole("textbox", { name: "Edit the waiting prompt" }).waitFor();
+    await clean(page, "queue");
+    await page.getByRole("treeitem", { name: "docs" }).focus();
+    await page.keyboard.press("Shift+F10");
+    await page.getByRole("menuitem", { name: "Conversations" }).click();
+    await page.getByText("No conversation is kept here yet.").waitFor();
+    await clean(page, "conversations");
+  });
   test(`axe ${theme}: offline`, { ...o, quietErrors: true }, async (page, mock) => {
     mock.down();
     await page.getByText("Loop does not answer.").waitFor();

@@ -85,7 +85,9 @@ test("queue while running, edit, remove, stop", { speed: 10 }, async (page) => {
   await queue.getByRole("listitem").filter({ hasText: "second one" }).getByRole("button", { name: "Remove" }).click();
   await queue.getByText("second one").waitFor({ state: "detached" });
   await queue.getByRole("listitem").filter({ hasText: "third one" }).getByRole("button", { name: "Edit" }).click();
-  await until("the text is back in the box", async () => (await prompt(page).inputValue()) === "third one");
+  await until("the text is in the editor", async () => (await page.getByRole("textbox", { name: "Edit the waiting prompt" }).inputValue()) === "third one");
+  await page.keyboard.press("Escape");
+  await queue.getByText("third one").waitFor();
   await page.keyboard.press("Control+.");
   await page.getByText("Stopped").waitFor();
 });

@@ -4,6 +4,7 @@ import { run } from "./harness.mjs";
 import "./flows.mjs";
 import "./keyboard.mjs";
 import "./faults.mjs";
+import "./branches.mjs";
 import "./axe.mjs";
 
 if (!existsSync(new URL("../dist/index.html", import.meta.url))) {

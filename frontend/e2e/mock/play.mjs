@@ -1,4 +1,5 @@
 // Pretend runs: the events a real one sends, at a speed a test can choose.
+import { PLAN, QUESTIONS } from "./branches.mjs";
 import { newID } from "./world.mjs";
 
 export class Player {
@@ -21,8 +22,15 @@ export class Player {
     if (known) return known; // sent twice: the same run
     const demo = this.w.channels.get(req.channel_id)?.kind === "demo";
     const run = { run_id: req.client_id || newID(), channel_id: req.channel_id, prompt: req.prompt, state: "queued", priority: 0, demo, created_at: new Date().toISOString() };
+    const q = this.w.queues.get(run.channel_id);
+    if (req.delay_seconds) run.not_before = new Date(Date.now() + req.delay_seconds * 1000).toISOString();
+    if (req.plan) run.plan = true;
     this.w.runs.set(run.run_id, run);
-    this.w.queues.get(run.channel_id).push(run);
+    if (req.interrupt) {
+      run.priority = Math.max(0, ...q.map((r) => r.priority)) + 1;
+      q.unshift(run);
+    } else q.push(run);
+    if (req.interrupt) this.interrupt(run.channel_id);
     this.w.emit("queue.changed", run.channel_id, run.run_id, run);
     queueMicrotask(() => this.drain(run.channel_id));
     return { ...run };
@@ -31,9 +39,11 @@ export class Player {
   drain(channel) {
     if (this.held) return;
     const busy = [...this.w.runs.values()].some((r) => r.channel_id === channel && (r.state === "starting" || r.state === "running"));
-    const run = this.w.queues.get(channel)?.[0];
-    if (busy || !run) return;
-    this.w.queues.get(channel).shift();
+    const q = this.w.queues.get(channel) ?? [];
+    const now = Date.now();
+    const run = q.find((r) => !r.not_before || Date.parse(r.not_before) <= now);
+    if (busy || !run || run.hold_until || this.w.parked(channel)) return;
+    q.splice(q.indexOf(run), 1);
     run.state = "starting";
     run.started_at = new Date().toISOString();
     this.w.emit("queue.changed", channel, run.run_id, run);
@@ -96,7 +106,7 @@ export class Player {
     }
     this.w.live.delete(run.channel_id);
     if (kind === "thinking") this.w.emit("agent.thinking", run.channel_id, run.run_id, { msg_id: msgId, text });
-    else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: msgId, content: text, is_bot: true });
+    else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: msgId, content: text, is_bot: true, uuid: newID() });
     return msgId;
   }
 
@@ -113,6 +123,22 @@ export class Player {
     const p = run.prompt.toLowerCase();
     if (p.includes("401")) {
       this.end(run, "failed", { failure: { code: "model_auth", cause: "The model refused the key (401).", remedy: "Check the key in the settings; it may have been revoked.", detail: "POST https://api.anthropic.com/v1/messages: 401\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}" }, exit_code: 1 });
+      return;
+    }
+    if (p.includes("retries")) {
+      this.w.emit("agent.todos", run.channel_id, run.run_id, { todos: [{ content: "Read the code", status: "completed" }, { content: "Move the lock", status: "in_progress" }, { content: "Test it", status: "pending" }] });
+      this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 2, kind: "transient", reason: "The model is overloaded (529).", delay_ms: 5000 });
+      this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 3, kind: "compact", reason: "The conversation has become too long for the model." });
+      this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 4, kind: "compacted" });
+    }
+    if (p.includes("ask me")) {
+      this.w.ask(run, "ask_user", { questions: QUESTIONS });
+      this.end(run, "done", { stop_reason: "ask_user", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
+      return;
+    }
+    if (p.includes("make a plan")) {
+      this.w.ask(run, "exit_plan", { plan: PLAN, planFilePath: "/home/ana/.claude/plans/lock.md" });
+      this.end(run, "done", { stop_reason: "exit_plan", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
       return;
     }
     if (p.includes("hang")) {
@@ -134,6 +160,13 @@ export class Player {
     await this.tool(run, "mcp__loop__send_message", { content: "The program works." }, "sent", 60);
     await this.stream(run, "text", "It works. The program counts words and prints the three most common:\n\n```python\nfor word, n in collections.Counter(words).most_common(3):\n    print(f\"{n:4} {word}\")\n```\n\nFor `to be or not to be` it printed **to** and **be** twice each, and *or* once. The file is `words.py`.");
     this.end(run, "done", { result: "It works.", model: "claude-sonnet-4-5-20250929", num_turns: 4, cost_usd: 0.0184, session_id: newID() });
+  }
+
+  /** Stops what is under way, so that the first of the queue begins. */
+  interrupt(channel) {
+    const active = [...this.w.runs.values()].find((r) => r.channel_id === channel && (r.state === "starting" || r.state === "running"));
+    if (active) this.cancel(active.run_id);
+    else this.drain(channel);
   }
 
   cancel(id) {

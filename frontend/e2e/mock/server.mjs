@@ -6,6 +6,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
 import { failedRun, flakyTest, long } from "./history.mjs";
+import { branchCalls } from "./branches.mjs";
 import { Player } from "./play.mjs";
 import { fail, newID, World } from "./world.mjs";
 
@@ -45,6 +46,7 @@ function calls(w, play) {
   const need = (id) => w.channels.get(id) ?? (() => { throw fail("not_found", "That channel is not there any more.", "Choose another one."); })();
   const parent = (p) => p.replace(/\/[^/]*$/, "") || "/";
   return {
+    ...branchCalls(w, play),
     "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
     "Channels.Add": (dir, name) => {
       if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");

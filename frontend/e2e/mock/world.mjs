@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 
 export const newID = () => randomBytes(16).toString("hex");
-const STORED = new Set(["message.created", "agent.thinking", "tool.use", "tool.result", "agent.activity", "agent.status", "run.notice", "agent.raw"]);
+const STORED = new Set(["message.created", "agent.thinking", "tool.use", "tool.result", "agent.activity", "agent.status", "run.notice", "agent.raw", "run.attempt", "agent.ask_user", "agent.exit_plan", "agent.ask_resolved", "agent.plan_resolved", "agent.todos", "message.updated", "message.deleted"]);
 
 export function fail(code, cause, remedy, detail) {
   return Object.assign(new Error(cause), { failure: { code, cause, remedy, detail } });
@@ -21,6 +21,8 @@ export class World {
     this.live = new Map(); // channel → LiveMessage
     this.runs = new Map();
     this.queues = new Map();
+    this.questions = new Map();
+    this.sessions = new Map(); // channel → conversations kept
     this.containers = [];
     this.listeners = new Set();
     this.cost = 0;
@@ -83,7 +85,8 @@ export class World {
     const active = runs.find((r) => r.state === "starting" || r.state === "running");
     const last = runs.findLast((r) => r.ended_at);
     const queued = this.queues.get(ch.channel_id)?.length ?? 0;
-    const state = ch.state ?? (active ? "working" : queued ? "queued" : !last || last.state === "cancelled" ? "idle" : last.state === "done" ? "done" : "failed");
+    const asks = [...this.questions.values()].some((q) => q.state === "open" && q.channel_id === ch.channel_id);
+    const state = ch.state ?? (asks ? "needs_you" : active ? "working" : queued ? "queued" : !last || last.state === "cancelled" ? "idle" : last.state === "done" ? "done" : "failed");
     return { ...ch, state, running_since: active?.started_at, queued, last_event_id: this.events.get(ch.channel_id)?.at(-1)?.id ?? 0, last_error: last?.outcome?.failure ?? null };
   }
 
@@ -92,6 +95,18 @@ export class World {
       seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
       containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet",
     };
+  }
+
+  /** The agent asks; the channel is parked until it is answered. */
+  ask(run, kind, more) {
+    const q = { question_id: newID(), channel_id: run.channel_id, run_id: run.run_id, kind, state: "open", tool_use_id: newID(), created_at: new Date(this.now()).toISOString(), ...more };
+    this.questions.set(q.question_id, q);
+    this.emit(kind === "exit_plan" ? "agent.exit_plan" : "agent.ask_user", run.channel_id, run.run_id, { ...q });
+    return q;
+  }
+
+  parked(channel) {
+    return [...this.questions.values()].some((q) => q.state === "open" && q.channel_id === channel);
   }
 
   timeline(id, before, limit) {

@@ -1,6 +1,7 @@
 // The bind list: what the page may ask of Loop. One function per bound method.
 import type {
-  ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, Run, Snapshot, TimelinePage,
+  Answer, ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, PromptOptions, Question, Run, SessionInfo, SessionMessage,
+  SessionStart, Snapshot, ThreadRequest, TimelinePage, WorktreeRequest,
 } from "./types";
 import { toFailure } from "./failure";
 
@@ -26,14 +27,28 @@ export function makeApi(invoke: Invoke) {
         call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
       pickFolder: () => call<string>("Channels", "PickFolder"),
       folders: (path: string) => call<FolderList>("Channels", "Folders", path),
+      createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
+      createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),
+      removeTree: (id: string, removeFiles: boolean) => call<null>("Channels", "RemoveTree", id, removeFiles),
+      sessions: (id: string) => call<SessionInfo[] | null>("Channels", "Sessions", id),
+      setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
+      messages: (id: string, sessionID: string) => call<SessionMessage[] | null>("Channels", "Messages", id, sessionID),
+      forkAt: (id: string, start: SessionStart, name: string) => call<ChannelView>("Channels", "ForkAt", id, start, name),
       history: (id: string, limit: number) => call<string[] | null>("Channels", "History", id, limit),
     },
     runs: {
-      prompt: (clientID: string, channelID: string, prompt: string) =>
-        call<Run>("Runs", "Prompt", { client_id: clientID, channel_id: channelID, prompt }),
+      prompt: (clientID: string, channelID: string, prompt: string, options: PromptOptions = {}) =>
+        call<Run>("Runs", "Prompt", { client_id: clientID, channel_id: channelID, prompt, ...options }),
       cancel: (runID: string) => call<null>("Runs", "Cancel", runID),
       remove: (runID: string) => call<null>("Runs", "Remove", runID),
       retry: (runID: string) => call<Run>("Runs", "Retry", runID),
+      edit: (runID: string, prompt: string) => call<Run>("Runs", "Edit", runID, prompt),
+      hold: (runID: string) => call<Run>("Runs", "Hold", runID),
+      release: (runID: string) => call<null>("Runs", "Release", runID),
+      reorder: (channelID: string, runIDs: string[]) => call<Run[] | null>("Runs", "Reorder", channelID, runIDs),
+      steer: (runID: string) => call<null>("Runs", "Steer", runID),
+      questions: () => call<Question[] | null>("Runs", "Questions"),
+      answer: (id: string, answer: Answer) => call<Question>("Runs", "Answer", id, answer),
     },
     system: {
       snapshot: () => call<Snapshot>("System", "Snapshot"),

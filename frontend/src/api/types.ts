@@ -44,6 +44,7 @@ export type Run = {
   author_id?: string;
   state: RunState;
   priority: number;
+  rank?: number; // among those of one priority
   demo: boolean;
   script?: string;
   created_at: string;
@@ -257,3 +258,30 @@ export type Question = {
   resolved_at?: string;
   answer?: Answer;
 };
+
+/** How a prompt is sent, besides its text. */
+export type PromptOptions = {
+  interrupt?: boolean; // before everything that waits; the run under way is stopped
+  delay_seconds?: number;
+  plan?: boolean; // plan first, and ask for approval
+  session?: SessionStart;
+};
+
+export type ThreadRequest = { parent_id: ChannelID; name: string; session?: SessionStart };
+export type WorktreeRequest = { parent_id: ChannelID; branch: string; name: string; base: string };
+
+/** A conversation that the agent keeps in a channel's state. */
+export type SessionInfo = {
+  session_id: string;
+  title: string;
+  model?: string;
+  dir?: string;
+  branch?: string;
+  messages: number;
+  size_bytes: number;
+  updated_at: string;
+  current?: boolean;
+  demo?: boolean;
+};
+
+export type SessionMessage = { uuid: string; role: string; text: string; at: string };

@@ -1,7 +1,8 @@
 // What the frame around the timeline shows: channels, engine, image, config.
 import type {
-  Channel, ChannelID, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Run, Snapshot, Status,
+  Channel, ChannelID, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
+import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 
 export type FrameState = {
@@ -18,19 +19,20 @@ export type FrameState = {
   costToday: number;
   gate: string;
   activeRuns: Record<ChannelID, string>;
+  questions: Question[]; // open ones, of all channels
   queuedRuns: Record<string, boolean>; // since the snapshot: true while counted, false once it left
 };
 
 export const emptyFrame: FrameState = {
   ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
-  config: null, costToday: 0, gate: "", activeRuns: {}, queuedRuns: {},
+  config: null, costToday: 0, gate: "", activeRuns: {}, questions: [], queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
     ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
     channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
-    activeRuns: f.activeRuns, queuedRuns: {},
+    activeRuns: f.activeRuns, questions: f.questions, queuedRuns: {},
   };
 }
 
@@ -61,6 +63,8 @@ export function applyEvents(f: FrameState, batch: LoopEvent[]): FrameState {
   for (const ev of batch) {
     if (ev.seq && ev.seq <= next.seq) continue;
     next = apply(next, ev);
+    const questions = applyQuestions(next.questions, [ev]);
+    if (questions !== next.questions) next = { ...next, questions };
     if (ev.seq) next = { ...next, seq: ev.seq };
   }
   return next;
@@ -87,6 +91,11 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
       const gone = ev.data as Partial<Container> | undefined;
       return { ...f, containers: f.containers.filter((c) => c.container_id !== gone?.container_id) };
     }
+    case "agent.ask_user":
+    case "agent.exit_plan":
+    case "agent.ask_resolved":
+    case "agent.plan_resolved":
+      return waiting(f, ev);
     case "queue.changed":
       return queue(f, ev.data as Run);
     case "agent.status":
@@ -107,6 +116,15 @@ function upsertContainer(list: Container[], c: Container | undefined): Container
   if (!c?.container_id && !c?.container_name) return list;
   const same = (x: Container) => (c.container_id && x.container_id === c.container_id) || (c.container_name && x.container_name === c.container_name);
   return list.some(same) ? list.map((x) => (same(x) ? { ...x, ...c } : x)) : [...list, c];
+}
+
+/** A channel needs the person from the question to its answer. */
+function waiting(f: FrameState, ev: LoopEvent): FrameState {
+  const ch = ev.channel_id ?? "";
+  if (ASKED.has(ev.type) && (ev.data as Question | undefined)?.state === "open") return patch(f, ch, (c) => ({ ...c, state: "needs_you" }));
+  const id = (ev.data as Question | undefined)?.question_id;
+  if (!RESOLVED.has(ev.type) || f.questions.some((q) => q.channel_id === ch && q.question_id !== id)) return f;
+  return patch(f, ch, (c) => (c.state === "needs_you" ? { ...c, state: c.queued > 0 ? "queued" : f.activeRuns[ch] ? "working" : "idle" } : c));
 }
 
 /** Each run joins and leaves the count once; the snapshot's count is the base. */
@@ -137,11 +155,12 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
       if (next.queued > 0) next.state = "queued";
+      if (f.questions.some((q) => q.channel_id === ch)) next.state = "needs_you";
       next.running_since = undefined;
       next.last_error = s.state === "done" || s.state === "cancelled" ? null : (s.failure ?? null);
     } else if (s.state !== "queued") {
       if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();
-      next.state = "working";
+      if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = "working";
     }
     return next;
   });

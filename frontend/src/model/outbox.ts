@@ -1,11 +1,12 @@
 // Prompts on their way: kept until Loop confirms them, so that no text is lost
 // and sending again is harmless (the client id becomes the run's id).
-import type { ChannelID, Failure } from "../api/types";
+import type { ChannelID, Failure, PromptOptions } from "../api/types";
 
 export type Letter = {
   clientId: string;
   channelId: ChannelID;
   prompt: string;
+  options?: PromptOptions;
   at: number;
   state: "sending" | "failed";
   failure: Failure | null;

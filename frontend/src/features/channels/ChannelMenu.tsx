@@ -1,4 +1,4 @@
-import { Copy, Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Copy, Ellipsis, GitBranch, History, MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import type { ChannelView } from "../../api/types";
@@ -6,6 +6,8 @@ import { visible } from "../../model/text";
 import { copyText } from "../../shell/clipboard";
 import { IconButton, Kbd } from "../../ui/Button";
 import { openDialog, toast } from "../frame/actions";
+import type { Dialog } from "../../model/stores";
+import { newThread } from "../frame/branches";
 
 /**
  * What can be done with a channel. In the tree a button may not stand beside an
@@ -26,7 +28,7 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
     return () => el?.removeEventListener("contextmenu", show);
   }, []);
   // A dialog that the menu opens must get the focus, not the button behind it.
-  const open = (d: "rename" | "remove") => setTimeout(() => openDialog(d, channel.channel_id));
+  const open = (d: Dialog) => setTimeout(() => openDialog(d, channel.channel_id));
   return (
     <DropdownMenu.Root modal={false} open={shown} onOpenChange={setShown}>
       <DropdownMenu.Trigger asChild>
@@ -39,6 +41,18 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
           e.preventDefault();
           row()?.querySelector<HTMLElement>(".row-main")?.focus({ preventScroll: true });
         }}>
+          <DropdownMenu.Item className="menu-item" onSelect={() => setTimeout(() => void newThread(channel.channel_id))}>
+            <MessageSquarePlus size={14} aria-hidden /> New thread
+          </DropdownMenu.Item>
+          {channel.kind !== "demo" && (
+            <DropdownMenu.Item className="menu-item" onSelect={() => open("worktree")}>
+              <GitBranch size={14} aria-hidden /> New worktree
+            </DropdownMenu.Item>
+          )}
+          <DropdownMenu.Item className="menu-item" onSelect={() => open("sessions")}>
+            <History size={14} aria-hidden /> Conversations
+          </DropdownMenu.Item>
+          <DropdownMenu.Separator className="menu-line" />
           <DropdownMenu.Item className="menu-item" onSelect={() => open("rename")}>
             <Pencil size={14} aria-hidden /> Rename <Kbd>F2</Kbd>
           </DropdownMenu.Item>

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../../model/stores";
 import { RemoveDialog, RenameDialog } from "../channels/ChannelDialogs";
+import { WorktreeDialog } from "../channels/WorktreeDialog";
 import { Palette } from "../palette/Palette";
 import { closeDialog } from "./actions";
 
@@ -14,6 +15,7 @@ const loaders = {
   DoctorDialog: () => import("../doctor/DoctorDialog").then((m) => m.DoctorDialog),
   ContainersDialog: () => import("../containers/ContainersDialog").then((m) => m.ContainersDialog),
   ImageDialog: () => import("../image/ImageDialog").then((m) => m.ImageDialog),
+  SessionsDialog: () => import("../sessions/SessionsDialog").then((m) => m.SessionsDialog),
   ShortcutsDialog: () => import("../palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
@@ -30,6 +32,7 @@ const FolderDialog = later(loaders.FolderDialog);
 const DoctorDialog = later(loaders.DoctorDialog);
 const ContainersDialog = later(loaders.ContainersDialog);
 const ImageDialog = later(loaders.ImageDialog);
+const SessionsDialog = later(loaders.SessionsDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
@@ -59,6 +62,10 @@ export function Dialogs() {
         return <ImageDialog onClose={closeDialog} />;
       case "shortcuts":
         return <ShortcutsDialog onClose={closeDialog} />;
+      case "worktree":
+        return channel ? <WorktreeDialog channel={channel} onClose={closeDialog} /> : null;
+      case "sessions":
+        return <SessionsDialog onClose={closeDialog} />;
       case "rename":
         return channel ? <RenameDialog channel={channel} onClose={closeDialog} /> : null;
       case "remove":

@@ -5,6 +5,7 @@ import { connectionStore, frameStore } from "../../model/stores";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
 import { openDialog } from "./actions";
+import { nextNeed } from "./branches";
 import { session } from "./session";
 
 export function StatusBar() {
@@ -31,10 +32,10 @@ export function StatusBar() {
       )}
       {queued > 0 && <span className="status-item">{queued} queued</span>}
       {needs > 0 && (
-        <span className="status-item need">
+        <button type="button" className="status-item need" onClick={nextNeed} title="Go to the next one (F8)" aria-keyshortcuts="F8">
           <TriangleAlert size={13} aria-hidden />
           {needs} {needs === 1 ? "needs" : "need"} you
-        </span>
+        </button>
       )}
       {f.gate && (
         <button type="button" className="status-item need" onClick={() => openDialog("doctor")} title="Nothing stops at the kernel to ask you yet. The container is the only wall.">

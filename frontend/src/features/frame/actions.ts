@@ -1,5 +1,5 @@
 // What a person can do from anywhere: the palette, the shortcuts and the buttons share these.
-import type { ChannelID } from "../../api/types";
+import type { ChannelID, PromptOptions } from "../../api/types";
 import { toFailure } from "../../api/failure";
 import { draftsStore, frameStore, timelineOf, timelinesStore, viewStore } from "../../model/stores";
 import type { Dialog } from "../../model/stores";
@@ -82,10 +82,10 @@ export function step(by: number) {
   if (next) select(next.channel_id);
 }
 
-export function send(channelId: ChannelID, prompt: string) {
+export function send(channelId: ChannelID, prompt: string, options: PromptOptions = {}) {
   const text = prompt.trim();
   if (!text) return;
-  void session().deliverLetter({ clientId: newId(), channelId, prompt: text, at: Date.now(), state: "sending", failure: null });
+  void session().deliverLetter({ clientId: newId(), channelId, prompt: text, options, at: Date.now(), state: "sending", failure: null });
 }
 
 export function newId(): string {

@@ -35,8 +35,9 @@ export function startSession(bridge: Bridge) {
     const run = ++snapshotRun;
     held = held ?? [];
     try {
-      const s = await api.system.snapshot();
+      const [s, questions] = await Promise.all([api.system.snapshot(), api.runs.questions()]);
       if (run !== snapshotRun) return;
+      frameStore.setState({ questions: questions ?? [] });
       const waiting = held ?? [];
       held = null;
       const fresh = fromSnapshot(frameStore.getState(), s);
@@ -151,7 +152,7 @@ export function startSession(bridge: Bridge) {
   async function deliverLetter(letter: outbox.Letter) {
     setLetters(outbox.put(outboxStore.getState().letters, { ...letter, state: "sending", failure: null }));
     try {
-      const run = await api.runs.prompt(letter.clientId, letter.channelId, letter.prompt);
+      const run = await api.runs.prompt(letter.clientId, letter.channelId, letter.prompt, letter.options);
       setLetters(outbox.confirmed(outboxStore.getState().letters, letter.clientId));
       // The event may be on its way still; the answer says the same thing.
       if (run?.state === "queued") setTimeline(letter.channelId, (t) => receive(t, [localQueueEvent(run, t.built.runs)]));

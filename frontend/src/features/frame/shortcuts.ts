@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { viewStore } from "../../model/stores";
 import { isMac, keys, mod, MOD } from "../../ui/keys";
+import { nextNeed } from "./branches";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
 export const SHORTCUTS: { keys: string; does: string }[] = [
@@ -15,6 +16,9 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "j k", does: "Next or previous item in the timeline" },
   { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
   { keys: "c", does: "Copy the item" },
+  { keys: "f", does: "New thread that goes on from the agent's message" },
+  { keys: "F8", does: "Next channel that needs you" },
+  { keys: keys(MOD, "Enter"), does: "In the prompt box: stop the run and send at once" },
   { keys: "Shift Enter", does: "New line in the prompt box" },
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
 ];
@@ -54,6 +58,7 @@ export function useShortcuts() {
         return;
       }
       if (dialog) return;
+      if (e.key === "F8") return run(nextNeed);
       if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
       if (e.altKey && !e.ctrlKey && !e.metaKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
         return run(() => step(e.key === "ArrowUp" ? -1 : 1));

@@ -1,4 +1,4 @@
-import { Boxes, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus } from "lucide-react";
+import { Boxes, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -10,6 +10,7 @@ import { keys, MOD } from "../../ui/keys";
 import { useReturnFocus } from "../../ui/useReturnFocus";
 import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
+import { newThread, nextNeed } from "../frame/branches";
 import "./palette.css";
 
 /** Everything by name: channels first, then what can be done. */
@@ -38,7 +39,7 @@ export function Palette() {
                 <Command.Group heading="Channels">
                   {channels.map((c) => (
                     <Command.Item key={c.channel_id} value={`${c.name} ${c.channel_id}`} keywords={[c.dir]} onSelect={run(() => { select(c.channel_id); focusPrompt(); })}>
-                      {c.kind === "demo" ? <Play size={14} aria-hidden /> : <Folder size={14} aria-hidden />}
+                      <KindIcon kind={c.kind} />
                       <span>{visible(c.name)}</span>
                       <span className="palette-dir mono ellipsis">{visible(c.dir)}</span>
                       <StateWord state={c.state} since={c.running_since} queued={c.queued} />
@@ -49,12 +50,16 @@ export function Palette() {
               {current && (
                 <Command.Group heading="This channel">
                   {current.state === "working" && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
+                  <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
+                  {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
+                  <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
                   <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keys(MOD, "L")} onSelect={run(focusPrompt)} />
                   <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
                   <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
                 </Command.Group>
               )}
               <Command.Group heading="Loop">
+                <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(nextNeed)} />
                 <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
                 <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
                 <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
@@ -77,6 +82,19 @@ export function Palette() {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+function KindIcon({ kind }: { kind: string }) {
+  switch (kind) {
+    case "demo":
+      return <Play size={14} aria-hidden />;
+    case "thread":
+      return <MessageSquare size={14} aria-hidden />;
+    case "worktree":
+      return <GitBranch size={14} aria-hidden />;
+    default:
+      return <Folder size={14} aria-hidden />;
+  }
 }
 
 function Item({ icon, name, hint, onSelect }: { icon: ReactNode; name: string; hint?: string; onSelect(): void }) {

@@ -2,18 +2,20 @@ import { ArrowUp, Sparkles, Square } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
-import type { ChannelID } from "../../api/types";
+import type { ChannelID, PromptOptions } from "../../api/types";
 import { modelName } from "../../model/format";
 import { connectionStore, draftsStore, frameStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { activeRun } from "../../model/timeline/state";
 import { Button, Kbd } from "../../ui/Button";
-import { composing, keys, MOD } from "../../ui/keys";
+import { composing, keys, mod, MOD } from "../../ui/keys";
 import { send, stopRun } from "../frame/actions";
 import { draftOf, setDraft } from "../frame/drafts";
 import { session } from "../frame/session";
+import { QuestionCard } from "../question/QuestionCard";
 import { Banner } from "./Banner";
 import { QueueList } from "./QueueList";
+import { SendOptions } from "./SendOptions";
 import "./prompt.css";
 
 const HISTORY = 50; // prompts of this channel within reach of the arrow keys
@@ -24,7 +26,9 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const lastModel = useStore(timelinesStore, (all) => Object.values(timelineOf(all, channelId).built.runs).findLast((r) => r.model)?.model ?? "");
   const online = useStore(connectionStore, (c) => c.state === "online");
   const text = useStore(draftsStore, (d) => draftOf(d, channelId));
+  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const [stopping, setStopping] = useState("");
+  const [plan, setPlan] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
   const busy = running !== "" || channel?.state === "working";
@@ -47,9 +51,10 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     );
   }, [channelId, running]);
 
-  function submit() {
+  function submit(options: PromptOptions = {}) {
     if (!text.trim()) return;
-    send(channelId, text);
+    send(channelId, text, plan ? { ...options, plan } : options);
+    setPlan(false);
     history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
     change("");
   }
@@ -83,7 +88,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     if (composing(e)) return;
     if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
       e.preventDefault();
-      submit();
+      submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
     } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && walk(true)) e.preventDefault();
     else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && walk(false)) e.preventDefault();
   }
@@ -92,6 +97,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     <div className="composer">
       <div className="column">
       <Banner channelId={channelId} />
+      <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
       <div className="prompt-box" data-region="prompt">
         <textarea
@@ -99,7 +105,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           data-prompt
           rows={1}
           value={text}
-          placeholder={busy ? "Say what comes next; it waits in the queue" : "Ask for a change"}
+          placeholder={parked ? "The agent waits for your answer above; a prompt waits until then" : busy ? "Say what comes next; it waits in the queue" : "Ask for a change"}
           aria-label="Prompt"
           spellCheck
           onChange={(e) => { history.current.at = -1; change(e.target.value); }}
@@ -111,8 +117,10 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
             {channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}
           </span>
           {lastModel && channel?.kind !== "demo" && <span className="chip">{modelName(visible(lastModel))}</span>}
+          {plan && <span className="chip">Plan first</span>}
+          {channel?.next_session?.mode && <NextSession mode={channel.next_session.mode} />}
           <span className="prompt-hint">
-            <Kbd>Enter</Kbd> {busy ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
+            <Kbd>Enter</Kbd> {busy || parked ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
           </span>
           {busy && (
             <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
@@ -121,13 +129,20 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
               <Kbd>{keys(MOD, ".")}</Kbd>
             </Button>
           )}
-          <Button look="primary" disabled={!text.trim()} onClick={submit} title={online ? undefined : "Goes out on reconnect"}>
+          <Button look="primary" disabled={!text.trim()} onClick={() => submit()} title={online ? undefined : "Goes out on reconnect"}>
             <ArrowUp size={14} aria-hidden />
-            {busy ? "Queue" : "Send"}
+            {busy || parked ? "Queue" : "Send"}
           </Button>
+          <SendOptions busy={busy} disabled={!text.trim()} plan={plan} onPlan={setPlan} onSend={submit} />
         </div>
       </div>
       </div>
     </div>
   );
+}
+
+const NEXT: Record<string, string> = { fork: "Begins a copy of the conversation", fresh: "Begins a new conversation", resume: "Goes on with an earlier conversation" };
+
+function NextSession({ mode }: { mode: string }) {
+  return <span className="chip">{NEXT[mode] ?? mode}</span>;
 }

@@ -1,43 +1,63 @@
-import { Clock3, Pencil, RotateCw, TriangleAlert, X } from "lucide-react";
+import { RotateCw, TriangleAlert, Pencil } from "lucide-react";
+import type { DragEvent } from "react";
+import { useState } from "react";
 import { useStore } from "zustand";
 import { OFFLINE } from "../../api/failure";
 import type { ChannelID } from "../../api/types";
-import { outboxStore, timelineOf, timelinesStore } from "../../model/stores";
-import { activeRun } from "../../model/timeline/state";
+import type { Letter } from "../../model/outbox";
+import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
+import { activeRun, waitsLonger } from "../../model/timeline/state";
 import { oneLine } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
-import { SafeText } from "../../ui/SafeText";
 import { Spinner } from "../../ui/Mark";
-import { removeQueued } from "../frame/actions";
+import { reorder } from "../frame/queue";
 import { session } from "../frame/session";
+import { QueueRow } from "./QueueRow";
 
 /** Prompts that wait: queued by Loop, or on their way to it. */
 export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(text: string): void }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letters = useStore(outboxStore, (o) => o.letters);
+  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
+  const [dragged, setDragged] = useState("");
   const mine = letters.filter((l) => l.channelId === channelId);
   const idle = !activeRun(t);
   // The prompt that is about to begin is shown in the timeline already.
-  const queue = idle ? t.queue.slice(1) : t.queue;
+  const about = idle && !parked && t.queue[0] && !waitsLonger(t.queue[0]);
+  const queue = about ? t.queue.slice(1) : t.queue;
   const sending = mine.filter((l) => l.state === "sending").slice(idle && t.queue.length === 0 ? 1 : 0);
   const failed = mine.filter((l) => l.state === "failed");
   if (queue.length + sending.length + failed.length === 0) return null;
+
+  /** The whole order goes to Loop: it refuses one that is no longer the queue. */
+  const move = (from: number, to: number) => {
+    if (from === to || to < 0 || to >= queue.length) return;
+    const ids = t.queue.map((r) => r.run_id);
+    const shift = t.queue.length - queue.length;
+    const [id] = ids.splice(from + shift, 1);
+    if (!id) return;
+    ids.splice(to + shift, 0, id);
+    void reorder(channelId, ids);
+  };
+
   return (
     <ul className="queue" aria-label="Waiting prompts">
       {queue.map((r, i) => (
-        <li key={r.run_id}>
-          <Clock3 size={13} aria-hidden />
-          <span className="queue-word">{i === 0 ? "next" : "queued"}</span>
-          <span className="queue-text ellipsis" title={r.prompt}>
-            <SafeText text={oneLine(r.prompt)} />
-          </span>
-          <IconButton small name="Edit: take it out of the queue and into the prompt box" onClick={() => void removeQueued(r.run_id).then(() => onEdit(r.prompt))}>
-            <Pencil size={13} />
-          </IconButton>
-          <IconButton small name="Remove from the queue" onClick={() => void removeQueued(r.run_id)}>
-            <X size={14} />
-          </IconButton>
-        </li>
+        <QueueRow key={r.run_id} run={r} place={i} of={queue.length} parked={parked} onMove={(to) => move(i, to)} drag={{
+          draggable: true,
+          onDragStart: (e: DragEvent) => {
+            setDragged(r.run_id);
+            e.dataTransfer.effectAllowed = "move";
+            e.dataTransfer.setData("text/plain", oneLine(r.prompt));
+          },
+          onDragEnd: () => setDragged(""),
+          onDragOver: (e: DragEvent) => dragged && e.preventDefault(),
+          onDrop: (e: DragEvent) => {
+            e.preventDefault();
+            const from = queue.findIndex((x) => x.run_id === dragged);
+            if (from >= 0) move(from, i);
+          },
+        }} />
       ))}
       {sending.map((l) => (
         <li key={l.clientId}>
@@ -47,21 +67,27 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
         </li>
       ))}
       {failed.map((l) => (
-        <li key={l.clientId} className="bad">
-          <TriangleAlert size={13} aria-hidden />
-          <span className="queue-word">{l.failure?.code === OFFLINE ? "waiting to send" : "not sent"}</span>
-          <span className="queue-text ellipsis" title={`${l.failure?.cause ?? ""}\n${l.failure?.remedy ?? ""}`}>
-            {l.failure?.code !== OFFLINE && <strong>{l.failure?.cause} </strong>}
-            {oneLine(l.prompt)}
-          </span>
-          <Button look="small" onClick={() => void session().deliverLetter(l)}>
-            <RotateCw size={12} aria-hidden /> Send again
-          </Button>
-          <IconButton small name="Put it back into the prompt box" onClick={() => { session().dropLetter(l.clientId); onEdit(l.prompt); }}>
-            <Pencil size={13} />
-          </IconButton>
-        </li>
+        <Failed key={l.clientId} letter={l} onEdit={onEdit} />
       ))}
     </ul>
+  );
+}
+
+function Failed({ letter: l, onEdit }: { letter: Letter; onEdit(text: string): void }) {
+  return (
+    <li className="bad">
+      <TriangleAlert size={13} aria-hidden />
+      <span className="queue-word">{l.failure?.code === OFFLINE ? "waiting to send" : "not sent"}</span>
+      <span className="queue-text ellipsis" title={`${l.failure?.cause ?? ""}\n${l.failure?.remedy ?? ""}`}>
+        {l.failure?.code !== OFFLINE && <strong>{l.failure?.cause} </strong>}
+        {oneLine(l.prompt)}
+      </span>
+      <Button look="small" onClick={() => void session().deliverLetter(l)}>
+        <RotateCw size={12} aria-hidden /> Send again
+      </Button>
+      <IconButton small name="Put it back into the prompt box" onClick={() => { session().dropLetter(l.clientId); onEdit(l.prompt); }}>
+        <Pencil size={13} />
+      </IconButton>
+    </li>
   );
 }

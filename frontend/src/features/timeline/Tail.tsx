@@ -1,9 +1,9 @@
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { elapsed } from "../../model/format";
-import { outboxStore, timelineOf, timelinesStore } from "../../model/stores";
+import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
-import { activeRun } from "../../model/timeline/state";
+import { activeRun, waitsLonger } from "../../model/timeline/state";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
 import { Starting } from "./rows/StartRow";
@@ -12,15 +12,17 @@ import { Starting } from "./rows/StartRow";
 export function Tail({ channelId }: { channelId: ChannelID }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letter = useStore(outboxStore, (o) => o.letters.find((l) => l.channelId === channelId && l.state === "sending"));
+  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const run = activeRun(t);
   const now = useNow(Boolean(run));
   if (!run) {
-    const next = t.queue[0]?.prompt ?? letter?.prompt;
+    const first = t.queue.find((r) => !waitsLonger(r));
+    const next = parked ? undefined : (first?.prompt ?? letter?.prompt);
     if (next === undefined) return <div className="tail-space" />;
     return (
       <div className="column">
         <div className="item prompt"><div className="main"><div className="bubble"><p>{next}</p></div></div></div>
-        <Starting word={t.queue.length > 0 ? "Starting" : "Sending"} />
+        <Starting word={first ? "Starting" : "Sending"} />
       </div>
     );
   }

@@ -11,6 +11,7 @@ import { activeRun, shownItems } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { toast } from "../frame/actions";
+import { forkFrom } from "../frame/branches";
 import { session } from "../frame/session";
 import { copyText } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
@@ -101,6 +102,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       " ": () => isFoldable(it) && toggle(it.key),
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
+      f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
       c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : "The clipboard did not take it.")),
     };
     const f = act[e.key];

@@ -1,10 +1,12 @@
 // An item as plain text: for the clipboard and for a screen reader's name.
 import { failureText, safeJSON } from "../../api/failure";
+import type { Status } from "../../api/types";
 import { clock } from "./clock";
 import { duration, money, modelName } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
 import type { Item } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
+import { attemptWords, questionWords } from "./rows/RunRows";
 
 export function itemText(it: Item): string {
   switch (it.kind) {
@@ -24,17 +26,29 @@ export function itemText(it: Item): string {
       return it.steps.map((s) => `${clock(s.at)} ${s.step}`).join("\n");
     case "end":
       return [endWords(it), it.failure && failureText(it.failure)].filter(Boolean).join("\n");
+    case "attempt":
+      return attemptWords(it);
+    case "question":
+      return it.question.kind === "exit_plan" ? [it.question.plan, questionWords(it)].join("\n\n") : questionWords(it);
+    case "todos":
+      return it.todos.map((t) => `[${t.state === "completed" ? "x" : " "}] ${t.text}`).join("\n");
     case "raw":
       return safeJSON({ type: it.type, data: it.data });
   }
 }
 
+const ASKS: Record<string, string> = { ask_user: "Asked you", exit_plan: "Made a plan" };
+
+export function endWord(s: Status): string {
+  if (s.state === "done") return ASKS[s.stop_reason ?? ""] ?? "Done";
+  return s.state === "cancelled" ? "Stopped" : s.state === "interrupted" ? "Interrupted" : "Failed";
+}
+
 export function endWords(it: Extract<Item, { kind: "end" }>): string {
   const s = it.status;
-  const word = s.state === "done" ? "Done" : s.state === "cancelled" ? "Stopped" : s.state === "interrupted" ? "Interrupted" : "Failed";
   const ms = s.duration_ms || (it.startedAt ? it.at - it.startedAt : 0);
   return [
-    word,
+    endWord(s),
     s.model ? modelName(s.model) : "",
     ms ? duration(ms) : "",
     s.num_turns ? `${s.num_turns} ${s.num_turns === 1 ? "turn" : "turns"}` : "",
@@ -62,6 +76,12 @@ export function itemLabel(it: Item): string {
       return endWords(it);
     case "activity":
       return visible(`${it.name.replaceAll("_", " ")}: ${it.text}`.slice(0, 200));
+    case "attempt":
+      return visible(attemptWords(it));
+    case "question":
+      return visible(questionWords(it).slice(0, 200));
+    case "todos":
+      return `Steps, ${it.todos.filter((t) => t.state === "completed").length} of ${it.todos.length} done`;
     case "raw":
       return `Event ${visible(it.type)}`;
   }

@@ -1,9 +1,9 @@
 // Events → items. A pure fold: the same events give the same rows, whether they
 // came live or from the database after a reload.
 import type {
-  Activity, LoopEvent, MessageCreated, Notice, Status, Thinking, ToolResult, ToolUse,
+  Activity, Attempt, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
-import { text, toolResult as coerceResult } from "./coerce";
+import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
 
@@ -44,6 +44,28 @@ function step(b: Built, ev: LoopEvent) {
     case "run.notice": {
       const n = data as Notice;
       b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: text(n.level) || "info", text: text(n.text) });
+      return;
+    }
+    case "run.attempt":
+      attempt(b, ev, data as Attempt);
+      return;
+    case "agent.ask_user":
+    case "agent.exit_plan":
+    case "agent.ask_resolved":
+    case "agent.plan_resolved":
+      question(b, ev, coerceQuestion(data));
+      return;
+    case "agent.todos":
+      todos(b, ev, data);
+      return;
+    case "message.updated": {
+      const m = data as { msg_id?: unknown; content?: unknown };
+      b.items = b.items.map((it) => (it.kind === "prompt" && it.runId === text(m.msg_id) ? { ...it, text: text(m.content) } : it));
+      return;
+    }
+    case "message.deleted": {
+      const m = data as { msg_id?: unknown };
+      b.items = b.items.filter((it) => it.kind !== "prompt" || it.runId !== text(m.msg_id));
       return;
     }
     default:
@@ -113,7 +135,35 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
     return;
   }
   const key = settle(b, runId, text(m.msg_id), "text", content);
-  b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, took: took(b, runId, at), author });
+  b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, took: took(b, runId, at), author, uuid: text(m.uuid) });
+}
+
+function attempt(b: Built, ev: LoopEvent, a: Attempt) {
+  const run = touch(b, ev.run_id ?? "", ev.timestamp);
+  run.activity = "";
+  run.lastAt = ev.timestamp;
+  const made: Attempt = { number: Number(a.number) || 0, reason: text(a.reason), delay_ms: Number(a.delay_ms) || 0, session_id: text(a.session_id) };
+  if (a.kind) made.kind = a.kind;
+  b.items.push({ kind: "attempt", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", attempt: made });
+}
+
+/** The answer changes the row of its question; without it on this page it is a row of its own. */
+function question(b: Built, ev: LoopEvent, q: Question) {
+  const key = `q${q.question_id}`;
+  const i = b.items.findLastIndex((it) => it.key === key);
+  const old = b.items[i];
+  if (old?.kind === "question") b.items[i] = { ...old, question: q };
+  else b.items.push({ kind: "question", key, at: ev.timestamp, runId: ev.run_id ?? "", question: q });
+}
+
+function todos(b: Built, ev: LoopEvent, data: object) {
+  const runId = ev.run_id ?? "";
+  const list = (data as { todos?: unknown }).todos;
+  const made = (Array.isArray(list) ? list : []).map((t: { content?: unknown; status?: unknown } | null) => ({ text: text(t?.content), state: text(t?.status) }));
+  const i = b.items.findLastIndex((it) => it.kind === "todos" && it.runId === runId);
+  const old = b.items[i];
+  if (old?.kind === "todos") b.items[i] = { ...old, todos: made };
+  else b.items.push({ kind: "todos", key: `t${runId}`, at: ev.timestamp, runId, todos: made });
 }
 
 function thinking(b: Built, ev: LoopEvent, t: Thinking) {

@@ -1,6 +1,6 @@
 // Payloads come from stored rows of any version and, inside, from agents: what
 // has the wrong shape is shown as text instead of breaking the page.
-import type { FileChange, ToolResult } from "../../api/types";
+import type { Answer, AskQuestion, FileChange, Question, ToolResult } from "../../api/types";
 
 export function text(v: unknown): string {
   if (typeof v === "string") return v;
@@ -22,5 +22,29 @@ export function toolResult(r: ToolResult): ToolResult {
     tool_use_id: text(r.tool_use_id), parent_tool_use_id: text(r.parent_tool_use_id), output: text(r.output), is_error: r.is_error === true, truncated: r.truncated === true,
     files: files.filter((f): f is FileChange => typeof f === "object" && f !== null)
       .map((f) => ({ path: text(f.path), kind: text(f.kind), added: count(f.added), removed: count(f.removed), patch: text(f.patch) })),
+  };
+}
+
+const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
+const record = (v: unknown): Record<string, unknown> => (typeof v === "object" && v !== null ? (v as Record<string, unknown>) : {});
+
+export function question(data: unknown): Question {
+  const q = record(data);
+  const a = q.answer ? record(q.answer) : null;
+  const answer: Answer | undefined = a
+    ? { action: text(a.action) as Answer["action"], choices: list(a.choices).map((c) => list(c).map(text)), texts: list(a.texts).map(text), text: text(a.text) }
+    : undefined;
+  return {
+    question_id: text(q.question_id), channel_id: text(q.channel_id), run_id: text(q.run_id), tool_use_id: text(q.tool_use_id), created_at: text(q.created_at),
+    kind: q.kind === "exit_plan" ? "exit_plan" : "ask_user", state: q.state === "answered" || q.state === "cancelled" ? q.state : "open",
+    plan: text(q.plan), planFilePath: text(q.planFilePath), questions: list(q.questions).map(askQuestion), ...(answer ? { answer } : {}),
+  };
+}
+
+function askQuestion(v: unknown): AskQuestion {
+  const q = record(v);
+  return {
+    question: text(q.question), header: text(q.header), multiSelect: q.multiSelect === true,
+    options: list(q.options).map(record).map((o) => ({ label: text(o.label), description: text(o.description), preview: text(o.preview) })),
   };
 }

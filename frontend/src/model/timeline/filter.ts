@@ -10,7 +10,7 @@ export function passes(it: Item, filter: Filter): boolean {
     case "all":
       return true;
     case "messages":
-      return it.kind === "prompt" || it.kind === "text" || it.kind === "end";
+      return it.kind === "prompt" || it.kind === "text" || it.kind === "question" || it.kind === "end";
     case "files":
       return it.kind === "prompt" || (it.kind === "tool" && (it.result?.files?.length ?? 0) > 0);
     case "problems":
@@ -19,6 +19,7 @@ export function passes(it: Item, filter: Filter): boolean {
         (it.kind === "notice" && it.level !== "info") ||
         (it.kind === "end" && it.status.state !== "done") ||
         (it.kind === "start" && it.failed) ||
+        it.kind === "attempt" ||
         (it.kind === "activity" && (it.name === "api_retry" || it.name === "rate_limit"))
       );
   }

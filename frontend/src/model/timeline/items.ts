@@ -1,10 +1,10 @@
 // What a timeline is made of once events are read: the rows of the page.
-import type { Failure, RunID, Status, ToolResult } from "../../api/types";
+import type { Attempt, Failure, Question, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
 export type PromptItem = Base & { kind: "prompt"; text: string; author: string };
-export type TextItem = Base & { kind: "text"; text: string; live: boolean; took: number; author: string };
+export type TextItem = Base & { kind: "text"; text: string; live: boolean; took: number; author: string; uuid: string };
 export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; took: number };
 export type ToolItem = Base & {
   kind: "tool";
@@ -22,9 +22,16 @@ export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: numb
 export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
 /** Something the agent CLI reported that is neither its word nor a tool: a retry, a subtask. */
 export type ActivityItem = Base & { kind: "activity"; name: string; text: string };
+/** A further try of a run: what went wrong, and what is done about it. */
+export type AttemptItem = Base & { kind: "attempt"; attempt: Attempt };
+/** What the agent asked, and the answer once there is one. */
+export type QuestionItem = Base & { kind: "question"; question: Question };
+export type Todo = { text: string; state: string };
+/** The agent's list of steps; a later list of the same run takes its place. */
+export type TodosItem = Base & { kind: "todos"; todos: Todo[] };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | TodosItem | RawItem;
 
 export type RunInfo = {
   runId: RunID;

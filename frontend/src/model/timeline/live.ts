@@ -59,7 +59,7 @@ function begin(b: Built, runId: string, msgId: string, block: number, kind: "tex
   const key = `${name}/${ordinal}`;
   const lb: LiveBlock = { msgId, runId, block, kind, bytes: utf8Length(text), key };
   const base = { key, at, runId, text, live: true, took: 0 };
-  const item: Item = kind === "text" ? { kind, ...base, author: "" } : { kind: "thinking", ...base };
+  const item: Item = kind === "text" ? { kind, ...base, author: "", uuid: "" } : { kind: "thinking", ...base };
   const start = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
   const items = b.items.slice();
   const st = items[start];

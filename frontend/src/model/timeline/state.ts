@@ -113,8 +113,13 @@ export function queueChanged(queue: Run[], run: Run | undefined): Run[] {
 
 function insert(queue: Run[], run: Run): Run[] {
   const out = [...queue, run];
-  out.sort((a, b) => b.priority - a.priority || a.created_at.localeCompare(b.created_at));
+  out.sort((a, b) => b.priority - a.priority || (a.rank ?? 0) - (b.rank ?? 0) || a.created_at.localeCompare(b.created_at));
   return out;
+}
+
+/** A prompt that is not about to begin: its time has not come, or it is being edited. */
+export function waitsLonger(r: Run, now = Date.now()): boolean {
+  return [r.not_before, r.hold_until].some((t) => Boolean(t) && Date.parse(t ?? "") > now);
 }
 
 function leftQueue(queue: Run[], run: RunID, state: string | undefined): Run[] {

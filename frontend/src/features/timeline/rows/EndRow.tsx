@@ -6,6 +6,7 @@ import { Button } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { retryRun } from "../../frame/actions";
 import { exact } from "../clock";
+import { endWord } from "../itemText";
 
 export function EndRow({ item, model }: { item: EndItem; model: string }) {
   const s = item.status;
@@ -22,7 +23,7 @@ export function EndRow({ item, model }: { item: EndItem; model: string }) {
       <>
         <div className={`main end-line ${done ? "done" : ""}`}>
           {done ? <Check size={14} aria-hidden /> : <CircleSlash size={14} aria-hidden />}
-          <span className="end-word">{done ? "Done" : "Stopped"}</span>
+          <span className="end-word">{endWord(s)}</span>
           <span className="muted ellipsis tnum">{facts.join(" · ")}</span>
           {!done && <Again runId={item.runId} word="Run again" />}
         </div>

@@ -1,13 +1,17 @@
+import { GitFork } from "lucide-react";
 import { memo } from "react";
 import type { Item, RunInfo } from "../../../model/timeline/items";
 import { duration, quietDuration } from "../../../model/format";
 import { visible } from "../../../model/text";
+import { IconButton } from "../../../ui/Button";
 import { SafeText } from "../../../ui/SafeText";
+import { forkFrom } from "../../frame/branches";
 import { exact, when } from "../clock";
 import { Markdown } from "../Markdown";
 import { EndRow } from "./EndRow";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
+import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
 import { StartRow } from "./StartRow";
 import { ThinkingRow } from "./ThinkingRow";
 import { ToolRow } from "./ToolRow";
@@ -36,6 +40,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
           <div className="main prose selectable">
             {item.author && <p className="author"><SafeText text={item.author} /></p>}
             <Markdown text={item.text} live={item.live} />
+            {item.uuid && <ForkHere uuid={item.uuid} />}
           </div>
           <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />
         </>
@@ -77,6 +82,27 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       );
     case "end":
       return <EndRow item={item} model={run?.model ?? ""} />;
+    case "attempt":
+      return (
+        <>
+          <AttemptRow item={item} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
+    case "question":
+      return (
+        <>
+          <QuestionRow item={item} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
+    case "todos":
+      return (
+        <>
+          <TodosRow item={item} />
+          <Gutter at={item.at} text="" />
+        </>
+      );
     case "raw":
       return (
         <>
@@ -86,6 +112,15 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
       );
   }
 });
+
+/** For the mouse; the keyboard has “f” on the item. */
+function ForkHere({ uuid }: { uuid: string }) {
+  return (
+    <IconButton small className="fork-here" tabIndex={-1} name="New thread that goes on from here" keys="f" onClick={() => void forkFrom(uuid)}>
+      <GitFork size={13} />
+    </IconButton>
+  );
+}
 
 export function Gutter({ at, text }: { at: number; text: string }) {
   return (

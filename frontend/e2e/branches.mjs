@@ -1,0 +1,142 @@
+// Questions, plans, the queue, threads and conversations.
+import { equal, ok, test, until } from "./harness.mjs";
+
+const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
+const open = (page, name) => page.getByRole("treeitem", { name }).click();
+async function send(page, text) {
+  await prompt(page).fill(text);
+  await page.keyboard.press("Enter");
+}
+const answers = (mock) => mock.log.filter((c) => c.name === "Runs.Answer").map((c) => c.args[1]);
+
+test("a question: answered by keyboard, kept over a reload, never by Enter alone", async (page, mock) => {
+  await open(page, "docs");
+  await send(page, "ask me something");
+  const card = page.getByRole("region", { name: "The agent has some questions" });
+  await card.waitFor();
+  equal(await page.evaluate(() => document.activeElement?.hasAttribute("data-prompt")), true, "the prompt box kept the focus");
+  await page.getByRole("treeitem", { name: "docs" }).getByText("needs you").waitFor();
+  await page.reload();
+  await card.waitFor();
+  await send(page, "this waits");
+  await page.getByText("waits for your answer", { exact: true }).waitFor();
+  await page.keyboard.press("F8");
+  await until("the card has the focus", () => card.evaluate((el) => el === document.activeElement));
+  await page.keyboard.press("Enter");
+  equal(answers(mock).length, 0, "answers after Enter");
+  const sendButton = card.getByRole("button", { name: "Send answer" });
+  equal(await sendButton.isDisabled(), true, "incomplete answer can be sent");
+  await card.getByRole("radio", { name: "SQLite" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.getByText("postgres://localhost/test").waitFor();
+  await card.getByRole("checkbox", { name: "Lint" }).focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Enter");
+  equal(answers(mock).length, 0, "answers after Enter in a box");
+  await card.getByRole("textbox", { name: "Or in your own words" }).last().fill("and the docs");
+  await page.keyboard.press("Control+Enter");
+  await card.waitFor({ state: "detached" });
+  equal(answers(mock), [{ action: "answer", choices: [["Postgres"], ["Lint"]], texts: ["", "and the docs"] }], "answer");
+  await page.getByText("Lint, and the docs", { exact: true }).waitFor();
+  await until("both went on", () => mock.log.filter((c) => c.name === "Runs.Prompt").length === 2);
+  await page.getByText("Done", { exact: true }).nth(1).waitFor();
+});
+
+test("a plan: changes asked for, then approved; answered elsewhere is said", { quietErrors: true }, async (page, mock) => {
+  await open(page, "docs");
+  await send(page, "make a plan");
+  const card = page.getByRole("region", { name: "The agent has a plan" });
+  await card.getByText("Move the call out of the critical section.").waitFor();
+  await card.getByRole("button", { name: "Request changes" }).click();
+  await page.getByRole("textbox", { name: "What should change?" }).fill("also make a plan for the docs");
+  await card.getByRole("button", { name: "Send changes" }).click();
+  await until("revised", () => answers(mock).length === 1);
+  equal(answers(mock)[0], { action: "revise", text: "also make a plan for the docs" }, "answer");
+  await page.getByText("Changes to the plan asked for").waitFor();
+  await card.getByRole("button", { name: "Approve plan" }).waitFor();
+  const q = [...mock.world.questions.values()].find((x) => x.state === "open");
+  mock.world.failNext.set("Runs.Answer", { code: "conflict", cause: "That question was answered already.", remedy: "Look at the timeline." });
+  await card.getByRole("button", { name: "Approve plan" }).click();
+  await page.getByText("That question was answered already.").waitFor();
+  ok(q.state === "open", "still open here");
+  await card.getByRole("button", { name: "Approve plan" }).click();
+  await page.getByText("Plan approved").waitFor();
+});
+
+test("the queue: reorder by keyboard, edit in place, send now, delay", async (page, mock) => {
+  await open(page, "docs");
+  await send(page, "hang");
+  await page.getByRole("button", { name: "Stop", exact: false }).first().waitFor();
+  for (const t of ["one", "two", "three"]) await send(page, t);
+  const rows = page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem");
+  const texts = () => rows.locator(".queue-text").allInnerTexts();
+  await until("three wait", async () => (await texts()).length === 3);
+  await rows.nth(2).getByRole("button", { name: "Edit" }).focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await until("three moved up", async () => (await texts()).join() === "one,three,two");
+  await rows.nth(0).getByRole("button", { name: "Edit" }).click();
+  const editor = page.getByRole("textbox", { name: "Edit the waiting prompt" });
+  equal(await editor.inputValue(), "one", "text in the editor");
+  await editor.fill("one, but better");
+  await page.keyboard.press("Control+Enter");
+  await until("edited", async () => (await texts()).includes("one, but better"));
+  equal(mock.log.filter((c) => c.name === "Runs.Hold").length, 1, "holds");
+  await prompt(page).fill("much later");
+  await page.getByRole("button", { name: "More ways to send" }).click();
+  await page.getByRole("menuitem", { name: "Send in 1 hour" }).click();
+  await page.getByText(/^in (59 m|1 h)/).waitFor();
+  await rows.filter({ hasText: "two" }).getByRole("button", { name: "Send now" }).click();
+  await page.getByText("Stopped").waitFor();
+  await until("two begins", async () => (await page.locator("article.prompt").allInnerTexts()).some((t) => t.includes("two")));
+  await prompt(page).fill("hang on, at once");
+  await page.keyboard.press("Control+Enter");
+  await until("it interrupted", () => mock.log.filter((c) => c.name === "Runs.Prompt").at(-1)?.args[0].interrupt === true);
+});
+
+test("threads, worktrees and conversations", { quietErrors: true }, async (page, mock) => {
+  await open(page, "docs");
+  await send(page, "go");
+  await page.getByText("Done", { exact: true }).waitFor();
+  await page.locator("article.text").first().focus();
+  await page.keyboard.press("f");
+  await page.getByRole("treeitem", { name: "docs" }).nth(1).waitFor();
+  await page.getByText("Begins a copy of the conversation").waitFor();
+  ok(mock.log.find((c) => c.name === "Channels.ForkAt")?.args[1].at, "the message is named");
+  const tree = page.getByRole("tree", { name: "Projects" });
+  await tree.getByRole("treeitem", { name: "api-server" }).focus();
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: "New worktree" }).click();
+  await page.getByRole("textbox", { name: "Branch" }).fill("bad name");
+  await page.keyboard.press("Enter");
+  await page.getByText("That is not a name for a branch.").waitFor();
+  await page.getByRole("textbox", { name: "Branch" }).fill("fix-login");
+  await page.keyboard.press("Enter");
+  await tree.getByRole("treeitem", { name: "fix-login" }).waitFor();
+  equal(await tree.getByRole("treeitem", { name: "fix-login" }).getAttribute("aria-level"), "2", "level");
+  const api = mock.channel("api-server").channel_id;
+  mock.world.sessions.set(api, [
+    { session_id: "s1", title: "Fix the flaky test", messages: 12, size_bytes: 40000, updated_at: new Date(Date.now() - 3600e3).toISOString(), current: true },
+    { session_id: "s2", title: "<img src=x onerror=alert(1)> older", messages: 3, size_bytes: 900, updated_at: new Date(Date.now() - 9e8).toISOString() },
+  ]);
+  await tree.getByRole("treeitem", { name: "api-server" }).focus();
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: "Conversations" }).click();
+  await page.getByText("<img src=x onerror=alert(1)> older").waitFor();
+  await page.getByRole("button", { name: "Go on with: <img" }).click();
+  await page.getByText("The next message goes on with that conversation.").waitFor();
+  equal(mock.world.channels.get(api).next_session, { mode: "resume", session_id: "s2" }, "next session");
+  await tree.getByRole("treeitem", { name: "api-server" }).focus();
+  await page.keyboard.press("Delete");
+  await page.getByRole("button", { name: "Remove all 2" }).click();
+  await until("both are gone", async () => (await tree.getByRole("treeitem", { name: "fix-login" }).count()) + (await tree.getByRole("treeitem", { name: "api-server" }).count()) === 0);
+});
+
+test("each further try is a row, and so are the steps", async (page) => {
+  await open(page, "docs");
+  await send(page, "it retries");
+  await page.getByText("The model is overloaded (529). Trying again in 5.0 s.").waitFor();
+  await page.getByText("Compacting the conversation").waitFor();
+  await page.getByText("Trying again with the compacted conversation.").waitFor();
+  await page.getByText("1 of 3").waitFor();
+  await page.getByText("Done", { exact: true }).waitFor();
+});

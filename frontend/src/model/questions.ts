@@ -1,0 +1,58 @@
+// What agents wait for: open questions and plans, by channel.
+import type { Answer, ChannelID, LoopEvent, Question } from "../api/types";
+
+export const ASKED = new Set(["agent.ask_user", "agent.exit_plan"]);
+export const RESOLVED = new Set(["agent.ask_resolved", "agent.plan_resolved"]);
+
+/** Open questions after a batch; safe to apply twice. */
+export function applyQuestions(open: Question[], batch: LoopEvent[]): Question[] {
+  let next = open;
+  for (const ev of batch) {
+    if (ev.type === "channel.deleted") {
+      if (next.some((q) => q.channel_id === ev.channel_id)) next = next.filter((q) => q.channel_id !== ev.channel_id);
+      continue;
+    }
+    const q = ev.data as Question | undefined;
+    if (!q?.question_id) continue;
+    if (ASKED.has(ev.type) && q.state === "open" && !next.some((x) => x.question_id === q.question_id)) next = [...next, q];
+    if (RESOLVED.has(ev.type) && next.some((x) => x.question_id === q.question_id)) next = next.filter((x) => x.question_id !== q.question_id);
+  }
+  return next;
+}
+
+export function questionOf(open: Question[], channel: ChannelID): Question | undefined {
+  return open.find((q) => q.channel_id === channel);
+}
+
+/** What a person has chosen so far: labels and own words, per question. */
+export type Draft = { choices: string[][]; texts: string[] };
+
+export function emptyDraft(q: Question): Draft {
+  const n = q.questions?.length ?? 0;
+  return { choices: Array.from({ length: n }, () => []), texts: Array.from({ length: n }, () => "") };
+}
+
+export function toggle(d: Draft, i: number, label: string, many: boolean): Draft {
+  const had = d.choices[i] ?? [];
+  const now = had.includes(label) ? had.filter((x) => x !== label) : many ? [...had, label] : [label];
+  return { ...d, choices: d.choices.map((c, j) => (j === i ? now : c)) };
+}
+
+export function write(d: Draft, i: number, text: string): Draft {
+  return { ...d, texts: d.texts.map((t, j) => (j === i ? text : t)) };
+}
+
+/** Every question has a choice or words of the person's own. */
+export function complete(q: Question, d: Draft): boolean {
+  return (q.questions ?? []).every((_, i) => (d.choices[i]?.length ?? 0) > 0 || (d.texts[i] ?? "").trim() !== "");
+}
+
+export function answerOf(d: Draft): Answer {
+  return { action: "answer", choices: d.choices, texts: d.texts.map((t) => t.trim()) };
+}
+
+/** What was answered to one of the questions, in a line for the timeline. */
+export function answered(i: number, a: Answer | undefined): string {
+  const parts = [...(a?.choices?.[i] ?? []), a?.texts?.[i] ?? ""].filter((x) => x !== "");
+  return parts.join(", ");
+}
