@@ -70,7 +70,7 @@ export function QuestionRow({ item }: { item: QuestionItem }) {
   );
 }
 
-const TODO: Record<string, { icon: typeof Check; word: string }> = {
+const STEP: Record<string, { icon: typeof Check; word: string }> = {
   completed: { icon: Check, word: "done" },
   in_progress: { icon: CircleDot, word: "under way" },
   pending: { icon: CircleDashed, word: "to do" },
@@ -85,7 +85,7 @@ export function TodosRow({ item }: { item: TodosItem }) {
       </p>
       <ul>
         {item.todos.map((t, i) => {
-          const s = TODO[t.state] ?? { icon: CircleDashed, word: t.state };
+          const s = STEP[t.state] ?? { icon: CircleDashed, word: t.state };
           return (
             <li key={i} className={t.state}>
               <s.icon size={13} aria-hidden />
