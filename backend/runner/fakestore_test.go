@@ -14,17 +14,19 @@ import (
 type memStore struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	channels map[core.ChannelID]*core.Channel
-	runs     map[core.RunID]*core.Run
-	order    []core.RunID
-	events   []core.Event
-	claims   int
-	fault    func(call string, after bool) error
+	mu        sync.Mutex
+	channels  map[core.ChannelID]*core.Channel
+	runs      map[core.RunID]*core.Run
+	order     []core.RunID
+	events    []core.Event
+	claims    int
+	rank      map[core.RunID]int
+	questions []*core.Question
+	fault     func(call string, after bool) error
 }
 
 func newMemStore(channels ...core.Channel) *memStore {
-	s := &memStore{now: time.Now, channels: map[core.ChannelID]*core.Channel{}, runs: map[core.RunID]*core.Run{}}
+	s := &memStore{now: time.Now, channels: map[core.ChannelID]*core.Channel{}, runs: map[core.RunID]*core.Run{}, rank: map[core.RunID]int{}}
 	for _, c := range channels {
 		s.channels[c.ID] = &c
 	}
@@ -56,6 +58,7 @@ func (s *memStore) insert(evs []core.Event) []core.Event {
 		s.events = append(s.events, e)
 		out[i] = e
 	}
+	s.openQuestions(evs)
 	return out
 }
 
@@ -89,7 +92,11 @@ func (s *memStore) list(keep func(*core.Run) bool) (out []core.Run) {
 func (s *memStore) Queue(_ context.Context, ch core.ChannelID) ([]core.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.list(func(r *core.Run) bool { return r.ChannelID == ch && r.State == core.RunQueued }), nil
+	var out []core.Run
+	for _, r := range s.queued(ch) {
+		out = append(out, *r)
+	}
+	return out, nil
 }
 
 func (s *memStore) QueueLengths(context.Context) (map[core.ChannelID]int, error) {
@@ -128,19 +135,12 @@ func (s *memStore) Enqueue(_ context.Context, run core.Run, evs ...core.Event) (
 
 func (s *memStore) ClaimNext(_ context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
 	err = s.write("claim", func() error {
-		var best *core.Run
-		for _, id := range s.order {
-			r := s.runs[id]
-			if r.ChannelID != ch {
-				continue
-			}
-			if r.State == core.RunStarting || r.State == core.RunRunning {
+		for _, r := range s.runs {
+			if r.ChannelID == ch && (r.State == core.RunStarting || r.State == core.RunRunning) {
 				return nil
 			}
-			if r.State == core.RunQueued && !r.NotBefore.After(s.now()) && (best == nil || r.Priority > best.Priority) {
-				best = r
-			}
 		}
+		best := s.claimable(ch)
 		if best != nil {
 			best.State, best.StartedAt = core.RunStarting, s.now()
 			run, ok = *best, true
@@ -194,6 +194,7 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 		*r = run
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
 			s.setSession(run.ChannelID, run.Demo, run.Outcome.SessionID)
+			s.setNext(run.ChannelID, run.Demo, core.SessionStart{})
 		}
 		out = s.insert(evs)
 		return nil

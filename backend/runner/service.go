@@ -358,6 +358,7 @@ func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
 	}
 	s.dropMode(run.ID)
 	s.p.Publish(append(evs, s.queueEvent(run))...)
+	s.kick(run.ChannelID) // it may have held up what was behind it
 	return nil
 }
 

@@ -1,0 +1,267 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+func (r *rig) asked(ch core.ChannelID) core.Question {
+	r.t.Helper()
+	open, err := r.s.Questions(context.Background(), ch)
+	if err != nil || len(open) != 1 {
+		r.t.Fatalf("open questions %+v, %v", open, err)
+	}
+	return open[0]
+}
+
+func TestAskParksTheChannel(t *testing.T) {
+	ctx := context.Background()
+	inBubble(t, func(t *testing.T) {
+		r, cli := newSpawnRig(t, plays(recording(t, "ask"), 1), fine)
+		r.start()
+		defer func() { r.quit() }() // of the launch that is open by then
+		ids := r.prompts("c", "x", "waits")
+		run := r.ended(ids[0], time.Minute)
+		r.ended(r.prompt("d", "free").ID, time.Minute)
+		if run.State != core.RunDone || run.Outcome.StopReason != "ask_user" || run.Outcome.Failure != nil {
+			t.Fatalf("ended %s: %+v", run.State, run.Outcome)
+		}
+		q := r.asked("c")
+		if q.Kind != core.QuestionAsk || q.RunID != ids[0] || len(q.Questions) != 1 || len(q.Questions[0].Options) != 2 {
+			t.Errorf("question %+v", q)
+		}
+		r.pass(5 * time.Minute)
+		if s := r.get(ids[1]).State; s != core.RunQueued {
+			t.Errorf("%s while the agent waits for an answer", s)
+		}
+
+		// The question survives a restart of Loop, and so does the parking.
+		r.quit()
+		r.start()
+		r.pass(5 * time.Minute)
+		if got := r.asked("c"); got.ID != q.ID || r.get(ids[1]).State != core.RunQueued {
+			t.Errorf("after a restart: %+v", got)
+		}
+		for name, a := range map[string]core.Answer{
+			"nothing":     {Action: core.AnswerGiven},
+			"no option":   {Action: core.AnswerGiven, Choices: [][]string{{"Green"}}},
+			"two of one":  {Action: core.AnswerGiven, Choices: [][]string{{"Red", "Blue"}}},
+			"too many":    {Action: core.AnswerGiven, Choices: [][]string{{"Red"}, {"Red"}}},
+			"approve":     {Action: core.AnswerApprove},
+			"no action":   {},
+			"NUL":         {Action: core.AnswerGiven, Texts: []string{"a\x00"}},
+			"too long":    {Action: core.AnswerGiven, Texts: []string{strings.Repeat("x", maxAnswerText+1)}},
+			"not text":    {Action: core.AnswerGiven, Texts: []string{"\xff"}},
+			"blank words": {Action: core.AnswerGiven, Texts: []string{"  "}},
+		} {
+			if _, err := r.s.Answer(ctx, q.ID, a); codeOf(err) != core.CodeInvalid {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := r.s.Answer(ctx, "none", core.Answer{Action: core.AnswerCancel}); codeOf(err) != core.CodeNotFound {
+			t.Errorf("no question: %v", err)
+		}
+		got, err := r.s.Answer(ctx, q.ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Blue"}}, Texts: []string{"like the sea"}, AuthorID: "me"})
+		if err != nil || got.State != core.QuestionAnswered {
+			t.Fatalf("%v %+v", err, got)
+		}
+		if _, err := r.s.Answer(ctx, q.ID, core.Answer{Action: core.AnswerCancel}); codeOf(err) != core.CodeConflict {
+			t.Errorf("a second answer: %v", err)
+		}
+		r.ended(ids[1], time.Minute)
+		want := []string{"x", "My answer to “Which colour?”: Blue, like the sea @93c28384-f207-4760-ab6b-40745efc807a", "waits @sess"}
+		spawned := cli.prompts()
+		spawned = slices.DeleteFunc(spawned, func(s string) bool { return s == "free" })
+		if !slices.Equal(spawned, want) {
+			t.Errorf("spawned %q", spawned)
+		}
+		if len(r.told(ids[0], core.EventAskUser)) != 1 || len(r.told(ids[0], core.EventAskResolved)) != 1 {
+			t.Errorf("told\n%s", r.dump(ids[0]))
+		}
+		var told core.Question
+		_ = json.Unmarshal([]byte(r.told(ids[0], core.EventAskResolved)[0]), &told)
+		if told.State != core.QuestionAnswered || told.Answer == nil || told.Answer.AuthorID != "me" {
+			t.Errorf("resolved %+v", told)
+		}
+	})
+}
+
+func TestCancelledQuestion(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, cli := newSpawnRig(t, plays(recording(t, "ask"), 1), fine)
+		r.start()
+		defer r.quit()
+		ids := r.prompts("c", "x", "waits")
+		r.ended(ids[0], time.Minute)
+		if q, err := r.s.Answer(context.Background(), r.asked("c").ID, core.Answer{Action: core.AnswerCancel}); err != nil || q.State != core.QuestionCancelled {
+			t.Fatal(err, q)
+		}
+		r.ended(ids[1], time.Minute)
+		if got := cli.prompts(); len(got) != 2 || !strings.HasPrefix(got[1], "waits") {
+			t.Errorf("spawned %q", got)
+		}
+	})
+}
+
+func TestPlanAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		a    core.Answer
+		want string
+	}{
+		"approve": {core.Answer{Action: core.AnswerApprove}, "Your plan is approved. Carry it out now. @"},
+		"revise":  {core.Answer{Action: core.AnswerRevise, Text: "smaller"}, "Your plan is not approved yet. Change it as follows and present it again:\n\nsmaller @"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r, cli := newSpawnRig(t, plays(recording(t, "plan"), 1), fine)
+				r.start()
+				defer r.quit()
+				first, err := r.s.Prompt(context.Background(), core.Run{ChannelID: "c", Prompt: "x", Plan: true, Script: "s"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				run := r.ended(first.ID, time.Minute)
+				q := r.asked("c")
+				if run.Outcome.StopReason != "exit_plan" || q.Kind != core.QuestionPlan || q.Plan != "# My plan" || !strings.HasSuffix(q.PlanFilePath, "/x.md") {
+					t.Fatalf("%+v %+v", run.Outcome, q)
+				}
+				if _, err := r.s.Answer(context.Background(), q.ID, core.Answer{Action: core.AnswerRevise}); codeOf(err) != core.CodeInvalid {
+					t.Errorf("a change that is not said: %v", err)
+				}
+				if _, err := r.s.Answer(context.Background(), q.ID, tc.a); err != nil {
+					t.Fatal(err)
+				}
+				r.pass(5 * time.Second)
+				got := cli.all()
+				if len(got) != 2 || !strings.HasPrefix(cli.prompts()[1], tc.want) {
+					t.Fatalf("spawned %q", cli.prompts())
+				}
+				if plan := slices.Contains(got[1].Argv, "plan"); plan != (name == "revise") {
+					t.Errorf("plan mode %v", plan)
+				}
+				if len(r.told(first.ID, core.EventExitPlan)) != 1 || len(r.told(first.ID, core.EventPlanResolved)) != 1 {
+					t.Errorf("told\n%s", r.dump(first.ID))
+				}
+			})
+		})
+	}
+}
+
+// TestQuestionSurvivesEveryCrash closes Loop at each moment of a run that ends
+// with a question, with the store refusing in between: one question, once.
+func TestQuestionSurvivesEveryCrash(t *testing.T) {
+	for at := time.Duration(0); at < 800*time.Millisecond; at += 17 * time.Millisecond {
+		inBubble(t, func(t *testing.T) {
+			r, cli := newSpawnRig(t, plays(recording(t, "ask"), 1), fine)
+			r.start()
+			id := r.prompt("c", "x").ID
+			r.pass(at)
+			r.quit()
+			r.pass(time.Second) // the CLI goes on without Loop
+			r.start()
+			defer r.quit()
+			run := r.ended(id, time.Minute)
+			if run.State != core.RunDone || run.Outcome.StopReason != "ask_user" {
+				t.Fatalf("after %s: ended %s: %+v", at, run.State, run.Outcome)
+			}
+			r.asked("c")
+			if n := len(r.told(id, core.EventAskUser)); n != 1 || len(cli.all()) != 1 {
+				t.Errorf("after %s: %d questions told, %d spawns", at, n, len(cli.all()))
+			}
+		})
+	}
+}
+
+// TestContinueAfterLimit: the waiting run is queued once, and only for a session
+// limit whose end is known.
+func TestContinueAfterLimit(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		limit := plays(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":946692000,"rateLimitType":"five_hour"},"session_id":"sess"}`+"\n"+
+			resultLine("You've hit your session limit", ""), 1)
+		r, cli := newSpawnRig(t, limit, fine)
+		r.launch.Retry.SessionLimitContinue = true
+		r.start()
+		defer r.quit()
+		run := r.ended(r.prompt("c", "x").ID, time.Minute) // the bubble's clock begins at 2000-01-01 00:00 UTC
+		if run.State != core.RunFailed || !strings.Contains(run.Outcome.Failure.Remedy, "goes on by itself") {
+			t.Fatalf("%s %+v", run.State, run.Outcome.Failure)
+		}
+		queue, _ := r.store.Queue(context.Background(), "c")
+		if len(queue) != 1 || queue[0].Trigger != TriggerContinue || !queue[0].NotBefore.Equal(time.Unix(946692000, 0).Add(time.Minute)) {
+			t.Fatalf("queue %+v", queue)
+		}
+		r.pass(2*time.Hour + 30*time.Second)
+		if len(cli.all()) != 1 {
+			t.Error("went on before the limit was reset")
+		}
+		r.ended(queue[0].ID, 5*time.Minute)
+		if got := cli.prompts(); len(got) != 2 || got[1] != continuePrompt+" @sess" {
+			t.Errorf("spawned %q", got)
+		}
+	})
+}
+
+func TestSessionReset(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 14, 30, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"Claude AI usage limit reached|1772384400":                   time.Unix(1772384400, 0),
+		"You've hit your limit · resets 3pm":                         time.Date(2026, 3, 1, 15, 0, 0, 0, time.UTC),
+		"5-hour limit reached ∙ resets 2:15am":                       time.Date(2026, 3, 2, 2, 15, 0, 0, time.UTC),
+		"You've hit your session limit · resets 5pm (Europe/Berlin)": time.Date(2026, 3, 1, 17, 0, 0, 0, berlin),
+		"session limit · resets 12am (UTC)":                          time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC),
+		"session limit reached|1672384400":                           now,
+	} {
+		if at, ok := sessionReset(text, nil, now); !ok || !at.Equal(want.Add(resetSlack)) {
+			t.Errorf("%s: %s %v", text, at, ok)
+		}
+	}
+	for _, text := range []string{
+		"Weekly limit reached ∙ resets 3pm", "session limit", "resets 3pm", "session limit · resets 99pm", "session limit · resets 13am",
+		"usage limit reached|9999999999", "usage limit reached|99999999999", "session limit · resets 3:99pm", "",
+	} {
+		if at, ok := sessionReset(text, nil, now); ok {
+			t.Errorf("%s: %s", text, at)
+		}
+	}
+}
+
+func FuzzSessionReset(f *testing.F) {
+	now := time.Date(2026, 3, 1, 14, 30, 0, 0, time.UTC)
+	for _, s := range []string{"usage limit reached|1772384400", "session limit · resets 5pm (Europe/Berlin)", "5-hour limit reached ∙ resets 2:15am (../../etc/passwd)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if at, ok := sessionReset(text, nil, now); ok && (at.Before(now) || at.After(now.Add(resetMost+resetSlack))) {
+			t.Errorf("%q: %s", text, at)
+		}
+	})
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add("answer", "Red", "own words", "text")
+	f.Add("revise", "", "", "smaller")
+	f.Add("approve", "", "\xff", "")
+	f.Fuzz(func(t *testing.T, action, choice, own, text string) {
+		for _, q := range []core.Question{
+			{Kind: core.QuestionAsk, Questions: []core.AskQuestion{{Question: "Which?", Options: []core.AskOption{{Label: "Red"}}}}},
+			{Kind: core.QuestionPlan, Plan: "p"},
+		} {
+			a := core.Answer{Action: core.AnswerAction(action), Choices: [][]string{{choice}}, Texts: []string{own}, Text: text}
+			if checkAnswer(q, a) == nil && a.Action != core.AnswerCancel {
+				if err := checkPrompt(answerPrompt(q, a)); err != nil {
+					t.Errorf("%+v: %v", a, err)
+				}
+			}
+		}
+	})
+}
