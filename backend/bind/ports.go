@@ -36,9 +36,17 @@ type TimelineStore interface {
 	CostSince(ctx context.Context, since time.Time) (float64, error)
 }
 
-// RunService takes prompts and ends runs.
+// RunService takes prompts, ends runs, changes the queue and answers agents.
 type RunService interface {
 	Prompt(ctx context.Context, req core.Run) (core.Run, error)
+	Interrupt(ctx context.Context, req core.Run) (core.Run, error)
+	Edit(ctx context.Context, id core.RunID, prompt string) (core.Run, error)
+	Hold(ctx context.Context, id core.RunID) (core.Run, error)
+	Release(ctx context.Context, id core.RunID) error
+	Reorder(ctx context.Context, id core.ChannelID, ids []core.RunID) ([]core.Run, error)
+	Steer(ctx context.Context, id core.RunID) error
+	Questions(ctx context.Context, id core.ChannelID) ([]core.Question, error)
+	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
 	Cancel(ctx context.Context, id core.RunID) error
 	Remove(ctx context.Context, id core.RunID) error
 	Retry(ctx context.Context, id core.RunID) (core.Run, error)

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"time"
 
 	"loop/backend/core"
 )
@@ -20,14 +21,62 @@ type PromptRequest struct {
 	Prompt    string `json:"prompt"`
 	Demo      bool   `json:"demo,omitempty"`
 	Script    string `json:"script,omitempty"`
+	// Interrupt puts the prompt in front of the queue and stops the run under way.
+	Interrupt    bool              `json:"interrupt,omitempty"`
+	DelaySeconds int64             `json:"delay_seconds,omitempty"`
+	Plan         bool              `json:"plan,omitempty"` // plan first, and ask for approval
+	Session      core.SessionStart `json:"session,omitzero"`
 }
 
+// maxDelaySeconds keeps the number below from overflowing; the service has a
+// bound of its own.
+const maxDelaySeconds = 1 << 30
+
 // Prompt stores the prompt and returns; the run starts when the channel is free.
+// An interrupting one returns when the run in its way is proven gone.
 func (r *Runs) Prompt(req PromptRequest) (core.Run, error) {
-	return r.Service.Prompt(r.Ctx, core.Run{
+	run := core.Run{
 		ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt,
-		Demo: req.Demo, Script: req.Script,
-	})
+		Demo: req.Demo, Script: req.Script, Plan: req.Plan, Session: req.Session,
+		Delay: time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
+	}
+	if req.Interrupt {
+		return r.Service.Interrupt(r.Ctx, run)
+	}
+	return r.Service.Prompt(r.Ctx, run)
+}
+
+// Edit replaces the text of a queued prompt and ends its hold.
+func (r *Runs) Edit(id, prompt string) (core.Run, error) {
+	return r.Service.Edit(r.Ctx, core.RunID(id), prompt)
+}
+
+// Hold keeps a queued prompt, and what is behind it, from being started for five
+// minutes; calling it again renews that.
+func (r *Runs) Hold(id string) (core.Run, error) { return r.Service.Hold(r.Ctx, core.RunID(id)) }
+
+// Release ends a hold.
+func (r *Runs) Release(id string) error { return r.Service.Release(r.Ctx, core.RunID(id)) }
+
+// Reorder puts a channel's queue into the order of ids, which are exactly the
+// queued prompts.
+func (r *Runs) Reorder(channelID string, ids []core.RunID) ([]core.Run, error) {
+	list, err := r.Service.Reorder(r.Ctx, core.ChannelID(channelID), ids)
+	return orEmpty(list), err
+}
+
+// Steer makes an interrupting message of a queued prompt.
+func (r *Runs) Steer(id string) error { return r.Service.Steer(r.Ctx, core.RunID(id)) }
+
+// Questions are what agents wait for, in all channels.
+func (r *Runs) Questions() ([]core.Question, error) {
+	list, err := r.Service.Questions(r.Ctx, "")
+	return orEmpty(list), err
+}
+
+// Answer resolves a question, once.
+func (r *Runs) Answer(id string, a core.Answer) (core.Question, error) {
+	return r.Service.Answer(r.Ctx, id, a)
 }
 
 // Cancel ends a run and returns once its processes are proven gone.
