@@ -85,6 +85,9 @@ func (l line) role() string {
 		}
 		return "user"
 	case "assistant":
+		if strings.HasPrefix(l.Message.Model, "<") {
+			return "" // “<synthetic>”: the CLI's own words in the model's place
+		}
 		return "assistant"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -142,9 +143,13 @@ func summarise(ctx context.Context, root *os.Root, file string) (summary, error)
 		return summary{}, err
 	}
 	defer f.Close()
+	return sumUp(ctx, f)
+}
+
+func sumUp(ctx context.Context, r io.Reader) (summary, error) {
 	var sum summary
 	var custom, ai, told string
-	err = walk(ctx, f, func(raw []byte) bool {
+	err := walk(ctx, r, func(raw []byte) bool {
 		l, ok := parse(raw)
 		if !ok {
 			return true
@@ -175,7 +180,7 @@ func summarise(ctx context.Context, root *os.Root, file string) (summary, error)
 		if role == "user" && sum.prompt == "" {
 			sum.prompt = plain(text, titleLimit)
 		}
-		if m := l.Message.Model; role == "assistant" && m != "" && m[0] != '<' { // “<synthetic>” is the CLI's own word
+		if m := l.Message.Model; role == "assistant" && m != "" {
 			sum.model = plain(m, 100)
 		}
 		return true

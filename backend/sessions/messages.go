@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"loop/backend/core"
@@ -40,9 +41,15 @@ func (s *Service) Messages(ctx context.Context, ch core.Channel, session core.Se
 		return out, fmt.Errorf("open transcript: %w", err)
 	}
 	defer f.Close()
+	return conversation(ctx, f)
+}
+
+// conversation follows the chain back from the last message.
+func conversation(ctx context.Context, r io.Reader) ([]core.SessionMessage, error) {
+	out := []core.SessionMessage{}
 	chain := map[string]node{}
 	leaf := ""
-	err = walk(ctx, f, func(raw []byte) bool {
+	err := walk(ctx, r, func(raw []byte) bool {
 		l, ok := parse(raw)
 		if !ok || l.UUID == "" || l.Sidechain {
 			return true
