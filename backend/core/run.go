@@ -33,6 +33,7 @@ type Run struct {
 	AuthorID  string    `json:"author_id,omitempty"`
 	State     RunState  `json:"state"`
 	Priority  int       `json:"priority"`
+	Rank      int64     `json:"rank,omitempty"` // queued: place among those of one priority, lowest first
 	Demo      bool      `json:"demo"`
 	Script    string    `json:"script,omitempty"` // demo script by name; empty is the default one
 	CreatedAt time.Time `json:"created_at"`

@@ -16,7 +16,9 @@ func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
 	return s.inTx(ctx, "add channel", func(q *rows.Queries) error {
 		return q.InsertChannel(ctx, rows.InsertChannelParams{
 			ID: string(c.ID), ParentID: string(c.ParentID), Kind: string(c.Kind), Name: c.Name,
-			Dir: c.Dir, SessionID: string(c.SessionID), CreatedAt: toMillis(c.CreatedAt),
+			Dir: c.Dir, SessionID: string(c.SessionID), DemoSessionID: string(c.DemoSessionID),
+			NextSession: asJSON(c.NextSession), DemoNextSession: asJSON(c.DemoNextSession),
+			StateID: string(c.StateID), Branch: c.Branch, ParentDir: c.ParentDir, CreatedAt: toMillis(c.CreatedAt),
 		})
 	})
 }
@@ -27,7 +29,7 @@ func (s *Store) Channel(ctx context.Context, id core.ChannelID) (core.Channel, e
 	if err != nil {
 		return core.Channel{}, s.wrap("read channel", err)
 	}
-	return channelOf(r), nil
+	return channelOf(r)
 }
 
 // Channels returns all channels, oldest first.
@@ -36,7 +38,27 @@ func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
 	if err != nil {
 		return nil, s.wrap("list channels", err)
 	}
-	return mapped(list, channelOf), nil
+	return s.channels("list channels", list)
+}
+
+// Children returns the channels whose parent is id, oldest first.
+func (s *Store) Children(ctx context.Context, id core.ChannelID) ([]core.Channel, error) {
+	list, err := s.read.ListChildren(ctx, string(id))
+	if err != nil {
+		return nil, s.wrap("list children", err)
+	}
+	return s.channels("list children", list)
+}
+
+func (s *Store) channels(step string, list []rows.Channel) ([]core.Channel, error) {
+	out := make([]core.Channel, len(list))
+	for i, r := range list {
+		var err error
+		if out[i], err = channelOf(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", step, err)
+		}
+	}
+	return out, nil
 }
 
 // RenameChannel changes the name only.
@@ -59,6 +81,22 @@ func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, sess
 		return found(q.SetChannelDemoSession(ctx, rows.SetChannelDemoSessionParams{DemoSessionID: session, ID: id}))
 	}
 	return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: session, ID: id}))
+}
+
+// SetChannelNext says how the next run on a real (or, with demo, on the
+// scripted) model begins; the zero value goes on with the channel's session.
+// The end of a run that is done clears it.
+func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
+	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
+		return setNext(ctx, q, string(id), demo, next)
+	})
+}
+
+func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next core.SessionStart) error {
+	if demo {
+		return found(q.SetChannelDemoNext(ctx, rows.SetChannelDemoNextParams{DemoNextSession: asJSON(next), ID: id}))
+	}
+	return found(q.SetChannelNext(ctx, rows.SetChannelNextParams{NextSession: asJSON(next), ID: id}))
 }
 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way
@@ -89,12 +127,19 @@ func (s *Store) LastEventIDs(ctx context.Context) (map[core.ChannelID]int64, err
 	return out, nil
 }
 
-func channelOf(r rows.Channel) core.Channel {
-	return core.Channel{
+func channelOf(r rows.Channel) (core.Channel, error) {
+	c := core.Channel{
 		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
-		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID),
-		DemoSessionID: core.SessionID(r.DemoSessionID), CreatedAt: fromMillis(r.CreatedAt),
+		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), DemoSessionID: core.SessionID(r.DemoSessionID),
+		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
 	}
+	if err := fromJSON(r.NextSession, &c.NextSession); err != nil {
+		return core.Channel{}, fmt.Errorf("decode next session of channel %s: %w", r.ID, err)
+	}
+	if err := fromJSON(r.DemoNextSession, &c.DemoNextSession); err != nil {
+		return core.Channel{}, fmt.Errorf("decode next session of channel %s: %w", r.ID, err)
+	}
+	return c, nil
 }
 
 // found turns "no row changed" into core.ErrNotFound.

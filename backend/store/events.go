@@ -127,6 +127,11 @@ func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]
 		}
 		e.ID = id
 		out[i] = e
+		if e.Type == core.EventAskUser || e.Type == core.EventExitPlan {
+			if err := openQuestion(ctx, q, e); err != nil {
+				return nil, fmt.Errorf("store %s: %w", e.Type, err)
+			}
+		}
 	}
 	return out, nil
 }

@@ -38,18 +38,11 @@ func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event)
 		if _, err := q.GetChannel(ctx, string(run.ChannelID)); err != nil {
 			return fmt.Errorf("channel: %w", err)
 		}
-		if err := q.InsertRun(ctx, rows.InsertRunParams{
-			ID: string(run.ID), ChannelID: string(run.ChannelID), Prompt: run.Prompt, AuthorID: run.AuthorID,
-			Priority: int64(run.Priority), Demo: flag(run.Demo), Script: run.Script,
-			CreatedAt: toMillis(run.CreatedAt), NotBefore: toMillis(run.NotBefore),
-		}); err != nil {
-			return err
-		}
-		row, err := q.GetRun(ctx, string(run.ID))
+		ends, err := q.QueueEnds(ctx, string(run.ChannelID))
 		if err != nil {
 			return err
 		}
-		if stored, err = runOf(row); err != nil {
+		if stored, err = insertRun(ctx, q, run, ends.QueueRank); err != nil {
 			return err
 		}
 		created = true
@@ -60,36 +53,6 @@ func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event)
 		return core.Run{}, nil, false, err
 	}
 	return stored, out, created, nil
-}
-
-// ClaimNext takes the channel's next due run from queued to starting. ok is
-// false when there is none or a run of the channel is already under way.
-func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
-	err = s.inTx(ctx, "claim run", func(q *rows.Queries) error {
-		active, err := q.CountActive(ctx, string(ch))
-		if err != nil || active > 0 {
-			return err
-		}
-		now := toMillis(s.now())
-		row, err := q.NextQueued(ctx, rows.NextQueuedParams{ChannelID: string(ch), Now: now})
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := found(q.MarkStarting(ctx, rows.MarkStartingParams{Now: now, ID: row.ID})); err != nil {
-			return err
-		}
-		row.State, row.StartedAt = string(core.RunStarting), now
-		run, err = runOf(row)
-		ok = err == nil
-		return err
-	})
-	if err != nil {
-		return core.Run{}, false, err
-	}
-	return run, ok, nil
 }
 
 // steps are the legal changes of state besides staying; the terminal ones are
@@ -110,7 +73,7 @@ func legal(from, to core.RunState) bool {
 	return false
 }
 
-// UpdateRun stores a run's state, priority, times, container and spawn, with
+// UpdateRun stores a run's state, priority, times, container, spawn and attempt, with
 // events, in one transaction. Identity, prompt, spool offset and outcome are
 // left alone. An illegal or terminal step is core.ErrConflict.
 func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
@@ -131,7 +94,7 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 		if err := found(q.UpdateRun(ctx, rows.UpdateRunParams{
 			State: string(run.State), Priority: int64(run.Priority), NotBefore: toMillis(run.NotBefore),
 			StartedAt: toMillis(run.StartedAt), ContainerID: string(run.ContainerID), SpawnID: string(run.SpawnID),
-			SpoolOffset: offset, ID: string(run.ID),
+			SpoolOffset: offset, Attempt: asJSON(run.Attempt), ID: string(run.ID),
 		})); err != nil {
 			return err
 		}
@@ -145,8 +108,9 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 }
 
 // FinishRun ends a run: state, outcome, last spool offset and events (the
-// final status) in one transaction. The channel's session id is replaced only
-// when the run is done and names one. Finishing a finished run is
+// final status) in one transaction. The channel's session id is replaced, and
+// what its next run was to begin with forgotten, only when the run is done and
+// names a session. Finishing a finished run is
 // core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	if run.EndedAt.IsZero() {
@@ -176,6 +140,9 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
 			if err := setSession(ctx, q, row.ChannelID, run.Demo, string(run.Outcome.SessionID)); err != nil {
 				return fmt.Errorf("set session: %w", err)
+			}
+			if err := setNext(ctx, q, row.ChannelID, run.Demo, core.SessionStart{}); err != nil {
+				return fmt.Errorf("clear next session: %w", err)
 			}
 		}
 		out, err = insertEvents(ctx, q, events)
@@ -287,7 +254,16 @@ func runOf(r rows.Run) (core.Run, error) {
 		CreatedAt: fromMillis(r.CreatedAt), NotBefore: fromMillis(r.NotBefore),
 		StartedAt: fromMillis(r.StartedAt), EndedAt: fromMillis(r.EndedAt),
 		ContainerID: core.ContainerID(r.ContainerID), SpawnID: core.SpawnID(r.SpawnID), SpoolOffset: r.SpoolOffset,
+		Rank: r.QueueRank, Delay: time.Duration(r.DelayMs) * time.Millisecond, HoldUntil: fromMillis(r.HoldUntil),
+		Plan: r.Plan != 0, Trigger: r.TriggeredBy,
 	}
+	if err := fromJSON(r.Session, &out.Session); err != nil {
+		return core.Run{}, fmt.Errorf("decode session of run %s: %w", r.ID, err)
+	}
+	if err := fromJSON(r.Attempt, &out.Attempt); err != nil {
+		return core.Run{}, fmt.Errorf("decode attempt of run %s: %w", r.ID, err)
+	}
+	out.Attempt.Delay = time.Duration(out.Attempt.DelayMs) * time.Millisecond
 	if err := json.Unmarshal([]byte(r.Outcome), &out.Outcome); err != nil {
 		return core.Run{}, fmt.Errorf("decode outcome of run %s: %w", r.ID, err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -30,6 +31,22 @@ func (s *Store) wrap(step string, err error) error {
 		return nil
 	}
 	return s.explain(fmt.Errorf("%s: %w", step, err))
+}
+
+// asJSON encodes one of core's plain structs, which cannot fail.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("store: encode %T: %v", v, err))
+	}
+	return string(b)
+}
+
+func fromJSON(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), v)
 }
 
 // Times are stored as milliseconds since the epoch; 0 is the zero time.

@@ -1,6 +1,6 @@
 -- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: GetChannel :one
 SELECT * FROM channels WHERE id = ?;
@@ -16,6 +16,15 @@ UPDATE channels SET session_id = ? WHERE id = ?;
 
 -- name: SetChannelDemoSession :execrows
 UPDATE channels SET demo_session_id = ? WHERE id = ?;
+
+-- name: SetChannelNext :execrows
+UPDATE channels SET next_session = ? WHERE id = ?;
+
+-- name: SetChannelDemoNext :execrows
+UPDATE channels SET demo_next_session = ? WHERE id = ?;
+
+-- name: ListChildren :many
+SELECT * FROM channels WHERE parent_id = ? ORDER BY seq;
 
 -- name: DeleteChannel :execrows
 DELETE FROM channels WHERE id = ?;

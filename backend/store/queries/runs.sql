@@ -1,23 +1,18 @@
 -- name: InsertRun :exec
-INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before)
-VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?);
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: GetRun :one
 SELECT * FROM runs WHERE id = ?;
-
--- name: NextQueued :one
-SELECT * FROM runs
-WHERE channel_id = sqlc.arg(channel_id) AND state = 'queued' AND not_before <= sqlc.arg(now)
-ORDER BY priority DESC, seq LIMIT 1;
 
 -- name: CountActive :one
 SELECT count(*) FROM runs WHERE channel_id = ? AND state IN ('starting', 'running');
 
 -- name: MarkStarting :execrows
-UPDATE runs SET state = 'starting', started_at = sqlc.arg(now) WHERE id = sqlc.arg(id) AND state = 'queued';
+UPDATE runs SET state = 'starting', started_at = sqlc.arg(now), hold_until = 0 WHERE id = sqlc.arg(id) AND state = 'queued';
 
 -- name: UpdateRun :execrows
-UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?
+UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, attempt = ?
 WHERE id = ?;
 
 -- name: FinishRun :execrows
@@ -35,7 +30,7 @@ WHERE (CAST(sqlc.arg(channel_id) AS TEXT) = '' OR channel_id = CAST(sqlc.arg(cha
 ORDER BY seq DESC LIMIT sqlc.arg(max_rows);
 
 -- name: ListQueue :many
-SELECT * FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, seq;
+SELECT * FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq;
 
 -- name: ListActive :many
 SELECT * FROM runs WHERE state IN ('starting', 'running') ORDER BY seq;
@@ -43,6 +38,25 @@ SELECT * FROM runs WHERE state IN ('starting', 'running') ORDER BY seq;
 -- name: ChannelsWithQueue :many
 SELECT channel_id, count(*) AS queued FROM runs
 WHERE state = 'queued' GROUP BY channel_id ORDER BY min(seq);
+
+-- name: QueueEnds :one
+SELECT CAST(coalesce(max(priority), 0) AS INTEGER) AS priority, CAST(coalesce(max(queue_rank), 0) AS INTEGER) AS queue_rank
+FROM runs WHERE channel_id = ? AND state = 'queued';
+
+-- name: EditQueued :execrows
+UPDATE runs SET prompt = ?, hold_until = 0 WHERE id = ? AND state = 'queued';
+
+-- name: HoldQueued :execrows
+UPDATE runs SET hold_until = ? WHERE id = ? AND state = 'queued';
+
+-- name: PlaceQueued :execrows
+UPDATE runs SET priority = ?, queue_rank = ? WHERE id = ? AND state = 'queued';
+
+-- name: PromoteQueued :execrows
+UPDATE runs SET priority = ?, queue_rank = 0, not_before = 0, delay_ms = 0, hold_until = 0 WHERE id = ? AND state = 'queued';
+
+-- name: RebaseQueued :execrows
+UPDATE runs SET not_before = ? WHERE id = ? AND state = 'queued';
 
 -- name: LatestEnded :many
 SELECT * FROM runs WHERE seq IN (

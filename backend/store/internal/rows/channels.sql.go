@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -38,23 +38,34 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.SessionID,
 		&i.DemoSessionID,
 		&i.CreatedAt,
+		&i.NextSession,
+		&i.DemoNextSession,
+		&i.StateID,
+		&i.Branch,
+		&i.ParentDir,
 	)
 	return i, err
 }
 
 const insertChannel = `-- name: InsertChannel :exec
-INSERT INTO channels (id, parent_id, kind, name, dir, session_id, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO channels (id, parent_id, kind, name, dir, session_id, demo_session_id, next_session, demo_next_session, state_id, branch, parent_dir, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertChannelParams struct {
-	ID        string
-	ParentID  string
-	Kind      string
-	Name      string
-	Dir       string
-	SessionID string
-	CreatedAt int64
+	ID              string
+	ParentID        string
+	Kind            string
+	Name            string
+	Dir             string
+	SessionID       string
+	DemoSessionID   string
+	NextSession     string
+	DemoNextSession string
+	StateID         string
+	Branch          string
+	ParentDir       string
+	CreatedAt       int64
 }
 
 func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) error {
@@ -65,13 +76,19 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 		arg.Name,
 		arg.Dir,
 		arg.SessionID,
+		arg.DemoSessionID,
+		arg.NextSession,
+		arg.DemoNextSession,
+		arg.StateID,
+		arg.Branch,
+		arg.ParentDir,
 		arg.CreatedAt,
 	)
 	return err
 }
 
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -93,6 +110,53 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.SessionID,
 			&i.DemoSessionID,
 			&i.CreatedAt,
+			&i.NextSession,
+			&i.DemoNextSession,
+			&i.StateID,
+			&i.Branch,
+			&i.ParentDir,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listChildren = `-- name: ListChildren :many
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels WHERE parent_id = ? ORDER BY seq
+`
+
+func (q *Queries) ListChildren(ctx context.Context, parentID string) ([]Channel, error) {
+	rows, err := q.query(ctx, q.listChildrenStmt, listChildren, parentID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Channel
+	for rows.Next() {
+		var i Channel
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.ParentID,
+			&i.Kind,
+			&i.Name,
+			&i.Dir,
+			&i.SessionID,
+			&i.DemoSessionID,
+			&i.CreatedAt,
+			&i.NextSession,
+			&i.DemoNextSession,
+			&i.StateID,
+			&i.Branch,
+			&i.ParentDir,
 		); err != nil {
 			return nil, err
 		}
@@ -124,6 +188,23 @@ func (q *Queries) RenameChannel(ctx context.Context, arg RenameChannelParams) (i
 	return result.RowsAffected()
 }
 
+const setChannelDemoNext = `-- name: SetChannelDemoNext :execrows
+UPDATE channels SET demo_next_session = ? WHERE id = ?
+`
+
+type SetChannelDemoNextParams struct {
+	DemoNextSession string
+	ID              string
+}
+
+func (q *Queries) SetChannelDemoNext(ctx context.Context, arg SetChannelDemoNextParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelDemoNextStmt, setChannelDemoNext, arg.DemoNextSession, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const setChannelDemoSession = `-- name: SetChannelDemoSession :execrows
 UPDATE channels SET demo_session_id = ? WHERE id = ?
 `
@@ -135,6 +216,23 @@ type SetChannelDemoSessionParams struct {
 
 func (q *Queries) SetChannelDemoSession(ctx context.Context, arg SetChannelDemoSessionParams) (int64, error) {
 	result, err := q.exec(ctx, q.setChannelDemoSessionStmt, setChannelDemoSession, arg.DemoSessionID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setChannelNext = `-- name: SetChannelNext :execrows
+UPDATE channels SET next_session = ? WHERE id = ?
+`
+
+type SetChannelNextParams struct {
+	NextSession string
+	ID          string
+}
+
+func (q *Queries) SetChannelNext(ctx context.Context, arg SetChannelNextParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelNextStmt, setChannelNext, arg.NextSession, arg.ID)
 	if err != nil {
 		return 0, err
 	}

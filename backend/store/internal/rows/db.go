@@ -33,11 +33,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countActiveStmt, err = db.PrepareContext(ctx, countActive); err != nil {
 		return nil, fmt.Errorf("error preparing query CountActive: %w", err)
 	}
+	if q.countOpenQuestionsStmt, err = db.PrepareContext(ctx, countOpenQuestions); err != nil {
+		return nil, fmt.Errorf("error preparing query CountOpenQuestions: %w", err)
+	}
 	if q.deleteChannelStmt, err = db.PrepareContext(ctx, deleteChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteChannel: %w", err)
 	}
 	if q.deleteContainerStmt, err = db.PrepareContext(ctx, deleteContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteContainer: %w", err)
+	}
+	if q.editQueuedStmt, err = db.PrepareContext(ctx, editQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query EditQueued: %w", err)
 	}
 	if q.finishRunStmt, err = db.PrepareContext(ctx, finishRun); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishRun: %w", err)
@@ -51,8 +57,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.getMetaStmt, err = db.PrepareContext(ctx, getMeta); err != nil {
 		return nil, fmt.Errorf("error preparing query GetMeta: %w", err)
 	}
+	if q.getQuestionStmt, err = db.PrepareContext(ctx, getQuestion); err != nil {
+		return nil, fmt.Errorf("error preparing query GetQuestion: %w", err)
+	}
 	if q.getRunStmt, err = db.PrepareContext(ctx, getRun); err != nil {
 		return nil, fmt.Errorf("error preparing query GetRun: %w", err)
+	}
+	if q.holdQueuedStmt, err = db.PrepareContext(ctx, holdQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query HoldQueued: %w", err)
 	}
 	if q.insertChannelStmt, err = db.PrepareContext(ctx, insertChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChannel: %w", err)
@@ -65,6 +77,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.insertMetaIfAbsentStmt, err = db.PrepareContext(ctx, insertMetaIfAbsent); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertMetaIfAbsent: %w", err)
+	}
+	if q.insertQuestionStmt, err = db.PrepareContext(ctx, insertQuestion); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertQuestion: %w", err)
 	}
 	if q.insertRunStmt, err = db.PrepareContext(ctx, insertRun); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertRun: %w", err)
@@ -81,8 +96,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listChannelsStmt, err = db.PrepareContext(ctx, listChannels); err != nil {
 		return nil, fmt.Errorf("error preparing query ListChannels: %w", err)
 	}
+	if q.listChildrenStmt, err = db.PrepareContext(ctx, listChildren); err != nil {
+		return nil, fmt.Errorf("error preparing query ListChildren: %w", err)
+	}
 	if q.listContainersStmt, err = db.PrepareContext(ctx, listContainers); err != nil {
 		return nil, fmt.Errorf("error preparing query ListContainers: %w", err)
+	}
+	if q.listOpenQuestionsStmt, err = db.PrepareContext(ctx, listOpenQuestions); err != nil {
+		return nil, fmt.Errorf("error preparing query ListOpenQuestions: %w", err)
 	}
 	if q.listQueueStmt, err = db.PrepareContext(ctx, listQueue); err != nil {
 		return nil, fmt.Errorf("error preparing query ListQueue: %w", err)
@@ -93,20 +114,38 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markStartingStmt, err = db.PrepareContext(ctx, markStarting); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkStarting: %w", err)
 	}
-	if q.nextQueuedStmt, err = db.PrepareContext(ctx, nextQueued); err != nil {
-		return nil, fmt.Errorf("error preparing query NextQueued: %w", err)
+	if q.placeQueuedStmt, err = db.PrepareContext(ctx, placeQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query PlaceQueued: %w", err)
+	}
+	if q.promoteQueuedStmt, err = db.PrepareContext(ctx, promoteQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query PromoteQueued: %w", err)
 	}
 	if q.promptHistoryStmt, err = db.PrepareContext(ctx, promptHistory); err != nil {
 		return nil, fmt.Errorf("error preparing query PromptHistory: %w", err)
 	}
+	if q.queueEndsStmt, err = db.PrepareContext(ctx, queueEnds); err != nil {
+		return nil, fmt.Errorf("error preparing query QueueEnds: %w", err)
+	}
+	if q.rebaseQueuedStmt, err = db.PrepareContext(ctx, rebaseQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query RebaseQueued: %w", err)
+	}
 	if q.renameChannelStmt, err = db.PrepareContext(ctx, renameChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameChannel: %w", err)
+	}
+	if q.resolveQuestionStmt, err = db.PrepareContext(ctx, resolveQuestion); err != nil {
+		return nil, fmt.Errorf("error preparing query ResolveQuestion: %w", err)
 	}
 	if q.runEventsStmt, err = db.PrepareContext(ctx, runEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query RunEvents: %w", err)
 	}
+	if q.setChannelDemoNextStmt, err = db.PrepareContext(ctx, setChannelDemoNext); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelDemoNext: %w", err)
+	}
 	if q.setChannelDemoSessionStmt, err = db.PrepareContext(ctx, setChannelDemoSession); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelDemoSession: %w", err)
+	}
+	if q.setChannelNextStmt, err = db.PrepareContext(ctx, setChannelNext); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelNext: %w", err)
 	}
 	if q.setChannelSessionStmt, err = db.PrepareContext(ctx, setChannelSession); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelSession: %w", err)
@@ -146,6 +185,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countActiveStmt: %w", cerr)
 		}
 	}
+	if q.countOpenQuestionsStmt != nil {
+		if cerr := q.countOpenQuestionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countOpenQuestionsStmt: %w", cerr)
+		}
+	}
 	if q.deleteChannelStmt != nil {
 		if cerr := q.deleteChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteChannelStmt: %w", cerr)
@@ -154,6 +198,11 @@ func (q *Queries) Close() error {
 	if q.deleteContainerStmt != nil {
 		if cerr := q.deleteContainerStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteContainerStmt: %w", cerr)
+		}
+	}
+	if q.editQueuedStmt != nil {
+		if cerr := q.editQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing editQueuedStmt: %w", cerr)
 		}
 	}
 	if q.finishRunStmt != nil {
@@ -176,9 +225,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing getMetaStmt: %w", cerr)
 		}
 	}
+	if q.getQuestionStmt != nil {
+		if cerr := q.getQuestionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getQuestionStmt: %w", cerr)
+		}
+	}
 	if q.getRunStmt != nil {
 		if cerr := q.getRunStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getRunStmt: %w", cerr)
+		}
+	}
+	if q.holdQueuedStmt != nil {
+		if cerr := q.holdQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing holdQueuedStmt: %w", cerr)
 		}
 	}
 	if q.insertChannelStmt != nil {
@@ -199,6 +258,11 @@ func (q *Queries) Close() error {
 	if q.insertMetaIfAbsentStmt != nil {
 		if cerr := q.insertMetaIfAbsentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertMetaIfAbsentStmt: %w", cerr)
+		}
+	}
+	if q.insertQuestionStmt != nil {
+		if cerr := q.insertQuestionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertQuestionStmt: %w", cerr)
 		}
 	}
 	if q.insertRunStmt != nil {
@@ -226,9 +290,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listChannelsStmt: %w", cerr)
 		}
 	}
+	if q.listChildrenStmt != nil {
+		if cerr := q.listChildrenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listChildrenStmt: %w", cerr)
+		}
+	}
 	if q.listContainersStmt != nil {
 		if cerr := q.listContainersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listContainersStmt: %w", cerr)
+		}
+	}
+	if q.listOpenQuestionsStmt != nil {
+		if cerr := q.listOpenQuestionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listOpenQuestionsStmt: %w", cerr)
 		}
 	}
 	if q.listQueueStmt != nil {
@@ -246,9 +320,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markStartingStmt: %w", cerr)
 		}
 	}
-	if q.nextQueuedStmt != nil {
-		if cerr := q.nextQueuedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing nextQueuedStmt: %w", cerr)
+	if q.placeQueuedStmt != nil {
+		if cerr := q.placeQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing placeQueuedStmt: %w", cerr)
+		}
+	}
+	if q.promoteQueuedStmt != nil {
+		if cerr := q.promoteQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing promoteQueuedStmt: %w", cerr)
 		}
 	}
 	if q.promptHistoryStmt != nil {
@@ -256,9 +335,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing promptHistoryStmt: %w", cerr)
 		}
 	}
+	if q.queueEndsStmt != nil {
+		if cerr := q.queueEndsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing queueEndsStmt: %w", cerr)
+		}
+	}
+	if q.rebaseQueuedStmt != nil {
+		if cerr := q.rebaseQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rebaseQueuedStmt: %w", cerr)
+		}
+	}
 	if q.renameChannelStmt != nil {
 		if cerr := q.renameChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameChannelStmt: %w", cerr)
+		}
+	}
+	if q.resolveQuestionStmt != nil {
+		if cerr := q.resolveQuestionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing resolveQuestionStmt: %w", cerr)
 		}
 	}
 	if q.runEventsStmt != nil {
@@ -266,9 +360,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing runEventsStmt: %w", cerr)
 		}
 	}
+	if q.setChannelDemoNextStmt != nil {
+		if cerr := q.setChannelDemoNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelDemoNextStmt: %w", cerr)
+		}
+	}
 	if q.setChannelDemoSessionStmt != nil {
 		if cerr := q.setChannelDemoSessionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setChannelDemoSessionStmt: %w", cerr)
+		}
+	}
+	if q.setChannelNextStmt != nil {
+		if cerr := q.setChannelNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelNextStmt: %w", cerr)
 		}
 	}
 	if q.setChannelSessionStmt != nil {
@@ -343,31 +447,44 @@ type Queries struct {
 	channelsWithQueueStmt     *sql.Stmt
 	costSinceStmt             *sql.Stmt
 	countActiveStmt           *sql.Stmt
+	countOpenQuestionsStmt    *sql.Stmt
 	deleteChannelStmt         *sql.Stmt
 	deleteContainerStmt       *sql.Stmt
+	editQueuedStmt            *sql.Stmt
 	finishRunStmt             *sql.Stmt
 	getChannelStmt            *sql.Stmt
 	getContainerStmt          *sql.Stmt
 	getMetaStmt               *sql.Stmt
+	getQuestionStmt           *sql.Stmt
 	getRunStmt                *sql.Stmt
+	holdQueuedStmt            *sql.Stmt
 	insertChannelStmt         *sql.Stmt
 	insertContainerStmt       *sql.Stmt
 	insertEventStmt           *sql.Stmt
 	insertMetaIfAbsentStmt    *sql.Stmt
+	insertQuestionStmt        *sql.Stmt
 	insertRunStmt             *sql.Stmt
 	lastEventIDsStmt          *sql.Stmt
 	latestEndedStmt           *sql.Stmt
 	listActiveStmt            *sql.Stmt
 	listChannelsStmt          *sql.Stmt
+	listChildrenStmt          *sql.Stmt
 	listContainersStmt        *sql.Stmt
+	listOpenQuestionsStmt     *sql.Stmt
 	listQueueStmt             *sql.Stmt
 	listRunsStmt              *sql.Stmt
 	markStartingStmt          *sql.Stmt
-	nextQueuedStmt            *sql.Stmt
+	placeQueuedStmt           *sql.Stmt
+	promoteQueuedStmt         *sql.Stmt
 	promptHistoryStmt         *sql.Stmt
+	queueEndsStmt             *sql.Stmt
+	rebaseQueuedStmt          *sql.Stmt
 	renameChannelStmt         *sql.Stmt
+	resolveQuestionStmt       *sql.Stmt
 	runEventsStmt             *sql.Stmt
+	setChannelDemoNextStmt    *sql.Stmt
 	setChannelDemoSessionStmt *sql.Stmt
+	setChannelNextStmt        *sql.Stmt
 	setChannelSessionStmt     *sql.Stmt
 	setContainerIDStmt        *sql.Stmt
 	setContainerStatusStmt    *sql.Stmt
@@ -383,31 +500,44 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		channelsWithQueueStmt:     q.channelsWithQueueStmt,
 		costSinceStmt:             q.costSinceStmt,
 		countActiveStmt:           q.countActiveStmt,
+		countOpenQuestionsStmt:    q.countOpenQuestionsStmt,
 		deleteChannelStmt:         q.deleteChannelStmt,
 		deleteContainerStmt:       q.deleteContainerStmt,
+		editQueuedStmt:            q.editQueuedStmt,
 		finishRunStmt:             q.finishRunStmt,
 		getChannelStmt:            q.getChannelStmt,
 		getContainerStmt:          q.getContainerStmt,
 		getMetaStmt:               q.getMetaStmt,
+		getQuestionStmt:           q.getQuestionStmt,
 		getRunStmt:                q.getRunStmt,
+		holdQueuedStmt:            q.holdQueuedStmt,
 		insertChannelStmt:         q.insertChannelStmt,
 		insertContainerStmt:       q.insertContainerStmt,
 		insertEventStmt:           q.insertEventStmt,
 		insertMetaIfAbsentStmt:    q.insertMetaIfAbsentStmt,
+		insertQuestionStmt:        q.insertQuestionStmt,
 		insertRunStmt:             q.insertRunStmt,
 		lastEventIDsStmt:          q.lastEventIDsStmt,
 		latestEndedStmt:           q.latestEndedStmt,
 		listActiveStmt:            q.listActiveStmt,
 		listChannelsStmt:          q.listChannelsStmt,
+		listChildrenStmt:          q.listChildrenStmt,
 		listContainersStmt:        q.listContainersStmt,
+		listOpenQuestionsStmt:     q.listOpenQuestionsStmt,
 		listQueueStmt:             q.listQueueStmt,
 		listRunsStmt:              q.listRunsStmt,
 		markStartingStmt:          q.markStartingStmt,
-		nextQueuedStmt:            q.nextQueuedStmt,
+		placeQueuedStmt:           q.placeQueuedStmt,
+		promoteQueuedStmt:         q.promoteQueuedStmt,
 		promptHistoryStmt:         q.promptHistoryStmt,
+		queueEndsStmt:             q.queueEndsStmt,
+		rebaseQueuedStmt:          q.rebaseQueuedStmt,
 		renameChannelStmt:         q.renameChannelStmt,
+		resolveQuestionStmt:       q.resolveQuestionStmt,
 		runEventsStmt:             q.runEventsStmt,
+		setChannelDemoNextStmt:    q.setChannelDemoNextStmt,
 		setChannelDemoSessionStmt: q.setChannelDemoSessionStmt,
+		setChannelNextStmt:        q.setChannelNextStmt,
 		setChannelSessionStmt:     q.setChannelSessionStmt,
 		setContainerIDStmt:        q.setContainerIDStmt,
 		setContainerStatusStmt:    q.setContainerStatusStmt,

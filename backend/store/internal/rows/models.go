@@ -5,15 +5,20 @@
 package rows
 
 type Channel struct {
-	Seq           int64
-	ID            string
-	ParentID      string
-	Kind          string
-	Name          string
-	Dir           string
-	SessionID     string
-	DemoSessionID string
-	CreatedAt     int64
+	Seq             int64
+	ID              string
+	ParentID        string
+	Kind            string
+	Name            string
+	Dir             string
+	SessionID       string
+	DemoSessionID   string
+	CreatedAt       int64
+	NextSession     string
+	DemoNextSession string
+	StateID         string
+	Branch          string
+	ParentDir       string
 }
 
 type Container struct {
@@ -38,6 +43,19 @@ type Event struct {
 	Data      string
 }
 
+type Question struct {
+	Seq        int64
+	ID         string
+	ChannelID  string
+	RunID      string
+	Kind       string
+	State      string
+	CreatedAt  int64
+	ResolvedAt int64
+	Data       string
+	Answer     string
+}
+
 type Run struct {
 	Seq         int64
 	ID          string
@@ -57,4 +75,11 @@ type Run struct {
 	SpoolOffset int64
 	CostUsd     float64
 	Outcome     string
+	QueueRank   int64
+	DelayMs     int64
+	HoldUntil   int64
+	Plan        int64
+	Session     string
+	Attempt     string
+	TriggeredBy string
 }

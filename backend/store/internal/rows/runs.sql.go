@@ -64,6 +64,23 @@ func (q *Queries) CountActive(ctx context.Context, channelID string) (int64, err
 	return count, err
 }
 
+const editQueued = `-- name: EditQueued :execrows
+UPDATE runs SET prompt = ?, hold_until = 0 WHERE id = ? AND state = 'queued'
+`
+
+type EditQueuedParams struct {
+	Prompt string
+	ID     string
+}
+
+func (q *Queries) EditQueued(ctx context.Context, arg EditQueuedParams) (int64, error) {
+	result, err := q.exec(ctx, q.editQueuedStmt, editQueued, arg.Prompt, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const finishRun = `-- name: FinishRun :execrows
 UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, outcome = ?
 WHERE id = ?
@@ -98,7 +115,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, er
 }
 
 const getRun = `-- name: GetRun :one
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs WHERE id = ?
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE id = ?
 `
 
 func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
@@ -123,25 +140,54 @@ func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
 		&i.SpoolOffset,
 		&i.CostUsd,
 		&i.Outcome,
+		&i.QueueRank,
+		&i.DelayMs,
+		&i.HoldUntil,
+		&i.Plan,
+		&i.Session,
+		&i.Attempt,
+		&i.TriggeredBy,
 	)
 	return i, err
 }
 
+const holdQueued = `-- name: HoldQueued :execrows
+UPDATE runs SET hold_until = ? WHERE id = ? AND state = 'queued'
+`
+
+type HoldQueuedParams struct {
+	HoldUntil int64
+	ID        string
+}
+
+func (q *Queries) HoldQueued(ctx context.Context, arg HoldQueuedParams) (int64, error) {
+	result, err := q.exec(ctx, q.holdQueuedStmt, holdQueued, arg.HoldUntil, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertRun = `-- name: InsertRun :exec
-INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before)
-VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)
+INSERT INTO runs (id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, delay_ms, plan, session, triggered_by, queue_rank)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertRunParams struct {
-	ID        string
-	ChannelID string
-	Prompt    string
-	AuthorID  string
-	Priority  int64
-	Demo      int64
-	Script    string
-	CreatedAt int64
-	NotBefore int64
+	ID          string
+	ChannelID   string
+	Prompt      string
+	AuthorID    string
+	Priority    int64
+	Demo        int64
+	Script      string
+	CreatedAt   int64
+	NotBefore   int64
+	DelayMs     int64
+	Plan        int64
+	Session     string
+	TriggeredBy string
+	QueueRank   int64
 }
 
 func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
@@ -155,12 +201,17 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
 		arg.Script,
 		arg.CreatedAt,
 		arg.NotBefore,
+		arg.DelayMs,
+		arg.Plan,
+		arg.Session,
+		arg.TriggeredBy,
+		arg.QueueRank,
 	)
 	return err
 }
 
 const latestEnded = `-- name: LatestEnded :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs WHERE seq IN (
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE seq IN (
     SELECT max(r.seq) FROM runs r WHERE r.state IN ('done', 'failed', 'cancelled', 'interrupted') GROUP BY r.channel_id
 )
 `
@@ -193,6 +244,13 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 			&i.SpoolOffset,
 			&i.CostUsd,
 			&i.Outcome,
+			&i.QueueRank,
+			&i.DelayMs,
+			&i.HoldUntil,
+			&i.Plan,
+			&i.Session,
+			&i.Attempt,
+			&i.TriggeredBy,
 		); err != nil {
 			return nil, err
 		}
@@ -208,7 +266,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 }
 
 const listActive = `-- name: ListActive :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
 `
 
 func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
@@ -239,6 +297,13 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 			&i.SpoolOffset,
 			&i.CostUsd,
 			&i.Outcome,
+			&i.QueueRank,
+			&i.DelayMs,
+			&i.HoldUntil,
+			&i.Plan,
+			&i.Session,
+			&i.Attempt,
+			&i.TriggeredBy,
 		); err != nil {
 			return nil, err
 		}
@@ -254,7 +319,7 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 }
 
 const listQueue = `-- name: ListQueue :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
 `
 
 func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error) {
@@ -285,6 +350,13 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 			&i.SpoolOffset,
 			&i.CostUsd,
 			&i.Outcome,
+			&i.QueueRank,
+			&i.DelayMs,
+			&i.HoldUntil,
+			&i.Plan,
+			&i.Session,
+			&i.Attempt,
+			&i.TriggeredBy,
 		); err != nil {
 			return nil, err
 		}
@@ -300,7 +372,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs
 WHERE (CAST(?1 AS TEXT) = '' OR channel_id = CAST(?1 AS TEXT))
   AND (CAST(?2 AS TEXT) = '' OR instr(CAST(?2 AS TEXT), ' ' || state || ' ') > 0)
 ORDER BY seq DESC LIMIT ?3
@@ -340,6 +412,13 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.SpoolOffset,
 			&i.CostUsd,
 			&i.Outcome,
+			&i.QueueRank,
+			&i.DelayMs,
+			&i.HoldUntil,
+			&i.Plan,
+			&i.Session,
+			&i.Attempt,
+			&i.TriggeredBy,
 		); err != nil {
 			return nil, err
 		}
@@ -355,7 +434,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 }
 
 const markStarting = `-- name: MarkStarting :execrows
-UPDATE runs SET state = 'starting', started_at = ?1 WHERE id = ?2 AND state = 'queued'
+UPDATE runs SET state = 'starting', started_at = ?1, hold_until = 0 WHERE id = ?2 AND state = 'queued'
 `
 
 type MarkStartingParams struct {
@@ -371,41 +450,39 @@ func (q *Queries) MarkStarting(ctx context.Context, arg MarkStartingParams) (int
 	return result.RowsAffected()
 }
 
-const nextQueued = `-- name: NextQueued :one
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome FROM runs
-WHERE channel_id = ?1 AND state = 'queued' AND not_before <= ?2
-ORDER BY priority DESC, seq LIMIT 1
+const placeQueued = `-- name: PlaceQueued :execrows
+UPDATE runs SET priority = ?, queue_rank = ? WHERE id = ? AND state = 'queued'
 `
 
-type NextQueuedParams struct {
-	ChannelID string
-	Now       int64
+type PlaceQueuedParams struct {
+	Priority  int64
+	QueueRank int64
+	ID        string
 }
 
-func (q *Queries) NextQueued(ctx context.Context, arg NextQueuedParams) (Run, error) {
-	row := q.queryRow(ctx, q.nextQueuedStmt, nextQueued, arg.ChannelID, arg.Now)
-	var i Run
-	err := row.Scan(
-		&i.Seq,
-		&i.ID,
-		&i.ChannelID,
-		&i.Prompt,
-		&i.AuthorID,
-		&i.State,
-		&i.Priority,
-		&i.Demo,
-		&i.Script,
-		&i.CreatedAt,
-		&i.NotBefore,
-		&i.StartedAt,
-		&i.EndedAt,
-		&i.ContainerID,
-		&i.SpawnID,
-		&i.SpoolOffset,
-		&i.CostUsd,
-		&i.Outcome,
-	)
-	return i, err
+func (q *Queries) PlaceQueued(ctx context.Context, arg PlaceQueuedParams) (int64, error) {
+	result, err := q.exec(ctx, q.placeQueuedStmt, placeQueued, arg.Priority, arg.QueueRank, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const promoteQueued = `-- name: PromoteQueued :execrows
+UPDATE runs SET priority = ?, queue_rank = 0, not_before = 0, delay_ms = 0, hold_until = 0 WHERE id = ? AND state = 'queued'
+`
+
+type PromoteQueuedParams struct {
+	Priority int64
+	ID       string
+}
+
+func (q *Queries) PromoteQueued(ctx context.Context, arg PromoteQueuedParams) (int64, error) {
+	result, err := q.exec(ctx, q.promoteQueuedStmt, promoteQueued, arg.Priority, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const promptHistory = `-- name: PromptHistory :many
@@ -440,6 +517,40 @@ func (q *Queries) PromptHistory(ctx context.Context, arg PromptHistoryParams) ([
 	return items, nil
 }
 
+const queueEnds = `-- name: QueueEnds :one
+SELECT CAST(coalesce(max(priority), 0) AS INTEGER) AS priority, CAST(coalesce(max(queue_rank), 0) AS INTEGER) AS queue_rank
+FROM runs WHERE channel_id = ? AND state = 'queued'
+`
+
+type QueueEndsRow struct {
+	Priority  int64
+	QueueRank int64
+}
+
+func (q *Queries) QueueEnds(ctx context.Context, channelID string) (QueueEndsRow, error) {
+	row := q.queryRow(ctx, q.queueEndsStmt, queueEnds, channelID)
+	var i QueueEndsRow
+	err := row.Scan(&i.Priority, &i.QueueRank)
+	return i, err
+}
+
+const rebaseQueued = `-- name: RebaseQueued :execrows
+UPDATE runs SET not_before = ? WHERE id = ? AND state = 'queued'
+`
+
+type RebaseQueuedParams struct {
+	NotBefore int64
+	ID        string
+}
+
+func (q *Queries) RebaseQueued(ctx context.Context, arg RebaseQueuedParams) (int64, error) {
+	result, err := q.exec(ctx, q.rebaseQueuedStmt, rebaseQueued, arg.NotBefore, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const setSpoolOffset = `-- name: SetSpoolOffset :execrows
 UPDATE runs SET spool_offset = ?1
 WHERE id = ?2 AND state IN ('starting', 'running') AND spool_offset = ?3
@@ -460,7 +571,7 @@ func (q *Queries) SetSpoolOffset(ctx context.Context, arg SetSpoolOffsetParams) 
 }
 
 const updateRun = `-- name: UpdateRun :execrows
-UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?
+UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, attempt = ?
 WHERE id = ?
 `
 
@@ -472,6 +583,7 @@ type UpdateRunParams struct {
 	ContainerID string
 	SpawnID     string
 	SpoolOffset int64
+	Attempt     string
 	ID          string
 }
 
@@ -484,6 +596,7 @@ func (q *Queries) UpdateRun(ctx context.Context, arg UpdateRunParams) (int64, er
 		arg.ContainerID,
 		arg.SpawnID,
 		arg.SpoolOffset,
+		arg.Attempt,
 		arg.ID,
 	)
 	if err != nil {
