@@ -37,10 +37,12 @@ type fake struct {
 	seq      uint64
 	closed   int
 	opened   int
+	last     map[string][]json.RawMessage // arguments of the last call, by method
+	onCall   func(method string)          // called with the lock free, before the answer
 }
 
 func newFake() *fake {
-	return &fake{subs: map[chan []core.Event]bool{}, answers: map[string]any{}, fails: map[string]error{}}
+	return &fake{subs: map[chan []core.Event]bool{}, answers: map[string]any{}, fails: map[string]error{}, last: map[string][]json.RawMessage{}}
 }
 
 // publish sends one event to every follower; stored ones also go to the timeline.
@@ -78,8 +80,19 @@ func (f *fake) called(method string) bool {
 func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMessage, error) {
 	f.mu.Lock()
 	f.calls = append(f.calls, method)
-	answer, fail := f.answers[method], f.fails[method]
+	answer, fail, onCall := f.answers[method], f.fails[method], f.onCall
+	f.last[method] = nil
+	for _, arg := range args {
+		raw, err := json.Marshal(arg)
+		if err != nil {
+			panic(err)
+		}
+		f.last[method] = append(f.last[method], raw)
+	}
 	f.mu.Unlock()
+	if onCall != nil {
+		onCall(method)
+	}
 	if fail != nil {
 		return nil, fail
 	}
@@ -212,17 +225,22 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) run(args ...string) int {
-	r.t.Helper()
+// app is one invocation that reads in.
+func (r *rig) app(in string) *app {
 	r.out.Reset()
 	r.err.Reset()
 	env := func(n string) (string, bool) { v, ok := r.env[n]; return v, ok }
 	r.deps.Env = env
-	a := &app{
-		deps: r.deps, in: bytes.NewBufferString(r.in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
+	return &app{
+		deps: r.deps, in: bytes.NewBufferString(in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
 		interrupts: r.interrupts, restoreInterrupt: func() {},
 		times: times{startup: 300 * time.Millisecond, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
 	}
+}
+
+func (r *rig) run(args ...string) int {
+	r.t.Helper()
+	a := r.app(r.in)
 	code := a.main(r.ctx, args)
 	r.t.Logf("loop %q: exit %d\nout: %s\nerr: %s", args, code, clipped(r.out.String()), clipped(r.err.String()))
 	return code

@@ -29,6 +29,8 @@ type follower struct {
 	core Core
 	sink sink
 	run  core.Run // grows with what events say
+	// wishes are how the prompt is sent, besides what run says.
+	wishes promptRequest
 
 	began     time.Time // before the prompt was sent
 	lastID    int64     // newest stored event shown
@@ -47,11 +49,18 @@ func (f *follower) follow(ctx context.Context) error {
 		return f.app.unstarted(f.sink, f.run, err)
 	}
 	f.began = time.Now()
-	run, err := call[core.Run](life, f.core, "Runs.Prompt", promptRequest{ClientID: f.run.ID, ChannelID: f.run.ChannelID, Prompt: f.run.Prompt, Demo: f.run.Demo, Script: f.run.Script})
+	req := f.wishes
+	req.ClientID, req.ChannelID, req.Prompt, req.Demo, req.Script = f.run.ID, f.run.ChannelID, f.run.Prompt, f.run.Demo, f.run.Script
+	run, err := call[core.Run](life, f.core, "Runs.Prompt", req)
 	if err != nil {
 		return f.app.unstarted(f.sink, f.run, err)
 	}
 	f.run = run
+	return f.toEnd(ctx, life, events)
+}
+
+// toEnd follows the run, which Loop knows by now, to its end.
+func (f *follower) toEnd(ctx, life context.Context, events <-chan []core.Event) error {
 	if err := f.watch(ctx, life, events); err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ func (h *human) event(e core.Event) {
 		decode(e, h.toolResult)
 	case core.EventNotice:
 		decode(e, h.notice)
+	case core.EventAttempt:
+		decode(e, h.attempt)
+	case core.EventAskUser, core.EventExitPlan:
+		decode(e, h.question)
 	case core.EventStatus:
 		decode(e, h.status)
 	case core.EventImageBuild:
@@ -168,6 +172,28 @@ func (h *human) notice(n core.Notice) {
 		style = red
 	}
 	h.err.styledLine(style, "%s", n.Text)
+}
+
+// attempts say what the next try of a run is.
+var attempts = map[core.AttemptKind]string{
+	core.AttemptCompact:   "Compacting the conversation",
+	core.AttemptCompacted: "Trying again with the compacted conversation",
+	core.AttemptLatest:    "Trying once more",
+	core.AttemptTransient: "Trying again",
+}
+
+func (h *human) attempt(a core.Attempt) {
+	wait := ""
+	if a.DelayMs > 0 {
+		wait = " in " + duration(time.Duration(a.DelayMs)*time.Millisecond)
+	}
+	h.err.styledLine(amber, "%s %s%s.", oneLine(a.Reason, 3*maxLine), attempts[a.Kind], wait)
+}
+
+func (h *human) question(q core.Question) {
+	h.out.fresh()
+	showQuestion(h.out, q)
+	h.err.styledLine(amber, "The agent waits for your answer: loop answer --question %s", oneLine(q.ID, maxLine))
 }
 
 var steps = map[string]string{

@@ -24,6 +24,7 @@ type runFlags struct {
 	dir, channel, script   string
 	dirGiven, channelGiven bool
 	demo, json             bool
+	wishFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -53,6 +54,7 @@ Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped.`,
 	cmd.Flags().StringVar(&f.script, "script", "", "with --demo: the script to play")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print events as JSON lines, the result last")
 	cmd.MarkFlagsMutuallyExclusive("dir", "channel")
+	f.wishFlags.on(cmd)
 	return cmd
 }
 
@@ -63,10 +65,19 @@ type promptRequest struct {
 	Prompt    string         `json:"prompt"`
 	Demo      bool           `json:"demo,omitempty"`
 	Script    string         `json:"script,omitempty"`
+
+	Interrupt    bool              `json:"interrupt,omitempty"`
+	DelaySeconds int64             `json:"delay_seconds,omitempty"`
+	Plan         bool              `json:"plan,omitempty"`
+	Session      core.SessionStart `json:"session,omitzero"`
 }
 
 func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err := checkScript(f); err != nil {
+		return err
+	}
+	wishes, err := f.wishes()
+	if err != nil {
 		return err
 	}
 	prompt, err := a.prompt(args)
@@ -92,7 +103,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		return a.unstarted(s, run, err)
 	}
 	run.ChannelID = channel
-	err = (&follower{app: a, core: c, sink: s, run: run}).follow(ctx)
+	err = (&follower{app: a, core: c, sink: s, run: run, wishes: wishes}).follow(ctx)
 	if errors.Is(err, errLeft) {
 		// Left in a hurry: what is open is closed by the end of the process.
 		return exitError(exitCancelled)
