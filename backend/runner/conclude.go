@@ -184,12 +184,10 @@ func (w *work) tellAsStored(ctx context.Context) {
 	if err != nil || !run.State.Terminal() {
 		return
 	}
-	if w.s.q != nil {
-		if open, err := w.s.q.OpenQuestions(once, run.ChannelID); err == nil {
-			for _, q := range open {
-				if q.RunID == run.ID {
-					w.s.p.Publish(w.event(questionEvent(q.Kind), q))
-				}
+	if open, err := w.s.p.Store.OpenQuestions(once, run.ChannelID); err == nil {
+		for _, q := range open {
+			if q.RunID == run.ID {
+				w.s.p.Publish(w.event(questionEvent(q.Kind), q))
 			}
 		}
 	}

@@ -121,8 +121,8 @@ func (s *Service) untilDue(ctx context.Context, ch core.ChannelID) (time.Duratio
 	now := s.o.Now()
 	first, queued := due(list, now)
 	wait := first.Sub(now)
-	if queued && wait <= 0 && s.q != nil {
-		if open, err := s.q.OpenQuestions(ctx, ch); err == nil && len(open) > 0 {
+	if queued && wait <= 0 {
+		if open, err := s.p.Store.OpenQuestions(ctx, ch); err == nil && len(open) > 0 {
 			return parkedFor, true
 		}
 	}

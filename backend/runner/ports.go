@@ -12,6 +12,7 @@ import (
 // Store keeps runs and the timeline. Methods may be called from any goroutine;
 // one that returned nil is durable. The store package says more of each.
 type Store interface {
+	QueueStore
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	Run(ctx context.Context, id core.RunID) (core.Run, error)
 	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
@@ -25,8 +26,8 @@ type Store interface {
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 }
 
-// QueueStore is what the queue and questions need of the store besides. Run and
-// event changes of one method are one transaction. core.ErrConflict says that
+// QueueStore is the part of Store for the queue and for questions. Run and event
+// changes of one method are one transaction. core.ErrConflict says that
 // the run is not queued any more, the queue is another by now, or the question
 // was resolved; core.ErrNotFound that there is none of that id.
 type QueueStore interface {

@@ -38,19 +38,13 @@ func (w *work) question(a *transcript.Ask) core.Event {
 
 // Questions lists the open questions of a channel, or of all when ch is empty.
 func (s *Service) Questions(ctx context.Context, ch core.ChannelID) ([]core.Question, error) {
-	if s.q == nil {
-		return nil, nil
-	}
-	return s.q.OpenQuestions(ctx, ch)
+	return s.p.Store.OpenQuestions(ctx, ch)
 }
 
 // Answer resolves a question, once, and queues the run that tells the agent; a
 // question that is cancelled is not told. The channel goes on with its queue.
 func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Question, error) {
-	if s.q == nil {
-		return core.Question{}, noQueue()
-	}
-	q, err := s.q.Question(ctx, id)
+	q, err := s.p.Store.Question(ctx, id)
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return q, core.Fail(core.CodeNotFound, err, "This question does not exist.", "Reload the timeline.")
@@ -92,7 +86,7 @@ func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Qu
 func (s *Service) settle(ctx context.Context, q *core.Question, a core.Answer, cont *core.Run, events []core.Event) error {
 	s.order <- struct{}{}
 	defer func() { <-s.order }()
-	stored, run, evs, err := s.q.AnswerQuestion(ctx, q.ID, a, cont, events...)
+	stored, run, evs, err := s.p.Store.AnswerQuestion(ctx, q.ID, a, cont, events...)
 	if errors.Is(err, core.ErrConflict) {
 		return answered(err)
 	}

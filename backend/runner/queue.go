@@ -16,10 +16,6 @@ const HoldLease = 5 * time.Minute
 // MaxDelay bounds how far off a delayed prompt may be.
 const MaxDelay = 30 * 24 * time.Hour
 
-func noQueue() error {
-	return core.Fail(core.CodeInternal, nil, "The queue cannot be changed.", "Restart Loop.")
-}
-
 // changed explains an error of a change to a queued run.
 func changed(err error) error {
 	switch {
@@ -43,7 +39,7 @@ func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.
 		return run, err
 	}
 	return s.change(ctx, func() (core.Run, []core.Event, error) {
-		return s.q.EditQueued(ctx, id, prompt, core.NewEvent(core.EventMessageUpdated, run.ChannelID, id, s.o.Now(), core.MessageUpdated{
+		return s.p.Store.EditQueued(ctx, id, prompt, core.NewEvent(core.EventMessageUpdated, run.ChannelID, id, s.o.Now(), core.MessageUpdated{
 			MsgID: string(id), Content: prompt,
 		}))
 	})
@@ -53,7 +49,7 @@ func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.
 // HoldLease.
 func (s *Service) Hold(ctx context.Context, id core.RunID) (core.Run, error) {
 	return s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.q.HoldQueued(ctx, id, s.o.Now().Add(HoldLease))
+		run, err := s.p.Store.HoldQueued(ctx, id, s.o.Now().Add(HoldLease))
 		return run, nil, err
 	})
 }
@@ -61,7 +57,7 @@ func (s *Service) Hold(ctx context.Context, id core.RunID) (core.Run, error) {
 // Release ends a hold.
 func (s *Service) Release(ctx context.Context, id core.RunID) error {
 	_, err := s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.q.HoldQueued(ctx, id, time.Time{})
+		run, err := s.p.Store.HoldQueued(ctx, id, time.Time{})
 		return run, nil, err
 	})
 	return err
@@ -70,11 +66,8 @@ func (s *Service) Release(ctx context.Context, id core.RunID) error {
 // Reorder puts a channel's queue into the order of ids, which are exactly the
 // queued prompts.
 func (s *Service) Reorder(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error) {
-	if s.q == nil {
-		return nil, noQueue()
-	}
 	s.order <- struct{}{}
-	runs, err := s.q.ReorderQueue(ctx, ch, ids)
+	runs, err := s.p.Store.ReorderQueue(ctx, ch, ids)
 	if err == nil {
 		for _, r := range runs {
 			s.p.Publish(s.queueEvent(r))
@@ -119,7 +112,7 @@ func (s *Service) Steer(ctx context.Context, id core.RunID) error {
 // the two loses nothing and starts nothing else first.
 func (s *Service) jump(ctx context.Context, id core.RunID) error {
 	run, err := s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.q.PromoteQueued(ctx, id)
+		run, err := s.p.Store.PromoteQueued(ctx, id)
 		return run, nil, err
 	})
 	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeConflict {
@@ -144,9 +137,6 @@ func (s *Service) jump(ctx context.Context, id core.RunID) error {
 
 // change makes one change of the queue and tells it.
 func (s *Service) change(ctx context.Context, fn func() (core.Run, []core.Event, error)) (core.Run, error) {
-	if s.q == nil {
-		return core.Run{}, noQueue()
-	}
 	run, err := s.changeOrdered(fn)
 	if err != nil {
 		return core.Run{}, changed(err)

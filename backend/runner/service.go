@@ -25,7 +25,6 @@ const cancelWait = time.Minute
 // is started before Run.
 type Service struct {
 	p Ports
-	q QueueStore // p.Store's other half; nil if it has none
 	o Options
 
 	slots chan struct{} // one per run under way
@@ -60,9 +59,8 @@ func New(p Ports, o Options) *Service {
 		p.Publish = func(...core.Event) {}
 	}
 	o = o.withDefaults()
-	q, _ := p.Store.(QueueStore)
 	return &Service{
-		p: p, q: q, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
+		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{}, modes: map[core.RunID]mode{},
 	}
 }

@@ -112,11 +112,11 @@ func (w *work) kept(id core.SessionID) bool {
 // run's end, so that nothing can be claimed in between.
 func (w *work) keepSession(ctx context.Context) {
 	id := w.parser.Session()
-	if w.s.q == nil || w.run.State != core.RunCancelled || !validSession(id) || id == w.ch.Session(w.run.Demo) || !w.worked() {
+	if w.run.State != core.RunCancelled || !validSession(id) || id == w.ch.Session(w.run.Demo) || !w.worked() {
 		return
 	}
 	next := core.SessionStart{Mode: core.SessionResume, SessionID: id}
-	if err := w.s.q.SetChannelNext(ctx, w.run.ChannelID, w.run.Demo, next); err != nil {
+	if err := w.s.p.Store.SetChannelNext(ctx, w.run.ChannelID, w.run.Demo, next); err != nil {
 		w.log.Warn("keep the session of a stopped run", "error", err)
 		return
 	}
