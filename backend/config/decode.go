@@ -19,6 +19,7 @@ import (
 type decoder struct {
 	path     string
 	data     []byte
+	set      map[string]int
 	problems []Problem
 }
 
@@ -27,20 +28,42 @@ func (d *decoder) add(offset int, field string, warning bool, msg, remedy string
 	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Col: col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
 }
 
-func decode(path string, data []byte) (Config, []Problem) {
-	c := Defaults()
+// document is one settings file as it was read.
+type document struct {
+	path   string
+	text   []byte // offsets count in it
+	config Config
+	// set has the offset of every name that the file gives a value to: fields,
+	// parts (font_sizes.chat), entries of lists (mounts[0]) and of objects
+	// (envs.NAME, mcp.servers.NAME).
+	set      map[string]int
+	problems []Problem
+}
+
+func (doc *document) has(name string) bool {
+	if doc == nil {
+		return false
+	}
+	_, ok := doc.set[name]
+	return ok
+}
+
+func decode(path string, data []byte) *document {
+	doc := &document{path: path, config: Defaults(), set: map[string]int{}}
 	root, text, bad := parse(path, data)
+	doc.text = text
 	if bad != nil {
-		return c, []Problem{*bad}
+		doc.problems = []Problem{*bad}
+		return doc
 	}
-	d := &decoder{path: path, data: text}
-	obj, ok := root.Value.(*hujson.Object)
-	if !ok {
+	d := &decoder{path: path, data: text, set: doc.set}
+	if obj, ok := root.Value.(*hujson.Object); ok {
+		d.object(reflect.ValueOf(&doc.config).Elem(), describe(), obj, "")
+	} else {
 		d.add(root.StartOffset, "", false, "The file does not hold an object.", "Put the settings into { }.")
-		return c, d.problems
 	}
-	d.object(reflect.ValueOf(&c).Elem(), describe(), obj, "")
-	return c, d.problems
+	doc.problems = d.problems
+	return doc
 }
 
 // maxProblems bounds the list; past it more of the same helps nobody.
@@ -83,9 +106,28 @@ func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, pr
 				}
 			}
 			d.add(offset, f.Name, false, fmt.Sprintf("“%s” %v.", f.Name, err), remedy)
+			continue
+		}
+		d.note(f, m)
+	}
+}
+
+// note remembers where a value and its entries stand.
+func (d *decoder) note(f Field, m *hujson.ObjectMember) {
+	d.set[f.Name] = m.Name.StartOffset
+	switch v := m.Value.Value.(type) {
+	case *hujson.Array:
+		for i := range v.Elements {
+			d.set[entryName(f.Name, i)] = v.Elements[i].StartOffset
+		}
+	case *hujson.Object:
+		for i := range v.Members {
+			d.set[f.Name+"."+memberName(&v.Members[i])] = v.Members[i].Name.StartOffset
 		}
 	}
 }
+
+func entryName(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
 func (d *decoder) unknown(offset int, name string, fields []Field) {
 	if why, ok := later[name]; ok {
@@ -189,7 +231,13 @@ func assign(v reflect.Value, f Field, val hujson.Value) error {
 		if !ok {
 			return wrong
 		}
-		m, err := freeObject(obj)
+		var m any
+		var err error
+		if v.Type() == reflect.TypeFor[map[string]MCPServer]() {
+			m, err = servers(obj)
+		} else {
+			m, err = freeObject(obj)
+		}
 		if err != nil {
 			return err
 		}
@@ -287,6 +335,13 @@ func checkText(f Field, s string, offset int) error {
 		}
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return bad("would let other computers reach Loop", "Use 127.0.0.1 and a port, like 127.0.0.1:8222.")
+		}
+	case "proxy":
+		if strings.ContainsFunc(s, unicode.IsSpace) {
+			return bad("must not contain spaces", "Write it like http://proxy.example.com:3128.")
+		}
+		if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Hostname() == "" && u.Port() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)) {
+			return bad("must be the address of a proxy", "Write it like http://proxy.example.com:3128.")
 		}
 	case "engine":
 		u, err := url.Parse(s)

@@ -14,7 +14,7 @@ import (
 // Field describes one field of Config for messages, a schema or a page.
 type Field struct {
 	Name    string // JSON name; parts of a nested object are joined by a dot
-	Kind    string // text, whole number, number, true or false, list of texts, object
+	Kind    string // a text, a whole number, a number, true or false, a list of texts, an object
 	Default string // JSON text; empty is the zero value
 	Min     string
 	Max     string
@@ -22,33 +22,85 @@ type Field struct {
 	Unit    string
 	Doc     string
 	Secret  bool
-	Parts   []Field // of a nested object
+	Merge   Merge      // empty where Parts is not
+	Project Permission // empty where Parts is not
+	Parts   []Field    // of a nested object
 
-	index int
+	index int   // in its struct
+	path  []int // from Config
 	check string
+	only  bool // for project files; it does nothing in the global one
 	typ   reflect.Type
 }
 
-var describe = sync.OnceValue(func() []Field { return fieldsOf(reflect.TypeFor[Config](), "") })
+// Merge says how the value of a later layer joins those of the earlier ones.
+type Merge string
+
+const (
+	MergeOverride Merge = "override"  // the later one counts
+	MergeTarget   Merge = "by target" // mounts: the later one of a container path
+	MergeKey      Merge = "by key"    // objects: the later one of a name
+	MergeAppend   Merge = "append"    // lists: the later ones come after; the global list replaces the built-in one
+	MergeReplace  Merge = "replace"   // lists: the later list counts
+	MergeUnion    Merge = "union"     // lists: a project's replaces the global one, a work tree's adds to its project's
+)
+
+// Permission says what a project's own file may do with a field. Agents and
+// everybody who can put a commit into the project can write that file.
+type Permission string
+
+const (
+	ProjectFree    Permission = "free"    // any value
+	ProjectTighten Permission = "tighten" // a lower limit; anything else once the file is approved
+	ProjectTrust   Permission = "trust"   // once the file is approved
+	ProjectNever   Permission = "never"   // it is the app's, and only named
+)
+
+var describe = sync.OnceValue(func() []Field { return fieldsOf(reflect.TypeFor[Config](), "", nil) })
+
+// leaves are the fields that hold a value themselves.
+var leaves = sync.OnceValue(func() []Field {
+	var out []Field
+	var walk func([]Field)
+	walk = func(fields []Field) {
+		for _, f := range fields {
+			if f.Parts != nil {
+				walk(f.Parts)
+				continue
+			}
+			out = append(out, f)
+		}
+	}
+	walk(describe())
+	return out
+})
+
+// Leaves lists the fields that hold a value themselves, in order: those of
+// Fields with nested objects opened.
+func Leaves() []Field { return slices.Clone(leaves()) }
+
+// in is the field's value within c.
+func (f Field) in(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(f.path) }
 
 // Fields lists the fields of Config in order.
 func Fields() []Field { return slices.Clone(describe()) }
 
-func fieldsOf(t reflect.Type, prefix string) []Field {
+func fieldsOf(t reflect.Type, prefix string, path []int) []Field {
 	var out []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		f := Field{
 			Name: prefix + sf.Tag.Get("json"), Default: sf.Tag.Get("default"), Min: sf.Tag.Get("min"), Max: sf.Tag.Get("max"),
 			Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc"), Secret: sf.Type == reflect.TypeFor[Secret](),
-			index: i, check: sf.Tag.Get("check"), typ: sf.Type,
+			Merge: Merge(sf.Tag.Get("merge")), Project: Permission(sf.Tag.Get("project")), only: sf.Tag.Get("only") == "project",
+			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type,
 		}
 		if list, ok := sf.Tag.Lookup("oneof"); ok {
 			f.OneOf = strings.Split(list, ",")
 		}
 		f.Kind = kindOf(sf.Type)
 		if sf.Type.Kind() == reflect.Struct {
-			f.Parts = fieldsOf(sf.Type, f.Name+".")
+			f.Parts = fieldsOf(sf.Type, f.Name+".", f.path)
 		}
 		out = append(out, f)
 	}
@@ -73,15 +125,6 @@ func kindOf(t reflect.Type) string {
 
 func fieldValue(c Config, i int) any {
 	return reflect.ValueOf(c).Field(describe()[i].index).Interface()
-}
-
-func keys(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Defaults is the configuration of a missing file. Each call returns a value

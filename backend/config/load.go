@@ -32,30 +32,51 @@ var bom = []byte("\xef\xbb\xbf")
 // but warnings was found; then a caller that has an earlier Config keeps it. A
 // missing file is the defaults without a problem.
 func Load(path string) (Config, []Problem, error) {
+	doc := load(path)
+	return doc.config, doc.problems, failure(doc.problems)
+}
+
+func load(path string) *document {
 	data, mode, err := readFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return locate(Defaults(), path), nil, nil
-	}
 	if err != nil {
-		p := fileProblem(path, err)
-		return locate(Defaults(), path), []Problem{p}, failure([]Problem{p})
+		doc := &document{path: path, config: locate(Defaults(), path)}
+		if !errors.Is(err, fs.ErrNotExist) {
+			doc.problems = []Problem{fileProblem(path, err)}
+		}
+		return doc
 	}
-	c, problems := decode(path, data)
-	if kind, _ := c.Credential(); kind != "" && runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 {
-		problems = append(problems, Problem{
+	doc := decode(path, data)
+	doc.config = locate(doc.config, path)
+	doc.onlyProject()
+	if kind, _ := doc.config.Credential(); kind != "" && runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 {
+		doc.problems = append(doc.problems, Problem{
 			Path: path, Field: kind, Warning: true,
 			Message: fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", mode.Perm()),
 			Remedy:  "Run chmod 600 on it.",
 		})
 	}
-	return locate(c, path), problems, failure(problems)
+	return doc
+}
+
+// onlyProject names the fields that mean something in a project's file only.
+func (doc *document) onlyProject() {
+	for _, f := range leaves() {
+		if offset, set := doc.set[f.Name]; set && f.only {
+			line, col := position(doc.text, offset)
+			doc.problems = append(doc.problems, Problem{
+				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
+				Message: fmt.Sprintf("“%s” does nothing here; it is for a project's own settings.", f.Name), Remedy: "Remove it, or move it to the project's .loop/config.json.",
+			})
+		}
+	}
 }
 
 // Parse reads the text of a settings file; path is for messages and for
 // relative paths in it.
 func Parse(path string, data []byte) (Config, []Problem, error) {
-	c, problems := decode(path, data)
-	return locate(c, path), problems, failure(problems)
+	doc := decode(path, data)
+	doc.onlyProject()
+	return locate(doc.config, path), doc.problems, failure(doc.problems)
 }
 
 var (

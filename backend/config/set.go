@@ -108,8 +108,8 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	}
 	out := slices.Concat(head, root.Pack())
 	out = bytes.TrimSuffix(out, []byte("\n")) // the one that parse added
-	if _, problems := decode(path, out); value != nil {
-		for _, p := range problems {
+	if doc := decode(path, out); value != nil {
+		for _, p := range doc.problems {
 			if p.Field == field && !p.Warning {
 				return nil, core.Fail(core.CodeInvalid, nil, p.Message, p.Remedy)
 			}

@@ -23,6 +23,8 @@ type Snapshot struct {
 	// Good says that the file was read whole at least once since the start
 	// (or was missing, which means the defaults).
 	Good bool
+
+	doc *document // what Config was read from; nil when that was no file
 }
 
 // Source follows one settings file. All methods may be called from any
@@ -99,11 +101,12 @@ func (s *Source) Reload() Snapshot {
 func (s *Source) read() bool {
 	s.info, _ = os.Stat(s.path)
 	s.readAt = s.now()
-	c, problems, err := Load(s.path)
+	doc := load(s.path)
+	problems, err := doc.problems, failure(doc.problems)
 	old := s.snap
-	s.snap = Snapshot{Path: s.path, Problems: problems, Err: err, Good: old.Good || err == nil, Config: c}
+	s.snap = Snapshot{Path: s.path, Problems: problems, Err: err, Good: old.Good || err == nil, Config: doc.config, doc: doc}
 	if err != nil && old.Good {
-		s.snap.Config = old.Config
+		s.snap.Config, s.snap.doc = old.Config, old.doc
 	}
 	return !reflect.DeepEqual(old.Config, s.snap.Config) || !slices.Equal(old.Problems, problems) || (old.Err == nil) != (err == nil)
 }

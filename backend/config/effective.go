@@ -1,0 +1,273 @@
+package config
+
+import (
+	"bytes"
+	"os"
+	"reflect"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// Names of the layers, lowest first.
+const (
+	LayerBuiltin  = "built-in"
+	LayerGlobal   = "global"
+	LayerProject  = "project"
+	LayerWorktree = "worktree"
+)
+
+// Origin is where a value comes from. Path is empty for built-in values; Line
+// and Col count from 1 and are 0 where the place is not known.
+type Origin struct {
+	Layer string `json:"layer"`
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
+}
+
+// Pending is a project's settings file of which something waits for approval:
+// Fields are named in it and not in force.
+type Pending struct {
+	Path   string   `json:"path"`
+	SHA256 string   `json:"sha256"` // of the file as Diff shows it
+	Diff   string   `json:"diff"`   // unified, against what was approved last; credentials are hidden
+	Fields []string `json:"fields"`
+}
+
+// Layer is what one file contributes: of Config only the fields for which Has
+// is true. What a project's file says without approval is not among them.
+type Layer struct {
+	Name   string
+	Path   string
+	Config Config
+
+	has map[string]bool // nil means all
+}
+
+// Has reports whether the layer sets a field; parts are joined by a dot.
+func (l Layer) Has(field string) bool { return l.has == nil || l.has[field] }
+
+// Effective is the configuration of one directory.
+type Effective struct {
+	// Config is in force for the directory, when Err is nil. Its lists and maps
+	// may be shared; the caller must not change them.
+	Config Config
+	// Layers are the global file's and those of the project files, in the order
+	// in which they were merged.
+	Layers []Layer
+	// Origins has every field that holds a value itself, and every entry of
+	// lists and objects: mounts[<container path>], extra_dirs[<text>],
+	// envs.NAME, mcp.servers.NAME.
+	Origins  map[string]Origin
+	Problems []Problem // of the project files
+	Pending  []Pending
+	// Err says that a file cannot be used. Nothing may be run then: it may have
+	// said “network none”.
+	Err error
+}
+
+// ForDir merges the global settings, those of the project at dir, and, when
+// parentDir is not empty, those of the work tree at dir over those of its
+// project at parentDir. What the files of projects say beyond what any project
+// may say counts only as far as trust knows the files. It reads the files each
+// time and keeps nothing. trust may be nil, which trusts nothing.
+func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
+	e := Effective{Config: global.Config, Origins: map[string]Origin{}}
+	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config}}
+	e.global(global)
+	if global.Err != nil && !global.Good {
+		e.Err = global.Err
+	}
+	if dir == "" {
+		return e
+	}
+	if parentDir != "" && parentDir != dir {
+		e.project(trust, parentDir, LayerProject)
+		e.project(trust, dir, LayerWorktree)
+	} else {
+		e.project(trust, dir, LayerProject)
+	}
+	return e
+}
+
+func (e *Effective) global(global Snapshot) {
+	places := newPlaces(global.doc)
+	def := Defaults()
+	for _, f := range leaves() {
+		o := Origin{Layer: LayerBuiltin}
+		if global.doc.has(f.Name) || global.doc == nil && !same(f.in(&def), f.in(&e.Config)) {
+			o = places.origin(LayerGlobal, global.Path, f.Name)
+		}
+		e.Origins[f.Name] = o
+		for _, en := range entries(f, &e.Config) {
+			if o.Layer == LayerBuiltin {
+				e.Origins[en.name] = o
+				continue
+			}
+			e.Origins[en.name] = places.origin(LayerGlobal, global.Path, en.place)
+		}
+	}
+}
+
+func (e *Effective) project(trust *Trust, dir, name string) {
+	if sameFile(e.Layers[0].Path, ProjectPath(dir)) {
+		return // the project is the folder that Loop's own is in
+	}
+	doc, sum := loadProject(dir)
+	if doc == nil {
+		return
+	}
+	e.Problems = append(e.Problems, doc.problems...)
+	if err := failure(doc.problems); err != nil {
+		if f := core.AsFailure(err); e.Err == nil {
+			f.Cause = "The project's settings file has an error: " + firstError(doc.problems).Message
+			e.Err = f
+		}
+		return
+	}
+	approved := trust.approved(dir, sum)
+	layer := Layer{Name: name, Path: doc.path, Config: doc.config, has: map[string]bool{}}
+	places := newPlaces(doc)
+	var waiting []string
+	for _, f := range leaves() {
+		if !doc.has(f.Name) || f.Project == ProjectNever {
+			continue
+		}
+		next := joined(f, &e.Config, &doc.config, name == LayerWorktree)
+		if !approved && f.Project != ProjectFree && !e.unchanged(f, doc, next) && (f.Project != ProjectTighten || !tightens(f, f.in(&e.Config), next)) {
+			waiting = append(waiting, f.Name)
+			continue
+		}
+		e.apply(f, doc, next)
+		e.trace(f, name, places)
+		layer.has[f.Name] = true
+	}
+	e.Layers = append(e.Layers, layer)
+	if waiting != nil {
+		e.Pending = append(e.Pending, Pending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, doc), Fields: waiting})
+	}
+}
+
+// unchanged reports that the field of the file says nothing that was not so
+// before; then there is nothing to approve.
+func (e *Effective) unchanged(f Field, doc *document, next reflect.Value) bool {
+	if f.Name == "inherit_mounts" {
+		return doc.config.InheritMounts || len(e.Config.Mounts) == 0
+	}
+	if other := otherCredential(f.Name); other != nil && next.String() != "" && !doc.has(other.Name) && other.in(&e.Config).String() != "" {
+		return false // it would clear the other one
+	}
+	return same(f.in(&e.Config), next)
+}
+
+func (e *Effective) apply(f Field, doc *document, next reflect.Value) {
+	if other := otherCredential(f.Name); other != nil && next.String() != "" && !doc.has(other.Name) {
+		other.in(&e.Config).SetString("")
+		e.Origins[other.Name] = Origin{Layer: LayerBuiltin}
+	}
+	if f.Name == "inherit_mounts" && !doc.config.InheritMounts {
+		e.Config.Mounts = nil
+		e.prune("mounts")
+		e.Origins["mounts"] = Origin{Layer: LayerBuiltin}
+	}
+	f.in(&e.Config).Set(next)
+}
+
+// otherCredential is the credential that gives way when a project sets the one
+// named field.
+func otherCredential(field string) *Field {
+	other := ""
+	switch field {
+	case CredentialOAuth:
+		other = CredentialAPIKey
+	case CredentialAPIKey:
+		other = CredentialOAuth
+	default:
+		return nil
+	}
+	i := slices.IndexFunc(leaves(), func(f Field) bool { return f.Name == other })
+	return &leaves()[i]
+}
+
+// trace notes that the value of f, and those of its entries that the file
+// names, are the layer's.
+func (e *Effective) trace(f Field, layer string, p places) {
+	e.Origins[f.Name] = p.origin(layer, p.doc.path, f.Name)
+	if f.Merge == MergeReplace || f.Merge == MergeUnion && layer != LayerWorktree {
+		e.prune(f.Name)
+	}
+	for _, en := range entries(f, &p.doc.config) {
+		if _, there := e.Origins[en.name]; there && (f.Merge == MergeAppend || f.Merge == MergeUnion) {
+			continue // it was in the list before
+		}
+		e.Origins[en.name] = p.origin(layer, p.doc.path, en.place)
+	}
+}
+
+// prune forgets the entries of a list that was replaced.
+func (e *Effective) prune(field string) {
+	for name := range e.Origins {
+		if len(name) > len(field) && name[:len(field)] == field && name[len(field)] == '[' {
+			delete(e.Origins, name)
+		}
+	}
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func firstError(problems []Problem) Problem {
+	for _, p := range problems {
+		if !p.Warning {
+			return p
+		}
+	}
+	return Problem{}
+}
+
+// places finds lines and columns in a document without reading it from the
+// start each time.
+type places struct {
+	doc    *document
+	starts []int // offsets of the lines
+}
+
+func newPlaces(doc *document) places {
+	p := places{doc: doc}
+	if doc == nil {
+		return p
+	}
+	p.starts = []int{0}
+	for i := 0; ; {
+		n := bytes.IndexByte(doc.text[i:], '\n')
+		if n < 0 {
+			return p
+		}
+		i += n + 1
+		p.starts = append(p.starts, i)
+	}
+}
+
+func (p places) origin(layer, path, name string) Origin {
+	o := Origin{Layer: layer, Path: path}
+	if !p.doc.has(name) {
+		return o
+	}
+	offset := p.doc.set[name]
+	line := sort.SearchInts(p.starts, offset+1)
+	o.Line = line
+	o.Col = 1 + utf8.RuneCount(p.doc.text[p.starts[line-1]:min(offset, len(p.doc.text))])
+	return o
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// joined is the value of f when what doc says joins what base says. The result
+// shares nothing with base that the caller could change.
+func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
+	old, now := f.in(base), f.in(doc)
+	switch f.Merge {
+	case MergeTarget:
+		return reflect.ValueOf(joinMounts(base.Mounts, doc.Mounts))
+	case MergeKey:
+		out := reflect.MakeMap(now.Type())
+		for _, m := range []reflect.Value{old, now} {
+			for it := m.MapRange(); it.Next(); {
+				out.SetMapIndex(it.Key(), it.Value())
+			}
+		}
+		return out
+	case MergeAppend:
+		return joinLists(old, now)
+	case MergeUnion:
+		if worktree {
+			return joinLists(old, now)
+		}
+	}
+	return now
+}
+
+func joinLists(old, now reflect.Value) reflect.Value {
+	out := slices.Clone(old.Interface().([]string))
+	for _, s := range now.Interface().([]string) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return reflect.ValueOf(out)
+}
+
+// joinMounts lets a later mount take the place of one with the same target.
+func joinMounts(old, now []string) []string {
+	var out []string
+	for i, m := range slices.Concat(old, now) {
+		later := now
+		if i >= len(old) {
+			later = now[i-len(old)+1:]
+		}
+		if !slices.ContainsFunc(later, func(l string) bool { return mountTarget(l) == mountTarget(m) }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// mountTarget is the container path of host:container[:mode]; what is no mount
+// is its own target.
+func mountTarget(text string) string {
+	_, rest, ok := cutMount(text)
+	if !ok {
+		return text
+	}
+	target, _, _ := strings.Cut(rest, ":")
+	if below, ok := strings.CutPrefix(target, "~"); ok && (below == "" || below[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil {
+			target = home + below
+		}
+	}
+	return path.Clean(target)
+}
+
+// same compares values of one field; an empty list or object is as good as none.
+func same(a, b reflect.Value) bool {
+	if k := a.Kind(); (k == reflect.Slice || k == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// tightens reports whether now allows an agent no more than old.
+func tightens(f Field, old, now reflect.Value) bool {
+	switch old.Kind() {
+	case reflect.Int:
+		return cmp.Compare(now.Int(), old.Int()) <= 0
+	case reflect.Float64:
+		return cmp.Compare(now.Float(), old.Float()) <= 0
+	case reflect.String: // container_network
+		return now.String() == networkNone
+	case reflect.Slice: // tools that are taken away
+		return f.Merge == MergeAppend
+	}
+	return false
+}
+
+// networkNone is the network of a container without one.
+const networkNone = "none"
+
+// entry is one element of a list or an object, under the name that Origins has
+// for it, and the name under which a document keeps its place.
+type entry struct{ name, place string }
+
+// entries of the value that a configuration has for f. Mounts go by their
+// container path, other lists by the text, objects by the key.
+func entries(f Field, c *Config) []entry {
+	v := f.in(c)
+	var out []entry
+	switch v.Kind() {
+	case reflect.Slice:
+		for i, text := range v.Interface().([]string) {
+			if f.Merge == MergeTarget {
+				text = mountTarget(text)
+			}
+			out = append(out, entry{f.Name + "[" + text + "]", f.Name + "[" + strconv.Itoa(i) + "]"})
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			name := f.Name + "." + k.String()
+			out = append(out, entry{name, name})
+		}
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// ProjectFolder is the folder in a project that holds its settings file.
+const ProjectFolder = ".loop"
+
+// MaxProjectSize bounds a project's settings file. It can be written by
+// agents, and everything in it is shown to a person before it counts.
+const MaxProjectSize = 1 << 20
+
+// ProjectPath is where the settings file of the project at dir is.
+func ProjectPath(dir string) string { return filepath.Join(dir, ProjectFolder, FileName) }
+
+var (
+	errLink        = errors.New("is a link")
+	errSwapped     = errors.New("changed while it was opened")
+	errProjectSize = errors.New("larger than 1 MiB")
+)
+
+// readProjectFile reads a project's settings file. Neither it nor its folder
+// may be a link: the project would choose a file that is not its own. An error
+// that wraps fs.ErrNotExist means that the project has none.
+func readProjectFile(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	folder, err := root.Lstat(ProjectFolder)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case folder.Mode()&fs.ModeSymlink != 0:
+		return nil, errLink
+	case !folder.IsDir():
+		return nil, fs.ErrNotExist // a file of that name is no settings file
+	}
+	name := filepath.Join(ProjectFolder, FileName)
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case seen.Mode()&fs.ModeSymlink != 0:
+		return nil, errLink
+	case seen.IsDir():
+		return nil, errIsDir
+	case !seen.Mode().IsRegular():
+		return nil, errNotRegular
+	}
+	// Non-blocking, so that a pipe that took the file's place is no trap.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !os.SameFile(seen, info) || !info.Mode().IsRegular() {
+		return nil, errSwapped
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxProjectSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxProjectSize {
+		return nil, errProjectSize
+	}
+	return data, nil
+}
+
+func projectProblem(path string, err error) Problem {
+	p := Problem{Path: path}
+	switch {
+	case errors.Is(err, errLink):
+		p.Message, p.Remedy = "The project's settings file, or its .loop folder, is a link.", "Replace it by an ordinary file in an ordinary folder."
+	case errors.Is(err, errSwapped):
+		p.Message, p.Remedy = "The project's settings file changed while it was read.", "Try again."
+	case errors.Is(err, errProjectSize):
+		p.Message, p.Remedy = fmt.Sprintf("The project's settings file is larger than %d MiB.", MaxProjectSize>>20), "Check that it is the right file."
+	default:
+		p = fileProblem(path, err)
+	}
+	return p
+}
+
+// loadProject reads the settings file of the project at dir. Without one it
+// returns nil.
+func loadProject(dir string) (doc *document, sum string) {
+	path := ProjectPath(dir)
+	data, err := readProjectFile(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, ""
+	}
+	if err != nil {
+		return &document{path: path, config: Defaults(), problems: []Problem{projectProblem(path, err)}}, ""
+	}
+	doc = decode(path, data)
+	doc.resolve(dir)
+	doc.onlyApp()
+	return doc, sumOf(data)
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// onlyApp names the fields that a project's file cannot set.
+func (doc *document) onlyApp() {
+	for _, f := range leaves() {
+		if offset, set := doc.set[f.Name]; set && f.Project == ProjectNever {
+			line, col := position(doc.text, offset)
+			doc.problems = append(doc.problems, Problem{
+				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
+				Message: fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", f.Name), Remedy: "Remove it here and set it in Loop's own settings file.",
+			})
+			delete(doc.set, f.Name)
+		}
+	}
+}
+
+// resolve makes relative host paths start in the project's folder.
+func (doc *document) resolve(dir string) {
+	c := &doc.config
+	for i, m := range c.Mounts {
+		c.Mounts[i] = resolveMount(m, dir)
+	}
+	for i, p := range c.ExtraDirs {
+		c.ExtraDirs[i] = resolvePath(p, dir)
+	}
+	for i, p := range c.CopyFiles {
+		c.CopyFiles[i] = resolvePath(p, dir)
+	}
+}
+
+func resolvePath(p, dir string) string {
+	if p == "" || p[0] == '~' || p[0] == '/' || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+// resolveMount makes the source of host:container[:mode] absolute unless it is
+// a volume's name. What is not a mount stays as it is; the sandbox says so.
+func resolveMount(text, dir string) string {
+	source, rest, ok := cutMount(text)
+	if !ok || source == "" || !strings.ContainsAny(source, `/\`) && source[0] != '.' {
+		return text
+	}
+	return resolvePath(source, dir) + ":" + rest
+}
+
+// cutMount cuts at the colon after the source, which may begin with a drive on
+// Windows.
+func cutMount(text string) (source, rest string, ok bool) {
+	skip := 0
+	if runtime.GOOS == "windows" && len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') {
+		skip = 2
+	}
+	source, rest, ok = strings.Cut(text[skip:], ":")
+	return text[:skip] + source, rest, ok
+}

@@ -1,0 +1,199 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// TrustFileName is the file in Loop's folder that remembers approvals.
+const TrustFileName = "project-trust.json"
+
+// maxTrust bounds that file: some thousand projects with files as large as
+// they may be would be more than a person approved by reading.
+const maxTrust = 64 << 20
+
+// Trust remembers which settings files of projects a person approved: for each
+// directory the SHA-256 of the file, so that one changed byte asks again, and
+// its text without credentials, for the diff. All methods may be called from
+// any goroutine; those that only ask may be called on nil, which trusts nothing.
+type Trust struct {
+	path string
+	now  func() time.Time
+
+	mu      sync.Mutex
+	entries map[string]trusted // by clean directory
+	problem error
+}
+
+type trusted struct {
+	SHA256     string    `json:"sha256"`
+	Text       string    `json:"text"` // credentials hidden
+	ApprovedAt time.Time `json:"approved_at"`
+}
+
+type trustFile struct {
+	Version  int                `json:"version"`
+	Projects map[string]trusted `json:"projects"`
+}
+
+const trustVersion = 1
+
+// OpenTrust reads the approvals at path. What cannot be read, or could have
+// been written by somebody else, trusts nothing; Problem says so.
+func OpenTrust(path string) *Trust {
+	t := &Trust{path: path, now: time.Now, entries: map[string]trusted{}}
+	entries, err := readTrust(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.problem = core.Fail(core.CodeConfig, fmt.Errorf("read %s: %w", path, err),
+			"Loop cannot read which projects' settings were approved, so none is.", "Approve them again; the file "+path+" is then written anew.")
+		return t
+	}
+	if entries != nil {
+		t.entries = entries
+	}
+	return t
+}
+
+func readTrust(path string) (map[string]trusted, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return nil, fmt.Errorf("others may write to it (mode %04o)", info.Mode().Perm())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxTrust+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxTrust {
+		return nil, errTooLarge
+	}
+	var file trustFile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&file); err != nil {
+		return nil, err
+	}
+	if file.Version != trustVersion {
+		return nil, fmt.Errorf("it is of version %d", file.Version)
+	}
+	return file.Projects, nil
+}
+
+// Problem is why nothing is trusted although there is a file; nil otherwise.
+func (t *Trust) Problem() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.problem
+}
+
+func (t *Trust) get(dir string) (trusted, bool) {
+	if t == nil {
+		return trusted{}, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.entries[filepath.Clean(dir)]
+	return e, ok
+}
+
+func (t *Trust) approved(dir, sum string) bool {
+	e, ok := t.get(dir)
+	return ok && sum != "" && e.SHA256 == sum
+}
+
+// diff shows the file against what was approved last.
+func (t *Trust) diff(dir string, doc *document) string {
+	e, _ := t.get(dir)
+	now := string(mask(doc.text))
+	d := Diff(visible(e.Text), visible(now))
+	if d == "" {
+		return " A hidden value or white space at the start of the file changed.\n"
+	}
+	return d
+}
+
+// Approve trusts the settings file of the project at dir as it is, provided
+// that it still has the SHA-256 sum: what the person was shown. path must be
+// the file's. A file that has changed is ErrConflict.
+func (t *Trust) Approve(dir, path, sum string) error {
+	if filepath.Clean(path) != ProjectPath(dir) {
+		return core.Fail(core.CodeInvalid, nil, "That is not the settings file of this project.", "Approve the file that is shown.")
+	}
+	data, err := readProjectFile(dir)
+	if err != nil {
+		p := projectProblem(path, err)
+		return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)
+	}
+	if sumOf(data) != sum {
+		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", path, core.ErrConflict), "The project's settings file has changed since it was shown.", "Look at it again.")
+	}
+	if doc := decode(path, data); failure(doc.problems) != nil {
+		return failure(doc.problems)
+	}
+	return t.put(dir, &trusted{SHA256: sum, Text: string(mask(bytes.TrimPrefix(data, bom))), ApprovedAt: t.now().UTC()})
+}
+
+// Revoke takes an approval back; one that is not there is no error.
+func (t *Trust) Revoke(dir string) error { return t.put(dir, nil) }
+
+func (t *Trust) put(dir string, e *trusted) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	dir = filepath.Clean(dir)
+	old, had := t.entries[dir]
+	if e == nil && !had {
+		return nil
+	}
+	if t.problem != nil {
+		// Whatever it holds is not lost to a person who wants to look.
+		if err := os.Rename(t.path, t.path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return core.Fail(core.CodeConfig, err, "The file of approved project settings can neither be read nor moved away.", "Remove "+t.path+".")
+		}
+		t.problem = nil
+	}
+	if e == nil {
+		delete(t.entries, dir)
+	} else {
+		t.entries[dir] = *e
+	}
+	err := t.save()
+	if err != nil { // memory and file stay the same
+		delete(t.entries, dir)
+		if had {
+			t.entries[dir] = old
+		}
+		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", t.path, err), "The approval could not be stored.", "Check that the disk is not full and that Loop's folder is yours.")
+	}
+	return nil
+}
+
+func (t *Trust) save() error {
+	data, err := json.MarshalIndent(trustFile{Version: trustVersion, Projects: t.entries}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(t.path, append(data, '\n'))
+}
