@@ -28,6 +28,7 @@ var layers = []layer{
 	{"backend/bus", nouns, "events are numbered below everything that publishes them"},
 
 	{"backend/config", below, "an adapter to files; it knows no other adapter"},
+	{"backend/credentials", below, "an adapter to the system's keyring and to an encrypted file; it knows no other adapter"},
 	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
 	{"backend/engine", below, "an adapter to the container engine; it knows no other adapter"},
 	{"backend/hostpty", below, "an adapter to host shells"},
@@ -77,6 +78,9 @@ var outside = []struct {
 	{"modernc.org/sqlite", []string{"backend/store"}, "SQL stays in the store"},
 	{"github.com/pressly/goose/v3", []string{"backend/store"}, "migrations stay in the store"},
 	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
+	{"github.com/zalando/go-keyring", []string{"backend/credentials"}, "the system's keyring on three systems"},
+	{"golang.org/x/crypto", []string{"backend/credentials"}, "the encrypted file where there is no keyring"},
+	{"golang.org/x/term", []string{"backend/cli"}, "reading a key without showing it"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
 	{"github.com/mattn/go-isatty", []string{"backend/cli"}, "whether a person is watching"},
 	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e", "backend/daemon"}, "the event socket and its client; daemon only in its test of several pages"},

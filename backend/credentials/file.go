@@ -1,0 +1,257 @@
+package credentials
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/chacha20poly1305"
+
+	"loop/backend/core"
+)
+
+// file keeps all credentials in one encrypted file, 0600, replaced as a whole.
+// Its key comes from a passphrase, or is a random one in another folder: then
+// the file protects copies of Loop's folder (backups, synchronised dotfiles),
+// not against whoever can read both as this user.
+type file struct {
+	path, keyDir, passphrase string
+
+	mu sync.Mutex
+}
+
+// sealed is the file's JSON. Everything but Data is authenticated with it.
+type sealed struct {
+	Version int    `json:"version"`
+	KDF     string `json:"kdf"` // key, argon2id
+	Salt    []byte `json:"salt,omitempty"`
+	Nonce   []byte `json:"nonce"`
+	Data    []byte `json:"data"`
+}
+
+const (
+	version = 1
+	kdfKey  = "key"
+	kdfPass = "argon2id"
+
+	keyFileName = "credentials.key"
+	maxFile     = 64 << 10
+
+	// RFC 9106's second recommended choice of Argon2id (64 MiB, three passes),
+	// about 0.2 s; the first needs 2 GiB.
+	argonTime    = 3
+	argonMemory  = 64 << 10 // KiB
+	argonThreads = 4
+	saltSize     = 16
+)
+
+func (f *file) Get(kind string) (core.Secret, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	s, ok := all[kind]
+	if !ok {
+		return "", core.ErrNotFound
+	}
+	return core.Secret(s), nil
+}
+
+func (f *file) Set(kind string, secret core.Secret) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.read()
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[kind] = secret.Reveal()
+	return f.write(all)
+}
+
+func (f *file) Delete(kind string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.read()
+	if errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, ok := all[kind]; !ok {
+		return nil
+	}
+	if delete(all, kind); len(all) > 0 {
+		return f.write(all)
+	}
+	if err := os.Remove(f.path); err != nil {
+		return unusable("delete", err)
+	}
+	return nil
+}
+
+func (f *file) read() (map[string]string, error) {
+	raw, err := readBounded(f.path)
+	if err != nil {
+		if errors.Is(missing(err), core.ErrNotFound) {
+			return nil, core.ErrNotFound
+		}
+		return nil, unusable("read", err)
+	}
+	var s sealed
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, unusable("read", err)
+	}
+	if s.Version != version || (s.KDF != kdfKey && s.KDF != kdfPass) || len(s.Nonce) != chacha20poly1305.NonceSizeX {
+		return nil, unusable("read", errors.New("unknown form"))
+	}
+	key, err := f.key(s.KDF, s.Salt, false)
+	if err != nil {
+		return nil, unusable("find the key of", err)
+	}
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return nil, unusable("decrypt", err)
+	}
+	plain, err := aead.Open(nil, s.Nonce, s.Data, header(s))
+	if err != nil {
+		return nil, unusable("decrypt", errors.New("the key does not fit, or the file was changed"))
+	}
+	all := map[string]string{}
+	if err := json.Unmarshal(plain, &all); err != nil {
+		// Not the error itself: it may repeat some of the text.
+		return nil, unusable("decrypt", errors.New("what it holds is not readable"))
+	}
+	return all, nil
+}
+
+func (f *file) write(all map[string]string) error {
+	s := sealed{Version: version, KDF: kdfKey, Nonce: random(chacha20poly1305.NonceSizeX)}
+	if f.passphrase != "" {
+		s.KDF, s.Salt = kdfPass, random(saltSize)
+	}
+	key, err := f.key(s.KDF, s.Salt, true)
+	if err != nil {
+		return unusable("find the key of", err)
+	}
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return unusable("encrypt", err)
+	}
+	plain, err := json.Marshal(all)
+	if err != nil {
+		return unusable("encrypt", err)
+	}
+	s.Data = aead.Seal(nil, s.Nonce, plain, header(s))
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return unusable("write", err)
+	}
+	if err := replace(f.path, raw); err != nil {
+		return unusable("write", err)
+	}
+	return nil
+}
+
+func header(s sealed) []byte {
+	return fmt.Appendf(nil, "loop-credentials/%d/%s/%x", s.Version, s.KDF, s.Salt)
+}
+
+// key derives or reads the file's key; make allows a new key file.
+func (f *file) key(kdf string, salt []byte, make bool) ([]byte, error) {
+	if kdf == kdfPass {
+		if f.passphrase == "" {
+			return nil, errors.New("it was encrypted with a passphrase: set LOOP_KEYRING_PASSPHRASE")
+		}
+		return argon2.IDKey([]byte(f.passphrase), salt, argonTime, argonMemory, argonThreads, chacha20poly1305.KeySize), nil
+	}
+	path := filepath.Join(f.keyDir, keyFileName)
+	key, err := readBounded(path)
+	switch {
+	case err == nil && len(key) == chacha20poly1305.KeySize:
+		return key, nil
+	case err == nil:
+		return nil, fmt.Errorf("%s does not hold a key", path)
+	case !errors.Is(err, fs.ErrNotExist) || !make:
+		return nil, err
+	}
+	if f.keyDir == "" {
+		return nil, errors.New("there is no folder for its key")
+	}
+	if _, err := os.Lstat(f.path); err == nil {
+		// A new key would make what is there unreadable for good.
+		return nil, fmt.Errorf("%s is missing", path)
+	}
+	key = random(chacha20poly1305.KeySize)
+	if err := replace(path, key); err != nil {
+		return nil, err
+	}
+	return key, nil
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails on the supported systems
+	return b
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("not a regular file"))
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(raw) > maxFile {
+		err = errors.New("too large")
+	}
+	return raw, err
+}
+
+// replace writes a private file beside path and renames it, so that a crash
+// leaves the old one or the new one.
+func replace(path string, data []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close() // twice is harmless here
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	if _, err := tmp.Write(data); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func unusable(step string, err error) error {
+	return core.Fail(core.CodeCredentials, fmt.Errorf("%s %s: %w", step, FileName, err), "The file with Loop's keys cannot be used.",
+		"Look at the details. If the keys are lost, delete "+FileName+" in Loop's folder and log in again.")
+}
