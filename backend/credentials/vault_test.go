@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -149,7 +150,7 @@ func TestTheFileIsPrivateAndTellsNothing(t *testing.T) {
 	if err := v.Delete(t.Context(), "anthropic_api_key"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the empty file stayed: %v", err)
 	}
 }
@@ -225,7 +226,7 @@ func TestTheRightPassphraseOnly(t *testing.T) {
 			t.Errorf("%q opened it", pass)
 		}
 	}
-	if _, err := os.Stat(o.KeyDir); !os.IsNotExist(err) {
+	if _, err := os.Stat(o.KeyDir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a key was written although there is a passphrase")
 	}
 }
@@ -246,7 +247,7 @@ func TestAWorkingKeyringIsPreferred(t *testing.T) {
 	if where, err := v.Set(t.Context(), "a", "new"); err != nil || where != InKeyring {
 		t.Fatalf("%s, %v", where, err)
 	}
-	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the old one is still in the file")
 	}
 	if where, err := v.Place(t.Context(), "a"); err != nil || where != InKeyring {
@@ -318,7 +319,7 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(o.Home, FileName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("something was written")
 	}
 }
