@@ -19,8 +19,9 @@ type Sessions interface {
 // an agent can write it would run the agent's code on the host.
 type Worktrees interface {
 	// Create makes dir, a path below main.Dir with slashes, for branch. An absent
-	// branch is made from base (empty: what main has checked out).
-	Create(ctx context.Context, main core.Channel, dir, branch, base string) error
+	// branch is made from base (empty: what main has checked out). One that is
+	// there already for the branch is kept; then made is false.
+	Create(ctx context.Context, main core.Channel, dir, branch, base string) (made bool, err error)
 	// Remove takes a work tree away. Without force, one with changes that are not
 	// committed is core.ErrConflict. One that is gone already is no error.
 	Remove(ctx context.Context, main core.Channel, dir string, force bool) error

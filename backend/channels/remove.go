@@ -14,21 +14,46 @@ import (
 // state Loop kept for it. The person's directory is never touched. A channel
 // with threads or worktrees is core.ErrConflict; see RemoveTree.
 func (s *Service) Remove(ctx context.Context, id core.ChannelID) error {
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	f, err := s.forest(ctx)
+	_, list, release, err := s.take(ctx, id)
 	if err != nil {
 		return err
 	}
-	list := f.under(id)
-	switch len(list) {
-	case 0:
-		return missing(core.ErrNotFound)
-	case 1:
-		return s.remove(ctx, list)
+	defer release()
+	if len(list) > 1 {
+		return core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("%d threads or worktrees belong to this channel.", len(list)-1),
+			"Remove them first, or remove the channel together with them.")
 	}
-	return core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("%d threads or worktrees belong to this channel.", len(list)-1),
-		"Remove them first, or remove the channel together with them.")
+	return s.remove(ctx, list)
+}
+
+// take lists what is removed with id, children first, and keeps everything else
+// off it until release.
+func (s *Service) take(ctx context.Context, id core.ChannelID) (f forest, list []core.Channel, release func(), err error) {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	if f, err = s.forest(ctx); err != nil {
+		return
+	}
+	if list = f.under(id); len(list) == 0 {
+		err = missing(core.ErrNotFound)
+		return
+	}
+	for _, ch := range list {
+		if s.going[ch.ID] {
+			err = errGoing
+			return
+		}
+	}
+	for _, ch := range list {
+		s.going[ch.ID] = true
+	}
+	return f, list, func() {
+		s.tree.Lock()
+		defer s.tree.Unlock()
+		for _, ch := range list {
+			delete(s.going, ch.ID)
+		}
+	}, nil
 }
 
 // RemoveTree removes a channel with everything below it. With removeFiles the
@@ -53,16 +78,11 @@ func (s *Service) RemoveWorktree(ctx context.Context, id core.ChannelID, force b
 }
 
 func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles, force bool) error {
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	f, err := s.forest(ctx)
+	f, list, release, err := s.take(ctx, id)
 	if err != nil {
 		return err
 	}
-	list := f.under(id)
-	if len(list) == 0 {
-		return missing(core.ErrNotFound)
-	}
+	defer release()
 	if !removeFiles {
 		return s.remove(ctx, list)
 	}

@@ -81,13 +81,18 @@ type Options struct {
 // Service is safe for use from any goroutine.
 type Service struct {
 	opts Options
-	// tree is held while a child is made or channels are removed: a child must
-	// not come to a parent that is going.
-	tree sync.Mutex
+	// tree is held while a child is stored, and while it is noted what is going:
+	// a child must not come to a parent that is being removed. It is not held
+	// while runs end or git works.
+	tree   sync.Mutex
+	going  map[core.ChannelID]bool
+	making map[string]bool // folders of worktrees
 }
 
 // New makes the service; it starts nothing.
-func New(opts Options) *Service { return &Service{opts: opts} }
+func New(opts Options) *Service {
+	return &Service{opts: opts, going: map[core.ChannelID]bool{}, making: map[string]bool{}}
+}
 
 // List returns every channel with how it stands, oldest first.
 func (s *Service) List(ctx context.Context) ([]View, error) {

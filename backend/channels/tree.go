@@ -11,6 +11,8 @@ import (
 // maxProject bounds the channels of one project: an agent can make them.
 const maxProject = 200
 
+var errGoing = core.Fail(core.CodeConflict, core.ErrConflict, "This channel is being removed.", "Choose another channel.")
+
 // forest is all channels by id, as they are now.
 type forest struct {
 	list []core.Channel
@@ -114,7 +116,8 @@ func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]View, error
 	}), nil
 }
 
-// parentOf returns the parent of a channel to be made and the root above it.
+// parentOf returns the parent of a channel to be made and the root above it. It
+// is called with the tree locked.
 func (s *Service) parentOf(ctx context.Context, id core.ChannelID) (parent, root core.Channel, f forest, err error) {
 	if f, err = s.forest(ctx); err != nil {
 		return
@@ -122,6 +125,10 @@ func (s *Service) parentOf(ctx context.Context, id core.ChannelID) (parent, root
 	root, ok := f.root(id)
 	if !ok {
 		err = missing(core.ErrNotFound)
+		return
+	}
+	if s.going[id] {
+		err = errGoing
 		return
 	}
 	if len(f.under(root.ID)) >= maxProject {

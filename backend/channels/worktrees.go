@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,51 +43,72 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 	if len(base) > maxBranch || strings.HasPrefix(base, "-") || strings.ContainsAny(base, "\x00\n\r") {
 		return View{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.", "Name one that “git log” shows, or leave it empty.")
 	}
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	parent, root, f, err := s.parentOf(ctx, req.ParentID)
+	ch, parent, root, err := s.planWorktree(ctx, req.ParentID, branch, req.Name)
 	if err != nil {
 		return View{}, err
 	}
+	defer func() {
+		s.tree.Lock()
+		defer s.tree.Unlock()
+		delete(s.making, ch.Dir)
+	}()
 	if base == "" {
 		base = parent.Branch
 	}
-	name := req.Name
+	rel, err := below(root.Dir, ch.Dir)
+	if err != nil {
+		return View{}, err
+	}
+	made, err := s.opts.Worktrees.Create(ctx, root, rel, branch, base)
+	if err != nil {
+		return View{}, err
+	}
+	view, err := s.adopt(ctx, parent, ch)
+	if err == nil {
+		return view, nil
+	}
+	errs := []error{err, os.RemoveAll(filepath.Join(s.opts.Home, "channels", string(ch.ID)))}
+	if made {
+		uctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+		defer cancel()
+		errs = append(errs, s.opts.Worktrees.Remove(uctx, root, rel, false))
+	}
+	return View{}, errors.Join(errs...)
+}
+
+// planWorktree names the channel and the folder, which nothing else may take
+// until it is released from making.
+func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, branch, name string) (ch, parent, root core.Channel, err error) {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	var f forest
+	if parent, root, f, err = s.parentOf(ctx, parentID); err != nil {
+		return
+	}
 	if strings.TrimSpace(name) == "" {
 		name = branch
 	}
 	if name, err = checkName(name); err != nil {
-		return View{}, err
+		return
 	}
-	taken := map[string]bool{}
-	for _, ch := range f.list {
-		if ch.Kind == core.KindWorktree && ch.ParentDir == root.Dir && ch.Branch == branch {
-			return View{}, core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("The channel “%s” is in a worktree of that branch already.", ch.Name), "Use that channel, or choose another branch name.")
+	taken := maps.Clone(s.making)
+	for _, other := range f.list {
+		if other.Kind == core.KindWorktree && other.ParentDir == root.Dir && other.Branch == branch {
+			err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("The channel “%s” is in a worktree of that branch already.", other.Name), "Use that channel, or choose another branch name.")
+			return
 		}
-		taken[ch.Dir] = true
+		taken[other.Dir] = true
 	}
-	rel := path.Join(worktreeFolder, folderName(branch))
-	dir := filepath.Join(root.Dir, filepath.FromSlash(rel))
+	place := func(folder string) string { return filepath.Join(root.Dir, worktreeFolder, folder) }
+	dir := place(folderName(branch))
 	for n := 2; taken[dir]; n++ { // fix/login and fix-login
-		rel = path.Join(worktreeFolder, fmt.Sprintf("%s-%d", folderName(branch), n))
-		dir = filepath.Join(root.Dir, filepath.FromSlash(rel))
+		dir = place(fmt.Sprintf("%s-%d", folderName(branch), n))
 	}
-	if err := s.opts.Worktrees.Create(ctx, root, rel, branch, base); err != nil {
-		return View{}, err
-	}
-	ch := core.Channel{
+	s.making[dir] = true
+	return core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
 		Dir: dir, ParentDir: root.Dir, Branch: branch, CreatedAt: s.opts.Now(),
-	}
-	view, err := s.adopt(ctx, parent, ch)
-	if err != nil {
-		uctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-		defer cancel()
-		// Without force: work that is in an adopted one stays.
-		_ = s.opts.Worktrees.Remove(uctx, root, rel, false)
-		return View{}, err
-	}
-	return view, nil
+	}, parent, root, nil
 }
 
 // adopt stores the channel of a worktree that is on the disk.
@@ -120,6 +142,11 @@ func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, err
 		default:
 			ch.SessionID = session
 		}
+	}
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	if _, _, _, err := s.parentOf(ctx, parent.ID); err != nil { // removed meanwhile
+		return View{}, err
 	}
 	return s.create(ctx, ch)
 }

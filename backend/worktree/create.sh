@@ -8,6 +8,7 @@ if [ -e "$2" ] || [ -L "$2" ]; then
   # Made by an earlier try that was broken off before the channel was stored.
   [ ! -L "$2" ] && [ -f "$2/.git" ] && [ "$(git -C "$2" symbolic-ref --quiet --short HEAD)" = "$1" ] || exit 203
   [ "$(git -C "$2" rev-parse --path-format=absolute --git-common-dir)" = "$(git rev-parse --path-format=absolute --git-common-dir)" ] || exit 203
+  echo kept
   exit 0
 fi
 common=$(git rev-parse --git-common-dir) || exit 1

@@ -39,6 +39,9 @@ var createScript string
 //go:embed remove.sh
 var removeScript string
 
+// kept is what create.sh prints when it made nothing.
+const kept = "kept\n"
+
 // Codes of the scripts; git's own are below 130 and never these.
 const (
 	codeNoRepo    = 200
@@ -53,35 +56,36 @@ const (
 
 // Create makes dir, a path below main.Dir with slashes, as a work tree of
 // branch. A branch that does not exist is made from base; empty is what main has
-// checked out. A work tree of that branch at that place is kept as it is.
-func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, base string) error {
+// checked out. A work tree of that branch at that place is kept as it is; then
+// made is false.
+func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, base string) (made bool, err error) {
 	if err := checkRel(dir); err != nil {
-		return err
+		return false, err
 	}
 	out, err := s.run(ctx, main, createScript, branch, dir, base)
 	if err != nil {
-		return err
+		return false, err
 	}
 	detail := errors.New(detailOf(out))
 	switch out.Code {
 	case 0:
-		return nil
+		return !strings.Contains(out.Stdout, kept), nil
 	case codeNoRepo:
-		return core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is no git repository.", main.Dir), "Run “git init” there and make a first commit, or use a thread, which needs no git.")
+		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is no git repository.", main.Dir), "Run “git init” there and make a first commit, or use a thread, which needs no git.")
 	case codeNotMain:
-		return core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is not the top folder of its repository, and agents see nothing above it.", main.Dir), "Open the top folder of the repository as a channel of its own.")
+		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is not the top folder of its repository, and agents see nothing above it.", main.Dir), "Open the top folder of the repository as a channel of its own.")
 	case codeNoCommit:
-		return core.Fail(core.CodeConflict, detail, "The repository has no commit yet.", "Make a first commit, then try again.")
+		return false, core.Fail(core.CodeConflict, detail, "The repository has no commit yet.", "Make a first commit, then try again.")
 	case codeBadBranch:
-		return core.Fail(core.CodeInvalid, detail, "That is no name for a branch.", "Use letters, digits, hyphens and slashes, for example fix/login.")
+		return false, core.Fail(core.CodeInvalid, detail, "That is no name for a branch.", "Use letters, digits, hyphens and slashes, for example fix/login.")
 	case codeTaken:
-		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("There is something else at %q in the project.", dir), "Move it away, or choose another branch name.")
+		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("There is something else at %q in the project.", dir), "Move it away, or choose another branch name.")
 	case codeNoBase:
-		return core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base)), "Name a branch, tag or commit that “git log” shows, or leave it empty.")
+		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base)), "Name a branch, tag or commit that “git log” shows, or leave it empty.")
 	case codeElsewhere:
-		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.", "Choose another branch name, or remove that work tree first.")
+		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.", "Choose another branch name, or remove that work tree first.")
 	}
-	return core.Fail(core.CodeDir, detail, "Git could not make the worktree.", "Look at the detail for what git said.")
+	return false, core.Fail(core.CodeDir, detail, "Git could not make the worktree.", "Look at the detail for what git said.")
 }
 
 // Remove takes a work tree away; its branch stays. Without force, changes that
@@ -155,10 +159,11 @@ func detailOf(out Output) string {
 	if text == "" {
 		text = strings.TrimSpace(out.Stdout)
 	}
+	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) > maxDetail {
-		text = text[:maxDetail] + "…"
+		text = strings.ToValidUTF8(text[:maxDetail], "") + "…"
 	}
-	return fmt.Sprintf("exit %d: %s", out.Code, strings.ToValidUTF8(text, "\ufffd"))
+	return fmt.Sprintf("exit %d: %s", out.Code, text)
 }
 
 func clip(s string) string {

@@ -1,0 +1,275 @@
+//go:build unix
+
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"loop/backend/core"
+)
+
+// The scripts run with this computer's sh and git here, in folders of the test's
+// own; a container has the same programs.
+type repo struct {
+	*testing.T
+	s    *Service
+	main core.Channel
+}
+
+func newRepo(t *testing.T) repo {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := repo{T: t, s: New(here), main: core.Channel{ID: "c", Dir: dir}}
+	r.git("init", "--quiet", "--initial-branch=main")
+	r.git("config", "user.name", "A Person")
+	r.git("config", "user.email", "person@example.com")
+	r.write("a.txt", "one\n")
+	r.git("add", ".")
+	r.git("commit", "--quiet", "-m", "one")
+	return r
+}
+
+// here is the port without a container.
+func here(ctx context.Context, _ core.Channel, argv []string, dir string) (Output, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the scripts under test
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	o := Output{Stdout: out.String(), Stderr: errs.String()}
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		o.Code, err = e.ExitCode(), nil
+	}
+	return o, err
+}
+
+func (r repo) git(args ...string) string {
+	r.Helper()
+	out, err := here(r.Context(), r.main, append([]string{"git"}, args...), r.main.Dir)
+	if err != nil || out.Code != 0 {
+		r.Fatalf("git %v: %v %+v", args, err, out)
+	}
+	return strings.TrimSpace(out.Stdout)
+}
+
+func (r repo) write(name, text string) {
+	r.Helper()
+	p := filepath.Join(r.main.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		r.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r repo) create(dir, branch, base string, wantMade bool) {
+	r.Helper()
+	made, err := r.s.Create(r.Context(), r.main, dir, branch, base)
+	if err != nil || made != wantMade {
+		r.Fatalf("made %v, %v", made, err)
+	}
+}
+
+// refused checks that the error is a failure with this code and a remedy.
+func (r repo) refused(err error, code core.Code, word string) {
+	r.Helper()
+	f, ok := errors.AsType[*core.Failure](err)
+	if !ok || f.Code != code || !strings.Contains(f.Cause, word) || f.Remedy == "" {
+		r.Errorf("%v is no %q about %q", err, code, word)
+	}
+}
+
+func TestLifeOfAWorktree(t *testing.T) {
+	r := newRepo(t)
+	const dir = ".worktrees/fix-login"
+	r.create(dir, "fix/login", "", true)
+	if got, err := os.ReadFile(filepath.Join(r.main.Dir, dir, "a.txt")); err != nil || string(got) != "one\n" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if s := r.git("status", "--porcelain"); s != "" {
+		t.Errorf("the project shows its worktrees: %q", s)
+	}
+	// What a broken-off try left behind gets its channel.
+	r.create(dir, "fix/login", "", false)
+	if ex := r.git("config", "--list", "--local"); strings.Contains(ex, "fix/login") {
+		t.Errorf("the repository's configuration was changed: %q", ex)
+	}
+	trees, err := r.s.List(t.Context(), r.main)
+	if err != nil || len(trees) != 2 || trees[1].Branch != "fix/login" || trees[1].Dir != filepath.Join(r.main.Dir, dir) {
+		t.Fatalf("%+v, %v", trees, err)
+	}
+
+	r.write(dir+"/new.txt", "x")
+	r.refused(r.s.Remove(t.Context(), r.main, dir, false), core.CodeConflict, "not committed")
+	if _, err := os.Stat(filepath.Join(r.main.Dir, dir, "new.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.s.Remove(t.Context(), r.main, dir, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.main.Dir, dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if b := r.git("branch", "--list", "fix/login"); b == "" {
+		t.Error("the branch is gone")
+	}
+	if err := r.s.Remove(t.Context(), r.main, dir, false); err != nil {
+		t.Errorf("removing it again: %v", err)
+	}
+	r.create(dir, "fix/login", "ignored for a branch that is there", true)
+	if ex := r.read(".git/info/exclude"); strings.Count(ex, "/.worktrees/") != 1 {
+		t.Errorf("%q", ex)
+	}
+	if err := os.RemoveAll(filepath.Join(r.main.Dir, dir)); err != nil {
+		t.Fatal(err)
+	}
+	r.create(dir, "fix/login", "", true) // somebody deleted the folder by hand
+}
+
+func (r repo) read(name string) string {
+	r.Helper()
+	b, err := os.ReadFile(filepath.Join(r.main.Dir, name))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestBase(t *testing.T) {
+	r := newRepo(t)
+	r.git("tag", "v1")
+	r.write("b.txt", "two\n")
+	r.git("add", ".")
+	r.git("commit", "--quiet", "-m", "two")
+	r.create(".worktrees/old", "old", "v1", true)
+	if _, err := os.Stat(filepath.Join(r.main.Dir, ".worktrees/old/b.txt")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it does not begin at its base")
+	}
+	for _, base := range []string{"no-such", "--help", "v1:a.txt"} {
+		_, err := r.s.Create(t.Context(), r.main, ".worktrees/x", "x", base)
+		r.refused(err, core.CodeInvalid, "begin from")
+	}
+	if s := r.git("branch", "--list", "x"); s != "" {
+		t.Errorf("left behind: %q", s)
+	}
+}
+
+func TestExcludeKeepsALastLineWithoutItsEnd(t *testing.T) {
+	r := newRepo(t)
+	r.write(".git/info/exclude", "*.tmp")
+	r.create(".worktrees/x", "x", "", true)
+	if got := r.read(".git/info/exclude"); got != "*.tmp\n/.worktrees/\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	r := newRepo(t)
+	r.create(".worktrees/x", "x", "", true)
+	r.write(".worktrees/file", "y")
+	r.write("sub/f", "y")
+	if err := os.Symlink("/tmp", filepath.Join(r.main.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	empty := core.Channel{ID: "e", Dir: t.TempDir()}
+	bare := core.Channel{ID: "b", Dir: t.TempDir()}
+	if out, err := here(t.Context(), bare, []string{"git", "init", "--quiet"}, bare.Dir); err != nil || out.Code != 0 {
+		t.Fatal(err, out)
+	}
+	sub := core.Channel{ID: "s", Dir: filepath.Join(r.main.Dir, "sub")}
+	for name, tc := range map[string]struct {
+		main        core.Channel
+		dir, branch string
+		code        core.Code
+		word        string
+	}{
+		"no repository":              {empty, ".worktrees/y", "y", core.CodeDir, "no git repository"},
+		"no commit":                  {bare, ".worktrees/y", "y", core.CodeConflict, "no commit"},
+		"a folder of a repository":   {sub, ".worktrees/y", "y", core.CodeDir, "top folder"},
+		"a branch git refuses":       {r.main, ".worktrees/y", "a..b", core.CodeInvalid, "branch"},
+		"a branch that is an option": {r.main, ".worktrees/y", "--orphan", core.CodeInvalid, "branch"},
+		"checked out in the project": {r.main, ".worktrees/y", "main", core.CodeConflict, "another work tree"},
+		"checked out elsewhere":      {r.main, ".worktrees/y", "x", core.CodeConflict, "another work tree"},
+		"a file is there":            {r.main, ".worktrees/file", "y", core.CodeConflict, "something else"},
+		"another worktree is there":  {r.main, ".worktrees/x", "y", core.CodeConflict, "something else"},
+		"a link is there":            {r.main, "link", "y", core.CodeConflict, "something else"},
+		"outside":                    {r.main, "../y", "y", core.CodeInvalid, "no place"},
+		"absolute":                   {r.main, "/tmp/y", "y", core.CodeInvalid, "no place"},
+		"in the repository's own":    {r.main, ".git/y", "y", core.CodeInvalid, "no place"},
+		"an option for a place":      {r.main, "--force", "y", core.CodeInvalid, "no place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made, err := r.s.Create(t.Context(), tc.main, tc.dir, tc.branch, "")
+			repo{T: t}.refused(err, tc.code, tc.word)
+			if made {
+				t.Error("made")
+			}
+		})
+	}
+	for name, dir := range map[string]string{"a plain folder": "sub", "a link": "link", "a file": ".worktrees/file"} {
+		err := r.s.Remove(t.Context(), r.main, dir, true)
+		r.refused(err, core.CodeConflict, "not a worktree")
+		if _, serr := os.Lstat(filepath.Join(r.main.Dir, dir)); serr != nil {
+			t.Errorf("%s was removed: %v", name, serr)
+		}
+	}
+}
+
+// TestArgumentsAreData: nothing that is asked for becomes part of a script.
+func TestArgumentsAreData(t *testing.T) {
+	r := newRepo(t)
+	for _, evil := range []string{"$(touch pwned)", "`touch pwned`", "a; touch pwned", "a' touch pwned '", "--upload-pack=touch pwned"} {
+		_, _ = r.s.Create(t.Context(), r.main, ".worktrees/z", evil, "")
+		_, _ = r.s.Create(t.Context(), r.main, ".worktrees/z", "z", evil)
+		_ = r.s.Remove(t.Context(), r.main, evil, true)
+	}
+	found, err := filepath.Glob(filepath.Join(r.main.Dir, "pwned*"))
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func TestExecFails(t *testing.T) {
+	boom := errors.New("boom")
+	s := New(func(context.Context, core.Channel, []string, string) (Output, error) { return Output{}, boom })
+	if _, err := s.Create(t.Context(), core.Channel{}, "x", "x", ""); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	if err := s.Remove(t.Context(), core.Channel{}, "x", false); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	if _, err := s.List(t.Context(), core.Channel{}); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := New(func(ctx context.Context, _ core.Channel, _ []string, _ string) (Output, error) {
+			<-ctx.Done() // a hook that never ends
+			return Output{}, ctx.Err()
+		})
+		_, err := s.Create(t.Context(), core.Channel{}, "x", "x", "")
+		repo{T: t}.refused(err, core.CodeTimeout, "did not end")
+	})
+	s = New(func(context.Context, core.Channel, []string, string) (Output, error) {
+		return Output{Code: 128, Stderr: strings.Repeat("fatal: \xff", 4000)}, nil
+	})
+	_, err := s.Create(t.Context(), core.Channel{}, "x", "x", "")
+	repo{T: t}.refused(err, core.CodeDir, "could not make")
+	if f := core.AsFailure(err); len(f.Detail) > maxDetail+100 {
+		t.Errorf("%d bytes of detail", len(f.Detail))
+	}
+	if _, err := s.List(t.Context(), core.Channel{}); err == nil {
+		t.Error("a list of a failure")
+	}
+}
