@@ -112,6 +112,8 @@ type conversation struct {
 	tools     map[string]bool // offered; false: only by name, to be fetched with ToolSearch first
 	messages  int
 	lastTexts string // the last user message, reminders and all
+	answering bool   // the last prompt came after a call that asks the person
+	compacted bool   // the person has sent /compact
 }
 
 var (
@@ -131,7 +133,11 @@ const (
 	promptMark    = "Prompt: " // one line each in the summaries this package writes
 	deferredMark  = "deferred tools are now available"
 	toolSearch    = "ToolSearch"
+	compactSent   = "<command-name>/compact</command-name>"
 )
+
+// asking are the tools that stand for a question to the person.
+var asking = []string{"AskUserQuestion", "ExitPlanMode"}
 
 // read makes out where a conversation stands. The step follows from the ids of
 // the tool calls that this package made, and where there are none (a session
@@ -142,7 +148,7 @@ func (r *request) read() conversation {
 		c.tools[t.Name] = true
 	}
 	c.heed(r.System.text())
-	turns, named, inTurn := 0, -1, false
+	turns, named, inTurn, asked := 0, -1, false, false
 	for _, m := range r.Messages {
 		switch m.Role {
 		case "system":
@@ -155,6 +161,7 @@ func (r *request) read() conversation {
 				if s := stepID.FindStringSubmatch(b.ID); s != nil {
 					named, _ = strconv.Atoi(s[1])
 				}
+				asked = asked || slices.Contains(asking, b.Name)
 				if b.Name == toolSearch {
 					c.fetch(b.Input.Query)
 				}
@@ -162,6 +169,7 @@ func (r *request) read() conversation {
 		case "user":
 			inTurn = false
 			c.lastTexts = m.Content.text()
+			c.compacted = c.compacted || strings.Contains(c.lastTexts, compactSent)
 			if got, any := m.Content.results(); any {
 				c.results = append(c.results, got)
 				c.result = got
@@ -169,6 +177,7 @@ func (r *request) read() conversation {
 			}
 			if c.hear(m.Content) {
 				turns, named = 0, -1
+				c.answering, asked = asked, false
 			}
 		}
 	}
@@ -296,6 +305,9 @@ func (c conversation) holds(w *When) bool {
 		return true
 	}
 	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") {
+		return false
+	}
+	if w.Answering != nil && *w.Answering != c.answering || w.Compacted != nil && *w.Compacted != c.compacted || !strings.Contains(c.prompt, w.PromptHas) {
 		return false
 	}
 	if _, offered := c.tools[w.Tool]; w.Tool != "" && !offered {

@@ -63,6 +63,9 @@ type When struct {
 	Tool           string `json:"tool"`            // the CLI offers a tool of this name
 	ResultHas      string `json:"result_has"`      // some tool result since the prompt contains this
 	ResultLacks    string `json:"result_lacks"`    // none does
+	Answering      *bool  `json:"answering"`       // the prompt answers a question or a plan
+	PromptHas      string `json:"prompt_has"`      // the prompt contains this
+	Compacted      *bool  `json:"compacted"`       // the person has sent /compact in this conversation
 }
 
 // Usage is what the answer claims to have cost, in tokens. Zero output_tokens

@@ -71,6 +71,9 @@ func told(items []Item, p *Parser) string {
 		b, _ := json.Marshal(a)
 		fmt.Fprintf(&sb, "asked %s\n", b)
 	}
+	if l := p.Limit(); l != nil {
+		fmt.Fprintf(&sb, "limit %s %s %d\n", l.Status, l.Type, l.ResetsAt.Unix())
+	}
 	if p.APIError() != nil {
 		fmt.Fprintf(&sb, "refused %+v\n", *p.APIError())
 	}
