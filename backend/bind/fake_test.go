@@ -179,10 +179,32 @@ func newChannels(f *fake) *bind.Channels {
 	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}
 }
 
+// fakeKeys keeps what it is given where the test looks for settings.
+type fakeKeys struct {
+	*fake
+	bind.CredentialService
+}
+
+func (f fakeKeys) Set(_ context.Context, kind string, secret core.Secret) error {
+	if f.setErr != nil {
+		return f.setErr
+	}
+	f.set = map[string]any{kind: secret.Reveal()}
+	f.config.HasCredentials = true
+	return nil
+}
+
+func (f fakeKeys) Clear(_ context.Context, kind string) error {
+	_ = f.ask("clear " + kind)
+	return f.setErr
+}
+
+func (f fakeKeys) List(context.Context) ([]bind.CredentialStatus, error) { return nil, f.err }
+
 func newSystem(f *fake) *bind.System {
 	return &bind.System{
 		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f},
-		Config: fakeConfig{fake: f}, Doctors: fakeDoctor{}, Timelines: fakeStore{fake: f}, Version: "v1",
+		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Timelines: fakeStore{fake: f}, Version: "v1",
 		Seq: func() uint64 { _ = f.ask("seq"); return 7 },
 	}
 }

@@ -15,18 +15,19 @@ const GateStatus = "not built yet"
 
 // System is bound as window.go.bind.System.
 type System struct {
-	Ctx        context.Context  `json:"-"`
-	Channels   ChannelService   `json:"-"`
-	Containers ContainerService `json:"-"`
-	Engine     EngineService    `json:"-"`
-	Image      ImageService     `json:"-"`
-	Config     ConfigService    `json:"-"`
-	Doctors    DoctorService    `json:"-"`
-	Timelines  TimelineStore    `json:"-"`
-	Seq        func() uint64    `json:"-"`
-	Launch     string           `json:"-"`
-	Version    string           `json:"-"`
-	Window     Native           `json:"-"`
+	Ctx        context.Context   `json:"-"`
+	Channels   ChannelService    `json:"-"`
+	Containers ContainerService  `json:"-"`
+	Engine     EngineService     `json:"-"`
+	Image      ImageService      `json:"-"`
+	Config     ConfigService     `json:"-"`
+	Keys       CredentialService `json:"-"`
+	Doctors    DoctorService     `json:"-"`
+	Timelines  TimelineStore     `json:"-"`
+	Seq        func() uint64     `json:"-"`
+	Launch     string            `json:"-"`
+	Version    string            `json:"-"`
+	Window     Native            `json:"-"`
 }
 
 // Snapshot is everything the frame shows, as of event Seq.
@@ -86,19 +87,6 @@ func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
 func (s *System) ListContainers() ([]core.Container, error) {
 	list, err := s.Containers.List(s.Ctx)
 	return orEmpty(list), err
-}
-
-// SetCredential stores a key in the configuration file. The answer never holds it.
-func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
-	switch kind {
-	case "anthropic_api_key", "claude_code_oauth_token":
-	default:
-		return ConfigStatus{}, core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.", "Use anthropic_api_key or claude_code_oauth_token.")
-	}
-	if err := s.Config.Set(kind, value); err != nil {
-		return ConfigStatus{}, err
-	}
-	return s.Config.Status(), nil
 }
 
 // SetTheme stores dark, light or system.

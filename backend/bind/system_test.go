@@ -80,6 +80,22 @@ func TestSetCredential(t *testing.T) {
 	}
 }
 
+func TestClearCredential(t *testing.T) {
+	f := &fake{}
+	if _, err := newSystem(f).ClearCredential("anthropic_api_key"); err != nil || f.did() != "clear anthropic_api_key" {
+		t.Errorf("%s, %v", f.did(), err)
+	}
+	f = &fake{}
+	_, err := newSystem(f).ClearCredential("theme")
+	wantCode(t, err, core.CodeInvalid)
+	if f.did() != "" {
+		t.Error(f.did())
+	}
+	if list, err := newSystem(f).Credentials(); err != nil || list == nil {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 func TestSetTheme(t *testing.T) {
 	f := &fake{}
 	if err := newSystem(f).SetTheme("dark"); err != nil || f.set["theme"] != "dark" || len(f.set) != 1 {

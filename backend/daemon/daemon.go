@@ -67,6 +67,7 @@ type Daemon struct {
 	containers *registry.Registry
 	runner     *runner.Service
 	channels   *channels.Service
+	keys       keys
 	doctor     doctor.Doctor
 	bound      bound
 	calls      api.Calls
@@ -122,6 +123,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.bus = bus.New(time.Now)
+	d.keys = d.openKeys()
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
 	d.health = &engineHealth{ask: d.engine.Status, publish: d.bus.Publish, now: time.Now}
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
@@ -170,7 +172,7 @@ func (d *Daemon) specs() specs {
 	return specs{
 		home: d.home, install: d.store.InstallID(),
 		config: d.config.Current,
-		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status,
+		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status, key: d.keys.add,
 	}
 }
 
@@ -187,7 +189,10 @@ func (d *Daemon) assembleBound() {
 		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
 		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, BaseURL: cfg.AnthropicBaseURL, ExtraCA: cfg.ExtraCAFiles,
 		Credential: func() (string, string) {
-			kind, secret := d.config.Current().Config.Credential()
+			kind, secret, err := d.keys.choose(d.ctx, d.config.Current().Config)
+			if err != nil {
+				d.log.Warn("look for a key", "err", err)
+			}
 			return kind, secret.Reveal()
 		},
 		Problems: func() (list []string) {
@@ -203,7 +208,7 @@ func (d *Daemon) assembleBound() {
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
-			Config: settings{d.config}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
+			Config: settings{d.config, d.keys}, Keys: d.keys, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 		},
 	}
 }
@@ -230,7 +235,7 @@ func (d *Daemon) Start() error {
 		for _, p := range s.Problems {
 			d.log.Warn("configuration", "problem", p.String())
 		}
-		d.bus.Publish(core.NewEvent(core.EventConfigChanged, "", "", time.Now(), configStatus(s)))
+		d.bus.Publish(core.NewEvent(core.EventConfigChanged, "", "", time.Now(), d.keys.status(s)))
 	})
 	d.work.Go(func() {
 		defer cancel()
@@ -325,6 +330,9 @@ func (d *Daemon) Close() error {
 			d.bus.Close()
 		}
 		d.work.Wait()
+		if d.keys.vault != nil {
+			d.keys.vault.Wait(keyringWait)
+		}
 		if d.engine != nil {
 			errs = append(errs, d.engine.Close())
 		}

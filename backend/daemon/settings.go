@@ -6,9 +6,12 @@ import (
 )
 
 // settings shows the configuration to the page and changes single fields.
-type settings struct{ source *config.Source }
+type settings struct {
+	source *config.Source
+	keys   keys
+}
 
-func (s settings) Status() bind.ConfigStatus { return configStatus(s.source.Current()) }
+func (s settings) Status() bind.ConfigStatus { return s.keys.status(s.source.Current()) }
 
 func (s settings) Set(field string, value any) error {
 	_, err := s.source.Set(field, value)

@@ -29,6 +29,8 @@ type specs struct {
 	image   func(ctx context.Context, ref string) (id string, labels map[string]string, err error)
 	guest   func(ctx context.Context) (volume string, err error)
 	engine  func(ctx context.Context) core.EngineStatus
+	// key adds the credential that is kept outside the configuration; nil adds none.
+	key func(ctx context.Context, cfg config.Config) (config.Config, error)
 }
 
 // resolve is the runner's SpecFunc.
@@ -40,6 +42,12 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 		return core.Spec{}, core.Explanation{}, runner.Launch{}, snap.Err
 	}
 	cfg := snap.Config
+	if s.key != nil && !run.Demo {
+		var err error
+		if cfg, err = s.key(ctx, cfg); err != nil {
+			return core.Spec{}, core.Explanation{}, runner.Launch{}, err
+		}
+	}
 	launch, err := launchOf(cfg, run)
 	if err != nil {
 		return core.Spec{}, core.Explanation{}, launch, err

@@ -1,0 +1,75 @@
+package bind
+
+import (
+	"context"
+
+	"loop/backend/core"
+)
+
+// CredentialService keeps keys of models. It never gives one back.
+type CredentialService interface {
+	Set(ctx context.Context, kind string, secret core.Secret) error
+	Clear(ctx context.Context, kind string) error
+	// Adopt moves what config.json holds into the vault.
+	Adopt(ctx context.Context) error
+	List(ctx context.Context) ([]CredentialStatus, error)
+}
+
+// CredentialStatus says of one kind of key where it is, never what it is.
+type CredentialStatus struct {
+	Kind  string `json:"kind"` // claude_code_oauth_token, anthropic_api_key
+	Set   bool   `json:"set"`
+	Where string `json:"where,omitempty"` // config, keyring, file
+	// InUse says that a run would use this one now.
+	InUse bool `json:"in_use"`
+	// Failure says why it could not be looked for.
+	Failure *core.Failure `json:"failure,omitempty"`
+	// Note says why a new key would be kept in a file rather than the keyring.
+	Note string `json:"note,omitempty"`
+}
+
+// SetCredential keeps a key of a model in the system's keyring, or in an
+// encrypted file where there is none. The answer never holds it.
+func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
+	if err := knownCredential(kind); err != nil {
+		return ConfigStatus{}, err
+	}
+	if err := s.Keys.Set(s.Ctx, kind, core.Secret(value)); err != nil {
+		return ConfigStatus{}, err
+	}
+	return s.Config.Status(), nil
+}
+
+// ClearCredential removes a key from wherever Loop keeps it; one in config.json
+// is removed there.
+func (s *System) ClearCredential(kind string) (ConfigStatus, error) {
+	if err := knownCredential(kind); err != nil {
+		return ConfigStatus{}, err
+	}
+	if err := s.Keys.Clear(s.Ctx, kind); err != nil {
+		return ConfigStatus{}, err
+	}
+	return s.Config.Status(), nil
+}
+
+// AdoptCredentials moves keys out of config.json into the keyring or the file.
+func (s *System) AdoptCredentials() (ConfigStatus, error) {
+	if err := s.Keys.Adopt(s.Ctx); err != nil {
+		return ConfigStatus{}, err
+	}
+	return s.Config.Status(), nil
+}
+
+// Credentials says which keys there are and where.
+func (s *System) Credentials() ([]CredentialStatus, error) {
+	list, err := s.Keys.List(s.Ctx)
+	return orEmpty(list), err
+}
+
+func knownCredential(kind string) error {
+	switch kind {
+	case "anthropic_api_key", "claude_code_oauth_token":
+		return nil
+	}
+	return core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.", "Use anthropic_api_key or claude_code_oauth_token.")
+}
