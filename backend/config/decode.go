@@ -83,6 +83,9 @@ func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, pr
 			continue
 		}
 		seen[name] = m.Name.StartOffset
+		if name == schemaField {
+			continue
+		}
 		n := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 		if n < 0 {
 			d.unknown(m.Name.StartOffset, name, fields)

@@ -18,13 +18,14 @@ const ownServer = "loop"
 
 // servers reads the object of MCP servers. A server that is null is not set.
 func servers(obj *hujson.Object) (map[string]MCPServer, error) {
-	out := map[string]MCPServer{}
+	out, seen := map[string]MCPServer{}, map[string]bool{}
 	for i := range obj.Members {
 		m := &obj.Members[i]
 		name := memberName(m)
-		if _, dup := out[name]; dup {
+		if seen[name] {
 			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
 		}
+		seen[name] = true
 		if !serverName.MatchString(name) {
 			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has the name “%s”, which is not made of letters, digits, - and _ (64 at most)", printable(name)), remedy: "Choose another name."}
 		}

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,56 +19,61 @@ import (
 var editing sync.Mutex
 
 // Set writes one field into the file and keeps everything else of it byte for
-// byte, comments included. field may name a part, as in font_sizes.chat. A nil
-// value removes the field. The file is replaced as a whole (0600), so a reader
-// sees the old text or the new one. A file with errors of syntax is left alone;
-// so is one in which the new value would not be valid. Errors are *core.Failure.
+// byte, comments included. field may name a part, as in font_sizes.chat, or an
+// entry of an object, as in envs.NAME. A nil value removes the field. The file
+// is replaced as a whole (0600), so a reader sees the old text or the new one.
+// A file with errors of syntax is left alone; so is one in which the new value
+// would not be valid. Errors are *core.Failure.
 func Set(path, field string, value any) error {
 	editing.Lock()
 	defer editing.Unlock()
-	f, err := findField(field)
-	if err != nil {
-		return err
-	}
-	// A settings file is often a link into a folder of dotfiles; the link stays.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	data, _, err := readFile(path)
+	return change(GlobalFile(path), func(data []byte) ([]byte, error) { return edit(path, data, field, value) })
+}
+
+// change replaces the text of a file by what to makes of it.
+func change(f File, to func(data []byte) ([]byte, error)) error {
+	data, err := f.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p := fileProblem(path, err)
-		return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)
+		return f.unreadable(err)
 	}
-	out, err := edit(path, data, f.Name, value)
-	if err != nil {
+	out, err := to(data)
+	if err != nil || bytes.Equal(out, data) {
 		return err
 	}
-	if bytes.Equal(out, data) {
-		return nil
-	}
-	if err := writeFile(path, out); err != nil {
-		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", path, err),
+	if err := f.write(out); err != nil {
+		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", f.Path, err),
 			"The settings file could not be written.", "Check that the disk is not full and that the folder is yours.")
 	}
 	return nil
 }
 
-func findField(name string) (Field, error) {
-	for _, f := range describe() {
+// findField returns the field that holds the value called name, and name cut
+// into the names of nested objects: of mcp.servers.x the field mcp.servers and
+// the three names.
+func findField(name string) (Field, []string, error) {
+	for _, f := range leaves() {
+		parts := strings.Split(f.Name, ".")
 		if f.Name == name {
-			return f, nil
+			return f, parts, nil
 		}
-		for _, part := range f.Parts {
-			if part.Name == name {
-				return part, nil
-			}
+		if key, ok := strings.CutPrefix(name, f.Name+"."); ok && f.Merge == MergeKey && key != "" {
+			return f, append(parts, key), nil
 		}
 	}
-	return Field{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), "Check the spelling.")
+	for _, f := range describe() {
+		if f.Name == name {
+			return f, []string{name}, nil
+		}
+	}
+	return Field{}, nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), "Check the spelling.")
 }
 
-// edit gives the new text of the file.
+// edit gives the new text of the file. A value that is Hidden stays as it is.
 func edit(path string, data []byte, field string, value any) ([]byte, error) {
+	f, parts, err := findField(field)
+	if err != nil {
+		return nil, err
+	}
 	head := []byte(nil)
 	if bytes.HasPrefix(data, bom) {
 		head = bom
@@ -90,7 +92,6 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	}
 	raw := []byte(nil)
 	if value != nil {
-		var err error
 		if s, ok := value.(Secret); ok {
 			value = s.Reveal()
 		}
@@ -102,17 +103,20 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		eol = "\r\n"
 	}
-	parts := strings.SplitN(field, ".", 2)
 	if err := put(obj, parts, raw, eol, ""); err != nil {
 		return nil, err
 	}
 	out := slices.Concat(head, root.Pack())
 	out = bytes.TrimSuffix(out, []byte("\n")) // the one that parse added
-	if doc := decode(path, out); value != nil {
-		for _, p := range doc.problems {
-			if p.Field == field && !p.Warning {
-				return nil, core.Fail(core.CodeInvalid, nil, p.Message, p.Remedy)
-			}
+	if value == nil {
+		return out, nil
+	}
+	if out, err = unmask(path, out, data, false); err != nil {
+		return nil, err
+	}
+	for _, p := range decode(path, out).problems {
+		if !p.Warning && (p.Field == f.Name || strings.HasPrefix(p.Field, f.Name+".")) {
+			return nil, core.Fail(core.CodeInvalid, nil, p.Message, p.Remedy)
 		}
 	}
 	return out, nil
@@ -128,6 +132,9 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
+
+// maxInline is how long a list or an object may be to stay on one line.
+const maxInline = 80
 
 func put(obj *hujson.Object, parts []string, raw []byte, eol, indent string) error {
 	name := parts[0]
@@ -160,6 +167,12 @@ func put(obj *hujson.Object, parts []string, raw []byte, eol, indent string) err
 			remove(obj, at)
 		}
 		return nil
+	}
+	if len(raw) > maxInline && (raw[0] == '[' || raw[0] == '{') {
+		var b bytes.Buffer
+		if err := json.Indent(&b, raw, memberIndent(obj, indent), "  "); err == nil {
+			raw = bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(eol))
+		}
 	}
 	v, err := hujson.Parse(raw)
 	if err != nil {
@@ -223,44 +236,4 @@ func remove(obj *hujson.Object, at int) {
 	if bytes.Contains(extra, []byte("/")) {
 		obj.AfterExtra = slices.Concat(bytes.TrimRight(extra, " \t\r\n"), obj.AfterExtra)
 	}
-}
-
-// writeFile replaces path by data: a temporary file beside it, flushed to
-// disk, then renamed.
-func writeFile(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
-	}
-	tmp, err := os.CreateTemp(dir, ".config-*.tmp") // 0600
-	if err != nil {
-		return fmt.Errorf("make temporary file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close() // closing twice is harmless here
-			os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return fmt.Errorf("write temporary file: %w", err)
-	}
-	if err := tmp.Sync(); err != nil {
-		return fmt.Errorf("flush temporary file: %w", err)
-	}
-	if err := tmp.Close(); err != nil {
-		return fmt.Errorf("close temporary file: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("replace file: %w", err)
-	}
-	if runtime.GOOS != "windows" {
-		// Makes the rename itself survive a power cut; without it the old text
-		// would come back, which is still a whole file.
-		if d, derr := os.Open(dir); derr == nil {
-			_ = d.Sync()
-			d.Close()
-		}
-	}
-	return nil
 }

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"loop/backend/core"
+)
+
+// Editor changes settings files for their owner. Every change is a revision. A
+// project's file that was approved, or that held nothing that needs approval,
+// is approved as the owner left it; one that waits for approval goes on
+// waiting. Methods may be called from any goroutine. Errors are *core.Failure.
+type Editor struct {
+	History *History
+	Trust   *Trust
+}
+
+// Set changes one field; see the function Set.
+func (e Editor) Set(f File, field string, value any) error {
+	return e.change(f, SourceSettings, func(data []byte) ([]byte, error) {
+		if err := allowedIn(f, field, value); err != nil {
+			return nil, err
+		}
+		return edit(f.Path, data, field, value)
+	})
+}
+
+// allowedIn refuses a field that would do nothing in the file; removing it is
+// always right.
+func allowedIn(f File, name string, value any) error {
+	field, _, err := findField(name)
+	if err != nil || value == nil {
+		return err
+	}
+	own := field.Project == ProjectNever || len(field.Parts) > 0 && field.Parts[0].Project == ProjectNever
+	switch {
+	case f.dir != "" && own:
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", name), "Set it in Loop's own settings.")
+	case f.dir == "" && field.only:
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is for a project's own settings.", name), "Choose a project to set it for.")
+	}
+	return nil
+}
+
+// Raw is the text of a file with credentials hidden, and the SHA-256 of the
+// file itself; both are empty for a file that is not there.
+func (e Editor) Raw(f File) (text, sum string, err error) {
+	data, err := f.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", nil
+	case err != nil:
+		return "", "", f.unreadable(err)
+	}
+	return string(mask(data)), sumOf(data), nil
+}
+
+// SetRaw replaces the text of a file. Credentials that are hidden in the text
+// stay. sum is what Raw gave with the text that was edited: a file that has
+// changed since is ErrConflict. A text with errors is refused.
+func (e Editor) SetRaw(f File, text, sum string) error {
+	limit := MaxSize
+	if f.dir != "" {
+		limit = MaxProjectSize
+	}
+	return e.change(f, SourceSettings, func(data []byte) ([]byte, error) {
+		if now := sumOf(data); sum != now && !(sum == "" && data == nil) {
+			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", f.Path, core.ErrConflict), "The settings file has changed since it was shown.", "Look at it again; your text is still in the editor.")
+		}
+		out, err := unmask(f.Path, []byte(text), data, false)
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > limit {
+			return nil, core.Fail(core.CodeInvalid, nil, "The text is too large for a settings file.", "Shorten it.")
+		}
+		if err := failure(decode(f.Path, out).problems); err != nil {
+			return nil, err
+		}
+		return out, nil
+	})
+}
+
+// Restore gives a file the text of one of its revisions. Credentials stay as
+// they are now; one that is no longer there does not come back. file says
+// which files of the caller the revision may be of.
+func (e Editor) Restore(id string, file func(path string) (File, bool)) (File, error) {
+	rev, text, _, err := e.History.Revision(id)
+	if err != nil {
+		return File{}, err
+	}
+	f, ok := file(rev.Path)
+	if !ok {
+		return File{}, core.Fail(core.CodeNotFound, nil, "The project of that revision is no longer in Loop.", "Add its folder first.")
+	}
+	return f, e.change(f, SourceRestore+id, func(data []byte) ([]byte, error) {
+		out, err := unmask(f.Path, []byte(text), data, true)
+		if err == nil && len(out) > 0 {
+			err = failure(decode(f.Path, out).problems)
+		}
+		if len(out) == 0 {
+			out = []byte("{\n}\n") // it was missing; an empty file is an error
+		}
+		return out, err
+	})
+}
+
+func (e Editor) change(f File, source string, to func([]byte) ([]byte, error)) error {
+	editing.Lock()
+	defer editing.Unlock()
+	// Held over writing and keeping, so that nobody who notices the change keeps
+	// it as somebody else's.
+	e.History.mu.Lock()
+	defer e.History.mu.Unlock()
+	if err := e.History.record(f, SourceExternal); err != nil {
+		return keeping(err)
+	}
+	before, _ := e.Trust.get(f.dir)
+	mayTrust := false
+	err := change(f, func(data []byte) ([]byte, error) {
+		mayTrust = f.dir != "" && (e.Trust.approved(f.dir, sumOf(data)) || harmless(f.Path, data))
+		out, err := to(data)
+		if err == nil && mayTrust && !bytes.Equal(out, data) {
+			// Approved before it is written: nobody else can have made this text.
+			err = e.Trust.put(f.dir, &trusted{SHA256: sumOf(out), Text: string(mask(bytes.TrimPrefix(out, bom))), ApprovedAt: e.Trust.now().UTC()})
+		}
+		return out, err
+	})
+	if err != nil {
+		if mayTrust && before.SHA256 != "" {
+			err = errors.Join(err, e.Trust.put(f.dir, &before)) // the file is still that one
+		}
+		return err
+	}
+	if err := e.History.record(f, source); err != nil {
+		return keeping(err)
+	}
+	return nil
+}
+
+func keeping(err error) error {
+	return core.Fail(core.CodeConfig, err, "The history of the settings could not be written.", "Check that the disk is not full and that Loop's folder is yours.")
+}
+
+// harmless reports that a project's file holds nothing that could ever need
+// approval.
+func harmless(path string, data []byte) bool {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return true
+	}
+	doc := decode(path, data)
+	if failure(doc.problems) != nil {
+		return false
+	}
+	for _, f := range leaves() {
+		if doc.has(f.Name) && (f.Project == ProjectTrust || f.Project == ProjectTighten && f.Merge != MergeAppend) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tailscale/hujson"
+)
+
+const secretText = `// mine
+{
+  "anthropic_api_key": "sk-CANARY1", // note
+  "claude_code_oauth_token": "CANARY2",
+  "envs": {"GITHUB_TOKEN": "CANARY3", "EDITOR": "vi", "DB_PASSWORD": 123456789, "MONKEY_BUSINESS": "shown"},
+  "proxies": {"http_proxy": "http://me:CANARY4@p:1", "https_proxy": "http://p:1"},
+  "mcp": {"servers": {"x": {"command": "c", "env": {"API_KEY": "CANARY5", "LANG": "C"}}}},
+}`
+
+func TestMask(t *testing.T) {
+	got := string(mask([]byte(secretText)))
+	if strings.Contains(got, "CANARY") || strings.Contains(got, "123456789") || strings.Count(got, Hidden) != 6 {
+		t.Errorf("%s", got)
+	}
+	for _, kept := range []string{"// mine", "// note", `"EDITOR": "vi"`, `"MONKEY_BUSINESS": "shown"`, `"https_proxy": "http://p:1"`, `"LANG": "C"`} {
+		if !strings.Contains(got, kept) {
+			t.Errorf("%s is gone: %s", kept, got)
+		}
+	}
+	if back, err := unmask("c", []byte(got), []byte(secretText), false); err != nil || string(back) != secretText {
+		t.Errorf("%v\n%s", err, back)
+	}
+	if got := mask([]byte(`{"theme": "dark"}`)); string(got) != `{"theme": "dark"}` {
+		t.Errorf("%s", got)
+	}
+	// Of a text that is not whole more may be hidden, but never less.
+	for _, cut := range []int{len(secretText) - 1, len(secretText) - 60, 120, 60} {
+		if got := mask([]byte(secretText[:cut])); bytes.Contains(got, []byte("CANARY")) {
+			t.Errorf("%s", got)
+		}
+	}
+	if got := mask([]byte("{ anthropic_api_key: sk-CANARY\n 'x': sk-ant-CANARY \"y\" \"http://me:CANARY@p\"")); bytes.Contains(got, []byte("CANARY")) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestUnmask(t *testing.T) {
+	text := `{"anthropic_api_key": "` + Hidden + `", "envs": {"A_TOKEN": "` + Hidden + `", "B": "x"}}`
+	if _, err := unmask("c", []byte(text), []byte(`{"anthropic_api_key": "sk-1"}`), false); err == nil || !strings.Contains(err.Error(), "envs.A_TOKEN") {
+		t.Errorf("%v", err)
+	}
+	out, err := unmask("c", []byte(text), []byte(`{"anthropic_api_key": "sk-1"}`), true)
+	if err != nil || string(out) != `{"anthropic_api_key": "sk-1", "envs": { "B": "x"}}` {
+		t.Errorf("%s %v", out, err)
+	}
+	if _, err := unmask("c", []byte(`{"`+Hidden), nil, true); err == nil {
+		t.Error("a broken text passed")
+	}
+}
+
+func TestVisible(t *testing.T) {
+	if got := visible("a\r\nb\u202e\x1b[31m\u200bé\u00a0\t\n"); got != "a\nb‹U+202E›‹U+001B›[31m‹U+200B›é‹U+00A0›\t\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzMask: what hides credentials never fails, hides every one of a whole
+// text, and can be undone.
+func FuzzMask(f *testing.F) {
+	f.Add([]byte(secretText))
+	f.Add([]byte(`{"envs": {"A_KEY": "x"}, "mcp": {"servers": null}}`))
+	f.Add([]byte(`{"proxies": {"http_proxy": "a@b"}, "envs": 1`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		masked := mask(data)
+		root, _, bad := parse("", data)
+		if bad != nil {
+			return
+		}
+		hidden := 0
+		walkSecrets(&root, func(string, *hujson.Value) { hidden++ })
+		again, _, bad := parse("", masked)
+		if bad != nil {
+			t.Fatalf("the masked text is broken: %s", masked)
+		}
+		walkSecrets(&again, func(name string, v *hujson.Value) {
+			if lit, _ := v.Value.(hujson.Literal); lit.String() != Hidden {
+				t.Errorf("%s is not hidden", name)
+			}
+			hidden--
+		})
+		if hidden != 0 {
+			t.Errorf("%d more were there", hidden)
+		}
+		doc := decode("c", data)
+		if failure(doc.problems) != nil {
+			return
+		}
+		back, err := unmask("c", masked, data, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := decode("c", back), doc
+		x, _ := json.Marshal(a.config.Envs)
+		y, _ := json.Marshal(b.config.Envs)
+		if !bytes.Equal(x, y) || a.config.AnthropicAPIKey != b.config.AnthropicAPIKey {
+			t.Errorf("%s became %s", data, back)
+		}
+	})
+}

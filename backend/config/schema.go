@@ -1,0 +1,114 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// SchemaID names the schema; nothing is to be found under it.
+const SchemaID = "https://loop.invalid/config.schema.json"
+
+// Schema is a JSON Schema (draft 2020-12) of a settings file, made from Config.
+// The words x-unit, x-merge and x-project are Loop's own and say what the tags
+// of Config do. Only what the schema's language can say is in it: Loop itself
+// checks more.
+func Schema() []byte {
+	root := object(describe())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["$id"] = SchemaID
+	root["title"] = "Settings of Loop"
+	props := root["properties"].(map[string]any)
+	props[schemaField] = map[string]any{"type": "string", "description": "Where an editor finds this schema."}
+	for _, name := range slices.Sorted(maps.Keys(later)) {
+		props[name] = map[string]any{"description": "Not acted on in this version.", "deprecated": true}
+	}
+	out, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("config: encode schema: %v", err)) // it is made of texts, numbers and maps
+	}
+	return append(out, '\n')
+}
+
+// schemaField is a member that editors look for and Loop reads past.
+const schemaField = "$schema"
+
+func object(fields []Field) map[string]any {
+	props := map[string]any{}
+	for _, f := range fields {
+		props[f.Name[strings.LastIndexByte(f.Name, '.')+1:]] = property(f)
+	}
+	return map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+}
+
+func property(f Field) map[string]any {
+	p := map[string]any{"type": "object"}
+	if f.Parts != nil {
+		p = object(f.Parts)
+	}
+	switch f.typ.Kind() {
+	case reflect.String:
+		p["type"] = "string"
+	case reflect.Int:
+		p["type"] = "integer"
+	case reflect.Float64:
+		p["type"] = "number"
+	case reflect.Bool:
+		p["type"] = "boolean"
+	case reflect.Slice:
+		p["type"], p["items"] = "array", map[string]any{"type": "string"}
+	}
+	if f.typ == reflect.TypeFor[map[string]MCPServer]() {
+		texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+		p["propertyNames"] = map[string]any{"pattern": serverName.String()}
+		p["additionalProperties"] = map[string]any{
+			"type": []string{"object", "null"}, "required": []string{"command"}, "additionalProperties": false,
+			"properties": map[string]any{
+				"command": map[string]any{"type": "string", "minLength": 1}, "args": texts,
+				"env":  map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []string{"string", "number", "boolean"}}},
+				"type": map[string]any{"const": "stdio"},
+			},
+		}
+	}
+	literal(p, "minimum", f.Min)
+	literal(p, "maximum", f.Max)
+	literal(p, "default", f.Default)
+	switch f.check {
+	case "filled":
+		p["pattern"] = `\S`
+	case "url":
+		p["pattern"] = `^(https?://[^?#]+)?$`
+	case "word":
+		p["pattern"] = `^([^\s-]\S*)?$`
+	}
+	p["description"] = f.Doc
+	if f.Unit != "" {
+		p["x-unit"] = f.Unit
+	}
+	if f.Merge != "" {
+		p["x-merge"], p["x-project"] = f.Merge, f.Project
+	}
+	if f.Secret {
+		p["writeOnly"] = true
+	}
+	// null is “not set” everywhere.
+	p["type"] = []any{p["type"], "null"}
+	if f.OneOf != nil {
+		var values []any
+		for _, v := range f.OneOf {
+			values = append(values, v)
+		}
+		p["enum"] = append(values, nil)
+	}
+	return p
+}
+
+// literal puts JSON text out of a tag into the schema.
+func literal(p map[string]any, name, text string) {
+	if text != "" {
+		p[name] = json.RawMessage(text)
+	}
+}
