@@ -50,28 +50,14 @@ func (s channelStore) Activity(ctx context.Context) (map[core.ChannelID]channels
 		a.LastEventID = n
 		out[id] = a
 	}
-	if q, ok := any(s.Store).(interface {
-		OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
-	}); ok {
-		open, err := q.OpenQuestions(ctx, "")
-		if err != nil {
-			return nil, err
-		}
-		for _, q := range open {
-			a := out[q.ChannelID]
-			a.Questions++
-			out[q.ChannelID] = a
-		}
+	open, err := s.OpenQuestions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range open {
+		a := out[q.ChannelID]
+		a.Questions++
+		out[q.ChannelID] = a
 	}
 	return out, nil
-}
-
-// SetChannelNext says how a channel's next run begins.
-func (s channelStore) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
-	if n, ok := any(s.Store).(interface {
-		SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
-	}); ok {
-		return n.SetChannelNext(ctx, id, demo, next)
-	}
-	return core.Fail(core.CodeDatabase, nil, "This database cannot keep a session for the next run.", "Update Loop.")
 }

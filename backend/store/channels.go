@@ -85,7 +85,7 @@ func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, sess
 
 // SetChannelNext says how the next run on a real (or, with demo, on the
 // scripted) model begins; the zero value goes on with the channel's session.
-// The end of a run that is done clears it.
+// The end of a run that is done clears it, unless it was set after that run began.
 func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
 	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
 		return setNext(ctx, q, string(id), demo, next)
@@ -93,10 +93,53 @@ func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool
 }
 
 func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next core.SessionStart) error {
+	return writeNext(ctx, q, id, demo, asJSON(next))
+}
+
+func writeNext(ctx context.Context, q *rows.Queries, id string, demo bool, text string) error {
 	if demo {
-		return found(q.SetChannelDemoNext(ctx, rows.SetChannelDemoNextParams{DemoNextSession: asJSON(next), ID: id}))
+		return found(q.SetChannelDemoNext(ctx, rows.SetChannelDemoNextParams{DemoNextSession: text, ID: id}))
 	}
-	return found(q.SetChannelNext(ctx, rows.SetChannelNextParams{NextSession: asJSON(next), ID: id}))
+	return found(q.SetChannelNext(ctx, rows.SetChannelNextParams{NextSession: text, ID: id}))
+}
+
+// nextSession is the column of what the next run begins with. Taken is the run
+// that was claimed with it: only that one's end clears it, and not a wish that
+// came while it was under way, from the agent itself for example.
+type nextSession struct {
+	core.SessionStart
+	Taken core.RunID `json:"taken,omitempty"`
+}
+
+func readNext(ctx context.Context, q *rows.Queries, id string, demo bool) (next nextSession, err error) {
+	ch, err := q.GetChannel(ctx, id)
+	if err != nil {
+		return next, err
+	}
+	text := ch.NextSession
+	if demo {
+		text = ch.DemoNextSession
+	}
+	return next, fromJSON(text, &next)
+}
+
+// takeNext notes the run that begins with the channel's wish, if there is one.
+func takeNext(ctx context.Context, q *rows.Queries, run core.Run) error {
+	next, err := readNext(ctx, q, string(run.ChannelID), run.Demo)
+	if err != nil || next.SessionStart == (core.SessionStart{}) {
+		return err
+	}
+	next.Taken = run.ID
+	return writeNext(ctx, q, string(run.ChannelID), run.Demo, asJSON(next))
+}
+
+// clearNext drops the wish that a run was claimed with.
+func clearNext(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
+	next, err := readNext(ctx, q, ch, run.Demo)
+	if err != nil || next.Taken != run.ID {
+		return err
+	}
+	return setNext(ctx, q, ch, run.Demo, core.SessionStart{})
 }
 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way

@@ -75,9 +75,11 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 			if err := found(q.MarkStarting(ctx, rows.MarkStartingParams{Now: now, ID: row.ID})); err != nil {
 				return err
 			}
-			run, err = runIn(ctx, q, core.RunID(row.ID))
-			ok = err == nil
-			return err
+			if run, err = runIn(ctx, q, core.RunID(row.ID)); err != nil {
+				return err
+			}
+			ok = true
+			return takeNext(ctx, q, run)
 		}
 		return nil
 	})

@@ -135,6 +135,37 @@ func TestDoneForgetsHowTheNextRunWasToBegin(t *testing.T) {
 	}
 }
 
+// TestAWishOfARunUnderWayIsForTheNext: an agent chooses another session while
+// its own run goes on.
+func TestAWishOfARunUnderWayIsForTheNext(t *testing.T) {
+	s := open(t)
+	ctx := context.Background()
+	if err := s.AddChannel(ctx, core.Channel{ID: "c", Kind: core.KindThread, NextSession: core.SessionStart{Mode: core.SessionFork, SessionID: "old"}}); err != nil {
+		t.Fatal(err)
+	}
+	wish := core.SessionStart{Mode: core.SessionResume, SessionID: "other"}
+	for i, want := range []core.SessionStart{wish, {}} {
+		id := core.RunID(rune('a' + i))
+		enqueue(t, s, core.Run{ID: id, ChannelID: "c", Prompt: "x"})
+		run, ok, err := s.ClaimNext(ctx, "c")
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if i == 0 {
+			if err := s.SetChannelNext(ctx, "c", false, wish); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run.State, run.Outcome.SessionID = core.RunDone, "own"
+		if _, err := s.FinishRun(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+		if ch, err := s.Channel(ctx, "c"); err != nil || ch.NextSession != want || ch.SessionID != "own" {
+			t.Errorf("%d: %+v, %v", i, ch, err)
+		}
+	}
+}
+
 func TestRunsKeepHowTheyBeginAndWhereTheyStand(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()

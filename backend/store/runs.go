@@ -109,8 +109,8 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 
 // FinishRun ends a run: state, outcome, last spool offset and events (the
 // final status) in one transaction. The channel's session id is replaced, and
-// what its next run was to begin with forgotten, only when the run is done and
-// names a session. Finishing a finished run is
+// what it was to begin with forgotten, only when the run is done and names a
+// session. Finishing a finished run is
 // core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	if run.EndedAt.IsZero() {
@@ -141,7 +141,7 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 			if err := setSession(ctx, q, row.ChannelID, run.Demo, string(run.Outcome.SessionID)); err != nil {
 				return fmt.Errorf("set session: %w", err)
 			}
-			if err := setNext(ctx, q, row.ChannelID, run.Demo, core.SessionStart{}); err != nil {
+			if err := clearNext(ctx, q, row.ChannelID, run); err != nil {
 				return fmt.Errorf("clear next session: %w", err)
 			}
 		}
