@@ -33,6 +33,8 @@ type document struct {
 	path   string
 	text   []byte // offsets count in it
 	config Config
+	// written is config before relative paths in it were made absolute.
+	written Config
 	// set has the offset of every name that the file gives a value to: fields,
 	// parts (font_sizes.chat), entries of lists (mounts[0]) and of objects
 	// (envs.NAME, mcp.servers.NAME).
@@ -62,7 +64,7 @@ func decode(path string, data []byte) *document {
 	} else {
 		d.add(root.StartOffset, "", false, "The file does not hold an object.", "Put the settings into { }.")
 	}
-	doc.problems = d.problems
+	doc.problems, doc.written = d.problems, doc.config
 	return doc
 }
 

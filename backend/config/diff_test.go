@@ -34,7 +34,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add("a\na\nb\na\n", "b\na\na\na\na\n")
 	f.Add(strings.Repeat("x\ny\n", 20), strings.Repeat("y\nx\n", 19))
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if len(a)+len(b) > 1<<14 || strings.Contains(a+b, "\\ No newline") {
+		if len(a)+len(b) > 1<<14 || strings.Contains(a+b, "\\ No newline") || strings.ContainsRune(a+b, 0) {
 			return
 		}
 		got, err := applied(a, Diff(a, b))

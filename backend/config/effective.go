@@ -45,6 +45,7 @@ type Layer struct {
 	Config Config
 
 	has map[string]bool // nil means all
+	doc *document       // nil when there was no file to read
 }
 
 // Has reports whether the layer sets a field; parts are joined by a dot.
@@ -64,6 +65,7 @@ type Effective struct {
 	Origins  map[string]Origin
 	Problems []Problem // of the project files
 	Pending  []Pending
+	Approved []string // paths of the project files that are trusted as they are
 	// Err says that a file cannot be used. Nothing may be run then: it may have
 	// said “network none”.
 	Err error
@@ -76,7 +78,7 @@ type Effective struct {
 // time and keeps nothing. trust may be nil, which trusts nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 	e := Effective{Config: global.Config, Origins: map[string]Origin{}}
-	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config}}
+	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}
 	e.global(global)
 	if global.Err != nil && !global.Good {
 		e.Err = global.Err
@@ -129,7 +131,7 @@ func (e *Effective) project(trust *Trust, dir, name string) {
 		return
 	}
 	approved := trust.approved(dir, sum)
-	layer := Layer{Name: name, Path: doc.path, Config: doc.config, has: map[string]bool{}}
+	layer := Layer{Name: name, Path: doc.path, Config: doc.config, has: map[string]bool{}, doc: doc}
 	places := newPlaces(doc)
 	var waiting []string
 	for _, f := range leaves() {
@@ -146,6 +148,9 @@ func (e *Effective) project(trust *Trust, dir, name string) {
 		layer.has[f.Name] = true
 	}
 	e.Layers = append(e.Layers, layer)
+	if approved {
+		e.Approved = append(e.Approved, doc.path)
+	}
 	if waiting != nil {
 		e.Pending = append(e.Pending, Pending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, doc), Fields: waiting})
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -238,6 +239,7 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 // relative starts in the folder of the settings file.
 func locate(c Config, path string) Config {
 	dir := filepath.Dir(path)
+	c.ExtraCAFiles = slices.Clone(c.ExtraCAFiles)
 	c.DBPath = absolute(c.DBPath, dir, "loop.db")
 	c.LogFile = absolute(c.LogFile, dir, "loop.log")
 	for i, f := range c.ExtraCAFiles {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -127,7 +128,6 @@ func (doc *document) onlyApp() {
 				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
 				Message: fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", f.Name), Remedy: "Remove it here and set it in Loop's own settings file.",
 			})
-			delete(doc.set, f.Name)
 		}
 	}
 }
@@ -135,6 +135,7 @@ func (doc *document) onlyApp() {
 // resolve makes relative host paths start in the project's folder.
 func (doc *document) resolve(dir string) {
 	c := &doc.config
+	c.Mounts, c.ExtraDirs, c.CopyFiles = slices.Clone(c.Mounts), slices.Clone(c.ExtraDirs), slices.Clone(c.CopyFiles)
 	for i, m := range c.Mounts {
 		c.Mounts[i] = resolveMount(m, dir)
 	}

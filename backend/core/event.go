@@ -37,6 +37,7 @@ const (
 	EventImageBuild       EventType = "image.build_status" // ImageStatus; not stored
 	EventEngineStatus     EventType = "engine.status"      // EngineStatus; not stored
 	EventConfigChanged    EventType = "config.changed"     // ConfigStatus; not stored
+	EventTrustRequested   EventType = "trust.requested"    // TrustRequested; not stored
 	// EventReset tells one page that it has missed events and must take a new
 	// snapshot; its Seq is the number after which the stream goes on.
 	EventReset EventType = "reset"
@@ -67,6 +68,15 @@ func NewEvent(t EventType, ch ChannelID, run RunID, at time.Time, data any) Even
 		raw, _ = json.Marshal(Notice{Level: "error", Text: "event could not be encoded: " + err.Error()})
 	}
 	return Event{Type: t, ChannelID: ch, RunID: run, Time: at, Timestamp: at.UnixMilli(), Data: raw}
+}
+
+// TrustRequested is a project's settings file of which a run left Fields out,
+// because nobody approved the file as it is.
+type TrustRequested struct {
+	ChannelID ChannelID `json:"channel_id"`
+	Path      string    `json:"path"`
+	SHA256    string    `json:"sha256"`
+	Fields    []string  `json:"fields"`
 }
 
 type MessageCreated struct {

@@ -50,6 +50,10 @@ const ContentPolicy = api.ContentPolicy
 // in an editor.
 const configPoll = time.Second
 
+// projectPoll is the same for the settings files of projects, of which there
+// may be many.
+const projectPoll = 2 * time.Second
+
 // Daemon is a running Loop. New makes it, Start begins work, Close ends it.
 type Daemon struct {
 	opts   Options
@@ -59,6 +63,8 @@ type Daemon struct {
 
 	lock       *flock.Flock
 	config     *config.Source
+	editor     config.Editor // changes settings files
+	trust      *trustRequests
 	store      *store.Store
 	bus        *bus.Bus
 	engine     *engine.Docker
@@ -86,6 +92,7 @@ type Daemon struct {
 type bound struct {
 	channels *bind.Channels
 	runs     *bind.Runs
+	settings *bind.Settings
 	system   *bind.System
 }
 
@@ -112,12 +119,17 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.config = config.NewSource(filepath.Join(d.home, config.FileName))
+	d.editor = config.Editor{History: config.OpenHistory(filepath.Join(d.home, config.HistoryFolder)), Trust: config.OpenTrust(filepath.Join(d.home, config.TrustFileName))}
+	d.config.EditWith(d.editor)
 	cfg := d.config.Current().Config
 	if d.log, d.logEnd, err = openLog(orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), cfg.LogLevel, cfg.LogFormat); err != nil {
 		return nil, err
 	}
 	for _, p := range d.config.Current().Problems {
 		d.log.Warn("configuration", "problem", p.String())
+	}
+	if err := d.editor.Trust.Problem(); err != nil {
+		d.log.Warn("approved settings of projects", "err", err)
 	}
 	if d.store, err = store.Open(ctx, orDefault(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
 		return nil, err
@@ -139,6 +151,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)
 	}
+	d.trust = &trustRequests{publish: d.bus.Publish, now: time.Now}
 	d.assembleRuns()
 	d.assembleBound()
 	if d.calls, err = api.Tabulate(d.services()); err != nil {
@@ -206,6 +219,7 @@ func (d *Daemon) assembleBound() {
 	d.bound = bound{
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
+		settings: &bind.Settings{Ctx: d.ctx, Service: d.settingsFiles()},
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
 			Config: settings{d.config, d.keys}, Keys: d.keys, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
@@ -215,13 +229,13 @@ func (d *Daemon) assembleBound() {
 
 // services are the bound structs by the name the page calls them.
 func (d *Daemon) services() map[string]any {
-	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "System": d.bound.system}
+	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
 // the page calls.
 func (d *Daemon) Bound() []any {
-	return []any{d.bound.channels, d.bound.runs, d.bound.system}
+	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system}
 }
 
 // Start begins work: recovery, queues, reconciling, the listener. It returns
@@ -231,7 +245,10 @@ func (d *Daemon) Start() error {
 		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
 	}
 	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())
+	files := d.settingsFiles()
+	files.record(config.GlobalFile(d.config.Path()))
 	cancel := d.config.Subscribe(func(s config.Snapshot) {
+		files.record(config.GlobalFile(s.Path))
 		for _, p := range s.Problems {
 			d.log.Warn("configuration", "problem", p.String())
 		}
@@ -242,6 +259,11 @@ func (d *Daemon) Start() error {
 		tick := time.NewTicker(configPoll)
 		defer tick.Stop()
 		d.config.Run(d.ctx, tick.C)
+	})
+	d.work.Go(func() {
+		tick := time.NewTicker(projectPoll)
+		defer tick.Stop()
+		files.watch(d.ctx, tick.C)
 	})
 	d.work.Go(func() { d.health.run(d.ctx) })
 	d.background("registry", d.containers.Run)

@@ -23,6 +23,17 @@ var notThePage = map[string]string{
 	"Channels.List":           "the command line; the page has the list in its snapshot",
 	"Channels.Search":         "the command line and agents; the page's palette filters the list it has",
 	"Channels.RemoveWorktree": "the command line, with its --force",
+	"Settings.Approve":        "the command line: loop config",
+	"Settings.Get":            "the command line: loop config",
+	"Settings.History":        "the command line: loop config",
+	"Settings.Raw":            "the command line: loop config",
+	"Settings.Restore":        "the command line: loop config",
+	"Settings.Revision":       "the command line: loop config",
+	"Settings.Revoke":         "the command line: loop config",
+	"Settings.Schema":         "the command line: loop config",
+	"Settings.Set":            "the command line: loop config",
+	"Settings.SetRaw":         "the command line: loop config",
+	"Settings.Unset":          "the command line: loop config",
 	"System.ListContainers":   "the command line; the page has the list in its snapshot",
 	"System.Show":             "a second start of the app",
 }
@@ -60,6 +71,7 @@ var payloads = map[core.EventType]struct {
 	core.EventImageBuild:       {core.ImageStatus{}, "ImageStatus"},
 	core.EventEngineStatus:     {core.EngineStatus{}, "EngineStatus"},
 	core.EventConfigChanged:    {bind.ConfigStatus{}, "ConfigStatus"},
+	core.EventTrustRequested:   {}, // core.TrustRequested; the page asks Settings.Get what waits
 	core.EventReset:            {}, // the page takes a snapshot
 }
 

@@ -42,36 +42,24 @@ func TestConfigurationPage(t *testing.T) {
 
 func fieldTable() string {
 	var b strings.Builder
-	b.WriteString("\n| field | default | |\n|---|---|---|\n")
-	var rows func(fields []config.Field)
-	rows = func(fields []config.Field) {
-		for _, f := range fields {
-			if f.Parts != nil {
-				rows(f.Parts)
-				continue
-			}
-			def := f.Default
-			if def == "" {
-				def = "none"
-			} else {
-				def = "`" + def + "`"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, def, strings.ReplaceAll(f.Doc+bounds(f), "|", `\|`))
+	b.WriteString("\n| field | default | unit | merge | project | |\n|---|---|---|---|---|---|\n")
+	for _, f := range config.Leaves() {
+		def := f.Default
+		if def == "" {
+			def = "none"
+		} else {
+			def = "`" + def + "`"
 		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, def, f.Unit, f.Merge, f.Project, strings.ReplaceAll(f.Doc+bounds(f), "|", `\|`))
 	}
-	rows(config.Fields())
 	b.WriteString("\n")
 	return b.String()
 }
 
 func bounds(f config.Field) string {
-	unit := ""
-	if f.Unit != "" {
-		unit = " " + f.Unit
-	}
 	switch {
 	case f.Min != "" && f.Max != "":
-		return fmt.Sprintf(" From %s to %s%s.", f.Min, f.Max, unit)
+		return fmt.Sprintf(" From %s to %s.", f.Min, f.Max)
 	case len(f.OneOf) > 0:
 		var names []string
 		for _, o := range f.OneOf {
@@ -102,7 +90,7 @@ func TestProtocolPageNamesEveryCall(t *testing.T) {
 				continue
 			}
 			id, ok := star.X.(*ast.Ident)
-			if !ok || id.Name != "Channels" && id.Name != "Runs" && id.Name != "System" && id.Name != "App" {
+			if !ok || id.Name != "Channels" && id.Name != "Runs" && id.Name != "Settings" && id.Name != "System" && id.Name != "App" {
 				continue
 			}
 			found++

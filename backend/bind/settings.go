@@ -1,0 +1,219 @@
+package bind
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Settings is bound as window.go.bind.Settings: the settings files, the global
+// one and those of projects. A channel id that is empty means no project; scope
+// is “global”, “project” or “worktree”. No answer holds a credential.
+type Settings struct {
+	Ctx     context.Context `json:"-"`
+	Service SettingsService `json:"-"`
+}
+
+// SettingsService reads and changes settings files.
+type SettingsService interface {
+	View(ctx context.Context, ch core.ChannelID) (SettingsView, error)
+	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
+	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
+	Raw(ctx context.Context, scope string, ch core.ChannelID) (RawSettings, error)
+	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
+	Approve(ctx context.Context, ch core.ChannelID, path, sum string) error
+	Revoke(ctx context.Context, ch core.ChannelID, path string) error
+	History(ctx context.Context, scope string, ch core.ChannelID) ([]SettingsRevision, error)
+	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
+	Restore(ctx context.Context, id string) (core.ChannelID, error) // a channel of the file; empty for the global one
+	Schema() json.RawMessage
+}
+
+// SettingsView is what is in force for a channel, and why.
+type SettingsView struct {
+	ChannelID    string            `json:"channel_id"`
+	Path         string            `json:"path"`                    // of the global file
+	ProjectPath  string            `json:"project_path,omitempty"`  // of the project's, there or not
+	WorktreePath string            `json:"worktree_path,omitempty"` // of the work tree's, there or not
+	Fields       []SettingsField   `json:"fields"`
+	Problems     []SettingsProblem `json:"problems"`
+	Pending      []SettingsPending `json:"pending"`
+	Approved     []string          `json:"approved"` // paths of project files that are trusted as they are
+}
+
+// SettingsField is one field that holds a value; parts of nested objects are
+// joined by a dot.
+type SettingsField struct {
+	Name    string          `json:"name"`
+	Kind    string          `json:"kind"`    // text, integer, number, boolean, list, object
+	Value   any             `json:"value"`   // in force; credentials are hidden
+	Default json.RawMessage `json:"default"` // null when there is none
+	Doc     string          `json:"doc"`
+	Unit    string          `json:"unit,omitempty"`
+	Min     string          `json:"min,omitempty"`
+	Max     string          `json:"max,omitempty"`
+	OneOf   []string        `json:"one_of,omitempty"`
+	Merge   string          `json:"merge"`   // override, by target, by key, append, replace, union
+	Project string          `json:"project"` // free, tighten, trust, never
+	Secret  bool            `json:"secret,omitempty"`
+	Origin  SettingsOrigin  `json:"origin"`
+	Entries []SettingsEntry `json:"entries,omitempty"` // of a list or an object
+	Layers  []SettingsLayer `json:"layers"`            // the files that name the field, lowest first
+}
+
+// SettingsOrigin is where a value comes from; path and line are missing for
+// built-in values.
+type SettingsOrigin struct {
+	Layer string `json:"layer"` // built-in, global, project, worktree
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
+}
+
+// SettingsEntry is one entry of a list or an object. Mounts go by their
+// container path.
+type SettingsEntry struct {
+	Name   string         `json:"name"`
+	Origin SettingsOrigin `json:"origin"`
+}
+
+// SettingsLayer is what one file says about a field.
+type SettingsLayer struct {
+	Layer   string `json:"layer"`
+	Value   any    `json:"value"` // as written
+	Line    int    `json:"line"`
+	InForce bool   `json:"in_force"` // false: it waits for approval, or is not a project's to say
+}
+
+// SettingsProblem is one thing wrong with a file. Unless it is a warning, the
+// file is not used: the global one as it was before, a project's not at all,
+// and then nothing runs there.
+type SettingsProblem struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+	Warning bool   `json:"warning"`
+}
+
+// SettingsPending is a project's file of which fields wait for approval.
+type SettingsPending struct {
+	Path   string   `json:"path"`
+	SHA256 string   `json:"sha256"`
+	Diff   string   `json:"diff"` // unified, against what was approved last
+	Fields []string `json:"fields"`
+}
+
+// RawSettings is the text of a file; credentials are hidden, and a hidden one
+// that comes back by SetRaw stays as it is.
+type RawSettings struct {
+	Path   string `json:"path"`
+	Text   string `json:"text"`
+	SHA256 string `json:"sha256"` // of the file; empty when there is none
+}
+
+// SettingsRevision is one text a file had.
+type SettingsRevision struct {
+	ID      string    `json:"id"`
+	Path    string    `json:"path"`
+	Source  string    `json:"source"` // settings, external, initial, restore:<id>
+	At      time.Time `json:"at"`
+	Added   int       `json:"added"`
+	Removed int       `json:"removed"`
+}
+
+// SettingsRevisionText is a revision with its text, credentials hidden, and
+// what it changed of the one before.
+type SettingsRevisionText struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	Diff string `json:"diff"`
+}
+
+// Get is what is in force for a channel.
+func (s *Settings) Get(channelID string) (SettingsView, error) {
+	v, err := s.Service.View(s.Ctx, core.ChannelID(channelID))
+	if err != nil {
+		return v, err
+	}
+	v.Fields, v.Problems, v.Pending, v.Approved = orEmpty(v.Fields), orEmpty(v.Problems), orEmpty(v.Pending), orEmpty(v.Approved)
+	for i := range v.Fields {
+		v.Fields[i].Layers = orEmpty(v.Fields[i].Layers)
+	}
+	return v, nil
+}
+
+// Set writes one field, a part of one (font_sizes.chat) or an entry of one
+// (envs.NAME) into the scope's file, and keeps the rest of it, comments included.
+func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView, error) {
+	if err := s.Service.Set(s.Ctx, scope, core.ChannelID(channelID), field, value); err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
+// Unset removes a field from the scope's file.
+func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
+	if err := s.Service.Unset(s.Ctx, scope, core.ChannelID(channelID), field); err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
+// Raw is the text of the scope's file.
+func (s *Settings) Raw(scope, channelID string) (RawSettings, error) {
+	return s.Service.Raw(s.Ctx, scope, core.ChannelID(channelID))
+}
+
+// SetRaw replaces the text of the scope's file. sha256 is what Raw gave: a file
+// that has changed since is a conflict. A text with errors is refused.
+func (s *Settings) SetRaw(scope, channelID, text, sha256 string) (SettingsView, error) {
+	if err := s.Service.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256); err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
+// Approve trusts a project's file as it was shown. path and sha256 are those of
+// a pending file; one that has changed since is a conflict.
+func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error) {
+	if err := s.Service.Approve(s.Ctx, core.ChannelID(channelID), path, sha256); err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
+// Revoke takes the approval of a project's file back.
+func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
+	if err := s.Service.Revoke(s.Ctx, core.ChannelID(channelID), path); err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
+// History lists the revisions of the scope's file, the newest first.
+func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) {
+	list, err := s.Service.History(s.Ctx, scope, core.ChannelID(channelID))
+	return orEmpty(list), err
+}
+
+// Revision is one revision with its text and what it changed.
+func (s *Settings) Revision(id string) (SettingsRevisionText, error) {
+	return s.Service.Revision(s.Ctx, id)
+}
+
+// Restore gives a file the text of a revision; credentials stay as they are now.
+func (s *Settings) Restore(id string) (SettingsView, error) {
+	ch, err := s.Service.Restore(s.Ctx, id)
+	if err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(string(ch))
+}
+
+// Schema is the JSON Schema of a settings file.
+func (s *Settings) Schema() any { return s.Service.Schema() }
