@@ -1,0 +1,60 @@
+//go:build docker
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// TestExecInAContainer: a program runs as the agent in the project, and nothing
+// of its container stays, however it ends.
+func TestExecInAContainer(t *testing.T) {
+	t.Setenv("LOOP_HOME", t.TempDir())
+	d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: "p", Dir: dir}
+	none := func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		defer cancel()
+		if list, err := d.engine.List(ctx, map[string]string{core.LabelInstall: d.store.InstallID()}); err != nil || len(list) != 0 {
+			t.Errorf("containers left: %+v, %v", list, err)
+		}
+	}
+
+	out, err := d.exec(t.Context(), ch, []string{"/bin/sh", "-c", `pwd; id -u >made; echo oh >&2; head -c 3000000 /dev/zero | tr '\0' x; exit 7`}, dir)
+	if err != nil || out.Code != 7 || !strings.HasPrefix(out.Stdout, dir+"\nx") || len(out.Stdout) != maxExecOutput || out.Stderr != "oh\n" {
+		t.Errorf("%d, %.100q (%d bytes), %q, %v", out.Code, out.Stdout, len(out.Stdout), out.Stderr, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); err != nil {
+		t.Error(err)
+	}
+	none()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if _, err := d.exec(ctx, ch, []string{"sleep", "600"}, dir); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	none()
+}

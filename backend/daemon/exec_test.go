@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// fakeLink answers what one program in a container does.
+type fakeLink struct {
+	core.Link
+	req      core.SpawnRequest
+	out, err io.Reader
+	exit     core.ExitStatus
+	fail     error
+
+	mu     sync.Mutex
+	opened int
+	closed int
+}
+
+func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
+	l.req = req
+	return core.SpawnInfo{ID: req.ID}, l.fail
+}
+
+func (l *fakeLink) Read(ctx context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.opened++
+	r := map[string]io.Reader{"out": l.out, "err": l.err}[stream]
+	if r == nil {
+		pr, pw := io.Pipe()
+		context.AfterFunc(ctx, func() { _ = pw.Close() })
+		r = pr
+	}
+	return &counted{r, l}, nil
+}
+
+func (l *fakeLink) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) { return l.exit, nil }
+
+type counted struct {
+	io.Reader
+	l *fakeLink
+}
+
+func (c *counted) Close() error {
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	c.l.closed++
+	if r, ok := c.Reader.(io.Closer); ok {
+		return r.Close()
+	}
+	return nil
+}
+
+func TestRunIn(t *testing.T) {
+	l := &fakeLink{out: strings.NewReader(strings.Repeat("x", maxExecOutput+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
+	out, err := runIn(t.Context(), l, []string{"git", "status"}, "/p")
+	if err != nil || out.Code != 3 || len(out.Stdout) != maxExecOutput || out.Stderr != "oh" {
+		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
+	}
+	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || l.req.Spool || l.req.OpenStdin || l.req.Stdin != nil {
+		t.Errorf("%+v", l.req)
+	}
+	if l.closed < l.opened {
+		t.Errorf("%d streams opened, %d closed", l.opened, l.closed)
+	}
+}
+
+func TestRunInIsBrokenOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &fakeLink{out: strings.NewReader("")} // errors never end
+	cancel()
+	if _, err := runIn(ctx, l, []string{"sleep"}, "/"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	l = &fakeLink{fail: core.ErrLinkDown}
+	if _, err := runIn(t.Context(), l, []string{"x"}, "/"); !errors.Is(err, core.ErrLinkDown) {
+		t.Error(err)
+	}
+}
