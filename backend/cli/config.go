@@ -1,0 +1,492 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loop/backend/bind"
+	"loop/backend/core"
+)
+
+// configFlags choose whose settings a command is about: those in force for the
+// channel of a folder, or the global ones where there is no channel.
+type configFlags struct {
+	channelFlags
+	global, project, tree bool
+}
+
+func (f *configFlags) on(cmd *cobra.Command, scopes bool) {
+	f.channelFlags.on(cmd)
+	cmd.Flags().BoolVar(&f.global, "global", false, "Loop's own settings file, whatever folder this is")
+	if scopes {
+		cmd.Flags().BoolVar(&f.project, "project", false, "the project's .loop/config.json")
+		cmd.Flags().BoolVar(&f.tree, "worktree", false, "the work tree's .loop/config.json")
+	}
+	cmd.MarkFlagsMutuallyExclusive("channel", "dir", "global")
+	if scopes {
+		cmd.MarkFlagsMutuallyExclusive("global", "project", "worktree")
+	}
+}
+
+// scope is the file that a change is made in.
+func (f *configFlags) scope() string {
+	switch {
+	case f.project:
+		return "project"
+	case f.tree:
+		return "worktree"
+	}
+	return "global"
+}
+
+// of is the channel; empty when the global settings are meant.
+func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
+	if f.global {
+		return "", nil
+	}
+	id, err := f.find(ctx, c)
+	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && f.channel == "" && f.dir == "" && f.scope() == "global" {
+		return "", nil // just some folder
+	}
+	return id, err
+}
+
+func (a *app) inSettings(cmd *cobra.Command, f *configFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
+	ctx, stop := a.untilInterrupt(cmd.Context())
+	defer stop()
+	c, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	id, err := f.of(ctx, c)
+	if err != nil {
+		return err
+	}
+	return do(ctx, c, id)
+}
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := group("config", "Show and change settings, approve those of projects",
+		a.configGet(), a.configSet(), a.configUnset(), a.configExplain(), a.configTrust(), a.configHistory(), a.configRestore(), a.configSchema())
+	cmd.Example = `  loop config get container_memory_mb
+  loop config set container_memory_mb 4096
+  loop config set --project claude_model opus
+  loop config explain                  where each value comes from
+  loop config trust                    what a project's file waits to do`
+	return cmd
+}
+
+func upTo(n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("%q is too much", args[n])
+		}
+		return nil
+	}
+}
+
+// view asks for the settings and picks the fields whose name, or the name of
+// the object they are in, is given; without a name all of them.
+func settingsView(ctx context.Context, c Core, id core.ChannelID, names []string) (bind.SettingsView, error) {
+	v, err := call[bind.SettingsView](ctx, c, "Settings.Get", id)
+	if err != nil || len(names) == 0 {
+		return v, err
+	}
+	var fields []bind.SettingsField
+	for _, f := range v.Fields {
+		if f.Name == names[0] || strings.HasPrefix(f.Name, names[0]+".") {
+			fields = append(fields, f)
+		}
+	}
+	if fields == nil {
+		return v, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is not a setting that Loop knows.", names[0]), "Run “loop config get” to see them.")
+	}
+	v.Fields = fields
+	return v, nil
+}
+
+func (a *app) configGet() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{Use: "get [FIELD]", Short: "Print settings as they are in force", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+			v, err := settingsView(ctx, c, id, args)
+			switch {
+			case err != nil:
+				return err
+			case f.asJSON:
+				out := map[string]any{}
+				for _, field := range v.Fields {
+					out[field.Name] = field.Value
+				}
+				return a.asJSON(out)
+			case len(args) == 1 && len(v.Fields) == 1:
+				a.out.line("%s", valueText(v.Fields[0].Value))
+				return nil
+			}
+			rows := [][]string{{"FIELD", "VALUE", "FROM"}}
+			for _, field := range v.Fields {
+				rows = append(rows, []string{field.Name, valueText(field.Value), field.Origin.Layer})
+			}
+			a.table(rows)
+			a.settingsTrouble(v)
+			return nil
+		})
+	}}
+	f.on(cmd, false)
+	return cmd
+}
+
+// asJSON prints a value as it is.
+func (a *app) asJSON(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	a.printJSON(raw)
+	return nil
+}
+
+func (a *app) table(rows [][]string) {
+	w := tabwriter.NewWriter(a.out.w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, clean(oneLine(cell, 100)))
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush() // a closed pipe; there is nobody to tell
+}
+
+// valueText is a value for people: texts without quotes, lists and objects as JSON.
+func valueText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// settingsTrouble names what is wrong with the files, and what waits.
+func (a *app) settingsTrouble(v bind.SettingsView) {
+	for _, p := range v.Problems {
+		where := p.Path
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Col)
+		}
+		style := red
+		if p.Warning {
+			style = amber
+		}
+		a.err.styledLine(style, "%s: %s %s", where, p.Message, p.Remedy)
+	}
+	for _, p := range v.Pending {
+		a.err.styledLine(amber, "%s waits for approval: %s. See “loop config trust”.", p.Path, strings.Join(p.Fields, ", "))
+	}
+}
+
+func (a *app) configSet() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{
+		Use: "set FIELD VALUE", Short: "Change one field of a settings file; everything else in it stays",
+		Long: "VALUE is a text as it is, or JSON where the field is not a text. “-” reads it from standard input. FIELD may be a part (font_sizes.chat) or an entry (envs.NAME).",
+		Args: cobra.MatchAll(upTo(2), func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 { // an empty value is one
+				return usagef("the field or the value is missing")
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				v, err := settingsView(ctx, c, id, nil)
+				if err != nil {
+					return err
+				}
+				value, err := a.settingsValue(v, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return a.changed(ctx, c, &f, "Settings.Set", f.scope(), id, args[0], value)
+			})
+		}}
+	f.on(cmd, true)
+	return cmd
+}
+
+// settingsValue reads a value as the field wants it.
+func (a *app) settingsValue(v bind.SettingsView, name, text string) (any, error) {
+	kind, secret, entry := "", false, false
+	for _, f := range v.Fields {
+		switch {
+		case f.Name == name:
+			kind, secret = f.Kind, f.Secret
+		case f.Kind == "object" && strings.HasPrefix(name, f.Name+"."):
+			entry = true
+		}
+	}
+	if text == "-" {
+		raw, err := io.ReadAll(io.LimitReader(a.in, 1<<20))
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		text = strings.TrimRight(string(raw), "\r\n")
+	} else if secret {
+		return nil, usagef("a credential does not belong on the command line, which other programs can read: use “loop auth login”, or “-” to read it from standard input")
+	}
+	var value any
+	err := json.Unmarshal([]byte(text), &value)
+	switch {
+	case kind == "text":
+		return text, nil
+	case err == nil && value != nil:
+		return json.RawMessage(text), nil
+	case kind == "list" && !strings.HasPrefix(strings.TrimSpace(text), "["):
+		return []string{text}, nil
+	case entry && !strings.HasPrefix(strings.TrimSpace(text), "{"):
+		return text, nil // such as envs.EDITOR vi
+	case kind == "" && !entry:
+		return text, nil // Loop says that there is no such field
+	}
+	return nil, usagef("%q is not JSON, which %s needs", text, name)
+}
+
+func (a *app) changed(ctx context.Context, c Core, f *configFlags, method string, args ...any) error {
+	raw, err := c.Call(ctx, method, args...)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		a.printJSON(raw)
+		return nil
+	}
+	v, err := answer[bind.SettingsView](method, raw)
+	if err != nil {
+		return err
+	}
+	a.out.line("Done.")
+	a.settingsTrouble(v)
+	return nil
+}
+
+func (a *app) configUnset() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{Use: "unset FIELD", Short: "Remove one field from a settings file", Args: exactly("the field"), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+			return a.changed(ctx, c, &f, "Settings.Unset", f.scope(), id, args[0])
+		})
+	}}
+	f.on(cmd, true)
+	return cmd
+}
+
+func (a *app) configExplain() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{Use: "explain [FIELD]", Short: "Say for each value which file and line it comes from, and what the others say", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+			v, err := settingsView(ctx, c, id, args)
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				return a.asJSON(v)
+			}
+			for _, field := range v.Fields {
+				if len(args) == 0 && field.Origin.Layer == "built-in" && len(field.Layers) == 0 {
+					continue
+				}
+				a.explainField(field, len(args) > 0)
+			}
+			if len(args) == 0 {
+				a.out.line("Everything else has its built-in value.")
+			}
+			a.settingsTrouble(v)
+			return nil
+		})
+	}}
+	f.on(cmd, false)
+	return cmd
+}
+
+func (a *app) explainField(f bind.SettingsField, all bool) {
+	a.out.styledLine(bold, "%s = %s", f.Name, oneLine(valueText(f.Value), 200))
+	a.out.line("  from %s", originText(f.Origin))
+	for _, l := range f.Layers {
+		note := ""
+		if !l.InForce {
+			note = "  (not in force)"
+		}
+		a.out.line("  %s line %d says %s%s", l.Layer, l.Line, oneLine(valueText(l.Value), 200), note)
+	}
+	for _, e := range f.Entries {
+		a.out.line("  [%s] from %s", e.Name, originText(e.Origin))
+	}
+	if !all {
+		return
+	}
+	a.out.line("  %s", f.Doc)
+	a.out.line("  default %s; merge: %s; in a project's file: %s", valueText(f.Default), f.Merge, f.Project)
+}
+
+func originText(o bind.SettingsOrigin) string {
+	if o.Path == "" {
+		return o.Layer
+	}
+	if o.Line == 0 {
+		return o.Layer + ", " + o.Path
+	}
+	return o.Layer + ", " + o.Path + ":" + strconv.Itoa(o.Line)
+}
+
+// minSum is how much of a SHA-256 names a file that was just shown.
+const minSum = 12
+
+func (a *app) configTrust() *cobra.Command {
+	var f configFlags
+	var sum, revoke string
+	cmd := &cobra.Command{
+		Use: "trust", Short: "Show what a project's settings file waits to do, and approve it", Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if sum != "" && len(sum) < minSum {
+				return usagef("--approve needs at least %d characters of the SHA-256", minSum)
+			}
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				if revoke != "" {
+					return a.changed(ctx, c, &f, "Settings.Revoke", id, revoke)
+				}
+				v, err := settingsView(ctx, c, id, nil)
+				if err != nil {
+					return err
+				}
+				if sum != "" {
+					return a.approve(ctx, c, &f, id, v, sum)
+				}
+				if f.asJSON {
+					return a.asJSON(v.Pending)
+				}
+				a.showPending(v)
+				return nil
+			})
+		}}
+	f.on(cmd, false)
+	cmd.Flags().StringVar(&sum, "approve", "", "approve the file with this SHA-256, as it was shown")
+	cmd.Flags().StringVar(&revoke, "revoke", "", "take the approval of this file back")
+	cmd.MarkFlagsMutuallyExclusive("approve", "revoke")
+	return cmd
+}
+
+func (a *app) approve(ctx context.Context, c Core, f *configFlags, id core.ChannelID, v bind.SettingsView, sum string) error {
+	for _, p := range v.Pending {
+		if strings.HasPrefix(p.SHA256, strings.ToLower(sum)) {
+			return a.changed(ctx, c, f, "Settings.Approve", id, p.Path, p.SHA256)
+		}
+	}
+	return core.Fail(core.CodeConflict, nil, "No file with that SHA-256 waits for approval.", "It may have changed: run “loop config trust” and look at it again.")
+}
+
+func (a *app) showPending(v bind.SettingsView) {
+	for _, p := range v.Approved {
+		a.out.line("%s is approved as it is.", p)
+	}
+	if len(v.Pending) == 0 {
+		a.out.line("Nothing waits for approval.")
+	}
+	for _, p := range v.Pending {
+		a.out.styledLine(bold, "%s", p.Path)
+		a.out.line("These fields wait, because they reach beyond the container: %s.", strings.Join(p.Fields, ", "))
+		for l := range strings.SplitSeq(strings.TrimSuffix(p.Diff, "\n"), "\n") {
+			style := ""
+			switch {
+			case strings.HasPrefix(l, "+"):
+				style = green
+			case strings.HasPrefix(l, "-"):
+				style = red
+			case strings.HasPrefix(l, "@@"):
+				style = dim
+			}
+			a.out.styledLine(style, "%s", l)
+		}
+		a.out.line("To approve it as shown: loop config trust --approve %s", p.SHA256[:min(minSum, len(p.SHA256))])
+	}
+}
+
+func (a *app) configHistory() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{Use: "history [REVISION]", Short: "List earlier texts of a settings file, or show what one of them changed", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+			if len(args) == 0 {
+				return a.listFrom(ctx, c, "Settings.History", f.asJSON, revisionRows, f.scope(), id)
+			}
+			raw, err := c.Call(ctx, "Settings.Revision", args[0])
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				a.printJSON(raw)
+				return nil
+			}
+			rev, err := answer[bind.SettingsRevisionText]("Settings.Revision", raw)
+			if err == nil {
+				a.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
+			}
+			return err
+		})
+	}}
+	f.on(cmd, true)
+	return cmd
+}
+
+func revisionRows(raw json.RawMessage) ([][]string, error) {
+	list, err := answer[[]bind.SettingsRevision]("Settings.History", raw)
+	rows := [][]string{{"REVISION", "TIME", "LINES", "SOURCE"}}
+	for _, r := range list {
+		rows = append(rows, []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source})
+	}
+	return rows, err
+}
+
+func (a *app) configRestore() *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{Use: "restore REVISION", Short: "Give a settings file an earlier text; credentials stay as they are now", Args: exactly("the revision"), RunE: func(cmd *cobra.Command, args []string) error {
+		f.global = true // the revision says which file
+		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, _ core.ChannelID) error {
+			return a.changed(ctx, c, &f, "Settings.Restore", args[0])
+		})
+	}}
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) configSchema() *cobra.Command {
+	return &cobra.Command{Use: "schema", Short: "Print the JSON Schema of settings files, for editors", Args: none, RunE: func(cmd *cobra.Command, _ []string) error {
+		ctx, stop := a.untilInterrupt(cmd.Context())
+		defer stop()
+		c, err := a.connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		raw, err := c.Call(ctx, "Settings.Schema")
+		if err == nil {
+			a.printJSON(raw)
+		}
+		return err
+	}}
+}
