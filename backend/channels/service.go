@@ -153,7 +153,9 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 		return View{}, fmt.Errorf("list channels: %w", err)
 	}
 	for _, ch := range list {
-		if ch.Dir == clean && ch.Kind == core.KindProject {
+		// A worktree's folder has a channel already; a second one of another state
+		// would not know its conversation.
+		if ch.Dir == clean && (ch.Kind == core.KindProject || ch.Kind == core.KindWorktree) {
 			return s.Get(ctx, ch.ID)
 		}
 	}

@@ -128,6 +128,9 @@ func TestWorktree(t *testing.T) {
 	}
 	_, err := w.s.CreateWorktree(t.Context(), WorktreeRequest{ParentID: p.ID, Branch: "fix/login"})
 	w.refused(err, core.CodeConflict, "already")
+	if again, err := w.s.Add(t.Context(), dir, ""); err != nil || again.ID != v.ID {
+		t.Errorf("its folder has another channel: %+v, %v", again, err)
+	}
 	if near := w.worktree(p.ID, "fix-login"); near.Dir != dir+"-2" {
 		t.Errorf("%q", near.Dir)
 	}
