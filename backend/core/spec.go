@@ -63,6 +63,7 @@ type Spec struct {
 	Name            string            `json:"name"`
 	Type            ContainerType     `json:"type"`
 	ChannelID       ChannelID         `json:"channel_id"`
+	StateID         ChannelID         `json:"state_id,omitempty"` // whose home and Claude folder it has, when not ChannelID's
 	RunID           RunID             `json:"run_id,omitempty"`
 	Image           string            `json:"image"`
 	Entrypoint      []string          `json:"entrypoint"`

@@ -104,7 +104,7 @@ func (s specs) container(ctx context.Context, cfg config.Config, ch core.Channel
 	sub := sandbox.Subject{
 		Channel: ch, RunID: run, Type: core.TypeAgent, Image: cfg.ContainerImage, ImageID: imageID,
 		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix), LoopHome: s.home, InstallID: s.install, NameSuffix: suffix(),
-		ModelOnRelay: relayed,
+		ModelOnRelay: relayed, ParentDir: ch.ParentDir,
 	}
 	host.Paths = hostfacts.Paths(sandbox.Probes(layers, sub, host))
 	if spec, why, err = sandbox.Resolve(layers, sub, host); err != nil {

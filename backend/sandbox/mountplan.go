@@ -87,12 +87,26 @@ func (p *plan) system() {
 	}
 }
 
+// stateMount is one state folder and its place in the container.
+type stateMount struct{ name, target string }
+
+func stateMounts(home string) []stateMount {
+	return []stateMount{{"home", home}, {"claude", home + "/.claude"}, {"spool", GuestSpoolDir}}
+}
+
+// owner is the channel that the folder belongs to: what the agent keeps is its
+// state's owner's, which a thread shares; a run's output is the channel's own.
+func (m stateMount) owner(ch, state core.ChannelID) core.ChannelID {
+	if m.name == "spool" {
+		return ch
+	}
+	return state
+}
+
 func (p *plan) state() {
-	s, id := p.host.style(), p.sub.Channel.ID
-	for _, m := range []struct{ name, target string }{
-		{"home", p.home}, {"claude", p.home + "/.claude"}, {"spool", GuestSpoolDir},
-	} {
-		src := stateDir(s, p.host.LoopHome, id, m.name)
+	s := p.host.style()
+	for _, m := range stateMounts(p.home) {
+		src := stateDir(s, p.host.LoopHome, m.owner(p.sub.Channel.ID, p.sub.Channel.StateOwner()), m.name)
 		p.add(planned{Mount: core.Mount{Kind: core.MountState, Source: src, Target: m.target}, written: src}, LayerBuiltin)
 	}
 }

@@ -10,7 +10,7 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 	if host.LoopHome == "" {
 		host.LoopHome = sub.LoopHome
 	}
-	if !s.abs(host.Home) || !s.abs(host.LoopHome) || !channelPattern.MatchString(string(sub.Channel.ID)) {
+	if !s.abs(host.Home) || !s.abs(host.LoopHome) || !channelPattern.MatchString(string(sub.Channel.ID)) || !channelPattern.MatchString(string(sub.Channel.StateOwner())) {
 		return nil
 	}
 	host.Home, host.LoopHome = s.clean(host.Home), s.clean(host.LoopHome)
@@ -21,10 +21,10 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 		}
 	}
 	home := ContainerPath(host.OS, host.Home)
-	state := stateDir(s, host.LoopHome, sub.Channel.ID, "home")
+	state := stateDir(s, host.LoopHome, sub.Channel.StateOwner(), "home")
 	outers := []struct{ target, source string }{
 		{home, state},
-		{home + "/.claude", stateDir(s, host.LoopHome, sub.Channel.ID, "claude")},
+		{home + "/.claude", stateDir(s, host.LoopHome, sub.Channel.StateOwner(), "claude")},
 	}
 	var targets []string
 	project := func(dir string) {
@@ -43,8 +43,8 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 
 	add(host.Home)
 	add(host.LoopHome)
-	for _, name := range []string{"home", "claude", "spool"} {
-		add(stateDir(s, host.LoopHome, sub.Channel.ID, name))
+	for _, m := range stateMounts(home) {
+		add(stateDir(s, host.LoopHome, m.owner(sub.Channel.ID, sub.Channel.StateOwner()), m.name))
 	}
 	dir := sub.Channel.Dir
 	if dir == "" {

@@ -75,6 +75,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		Name:            containerName(host.style(), nameDir, sub.Channel.ID, sub.NameSuffix),
 		Type:            sub.Type,
 		ChannelID:       sub.Channel.ID,
+		StateID:         sub.Channel.StateID,
 		RunID:           sub.RunID,
 		Image:           sub.Image,
 		Entrypoint:      []string{GuestBin, "init"},
@@ -144,6 +145,8 @@ func checkSubject(sub Subject) error {
 		return core.Fail(core.CodeInternal, nil, "The container's "+what+" is missing or not valid.", "")
 	}
 	switch {
+	case !channelPattern.MatchString(string(sub.Channel.StateOwner())):
+		return bad("state")
 	case !channelPattern.MatchString(string(sub.Channel.ID)):
 		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The channel id %q is not valid.", sub.Channel.ID), "Use letters, digits, “-” and “_”.")
 	case !suffixPattern.MatchString(sub.NameSuffix):

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -143,12 +144,17 @@ func (c *checker) systemMount(m core.Mount) {
 
 func (c *checker) stateMount(m core.Mount) {
 	home := c.spec.Agent.Home
-	names := map[string]string{home: "home", home + "/.claude": "claude", GuestSpoolDir: "spool"}
-	name := names[m.Target]
-	want := stateDir(c.s, c.host.LoopHome, c.spec.ChannelID, name)
-	c.must(name != "" && !m.Volume && m.Source == want, "the state mount at %q is not this channel's", m.Target)
+	var of stateMount
+	for _, s := range stateMounts(home) {
+		if s.target == m.Target {
+			of = s
+		}
+	}
+	owner := of.owner(c.spec.ChannelID, cmp.Or(c.spec.StateID, c.spec.ChannelID))
+	want := stateDir(c.s, c.host.LoopHome, owner, of.name)
+	c.must(of.name != "" && !m.Volume && m.Source == want, "the state mount at %q is not this channel's", m.Target)
 	if f, ok := c.host.Paths[want]; ok && f.Target != "" {
-		real := stateDir(c.s, c.host.resolved(c.host.LoopHome), c.spec.ChannelID, name)
+		real := stateDir(c.s, c.host.resolved(c.host.LoopHome), owner, of.name)
 		c.must(c.s.same(f.Target, real), "the state folder %q is a link", want)
 	}
 }

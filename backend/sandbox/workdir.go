@@ -48,7 +48,7 @@ func resolveWorkDir(sub Subject, host Host) (work, error) {
 // that a container may have as workspace.
 func ownWorkDir(sub Subject, host Host, dir string) bool {
 	s := host.style()
-	for _, id := range []core.ChannelID{sub.Channel.ID, sub.Channel.ParentID} {
+	for _, id := range []core.ChannelID{sub.Channel.ID, sub.Channel.StateOwner()} {
 		if id == "" || !channelPattern.MatchString(string(id)) {
 			continue
 		}
