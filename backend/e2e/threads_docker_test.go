@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -138,7 +139,7 @@ func TestThreadsAndWorktrees(t *testing.T) {
 	if r := h.run("worktree", "remove", "--force", "fix/login"); r.code != 0 {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
-	if _, err := os.Stat(tree.Dir); !os.IsNotExist(err) {
+	if _, err := os.Stat(tree.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.txt")); err != nil {
