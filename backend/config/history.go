@@ -51,13 +51,14 @@ type Revision struct {
 // History keeps what settings files said, with credentials hidden. All methods
 // may be called from any goroutine.
 type History struct {
-	dir string
-	now func() time.Time
-	mu  sync.Mutex
+	dir  string
+	keep int // revisions of each file
+	now  func() time.Time
+	mu   sync.Mutex
 }
 
 // OpenHistory uses the folder at dir, which is made when it is needed.
-func OpenHistory(dir string) *History { return &History{dir: dir, now: time.Now} }
+func OpenHistory(dir string) *History { return &History{dir: dir, keep: maxRevisions, now: time.Now} }
 
 // Record keeps the present text of a file as a revision made by source, unless
 // it is that of the last one. The first of a file is SourceInitial whatever
@@ -125,7 +126,7 @@ func (h *History) trim(list []Revision) {
 		if info, err := os.Stat(h.file(rev.ID, ".txt")); err == nil {
 			size += info.Size()
 		}
-		if last := i == len(list)-1; !last && (len(list)-i > maxRevisions || size > maxHistory) {
+		if last := i == len(list)-1; !last && (len(list)-i > h.keep || size > maxHistory) {
 			_ = os.Remove(h.file(rev.ID, ".json"))
 			_ = os.Remove(h.file(rev.ID, ".txt"))
 		}

@@ -36,9 +36,11 @@ func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
 }
 
 func joinLists(old, now reflect.Value) reflect.Value {
-	out := slices.Clone(old.Interface().([]string))
-	for _, s := range now.Interface().([]string) {
-		if !slices.Contains(out, s) {
+	var out []string
+	there := map[string]bool{}
+	for _, s := range slices.Concat(old.Interface().([]string), now.Interface().([]string)) {
+		if !there[s] {
+			there[s] = true
 			out = append(out, s)
 		}
 	}
@@ -47,13 +49,14 @@ func joinLists(old, now reflect.Value) reflect.Value {
 
 // joinMounts lets a later mount take the place of one with the same target.
 func joinMounts(old, now []string) []string {
-	var out []string
-	for i, m := range slices.Concat(old, now) {
-		later := now
-		if i >= len(old) {
-			later = now[i-len(old)+1:]
-		}
-		if !slices.ContainsFunc(later, func(l string) bool { return mountTarget(l) == mountTarget(m) }) {
+	all := slices.Concat(old, now)
+	last := make(map[string]int, len(all))
+	for i, m := range all {
+		last[mountTarget(m)] = i
+	}
+	out := make([]string, 0, len(last))
+	for i, m := range all {
+		if last[mountTarget(m)] == i {
 			out = append(out, m)
 		}
 	}

@@ -81,6 +81,7 @@ var outside = []struct {
 	{"github.com/zalando/go-keyring", []string{"backend/credentials"}, "the system's keyring on three systems"},
 	{"golang.org/x/crypto", []string{"backend/credentials"}, "the encrypted file where there is no keyring"},
 	{"golang.org/x/term", []string{"backend/cli"}, "reading a key without showing it"},
+	{"github.com/google/jsonschema-go", []string{"backend/config"}, "validates the schema of the settings; tests only"},
 	{"github.com/spf13/cobra", []string{"backend/cli"}, "commands"},
 	{"github.com/mattn/go-isatty", []string{"backend/cli"}, "whether a person is watching"},
 	{"github.com/coder/websocket", []string{"backend/api", "backend/cli", "backend/e2e", "backend/daemon"}, "the event socket and its client; daemon only in its test of several pages"},
@@ -99,7 +100,7 @@ var outside = []struct {
 }
 
 // testsOnly modules must not be linked into a binary.
-var testsOnly = []string{"go.uber.org/goleak", "golang.org/x/tools", "github.com/rogpeppe/go-internal"}
+var testsOnly = []string{"github.com/google/jsonschema-go", "go.uber.org/goleak", "golang.org/x/tools", "github.com/rogpeppe/go-internal"}
 
 func TestImportsGoDown(t *testing.T) {
 	for _, g := range goFiles(t) {
