@@ -1,0 +1,242 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/bind"
+	"loop/backend/config"
+	"loop/backend/core"
+)
+
+// settingsRig is a Loop folder with a project and a work tree in it.
+type settingsRig struct {
+	settingsFiles
+	project, tree string
+	told          []core.ChannelID
+}
+
+func newSettingsRig(t *testing.T) *settingsRig {
+	t.Helper()
+	home := t.TempDir()
+	r := &settingsRig{project: t.TempDir()}
+	r.tree = filepath.Join(r.project, ".worktrees", "w")
+	if err := os.MkdirAll(r.tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list := []core.Channel{
+		{ID: "p", Kind: core.KindProject, Dir: r.project},
+		{ID: "t", ParentID: "p", Kind: core.KindThread, Dir: r.project},
+		{ID: "w", ParentID: "p", Kind: core.KindWorktree, Dir: r.tree, ParentDir: r.project},
+		{ID: "d", Kind: core.KindDemo, Dir: filepath.Join(home, "demo")},
+	}
+	r.settingsFiles = settingsFiles{
+		source: config.NewSource(filepath.Join(home, config.FileName)),
+		editor: config.Editor{History: config.OpenHistory(filepath.Join(home, config.HistoryFolder)), Trust: config.OpenTrust(filepath.Join(home, config.TrustFileName))},
+		channel: func(_ context.Context, id core.ChannelID) (core.Channel, error) {
+			if i := slices.IndexFunc(list, func(c core.Channel) bool { return c.ID == id }); i >= 0 {
+				return list[i], nil
+			}
+			return core.Channel{}, core.ErrNotFound
+		},
+		channels: func(context.Context) ([]core.Channel, error) { return list, nil },
+		changed:  func(id core.ChannelID) { r.told = append(r.told, id) },
+		log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	return r
+}
+
+func (r *settingsRig) write(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, config.ProjectFolder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config.ProjectPath(dir), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *settingsRig) field(t *testing.T, ch core.ChannelID, name string) bind.SettingsField {
+	t.Helper()
+	v, err := r.View(t.Context(), ch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(v.Fields, func(f bind.SettingsField) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("no field %s", name)
+	}
+	return v.Fields[i]
+}
+
+func TestSettingsByScope(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	for _, c := range []struct {
+		scope string
+		ch    core.ChannelID
+		value string
+	}{{scopeGlobal, "", "a"}, {scopeProject, "t", "b"}, {scopeWorktree, "w", "c"}} {
+		if err := r.Set(ctx, c.scope, c.ch, "claude_model", c.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ch, want := range map[core.ChannelID]string{"": "a", "d": "a", "p": "b", "t": "b", "w": "c"} {
+		if f := r.field(t, ch, "claude_model"); f.Value != want || len(f.Layers) != int(want[0]-'a')+1 || f.Origin.Line != 2 {
+			t.Errorf("%s: %+v", ch, f)
+		}
+	}
+	if !slices.Equal(r.told, []core.ChannelID{"t", "w"}) {
+		t.Errorf("told %v", r.told)
+	}
+	v, err := r.View(ctx, "w")
+	if err != nil || v.ProjectPath != config.ProjectPath(r.project) || v.WorktreePath != config.ProjectPath(r.tree) {
+		t.Errorf("%+v %v", v, err)
+	}
+	if raw, err := json.Marshal(v); err != nil || len(raw) < 1000 {
+		t.Errorf("%s %v", raw, err)
+	}
+	if err := r.Unset(ctx, scopeProject, "p", "claude_model"); err != nil || r.field(t, "p", "claude_model").Value != "a" {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []struct {
+		scope string
+		ch    core.ChannelID
+	}{{"elsewhere", "p"}, {scopeWorktree, "p"}, {scopeProject, ""}, {scopeProject, "d"}} {
+		if err := r.Set(ctx, c.scope, c.ch, "claude_model", "x"); err == nil || core.AsFailure(err).Code != core.CodeInvalid {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := r.Set(ctx, scopeProject, "gone", "claude_model", "x"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if err := r.Set(ctx, scopeGlobal, "", "claude_model", nil); err == nil {
+		t.Error("set to nothing")
+	}
+}
+
+func TestSettingsApproval(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	r.write(t, r.project, `{"mounts": ["a-b:/a"], "anthropic_api_key": "sk-CANARY", "envs": {"X_TOKEN": "CANARY"}, "theme": "dark"}`)
+	v, err := r.View(ctx, "w")
+	if err != nil || len(v.Pending) != 1 || len(v.Problems) != 1 || !v.Problems[0].Warning {
+		t.Fatalf("%+v %v", v, err)
+	}
+	f := r.field(t, "w", "mounts")
+	if len(f.Layers) != 1 || f.Layers[0].InForce || f.Layers[0].Line != 1 || f.Origin.Layer != config.LayerBuiltin {
+		t.Errorf("%+v", f)
+	}
+	p := v.Pending[0]
+	if err := r.Approve(ctx, "w", filepath.Join(r.project, "other.json"), p.SHA256); err == nil {
+		t.Error("another file")
+	}
+	if err := r.Approve(ctx, "d", p.Path, p.SHA256); err == nil {
+		t.Error("another channel")
+	}
+	if err := r.Approve(ctx, "w", p.Path, p.SHA256); err != nil {
+		t.Fatal(err)
+	}
+	if v, err = r.View(ctx, "t"); err != nil || len(v.Pending) != 0 || !slices.Equal(v.Approved, []string{p.Path}) {
+		t.Fatalf("%+v %v", v, err)
+	}
+	if f = r.field(t, "t", "mounts"); !f.Layers[0].InForce || len(f.Entries) != 1 || f.Entries[0].Name != "/a" || f.Entries[0].Origin.Line != 1 {
+		t.Errorf("%+v", f)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil || strings.Contains(string(raw), "CANARY") {
+		t.Errorf("%s %v", raw, err)
+	}
+	if err := r.Revoke(ctx, "t", p.Path); err != nil || len(r.field(t, "t", "mounts").Entries) != 0 {
+		t.Errorf("%v", err)
+	}
+	if len(r.told) != 2 {
+		t.Errorf("told %v", r.told)
+	}
+}
+
+func TestSettingsHistory(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	if err := r.SetRaw(ctx, scopeProject, "p", "{\"claude_model\": \"a\"}\n", ""); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := r.Raw(ctx, scopeProject, "t")
+	if err != nil || raw.Text != "{\"claude_model\": \"a\"}\n" || raw.Path != config.ProjectPath(r.project) {
+		t.Fatalf("%+v %v", raw, err)
+	}
+	r.write(t, r.project, `{"claude_model": "b"}`)
+	if err := r.SetRaw(ctx, scopeProject, "p", "{}", raw.SHA256); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("%v", err)
+	}
+	list, err := r.History(ctx, scopeProject, "p")
+	if err != nil || len(list) != 2 || list[0].Source != config.SourceExternal {
+		t.Fatalf("%+v %v", list, err)
+	}
+	rev, err := r.Revision(ctx, list[1].ID)
+	if err != nil || rev.Diff != "@@ -0,0 +1 @@\n+{\"claude_model\": \"a\"}\n" {
+		t.Errorf("%+v %v", rev, err)
+	}
+	if ch, err := r.Restore(ctx, list[1].ID); err != nil || ch != "p" || r.field(t, "p", "claude_model").Value != "a" {
+		t.Errorf("%s %v", ch, err)
+	}
+	if err := r.Set(ctx, scopeGlobal, "", "theme", "dark"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = r.History(ctx, scopeGlobal, ""); err != nil || len(list) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if ch, err := r.Restore(ctx, list[0].ID); err != nil || ch != "" {
+		t.Errorf("%s %v", ch, err)
+	}
+	r.channels = func(context.Context) ([]core.Channel, error) { return nil, nil }
+	list, _ = r.History(ctx, scopeProject, "p")
+	if _, err := r.Restore(ctx, list[0].ID); err == nil || core.AsFailure(err).Code != core.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSettingsWatch(t *testing.T) {
+	r, ctx := newSettingsRig(t), t.Context()
+	w := config.NewProjectWatch()
+	r.write(t, r.tree, `{}`)
+	r.poll(ctx, w)
+	if len(r.told) != 0 {
+		t.Errorf("told %v of what is no change", r.told)
+	}
+	r.write(t, r.tree, `{"claude_model": "x"}`)
+	r.poll(ctx, w)
+	if !slices.Equal(r.told, []core.ChannelID{"w"}) {
+		t.Errorf("told %v", r.told)
+	}
+	r.write(t, r.project, `{"claude_model": "y"}`)
+	r.poll(ctx, w)
+	if !slices.Equal(r.told, []core.ChannelID{"w", "p", "t", "w"}) {
+		t.Errorf("told %v", r.told)
+	}
+	if list, err := r.History(ctx, scopeWorktree, "w"); err != nil || len(list) != 2 || list[1].Source != config.SourceInitial {
+		t.Errorf("%+v %v", list, err)
+	}
+	r.channels = func(context.Context) ([]core.Channel, error) { return nil, errors.New("no database") }
+	r.poll(ctx, w)
+}
+
+func TestTrustIsAskedForOnce(t *testing.T) {
+	var got []core.Event
+	tr := &trustRequests{publish: func(e ...core.Event) { got = append(got, e...) }, now: time.Now}
+	one := []config.Pending{{Path: "/p", SHA256: "a", Fields: []string{"mounts"}}}
+	tr.meet("c", one)
+	tr.meet("c", one)
+	tr.meet("c", nil)
+	one[0].SHA256 = "b"
+	tr.meet("c", one)
+	if len(got) != 2 || got[0].Type != core.EventTrustRequested || string(got[0].Data) != `{"channel_id":"c","path":"/p","sha256":"a","fields":["mounts"]}` {
+		t.Errorf("%+v", got)
+	}
+}
