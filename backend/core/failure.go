@@ -13,6 +13,8 @@ const (
 	CodeInvalid         Code = "invalid_input"
 	CodeNotFound        Code = "not_found"
 	CodeConflict        Code = "conflict"
+	CodeForbidden       Code = "forbidden"         // the caller may not name this
+	CodeTooMany         Code = "too_many"          // of what one caller may ask for
 	CodeNoEngine        Code = "no_engine"         // nothing answers where the engine should be
 	CodeEngineDenied    Code = "engine_permission" // it is there but refuses this user
 	CodeEngineLost      Code = "engine_lost"       // it went away during the work

@@ -19,6 +19,7 @@ import (
 	"loop/backend/api"
 	"loop/backend/bind"
 	"loop/backend/bus"
+	"loop/backend/callbacks"
 	"loop/backend/channels"
 	"loop/backend/config"
 	"loop/backend/core"
@@ -73,6 +74,7 @@ type Daemon struct {
 	containers *registry.Registry
 	runner     *runner.Service
 	channels   *channels.Service
+	callbacks  *lateCallbacks
 	keys       keys
 	doctor     doctor.Doctor
 	bound      bound
@@ -169,6 +171,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 func (d *Daemon) assembleRuns() {
 	model := demo.New(demo.Options{})
 	specs := d.specs()
+	d.callbacks = &lateCallbacks{}
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
 		Links:  d.links(model),
@@ -178,6 +181,9 @@ func (d *Daemon) assembleRuns() {
 	d.channels = channels.New(channels.Options{
 		Store: channelStore{d.store}, Runs: d.runner, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
 		Home: d.home, Publish: d.bus.Publish, Now: time.Now,
+	})
+	d.callbacks.Service = callbacks.New(callbacks.Options{
+		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log,
 	})
 }
 
@@ -192,7 +198,7 @@ func (d *Daemon) specs() specs {
 func (d *Daemon) links(model http.Handler) links {
 	return links{
 		dialer: d.engine, demo: model, gateway: d.engine.GatewayIP, log: d.log,
-		callbacks: callbacks{add: d.store.AddEvents, publish: d.bus.Publish, now: time.Now},
+		callbacks: d.callbacks,
 	}
 }
 

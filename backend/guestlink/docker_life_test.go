@@ -390,12 +390,16 @@ func TestNoHello(t *testing.T) {
 }
 
 type inbox struct {
+	guestlink.Callbacks
 	mu   sync.Mutex
 	got  []string
 	from guestlink.Caller
 }
 
-func (i *inbox) SendMessage(_ context.Context, from guestlink.Caller, text string) error {
+func (i *inbox) SendMessage(_ context.Context, from core.Caller, ch core.ChannelID, text string) error {
+	if ch != "" && ch != from.ChannelID {
+		return core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.", "")
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.got, i.from = append(i.got, text), from
@@ -438,7 +442,7 @@ func TestCallbacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := string(readAll(t, l, id, "out", 0))
-	for _, want := range []string{"The message was sent", "own channel", `\"behavior\":\"allow\"`, `\"command\":\"ls\"`} {
+	for _, want := range []string{"The message was sent", "own project", `\"behavior\":\"allow\"`, `\"command\":\"ls\"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}

@@ -27,17 +27,7 @@ type Dialer interface {
 }
 
 // Caller is who speaks on a link.
-type Caller struct {
-	ChannelID   core.ChannelID
-	ContainerID core.ContainerID
-	RunID       core.RunID
-}
-
-// Callbacks are what a guest may ask of the app. Methods are called from the
-// goroutine of the request, several at a time; ctx ends with the request.
-type Callbacks interface {
-	SendMessage(ctx context.Context, from Caller, text string) error
-}
+type Caller = core.Caller
 
 // Options of one link.
 type Options struct {

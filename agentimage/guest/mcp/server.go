@@ -26,8 +26,9 @@ const callTimeout = wire.CallbackHold + 20*time.Second
 // maxAnswer bounds what is read of a callback's answer.
 const maxAnswer = 64 << 10
 
-// Options are the command line's. Author, Log, Memory, Agent and Dir are taken
-// because configurations name them; nothing depends on them yet.
+// Options are the command line's. Author, Memory, Agent and Dir are taken
+// because configurations name them: who this agent is, Loop knows from the link
+// its requests arrive on. Log names a file for one JSON line per call.
 type Options struct {
 	Channel, URL            string
 	Author, Log, Agent, Dir string
@@ -92,11 +93,8 @@ func New(o Options) *sdk.Server {
 		o.Client = &http.Client{Timeout: callTimeout}
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "loop", Version: o.Version}, nil)
-	t := tools{o}
-	sdk.AddTool(s, &sdk.Tool{
-		Name:        "send_message",
-		Description: "Send a message to the person, in the channel this agent works in.",
-	}, t.sendMessage)
+	t := tools{o, openLog(o.Log)}
+	t.register(s)
 	s.AddTool(&sdk.Tool{
 		Name:        "permission_prompt",
 		Description: "Answer the agent's own permission question. The container is the boundary, so it always allows.",
@@ -105,27 +103,18 @@ func New(o Options) *sdk.Server {
 	return s
 }
 
-type tools struct{ o Options }
-
-type sendMessageIn struct {
-	Channel string `json:"channel_id,omitempty" jsonschema:"the channel; leave out for this agent's own, the only one it may use"`
-	Content string `json:"content" jsonschema:"the text of the message, Markdown"`
+type tools struct {
+	o   Options
+	log *callLog
 }
 
-func (t tools) sendMessage(ctx context.Context, _ *sdk.CallToolRequest, in sendMessageIn) (*sdk.CallToolResult, any, error) {
-	if strings.TrimSpace(in.Content) == "" {
-		return nil, nil, errors.New("content is empty")
-	}
-	if in.Channel == "" {
-		in.Channel = t.o.Channel
-	}
-	if err := t.post(ctx, "/api/messages", in); err != nil {
-		return nil, nil, err
-	}
-	return text("The message was sent."), nil, nil
-}
+// handedOver is what the CLI is told of a tool whose answer is the person's: the
+// host sees the call in the stream, shows it, and sends the answer as the next
+// message of this conversation.
+const handedOver = "The question is with the person. Stop here; their answer will be your next message."
 
-// permissionPrompt allows whatever is asked. The CLI hands the tool's input in
+// permissionPrompt allows whatever is asked, except the tools that ask the
+// person: those are refused and end the turn. The CLI hands the tool's input in
 // "input"; a caller that gives any other object gets that object back.
 func permissionPrompt(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	input := req.Params.Arguments
@@ -133,10 +122,18 @@ func permissionPrompt(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 		input = json.RawMessage("{}")
 	}
 	var asked struct {
+		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"input"`
 	}
 	if err := json.Unmarshal(input, &asked); err != nil {
 		return nil, fmt.Errorf("arguments are not an object: %w", err)
+	}
+	if asked.Tool == "AskUserQuestion" || asked.Tool == "ExitPlanMode" {
+		answer, err := json.Marshal(map[string]any{"behavior": "deny", "message": handedOver, "interrupt": true})
+		if err != nil {
+			return nil, fmt.Errorf("encode answer: %w", err)
+		}
+		return text(string(answer)), nil
 	}
 	if trimmed := bytes.TrimSpace(asked.Input); len(trimmed) > 0 && trimmed[0] == '{' {
 		input = asked.Input
@@ -150,33 +147,4 @@ func permissionPrompt(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 
 func text(s string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
-}
-
-// post makes one callback. The error is what the model reads.
-func (t tools) post(ctx context.Context, path string, body any) error {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("encode callback: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(t.o.URL, "/")+path, bytes.NewReader(data))
-	if err != nil {
-		return fmt.Errorf("make callback: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := t.o.Client.Do(req)
-	if err != nil {
-		return fmt.Errorf("reach Loop: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if resp.StatusCode/100 == 2 {
-		return nil
-	}
-	var e struct {
-		Error string `json:"error"`
-	}
-	if json.Unmarshal(answer, &e) != nil || e.Error == "" {
-		e.Error = strings.ToValidUTF8(string(answer), "\uFFFD")
-	}
-	return fmt.Errorf("Loop answered %d: %s", resp.StatusCode, e.Error)
 }

@@ -4,11 +4,16 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -78,33 +83,86 @@ func call(t *testing.T, cs *sdk.ClientSession, tool string, args any) (string, b
 	return tc.Text, res.IsError
 }
 
-func TestSendMessage(t *testing.T) {
-	var got map[string]string
+// TestToolsAreCallbacks: each tool makes the one request its route takes.
+func TestToolsAreCallbacks(t *testing.T) {
+	var method, path, sent, token string
 	cs := connect(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got = nil
-		if err := json.Unmarshal(body, &got); err != nil || r.URL.Path != "/api/messages" || r.Method != http.MethodPost {
-			t.Errorf("%s %s %s", r.Method, r.URL.Path, body)
-		}
-		if got["channel_id"] != "mine" {
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, `{"error":"an agent may write to its own channel only"}`)
-		}
+		method, path, sent, token = r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Authorization")
+		_, _ = io.WriteString(w, `{"ok":true,"marker":1}`)
 	})
-	if out, bad := call(t, cs, "send_message", map[string]any{"content": "hi “there”"}); bad || got["content"] != "hi “there”" {
-		t.Errorf("%q %v %v", out, bad, got)
+	for _, tc := range []struct {
+		tool   string
+		args   map[string]any
+		method string
+		path   string
+		body   string
+		said   string
+	}{
+		{"send_message", map[string]any{"content": "hi “there”"}, "POST", "/api/messages", `{"content":"hi “there”"}`, "sent"},
+		{"send_message", map[string]any{"content": "hi", "channel_id": "other"}, "POST", "/api/messages", `{"channel_id":"other","content":"hi"}`, "sent"},
+		{"queue_message", map[string]any{"content": "go", "interrupt": true, "delay_seconds": 5}, "POST", "/api/messages", `{"content":"go","interrupt":true,"delay_seconds":5,"mode":"queue"}`, "marker"},
+		{"list_queued_messages", nil, "GET", "/api/channels/mine/queued", "", "marker"},
+		{"list_queued_messages", map[string]any{"channel_id": "a/b?c"}, "GET", "/api/channels/a%2Fb%3Fc/queued", "", "marker"},
+		{"delete_queued_message", map[string]any{"message_id": "m1"}, "DELETE", "/api/messages/m1", "", "removed"},
+		{"list_sessions", nil, "GET", "/api/channels/mine/sessions", "", "marker"},
+		{"resume_session", map[string]any{"session_id": "s1"}, "PUT", "/api/channels/mine/session", `{"mode":"resume","session_id":"s1"}`, "next prompt"},
+		{"create_thread", map[string]any{"name": "t", "message": "m"}, "POST", "/api/threads", `{"name":"t","message":"m"}`, "marker"},
+		{"create_worktree_thread", map[string]any{"branch": "b"}, "POST", "/api/worktrees", `{"branch":"b"}`, "marker"},
+		{"search_channels", map[string]any{"query": "a b"}, "GET", "/api/channels?q=a+b", "", "marker"},
+		{"list_agents", nil, "GET", "/api/agents", "", "marker"},
+		{"send_agent_message", map[string]any{"agent_id": "x", "content": "hello"}, "POST", "/api/agents/x/message", `{"content":"hello"}`, "queued"},
+	} {
+		if tc.args == nil {
+			tc.args = map[string]any{}
+		}
+		out, bad := call(t, cs, tc.tool, tc.args)
+		if bad || method != tc.method || path != tc.path || sent != tc.body || !strings.Contains(out, tc.said) || token != "" {
+			t.Errorf("%s %v: %v %q\n%s %s %s", tc.tool, tc.args, bad, out, method, path, sent)
+		}
 	}
-	if out, bad := call(t, cs, "send_message", map[string]any{"content": "hi", "channel_id": "other"}); !bad || !strings.Contains(out, "own channel") {
-		t.Errorf("%q %v", out, bad)
+	t.Setenv(tokenEnv, "capability")
+	if _, bad := call(t, cs, "list_agents", map[string]any{}); bad || token != "Bearer capability" {
+		t.Errorf("over TCP: %q", token)
 	}
-	got = nil
-	if out, bad := call(t, cs, "send_message", map[string]any{"content": " \n"}); !bad || got != nil {
+	method = ""
+	if out, bad := call(t, cs, "send_message", map[string]any{"content": " \n"}); !bad || method != "" {
 		t.Errorf("%q %v", out, bad)
 	}
 	tools, err := cs.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 2 {
+	if err != nil || len(tools.Tools) != 12 {
 		t.Fatalf("%+v %v", tools, err)
 	}
+}
+
+func TestARefusalIsWhatTheModelReads(t *testing.T) {
+	status, answer := 403, `{"error":"an agent may name channels of its own project only"}`
+	cs := connect(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	})
+	if out, bad := call(t, cs, "send_message", map[string]any{"content": "hi"}); !bad || !strings.Contains(out, "403") || !strings.Contains(out, "own project") {
+		t.Errorf("%q %v", out, bad)
+	}
+	status, answer = 502, "\xff not JSON"
+	if out, bad := call(t, cs, "list_agents", map[string]any{}); !bad || !strings.Contains(out, "502") || !utf8.ValidString(out) {
+		t.Errorf("%q %v", out, bad)
+	}
+}
+
+func TestTheLogIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.log")
+	l := openLog(path)
+	for range 3 * maxLog / 1000 {
+		l.call("list_agents", time.Millisecond, errors.New(strings.Repeat("x", 1000)))
+	}
+	for _, p := range []string{path, path + ".1"} {
+		if info, err := os.Stat(p); err != nil || info.Size() > maxLog+2000 || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", p, info, err)
+		}
+	}
+	openLog("").call("x", 0, nil)
+	openLog("/does/not/exist/mcp.log").call("x", 0, nil)
 }
 
 func TestPermissionPrompt(t *testing.T) {
@@ -114,6 +172,8 @@ func TestPermissionPrompt(t *testing.T) {
 		`{"anything":[1,2]}`: `{"behavior":"allow","updatedInput":{"anything":[1,2]}}`,
 		`{"input":"text"}`:   `{"behavior":"allow","updatedInput":{"input":"text"}}`,
 		`{}`:                 `{"behavior":"allow","updatedInput":{}}`,
+		`{"tool_name":"AskUserQuestion","input":{"questions":[]}}`: `{"behavior":"deny","interrupt":true,"message":"` + handedOver + `"}`,
+		`{"tool_name":"ExitPlanMode","input":{"plan":"x"}}`:        `{"behavior":"deny","interrupt":true,"message":"` + handedOver + `"}`,
 	} {
 		if out, bad := call(t, cs, "permission_prompt", json.RawMessage(args)); bad || out != want {
 			t.Errorf("%s gave %s", args, out)

@@ -44,6 +44,7 @@ var layers = []layer{
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage"), "a service; the engine is a port, the build context is agentimage's embedded files"},
 	{"backend/channels", below, "a service; the store is a port"},
 	{"backend/worktree", below, "a service; a program in a container is a port"},
+	{"backend/callbacks", below, "a service; channels, runs and the store are ports"},
 	{"backend/doctor", below, "a service; each probe's parts are handed in"},
 	{"backend/terminal", below, "a service"},
 	{"backend/browser", below, "a service"},

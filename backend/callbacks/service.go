@@ -1,0 +1,398 @@
+package callbacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// Channels is the list of channels as callbacks need it. Within says whether a
+// channel belongs to the caller's project.
+type Channels interface {
+	Within(ctx context.Context, caller, id core.ChannelID) bool
+	Members(ctx context.Context, id core.ChannelID) ([]Member, error)
+	CreateThread(ctx context.Context, parent core.ChannelID, t core.GuestThread) (core.ChannelInfo, error)
+	CreateWorktree(ctx context.Context, parent core.ChannelID, w core.GuestWorktree) (core.ChannelInfo, error)
+	Sessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
+	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) error
+}
+
+// Member is one channel of a project and how it stands.
+type Member struct {
+	core.Channel
+	Status string
+	Live   bool // a run is under way or queued
+}
+
+// Runs is the queue as callbacks need it.
+type Runs interface {
+	Prompt(ctx context.Context, req core.Run) (core.Run, error)
+	Interrupt(ctx context.Context, req core.Run) (core.Run, error)
+	Remove(ctx context.Context, id core.RunID) error
+}
+
+// Store reads runs and keeps messages.
+type Store interface {
+	Run(ctx context.Context, id core.RunID) (core.Run, error)
+	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
+	PromptHistory(ctx context.Context, ch core.ChannelID, limit int) ([]string, error)
+	AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error)
+}
+
+// Options assemble a Service.
+type Options struct {
+	Channels Channels
+	Runs     Runs
+	Store    Store
+	Publish  func(...core.Event)
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Limits on what one agent may ask for.
+const (
+	maxMessage = 256 << 10 // bytes of one message, as shown in a timeline
+	maxSummary = 200       // runes of an agent's last prompt shown to others
+	maxFound   = 50        // channels in one answer
+	// maxQueued bounds the prompts that agents may have waiting in one channel.
+	maxQueued = 30
+	// maxChain bounds agents that set each other to work: a run that an agent
+	// started, whose agent starts a run, and so on.
+	maxChain = 8
+)
+
+// authorPrefix marks a prompt that an agent queued; the run that did follows.
+const authorPrefix = "agent:"
+
+// Service is safe for use from any goroutine.
+type Service struct {
+	o      Options
+	limits limiter
+}
+
+// New makes the service; it starts nothing.
+func New(o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{o: o, limits: limiter{now: o.Now, callers: map[core.ContainerID]*budget{}}}
+}
+
+var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.", "list_agents and search_channels show them.")
+
+// named resolves a channel the caller named; empty is its own.
+func (s *Service) named(ctx context.Context, from core.Caller, ch core.ChannelID) (core.ChannelID, error) {
+	if ch == "" || ch == from.ChannelID {
+		return from.ChannelID, nil
+	}
+	if !s.o.Channels.Within(ctx, from.ChannelID, ch) {
+		return "", errForeign
+	}
+	return ch, nil
+}
+
+// enter is the start of every callback that changes something.
+func (s *Service) enter(ctx context.Context, from core.Caller, ch core.ChannelID) (core.ChannelID, error) {
+	if err := s.limits.take(from.ContainerID); err != nil {
+		return "", err
+	}
+	return s.named(ctx, from, ch)
+}
+
+// checkText refuses what is no message. Control characters and the marks of a
+// bracketed paste could change what a terminal or a reader makes of the rest.
+func checkText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "" || !utf8.ValidString(text):
+		return core.Fail(core.CodeInvalid, nil, "The message is empty or not text.", "Send some text.")
+	case len(text) > maxMessage:
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The message is longer than %d KiB.", maxMessage>>10), "Put the long part into a file and name the file.")
+	}
+	return nil
+}
+
+// SendMessage shows a message of the agent in a channel.
+func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.ChannelID, text string) error {
+	if err := checkText(text); err != nil {
+		return err
+	}
+	ch, err := s.enter(ctx, from, ch)
+	if err != nil {
+		return err
+	}
+	run := from.RunID
+	if ch != from.ChannelID {
+		run = "" // that channel's own runs have not said it
+	}
+	stored, err := s.o.Store.AddEvents(ctx, core.NewEvent(core.EventMessageCreated, ch, run, s.o.Now(), core.MessageCreated{
+		MsgID: core.NewID(), AuthorID: "agent", Content: text, IsBot: true, TriggerMsgID: string(from.RunID),
+	}))
+	if err != nil {
+		return fmt.Errorf("store message: %w", err)
+	}
+	s.o.Publish(stored...)
+	return nil
+}
+
+// QueueMessage queues a prompt in a channel of the project.
+func (s *Service) QueueMessage(ctx context.Context, from core.Caller, m core.GuestMessage) (core.Run, error) {
+	if err := checkText(m.Content); err != nil {
+		return core.Run{}, err
+	}
+	ch, err := s.enter(ctx, from, m.ChannelID)
+	if err != nil {
+		return core.Run{}, err
+	}
+	return s.queue(ctx, from, ch, m)
+}
+
+func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID, m core.GuestMessage) (core.Run, error) {
+	mine, depth, err := s.chain(ctx, from)
+	if err != nil {
+		return core.Run{}, err
+	}
+	if depth >= maxChain {
+		return core.Run{}, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth), "The person has to send the next prompt.")
+	}
+	waiting, err := s.o.Store.Queue(ctx, ch)
+	if err != nil {
+		return core.Run{}, fmt.Errorf("read queue: %w", err)
+	}
+	n := 0
+	for _, r := range waiting {
+		if r.Trigger == "agent" {
+			n++
+		}
+	}
+	if n >= maxQueued {
+		return core.Run{}, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in that channel already.", n), "Wait until some of them have run.")
+	}
+	req := core.Run{ChannelID: ch, Prompt: m.Content, Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(from.RunID)}
+	if m.Interrupt {
+		// An agent that interrupts its own channel ends itself and with it this
+		// request; what it asked for must go on.
+		return s.o.Runs.Interrupt(context.WithoutCancel(ctx), req)
+	}
+	return s.o.Runs.Prompt(ctx, req)
+}
+
+// chain counts how many agents in a row led to the caller's run.
+func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, depth int, err error) {
+	id := from.RunID
+	for depth = 0; depth < maxChain && id != ""; depth++ {
+		run, err := s.o.Store.Run(ctx, id)
+		if errors.Is(err, core.ErrNotFound) {
+			return mine, depth, nil // its channel is gone; the chain was no longer than this
+		}
+		if err != nil {
+			return mine, 0, fmt.Errorf("read run: %w", err)
+		}
+		if id == from.RunID {
+			mine = run
+		}
+		parent, ok := strings.CutPrefix(run.AuthorID, authorPrefix)
+		if !ok {
+			return mine, depth, nil
+		}
+		id = core.RunID(parent)
+	}
+	return mine, depth, nil
+}
+
+// Queued lists what waits in a channel.
+func (s *Service) Queued(ctx context.Context, from core.Caller, ch core.ChannelID) ([]core.Run, error) {
+	ch, err := s.enter(ctx, from, ch)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.o.Store.Queue(ctx, ch)
+	if err != nil {
+		return nil, fmt.Errorf("read queue: %w", err)
+	}
+	return list, nil
+}
+
+// RemoveQueued takes a prompt that an agent queued out of the queue; the
+// person's own are not an agent's to remove.
+func (s *Service) RemoveQueued(ctx context.Context, from core.Caller, id core.RunID) error {
+	if err := s.limits.take(from.ContainerID); err != nil {
+		return err
+	}
+	run, err := s.o.Store.Run(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return errForeign // whether it exists elsewhere is not said
+	}
+	if err != nil {
+		return fmt.Errorf("read run: %w", err)
+	}
+	if _, err := s.named(ctx, from, run.ChannelID); err != nil {
+		return err
+	}
+	if run.Trigger != "agent" {
+		return core.Fail(core.CodeForbidden, nil, "Only prompts that an agent queued can be removed by an agent.", "Ask the person.")
+	}
+	return s.o.Runs.Remove(ctx, id)
+}
+
+// Sessions lists the conversations kept for a channel.
+func (s *Service) Sessions(ctx context.Context, from core.Caller, ch core.ChannelID) ([]core.SessionInfo, error) {
+	ch, err := s.enter(ctx, from, ch)
+	if err != nil {
+		return nil, err
+	}
+	return s.o.Channels.Sessions(ctx, ch)
+}
+
+// SetSession says how a channel's next run begins.
+func (s *Service) SetSession(ctx context.Context, from core.Caller, ch core.ChannelID, start core.SessionStart) error {
+	ch, err := s.enter(ctx, from, ch)
+	if err != nil {
+		return err
+	}
+	return s.o.Channels.StartWith(ctx, ch, start)
+}
+
+// CreateThread opens a thread beside the caller and gives it its first prompt.
+func (s *Service) CreateThread(ctx context.Context, from core.Caller, t core.GuestThread) (core.ChannelInfo, error) {
+	if err := s.first(ctx, from, t.Message); err != nil {
+		return core.ChannelInfo{}, err
+	}
+	ch, err := s.o.Channels.CreateThread(ctx, from.ChannelID, t)
+	if err != nil {
+		return ch, err
+	}
+	return ch, s.begin(ctx, from, ch.ID, t.Message)
+}
+
+// CreateWorktree opens a worktree beside the caller and gives it its first prompt.
+func (s *Service) CreateWorktree(ctx context.Context, from core.Caller, w core.GuestWorktree) (core.ChannelInfo, error) {
+	if err := s.first(ctx, from, w.Message); err != nil {
+		return core.ChannelInfo{}, err
+	}
+	// Git works in a container of its own and is not half done because the
+	// caller's run ended meanwhile.
+	ch, err := s.o.Channels.CreateWorktree(context.WithoutCancel(ctx), from.ChannelID, w)
+	if err != nil {
+		return ch, err
+	}
+	return ch, s.begin(ctx, from, ch.ID, w.Message)
+}
+
+// first judges a first prompt before anything is made for it.
+func (s *Service) first(ctx context.Context, from core.Caller, message string) error {
+	if _, err := s.enter(ctx, from, ""); err != nil {
+		return err
+	}
+	if message == "" {
+		return nil
+	}
+	return checkText(message)
+}
+
+func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID, message string) error {
+	if message == "" {
+		return nil
+	}
+	_, err := s.queue(ctx, from, ch, core.GuestMessage{Content: message})
+	return err
+}
+
+// SearchChannels lists channels of the caller's project by name, branch or folder.
+func (s *Service) SearchChannels(ctx context.Context, from core.Caller, query string) ([]core.ChannelInfo, error) {
+	if err := s.limits.take(from.ContainerID); err != nil {
+		return nil, err
+	}
+	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	query = strings.ToLower(strings.TrimSpace(query))
+	out := []core.ChannelInfo{}
+	for _, m := range list {
+		if !strings.Contains(strings.ToLower(m.Name+"\n"+m.Branch+"\n"+m.Dir), query) {
+			continue
+		}
+		if out = append(out, Info(m.Channel, m.Status, m.ID == from.ChannelID)); len(out) == maxFound {
+			break
+		}
+	}
+	return out, nil
+}
+
+// Info is a channel as an agent of its project may see it.
+func Info(ch core.Channel, status string, own bool) core.ChannelInfo {
+	return core.ChannelInfo{ID: ch.ID, ParentID: ch.ParentID, Kind: ch.Kind, Name: ch.Name, Dir: ch.Dir, Branch: ch.Branch, Status: status, Own: own}
+}
+
+// Agents lists the channels of the project in which an agent works or has worked.
+func (s *Service) Agents(ctx context.Context, from core.Caller) ([]core.AgentInfo, error) {
+	if err := s.limits.take(from.ContainerID); err != nil {
+		return nil, err
+	}
+	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	out := []core.AgentInfo{}
+	for _, m := range list {
+		if !m.Live && m.SessionID == "" && m.DemoSessionID == "" {
+			continue
+		}
+		last, err := s.o.Store.PromptHistory(ctx, m.ID, 1)
+		if err != nil {
+			return nil, fmt.Errorf("read prompts: %w", err)
+		}
+		a := core.AgentInfo{ID: m.ID, Channel: m.ID, Name: m.Name, Status: m.Status, Own: m.ID == from.ChannelID}
+		if len(last) > 0 {
+			a.Summary = short(last[0])
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func short(text string) string {
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > maxSummary {
+		return string(r[:maxSummary]) + "…"
+	}
+	return string(r)
+}
+
+// MessageAgent queues words to another agent of the project, with the sender's
+// name in front. Control characters are refused: the text is typed into a
+// prompt, and the original's marks of a paste could end it early.
+func (s *Service) MessageAgent(ctx context.Context, from core.Caller, agent core.ChannelID, text string) error {
+	if err := checkText(text); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		return core.Fail(core.CodeInvalid, nil, "The message has control characters in it.", "Send plain text.")
+	}
+	to, err := s.enter(ctx, from, agent)
+	if err != nil {
+		return err
+	}
+	if to == from.ChannelID {
+		return core.Fail(core.CodeInvalid, nil, "That agent is the sender.", "queue_message leaves a note to oneself.")
+	}
+	name := string(from.ChannelID)
+	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if m.ID == from.ChannelID {
+			name = m.Name
+		}
+	}
+	_, err = s.queue(ctx, from, to, core.GuestMessage{Content: "[from " + name + "] " + text})
+	return err
+}

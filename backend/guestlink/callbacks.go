@@ -1,0 +1,242 @@
+package guestlink
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// Callbacks are what a guest may ask of the app. Methods are called from the
+// goroutine of the request, several at a time; ctx ends with the request. They
+// judge what the caller may name: this package only says who it is.
+type Callbacks interface {
+	SendMessage(ctx context.Context, from core.Caller, ch core.ChannelID, text string) error
+	QueueMessage(ctx context.Context, from core.Caller, m core.GuestMessage) (core.Run, error)
+	Queued(ctx context.Context, from core.Caller, ch core.ChannelID) ([]core.Run, error)
+	RemoveQueued(ctx context.Context, from core.Caller, id core.RunID) error
+	Sessions(ctx context.Context, from core.Caller, ch core.ChannelID) ([]core.SessionInfo, error)
+	SetSession(ctx context.Context, from core.Caller, ch core.ChannelID, start core.SessionStart) error
+	CreateThread(ctx context.Context, from core.Caller, t core.GuestThread) (core.ChannelInfo, error)
+	CreateWorktree(ctx context.Context, from core.Caller, w core.GuestWorktree) (core.ChannelInfo, error)
+	SearchChannels(ctx context.Context, from core.Caller, query string) ([]core.ChannelInfo, error)
+	Agents(ctx context.Context, from core.Caller) ([]core.AgentInfo, error)
+	MessageAgent(ctx context.Context, from core.Caller, agent core.ChannelID, text string) error
+}
+
+// maxDelaySeconds bounds delay_seconds before it becomes a duration: a week is
+// longer than anything an agent has a reason to wait for.
+const maxDelaySeconds = 7 * 24 * 3600
+
+// callbackHandler serves the guest routes of one caller, over the link as over
+// TCP. Nothing of the owner's surface is here: a path that is not in the table
+// does not exist.
+type callbackHandler struct {
+	from      core.Caller
+	callbacks Callbacks
+	log       *slog.Logger
+}
+
+// guestRoute is one guest call. id is the part of the path in the place of *.
+type guestRoute struct {
+	method, pattern string
+	serve           func(h callbackHandler, r *http.Request, id string) (any, error)
+}
+
+var guestRoutes = []guestRoute{
+	{http.MethodPost, "/api/messages", callbackHandler.message},
+	{http.MethodDelete, "/api/messages/*", func(h callbackHandler, r *http.Request, id string) (any, error) {
+		return done(h.callbacks.RemoveQueued(r.Context(), h.from, core.RunID(id)))
+	}},
+	{http.MethodGet, "/api/channels", func(h callbackHandler, r *http.Request, _ string) (any, error) {
+		list, err := h.callbacks.SearchChannels(r.Context(), h.from, r.URL.Query().Get("q"))
+		return map[string]any{"channels": orEmpty(list)}, err
+	}},
+	{http.MethodGet, "/api/channels/*/queued", func(h callbackHandler, r *http.Request, id string) (any, error) {
+		list, err := h.callbacks.Queued(r.Context(), h.from, core.ChannelID(id))
+		return map[string]any{"queued": orEmpty(list)}, err
+	}},
+	{http.MethodGet, "/api/channels/*/sessions", func(h callbackHandler, r *http.Request, id string) (any, error) {
+		list, err := h.callbacks.Sessions(r.Context(), h.from, core.ChannelID(id))
+		return map[string]any{"sessions": orEmpty(list)}, err
+	}},
+	{http.MethodPut, "/api/channels/*/session", callbackHandler.session},
+	{http.MethodPost, "/api/threads", callbackHandler.thread},
+	{http.MethodPost, "/api/worktrees", callbackHandler.worktree},
+	{http.MethodGet, "/api/agents", func(h callbackHandler, r *http.Request, _ string) (any, error) {
+		list, err := h.callbacks.Agents(r.Context(), h.from)
+		return map[string]any{"agents": orEmpty(list)}, err
+	}},
+	{http.MethodPost, "/api/agents/*/message", callbackHandler.agentMessage},
+}
+
+// matched says whether path fits pattern, and what stands for its one *. The
+// path is compared as it came: an encoded slash does not make another segment.
+func matched(pattern, path string) (id string, ok bool) {
+	before, after, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return "", pattern == path
+	}
+	rest, ok := strings.CutPrefix(path, before)
+	if !ok {
+		return "", false
+	}
+	id, ok = strings.CutSuffix(rest, after)
+	return id, ok && id != "" && !strings.ContainsAny(id, "/%")
+}
+
+func (h callbackHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, rt := range guestRoutes {
+		id, ok := matched(rt.pattern, r.URL.EscapedPath())
+		if !ok {
+			continue
+		}
+		if rt.method != r.Method {
+			allowed = append(allowed, rt.method)
+			continue
+		}
+		if h.callbacks == nil {
+			writeError(w, http.StatusServiceUnavailable, "nothing is taken at the moment")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxCallbackBody)
+		out, err := rt.serve(h, r, id)
+		if err != nil {
+			h.refuse(w, rt.pattern, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, out)
+		return
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		writeError(w, http.StatusMethodNotAllowed, "only "+strings.Join(allowed, " and ")+" is possible here")
+		return
+	}
+	writeError(w, http.StatusNotFound, "nothing is served here")
+}
+
+func (h callbackHandler) refuse(w http.ResponseWriter, pattern string, err error) {
+	if tooBig, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		h.log.Debug("guest request too large", "route", pattern, "limit", tooBig.Limit)
+		writeError(w, http.StatusRequestEntityTooLarge, "the request is too large")
+		return
+	}
+	h.log.Info("guest request refused", "route", pattern, "channel", string(h.from.ChannelID), "err", err)
+	f := core.AsFailure(err)
+	text := f.Cause
+	if f.Remedy != "" && f.Code != core.CodeInternal {
+		text += " " + f.Remedy
+	}
+	writeError(w, statusOf(err), text)
+}
+
+// body decodes a bounded JSON object. Fields of a newer guest are passed over.
+func body(r *http.Request, into any) error {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return err
+		}
+		return core.Fail(core.CodeInvalid, err, "The request could not be read.", "")
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return core.Fail(core.CodeInvalid, err, "The request is not JSON of the expected form.", "")
+	}
+	return nil
+}
+
+func (h callbackHandler) message(r *http.Request, _ string) (any, error) {
+	var in struct {
+		ChannelID    string `json:"channel_id"`
+		Content      string `json:"content"`
+		Mode         string `json:"mode"` // send (default), queue
+		Interrupt    bool   `json:"interrupt"`
+		DelaySeconds int64  `json:"delay_seconds"`
+	}
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	text := strings.ToValidUTF8(in.Content, "\uFFFD")
+	if strings.TrimSpace(text) == "" {
+		return nil, core.Fail(core.CodeInvalid, nil, "The content is empty.", "")
+	}
+	switch in.Mode {
+	case "", "send":
+		return done(h.callbacks.SendMessage(r.Context(), h.from, core.ChannelID(in.ChannelID), text))
+	case "queue":
+	default:
+		return nil, core.Fail(core.CodeInvalid, nil, "The mode is neither send nor queue.", "")
+	}
+	if in.DelaySeconds < 0 || in.DelaySeconds > maxDelaySeconds {
+		return nil, core.Fail(core.CodeInvalid, nil, "delay_seconds is not between 0 and a week.", "")
+	}
+	run, err := h.callbacks.QueueMessage(r.Context(), h.from, core.GuestMessage{
+		ChannelID: core.ChannelID(in.ChannelID), Content: text, Interrupt: in.Interrupt, Delay: time.Duration(in.DelaySeconds) * time.Second,
+	})
+	return map[string]any{"ok": true, "message_id": run.ID, "channel_id": run.ChannelID}, err
+}
+
+func (h callbackHandler) session(r *http.Request, id string) (any, error) {
+	var start core.SessionStart
+	if err := body(r, &start); err != nil {
+		return nil, err
+	}
+	if start.Mode == core.SessionContinue && start.SessionID != "" {
+		start.Mode = core.SessionResume
+	}
+	return done(h.callbacks.SetSession(r.Context(), h.from, core.ChannelID(id), start))
+}
+
+func (h callbackHandler) thread(r *http.Request, _ string) (any, error) {
+	var in struct {
+		Name    string            `json:"name"`
+		Message string            `json:"message"`
+		Session core.SessionStart `json:"session"`
+	}
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	return h.callbacks.CreateThread(r.Context(), h.from, core.GuestThread{Name: in.Name, Message: strings.ToValidUTF8(in.Message, "\uFFFD"), Session: in.Session})
+}
+
+func (h callbackHandler) worktree(r *http.Request, _ string) (any, error) {
+	var in struct {
+		Branch  string `json:"branch"`
+		Base    string `json:"base"`
+		Name    string `json:"name"`
+		Message string `json:"message"`
+	}
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	return h.callbacks.CreateWorktree(r.Context(), h.from, core.GuestWorktree{Branch: in.Branch, Base: in.Base, Name: in.Name, Message: strings.ToValidUTF8(in.Message, "\uFFFD")})
+}
+
+func (h callbackHandler) agentMessage(r *http.Request, id string) (any, error) {
+	var in struct {
+		Content string `json:"content"`
+	}
+	if err := body(r, &in); err != nil {
+		return nil, err
+	}
+	return done(h.callbacks.MessageAgent(r.Context(), h.from, core.ChannelID(id), in.Content))
+}
+
+func done(err error) (any, error) { return map[string]bool{"ok": true}, err }
+
+// orEmpty makes a nil list [] in JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
