@@ -192,6 +192,7 @@ func (d *Daemon) specs() specs {
 		home: d.home, install: d.store.InstallID(),
 		config: d.config.Current,
 		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status, key: d.keys.add,
+		settings: d.settingsFiles().effective, pending: d.trust.meet,
 	}
 }
 

@@ -21,16 +21,16 @@ const (
 // exec runs one program as the agent, in a container of ch made for it and
 // removed after. dir is the host's path of a folder the container has.
 func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out worktree.Output, err error) {
-	snap := d.config.Current()
-	if snap.Err != nil && !snap.Good {
-		return out, snap.Err
+	s := d.specs()
+	settings, err := s.effective(ch)
+	if err != nil {
+		return out, err
 	}
 	if err := d.images.Ensure(ctx); err != nil {
 		return out, fmt.Errorf("image: %w", err)
 	}
-	s := d.specs()
 	// It calls no model, so a network of none is no hindrance.
-	spec, _, host, _, err := s.container(ctx, snap.Config, ch, "", true)
+	spec, _, host, _, err := s.container(ctx, settings.Config, ch, "", true)
 	if err != nil {
 		return out, err
 	}

@@ -31,19 +31,45 @@ type specs struct {
 	engine  func(ctx context.Context) core.EngineStatus
 	// key adds the credential that is kept outside the configuration; nil adds none.
 	key func(ctx context.Context, cfg config.Config) (config.Config, error)
+	// settings are those of the channel's project; nil knows the global ones alone.
+	settings func(ch core.Channel) config.Effective
+	// pending is told what a project's settings wait with; nil tells nobody.
+	pending func(ch core.ChannelID, waiting []config.Pending)
+}
+
+// effective is the configuration of one channel. An error means that a file
+// cannot be used: the defaults are no stand-in, it may have said “network none”.
+func (s specs) effective(ch core.Channel) (config.Effective, error) {
+	if s.settings != nil {
+		e := s.settings(ch)
+		return e, e.Err
+	}
+	snap := s.config()
+	if snap.Err != nil && !snap.Good {
+		return config.Effective{}, snap.Err
+	}
+	return config.Effective{Config: snap.Config}, nil
+}
+
+// waiting says what of the project's settings is left out of a run.
+func waiting(pending []config.Pending) (notices []string) {
+	for _, p := range pending {
+		notices = append(notices, fmt.Sprintf("%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.", p.Path, strings.Join(p.Fields, ", ")))
+	}
+	return notices
 }
 
 // resolve is the runner's SpecFunc.
 func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, runner.Launch, error) {
-	snap := s.config()
-	if snap.Err != nil && !snap.Good {
-		// The defaults are no stand-in: a file that cannot be read may have said
-		// “network none”.
-		return core.Spec{}, core.Explanation{}, runner.Launch{}, snap.Err
+	settings, err := s.effective(ch)
+	if err != nil {
+		return core.Spec{}, core.Explanation{}, runner.Launch{}, err
 	}
-	cfg := snap.Config
+	if s.pending != nil {
+		s.pending(ch.ID, settings.Pending)
+	}
+	cfg := settings.Config
 	if s.key != nil && !run.Demo {
-		var err error
 		if cfg, err = s.key(ctx, cfg); err != nil {
 			return core.Spec{}, core.Explanation{}, runner.Launch{}, err
 		}
@@ -56,10 +82,11 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if err != nil {
 		return spec, why, launch, err
 	}
+	why.Notices = append(why.Notices, waiting(settings.Pending)...)
 	if launch.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
 		return spec, why, launch, err
 	}
-	if _, set := snap.Config.Envs[retriesEnv]; !set {
+	if _, set := cfg.Envs[retriesEnv]; !set {
 		launch.Env = append(launch.Env, core.EnvVar{Name: retriesEnv, Value: maxRetries, Lane: sandbox.LaneApp})
 	}
 	notice, err := hostfacts.Prepare(spec, host)
@@ -135,6 +162,16 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	l := runner.Launch{
 		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
 		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg),
+		Retry: runner.Retry{
+			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
+			Max: time.Duration(cfg.ClaudeRetry.BackoffMaxSec) * time.Second, SessionLimitContinue: cfg.ClaudeRetry.SessionLimitAutoContinue,
+		},
+	}
+	for name, server := range cfg.MCP.Servers {
+		if l.MCPServers == nil {
+			l.MCPServers = map[string]runner.MCPServer{}
+		}
+		l.MCPServers[name] = runner.MCPServer(server)
 	}
 	if run.Demo {
 		lib, err := demo.Builtin()

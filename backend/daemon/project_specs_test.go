@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/runner"
+)
+
+// TestProjectSettingsOfARun: what a project's file may say by itself counts,
+// what it may not is left out and named, and an approved file counts whole.
+func TestProjectSettingsOfARun(t *testing.T) {
+	r := newSpecRig(t)
+	trust := config.OpenTrust(filepath.Join(t.TempDir(), config.TrustFileName))
+	r.settings = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
+	var asked []config.Pending
+	r.pending = func(_ core.ChannelID, p []config.Pending) { asked = p }
+	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the model is on the link, so a network of none is no hindrance
+	if err := os.Mkdir(filepath.Join(r.channel.Dir, config.ProjectFolder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(config.ProjectPath(r.channel.Dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"container_network": "none", "claude_model": "opus", "envs": {"CHECK": "yes"}, "claude_retry": {"max_attempts": 2},
+		"mcp": {"servers": {"gh": {"command": "npx", "args": ["-y"]}}}, "mounts": ["some-cache:/cache"]}`)
+	spec, why, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if err != nil || spec.Network != "none" || launch.Model != "opus" {
+		t.Fatalf("%+v %+v %v", spec, launch, err)
+	}
+	cache := func(m core.Mount) bool { return m.Target == "/cache" }
+	if slices.ContainsFunc(spec.Mounts, cache) || launch.MCPServers != nil || launch.Retry.MaxAttempts != 5 || launch.Retry.Base != 5*time.Second || len(asked) != 1 {
+		t.Errorf("before approval: %+v %+v %+v", spec.Mounts, launch, asked)
+	}
+	if len(why.Notices) != 1 || !strings.Contains(why.Notices[0], "claude_retry.max_attempts, mounts, envs, mcp.servers") {
+		t.Errorf("notices %q", why.Notices)
+	}
+	if err := trust.Approve(r.channel.Dir, asked[0].Path, asked[0].SHA256); err != nil {
+		t.Fatal(err)
+	}
+	spec, why, launch, err = r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel)
+	if err != nil || !slices.ContainsFunc(spec.Mounts, cache) || launch.Retry.MaxAttempts != 2 || len(why.Notices) != 0 || len(asked) != 0 {
+		t.Errorf("after approval: %+v %+v %+v %v", spec.Mounts, launch, why, err)
+	}
+	if s := launch.MCPServers["gh"]; s.Command != "npx" || !slices.Equal(s.Args, []string{"-y"}) {
+		t.Errorf("%+v", launch.MCPServers)
+	}
+	write(`{"container_network": "none"`)
+	if _, _, launch, err = r.resolve(t.Context(), core.Run{ID: "r3"}, r.channel); err == nil || core.AsFailure(err).Code != core.CodeConfig || launch.Bin != (runner.Launch{}).Bin {
+		t.Errorf("a broken file: %v", err)
+	}
+}
