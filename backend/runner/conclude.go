@@ -23,7 +23,9 @@ func (w *work) conclude(ctx context.Context, e ending) {
 	}
 	w.decide(e)
 	w.keepSession(ctx)
-	w.goOnLater(ctx)
+	if !w.goOnLater(ctx) {
+		return // Loop closes; the next start goes on
+	}
 	evs, err := w.store(ctx)
 	if err != nil && !refusedForGood(err) {
 		return // Loop closes; the next start goes on

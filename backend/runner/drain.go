@@ -69,7 +69,9 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 			if ctx.Err() == nil {
 				s.p.Log.Error("claim next run", "channel", ch, "error", err)
 			}
-			pause.wait(ctx)
+			if pause.wait(ctx) {
+				s.adopt(ctx, ch)
+			}
 			continue
 		}
 		wait, queued := s.untilDue(ctx, ch)
@@ -97,6 +99,28 @@ func (s *Service) claim(ctx context.Context, ch core.ChannelID) (core.Run, bool,
 		s.p.Publish(s.queueEvent(run))
 	}
 	return run, ok, err
+}
+
+// adopt looks after a run that was claimed although claiming it failed: the
+// answer of the database was lost. Nobody else would, for each channel has one
+// drain.
+func (s *Service) adopt(ctx context.Context, ch core.ChannelID) {
+	pause := pauses{first: 200 * time.Millisecond, most: 30 * time.Second}
+	for {
+		active, err := s.p.Store.ActiveRuns(ctx)
+		for _, r := range active {
+			if r.ChannelID == ch {
+				s.process(ctx, r, true)
+			}
+		}
+		if err == nil {
+			return
+		}
+		s.p.Log.Error("read runs under way", "channel", ch, "error", err)
+		if !pause.wait(ctx) {
+			return
+		}
+	}
 }
 
 // leave takes a drain off the list, unless another has taken its place.

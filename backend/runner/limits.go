@@ -126,18 +126,46 @@ func zoneName(low string) string {
 
 // goOnLater queues the run that goes on after a session limit, when that was
 // asked for. It comes before the run's end is stored: a crash in between finds
-// the same run queued already, because its id follows from this one's.
-func (w *work) goOnLater(ctx context.Context) {
+// the same run queued already, because its id follows from this one's. It tries
+// for as long as Loop is open, as storing the end does; false says that Loop is
+// closing first.
+func (w *work) goOnLater(ctx context.Context) bool {
+	cont, ok := w.later()
+	if !ok {
+		return true
+	}
+	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	for {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+		_, err := w.s.enqueueAs(once, cont, mode{})
+		cancel()
+		if err == nil {
+			break
+		}
+		w.log.Error("queue the run that goes on after the limit", "error", err)
+		if refusedForGood(err) {
+			return true
+		}
+		if !pause.wait(ctx) {
+			return false
+		}
+	}
+	w.run.Outcome.Failure.Remedy = fmt.Sprintf("Loop goes on by itself at %s; the waiting prompt is in the queue.", cont.NotBefore.In(w.s.o.Now().Location()).Format("15:04"))
+	return true
+}
+
+// later is the run that goes on after a session limit; ok is false when there is none.
+func (w *work) later() (cont core.Run, ok bool) {
 	r := w.parser.Result()
 	if w.run.State != core.RunFailed || !w.launch.Retry.SessionLimitContinue || r == nil || w.run.Outcome.Failure.Code != core.CodeModelLimit {
-		return
+		return cont, false
 	}
 	now := w.s.o.Now()
 	at, ok := sessionReset(r.Text+"\n"+strings.Join(r.Errors, "\n"), w.parser.Limit(), now)
 	if !ok || w.run.Trigger == TriggerContinue && at.Sub(now) < againAfter {
-		return
+		return cont, false
 	}
-	cont := core.Run{
+	cont = core.Run{
 		ID: laterID(w.run.ID), ChannelID: w.run.ChannelID, Prompt: w.run.Prompt, AuthorID: w.run.AuthorID,
 		Demo: w.run.Demo, Script: w.run.Script, Plan: w.run.Plan, Session: w.run.Session, Trigger: TriggerContinue,
 		NotBefore: at, Delay: at.Sub(now),
@@ -145,13 +173,7 @@ func (w *work) goOnLater(ctx context.Context) {
 	if sid := w.parser.Session(); validSession(sid) {
 		cont.Session, cont.Prompt = core.SessionStart{Mode: core.SessionResume, SessionID: sid}, continuePrompt
 	}
-	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
-	defer cancel()
-	if _, err := w.s.enqueueAs(once, cont, mode{}); err != nil {
-		w.log.Error("queue the run that goes on after the limit", "error", err)
-		return
-	}
-	w.run.Outcome.Failure.Remedy = fmt.Sprintf("Loop goes on by itself at %s; the waiting prompt is in the queue.", at.In(now.Location()).Format("15:04"))
+	return cont, true
 }
 
 func laterID(id core.RunID) core.RunID {

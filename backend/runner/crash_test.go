@@ -1,0 +1,495 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/store"
+)
+
+// ward is a person with a Loop whose store fails once, on a real database.
+type ward struct {
+	t       *testing.T
+	db      *store.Store
+	store   *faultStore
+	boxes   *boxes
+	s       *Service
+	stop    context.CancelFunc
+	stopped chan struct{}
+	launch  *launchPorts
+	gate    chan struct{} // the CLI of “busy” waits for it
+
+	mu      sync.Mutex
+	spawned map[string]int // CLIs started, by prompt
+	worked  map[string]int // CLIs that did what was asked
+}
+
+// launchPorts are the containers as one launch of Loop sees them: a dead one does
+// nothing to them any more.
+type launchPorts struct {
+	*boxes
+	mu   sync.Mutex
+	dead bool
+}
+
+func (p *launchPorts) gone() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead {
+		return errEngine
+	}
+	return nil
+}
+
+func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+	if err := p.gone(); err != nil {
+		return core.Container{}, err
+	}
+	return p.boxes.Start(ctx, spec)
+}
+func (p *launchPorts) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	if err := p.gone(); err != nil {
+		return err
+	}
+	return p.boxes.Stop(ctx, id, grace)
+}
+func (p *launchPorts) ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error {
+	if err := p.gone(); err != nil {
+		return err
+	}
+	return p.boxes.ScheduleRemoval(ctx, id, after)
+}
+func (p *launchPorts) Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	if err := p.gone(); err != nil {
+		return core.ContainerFacts{}, err
+	}
+	return p.boxes.Facts(ctx, id)
+}
+func (p *launchPorts) List(ctx context.Context) ([]core.Container, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.boxes.List(ctx)
+}
+func (p *launchPorts) Open(ctx context.Context, c core.Container) (core.Link, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.boxes.Open(ctx, c)
+}
+
+const wardInit = `{"type":"system","subtype":"init","session_id":"sess"}` + "\n"
+
+// cli is what the agent does, by the words of the prompt. It knows what it did
+// before: containers outlive Loop.
+func (w *ward) cli(p *proc) {
+	prompt := string(p.req.Stdin)
+	word := strings.Fields(prompt)[0]
+	w.mu.Lock()
+	w.spawned[word]++
+	n := w.spawned[word]
+	w.mu.Unlock()
+	out, code := wardInit+turn("did "+word)+goodResult, 0
+	switch {
+	case word == "slow":
+		p.print(wardInit + turn("began "+word))
+		<-p.killed
+		return
+	case word == "busy" && n == 1:
+		select {
+		case <-w.gate:
+		case <-p.killed:
+			return
+		}
+		out, code = wardInit+resultLine("API Error: 529 Overloaded", `,"api_error_status":529`), 1
+	case word == "long" && n == 1:
+		out, code = wardInit+resultLine("Prompt is too long", `,"api_error_status":400,"terminal_reason":"prompt_too_long"`), 1
+	case word == "lost" && n == 1:
+		out, code = strings.ReplaceAll(recording(w.t, "error-no-conversation"), "\r", ""), 1
+	case word == "ask":
+		out, code = recording(w.t, "ask"), 1
+	case word == "limit":
+		reset := time.Now().Add(2 * time.Minute).UTC().Format("3:04pm")
+		out, code = wardInit+resultLine("You've hit your session limit · resets "+reset+" (UTC)", ""), 1
+	}
+	for _, line := range strings.SplitAfter(out, "\n") {
+		select {
+		case <-time.After(20 * time.Millisecond):
+			p.print(line)
+		case <-p.killed:
+			return
+		}
+	}
+	w.mu.Lock()
+	w.worked[word]++
+	w.mu.Unlock()
+	p.end(code)
+}
+
+func newWard(t *testing.T, fault *faultStore) *ward {
+	w := &ward{t: t, store: fault, gate: make(chan struct{}), spawned: map[string]int{}, worked: map[string]int{}}
+	w.boxes = &boxes{cli: w.cli}
+	var err error
+	if w.db, err = store.Open(context.Background(), filepath.Join(t.TempDir(), "loop.db"), store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, ch := range []core.Channel{{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/work"}, {ID: "d", Kind: core.KindProject, Name: "d", Dir: "/other"}} {
+		if err := w.db.AddChannel(context.Background(), ch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fault.real = w.db
+	w.open()
+	return w
+}
+
+// open starts a launch of Loop.
+func (w *ward) open() {
+	w.launch = &launchPorts{boxes: w.boxes}
+	launch := w.launch
+	ctx, cancel := context.WithCancel(context.Background())
+	w.store.mu.Lock()
+	w.store.dead = false
+	w.store.died = func() {
+		launch.mu.Lock()
+		launch.dead = true
+		launch.mu.Unlock()
+		w.boxes.breakLinks()
+		cancel()
+	}
+	w.store.mu.Unlock()
+	w.s = New(Ports{
+		Store: w.store, Containers: launch, Images: w.boxes, Links: launch, Spools: spoolFiles{w.boxes},
+		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
+			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}, nil
+		},
+	}, Options{})
+	w.stop, w.stopped = cancel, make(chan struct{})
+	s, stopped := w.s, w.stopped
+	go func() {
+		defer close(stopped)
+		_ = s.Run(ctx)
+	}()
+}
+
+// revive starts Loop again if it has died.
+func (w *ward) revive() bool {
+	if !w.store.isDead() {
+		return false
+	}
+	<-w.stopped
+	w.open()
+	return true
+}
+
+// does is what a person does until it has worked: after a crash, or after an
+// error, again. What turns out to be done already is fine then.
+func (w *ward) does(what string, op func() error) {
+	w.t.Helper()
+	for again := false; ; again = true {
+		err := op()
+		if err == nil {
+			return
+		}
+		code := codeOf(err)
+		if again && (code == core.CodeConflict || code == core.CodeNotFound) {
+			return
+		}
+		if !w.revive() && !errors.Is(err, errFault) && !errors.Is(err, errCrashed) {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+func (w *ward) says(id core.RunID, ch core.ChannelID, prompt string) {
+	w.t.Helper()
+	w.does("prompt "+prompt, func() error {
+		_, err := w.s.Prompt(context.Background(), core.Run{ID: id, ChannelID: ch, Prompt: prompt})
+		return err
+	})
+}
+
+// until lets time pass until something is so, with a new launch after a crash.
+func (w *ward) until(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(24 * time.Hour); ; {
+		synctest.Wait()
+		w.revive()
+		if ok() {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s does not happen", what)
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+}
+
+func (w *ward) state(id core.RunID) core.RunState {
+	run, err := w.db.Run(context.Background(), id)
+	if err != nil {
+		return ""
+	}
+	return run.State
+}
+
+func (w *ward) finished(ids ...core.RunID) {
+	w.t.Helper()
+	for _, id := range ids {
+		w.until("the end of "+string(id), func() bool { return w.state(id).Terminal() })
+	}
+}
+
+// story uses everything of queue and sessions once.
+func (w *ward) story() {
+	ctx := context.Background()
+	w.says("r1", "c", "first")
+	w.finished("r1")
+	w.says("r2", "c", "busy")
+	w.until("busy begins", func() bool { return w.state("r2") == core.RunRunning })
+	w.says("r3", "c", "long")
+	w.says("r4", "c", "wrong")
+	w.says("r5", "c", "later")
+	w.says("r6", "c", "never")
+	w.does("hold", func() error { _, err := w.s.Hold(ctx, "r4"); return err })
+	w.does("reorder", func() error { _, err := w.s.Reorder(ctx, "c", []core.RunID{"r3", "r5", "r4", "r6"}); return err })
+	w.does("edit", func() error { _, err := w.s.Edit(ctx, "r4", "right"); return err })
+	w.does("hold again", func() error { _, err := w.s.Hold(ctx, "r6"); return err })
+	w.does("release", func() error { return w.s.Release(ctx, "r6") })
+	w.does("remove", func() error { return w.s.Remove(ctx, "r6") })
+	close(w.gate)
+	w.finished("r2", "r3", "r4", "r5", "r6")
+
+	w.says("r7", "c", "slow")
+	w.until("slow begins", func() bool { return w.state("r7") == core.RunRunning })
+	w.says("r8", "c", "steered")
+	w.does("steer", func() error { return w.s.Steer(ctx, "r8") })
+	w.finished("r7", "r8")
+	w.says("r9", "d", "slow") // a channel's first conversation, interrupted
+	w.until("slow begins", func() bool { return w.state("r9") == core.RunRunning })
+	w.does("interrupt", func() error {
+		_, err := w.s.Interrupt(ctx, core.Run{ID: "r10", ChannelID: "d", Prompt: "instead"})
+		return err
+	})
+	w.finished("r9", "r10")
+
+	w.says("r11", "c", "ask")
+	w.finished("r11")
+	w.says("r12", "c", "parked")
+	var q core.Question
+	w.until("the question", func() bool {
+		open, err := w.s.Questions(ctx, "c")
+		if err == nil && len(open) == 1 {
+			q = open[0]
+		}
+		return q.ID != ""
+	})
+	w.does("answer", func() error {
+		_, err := w.s.Answer(ctx, q.ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Red"}}})
+		return err
+	})
+	w.finished("r12")
+	w.says("r13", "c", "lost")
+	w.finished("r13")
+	w.says("r14", "d", "limit")
+	w.finished("r14", laterID("r14"))
+	w.says("r15", "c", "slow")
+	w.says("r16", "c", "slower")
+	w.until("slow begins", func() bool { return w.state("r15") == core.RunRunning })
+	w.does("remove the channel's runs", func() error { return w.s.CancelChannel(ctx, "c") })
+	w.finished("r15", "r16")
+	w.until("clean-up", func() bool {
+		w.boxes.mu.Lock()
+		defer w.boxes.mu.Unlock()
+		return !slices.ContainsFunc(w.boxes.all, func(b *box) bool { return b.running || b.after < 0 })
+	})
+}
+
+// check holds what must be so in the end, whatever went wrong.
+func (w *ward) check() {
+	w.t.Helper()
+	ctx := context.Background()
+	for id, want := range map[core.RunID]core.RunState{
+		"r1": core.RunDone, "r2": core.RunDone, "r3": core.RunDone, "r4": core.RunDone, "r5": core.RunDone, "r6": core.RunCancelled,
+		"r7": core.RunCancelled, "r8": core.RunDone, "r9": core.RunCancelled, "r10": core.RunDone, "r11": core.RunDone, "r12": core.RunDone,
+		"r13": core.RunDone, "r14": core.RunFailed, laterID("r14"): core.RunDone, "r15": core.RunCancelled, "r16": core.RunCancelled,
+	} {
+		got := w.state(id)
+		if run, _ := w.db.Run(ctx, id); run.Prompt == "slow" && got == core.RunFailed && run.Outcome.Failure.Code == core.CodeKilled {
+			got = core.RunCancelled // Loop died between stopping it and writing that down
+		}
+		if got != want {
+			run, _ := w.db.Run(ctx, id)
+			w.t.Errorf("%s ended %s, want %s: %+v", id, got, want, run.Outcome.Failure)
+		}
+	}
+	// No message lost, none run twice.
+	want := map[string]int{"first": 1, "busy": 2, "long": 2, "/compact": 1, "right": 1, "later": 1, "slow": 3, "steered": 1, "instead": 1,
+		"ask": 1, "My": 1, "parked": 1, "lost": 2, "limit": 1, "Continue": 1}
+	w.mu.Lock()
+	if !maps.Equal(w.spawned, want) {
+		w.t.Errorf("spawned %v, want %v", w.spawned, want)
+	}
+	w.mu.Unlock()
+	said := map[string]int{}
+	ends := map[core.RunID]int{}
+	for _, ch := range []core.ChannelID{"c", "d"} {
+		events, more, err := w.db.Timeline(ctx, ch, 0, 5000)
+		if err != nil || more {
+			w.t.Fatal(err, more)
+		}
+		for _, e := range events {
+			switch e.Type {
+			case core.EventMessageCreated:
+				var m core.MessageCreated
+				_ = json.Unmarshal(e.Data, &m)
+				said[fmt.Sprint(m.IsBot, " ", m.Content)]++
+			case core.EventAskUser, core.EventAskResolved:
+				said[string(e.Type)]++
+			case core.EventStatus:
+				var st core.Status
+				if _ = json.Unmarshal(e.Data, &st); st.State.Terminal() {
+					ends[e.RunID]++
+				}
+			}
+		}
+		if queue, err := w.db.Queue(ctx, ch); err != nil || len(queue) > 0 {
+			w.t.Errorf("queue %+v %v", queue, err)
+		}
+		if c, err := w.db.Channel(ctx, ch); err != nil || c.SessionID != "sess" {
+			w.t.Errorf("session of %s: %q %v", ch, c.SessionID, err)
+		}
+	}
+	for text, n := range said {
+		if n != 1 && !strings.HasSuffix(text, " slow") && !strings.HasSuffix(text, "began slow") {
+			w.t.Errorf("%q was said %d times", text, n)
+		}
+	}
+	for _, text := range []string{"false first", "false busy", "true did busy", "true did long", "true did later", "true did right", "true did My", "true did Continue", "agent.ask_user", "agent.ask_resolved"} {
+		if said[text] != 1 {
+			w.t.Errorf("%q was said %d times", text, said[text])
+		}
+	}
+	for id, n := range ends {
+		if n != 1 {
+			w.t.Errorf("%s ended %d times", id, n)
+		}
+	}
+	if open, err := w.db.OpenQuestions(ctx, ""); err != nil || len(open) > 0 {
+		w.t.Errorf("open questions %+v %v", open, err)
+	}
+}
+
+// play tells the story with one fault and reports how many calls there were.
+func play(t *testing.T, fault *faultStore) (calls int) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWard(t, fault)
+		defer func() {
+			w.stop()
+			<-w.stopped
+			if err := w.db.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		w.story()
+		w.check()
+		calls = fault.calls
+	})
+	return calls
+}
+
+// every is how many calls of the store are passed over between two faults. All of
+// them take minutes; each place in the source is tried whatever it is.
+const every = 9
+
+// TestFaultAtEveryStoreCall: at calls of the store, before and after they took
+// effect, Loop dies and is started again, or the call fails and Loop goes on. No
+// message is lost and none is run twice. LOOP_EVERY_FAULT=1 tries every single
+// call; without it the calls are a sample that has every call site in it.
+func TestFaultAtEveryStoreCall(t *testing.T) {
+	sites := map[string]int{}
+	all := play(t, &faultStore{sites: sites})
+	t.Logf("%d calls of the store", all)
+	step := every
+	if os.Getenv("LOOP_EVERY_FAULT") != "" {
+		step = 1
+	}
+	kinds := []struct {
+		name         string
+		crash, after bool
+	}{{"dies before", true, false}, {"dies after", true, true}, {"fails before", false, false}, {"fails after", false, true}}
+	for i, kind := range kinds {
+		for at := 1 + i%step; at <= all; at += step {
+			t.Run(fmt.Sprint(kind.name, " ", at), func(t *testing.T) {
+				play(t, &faultStore{sites: sites, at: at, crash: kind.crash, after: kind.after})
+			})
+			if t.Failed() {
+				return
+			}
+		}
+	}
+	// Places that are reached by few calls, or only after another fault.
+	for _, site := range storeCalls(t) {
+		for at := 0; at <= all && sites[site] == 0 && !t.Failed(); at++ {
+			for _, kind := range kinds {
+				t.Run(fmt.Sprint(site, " ", kind.name, " ", at), func(t *testing.T) {
+					play(t, &faultStore{sites: sites, at: at, crash: kind.crash, after: kind.after, then: site, thenCrash: at%2 == 0})
+				})
+			}
+		}
+		if sites[site] == 0 {
+			t.Errorf("the call of the store at %s was never tried", site)
+		}
+	}
+}
+
+// storeCalls are the places in this package's source that call the store.
+func storeCalls(t *testing.T) (out []string) {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if method, ok := call.Fun.(*ast.SelectorExpr); ok {
+				if port, ok := method.X.(*ast.SelectorExpr); ok && port.Sel.Name == "Store" {
+					out = append(out, fmt.Sprintf("%s:%d", name, fset.Position(method.Sel.Pos()).Line))
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
