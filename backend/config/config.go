@@ -45,8 +45,7 @@ type Config struct {
 	Envs          map[string]any `json:"envs" merge:"by key" project:"trust" doc:"Environment variables of containers. A leading ~ is the home directory; null removes one."`
 	Proxies       Proxies        `json:"proxies" doc:"Proxies of containers."`
 
-	MCP            MCP  `json:"mcp" doc:"Tools of the agent from other programs."`
-	KeepMCPConfigs bool `json:"keep_mcp_configs" merge:"override" project:"never" doc:"Keep the file with a run's MCP settings in its container when the run has ended."`
+	MCP MCP `json:"mcp" doc:"Tools of the agent from other programs."`
 
 	APIAddr         string   `json:"api_addr" merge:"override" project:"never" check:"loopback" doc:"Address of the local listener, host:port on this computer only; empty takes a free port."`
 	GuestTransport  string   `json:"guest_transport" default:"\"link\"" oneof:"link,tcp" merge:"override" project:"never" doc:"How programs in containers call Loop: link needs no network, tcp opens a listener for them."`
@@ -152,6 +151,7 @@ var later = map[string]string{
 	"docker_proxy":      "agents have no access to the container engine in this version",
 	"browser":           "",
 	"browser_enabled":   "",
+	"keep_mcp_configs":  "a run's MCP settings are in memory in its container, and go with the run",
 	"poll_interval_sec": "", "workflow_bash_local": "",
 	"memory": "", "review": "", "github": "", "prompt_shortcuts": "", "bash_shortcuts": "", "chat_components": "",
 	"workflows": "", "workflow_concurrency": "", "task_templates": "", "quality": "", "learn": "", "explain": "",

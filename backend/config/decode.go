@@ -269,6 +269,10 @@ func freeObject(obj *hujson.Object) (map[string]any, error) {
 		if _, dup := out[name]; dup {
 			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
 		}
+		if lit, ok := m.Value.Value.(hujson.Literal); ok {
+			out[name] = literalValue(lit)
+			continue
+		}
 		raw := m.Value.Clone()
 		raw.Standardize()
 		dec := json.NewDecoder(strings.NewReader(string(raw.Pack())))
@@ -280,6 +284,19 @@ func freeObject(obj *hujson.Object) (map[string]any, error) {
 		out[name] = v
 	}
 	return out, nil
+}
+
+// literalValue is what encoding/json would decode, with numbers as written.
+func literalValue(lit hujson.Literal) any {
+	switch lit.Kind() {
+	case '"':
+		return lit.String()
+	case 't', 'f':
+		return lit.Bool()
+	case 'n':
+		return nil
+	}
+	return json.Number(lit)
 }
 
 func inRange(f Field, x float64, offset int) error {
