@@ -420,14 +420,18 @@ const every = 9
 // TestFaultAtEveryStoreCall: at calls of the store, before and after they took
 // effect, Loop dies and is started again, or the call fails and Loop goes on. No
 // message is lost and none is run twice. LOOP_EVERY_FAULT=1 tries every single
-// call; without it the calls are a sample that has every call site in it.
+// call; without it the calls are a sample that has every call site in it, and
+// under the race detector, which makes it ten times slower, only a sample.
 func TestFaultAtEveryStoreCall(t *testing.T) {
 	sites := map[string]int{}
 	all := play(t, &faultStore{sites: sites})
 	t.Logf("%d calls of the store", all)
 	step := every
-	if os.Getenv("LOOP_EVERY_FAULT") != "" {
+	switch {
+	case os.Getenv("LOOP_EVERY_FAULT") != "":
 		step = 1
+	case raceEnabled:
+		step = 10 * every
 	}
 	kinds := []struct {
 		name         string
@@ -442,6 +446,9 @@ func TestFaultAtEveryStoreCall(t *testing.T) {
 				return
 			}
 		}
+	}
+	if raceEnabled {
+		return
 	}
 	// Places that are reached by few calls, or only after another fault.
 	for _, site := range storeCalls(t) {
