@@ -7,6 +7,16 @@
 // together with the offset reached. Whatever breaks (the link, this process),
 // reading resumes at that offset: no turn is lost and none is stored twice.
 //
+// A run may take several tries, one spawn after the other in the same container:
+// docs/runs.md says what follows which failure. Run.Attempt is the try that is
+// due; it is stored without a spawn before the try begins and with one before the
+// spawn, so that a later launch knows whether to wait, to spawn or to re-attach.
+//
+// AskUserQuestion and ExitPlanMode end a run: the permission tool refuses them
+// with an interruption, and the CLI's result names the refused calls. The question
+// is stored in the transaction of the run's end; while it is open the store hands
+// out nothing of the channel's queue, and the drain waits.
+//
 // What happens to a run when something dies:
 //
 //   - The link breaks: it is opened again with growing pauses; the run goes on.
