@@ -410,7 +410,7 @@ func (a *app) showPending(v bind.SettingsView) {
 	}
 	for _, p := range v.Pending {
 		a.out.styledLine(bold, "%s", p.Path)
-		a.out.line("These fields wait, because they reach beyond the container: %s.", strings.Join(p.Fields, ", "))
+		a.out.line("These fields wait, because they allow more than a project may by itself: %s.", strings.Join(p.Fields, ", "))
 		for l := range strings.SplitSeq(strings.TrimSuffix(p.Diff, "\n"), "\n") {
 			style := ""
 			switch {

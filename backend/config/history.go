@@ -73,7 +73,7 @@ func (h *History) Record(f File, source string) error {
 func (h *History) record(f File, source string) error {
 	data, err := f.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil //nolint:nilerr // the settings themselves say so where they are shown
+		return nil // the settings themselves say so where they are shown
 	}
 	if _, _, bad := parse(f.Path, data); bad != nil && len(data) > 0 {
 		return nil

@@ -38,13 +38,19 @@ func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
 func joinLists(old, now reflect.Value) reflect.Value {
 	var out []string
 	there := map[string]bool{}
-	for _, s := range slices.Concat(old.Interface().([]string), now.Interface().([]string)) {
+	for _, s := range slices.Concat(texts(old), texts(now)) {
 		if !there[s] {
 			there[s] = true
 			out = append(out, s)
 		}
 	}
 	return reflect.ValueOf(out)
+}
+
+// texts is a list of Config: they are all of texts.
+func texts(v reflect.Value) []string {
+	list, _ := v.Interface().([]string)
+	return list
 }
 
 // joinMounts lets a later mount take the place of one with the same target.
@@ -116,7 +122,7 @@ func entries(f Field, c *Config) []entry {
 	var out []entry
 	switch v.Kind() {
 	case reflect.Slice:
-		for i, text := range v.Interface().([]string) {
+		for i, text := range texts(v) {
 			if f.Merge == MergeTarget {
 				text = mountTarget(text)
 			}

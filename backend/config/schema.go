@@ -17,11 +17,11 @@ const SchemaID = "https://loop.invalid/config.schema.json"
 // of Config do. Only what the schema's language can say is in it: Loop itself
 // checks more.
 func Schema() []byte {
-	root := object(describe())
+	props := properties(describe())
+	root := object(props)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = SchemaID
 	root["title"] = "Settings of Loop"
-	props := root["properties"].(map[string]any)
 	props[schemaField] = map[string]any{"type": "string", "description": "Where an editor finds this schema."}
 	for _, name := range slices.Sorted(maps.Keys(later)) {
 		props[name] = map[string]any{"description": "Not acted on in this version.", "deprecated": true}
@@ -36,18 +36,22 @@ func Schema() []byte {
 // schemaField is a member that editors look for and Loop reads past.
 const schemaField = "$schema"
 
-func object(fields []Field) map[string]any {
+func properties(fields []Field) map[string]any {
 	props := map[string]any{}
 	for _, f := range fields {
 		props[f.Name[strings.LastIndexByte(f.Name, '.')+1:]] = property(f)
 	}
+	return props
+}
+
+func object(props map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": props, "additionalProperties": false}
 }
 
 func property(f Field) map[string]any {
 	p := map[string]any{"type": "object"}
 	if f.Parts != nil {
-		p = object(f.Parts)
+		p = object(properties(f.Parts))
 	}
 	switch f.typ.Kind() {
 	case reflect.String:

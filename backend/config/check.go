@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+func inRange(f Field, x float64, offset int) error {
+	low, lowErr := strconv.ParseFloat(f.Min, 64)
+	high, highErr := strconv.ParseFloat(f.Max, 64)
+	if (lowErr == nil && x < low) || (highErr == nil && x > high) {
+		return &placed{offset: offset, msg: fmt.Sprintf("must be from %s to %s", f.Min, f.Max)}
+	}
+	return nil
+}
+
+func remedyFor(f Field) string {
+	def := f.Default
+	if def == "" || f.Secret {
+		return "Correct it, or remove the line."
+	}
+	return "Correct it, or remove the line to use the default, " + def + "."
+}
+
+func checkText(f Field, s string, offset int) error {
+	bad := func(msg, remedy string) error { return &placed{offset: offset, msg: msg, remedy: remedy} }
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return bad("contains a control character, such as a line break or a NUL byte", "Remove it.")
+	}
+	if f.OneOf != nil && !slices.Contains(f.OneOf, s) {
+		words := slices.DeleteFunc(slices.Clone(f.OneOf), func(w string) bool { return w == "" })
+		return bad("must be one of "+strings.Join(words, ", "), "")
+	}
+	if f.Secret && s != strings.TrimSpace(s) {
+		return bad("has spaces at its ends", "Remove them.")
+	}
+	if s == "" && f.check != "filled" {
+		return nil
+	}
+	switch f.check {
+	case "filled":
+		if strings.TrimSpace(s) == "" {
+			return bad("is empty", "")
+		}
+	case "word":
+		if strings.ContainsFunc(s, unicode.IsSpace) || s[0] == '-' {
+			return bad("must be one word that does not begin with “-”", "")
+		}
+	case "url":
+		u, err := url.Parse(s)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+			return bad("must be an http or https address", "Write it like https://api.example.com.")
+		}
+		if u.User != nil {
+			return bad("has a user name or password in it", "Put the credential into anthropic_api_key.")
+		}
+	case "loopback":
+		host, port, err := net.SplitHostPort(s)
+		n, perr := strconv.ParseUint(port, 10, 16)
+		_ = n
+		if err != nil || perr != nil {
+			return bad("must be host:port", "Write it like 127.0.0.1:8222.")
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return bad("would let other computers reach Loop", "Use 127.0.0.1 and a port, like 127.0.0.1:8222.")
+		}
+	case "proxy":
+		if strings.ContainsFunc(s, unicode.IsSpace) {
+			return bad("must not contain spaces", "Write it like http://proxy.example.com:3128.")
+		}
+		if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Hostname() == "" && u.Port() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)) {
+			return bad("must be the address of a proxy", "Write it like http://proxy.example.com:3128.")
+		}
+	case "engine":
+		u, err := url.Parse(s)
+		if err != nil || !slices.Contains([]string{"unix", "tcp", "npipe", "ssh", "http", "https"}, u.Scheme) {
+			return bad("must be the address of a container engine", "Write it like unix:///var/run/docker.sock.")
+		}
+	}
+	return nil
+}
+
+// nearest is the known name that differs least from name, if it is near
+// enough to be a slip.
+func nearest(name string, fields []Field) string {
+	if len(name) > 64 {
+		return ""
+	}
+	names := map[string]bool{}
+	for _, f := range fields {
+		names[f.Name] = true
+	}
+	best, bestDist := "", 1+max(2, len(name)/4)
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		if d := distance(strings.ToLower(name), n); d < bestDist {
+			best, bestDist = n, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
