@@ -66,3 +66,32 @@ func BenchmarkStore(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkQueue is one prompt's way through the store: queued, claimed, ended,
+// with n others waiting behind it.
+func BenchmarkQueue(b *testing.B) {
+	ctx := context.Background()
+	for _, waiting := range []int{0, 100} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			s := open(b)
+			addChannel(b, s, "c")
+			for i := range waiting {
+				enqueue(b, s, core.Run{ID: core.RunID(fmt.Sprint("w", i)), ChannelID: "c", Prompt: "later"})
+			}
+			for n := 0; b.Loop(); n++ {
+				id := core.RunID(fmt.Sprint("r", n))
+				if _, _, _, err := s.Enqueue(ctx, core.Run{ID: id, ChannelID: "c", Prompt: "x", Priority: 1}, notice("c", id, "asked")); err != nil {
+					b.Fatal(err)
+				}
+				run, ok, err := s.ClaimNext(ctx, "c")
+				if err != nil || !ok || run.ID != id {
+					b.Fatal(run.ID, err)
+				}
+				run.State = core.RunDone
+				if _, err := s.FinishRun(ctx, run, notice("c", id, "ended")); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -30,6 +30,8 @@ const readers = 4
 type Options struct {
 	// Now stamps what the store itself dates; nil is time.Now.
 	Now func() time.Time
+
+	driver string // of database/sql; empty is SQLite itself, tests put one in front
 }
 
 // Store is an open database.
@@ -51,6 +53,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.driver == "" {
+		o.driver = "sqlite"
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fileFailure(path, fmt.Errorf("resolve path: %w", err))
@@ -59,7 +64,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, fileFailure(path, err)
 	}
 	s := &Store{path: path, now: o.Now}
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, o.driver); err != nil {
 		err = s.explain(fmt.Errorf("open database: %w", err))
 		if _, ok := errors.AsType[*core.Failure](err); !ok && s.looksDamaged(ctx) {
 			err = damaged(path, err)
@@ -70,15 +75,15 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = sql.Open("sqlite", dsn(s.path, "_txlock=immediate")); err != nil {
+func (s *Store) open(ctx context.Context, driver string) (err error) {
+	if s.writer, err = sql.Open(driver, dsn(s.path, "_txlock=immediate")); err != nil {
 		return err
 	}
 	s.writer.SetMaxOpenConns(1)
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	if s.reader, err = sql.Open("sqlite", dsn(s.path, "_pragma=query_only(1)")); err != nil {
+	if s.reader, err = sql.Open(driver, dsn(s.path, "_pragma=query_only(1)")); err != nil {
 		return err
 	}
 	s.reader.SetMaxOpenConns(readers)
