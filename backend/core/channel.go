@@ -36,7 +36,7 @@ type Channel struct {
 	// DemoNextSession is the same for the scripted model.
 	NextSession     SessionStart `json:"next_session,omitzero"`
 	DemoNextSession SessionStart `json:"-"`
-	// StateID is the channel whose home and Claude folder this one uses; empty is
+	// StateID is the channel whose Claude folder this one uses; empty is
 	// its own. See StateOwner.
 	StateID ChannelID `json:"-"`
 	// Branch is what a worktree channel was made for.

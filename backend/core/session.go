@@ -45,8 +45,8 @@ type SessionMessage struct {
 	At   time.Time `json:"at"`
 }
 
-// StateOwner is the channel whose home and Claude folder this one uses: a
-// thread shares its parent's.
+// StateOwner is the channel whose Claude folder this one uses: a thread shares
+// its parent's. The home is each channel's own.
 func (c Channel) StateOwner() ChannelID {
 	if c.StateID != "" {
 		return c.StateID

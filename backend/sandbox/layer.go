@@ -13,17 +13,21 @@ type LayerName string
 const (
 	LayerBuiltin LayerName = "built-in"
 	LayerGlobal  LayerName = "global"
-	LayerProfile LayerName = "profile"
-	LayerAgent   LayerName = "agent"
-	LayerChannel LayerName = "channel"
-	LayerRun     LayerName = "run"
+	// LayerProject and LayerWorktree are files inside a folder that agents write;
+	// the caller passes only what of them is in force.
+	LayerProject  LayerName = "project"
+	LayerWorktree LayerName = "worktree"
+	LayerProfile  LayerName = "profile"
+	LayerAgent    LayerName = "agent"
+	LayerChannel  LayerName = "channel"
+	LayerRun      LayerName = "run"
 	// originHost marks a value taken from a fact of the host; it is not a layer
 	// that anybody can write.
 	originHost LayerName = "host"
 )
 
 var layerRank = map[LayerName]int{
-	LayerBuiltin: 0, LayerGlobal: 1, LayerProfile: 2, LayerAgent: 3, LayerChannel: 4, LayerRun: 5,
+	LayerBuiltin: 0, LayerGlobal: 1, LayerProject: 2, LayerWorktree: 3, LayerProfile: 4, LayerAgent: 5, LayerChannel: 6, LayerRun: 7,
 }
 
 // Layer is one partial set of settings. A nil field says nothing and leaves
@@ -48,8 +52,19 @@ type Layer struct {
 	InheritMounts *bool
 	// ExtraDirs replaces the list of the layers below when it is not nil.
 	ExtraDirs []string
+	// CopyFiles are host files of which the container gets a copy under the same
+	// path below its home; the list replaces that of the layers below.
+	CopyFiles []string
+	// Proxies win over the host's, field by field; NoProxy is appended.
+	Proxies *Proxies
 	// Envs is merged by name. A nil value removes a name set below.
 	Envs map[string]any
+}
+
+// Proxies are those of a container, as the settings say them.
+type Proxies struct {
+	HTTP, HTTPS string   // empty says nothing
+	NoProxy     []string // names and networks reached without
 }
 
 // Presets, layouts and accesses that this version can resolve.

@@ -94,13 +94,16 @@ func stateMounts(home string) []stateMount {
 	return []stateMount{{"home", home}, {"claude", home + "/.claude"}, {"spool", GuestSpoolDir}}
 }
 
-// owner is the channel that the folder belongs to: what the agent keeps is its
-// state's owner's, which a thread shares; a run's output is the channel's own.
+// owner is the channel that the folder belongs to. Claude's memory is the state
+// owner's, which threads share. The home is each channel's own: containers of
+// threads run at the same time, and whoever can write a home that another
+// container is about to be given can move the places where its mounts land.
+// A run's output is the channel's own, because spawn ids and offsets are.
 func (m stateMount) owner(ch, state core.ChannelID) core.ChannelID {
-	if m.name == "spool" {
-		return ch
+	if m.name == "claude" {
+		return state
 	}
-	return state
+	return ch
 }
 
 func (p *plan) state() {

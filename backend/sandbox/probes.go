@@ -21,7 +21,7 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 		}
 	}
 	home := ContainerPath(host.OS, host.Home)
-	state := stateDir(s, host.LoopHome, sub.Channel.StateOwner(), "home")
+	state := stateDir(s, host.LoopHome, sub.Channel.ID, "home")
 	outers := []struct{ target, source string }{
 		{home, state},
 		{home + "/.claude", stateDir(s, host.LoopHome, sub.Channel.StateOwner(), "claude")},

@@ -6,16 +6,16 @@ import (
 	"loop/backend/core"
 )
 
-// TestThreadSharesItsParentsState: home and Claude folder are the state
-// owner's, a run's output stays the channel's own.
-func TestThreadSharesItsParentsState(t *testing.T) {
+// TestThreadSharesItsParentsMemory: the Claude folder is the state owner's, the
+// home and a run's output stay the channel's own.
+func TestThreadSharesItsParentsMemory(t *testing.T) {
 	const owner = "fedcba9876543210fedcba9876543210"
 	sub := subject("/home/mira/work/my-proj")
 	sub.Channel.Kind, sub.Channel.ParentID, sub.Channel.StateID = core.KindThread, "00000000000000000000000000000001", owner
 	fs, h := projectTree(), linuxHost()
 	spec, _ := mustResolve(t, fs, nil, sub, h)
 	want := map[string]string{
-		"/home/mira":         "/home/mira/.loop/channels/" + owner + "/home",
+		"/home/mira":         "/home/mira/.loop/channels/" + channelID + "/home",
 		"/home/mira/.claude": "/home/mira/.loop/channels/" + owner + "/claude",
 		GuestSpoolDir:        "/home/mira/.loop/channels/" + channelID + "/spool",
 	}
