@@ -58,20 +58,20 @@ func joinMounts(old, now []string) []string {
 	all := slices.Concat(old, now)
 	last := make(map[string]int, len(all))
 	for i, m := range all {
-		last[mountTarget(m)] = i
+		last[MountTarget(m)] = i
 	}
 	out := make([]string, 0, len(last))
 	for i, m := range all {
-		if last[mountTarget(m)] == i {
+		if last[MountTarget(m)] == i {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// mountTarget is the container path of host:container[:mode]; what is no mount
+// MountTarget is the container path of host:container[:mode]; what is no mount
 // is its own target.
-func mountTarget(text string) string {
+func MountTarget(text string) string {
 	_, rest, ok := cutMount(text)
 	if !ok {
 		return text
@@ -124,7 +124,7 @@ func entries(f Field, c *Config) []entry {
 	case reflect.Slice:
 		for i, text := range texts(v) {
 			if f.Merge == MergeTarget {
-				text = mountTarget(text)
+				text = MountTarget(text)
 			}
 			out = append(out, entry{f.Name + "[" + text + "]", f.Name + "[" + strconv.Itoa(i) + "]"})
 		}

@@ -183,7 +183,7 @@ func TestServers(t *testing.T) {
 
 func TestMountTarget(t *testing.T) {
 	for text, want := range map[string]string{"a:/b": "/b", "a:/b/": "/b", "a:/b/../c:ro": "/c", "/x:~/y:ro": homeDir(t) + "/y", "nothing": "nothing"} {
-		if got := mountTarget(text); got != want {
+		if got := MountTarget(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

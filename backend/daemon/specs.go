@@ -68,17 +68,17 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if s.pending != nil {
 		s.pending(ch.ID, settings.Pending)
 	}
-	cfg := settings.Config
 	if s.key != nil && !run.Demo {
-		if cfg, err = s.key(ctx, cfg); err != nil {
+		if settings.Config, err = s.key(ctx, settings.Config); err != nil {
 			return core.Spec{}, core.Explanation{}, runner.Launch{}, err
 		}
 	}
+	cfg := settings.Config
 	launch, err := launchOf(cfg, run)
 	if err != nil {
 		return core.Spec{}, core.Explanation{}, launch, err
 	}
-	spec, why, host, layers, err := s.container(ctx, cfg, ch, run.ID, launch.Upstream != core.ModelUpstream{})
+	spec, why, host, layers, err := s.container(ctx, settings, ch, run.ID, launch.Upstream != core.ModelUpstream{})
 	if err != nil {
 		return spec, why, launch, err
 	}
@@ -108,12 +108,13 @@ const (
 )
 
 // container resolves and validates; it changes nothing on the host.
-func (s specs) container(ctx context.Context, cfg config.Config, ch core.Channel, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
+func (s specs) container(ctx context.Context, settings config.Effective, ch core.Channel, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
 	if ch.Kind != core.KindDemo { // the demo's directory is Loop's own
 		if _, err = channels.CheckDir(ch.Dir, s.home); err != nil {
 			return
 		}
 	}
+	cfg := settings.Config
 	imageID, _, err := s.image(ctx, cfg.ContainerImage)
 	if err != nil {
 		return
@@ -127,7 +128,7 @@ func (s specs) container(ctx context.Context, cfg config.Config, ch core.Channel
 	}
 	st := s.engine(ctx)
 	host.EngineOS, host.EngineArch = st.OS, st.Arch
-	layers = []sandbox.Layer{globalLayer(cfg)}
+	layers = layersOf(settings)
 	sub := sandbox.Subject{
 		Channel: ch, RunID: run, Type: core.TypeAgent, Image: cfg.ContainerImage, ImageID: imageID,
 		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix), LoopHome: s.home, InstallID: s.install, NameSuffix: suffix(),
@@ -146,14 +147,6 @@ func suffix() string {
 	var b [3]byte
 	_, _ = rand.Read(b[:]) // never fails on supported systems
 	return hex.EncodeToString(b[:])
-}
-
-func globalLayer(cfg config.Config) sandbox.Layer {
-	return sandbox.Layer{
-		Name: sandbox.LayerGlobal, Image: &cfg.ContainerImage, MemoryMB: &cfg.ContainerMemoryMB, CPUs: &cfg.ContainerCPUs,
-		Pids: new(int64(cfg.ContainerPids)), Network: &cfg.ContainerNetwork,
-		Mounts: cfg.Mounts, ExtraDirs: cfg.ExtraDirs, Envs: cfg.Envs,
-	}
 }
 
 // launchOf says how the CLI is started: which credential, and by which way the

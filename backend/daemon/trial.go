@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/doctor"
 	"loop/backend/hostfacts"
@@ -29,7 +30,7 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 	}
 	defer os.RemoveAll(filepath.Dir(ch.Dir))
 	s := d.specs()
-	spec, _, host, _, err := s.container(ctx, s.config().Config, ch, "", true)
+	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, "", true)
 	if err != nil {
 		return t, err
 	}

@@ -152,7 +152,7 @@ func TestHostAndSubjectRefused(t *testing.T) {
 		})
 	}
 	sub, h := subject("/home/mira/work/my-proj"), fs.fill(nil, subject("/home/mira/work/my-proj"), linuxHost())
-	for _, layers := range [][]Layer{{{Name: "project"}}, {{Name: LayerRun}, {Name: LayerGlobal}}, {{Name: LayerBuiltin}}} {
+	for _, layers := range [][]Layer{{{Name: "nobody"}}, {{Name: LayerRun}, {Name: LayerGlobal}}, {{Name: LayerBuiltin}}} {
 		if _, _, err := Resolve(layers, sub, h); err == nil {
 			t.Errorf("layers %v were accepted", layers)
 		}
