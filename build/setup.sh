@@ -130,6 +130,7 @@ check_test_tools() {
   tool xdotool xdotool ''
   tool import imagemagick ''
   tool dbus-run-session dbus-x11 ''
+  tool gnome-keyring-daemon gnome-keyring ''
   have chromium || have google-chrome || have chromium-browser || tool chromium chromium ''
   # A bare machine has no font at all, and Chromium then draws nothing.
   if have fc-list && [ -n "$(fc-list 2>/dev/null | head -n 1)" ]; then return; fi

@@ -19,6 +19,8 @@ tags=docker,claude
 
 # Loop's own folder for these tests; a person's ~/.loop is never read.
 export LOOP_HOME=$CACHE/test-home
+# Nor is their keyring; the tests that need one start their own.
+export LOOP_KEYRING=file
 export LOOP_BIN=$BIN/loop LOOP_CLAUDE_BIN=$CACHE/claude
 LOOP_GUEST_BIN=$ROOT/agentimage/bin/loop-linux-$(go env GOARCH 2>/dev/null || true)
 export LOOP_GUEST_BIN

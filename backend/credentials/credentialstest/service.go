@@ -1,0 +1,109 @@
+// Package credentialstest starts a Secret Service of a test's own: a message bus
+// that starts nothing by itself, and gnome-keyring on it with an open keyring in
+// a temporary folder. Tests may import it, nothing else.
+package credentialstest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const bus = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path=%s</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+`
+
+// patience bounds the start of each program; both take well below a second.
+const patience = 30 * time.Second
+
+// Start gives the address for DBUS_SESSION_BUS_ADDRESS, which it also sets for
+// this process. ready is asked until it answers nil; it must speak to the
+// Secret Service itself. Everything is gone when the test ends.
+func Start(t testing.TB, ready func() error) (address string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "loop-bus") // short: a socket's path has to be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "bus")
+	if err := os.WriteFile(filepath.Join(dir, "bus.conf"), fmt.Appendf(nil, bus, socket), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address = "unix:path=" + socket
+	setenv(t, "DBUS_SESSION_BUS_ADDRESS", address)
+	env := append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_DATA_HOME="+dir, "DISPLAY=")
+	launch(t, env, "", "dbus-daemon", "--nofork", "--nopidfile", "--config-file="+filepath.Join(dir, "bus.conf"))
+	await(t, "the message bus", func() error {
+		_, err := os.Stat(socket)
+		return err
+	})
+	launch(t, env, "open", "gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets")
+	await(t, "the Secret Service", ready)
+	return address
+}
+
+func setenv(t testing.TB, name, value string) {
+	t.Helper()
+	old, had := os.LookupEnv(name)
+	if err := os.Setenv(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if had {
+			_ = os.Setenv(name, old)
+		} else {
+			_ = os.Unsetenv(name)
+		}
+	})
+}
+
+func launch(t testing.TB, env []string, stdin, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.Stdin = env, strings.NewReader(stdin)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v (make setup installs it)", err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s: %s", name, out.String())
+		}
+	})
+}
+
+func await(t testing.TB, what string, ok func() error) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ok()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("%s does not answer: %v", what, err)
+		}
+	}
+}
