@@ -22,6 +22,7 @@ type System struct {
 	Image      ImageService      `json:"-"`
 	Config     ConfigService     `json:"-"`
 	Keys       CredentialService `json:"-"`
+	Explainer  Explainer         `json:"-"`
 	Doctors    DoctorService     `json:"-"`
 	Timelines  TimelineStore     `json:"-"`
 	Seq        func() uint64     `json:"-"`

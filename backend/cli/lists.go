@@ -103,8 +103,13 @@ func (a *app) listFrom(ctx context.Context, c Core, method string, asJSON bool, 
 		a.out.line("None yet.")
 		return nil
 	}
+	return a.table(table)
+}
+
+// table prints rows in columns; what is in them came from anywhere.
+func (a *app) table(rows [][]string) error {
 	w := tabwriter.NewWriter(a.out.w, 0, 0, 2, ' ', 0)
-	for _, row := range table {
+	for _, row := range rows {
 		for i, cell := range row {
 			if i > 0 {
 				fmt.Fprint(w, "\t")

@@ -129,7 +129,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
-		a.channelsCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
+		a.channelsCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
 	return root
 }
 

@@ -23,6 +23,7 @@ var notThePage = map[string]string{
 	"Channels.List":           "the command line; the page has the list in its snapshot",
 	"Channels.Search":         "the command line and agents; the page's palette filters the list it has",
 	"Channels.RemoveWorktree": "the command line, with its --force",
+	"System.Explain":          "the command line: loop explain",
 	"Settings.Approve":        "the command line: loop config",
 	"Settings.Get":            "the command line: loop config",
 	"Settings.History":        "the command line: loop config",

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"loop/backend/core"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var f channelFlags
+	cmd := &cobra.Command{
+		Use: "explain", Short: "Say what container the next run gets, and where each value comes from", Args: none,
+		Example: `  loop explain
+  loop explain --channel api-server --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				raw, err := c.Call(ctx, "System.Explain", id)
+				if err != nil {
+					return err
+				}
+				if f.asJSON {
+					a.printJSON(raw)
+					return nil
+				}
+				why, err := answer[core.Explanation]("System.Explain", raw)
+				if err != nil {
+					return err
+				}
+				return a.explain(why)
+			})
+		},
+	}
+	f.on(cmd)
+	return cmd
+}
+
+func (a *app) explain(why core.Explanation) error {
+	rows := [][]string{{"FIELD", "FROM", "VALUE"}}
+	for _, o := range why.Origins {
+		rows = append(rows, []string{o.Field, o.Layer, oneLine(o.Value, 120)})
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	for _, s := range why.Skipped {
+		a.out.line("Left out: %s: %s", oneLine(s.Text, 200), s.Reason)
+	}
+	for _, n := range why.Notices {
+		a.out.line("%s", n)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+func TestExplain(t *testing.T) {
+	r := newRig(t)
+	r.fake.channels = []map[string]any{{"channel_id": "ch1", "name": "one", "dir": r.dir, "kind": "project"}}
+	r.fake.answers["System.Explain"] = core.Explanation{
+		Origins: []core.FieldOrigin{{Field: "network", Value: "none\x1b[2J", Layer: "project"}},
+		Skipped: []core.SkippedMount{{Text: "/nowhere:/x", Reason: "it does not exist"}}, Notices: []string{"Something waits."},
+	}
+	if code := r.run("explain", "--channel", "one"); code != exitOK {
+		t.Fatal(code)
+	}
+	for _, want := range []string{"FIELD", "network", "project", "Left out: /nowhere:/x: it does not exist", "Something waits."} {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("no %q in %s", want, r.out.String())
+		}
+	}
+	if strings.Contains(r.out.String(), "\x1b[2J") {
+		t.Error("a value moved the cursor")
+	}
+	r.out.Reset()
+	if code := r.run("explain", "--channel", "one", "--json"); code != exitOK || !strings.Contains(r.out.String(), `"origins"`) {
+		t.Errorf("%d %s", code, r.out.String())
+	}
+	if code := r.run("explain", "--channel", "nobody"); code == exitOK {
+		t.Error("a channel that is not there was explained")
+	}
+}

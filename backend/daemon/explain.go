@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"loop/backend/core"
+)
+
+// explainer answers what a run would get, without one.
+type explainer struct{ d *Daemon }
+
+func (e explainer) Explain(ctx context.Context, id core.ChannelID) (core.Explanation, error) {
+	ch, err := e.d.store.Channel(ctx, id)
+	if err != nil {
+		if errors.Is(err, core.ErrNotFound) {
+			return core.Explanation{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel.")
+		}
+		return core.Explanation{}, err
+	}
+	s := e.d.specs()
+	settings, err := s.effective(ch)
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	// Whether the model is on the link only matters for a network of none, which
+	// is explained and not refused here.
+	_, why, _, _, err := s.container(ctx, settings, ch, "", true)
+	why.Notices = append(why.Notices, waiting(settings.Pending)...)
+	return why, err
+}
