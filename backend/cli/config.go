@@ -164,7 +164,7 @@ func (a *app) table(rows [][]string) {
 			if i > 0 {
 				fmt.Fprint(w, "\t")
 			}
-			fmt.Fprint(w, clean(oneLine(cell, 100)))
+			fmt.Fprint(w, clean(oneLine(cell, 120)))
 		}
 		fmt.Fprintln(w)
 	}

@@ -41,9 +41,7 @@ func (a *app) explain(why core.Explanation) error {
 	for _, o := range why.Origins {
 		rows = append(rows, []string{o.Field, o.Layer, oneLine(o.Value, 120)})
 	}
-	if err := a.table(rows); err != nil {
-		return err
-	}
+	a.table(rows)
 	for _, s := range why.Skipped {
 		a.out.line("Left out: %s: %s", oneLine(s.Text, 200), s.Reason)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,20 +102,6 @@ func (a *app) listFrom(ctx context.Context, c Core, method string, asJSON bool, 
 		a.out.line("None yet.")
 		return nil
 	}
-	return a.table(table)
-}
-
-// table prints rows in columns; what is in them came from anywhere.
-func (a *app) table(rows [][]string) error {
-	w := tabwriter.NewWriter(a.out.w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, clean(oneLine(cell, 200)))
-		}
-		fmt.Fprintln(w)
-	}
-	return w.Flush()
+	a.table(table)
+	return nil
 }
