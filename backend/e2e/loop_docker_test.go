@@ -33,6 +33,7 @@ type home struct {
 	bin string
 	dir string // LOOP_HOME
 	env []string
+	in  string               // standard input of the next commands
 	as  *syscall.SysProcAttr // another user to run the binary as; nil is this one
 }
 
@@ -51,7 +52,8 @@ func newHome(t testing.TB, config string) *home {
 			t.Fatal(err)
 		}
 	}
-	h.env = append(os.Environ(), "LOOP_HOME="+h.dir, "NO_COLOR=1")
+	// A person's own keyring is left alone.
+	h.env = append(os.Environ(), "LOOP_HOME="+h.dir, "NO_COLOR=1", "LOOP_KEYRING=file")
 	t.Cleanup(h.removeContainers)
 	return h
 }
@@ -81,6 +83,9 @@ func (h *home) run(args ...string) result {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.bin, args...)
 	cmd.Env, cmd.SysProcAttr = h.env, h.as
+	if h.in != "" {
+		cmd.Stdin = strings.NewReader(h.in)
+	}
 	var out, errb bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errb
 	began := time.Now()

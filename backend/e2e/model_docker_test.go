@@ -23,6 +23,7 @@ type model struct {
 	mu       sync.Mutex
 	bodies   []string
 	keys     []string
+	headers  []string                         // the same, with their names
 	fail     func(w http.ResponseWriter) bool // answers instead, when it returns true
 	hold     chan struct{}                    // when set, the second request waits for it
 	answer   string
@@ -73,6 +74,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	m.bodies = append(m.bodies, string(body))
 	m.keys = append(m.keys, r.Header.Get("x-api-key")+r.Header.Get("Authorization"))
+	m.headers = append(m.headers, fmt.Sprintf("x-api-key: %s, Authorization: %s", r.Header.Get("x-api-key"), r.Header.Get("Authorization")))
 	fail, hold := m.fail, m.hold
 	m.requests++
 	m.mu.Unlock()

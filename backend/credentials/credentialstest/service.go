@@ -5,6 +5,7 @@ package credentialstest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zalando/go-keyring"
 )
 
 const bus = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -30,9 +33,8 @@ const bus = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configura
 const patience = 30 * time.Second
 
 // Start gives the address for DBUS_SESSION_BUS_ADDRESS, which it also sets for
-// this process. ready is asked until it answers nil; it must speak to the
-// Secret Service itself. Everything is gone when the test ends.
-func Start(t testing.TB, ready func() error) (address string) {
+// this process. Everything is gone when the test ends.
+func Start(t testing.TB) (address string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "loop-bus") // short: a socket's path has to be
 	if err != nil {
@@ -52,7 +54,12 @@ func Start(t testing.TB, ready func() error) (address string) {
 		return err
 	})
 	launch(t, env, "open", "gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets")
-	await(t, "the Secret Service", ready)
+	await(t, "the Secret Service", func() error {
+		if _, err := keyring.Get("loop", "nothing"); !errors.Is(err, keyring.ErrNotFound) {
+			return fmt.Errorf("look for nothing: %w", err)
+		}
+		return nil
+	})
 	return address
 }
 
