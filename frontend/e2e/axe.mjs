@@ -69,6 +69,17 @@ for (const theme of ["dark", "light"]) {
     await page.getByText("No conversation is kept here yet.").waitFor();
     await clean(page, "conversations");
   });
+  test(`axe ${theme}: settings, all parts, and an approval`, o, async (page, mock) => {
+    mock.settings.texts.project = "{\n  \"mounts\": [\"/:/host\"]\n}\n";
+    await page.getByRole("treeitem", { name: "docs" }).click();
+    await page.keyboard.press("Control+,");
+    await page.getByRole("region", { name: "Settings that wait for approval" }).waitFor();
+    for (const part of ["General", "All settings", "File", "History"]) {
+      await page.getByRole("tab", { name: part }).click();
+      await page.waitForTimeout(200);
+      await clean(page, part);
+    }
+  });
   test(`axe ${theme}: offline`, { ...o, quietErrors: true }, async (page, mock) => {
     mock.down();
     await page.getByText("Loop does not answer.").waitFor();

@@ -5,6 +5,7 @@ import "./flows.mjs";
 import "./keyboard.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
+import "./settings.mjs";
 import "./axe.mjs";
 
 if (!existsSync(new URL("../dist/index.html", import.meta.url))) {

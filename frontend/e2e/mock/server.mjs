@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
 import { failedRun, flakyTest, long } from "./history.mjs";
 import { branchCalls } from "./branches.mjs";
+import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
 import { fail, newID, World } from "./world.mjs";
 
@@ -42,11 +43,12 @@ function populate(w) {
 
 const CHILDREN = { "/": ["etc", "home", "tmp"], "/home": ["ana", "guest"], "/home/ana": [".cache", ".config", "Documents", "Music", "src"], "/home/ana/src": ["api-server", "docs notes", "infra", "monorepo", "storefront"] };
 
-function calls(w, play) {
+function calls(w, play, settings) {
   const need = (id) => w.channels.get(id) ?? (() => { throw fail("not_found", "That channel is not there any more.", "Choose another one."); })();
   const parent = (p) => p.replace(/\/[^/]*$/, "") || "/";
   return {
     ...branchCalls(w, play),
+    ...settings.calls(),
     "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
     "Channels.Add": (dir, name) => {
       if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");
@@ -88,7 +90,6 @@ function calls(w, play) {
     "System.ImageStatus": () => w.image,
     "System.BuildImage": () => play.build(),
     "System.CancelImageBuild": () => { play.building = false; return null; },
-    "System.SetCredential": (kind) => { Object.assign(w.config, { has_credentials: true, credential_kind: kind }); w.emit("config.changed", "", "", w.config); return w.config; },
     "System.SetTheme": (theme) => { w.config.theme = theme; w.emit("config.changed", "", "", w.config); return null; },
     "System.OpenURL": () => { throw fail("no_native_dialog", "A page in a browser opens links by itself."); },
   };
@@ -107,7 +108,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
   const world = new World(scenario);
   populate(world);
   const play = new Player(world, speed);
-  const table = calls(world, play);
+  const settings = new Settings(world);
+  const table = calls(world, play, settings);
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -171,7 +173,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
   await new Promise((r) => server.listen(port, "127.0.0.1", r));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page itself still loads. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); },
     up() { state.accept = true; },

@@ -1,8 +1,8 @@
 // The bind list: what the page may ask of Loop. One function per bound method.
 import type {
-  Answer, ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, PromptOptions, Question, Run, SessionInfo, SessionMessage,
-  SessionStart, Snapshot, ThreadRequest, TimelinePage, WorktreeRequest,
+  Answer, ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, PromptOptions, Question, Run, SessionInfo, SessionMessage, SessionStart, Snapshot, ThreadRequest, TimelinePage, WorktreeRequest,
 } from "./types";
+import type { CredentialStatus, RawSettings, SettingsRevision, SettingsRevisionText, SettingsView } from "./types-settings";
 import { toFailure } from "./failure";
 
 export type Invoke = (service: string, method: string, args: unknown[]) => Promise<unknown>;
@@ -50,12 +50,27 @@ export function makeApi(invoke: Invoke) {
       questions: () => call<Question[] | null>("Runs", "Questions"),
       answer: (id: string, answer: Answer) => call<Question>("Runs", "Answer", id, answer),
     },
+    settings: {
+      get: (channel: string) => call<SettingsView>("Settings", "Get", channel),
+      set: (scope: string, channel: string, field: string, value: unknown) => call<SettingsView>("Settings", "Set", scope, channel, field, value),
+      unset: (scope: string, channel: string, field: string) => call<SettingsView>("Settings", "Unset", scope, channel, field),
+      raw: (scope: string, channel: string) => call<RawSettings>("Settings", "Raw", scope, channel),
+      setRaw: (scope: string, channel: string, text: string, sha256: string) => call<SettingsView>("Settings", "SetRaw", scope, channel, text, sha256),
+      approve: (channel: string, path: string, sha256: string) => call<SettingsView>("Settings", "Approve", channel, path, sha256),
+      revoke: (channel: string, path: string) => call<SettingsView>("Settings", "Revoke", channel, path),
+      history: (scope: string, channel: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channel),
+      revision: (id: string) => call<SettingsRevisionText>("Settings", "Revision", id),
+      restore: (id: string) => call<SettingsView>("Settings", "Restore", id),
+    },
     system: {
       snapshot: () => call<Snapshot>("System", "Snapshot"),
       doctor: () => call<DoctorReport>("System", "Doctor"),
       buildImage: () => call<null>("System", "BuildImage"),
       cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
       setCredential: (kind: CredentialKind, value: string) => call<ConfigStatus>("System", "SetCredential", kind, value),
+      clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),
+      adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
+      credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
       setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
       openURL: (url: string) => call<null>("System", "OpenURL", url),
     },

@@ -2,6 +2,7 @@
 import type {
   Channel, ChannelID, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
+import type { TrustRequested } from "../api/types-settings";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 
@@ -20,19 +21,20 @@ export type FrameState = {
   gate: string;
   activeRuns: Record<ChannelID, string>;
   questions: Question[]; // open ones, of all channels
+  trust: Record<ChannelID, TrustRequested>; // settings of projects that wait for approval
   queuedRuns: Record<string, boolean>; // since the snapshot: true while counted, false once it left
 };
 
 export const emptyFrame: FrameState = {
   ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
-  config: null, costToday: 0, gate: "", activeRuns: {}, questions: [], queuedRuns: {},
+  config: null, costToday: 0, gate: "", activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
     ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
     channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
-    activeRuns: f.activeRuns, questions: f.questions, queuedRuns: {},
+    activeRuns: f.activeRuns, questions: f.questions, trust: f.trust, queuedRuns: {},
   };
 }
 
@@ -96,6 +98,8 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
     case "agent.ask_resolved":
     case "agent.plan_resolved":
       return waiting(f, ev);
+    case "trust.requested":
+      return { ...f, trust: { ...f.trust, [ch]: ev.data as TrustRequested } };
     case "queue.changed":
       return queue(f, ev.data as Run);
     case "agent.status":

@@ -1,4 +1,4 @@
-import { Box, KeyRound, TriangleAlert } from "lucide-react";
+import { Box, KeyRound, ShieldQuestion, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
@@ -11,6 +11,7 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
   const engine = useStore(frameStore, (f) => f.engine);
   const image = useStore(frameStore, (f) => f.image);
   const config = useStore(frameStore, (f) => f.config);
+  const trust = useStore(frameStore, (f) => f.trust[channelId]);
   const demo = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.kind === "demo");
   if (engine && !engine.ok) {
     return (
@@ -30,6 +31,14 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
     return (
       <Line icon={<Box size={14} aria-hidden />} tone="work" text={`The agent image is being built${image.progress ? `, ${Math.round(image.progress * 100)} %` : ""}.`} more="A prompt waits for it.">
         <Button look="small" onClick={() => openDialog("image")}>Show</Button>
+      </Line>
+    );
+  }
+  if (trust) {
+    const n = trust.fields?.length ?? 0;
+    return (
+      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text="This project's settings are not approved." more={`The last run went without ${n === 1 ? (trust.fields?.[0] ?? "one of them") : `${n} of them`}.`}>
+        <Button look="small" onClick={() => openDialog("settings", channelId)}>Look at them</Button>
       </Line>
     );
   }

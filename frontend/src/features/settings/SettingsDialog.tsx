@@ -1,133 +1,98 @@
-import { FileWarning } from "lucide-react";
-import { useState } from "react";
+import { Tabs } from "radix-ui";
+import { useCallback, useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
-import type { CredentialKind, Failure } from "../../api/types";
-import { doctorStore, frameStore, viewStore } from "../../model/stores";
+import type { Failure } from "../../api/types";
+import type { SettingsView } from "../../api/types-settings";
+import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
-import { CopyIcon } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
-import { SafeText } from "../../ui/SafeText";
-import { setContrast, setTheme } from "../frame/actions";
 import { session } from "../frame/session";
+import { FieldsPanel } from "./FieldsPanel";
+import { HistoryPanel } from "./HistoryPanel";
+import { Look } from "./Look";
+import { ModelAccess } from "./ModelAccess";
+import { Problems } from "./Problems";
+import { RawPanel } from "./RawPanel";
+import { TrustCard } from "./TrustCard";
 import "./settings.css";
 
-const THEMES = [["system", "Like the system"], ["dark", "Dark"], ["light", "Light"]] as const;
-const KINDS: Record<CredentialKind, { name: string; hint: string; start: string }> = {
-  anthropic_api_key: { name: "API key", hint: "From the Anthropic console; it begins with sk-ant-api.", start: "sk-ant-" },
-  claude_code_oauth_token: { name: "Claude Code token", hint: "From “claude setup-token”, for a Claude subscription; it begins with sk-ant-oat.", start: "sk-ant-oat" },
-};
+export type Scope = "global" | "project" | "worktree";
+
+/** What every panel needs: whose settings, which file a change goes to, and what came back. */
+export type Editing = { view: SettingsView; scope: Scope; channel: string; onChange(view: SettingsView): void };
+
+const SCOPES: Record<Scope, string> = { global: "All projects", project: "This project", worktree: "This worktree" };
 
 export function SettingsDialog({ onClose }: { onClose(): void }) {
-  const config = useStore(frameStore, (f) => f.config);
-  const problems = config?.problems ?? [];
-  return (
-    <Modal title="Settings" onClose={onClose} description="Model access, look, and the configuration file">
-      <ModelAccess />
-      <Look />
-      <section className="setting">
-        <h3>Configuration file</h3>
-        <p className="setting-path">
-          <span className="mono selectable">{config?.path ?? ""}</span>
-          {config && <CopyIcon text={config.path} name="Copy the path" />}
-        </p>
-        {problems.length === 0 ? (
-          <p className="hint">Read without problems.</p>
-        ) : (
-          <ul className="problems selectable">
-            {problems.map((p) => (
-              <li key={`${p.line}:${p.col}:${p.field}`}>
-                <FileWarning size={14} aria-hidden />
-                <div>
-                  <p>
-                    <span className="mono">{p.line > 0 ? `${p.line}:${p.col} ` : ""}{visible(p.field)}</span> <SafeText text={p.message} />
-                  </p>
-                  {p.remedy && <p className="muted"><SafeText text={p.remedy} /></p>}
-                </div>
-              </li>
-            ))}
-          </ul>
-        )}
-      </section>
-    </Modal>
-  );
-}
-
-function ModelAccess() {
-  const config = useStore(frameStore, (f) => f.config);
-  const [kind, setKind] = useState<CredentialKind>(config?.credential_kind === "claude_code_oauth_token" ? "claude_code_oauth_token" : "anthropic_api_key");
-  const [value, setValue] = useState("");
-  const [busy, setBusy] = useState(false);
+  const asked = useStore(viewStore, (v) => v.dialogChannel || v.selected);
+  const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === asked));
+  const id = channel && channel.kind !== "demo" ? channel.channel_id : "";
+  const changed = useStore(frameStore, (f) => f.config);
+  const [view, setView] = useState<SettingsView | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [saved, setSaved] = useState(false);
-  const k = KINDS[kind];
-  const odd = value.trim() !== "" && !value.trim().startsWith(k.start);
+  const [scope, setScope] = useState<Scope>("global");
 
-  async function save() {
-    setBusy(true);
-    setFailure(null);
-    try {
-      const status = await session().api.system.setCredential(kind, value.trim());
-      frameStore.setState({ config: status });
-      doctorStore.setState({ phase: "none" });
-      setValue("");
-      setSaved(true);
-    } catch (err) {
-      setFailure(toFailure(err));
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  return (
-    <section className="setting">
-      <h3>Model access</h3>
-      <p className="hint first">
-        {config?.has_credentials ? `Set: ${KINDS[config.credential_kind as CredentialKind]?.name ?? "a key"}. It is never shown again; a new one replaces it.` : "Not set. The demo channel works without."}
-      </p>
-      <form onSubmit={(e) => { e.preventDefault(); void save(); }}>
-        <div className="segments" role="radiogroup" aria-label="Kind">
-          {(Object.keys(KINDS) as CredentialKind[]).map((id) => (
-            <label key={id} className={kind === id ? "on" : ""}>
-              <input type="radio" name="kind" value={id} checked={kind === id} onChange={() => { setKind(id); setSaved(false); }} />
-              {KINDS[id].name}
-            </label>
-          ))}
-        </div>
-        <label className="sr-only" htmlFor="credential">{k.name}</label>
-        <div className="key-row">
-          <input id="credential" className="field mono" type="password" autoComplete="off" spellCheck={false} placeholder={`${k.start}…`} value={value} aria-describedby="credential-hint" onChange={(e) => { setValue(e.target.value); setSaved(false); }} />
-          <Button look="primary" type="submit" disabled={busy || !value.trim()}>{busy ? "Saving" : "Save key"}</Button>
-        </div>
-        <p className="hint" id="credential-hint" role="status">
-          {saved ? "Saved." : odd ? `This does not begin with ${k.start}; it is saved as it is.` : k.hint}
-        </p>
-      </form>
-      {failure && <FailureCard failure={failure} />}
-    </section>
+  const take = useCallback(
+    (v: SettingsView) => {
+      setView(v);
+      setFailure(null);
+      if ((v.pending ?? []).length === 0) frameStore.setState((f) => ({ trust: Object.fromEntries(Object.entries(f.trust).filter(([ch]) => ch !== id)) }));
+    },
+    [id],
   );
-}
+  const load = useCallback(() => {
+    session().api.settings.get(id).then(take, (err: unknown) => setFailure(toFailure(err)));
+  }, [id, take]);
+  useEffect(load, [load, changed]);
 
-function Look() {
-  const theme = useStore(viewStore, (v) => v.theme);
-  const contrast = useStore(viewStore, (v) => v.contrast);
+  const scopes: Scope[] = view ? ["global", ...(view.project_path ? (["project"] as const) : []), ...(view.worktree_path ? (["worktree"] as const) : [])] : ["global"];
+  const editing: Editing | null = view ? { view, scope: scopes.includes(scope) ? scope : "global", channel: id, onChange: take } : null;
+  const pending = view?.pending ?? [];
+
   return (
-    <section className="setting">
-      <h3>Look</h3>
-      <div className="segments" role="radiogroup" aria-label="Theme">
-        {THEMES.map(([id, name]) => (
-          <label key={id} className={theme === id ? "on" : ""}>
-            <input type="radio" name="theme" value={id} checked={theme === id} onChange={() => void setTheme(id)} />
-            {name}
-          </label>
-        ))}
-      </div>
-      <label className="tick-box">
-        <input type="checkbox" checked={contrast === "more"} onChange={(e) => setContrast(e.target.checked ? "more" : "")} />
-        More contrast
-      </label>
-    </section>
+    <Modal title={channel && id ? `Settings of “${visible(channel.name)}”` : "Settings"} wide onClose={onClose} description="Model access, look, and every setting of Loop and its projects">
+      {pending.map((p) => (
+        <TrustCard key={p.sha256} pending={p} channel={id} onChange={take} />
+      ))}
+      <Tabs.Root defaultValue="general" className="settings-tabs">
+        <div className="settings-bar">
+          <Tabs.List className="segments" aria-label="Parts of the settings">
+            <Tabs.Trigger value="general" className="segment">General</Tabs.Trigger>
+            <Tabs.Trigger value="fields" className="segment">All settings</Tabs.Trigger>
+            <Tabs.Trigger value="raw" className="segment">File</Tabs.Trigger>
+            <Tabs.Trigger value="history" className="segment">History</Tabs.Trigger>
+          </Tabs.List>
+          {scopes.length > 1 && (
+            <label className="scope">
+              <span className="label">Changes go to</span>
+              <select className="field" value={editing?.scope} onChange={(e) => setScope(e.target.value as Scope)}>
+                {scopes.map((s) => (
+                  <option key={s} value={s}>{SCOPES[s]}</option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+        <Tabs.Content value="general">
+          <ModelAccess />
+          <Look />
+          <section className="setting">
+            <h3>Files</h3>
+            <Problems view={view} />
+          </section>
+        </Tabs.Content>
+        {failure && (
+          <FailureCard failure={failure}>
+            <Button look="small" onClick={load}>Load again</Button>
+          </FailureCard>
+        )}
+        <Tabs.Content value="fields">{editing ? <FieldsPanel editing={editing} /> : <div className="skeleton settings-skeleton" aria-hidden="true" />}</Tabs.Content>
+        <Tabs.Content value="raw">{editing && <RawPanel key={editing.scope} editing={editing} />}</Tabs.Content>
+        <Tabs.Content value="history">{editing && <HistoryPanel key={editing.scope} editing={editing} />}</Tabs.Content>
+      </Tabs.Root>
+    </Modal>
   );
 }

@@ -1,0 +1,27 @@
+import { useStore } from "zustand";
+import { viewStore } from "../../model/stores";
+import { setContrast, setTheme } from "../frame/actions";
+
+const THEMES = [["system", "Like the system"], ["dark", "Dark"], ["light", "Light"]] as const;
+
+export function Look() {
+  const theme = useStore(viewStore, (v) => v.theme);
+  const contrast = useStore(viewStore, (v) => v.contrast);
+  return (
+    <section className="setting">
+      <h3>Look</h3>
+      <div className="segments" role="radiogroup" aria-label="Theme">
+        {THEMES.map(([id, name]) => (
+          <label key={id} className={theme === id ? "on" : ""}>
+            <input type="radio" name="theme" value={id} checked={theme === id} onChange={() => void setTheme(id)} />
+            {name}
+          </label>
+        ))}
+      </div>
+      <label className="tick-box">
+        <input type="checkbox" checked={contrast === "more"} onChange={(e) => setContrast(e.target.checked ? "more" : "")} />
+        More contrast
+      </label>
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+import { ShieldQuestion } from "lucide-react";
+import { useState } from "react";
+import { toFailure } from "../../api/failure";
+import type { Failure } from "../../api/types";
+import type { SettingsPending, SettingsView } from "../../api/types-settings";
+import { visible } from "../../model/text";
+import { Button } from "../../ui/Button";
+import { FailureCard } from "../../ui/FailureCard";
+import { session } from "../frame/session";
+import { UnifiedDiff } from "./UnifiedDiff";
+
+type Props = { pending: SettingsPending; channel: string; onChange(view: SettingsView): void };
+
+/**
+ * A project's file that reaches beyond its container. What is approved is this
+ * text and no other: one more byte, and it is asked again.
+ */
+export function TrustCard({ pending, channel, onChange }: Props) {
+  const [busy, setBusy] = useState(false);
+  const [later, setLater] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const fields = pending.fields ?? [];
+  if (later) return null;
+  const approve = () => {
+    setBusy(true);
+    session().api.settings.approve(channel, pending.path, pending.sha256).then(onChange, (err: unknown) => {
+      setFailure(toFailure(err));
+      setBusy(false);
+    });
+  };
+  return (
+    <section className="trust" aria-label="Settings that wait for approval">
+      <h3>
+        <ShieldQuestion size={15} aria-hidden /> The project's settings want more than a project may have by itself
+      </h3>
+      <p>
+        An agent can write <span className="mono selectable">{visible(pending.path)}</span>. Until you approve it as it is, runs go without{" "}
+        {fields.map((f, i) => (
+          <span key={f}>
+            {i > 0 && ", "}
+            <span className="mono">{visible(f)}</span>
+          </span>
+        ))}
+        .
+      </p>
+      <UnifiedDiff text={pending.diff} name="What would be approved" />
+      {failure && <FailureCard failure={failure} />}
+      <div className="question-foot">
+        <span className="hint grow" />
+        <Button onClick={() => setLater(true)}>Not now</Button>
+        <Button disabled={busy} onClick={approve}>Approve this text</Button>
+      </div>
+    </section>
+  );
+}
