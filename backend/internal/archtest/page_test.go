@@ -24,7 +24,6 @@ var notThePage = map[string]string{
 	"Channels.Search":         "the command line and agents; the page's palette filters the list it has",
 	"Channels.RemoveWorktree": "the command line, with its --force",
 	"System.Explain":          "the command line: loop explain",
-	"Settings.Revoke":         "the command line: loop config",
 	"Settings.Schema":         "the command line: loop config",
 	"System.ListContainers":   "the command line; the page has the list in its snapshot",
 	"System.Show":             "a second start of the app",
@@ -63,7 +62,7 @@ var payloads = map[core.EventType]struct {
 	core.EventImageBuild:       {core.ImageStatus{}, "ImageStatus"},
 	core.EventEngineStatus:     {core.EngineStatus{}, "EngineStatus"},
 	core.EventConfigChanged:    {bind.ConfigStatus{}, "ConfigStatus"},
-	core.EventTrustRequested:   {}, // core.TrustRequested; the page asks Settings.Get what waits
+	core.EventTrustRequested:   {core.TrustRequested{}, "TrustRequested"},
 	core.EventReset:            {}, // the page takes a snapshot
 }
 
