@@ -154,7 +154,7 @@ func (k keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 const keyringWait = time.Second
 
 // openKeys prepares the vault; nothing is looked at yet. The environment
-// variables are documented in docs/configuration.md.
+// variables are documented in docs/limits.md.
 func (d *Daemon) openKeys() keys {
 	dir, err := os.UserConfigDir()
 	if err != nil {

@@ -16,202 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
 	"loop/backend/core"
 	"loop/backend/store/internal/rows"
 )
-
-// A step is one call of the store as the story makes it.
-type step struct {
-	name string
-	// at is the step's time after epoch: a step that is done again is done at the
-	// same time.
-	at time.Duration
-	do func(ctx context.Context, s *Store) error
-	// twice says that doing it again changes nothing: no second run, no second
-	// claim, no second end.
-	twice bool
-}
-
-// wants is for a step that has to be refused.
-func wants(code error, err error) error {
-	if errors.Is(err, code) {
-		return nil
-	}
-	if err == nil {
-		err = errors.New("it was not refused")
-	}
-	return err
-}
-
-func claims(ch core.ChannelID, want core.RunID) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
-		run, _, err := s.ClaimNext(ctx, ch)
-		if err == nil && run.ID != want {
-			return fmt.Errorf("claimed %q, not %q", run.ID, want)
-		}
-		return err
-	}
-}
-
-func queues(run core.Run) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
-		_, _, _, err := s.Enqueue(ctx, run, notice(run.ChannelID, run.ID, "asked"))
-		return err
-	}
-}
-
-func appends(run core.RunID, from, to int64, evs ...core.Event) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
-		_, err := s.AppendEvents(ctx, run, from, to, evs...)
-		return err
-	}
-}
-
-// ends finishes a run as it is stored.
-func ends(id core.RunID, state core.RunState, session core.SessionID) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
-		run, err := s.Run(ctx, id)
-		if err != nil {
-			return err
-		}
-		run.State, run.EndedAt, run.Outcome.SessionID = state, s.now(), session
-		_, err = s.FinishRun(ctx, run, notice(run.ChannelID, id, "ended"))
-		return err
-	}
-}
-
-func runs(id core.RunID, attempt int) func(context.Context, *Store) error {
-	return func(ctx context.Context, s *Store) error {
-		run, err := s.Run(ctx, id)
-		if err != nil {
-			return err
-		}
-		run.State, run.StartedAt, run.Attempt.Number = core.RunRunning, s.now(), attempt
-		run.SpawnID, run.ContainerID = core.SpawnID(fmt.Sprint(id, attempt)), "box"
-		_, err = s.UpdateRun(ctx, run, notice(run.ChannelID, id, "began"))
-		return err
-	}
-}
-
-// story uses every call that writes.
-func story() []step {
-	const hour = time.Hour
-	ch := func(id core.ChannelID) core.Channel {
-		return core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/" + string(id), DemoSessionID: "d0", CreatedAt: epoch}
-	}
-	run := func(id core.RunID, ch core.ChannelID) core.Run {
-		return core.Run{ID: id, ChannelID: ch, Prompt: "do " + string(id), CreatedAt: epoch}
-	}
-	later, scripted := run("later", "c"), run("scripted", "c")
-	later.NotBefore, scripted.Demo = epoch.Add(30*hour), true
-	cont := run("cont", "")
-	return []step{
-		{"add channel", 0, func(ctx context.Context, s *Store) error { return s.AddChannel(ctx, ch("c")) }, true},
-		{"add another", 0, func(ctx context.Context, s *Store) error { return s.AddChannel(ctx, ch("k")) }, true},
-		{"rename", 0, func(ctx context.Context, s *Store) error { return s.RenameChannel(ctx, "k", "new") }, true},
-		{"enqueue a", 0, queues(run("a", "c")), true},
-		{"enqueue b", 0, queues(run("b", "c")), true},
-		{"enqueue unwanted", 0, queues(run("unwanted", "c")), true},
-		{"enqueue the id again", 0, queues(run("a", "c")), true},
-		{"enqueue another prompt with the id", 0, func(ctx context.Context, s *Store) error {
-			other := run("a", "c")
-			other.Prompt = "something else"
-			return wants(core.ErrConflict, queues(other)(ctx, s))
-		}, true},
-		{"enqueue nowhere", 0, func(ctx context.Context, s *Store) error {
-			return wants(core.ErrNotFound, queues(run("lost", "nowhere"))(ctx, s))
-		}, true},
-		{"hold", 0, func(ctx context.Context, s *Store) error {
-			_, err := s.HoldQueued(ctx, "b", epoch.Add(5*time.Minute))
-			return err
-		}, true},
-		{"edit", 0, func(ctx context.Context, s *Store) error {
-			_, _, err := s.EditQueued(ctx, "b", "do better", notice("c", "b", "edited"))
-			return err
-		}, false},
-		{"promote", 0, func(ctx context.Context, s *Store) error { _, err := s.PromoteQueued(ctx, "b"); return err }, false},
-		{"reorder", 0, func(ctx context.Context, s *Store) error {
-			_, err := s.ReorderQueue(ctx, "c", []core.RunID{"a", "b", "unwanted"})
-			return err
-		}, true},
-		{"reorder what is not the queue", 0, func(ctx context.Context, s *Store) error {
-			_, err := s.ReorderQueue(ctx, "c", []core.RunID{"b", "a"})
-			return wants(core.ErrConflict, err)
-		}, true},
-		{"remove from the queue", 0, ends("unwanted", core.RunCancelled, ""), true},
-		{"begin with a fork", 0, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionFork, SessionID: "old"})
-		}, true},
-		{"claim a", hour, claims("c", "a"), true},
-		{"claim beside a run", hour, claims("c", ""), true},
-		{"start a", hour, runs("a", 1), false},
-		{"start a again", hour, runs("a", 2), false},
-		{"output of a", hour, appends("a", 0, 10, notice("c", "a", "turn"), notice("c", "a", "tool")), true},
-		{"a asks", hour, appends("a", 10, 20, asked("c", "a", "q1")), true},
-		{"the same output", hour, func(ctx context.Context, s *Store) error {
-			return wants(core.ErrConflict, appends("a", 0, 10, notice("c", "a", "turn"))(ctx, s))
-		}, true},
-		{"a is done", hour, ends("a", core.RunDone, "s1"), true},
-		{"claim while parked", 2 * hour, claims("c", ""), true},
-		{"answer", 2 * hour, func(ctx context.Context, s *Store) error {
-			_, _, _, err := s.AnswerQuestion(ctx, "q1", core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"this"}}}, &cont, notice("c", "a", "answered"))
-			return err
-		}, true},
-		{"answer twice", 2 * hour, func(ctx context.Context, s *Store) error {
-			other := run("cont2", "")
-			_, _, _, err := s.AnswerQuestion(ctx, "q1", core.Answer{Action: core.AnswerCancel}, &other)
-			return wants(core.ErrConflict, err)
-		}, true},
-		{"claim the continuation", 2 * hour, claims("c", "cont"), true},
-		{"start it", 2 * hour, runs("cont", 1), false},
-		{"it asks", 2 * hour, appends("cont", 0, 7, asked("c", "cont", "q2")), true},
-		{"resume another meanwhile", 2 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionResume, SessionID: "older"})
-		}, true},
-		{"it is interrupted", 2 * hour, ends("cont", core.RunInterrupted, "s2"), true},
-		{"cancel its question", 2 * hour, func(ctx context.Context, s *Store) error {
-			_, _, _, err := s.AnswerQuestion(ctx, "q2", core.Answer{Action: core.AnswerCancel}, nil)
-			return err
-		}, true},
-		{"claim b", 2 * hour, claims("c", "b"), true},
-		{"b could not start", 2 * hour, func(ctx context.Context, s *Store) error {
-			b, err := s.Run(ctx, "b")
-			if err != nil {
-				return err
-			}
-			b.State = core.RunQueued
-			_, err = s.UpdateRun(ctx, b)
-			return err
-		}, false},
-		{"claim b again", 3 * hour, claims("c", "b"), true},
-		{"b is done", 3 * hour, ends("b", core.RunDone, "s3"), true},
-		{"enqueue later", 3 * hour, queues(later), true},
-		{"claim with the clock back a day", -21 * hour, claims("c", ""), false},
-		{"claim later", 9*hour + 1, claims("c", "later"), true},
-		{"later fails", 9 * hour, ends("later", core.RunFailed, "s4"), true},
-		{"another session", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetChannelSession(ctx, "c", false, "s5") }, true},
-		{"another demo session", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetChannelSession(ctx, "c", true, "d1") }, true},
-		{"begin the demo afresh", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", true, core.SessionStart{Mode: core.SessionFresh})
-		}, true},
-		{"enqueue a demo", 9 * hour, queues(scripted), true},
-		{"claim it", 9 * hour, claims("c", "scripted"), true},
-		{"the demo is done", 9 * hour, ends("scripted", core.RunDone, "d2"), true},
-		{"reserve a container", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.ReserveContainer(ctx, core.Container{Name: "box", ChannelID: "c", Type: core.TypeAgent})
-		}, true},
-		{"its id", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetContainerID(ctx, "box", "1234") }, true},
-		{"its status", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetContainerStatus(ctx, "box", core.ContainerStopped, epoch.Add(20*hour))
-		}, true},
-		{"it is gone", 9 * hour, func(ctx context.Context, s *Store) error { return s.DropContainer(ctx, "box") }, true},
-		{"events", 9 * hour, func(ctx context.Context, s *Store) error {
-			_, err := s.AddEvents(ctx, notice("k", "", "one"), notice("k", "", "two"))
-			return err
-		}, false},
-		{"remove channel", 9 * hour, func(ctx context.Context, s *Store) error { return s.RemoveChannel(ctx, "k") }, true},
-	}
-}
 
 // opened is a store whose clock and faults the test holds.
 type opened struct {
@@ -267,33 +76,39 @@ func dump(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var b strings.Builder
 	for _, table := range []string{"channels", "runs", "events", "questions", "containers"} {
-		list, err := db.Query("select * from " + table + " order by 1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cols, err := list.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for list.Next() {
-			row := make([]any, len(cols))
-			for i := range row {
-				row[i] = new(any)
-			}
-			if err := list.Scan(row...); err != nil {
-				t.Fatal(err)
-			}
-			b.WriteString(table)
-			for i, v := range row {
-				fmt.Fprintf(&b, " %s=%v", cols[i], *v.(*any))
-			}
-			b.WriteByte('\n')
-		}
-		if err := errors.Join(list.Err(), list.Close()); err != nil {
-			t.Fatal(err)
-		}
+		dumpTable(t, db, table, &b)
 	}
 	return b.String()
+}
+
+func dumpTable(t *testing.T, db *sql.DB, table string, b *strings.Builder) {
+	t.Helper()
+	list, err := db.Query("select * from " + table + " order by 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Close()
+	cols, err := list.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for list.Next() {
+		row := make([]any, len(cols))
+		for i := range row {
+			row[i] = new(any)
+		}
+		if err := list.Scan(row...); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(table)
+		for i, v := range row {
+			fmt.Fprintf(b, " %s=%v", cols[i], *v.(*any))
+		}
+		b.WriteByte('\n')
+	}
+	if err := list.Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // copyDatabase takes what a killed process leaves: the file and its log as they
@@ -434,26 +249,73 @@ func TestACrashAtEveryCall(t *testing.T) {
 // TestAKillWhileOpening: a database that is being made or brought up to date is
 // complete after the next start, with what was in it.
 func TestAKillWhileOpening(t *testing.T) {
-	dir := t.TempDir()
-	var copies []string
-	path := filepath.Join(dir, "new", "loop.db")
-	f := &faults{}
-	f.look = func(int, bool, bool, string) {
-		to := filepath.Join(dir, fmt.Sprint("killed", len(copies)), "loop.db")
-		copyDatabase(t, path, to)
-		copies = append(copies, to)
+	for _, from := range []int64{0, 1} {
+		t.Run(fmt.Sprintf("schema %d", from), func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "new", "loop.db")
+			if from > 0 {
+				earlier(t, path, from)
+			}
+			var copies []string
+			f := &faults{}
+			f.look = func(int, bool, bool, string) {
+				to := filepath.Join(dir, fmt.Sprint("killed", len(copies)), "loop.db")
+				copyDatabase(t, path, to)
+				copies = append(copies, to)
+			}
+			f.arm(0, false)
+			openFaulty(t, path, f).close(t)
+			f.disarm()
+			if len(copies) < 10 {
+				t.Fatalf("only %d calls", len(copies))
+			}
+			for _, p := range copies {
+				s := openAt(t, p)
+				if from == 0 {
+					addChannel(t, s, "c")
+					enqueue(t, s, core.Run{ID: "r", ChannelID: "c", Prompt: "keep me"})
+				}
+				run, ok, err := s.ClaimNext(t.Context(), "c")
+				if err != nil || !ok || run.ID != "r" || run.Prompt != "keep me" || run.Session != (core.SessionStart{}) || s.InstallID() == "" {
+					t.Fatalf("after a kill: %+v %v %v", run, ok, err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
-	f.arm(0, false)
-	openFaulty(t, path, f).close(t)
-	f.disarm()
-	if len(copies) < 10 {
-		t.Fatalf("only %d calls", len(copies))
+}
+
+// earlier makes a database as an earlier Loop left it, with a prompt waiting.
+func earlier(t *testing.T, path string, version int64) {
+	t.Helper()
+	if err := createPrivate(path); err != nil {
+		t.Fatal(err)
 	}
-	for _, p := range copies {
-		s := openAt(t, p)
-		addChannel(t, s, "c")
-		if s.InstallID() == "" {
-			t.Error("no name")
+	db, err := sql.Open("sqlite", dsn(path, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	sub, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{
+		"insert into meta (key, value) values ('install_id', 'old')",
+		"insert into channels (id, kind, name, dir, created_at) values ('c', 'project', 'c', '/c', 1)",
+		"insert into runs (id, channel_id, prompt, state, created_at) values ('r', 'c', 'keep me', 'queued', 1)",
+	} {
+		if _, err := db.Exec(stmt); err != nil {
+			t.Fatal(stmt, err)
 		}
 	}
 }
