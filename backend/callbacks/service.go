@@ -61,6 +61,8 @@ const (
 	maxMessage = 256 << 10 // bytes of one message, as shown in a timeline
 	maxSummary = 200       // runes of an agent's last prompt shown to others
 	maxFound   = 50        // channels in one answer
+	maxShown   = 40        // queued prompts in one answer
+	maxExcerpt = 250       // runes of a queued prompt in a list; an answer has 64 KiB
 	// maxQueued bounds the prompts that agents may have waiting in one channel.
 	maxQueued = 30
 	// maxChain bounds agents that set each other to work: a run that an agent
@@ -154,12 +156,9 @@ func (s *Service) QueueMessage(ctx context.Context, from core.Caller, m core.Gue
 }
 
 func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID, m core.GuestMessage) (core.Run, error) {
-	mine, depth, err := s.chain(ctx, from)
+	mine, err := s.mayStart(ctx, from)
 	if err != nil {
 		return core.Run{}, err
-	}
-	if depth >= maxChain {
-		return core.Run{}, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth), "The person has to send the next prompt.")
 	}
 	waiting, err := s.o.Store.Queue(ctx, ch)
 	if err != nil {
@@ -181,6 +180,15 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 		return s.o.Runs.Interrupt(context.WithoutCancel(ctx), req)
 	}
 	return s.o.Runs.Prompt(ctx, req)
+}
+
+// mayStart refuses an agent at the end of a chain, and returns its run.
+func (s *Service) mayStart(ctx context.Context, from core.Caller) (core.Run, error) {
+	mine, depth, err := s.chain(ctx, from)
+	if err == nil && depth >= maxChain {
+		err = core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth), "The person has to send the next prompt.")
+	}
+	return mine, err
 }
 
 // chain counts how many agents in a row led to the caller's run.
@@ -215,6 +223,12 @@ func (s *Service) Queued(ctx context.Context, from core.Caller, ch core.ChannelI
 	list, err := s.o.Store.Queue(ctx, ch)
 	if err != nil {
 		return nil, fmt.Errorf("read queue: %w", err)
+	}
+	if len(list) > maxShown {
+		list = list[:maxShown]
+	}
+	for i := range list {
+		list[i].Prompt = cut(list[i].Prompt, maxExcerpt)
 	}
 	return list, nil
 }
@@ -293,7 +307,11 @@ func (s *Service) first(ctx context.Context, from core.Caller, message string) e
 	if message == "" {
 		return nil
 	}
-	return checkText(message)
+	if err := checkText(message); err != nil {
+		return err
+	}
+	_, err := s.mayStart(ctx, from)
+	return err
 }
 
 func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID, message string) error {
@@ -359,11 +377,14 @@ func (s *Service) Agents(ctx context.Context, from core.Caller) ([]core.AgentInf
 }
 
 func short(text string) string {
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > maxSummary {
-		return string(r[:maxSummary]) + "…"
+	return cut(strings.Join(strings.Fields(text), " "), maxSummary)
+}
+
+func cut(text string, runes int) string {
+	if r := []rune(text); len(r) > runes {
+		return string(r[:runes]) + "…"
 	}
-	return string(r)
+	return text
 }
 
 // MessageAgent queues words to another agent of the project, with the sender's

@@ -244,6 +244,10 @@ func TestAgentsCannotSetEachOtherToWorkForEver(t *testing.T) {
 			t.Errorf("after %d: %v", i, err)
 		}
 	}
+	end := core.Caller{ChannelID: "p", ContainerID: "end", RunID: core.RunID(fmt.Sprintf("r%d", maxChain))}
+	if _, err := w.service().CreateThread(t.Context(), end, core.GuestThread{Name: "n", Message: "m"}); code(err) != core.CodeTooMany || strings.Contains(fmt.Sprint(w.asked), "thread") {
+		t.Errorf("a thread whose prompt is refused: %v, asked %v", err, w.asked)
+	}
 	if !w.queued[0].Demo {
 		t.Error("an agent of the scripted model started a real one")
 	}
@@ -303,6 +307,18 @@ func TestAFullQueueTakesNoMoreOfAgents(t *testing.T) {
 	}
 	if _, err := w.service().QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAQueueIsShownInBounds: what an agent reads of a queue fits into an answer.
+func TestAQueueIsShownInBounds(t *testing.T) {
+	w := newWorld()
+	for range maxShown + 5 {
+		w.queued = append(w.queued, core.Run{Prompt: strings.Repeat("ä", maxMessage/2)})
+	}
+	list, err := w.service().Queued(t.Context(), core.Caller{ChannelID: "p"}, "")
+	if err != nil || len(list) != maxShown || list[0].Prompt != strings.Repeat("ä", maxExcerpt)+"…" {
+		t.Errorf("%d of %d bytes, %v", len(list), len(list[0].Prompt), err)
 	}
 }
 

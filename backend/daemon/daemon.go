@@ -75,6 +75,7 @@ type Daemon struct {
 	runner     *runner.Service
 	channels   *channels.Service
 	callbacks  *lateCallbacks
+	guestTCP   *guestTCP
 	keys       keys
 	doctor     doctor.Doctor
 	bound      bound
@@ -170,8 +171,9 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 
 func (d *Daemon) assembleRuns() {
 	model := demo.New(demo.Options{})
-	specs := d.specs()
 	d.callbacks = &lateCallbacks{}
+	d.guestTCP = &guestTCP{home: d.home, callbacks: d.callbacks, run: d.store.Run, gateway: d.engine.GatewayIP, log: d.log}
+	specs := d.specs()
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
 		Links:  d.links(model),
@@ -192,14 +194,14 @@ func (d *Daemon) specs() specs {
 		home: d.home, install: d.store.InstallID(),
 		config: d.config.Current,
 		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status, key: d.keys.add,
-		settings: d.settingsFiles().effective, pending: d.trust.meet,
+		settings: d.settingsFiles().effective, pending: d.trust.meet, tcp: d.guestTCP,
 	}
 }
 
 func (d *Daemon) links(model http.Handler) links {
 	return links{
 		dialer: d.engine, demo: model, gateway: d.engine.GatewayIP, log: d.log,
-		callbacks: d.callbacks,
+		callbacks: d.callbacks, tcp: d.guestTCP,
 	}
 }
 
@@ -355,6 +357,7 @@ func (d *Daemon) Close() error {
 		if d.api != nil {
 			errs = append(errs, d.api.Close())
 		}
+		errs = append(errs, d.guestTCP.Close())
 		if d.bus != nil {
 			d.bus.Close()
 		}

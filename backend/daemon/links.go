@@ -13,6 +13,7 @@ import (
 type links struct {
 	dialer    guestlink.Dialer
 	callbacks guestlink.Callbacks
+	tcp       *guestTCP
 	demo      http.Handler
 	gateway   func(ctx context.Context) (string, error)
 	log       *slog.Logger
@@ -25,8 +26,10 @@ func (l links) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	if err != nil {
 		l.log.Debug("gateway address not known", "err", err)
 	}
+	from := core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID}
+	l.tcp.attend(ctx, from)
 	return guestlink.Open(ctx, l.dialer, c.ID, guestlink.Options{
-		Caller:    guestlink.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID},
+		Caller:    from,
 		Callbacks: l.callbacks, DemoModel: l.demo, GatewayIP: gateway, Log: l.log,
 	})
 }

@@ -31,6 +31,8 @@ type specs struct {
 	engine  func(ctx context.Context) core.EngineStatus
 	// key adds the credential that is kept outside the configuration; nil adds none.
 	key func(ctx context.Context, cfg config.Config) (config.Config, error)
+	// tcp lets programs of the agent call over TCP where the settings say so.
+	tcp *guestTCP
 	// settings are those of the channel's project; nil knows the global ones alone.
 	settings func(ch core.Channel) config.Effective
 	// pending is told what a project's settings wait with; nil tells nobody.
@@ -88,6 +90,14 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	}
 	if _, set := cfg.Envs[retriesEnv]; !set {
 		launch.Env = append(launch.Env, core.EnvVar{Name: retriesEnv, Value: maxRetries, Lane: sandbox.LaneApp})
+	}
+	apiURL, env, note, err := s.tcp.admit(ctx, cfg, s.engine(ctx), core.Caller{ChannelID: ch.ID, RunID: run.ID}, spec.Network)
+	if err != nil {
+		return spec, why, launch, err
+	}
+	launch.APIURL, launch.Env = apiURL, append(launch.Env, env...)
+	if note != "" {
+		why.Notices = append(why.Notices, note)
 	}
 	notice, err := hostfacts.Prepare(spec, host)
 	if err != nil {

@@ -107,7 +107,11 @@ func environ(l Launch, run core.Run) []core.EnvVar {
 // person defined one of that name, and theirs.
 func mcpConfig(l Launch, run core.Run, workDir string) ([]byte, error) {
 	servers := map[string]MCPServer{}
-	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", "http://" + wire.RelayAddr}
+	api := l.APIURL
+	if api == "" {
+		api = "http://" + wire.RelayAddr
+	}
+	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", api}
 	if run.AuthorID != "" {
 		args = append(args, "--author-id", run.AuthorID)
 	}

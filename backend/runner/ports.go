@@ -102,9 +102,11 @@ type Launch struct {
 	// MCPServers are added to the built-in server “loop”; one of that name
 	// replaces it.
 	MCPServers map[string]MCPServer
-	Timeout    time.Duration // of the whole run; 0 is Options.Timeout
-	KeepAlive  time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
-	Retry      Retry
+	// APIURL is where the built-in server calls Loop; empty is the relay.
+	APIURL    string
+	Timeout   time.Duration // of the whole run; 0 is Options.Timeout
+	KeepAlive time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
+	Retry     Retry
 }
 
 // Retry bounds what is tried again inside one run. Zero values take the

@@ -90,7 +90,13 @@ func Main(ctx context.Context, args []string, version string) int {
 // New makes the server with its tools.
 func New(o Options) *sdk.Server {
 	if o.Client == nil {
-		o.Client = &http.Client{Timeout: callTimeout}
+		// Without a proxy, whatever the agent's environment says: the address is
+		// this container's own or the host's, and the token is for nobody else.
+		o.Client = &http.Client{
+			Timeout:       callTimeout,
+			Transport:     &http.Transport{},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "loop", Version: o.Version}, nil)
 	t := tools{o, openLog(o.Log)}
