@@ -360,3 +360,20 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkGet is what a run waits for; the first read derives the key.
+func BenchmarkGet(b *testing.B) {
+	for _, pass := range []string{"", "correct horse"} {
+		b.Run(fmt.Sprintf("passphrase=%v", pass != ""), func(b *testing.B) {
+			v := New(Options{Home: b.TempDir(), KeyDir: b.TempDir(), Passphrase: pass})
+			if _, err := v.Set(b.Context(), "a", "secret"); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := v.Get(b.Context(), "a"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
