@@ -18,6 +18,9 @@ func (s *Service) recover(ctx context.Context) {
 		if active, err = s.p.Store.ActiveRuns(ctx); err == nil {
 			break
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		s.p.Log.Error("read runs under way", "error", err)
 		if !pause.wait(ctx) {
 			return
