@@ -86,6 +86,9 @@ func (c call) decode(body io.Reader) ([]reflect.Value, error) {
 		}
 		return nil, core.Fail(core.CodeInvalid, err, "The call is not a JSON array of arguments.", "")
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, core.Fail(core.CodeInvalid, err, "Something follows the JSON array of arguments.", "")
+	}
 	if len(raw) != len(c.args) {
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The call takes %d arguments and got %d.", len(c.args), len(raw)), "")
 	}
@@ -119,10 +122,14 @@ func statusOf(c core.Code) int {
 	switch c {
 	case core.CodeInvalid, core.CodeDir, core.CodeMount, core.CodeConfig:
 		return http.StatusBadRequest
+	case core.CodeForbidden:
+		return http.StatusForbidden
 	case core.CodeNotFound:
 		return http.StatusNotFound
 	case core.CodeConflict:
 		return http.StatusConflict
+	case core.CodeTooMany:
+		return http.StatusTooManyRequests
 	case "no_native_dialog":
 		return http.StatusNotImplemented
 	case core.CodeNoEngine, core.CodeEngineDenied, core.CodeEngineLost, core.CodeNoImage:

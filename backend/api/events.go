@@ -34,6 +34,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer cancel()
+	// Before the connection is taken from the server, whose Shutdown no longer
+	// waits for it then.
+	s.conns.Add(1)
+	defer s.conns.Done()
 	// Host and Origin were checked exactly by the front door, so the library's
 	// own same-host rule would only refuse the webview's origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
@@ -45,15 +49,13 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		s.opts.Log.Debug("event socket refused", "err", err)
 		return
 	}
-	s.conns.Add(1)
-	defer s.conns.Done()
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxSubscribeBytes)
 	ctx, stop := context.WithCancel(s.ctx)
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		defer stop()
-		listen(ctx, conn, only)
+		hear(ctx, conn, only)
 	})
 	defer listening.Wait()
 	defer conn.CloseNow()
@@ -99,10 +101,10 @@ func (s *Server) subscribe(launch, since string) (events <-chan []core.Event, ca
 	return events, cancel, true
 }
 
-// listen takes what the page says until it leaves; pings are answered on the
+// hear takes what the page says until it leaves; pings are answered on the
 // way. A message that is no subscription ends the socket: a page of this
 // version sends nothing else.
-func listen(ctx context.Context, conn *websocket.Conn, only *filter) {
+func hear(ctx context.Context, conn *websocket.Conn, only *filter) {
 	for {
 		kind, data, err := conn.Read(ctx)
 		if err != nil {

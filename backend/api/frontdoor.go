@@ -3,8 +3,11 @@ package api
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 )
 
 // Origins the window's own webview sends, by platform: WebKit uses the wails
@@ -89,3 +92,31 @@ func allowCORS(w http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Allow-Methods", "GET, POST")
 	}
 }
+
+// Bounds on what strangers can write into the log: any page that a browser
+// shows may send requests, as many as it likes, with names of its own.
+const (
+	refusalEvery = 10 * time.Second // at most one line
+	refusalName  = 100              // bytes of a Host or an Origin
+)
+
+// refusals notes requests that the front door refused.
+type refusals struct {
+	mu     sync.Mutex
+	last   time.Time
+	unsaid int // since the last line
+}
+
+func (l *refusals) log(log *slog.Logger, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if now.Sub(l.last) < refusalEvery {
+		l.unsaid++
+		return
+	}
+	log.Warn("request refused", "host", clip(r.Host), "origin", clip(r.Header.Get("Origin")), "more_before", l.unsaid)
+	l.last, l.unsaid = now, 0
+}
+
+func clip(name string) string { return name[:min(len(name), refusalName)] }

@@ -34,6 +34,10 @@ func page(files fs.FS) http.Handler {
 			http.Error(w, "This build of Loop has no page in it. Run “make build” and start it again.", http.StatusNotFound)
 			return
 		}
+		if r.URL.Path != "/" && strings.HasSuffix(r.URL.Path, "/") {
+			http.NotFound(w, r) // a folder: there is nothing to list for anybody
+			return
+		}
 		if strings.HasPrefix(r.URL.Path, "/assets/") {
 			h.Set("Cache-Control", "public, max-age=31536000, immutable") // names carry a content hash
 		} else {

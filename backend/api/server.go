@@ -19,6 +19,7 @@ import (
 const (
 	maxCallBytes     = 8 << 20
 	headerTimeout    = 10 * time.Second
+	idleTimeout      = 2 * time.Minute // of a connection between requests; pages ask more often or come back
 	shutdownTimeout  = 3 * time.Second
 	eventWriteBudget = 15 * time.Second // a page that takes longer is let go and resynchronises
 )
@@ -51,6 +52,8 @@ type Server struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	conns sync.WaitGroup
+
+	refused refusals
 }
 
 // New binds the listener, so that the address is known before anything is
@@ -66,9 +69,9 @@ func New(opts Options) (*Server, error) {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host), "Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
 	}
-	ln, err := net.Listen("tcp", opts.Addr)
+	ln, err := listen(opts.Addr)
 	if err != nil {
-		return nil, core.Fail(core.CodeConflict, err, fmt.Sprintf("Loop could not listen on %s.", opts.Addr), "Another program may use that port: choose another one in api_addr or --addr.")
+		return nil, err
 	}
 	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -83,11 +86,28 @@ func New(opts Options) (*Server, error) {
 	s.http = &http.Server{
 		Handler:           s.guard(mux),
 		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil
+}
+
+// listen binds the address, or says why that cannot be. The failure is no
+// conflict: that word is for another Loop on the same folder, which goes away.
+func listen(addr string) (net.Listener, error) {
+	if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
+		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q has no port that exists.", addr), "Use a number from 1 to 65535, or 0 for any free port.")
+	}
+	ln, err := net.Listen("tcp", addr)
+	switch {
+	case err == nil:
+		return ln, nil
+	case errors.Is(err, fs.ErrPermission):
+		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop may not listen on %s.", addr), "Ports below 1024 are the system's: choose a higher one in api_addr or --addr.")
+	}
+	return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not listen on %s.", addr), "Another program may use that port: choose another one in api_addr or --addr.")
 }
 
 // Addr is the bound host:port.
@@ -122,7 +142,7 @@ func (s *Server) Close() error {
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.door.admit(r) {
-			s.opts.Log.Warn("request refused", "host", r.Host, "origin", r.Header.Get("Origin"))
+			s.refused.log(s.opts.Log, r)
 			http.Error(w, "This address belongs to Loop on this machine and answers only its own window.", http.StatusForbidden)
 			return
 		}

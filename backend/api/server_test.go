@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
@@ -155,6 +159,8 @@ func TestCalls(t *testing.T) {
 		{"Echo.Add", "[1]", 400, `"invalid_input"`},
 		{"Echo.Add", `["x",1]`, 400, `"invalid_input"`},
 		{"Echo.Add", `{`, 400, `"invalid_input"`},
+		{"Echo.Add", "[2,3]\n", 200, "5"},
+		{"Echo.Add", `[2,3] [4,5]`, 400, `"invalid_input"`},
 	} {
 		code, body := request(t, c, "POST", s.URL()+"api/call/"+tc.method, tc.body, map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json"})
 		if code != tc.code || !strings.Contains(body, tc.want) {
@@ -213,9 +219,55 @@ func (s *source) wait(ctx context.Context) chan []core.Event {
 }
 
 func TestAddresses(t *testing.T) {
-	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "nonsense"} {
-		if _, err := New(Options{Addr: addr, Log: slog.New(slog.DiscardHandler)}); err == nil {
-			t.Errorf("%q was accepted", addr)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for addr, want := range map[string]core.Code{
+		"0.0.0.0:0": core.CodeInvalid, ":0": core.CodeInvalid, "192.0.2.1:0": core.CodeInvalid, "nonsense": core.CodeInvalid,
+		"127.0.0.1:99999": core.CodeInvalid, "127.0.0.1:-1": core.CodeInvalid, "localhost:no-such-port": core.CodeInvalid,
+		taken.Addr().String(): core.CodeConfig, // no conflict: nothing would come of waiting for it
+	} {
+		_, err := New(Options{Addr: addr, Log: slog.New(slog.DiscardHandler)})
+		if f := core.AsFailure(err); err == nil || f.Code != want || f.Remedy == "" {
+			t.Errorf("%q: %v, want code %s", addr, err, want)
 		}
 	}
+}
+
+// TestPageListsNothing: a folder of the built page is no page.
+func TestPageListsNothing(t *testing.T) {
+	files := fstest.MapFS{"index.html": {Data: []byte("x")}, "assets/a.js": {Data: []byte("y")}}
+	for path, want := range map[string]int{"/": 200, "/assets/a.js": 200, "/assets/": 404, "/assets": 301, "/none": 404} {
+		w := httptest.NewRecorder()
+		page(files).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// TestRefusalsDoNotFillTheLog: whoever knocks often and with a long name leaves
+// one short line.
+func TestRefusalsDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		var l refusals
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = strings.Repeat("x", 60<<10)
+		r.Header.Set("Origin", "http://"+strings.Repeat("y", 60<<10))
+		for range 1000 {
+			l.log(log, r)
+		}
+		if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 || out.Len() > 1000 {
+			t.Errorf("%d lines, %d bytes", n, out.Len())
+		}
+		time.Sleep(refusalEvery)
+		l.log(log, r)
+		if !strings.Contains(out.String(), "more_before=999") {
+			t.Errorf("%s", out.String())
+		}
+	})
 }
