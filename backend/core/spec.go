@@ -26,6 +26,13 @@ type Mount struct {
 	NoCopy   bool      `json:"no_copy,omitempty"` // volume: do not fill from the image
 }
 
+// FileCopy is a file of the host of which the container gets a copy of its own,
+// put into the state folder that Target lies in before the container is made.
+type FileCopy struct {
+	Source string `json:"source"` // absolute host path, links followed
+	Target string `json:"target"` // absolute path in the container, below the agent's home
+}
+
 // Tmpfs is a memory file system in the container.
 type Tmpfs struct {
 	Target  string `json:"target"`
@@ -72,6 +79,7 @@ type Spec struct {
 	Labels          map[string]string `json:"labels"`
 	Mounts          []Mount           `json:"mounts"` // in the order they are mounted
 	Tmpfs           []Tmpfs           `json:"tmpfs"`
+	Copies          []FileCopy        `json:"copies,omitempty"`
 	WorkDir         string            `json:"work_dir"`
 	User            string            `json:"user"` // of PID 1; the agent's is Agent
 	Agent           AgentUser         `json:"agent"`

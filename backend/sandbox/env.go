@@ -37,74 +37,151 @@ var modelNames = map[string]string{
 	"ANTHROPIC_BASE_URL":      "anthropic_base_url",
 }
 
-// secretSuffixes mark a name as a credential's.
-var secretSuffixes = []string{"API_KEY", "APIKEY", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PRIVATE_KEY", "SECRET", "SECRET_KEY", "ACCESS_KEY", "CREDENTIALS"}
-
-func looksSecret(name string) bool {
-	up := strings.ToUpper(name)
-	return slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(up, s) })
+// lanes is the environment that is not the app's. What is a credential is
+// marked Secret: it travels with the spawn request and is in no spec.
+type lanes struct {
+	vars    map[string]core.EnvVar
+	from    map[string]LayerName
+	notices []string
 }
 
-// operatorEnv reads the configured variables: those for the container, and
-// those whose names mark them as credentials, which travel with the spawn
-// request instead.
-func operatorEnv(m merged, host Host) (plain []core.EnvVar, secret []core.EnvVar, from map[string]LayerName, notices []string, err error) {
-	from = map[string]LayerName{}
+func (l *lanes) set(v core.EnvVar, from LayerName) { l.vars[v.Name], l.from[v.Name] = v, from }
+
+func (l *lanes) note(format string, args ...any) {
+	l.notices = append(l.notices, fmt.Sprintf(format, args...))
+}
+
+// resolveLanes puts the lanes over each other: inherited, then proxies, then
+// what the settings say.
+func resolveLanes(m merged, host Host) (lanes, error) {
+	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]LayerName{}}
+	l.inherit(m, host)
+	if m.network.value != "none" {
+		p := resolveProxies(m, host)
+		l.notices = append(l.notices, p.notices...)
+		for _, v := range p.vars {
+			l.set(v, p.from[v.Name])
+		}
+	}
+	return l, l.operator(m, host)
+}
+
+// InheritNames are the patterns of the settings' inherited variables: a name,
+// or the beginning of one with a star after it.
+func InheritNames(layers []Layer) []string {
+	var out []string
+	for _, l := range layers {
+		for _, p := range l.Inherit {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// Inherits says whether a pattern of InheritNames takes a name.
+func Inherits(pattern, name string) bool {
+	if start, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, start)
+	}
+	return pattern == name
+}
+
+// inherit takes variables of this computer that the settings name, filtered by
+// name and by value.
+func (l *lanes) inherit(m merged, host Host) {
+	for _, name := range sortedKeys(host.Env) {
+		i := slices.IndexFunc(m.inherit, func(e textEntry) bool { return Inherits(e.text, name) })
+		if i < 0 {
+			continue
+		}
+		value, from := host.Env[name], m.inherit[i].layer
+		reason := notInherited(name)
+		switch {
+		case reason != "":
+		case strings.ContainsRune(value, 0) || plainText(strings.NewReplacer("\n", "", "\t", "", "\r", "").Replace(value)) != nil:
+			reason = "its value is not plain text"
+		case len(value) > maxEnvValue:
+			reason = "its value is too long"
+		case hasLogin(value):
+			reason = "its value holds a login"
+		}
+		if reason != "" {
+			l.note("This computer's %s was left out: %s.", name, reason)
+			continue
+		}
+		if odd := oddValue(value); odd != "" {
+			l.note("This computer's %s goes into containers, though %s.", name, odd)
+		}
+		l.set(core.EnvVar{Name: name, Value: value, Lane: LaneInherited}, from)
+	}
+}
+
+// operator adds the configured variables.
+func (l *lanes) operator(m merged, host Host) error {
 	for _, name := range sortedKeys(m.envs) {
 		e := m.envs[name]
 		where := fmt.Sprintf("%s envs[%q]", e.layer, name)
 		if !envName.MatchString(name) {
-			return nil, nil, nil, nil, core.Fail(core.CodeInvalid, nil,
+			return core.Fail(core.CodeInvalid, nil,
 				fmt.Sprintf("The name of %s is not valid for an environment variable.", where),
 				"Use letters, digits and underscores, and do not begin with a digit.")
 		}
 		if slices.Contains(appOnly, name) || strings.HasPrefix(name, "LOOP_") {
-			notices = append(notices, where+" was left out: Loop sets this variable itself.")
+			l.note("%s was left out: Loop sets this variable itself.", where)
 			continue
 		}
 		if field, is := modelNames[name]; is {
-			notices = append(notices, where+" was left out: use "+field+" in the settings, so that it stays out of the container's environment.")
+			l.note("%s was left out: use %s in the settings, so that it stays out of the container's environment.", where, field)
 			continue
 		}
 		value := envValue(e.value, host)
-		if i := strings.IndexByte(value, 0); i >= 0 {
-			return nil, nil, nil, nil, core.Fail(core.CodeInvalid, nil,
+		if strings.ContainsRune(value, 0) {
+			return core.Fail(core.CodeInvalid, nil,
 				fmt.Sprintf("The value of %s contains a NUL byte.", where), "Remove it.")
 		}
 		if len(value) > maxEnvValue {
-			return nil, nil, nil, nil, core.Fail(core.CodeInvalid, nil,
+			return core.Fail(core.CodeInvalid, nil,
 				fmt.Sprintf("The value of %s is %d bytes long; the limit is %d.", where, len(value), maxEnvValue),
 				"Put it into a file in the workspace and name the file instead.")
 		}
-		v := core.EnvVar{Name: name, Value: value, Lane: LaneOperator}
-		from[name] = e.layer
-		if looksSecret(name) {
-			v.Secret = true
-			secret = append(secret, v)
-			continue
+		v := core.EnvVar{Name: name, Value: value, Lane: LaneOperator, Secret: looksSecret(name) || hasLogin(value)}
+		switch odd := oddValue(value); {
+		case v.Secret && looksSecret(name):
+			l.note("envs[%q] is handed to the agent's process alone, because its name is a credential's.", name)
+		case v.Secret:
+			l.note("envs[%q] is handed to the agent's process alone, because its value holds a login.", name)
+		case odd != "":
+			l.note("%s is in the container's environment, where docker inspect shows it, and %s. With a name that ends in _TOKEN or _SECRET it would not be.", where, odd)
+		case name == "PATH" || name == "TZ":
+			l.note("%s replaces the value that Loop would set.", where)
 		}
-		if name == "PATH" || name == "TZ" {
-			notices = append(notices, where+" replaces the value that Loop would set.")
-		}
-		plain = append(plain, v)
+		l.set(v, e.layer)
 	}
-	return plain, secret, from, notices, nil
+	return nil
 }
 
-// SpawnEnv is what the operator's envs hold of credentials (names that end in
-// TOKEN, API_KEY, PASSWORD …). A spec never carries them: they are added to
-// the spawn request, so that docker inspect does not show them.
+// SpawnEnv is what the environment holds of credentials: names that end in
+// TOKEN, API_KEY, PASSWORD …, and addresses with a login. A spec never carries
+// them: they are added to the spawn request, so that docker inspect does not
+// show them.
 func SpawnEnv(layers []Layer, host Host) ([]core.EnvVar, error) {
 	m, err := mergeLayers(layers)
 	if err != nil {
 		return nil, err
 	}
-	_, secret, _, _, err := operatorEnv(m, host)
+	l, err := resolveLanes(m, host)
 	if err != nil {
 		return nil, err
 	}
-	_, withLogin := proxyEnv(host)
-	return append(secret, withLogin...), nil
+	var out []core.EnvVar
+	for _, name := range sortedKeys(l.vars) {
+		if v := l.vars[name]; v.Secret {
+			out = append(out, v)
+		}
+	}
+	return out, nil
 }
 
 // envValue expands a leading ~ and writes other JSON types as fmt's %v does
@@ -126,63 +203,6 @@ func envValue(v any, host Host) string {
 		return v.String()
 	}
 	return fmt.Sprintf("%v", v)
-}
-
-var (
-	proxyNames   = []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"}
-	noProxyNames = []string{"NO_PROXY", "no_proxy"}
-	barePort     = regexp.MustCompile(`^:[0-9]{1,5}$`)
-)
-
-// noProxyAlways must never pass through a proxy: the relay, and the host.
-var noProxyAlways = []string{"host.docker.internal", "localhost", "127.0.0.1", "::1"}
-
-// proxyEnv forwards the host's proxies, a loopback address rewritten to the
-// host as the container sees it. A proxy with a login is a credential and is
-// returned apart.
-func proxyEnv(host Host) (plain, secret []core.EnvVar) {
-	any := false
-	for _, name := range proxyNames {
-		v := host.Proxies[name]
-		if v == "" || plainText(v) != nil {
-			continue
-		}
-		any = true
-		if barePort.MatchString(v) {
-			v = "http://host.docker.internal" + v
-		}
-		v = strings.NewReplacer("://localhost:", "://host.docker.internal:", "://127.0.0.1:", "://host.docker.internal:",
-			"@localhost:", "@host.docker.internal:", "@127.0.0.1:", "@host.docker.internal:").Replace(v)
-		e := core.EnvVar{Name: name, Value: v, Lane: LaneInherited}
-		if strings.Contains(v, "@") {
-			e.Secret = true
-			secret = append(secret, e)
-			continue
-		}
-		plain = append(plain, e)
-	}
-	if !any {
-		return nil, nil
-	}
-	for _, name := range noProxyNames {
-		v := host.Proxies[name]
-		if plainText(v) != nil {
-			v = ""
-		}
-		var list []string
-		for item := range strings.SplitSeq(v, ",") {
-			if item = strings.TrimSpace(item); item != "" {
-				list = append(list, item)
-			}
-		}
-		for _, must := range noProxyAlways {
-			if !slices.Contains(list, must) {
-				list = append(list, must)
-			}
-		}
-		plain = append(plain, core.EnvVar{Name: name, Value: strings.Join(list, ","), Lane: LaneInherited})
-	}
-	return plain, secret
 }
 
 // agentPath is the seed's PATH, below the agent's home.
@@ -214,6 +234,37 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 		app("LOOP_AGENT_GID", strconv.Itoa(agent.GID)),
 		app("LOOP_AGENT_USER", agent.Name),
 	}
+}
+
+// resolveEnv is the container's environment: the app's variables under those of
+// the lanes, which cannot name what only Loop may set.
+func resolveEnv(m merged, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
+	l, err := resolveLanes(m, host)
+	if err != nil {
+		return nil, err
+	}
+	ex.out.Notices = append(ex.out.Notices, l.notices...)
+	for _, v := range appEnv(sub, host, agent, chown) {
+		if _, over := l.vars[v.Name]; over {
+			continue
+		}
+		from := LayerBuiltin
+		if v.Lane == LaneInherited {
+			from = originHost
+		}
+		l.set(v, from)
+	}
+	env := make([]core.EnvVar, 0, len(l.vars))
+	for _, name := range sortedKeys(l.vars) {
+		v := l.vars[name]
+		if v.Secret {
+			ex.set("spawn_env["+name+"]", "hidden", l.from[name])
+			continue
+		}
+		env = append(env, v)
+		ex.set("env["+name+"]", v.Value, l.from[name])
+	}
+	return env, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,17 @@ func goldenCases() []goldenCase {
 	outside.ParentDir = "/home/mira/proj"
 	outside.ExtraDirs = []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}
 
+	every := linuxHost()
+	every.GitExcludes = "/home/mira/.gitignore_all"
+	every.Proxies = map[string]string{"https_proxy": "http://proxy.test:8080", "no_proxy": "host.test"}
+	every.Env = map[string]string{"GOPROXY": "https://goproxy.test", "NPM_CONFIG_REGISTRY": "https://npm.test", "NPM_CONFIG_TOKEN": "npm_secret"}
+	copied := projectTree()
+	copied["/home/mira/.npmrc"], copied["/home/mira/.vimrc"], copied["/home/mira/.claude/CLAUDE.md"] = "file", "file", "file"
+	copied["/home/mira/dots/tmux.conf"], copied["/home/mira/.tmux.conf"] = "file", "-> /home/mira/dots/tmux.conf"
+	copied["/home/mira/work/my-proj/.worktrees/wt1/.loop"] = "dir"
+	both := subject("/home/mira/work/my-proj/.worktrees/wt1")
+	both.ParentDir = "/home/mira/work/my-proj"
+
 	demo := subject("")
 	demo.ModelOnRelay = true
 	demo.RunID = ""
@@ -74,6 +86,24 @@ func goldenCases() []goldenCase {
 			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
 			{Name: LayerRun, Access: new(AccessRO)},
 		}, subject("/home/mira/work/my-proj"), linuxHost()},
+		{"copies", copied, []Layer{
+			{Name: LayerGlobal, CopyFiles: []string{"~/gone"}, Mounts: []string{"loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro"}},
+			{Name: LayerProject, CopyFiles: []string{
+				"~/.vimrc", "~/.npmrc", "~/.claude/CLAUDE.md", "~/.tmux.conf", "~/.vimrc", "~/gone", "~/other", "~/.gitconfig", "~/.npm/x", "~/work", "/etc/hosts",
+				"/home/mira/work/my-proj/x", "~/.claude/projects/p/s.jsonl", "~/.loop/config.json", "relative", "",
+			}},
+		}, subject("/home/mira/work/my-proj"), linuxHost()},
+		{"every-layer", copied, []Layer{
+			{Name: LayerGlobal, Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
+				Envs: map[string]any{"A": "g", "B": "g", "C": "g"}, Proxies: &Proxies{HTTP: "http://127.0.0.1:3128", NoProxy: []string{"g.test"}}, Inherit: []string{"GOPROXY"}},
+			{Name: LayerProject, MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
+				Proxies: &Proxies{HTTPS: "http://u:secret@p.test:3128"}, CopyFiles: []string{"~/.vimrc"}},
+			{Name: LayerWorktree, MemoryMB: new(1024), Envs: map[string]any{"C": "w", "DEPLOY_TOKEN": "secret"}, ExtraDirs: []string{"~/other"}, Proxies: &Proxies{NoProxy: []string{"w.test"}}, Inherit: []string{"NPM_CONFIG_*"}},
+			{Name: LayerProfile, ReadOnlyRoot: new(false)},
+			{Name: LayerAgent, StopGraceSec: new(3)},
+			{Name: LayerChannel, Network: new("mine")},
+			{Name: LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
+		}, both, every},
 		{"proxies", projectTree(), nil, subject("/home/mira/work/my-proj"), proxied},
 		{"loop-home-under-mount", tree{"/data/loop": "dir", "/data/p": "dir", "/home/mira": "dir"},
 			[]Layer{{Name: LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},
@@ -144,6 +174,11 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("%s: no origin for %s", c.name, name)
 			}
 		}
+		for _, f := range spec.Copies {
+			if !hasOrigin(ex, "copies["+f.Target+"]") {
+				t.Errorf("%s: no origin for the copy at %s", c.name, f.Target)
+			}
+		}
 		for _, m := range spec.Mounts {
 			if !hasOrigin(ex, "mounts["+m.Target+"]") {
 				t.Errorf("%s: no origin for the mount at %s", c.name, m.Target)
@@ -153,6 +188,35 @@ func TestOrigins(t *testing.T) {
 			if !hasOrigin(ex, "env["+e.Name+"]") {
 				t.Errorf("%s: no origin for %s", c.name, e.Name)
 			}
+		}
+	}
+}
+
+// TestOriginNamesTheLayer: in a container that every layer has a hand in, each
+// value is said to be from the layer that won.
+func TestOriginNamesTheLayer(t *testing.T) {
+	cases := goldenCases()
+	c := cases[slices.IndexFunc(cases, func(c goldenCase) bool { return c.name == "every-layer" })]
+	_, ex := mustResolve(t, c.fs, c.layers, c.sub, c.host)
+	got := map[string]string{}
+	for _, o := range ex.Origins {
+		if _, twice := got[o.Field]; twice {
+			t.Errorf("%s is explained twice", o.Field)
+		}
+		got[o.Field] = o.Layer
+	}
+	for field, layer := range map[string]LayerName{
+		"image": LayerGlobal, "limits.memory_bytes": LayerWorktree, "limits.cpus": LayerRun, "limits.pids": LayerProject, "network": LayerChannel,
+		"read_only_root": LayerProfile, "stop_grace_sec": LayerAgent, "mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
+		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/work/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,
+		"mounts[/home/mira/work/my-proj/.worktrees/wt1/.loop]": LayerBuiltin, "copies[/home/mira/.vimrc]": LayerProject,
+		"env[A]": LayerGlobal, "env[B]": LayerProject, "env[C]": LayerWorktree, "env[HTTP_PROXY]": LayerGlobal, "env[http_proxy]": LayerGlobal,
+		"spawn_env[HTTPS_PROXY]": LayerProject, "spawn_env[https_proxy]": LayerProject, "spawn_env[DEPLOY_TOKEN]": LayerWorktree, "env[NO_PROXY]": LayerWorktree, "env[no_proxy]": LayerWorktree,
+		"env[GOPROXY]": LayerGlobal, "env[NPM_CONFIG_REGISTRY]": LayerWorktree, "env[TZ]": originHost, "env[HOME]": LayerBuiltin,
+		"name": LayerChannel, "agent": originHost, "work_dir": LayerChannel, "run_id": LayerRun,
+	} {
+		if got[field] != string(layer) {
+			t.Errorf("%s is said to be from %q, want %q", field, got[field], layer)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	for i, e := range spec.Env {
 		names[i] = e.Name
 	}
-	raw, err := json.Marshal(map[string]any{
+	parts := map[string]any{
 		"version":           core.SpecVersion,
 		"image_id":          imageID,
 		"guest_hash":        guestHash,
@@ -38,7 +38,11 @@ func Hash(spec core.Spec, imageID, guestHash, access string) string {
 		"work_dir":          spec.WorkDir,
 		"entrypoint":        spec.Entrypoint,
 		"cmd":               spec.Cmd,
-	})
+	}
+	if len(spec.Copies) > 0 { // the hash of a spec without any is as it was
+		parts["copies"] = spec.Copies
+	}
+	raw, err := json.Marshal(parts)
 	if err != nil {
 		// Only a NaN in Limits could do it, and resolveLimits refused that; an
 		// empty hash never matches a label.

@@ -64,6 +64,9 @@ type Host struct {
 	// under the names they were found by, in either case.
 	Proxies map[string]string
 
+	// Env holds this computer's variables that InheritNames names.
+	Env map[string]string
+
 	EngineOS   string // linux
 	EngineArch string // amd64, arm64
 	EngineCPUs int    // 0 when not known

@@ -57,6 +57,9 @@ type Layer struct {
 	CopyFiles []string
 	// Proxies win over the host's, field by field; NoProxy is appended.
 	Proxies *Proxies
+	// Inherit names variables of this computer that the container gets with the
+	// value they have here (InheritNames); each layer adds to the list.
+	Inherit []string
 	// Envs is merged by name. A nil value removes a name set below.
 	Envs map[string]any
 }
@@ -138,6 +141,12 @@ type envEntry struct {
 	layer LayerName
 }
 
+// textEntry is one element of a list and the layer it came from.
+type textEntry struct {
+	text  string
+	layer LayerName
+}
+
 // merged is all layers in one, before host facts are applied.
 type merged struct {
 	preset, layout, access, image, network setting[string]
@@ -146,7 +155,9 @@ type merged struct {
 	pids                                   setting[int64]
 	readOnlyRoot                           setting[bool]
 	mounts                                 []mountEntry
-	extraDirs                              setting[[]string]
+	extraDirs, copyFiles                   setting[[]string]
+	httpProxy, httpsProxy                  setting[string]
+	noProxy, inherit                       []textEntry
 	envs                                   map[string]envEntry
 }
 
@@ -182,6 +193,13 @@ func mergeLayers(layers []Layer) (merged, error) {
 		if l.ExtraDirs != nil {
 			m.extraDirs = setting[[]string]{l.ExtraDirs, l.Name}
 		}
+		if l.CopyFiles != nil {
+			m.copyFiles = setting[[]string]{l.CopyFiles, l.Name}
+		}
+		m.addProxies(l)
+		for _, text := range l.Inherit {
+			m.inherit = append(m.inherit, textEntry{text, l.Name})
+		}
 		for name, v := range l.Envs {
 			if v == nil {
 				delete(m.envs, name)
@@ -191,4 +209,19 @@ func mergeLayers(layers []Layer) (merged, error) {
 		}
 	}
 	return m, nil
+}
+
+func (m *merged) addProxies(l Layer) {
+	if l.Proxies == nil {
+		return
+	}
+	if v := l.Proxies.HTTP; v != "" {
+		m.httpProxy = setting[string]{v, l.Name}
+	}
+	if v := l.Proxies.HTTPS; v != "" {
+		m.httpsProxy = setting[string]{v, l.Name}
+	}
+	for _, text := range l.Proxies.NoProxy {
+		m.noProxy = append(m.noProxy, textEntry{text, l.Name})
+	}
 }

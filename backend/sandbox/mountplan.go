@@ -26,6 +26,7 @@ type plan struct {
 	covers  []core.Tmpfs
 	chown   []string
 	addDirs []string
+	copies  []core.FileCopy
 	ex      *explainer
 }
 
@@ -72,6 +73,7 @@ func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan,
 	p.mounts = append(p.mounts, workspace...)
 	p.extraDirs(m, w, readOnly)
 	p.protectProjects(w)
+	p.copyFiles(m)
 	if err := p.checkMountpoints(); err != nil {
 		return nil, err
 	}

@@ -148,6 +148,8 @@ func (m *MountText) modes(text string) error {
 func expandHost(p string, host Host, base string) (string, error) {
 	s := host.style()
 	switch {
+	case p == "":
+		return "", errors.New("the path is empty")
 	case p == "~":
 		return s.clean(host.Home), nil
 	case strings.HasPrefix(p, "~/"), s.windows && strings.HasPrefix(p, `~\`):

@@ -69,6 +69,11 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 				project(p)
 			}
 		}
+		for _, text := range m.copyFiles.value {
+			if p, err := expandHost(text, host, ""); err == nil {
+				add(p)
+			}
+		}
 		for _, e := range m.mounts {
 			t, err := ParseMount(e.text, host, dir)
 			if err != nil {

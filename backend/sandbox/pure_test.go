@@ -92,7 +92,7 @@ func FuzzResolve(f *testing.F) {
 	fs := projectTree()
 	fs["/etc"], fs["/"], fs["/proc"] = "dir", "dir", "dir"
 	f.Fuzz(func(t *testing.T, mount, extra, name, value string) {
-		layers := []Layer{{Name: LayerGlobal, Mounts: []string{mount}, ExtraDirs: []string{extra}, Envs: map[string]any{name: value}}}
+		layers := []Layer{{Name: LayerGlobal, Mounts: []string{mount}, ExtraDirs: []string{extra}, CopyFiles: []string{extra}, Proxies: &Proxies{HTTP: value, NoProxy: []string{extra}}, Envs: map[string]any{name: value}}}
 		sub := subject("/home/mira/work/my-proj")
 		h := fs.fill(layers, sub, linuxHost())
 		spec, _, err := Resolve(layers, sub, h)

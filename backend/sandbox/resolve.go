@@ -94,6 +94,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 	for _, pm := range p.mounts {
 		spec.Mounts = append(spec.Mounts, pm.Mount)
 	}
+	spec.Copies = p.copies
 	if spec.Network != "none" {
 		spec.ExtraHosts = []string{"host.docker.internal:host-gateway"}
 	}
@@ -201,44 +202,6 @@ func tmpfs(l core.Limits, p *plan) []core.Tmpfs {
 		}
 	}
 	return out
-}
-
-func resolveEnv(m merged, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
-	operator, secret, from, notices, err := operatorEnv(m, host)
-	if err != nil {
-		return nil, err
-	}
-	ex.out.Notices = append(ex.out.Notices, notices...)
-	for _, v := range secret {
-		ex.notice(fmt.Sprintf("envs[%q] is handed to the agent's process alone, because its name is a credential's.", v.Name))
-	}
-	byName := map[string]core.EnvVar{}
-	for _, v := range appEnv(sub, host, agent, chown) {
-		byName[v.Name] = v
-	}
-	if m.network.value != "none" {
-		inherited, _ := proxyEnv(host)
-		for _, v := range inherited {
-			byName[v.Name] = v
-		}
-	}
-	for _, v := range operator {
-		byName[v.Name] = v
-	}
-	env := make([]core.EnvVar, 0, len(byName))
-	for _, name := range sortedKeys(byName) {
-		v := byName[name]
-		env = append(env, v)
-		layer := LayerBuiltin
-		switch v.Lane {
-		case LaneOperator:
-			layer = from[name]
-		case LaneInherited:
-			layer = originHost
-		}
-		ex.set("env["+name+"]", v.Value, layer)
-	}
-	return env, nil
 }
 
 // labels stamp everything by which the container is found again. The job

@@ -20,6 +20,7 @@ func Validate(spec core.Spec, host Host) error {
 	c.hardening()
 	c.env()
 	c.mounts()
+	c.copies()
 	if len(c.bad) == 0 {
 		return nil
 	}
@@ -88,6 +89,9 @@ func (c *checker) env() {
 		reserved := slices.Contains(appOnly, e.Name) || strings.HasPrefix(e.Name, "LOOP_")
 		c.must(!reserved || e.Lane == LaneApp, "the variable %s belongs to Loop", e.Name)
 		c.must(!strings.ContainsRune(e.Value, 0), "the variable %s contains a NUL byte", e.Name)
+		c.must(e.Lane == LaneApp || !hasLogin(e.Value), "the variable %s holds a login", e.Name)
+		c.must(e.Lane != LaneInherited || e.Name == "TZ" || slices.Contains(proxyNames, e.Name) || slices.Contains(noProxyNames, e.Name) || notInherited(e.Name) == "",
+			"the variable %s may not be inherited", e.Name)
 	}
 }
 
@@ -128,6 +132,25 @@ func (c *checker) mounts() {
 		}
 	}
 	c.must(run, "there is no tmpfs at %s", GuestRunDir)
+}
+
+// copies are written by Loop itself, as the person, so they must not leave the
+// channel's state, and must not bring what could not be mounted.
+func (c *checker) copies() {
+	home := c.spec.Agent.Home
+	seen := map[string]bool{}
+	for _, f := range c.spec.Copies {
+		c.must(plainText(f.Target) == nil && path.Clean(f.Target) == f.Target && f.Target != home && inside(home, f.Target), "the copy at %q is not below the home directory", f.Target)
+		c.must(copyPlace(f.Target, home, c.spec.Mounts) == "", "the copy at %q does not lie in the channel's state", f.Target)
+		c.must(!seen[f.Target] && !slices.ContainsFunc(c.spec.Mounts, func(m core.Mount) bool { return inside(f.Target, m.Target) }), "a mount or another copy has the path of the copy at %q", f.Target)
+		seen[f.Target] = true
+		if !c.s.abs(f.Source) || c.s.clean(f.Source) != f.Source || plainText(f.Source) != nil {
+			c.must(false, "the file %q to copy is not an absolute and clean path", f.Source)
+			continue
+		}
+		v := c.host.checkSource(f.Source)
+		c.must(v.refuse == "", "%q may not be copied: %s", f.Source, v.refuse)
+	}
 }
 
 func (c *checker) systemMount(m core.Mount) {

@@ -1,0 +1,236 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loop/backend/core"
+)
+
+var (
+	proxyNames   = []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"}
+	noProxyNames = []string{"NO_PROXY", "no_proxy"}
+	barePort     = regexp.MustCompile(`^:[0-9]{1,5}$`)
+)
+
+const (
+	// hostAlias is this computer, as containers name it.
+	hostAlias = "host.docker.internal"
+	// maxProxy bounds an address, and maxNoProxy a list, that comes from outside.
+	maxProxy   = 4096
+	maxNoProxy = 32768
+)
+
+// noProxyAlways must never pass through a proxy: the relay, this computer, and
+// the networks that engines put containers on, siblings included.
+var noProxyAlways = []string{hostAlias, "localhost", "127.0.0.1", "::1", "172.16.0.0/12"}
+
+// proxySet is what a container is told of proxies.
+type proxySet struct {
+	vars    []core.EnvVar // in both letter cases; those with a login are marked Secret
+	from    map[string]LayerName
+	notices []string
+}
+
+// resolveProxies takes the settings' proxies, else this computer's. A name that
+// exists in one letter case is given in the other too: programs disagree about
+// which one they read.
+func resolveProxies(m merged, host Host) proxySet {
+	p := proxySet{from: map[string]LayerName{}}
+	for _, kind := range []struct {
+		upper, lower string
+		configured   setting[string]
+	}{{"HTTP_PROXY", "http_proxy", m.httpProxy}, {"HTTPS_PROXY", "https_proxy", m.httpsProxy}} {
+		upper, lower, lane, from := kind.configured.value, kind.configured.value, LaneOperator, kind.configured.from
+		if upper == "" {
+			lane, from = LaneInherited, originHost
+			upper, lower = host.Proxies[kind.upper], host.Proxies[kind.lower]
+			if upper == "" {
+				upper = lower
+			}
+			if lower == "" {
+				lower = upper
+			}
+		}
+		p.add(kind.upper, upper, lane, from, host.OS)
+		p.add(kind.lower, lower, lane, from, host.OS)
+	}
+	if len(p.vars) == 0 {
+		return p
+	}
+	list, from := noProxy(m, host)
+	for _, name := range noProxyNames {
+		lane := LaneInherited
+		if from != originHost {
+			lane = LaneOperator
+		}
+		p.vars = append(p.vars, core.EnvVar{Name: name, Value: list, Lane: lane})
+		p.from[name] = from
+	}
+	return p
+}
+
+func (p *proxySet) add(name, value, lane string, from LayerName, hostOS string) {
+	if value == "" {
+		return
+	}
+	address, moved, err := containerProxy(value)
+	if err != nil {
+		// The value may hold a password, so it is not shown.
+		p.notices = append(p.notices, "The proxy "+name+" ("+string(from)+") was left out: "+err.Error()+".")
+		return
+	}
+	if moved && hostOS == "linux" {
+		p.note("A proxy on this computer's own address is reached from containers as " + hostAlias + "; it has to listen there too, not on 127.0.0.1 alone.")
+	}
+	p.vars = append(p.vars, core.EnvVar{Name: name, Value: address, Lane: lane, Secret: strings.Contains(address, "@")})
+	p.from[name] = from
+}
+
+func (p *proxySet) note(text string) {
+	if !slices.Contains(p.notices, text) {
+		p.notices = append(p.notices, text)
+	}
+}
+
+// containerProxy is a proxy's address as a container reaches it; moved says
+// that it named this computer. It may lack a scheme, as many programs allow.
+func containerProxy(value string) (address string, moved bool, err error) {
+	value = strings.TrimSpace(value)
+	if err := plainText(value); err != nil {
+		return "", false, err
+	}
+	if len(value) > maxProxy || strings.ContainsAny(value, " \t") {
+		return "", false, errors.New("it is not the address of a proxy")
+	}
+	if barePort.MatchString(value) {
+		return "http://" + hostAlias + value, true, nil
+	}
+	scheme, rest, ok := strings.Cut(value, "://")
+	if ok {
+		scheme += "://"
+	} else {
+		scheme, rest = "", value
+	}
+	authority, tail := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, tail = rest[:i], rest[i:]
+	}
+	user := ""
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, authority = authority[:i+1], authority[i+1:]
+	}
+	name, port := authority, ""
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && i > strings.LastIndexByte(authority, ']') && strings.IndexByte(authority, ':') == i || strings.HasPrefix(authority, "[") && i > strings.IndexByte(authority, ']') {
+		name, port = authority[:i], authority[i:]
+	}
+	if name == "" && port == "" {
+		return "", false, errors.New("it is not the address of a proxy")
+	}
+	if moved = name == "" || loopback(name); moved {
+		name = hostAlias
+	}
+	return scheme + user + name + port + tail, moved, nil
+}
+
+// loopback says that a host means the computer it is used on.
+func loopback(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && (ip.Unmap().IsLoopback() || ip.Unmap().IsUnspecified())
+}
+
+// noProxy is the list for both letter cases: this computer's, then the
+// settings', then what must be on it.
+func noProxy(m merged, host Host) (list string, from LayerName) {
+	from = originHost
+	var out []string
+	size := 0
+	add := func(item string) {
+		item = strings.TrimSpace(item)
+		if item == "" || plainText(item) != nil || slices.Contains(out, item) || size+len(item) > maxNoProxy {
+			return
+		}
+		size += len(item) + 1
+		out = append(out, item)
+	}
+	for _, must := range noProxyAlways { // first counted, so that nothing crowds them out
+		size += len(must) + 1
+	}
+	for _, name := range noProxyNames {
+		if v := host.Proxies[name]; len(v) <= maxNoProxy {
+			for item := range strings.SplitSeq(v, ",") {
+				add(item)
+			}
+		}
+	}
+	for _, e := range m.noProxy {
+		for item := range strings.SplitSeq(e.text, ",") {
+			add(item)
+		}
+		from = e.layer
+	}
+	size = 0
+	for _, must := range noProxyAlways {
+		add(must)
+	}
+	return strings.Join(out, ","), from
+}
+
+// DockerConfig is the configuration file of the Docker CLI that tells builds
+// and containers of the agent's own about the proxies; nil when there is none,
+// or when the settings bring a file or a folder of their own. It may hold a
+// login, so it travels with the spawn request.
+func DockerConfig(layers []Layer, host Host) ([]byte, error) {
+	m, err := mergeLayers(layers)
+	if err != nil {
+		return nil, err
+	}
+	if m.network.value == "none" || m.ownDockerConfig(host) {
+		return nil, nil
+	}
+	var p struct {
+		HTTP  string `json:"httpProxy,omitempty"`
+		HTTPS string `json:"httpsProxy,omitempty"`
+		No    string `json:"noProxy,omitempty"`
+	}
+	for _, v := range resolveProxies(m, host).vars {
+		switch v.Name {
+		case "HTTP_PROXY":
+			p.HTTP = v.Value
+		case "HTTPS_PROXY":
+			p.HTTPS = v.Value
+		case "NO_PROXY":
+			p.No = v.Value
+		}
+	}
+	if p.HTTP == "" && p.HTTPS == "" {
+		return nil, nil
+	}
+	return json.Marshal(map[string]any{"proxies": map[string]any{"default": p}})
+}
+
+// ownDockerConfig says that the settings decide about ~/.docker themselves.
+func (m merged) ownDockerConfig(host Host) bool {
+	if _, set := m.envs["DOCKER_CONFIG"]; set {
+		return true
+	}
+	home := ContainerPath(host.OS, host.Home)
+	dir := home + "/.docker"
+	for _, e := range m.mounts {
+		if t, err := ParseMount(e.text, host, host.Home); err == nil && inside(dir, t.Target) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.copyFiles.value, func(text string) bool {
+		p, err := expandHost(text, host, "")
+		return err == nil && inside(dir, ContainerPath(host.OS, p))
+	})
+}

@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// secretSuffixes mark a name as a credential's.
+var secretSuffixes = []string{"API_KEY", "APIKEY", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PRIVATE_KEY", "SECRET", "SECRET_KEY", "ACCESS_KEY", "CREDENTIALS"}
+
+func looksSecret(name string) bool {
+	up := strings.ToUpper(name)
+	return slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(up, s) })
+}
+
+// hostOnly are names whose values mean something on this computer alone, or
+// would change how programs are started inside.
+var hostOnly = []string{
+	"PATH", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TMP", "TEMP", "TZ",
+	"DOCKER_HOST", "DOCKER_CONFIG", "CONTAINER_HOST", "KUBECONFIG", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO",
+	"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XAUTHORITY", "WAYLAND_DISPLAY", "DISPLAY",
+	"AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "DATABASE_URL",
+	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "ZDOTDIR", "IFS", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND",
+	"NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS", "RUBYOPT", "PERL5OPT",
+}
+
+var hostOnlyPrefixes = []string{"LD_", "DYLD_", "COMPLUS_", "LOOP_", "BASH_FUNC_"}
+
+// notInherited says why a variable of this computer never goes into a container
+// by its name, or "". Names compare without case, as on Windows.
+func notInherited(name string) string {
+	up := strings.ToUpper(name)
+	switch {
+	case !envName.MatchString(name):
+		return "its name is not one for an environment variable"
+	case slices.Contains(appOnly, up):
+		return "Loop sets it itself"
+	case modelNames[up] != "" || looksSecret(name):
+		return "its name is a credential's"
+	case slices.Contains(proxyNames, name) || slices.Contains(noProxyNames, name):
+		return "proxies are forwarded by themselves"
+	case slices.Contains(hostOnly, up) || slices.ContainsFunc(hostOnlyPrefixes, func(p string) bool { return strings.HasPrefix(up, p) }):
+		return "it means something on this computer alone"
+	}
+	return ""
+}
+
+// login finds the user and password of an address.
+var login = regexp.MustCompile(`://[^/@\s]+@`)
+
+func hasLogin(value string) bool { return login.MatchString(value) }
+
+const (
+	// longValue and keyLength are from where on a value is worth a word: what is
+	// that long is seldom a setting, and what is that long in the alphabet of
+	// base64 is often a key.
+	longValue = 32768
+	keyLength = 80
+)
+
+var keyLike = regexp.MustCompile(`^[A-Za-z0-9+/_=-]{80,}$`)
+
+// oddValue says what is strange about a value, or "". The value is not in it.
+func oddValue(value string) string {
+	switch {
+	case len(value) > longValue:
+		return fmt.Sprintf("its value is %d bytes long", len(value))
+	case len(value) >= keyLength && keyLike.MatchString(value):
+		return "its value looks like a key"
+	}
+	return ""
+}
