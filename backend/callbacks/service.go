@@ -134,7 +134,7 @@ func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.Cha
 		run = "" // that channel's own runs have not said it
 	}
 	stored, err := s.o.Store.AddEvents(ctx, core.NewEvent(core.EventMessageCreated, ch, run, s.o.Now(), core.MessageCreated{
-		MsgID: core.NewID(), AuthorID: "agent", Content: text, IsBot: true, TriggerMsgID: string(from.RunID),
+		MsgID: core.NewID(), AuthorID: "agent", Content: text, IsBot: true, IsProcessed: true, TriggerMsgID: string(from.RunID),
 	}))
 	if err != nil {
 		return fmt.Errorf("store message: %w", err)

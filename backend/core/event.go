@@ -10,27 +10,30 @@ import (
 type EventType string
 
 const (
-	EventMessageCreated   EventType = "message.created"     // MessageCreated; stored
-	EventMessageStreaming EventType = "message.streaming"   // MessageStreaming; not stored
-	EventThinking         EventType = "agent.thinking"      // Thinking; stored
-	EventToolUse          EventType = "tool.use"            // ToolUse; stored
-	EventToolResult       EventType = "tool.result"         // ToolResult; stored
-	EventActivity         EventType = "agent.activity"      // Activity; stored
-	EventStatus           EventType = "agent.status"        // Status; stored
-	EventNotice           EventType = "run.notice"          // Notice; stored
-	EventAttempt          EventType = "run.attempt"         // Attempt; stored
-	EventAskUser          EventType = "agent.ask_user"      // Question; stored, and opens it
-	EventExitPlan         EventType = "agent.exit_plan"     // Question; stored, and opens it
-	EventAskResolved      EventType = "agent.ask_resolved"  // Question; stored
-	EventPlanResolved     EventType = "agent.plan_resolved" // Question; stored
-	EventTodos            EventType = "agent.todos"         // the tool's own input; stored
-	EventMessageUpdated   EventType = "message.updated"     // MessageUpdated; stored
-	EventMessageDeleted   EventType = "message.deleted"     // MessageUpdated without content; stored
-	EventRaw              EventType = "agent.raw"           // the line itself, a kind Loop does not know; stored
-	EventQueueChanged     EventType = "queue.changed"       // Run; not stored
-	EventChannelCreated   EventType = "channel.created"     // Channel; not stored
-	EventChannelUpdated   EventType = "channel.updated"     // Channel; not stored
-	EventChannelDeleted   EventType = "channel.deleted"     // no payload; not stored
+	EventMessageCreated   EventType = "message.created"             // MessageCreated; stored
+	EventMessageStreaming EventType = "message.streaming"           // MessageStreaming; not stored
+	EventThinking         EventType = "agent.thinking"              // Thinking; stored
+	EventToolUse          EventType = "tool.use"                    // ToolUse; stored
+	EventToolResult       EventType = "tool.result"                 // ToolResult; stored
+	EventActivity         EventType = "agent.activity"              // Activity; stored
+	EventStatus           EventType = "agent.status"                // Status; stored
+	EventNotice           EventType = "run.notice"                  // Notice; stored
+	EventAttempt          EventType = "run.attempt"                 // Attempt; stored
+	EventAskUser          EventType = "agent.ask_user"              // Question; stored, and opens it
+	EventExitPlan         EventType = "agent.exit_plan"             // Question; stored, and opens it
+	EventAskResolved      EventType = "agent.ask_resolved"          // Question; stored
+	EventPlanResolved     EventType = "agent.plan_resolved"         // Question; stored
+	EventTodos            EventType = "agent.todos"                 // the tool's own input; stored
+	EventMessageUpdated   EventType = "message.updated"             // MessageUpdated; stored
+	EventMessagesDone     EventType = "messages.processed"          // MessagesProcessed; not stored
+	EventAgentAdded       EventType = "agent_instance.registered"   // AgentInfo; not stored
+	EventAgentRemoved     EventType = "agent_instance.unregistered" // AgentInfo; not stored
+	EventMessageDeleted   EventType = "message.deleted"             // MessageUpdated without content; stored
+	EventRaw              EventType = "agent.raw"                   // the line itself, a kind Loop does not know; stored
+	EventQueueChanged     EventType = "queue.changed"               // Run; not stored
+	EventChannelCreated   EventType = "channel.created"             // Channel; not stored
+	EventChannelUpdated   EventType = "channel.updated"             // Channel; not stored
+	EventChannelDeleted   EventType = "channel.deleted"             // no payload; not stored
 	EventContainerAdded   EventType = "container.registered"
 	EventContainerChanged EventType = "container.status_changed"
 	EventContainerRemoved EventType = "container.removed"
@@ -86,10 +89,18 @@ type MessageCreated struct {
 	Content  string `json:"content"`
 	IsBot    bool   `json:"is_bot"`
 	// UUID names the message in the agent's transcript; a fork may end there.
-	UUID         string `json:"uuid,omitempty"`
+	UUID string `json:"uuid,omitempty"`
+	// IsProcessed is false for a prompt that waits; messages.processed says when
+	// its run has begun.
+	IsProcessed  bool   `json:"is_processed"`
 	Priority     int    `json:"priority,omitempty"`
 	TriggerMsgID string `json:"trigger_msg_id,omitempty"`
 	NotBefore    int64  `json:"not_before,omitempty"` // ms since the epoch
+}
+
+// MessagesProcessed names prompts whose runs have begun.
+type MessagesProcessed struct {
+	MsgIDs []string `json:"msg_ids"`
 }
 
 // MessageUpdated is a queued prompt that was edited, or taken out of the queue.
@@ -164,6 +175,11 @@ type Status struct {
 	Model      string    `json:"model,omitempty"`
 	CostUSD    float64   `json:"cost_usd,omitempty"`
 	ExitCode   int       `json:"exit_code,omitempty"`
+	// MsgID is the prompt's message, Trigger who sent it (see Run), and
+	// TriggerContent its beginning.
+	MsgID          string `json:"msg_id,omitempty"`
+	Trigger        string `json:"trigger,omitempty"`
+	TriggerContent string `json:"trigger_content,omitempty"`
 }
 
 // Notice is something the person should know about a run that is neither the

@@ -96,7 +96,7 @@ func (s *Service) claim(ctx context.Context, ch core.ChannelID) (core.Run, bool,
 	defer func() { <-s.order }()
 	run, ok, err := s.p.Store.ClaimNext(ctx, ch)
 	if err == nil && ok {
-		s.p.Publish(s.queueEvent(run))
+		s.p.Publish(s.queueEvent(run), core.NewEvent(core.EventMessagesDone, run.ChannelID, run.ID, s.o.Now(), core.MessagesProcessed{MsgIDs: []string{string(run.ID)}}))
 	}
 	return run, ok, err
 }
@@ -174,7 +174,9 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 	s.active[run.ID] = w
 	delete(s.modes, run.ID)
 	s.mu.Unlock()
+	s.p.Publish(s.agentEvent(core.EventAgentAdded, run, "running"))
 	defer func() {
+		s.p.Publish(s.agentEvent(core.EventAgentRemoved, run, "completed"))
 		s.mu.Lock()
 		delete(s.active, run.ID)
 		s.mu.Unlock()
@@ -187,6 +189,12 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 		return
 	}
 	w.begin(ctx)
+}
+
+// agentEvent says that an agent works in a channel, or has ended. Its id is the
+// channel's, as for agents that ask who else there is.
+func (s *Service) agentEvent(t core.EventType, run core.Run, status string) core.Event {
+	return core.NewEvent(t, run.ChannelID, run.ID, s.o.Now(), core.AgentInfo{ID: run.ChannelID, Channel: run.ChannelID, Status: status, Summary: beginning(run.Prompt)})
 }
 
 // pauses grow from first to most, doubling.

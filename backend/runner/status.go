@@ -23,6 +23,7 @@ func statusOf(run core.Run, step string) core.Status {
 	st := core.Status{
 		Status: "running", State: run.State, Step: step, Failure: o.Failure, Result: o.Text, SessionID: o.SessionID,
 		DurationMs: o.DurationMs, NumTurns: o.NumTurns, StopReason: o.StopReason, Model: o.Model, CostUSD: o.CostUSD, ExitCode: o.ExitCode,
+		MsgID: string(run.ID), Trigger: run.Trigger, TriggerContent: beginning(run.Prompt),
 	}
 	switch run.State {
 	case core.RunDone, core.RunCancelled:
@@ -34,6 +35,20 @@ func statusOf(run core.Run, step string) core.Status {
 		st.Error = o.Failure.Cause
 	}
 	return st
+}
+
+// maxBeginning bounds what an event repeats of a prompt, in runes: a line in a
+// notification.
+const maxBeginning = 120
+
+func beginning(prompt string) string {
+	n := 0
+	for i := range prompt {
+		if n++; n > maxBeginning {
+			return prompt[:i] + "…"
+		}
+	}
+	return prompt
 }
 
 func (w *work) event(t core.EventType, data any) core.Event {

@@ -38,6 +38,9 @@ var payloads = map[core.EventType]struct {
 	core.EventMessageCreated:   {core.MessageCreated{}, "MessageCreated"},
 	core.EventMessageUpdated:   {core.MessageUpdated{}, "MessageUpdated"},
 	core.EventMessageDeleted:   {core.MessageUpdated{}, "MessageUpdated"},
+	core.EventMessagesDone:     {}, // for programs; the page goes by the run's status
+	core.EventAgentAdded:       {}, // the same
+	core.EventAgentRemoved:     {},
 	core.EventMessageStreaming: {core.MessageStreaming{}, "MessageStreaming"},
 	core.EventThinking:         {core.Thinking{}, "Thinking"},
 	core.EventToolUse:          {core.ToolUse{}, "ToolUse"},

@@ -37,7 +37,7 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			case b.Text != "":
 				p.lastText = clipMarked(b.Text, maxPlan)
 				items = append(items, Item{Type: core.EventMessageCreated, Data: core.MessageCreated{
-					MsgID: clipShort(w.Message.ID), Content: clipMarked(b.Text, maxText), IsBot: true, UUID: clipShort(w.UUID),
+					MsgID: clipShort(w.Message.ID), Content: clipMarked(b.Text, maxText), IsBot: true, IsProcessed: true, UUID: clipShort(w.UUID),
 				}})
 			}
 		case "thinking", "redacted_thinking":

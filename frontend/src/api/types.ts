@@ -171,6 +171,7 @@ export type MessageCreated = {
   content: string;
   is_bot: boolean;
   uuid?: string;
+  is_processed: boolean; // false for a prompt that waits
   priority?: number;
   trigger_msg_id?: string;
   not_before?: number; // ms since the epoch
@@ -203,6 +204,9 @@ export type Status = {
   model?: string;
   cost_usd?: number;
   exit_code?: number;
+  msg_id?: string;
+  trigger?: string;
+  trigger_content?: string;
 };
 export type Notice = { level: string; text: string };
 
