@@ -25,7 +25,12 @@ func main() {
 	if err != nil {
 		panic(err) // the directory is embedded above
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it
+		ends = append(ends, syscall.SIGHUP) // the terminal was closed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second one ends the process at once
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, deps(page)))
 }

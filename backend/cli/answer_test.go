@@ -34,7 +34,7 @@ func TestAnswerFlags(t *testing.T) {
 		"no such option": {open: []core.Question{colour}, args: []string{"--choose", "3"}, err: "is no option"},
 		"too many":       {open: []core.Question{colour}, args: []string{"--choose", "1", "--choose", "1", "--choose", "1"}, err: "3 answers to 2"},
 		"choice of plan": {open: []core.Question{plan}, args: []string{"--choose", "1"}, err: "this is a plan"},
-		"two at once":    {open: []core.Question{plan}, args: []string{"--approve", "--cancel"}, err: "if any flags in the group"},
+		"two at once":    {open: []core.Question{plan}, args: []string{"--approve", "--cancel"}, err: "do not go together"},
 		"which":          {open: []core.Question{colour, plan}, args: []string{"--approve"}, err: "2 questions are open"},
 		"none":           {args: []string{"--approve"}, err: "No agent waits"},
 		"unknown":        {open: []core.Question{plan}, args: []string{"--question", "x", "--approve"}, err: "no open question"},
@@ -143,7 +143,7 @@ func TestRunWishes(t *testing.T) {
 		"fork":      {args: []string{"--fork", "--session", "s", "--at", "m"}, want: promptRequest{Session: core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "m"}}},
 		"fresh":     {args: []string{"--fresh"}, want: promptRequest{Session: core.SessionStart{Mode: core.SessionFresh}}},
 		"at alone":  {args: []string{"--at", "m"}, err: "--at needs --fork"},
-		"both":      {args: []string{"--fresh", "--fork"}, err: "if any flags in the group"},
+		"both":      {args: []string{"--fresh", "--fork"}, err: "do not go together"},
 		"too short": {args: []string{"--delay", "1ms"}, err: "a second or more"},
 		"backwards": {args: []string{"--delay", "-1m"}, err: "a second or more"},
 	} {

@@ -29,7 +29,7 @@ const (
 var kindWords = map[string]string{kindToken: "Claude Code token", kindKey: "Anthropic API key"}
 
 func (a *app) authCommand() *cobra.Command {
-	auth := &cobra.Command{Use: "auth", Short: "Give Loop a key of the model, look where it is kept, remove it", Args: none,
+	auth := &cobra.Command{Use: "auth", Short: "Give Loop a key of the model, look where it is kept, remove it", Args: noKey,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var key, token, adopt, asJSON bool
 	login := &cobra.Command{

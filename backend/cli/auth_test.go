@@ -24,7 +24,7 @@ func TestAuthLogin(t *testing.T) {
 		"nothing":      {args: []string{"login"}, in: " \n", err: "No key was given"},
 		"too much":     {args: []string{"login"}, in: strings.Repeat("x", maxPasted+1), err: "too long"},
 		"as argument":  {args: []string{"login", canary}, err: "not from the command line"},
-		"two at once":  {args: []string{"login", "--api-key", "--oauth-token"}, err: "if any flags in the group"},
+		"two at once":  {args: []string{"login", "--api-key", "--oauth-token"}, err: "do not go together"},
 		"unknown verb": {args: []string{"whoami"}, err: "loop help"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -331,3 +331,32 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// TestMistakes: what cobra would say in its own words, and what must not be
+// repeated.
+func TestMistakes(t *testing.T) {
+	for _, tc := range []struct{ args, says string }{
+		{"run --dir . --channel c x", "loop: --channel and --dir do not go together"},
+		{"image foo", "there is no “loop image foo”"},
+		{"sessions messages a b", `"b" is one argument too many`},
+		{"auth sk-ant-1234", "not from the command line"},
+	} {
+		r := newRig(t)
+		if code := r.run(strings.Fields(tc.args)...); code != exitUsage {
+			t.Errorf("%s: exit %d", tc.args, code)
+		}
+		if said := r.err.String(); !strings.Contains(said, tc.says) || strings.Contains(said, "sk-ant") {
+			t.Errorf("%s: said %q", tc.args, said)
+		}
+	}
+}
+
+// TestBareSentinelIsNoDetail: “not found” adds nothing to a sentence.
+func TestBareSentinelIsNoDetail(t *testing.T) {
+	r := newRig(t)
+	r.fake.fails["Channels.List"] = core.Fail(core.CodeNotFound, core.ErrNotFound, "It is not there.", "Look elsewhere.")
+	r.run("channels")
+	if strings.Contains(r.err.String(), "Detail") {
+		t.Errorf("%s", r.err.String())
+	}
+}

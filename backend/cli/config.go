@@ -90,7 +90,7 @@ func (a *app) configCommand() *cobra.Command {
 func upTo(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("%q is too much", args[n])
+			return tooMany(args[n])
 		}
 		return nil
 	}
@@ -132,6 +132,7 @@ func (a *app) configGet() *cobra.Command {
 				return a.asJSON(out)
 			case len(args) == 1 && len(v.Fields) == 1:
 				a.out.line("%s", valueText(v.Fields[0].Value))
+				a.settingsTrouble(v)
 				return nil
 			}
 			rows := [][]string{{"FIELD", "VALUE", "FROM"}}
@@ -168,7 +169,7 @@ func (a *app) table(rows [][]string) {
 		}
 		fmt.Fprintln(w)
 	}
-	_ = w.Flush() // a closed pipe; there is nobody to tell
+	_ = w.Flush() // a reader that left is outlet's business
 }
 
 // valueText is a value for people: texts without quotes, lists and objects as JSON.

@@ -75,8 +75,9 @@ func (a *app) connect(ctx context.Context) (Core, error) {
 			if r := a.running(ctx); r != nil {
 				return r, nil
 			}
-			if c, err = a.deps.Open(context.WithoutCancel(ctx)); err == nil {
-				return c, nil
+			c, err = a.deps.Open(context.WithoutCancel(ctx))
+			if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeConflict {
+				return c, err // opened, or nothing that waiting mends
 			}
 		}
 	}

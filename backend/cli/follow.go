@@ -195,6 +195,7 @@ func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event,
 		case <-t.C:
 		case <-f.app.interrupts:
 			t.Stop()
+			f.app.err.line("Left; the run itself goes on.")
 			return nil, errLeft
 		}
 	}

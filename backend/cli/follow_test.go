@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -209,4 +211,37 @@ func TestAlwaysFallingBehind(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	r.wantIn("err", "went away")
+}
+
+// leftReader is a pipe whose reader has gone after a few bytes.
+type leftReader struct{ left int }
+
+func (w *leftReader) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
+	}
+	return len(b), nil
+}
+
+// TestReaderLeaves: a run that nobody reads any more is stopped, not left alone.
+func TestReaderLeaves(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = func(f *fake, req promptRequest) error {
+		for range 5 {
+			f.publish(core.EventNotice, req.ClientID, true, core.Notice{Level: "info", Text: strings.Repeat("x", 100)})
+		}
+		return nil
+	}
+	r.fake.cancel = func(f *fake, id core.RunID) error {
+		f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+		return nil
+	}
+	a := r.app("")
+	a.out.w = &leftReader{left: 300}
+	if code := a.main(r.ctx, []string{"run", "--json", "--dir", r.dir, "x"}); code != exitCancelled {
+		t.Fatalf("exit %d: %s", code, r.err.String())
+	}
+	if !r.fake.called("Runs.Cancel") || r.fake.closed != 1 {
+		t.Errorf("not stopped, or not closed: %v", r.fake.calls)
+	}
 }

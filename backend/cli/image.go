@@ -12,8 +12,6 @@ import (
 
 func (a *app) imageCommand() *cobra.Command {
 	var asJSON bool
-	image := &cobra.Command{Use: "image", Short: "Show or build the agent image", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	status := &cobra.Command{Use: "status", Short: "Say how the agent image stands", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := a.untilInterrupt(cmd.Context())
@@ -23,8 +21,7 @@ func (a *app) imageCommand() *cobra.Command {
 	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	build := &cobra.Command{Use: "build", Short: "Build the agent image and show the progress", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.imageBuild(cmd.Context()) }}
-	image.AddCommand(status, build)
-	return image
+	return group("image", "Show or build the agent image", status, build)
 }
 
 // imageWords say how an image stands.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,6 +94,9 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 		// Nothing comes before the window: Wails also runs main to generate bindings.
 		return a.exit(deps.Window(ctx))
 	}
+	// Nobody reads standard output any more: without this the system would end the
+	// process in the middle of a run, and the agent would go on unseen.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt)
 	defer signal.Stop(c)
@@ -101,6 +105,9 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 }
 
 func (a *app) main(ctx context.Context, args []string) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.out.w = &outlet{w: a.out.w, closed: cancel}
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // nil would make cobra read os.Args
 	return a.exit(root.ExecuteContext(ctx))
@@ -160,7 +167,7 @@ func (a *app) exit(err error) int {
 	}
 	f, _ := errors.AsType[*core.Failure](err)
 	if f == nil && isUsage(err) {
-		a.err.line("loop: %s", err.Error())
+		a.err.line("loop: %s", plainly(err))
 		a.err.line("Run “loop help” to see the commands.")
 		return exitUsage
 	}

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
@@ -39,6 +41,21 @@ func sameTerminal(a, b *printer) {
 	if a.terminal && b.terminal {
 		a.beside, b.beside = b, a
 	}
+}
+
+// outlet is standard output. A reader that left (“| head”) ends what the command
+// does, as SIGTERM would.
+type outlet struct {
+	w      io.Writer
+	closed func()
+}
+
+func (o *outlet) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		o.closed()
+	}
+	return n, err
 }
 
 // quietSoFar reports that nothing was printed yet.
@@ -80,7 +97,7 @@ func (p *printer) styled(style, s string) {
 	if style != "" && p.colour {
 		s = style + s + plain
 	}
-	_, _ = io.WriteString(p.w, s) // a closed pipe ends the process; there is nobody to tell
+	_, _ = io.WriteString(p.w, s) // a reader that left is outlet's business
 }
 
 // fresh begins a new line unless the cursor is at one.
@@ -114,7 +131,7 @@ func (p *printer) failure(f *core.Failure) {
 	if f.Remedy != "" {
 		p.line("%s", f.Remedy)
 	}
-	if d := strings.TrimSpace(f.Detail); d != "" && d != f.Cause {
+	if d := strings.TrimSpace(f.Detail); d != "" && d != f.Cause && d != core.ErrNotFound.Error() && d != core.ErrConflict.Error() {
 		if len(d) > maxDetailBytes {
 			d = strings.ToValidUTF8(d[:maxDetailBytes], "") + " …"
 		}

@@ -43,7 +43,11 @@ type instance struct {
 
 func readInstance(home string) (instance, error) {
 	var i instance
-	f, err := os.Open(filepath.Join(home, "instance.json"))
+	name := filepath.Join(home, "instance.json")
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return i, errors.New("open instance file: it is no file") // opening a named pipe would wait for its other end
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return i, fmt.Errorf("open instance file: %w", err)
 	}

@@ -214,3 +214,19 @@ func TestStartingUp(t *testing.T) {
 	}
 	r.wantIn("err", "Another Loop works on this folder.\nUse that one.")
 }
+
+// TestStartingUpAndFailing: what waiting does not mend is said at once.
+func TestStartingUpAndFailing(t *testing.T) {
+	r := newRig(t)
+	tries := 0
+	r.deps.Open = func(context.Context) (Core, error) {
+		if tries++; tries == 1 {
+			return nil, core.Fail(core.CodeConflict, nil, "Another Loop works on this folder.", "Use that one.")
+		}
+		return nil, core.Fail(core.CodeConfig, nil, "The database is damaged.", "Move it away.")
+	}
+	if code := r.run("channels"); code != exitFailed || tries != 2 {
+		t.Errorf("exit %d after %d tries", code, tries)
+	}
+	r.wantIn("err", "The database is damaged.")
+}

@@ -87,7 +87,7 @@ func TestRunInput(t *testing.T) {
 		{"no such flag", "", []string{"run", "--nope", "x"}, 2, "unknown flag: --nope"},
 		{"flag without value", "", []string{"run", "--dir"}, 2, "needs an argument"},
 		{"no such command", "", []string{"rnu", "x"}, 2, `no command "rnu"`},
-		{"both places", "", []string{"run", "--dir", r.dir, "--channel", "a", "x"}, 2, "[channel dir]"},
+		{"both places", "", []string{"run", "--dir", r.dir, "--channel", "a", "x"}, 2, "--channel and --dir do not go together"},
 		{"empty prompt", "", []string{"run", "--dir", r.dir, " \n "}, 2, "prompt is empty"},
 		{"empty input", "", []string{"run", "--dir", r.dir, "-"}, 2, "prompt is empty"},
 		{"no prompt, empty pipe", "", []string{"run", "--dir", r.dir}, 2, "prompt is empty"},

@@ -51,7 +51,7 @@ func (a *app) sessionMessages() *cobra.Command {
 	var f channelFlags
 	cmd := &cobra.Command{
 		Use: "messages [SESSION]", Short: "List what was said in a conversation, with the ids a fork may end at",
-		Args: cobra.MaximumNArgs(1),
+		Args: upTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			session := ""
 			if len(args) > 0 {

@@ -88,7 +88,7 @@ func exactly(what ...string) cobra.PositionalArgs {
 			return usagef("%s is missing", what[len(args)])
 		}
 		if len(args) > len(what) {
-			return usagef("%q is too much", args[len(what)])
+			return tooMany(args[len(what)])
 		}
 		for i, arg := range args {
 			if strings.TrimSpace(arg) == "" {

@@ -119,7 +119,7 @@ func TestThreadMistakes(t *testing.T) {
 		says string
 	}{
 		{[]string{"worktree", "new"}, exitUsage, "branch is missing"},
-		{[]string{"worktree", "new", "a", "b"}, exitUsage, "too much"},
+		{[]string{"worktree", "new", "a", "b"}, exitUsage, "one argument too many"},
 		{[]string{"worktree", "new", " "}, exitUsage, "empty"},
 		{[]string{"thread", "twist"}, exitUsage, "there is no"},
 		{[]string{"thread", "new", "--fresh", "--session", "s"}, exitUsage, "fresh"},

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,20 @@ func isUsage(err error) bool {
 // none refuses arguments.
 func none(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%q is one argument too many", args[0])
+		return tooMany(args[0])
 	}
 	return nil
+}
+
+func tooMany(arg string) error { return usagef("%q is one argument too many", arg) }
+
+// exclusive is cobra's word for flags that exclude each other.
+var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(\S+) (\S+).*\] were all set$`)
+
+// plainly says what cobra reports in this program's words.
+func plainly(err error) string {
+	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("--%s and --%s do not go together", m[1], m[2])
+	}
+	return err.Error()
 }
