@@ -43,6 +43,7 @@ type Config struct {
 	CopyFiles     []string       `json:"copy_files" merge:"replace" project:"trust" doc:"Files of this computer of which each container gets a copy, under their own path."`
 	ExtraDirs     []string       `json:"extra_dirs" merge:"union" project:"trust" doc:"Further folders the agent may work in, mounted under their own paths."`
 	Envs          map[string]any `json:"envs" merge:"by key" project:"trust" doc:"Environment variables of containers. A leading ~ is the home directory; null removes one."`
+	InheritEnvs   []string       `json:"inherit_envs" merge:"append" project:"trust" doc:"Names of this computer's environment variables that containers get as they are here; a name that ends in * takes all that begin like it. Those of credentials are left out."`
 	Proxies       Proxies        `json:"proxies" doc:"Proxies of containers."`
 
 	MCP MCP `json:"mcp" doc:"Tools of the agent from other programs."`

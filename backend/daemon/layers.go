@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"net/url"
 	"strings"
 
 	"loop/backend/config"
@@ -65,11 +66,36 @@ func layersOf(e config.Effective) []sandbox.Layer {
 		l.Envs[name] = value
 	}
 	proxies(c.Proxies, of)
+	for _, name := range c.InheritEnvs {
+		if l := of("inherit_envs[" + name + "]"); l != nil {
+			l.Inherit = append(l.Inherit, name)
+		}
+	}
+	if host := advertised(c); host != "" {
+		l := by[config.LayerGlobal]
+		if l.Proxies == nil {
+			l.Proxies = &sandbox.Proxies{}
+		}
+		l.Proxies.NoProxy = append(l.Proxies.NoProxy, host)
+	}
 	out := make([]sandbox.Layer, 0, len(names))
 	for _, n := range names {
 		out = append(out, *by[n])
 	}
 	return out
+}
+
+// advertised is the host at which containers call Loop over TCP; a proxy is not
+// to stand between them.
+func advertised(c config.Config) string {
+	if c.GuestTransport != transportTCP {
+		return ""
+	}
+	u, err := url.Parse(c.APIAdvertiseURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 func proxies(p config.Proxies, of func(string) *sandbox.Layer) {

@@ -99,13 +99,19 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if note != "" {
 		why.Notices = append(why.Notices, note)
 	}
-	notice, err := hostfacts.Prepare(spec, host)
+	if launch.DockerConfig, err = sandbox.DockerConfig(layers, host); err != nil {
+		return spec, why, launch, err
+	}
+	if run.ContainerID != "" {
+		// A run that is taken over is at work in its container: what the agent did
+		// to its copies and its .claude.json stays.
+		return spec, why, launch, nil
+	}
+	notices, err := hostfacts.Prepare(spec, host)
 	if err != nil {
 		return spec, why, launch, err
 	}
-	if notice != "" {
-		why.Notices = append(why.Notices, notice)
-	}
+	why.Notices = append(why.Notices, notices...)
 	return spec, why, launch, nil
 }
 
@@ -139,6 +145,7 @@ func (s specs) container(ctx context.Context, settings config.Effective, ch core
 	st := s.engine(ctx)
 	host.EngineOS, host.EngineArch = st.OS, st.Arch
 	layers = layersOf(settings)
+	host.Env = hostfacts.Environ(sandbox.InheritNames(layers))
 	sub := sandbox.Subject{
 		Channel: ch, RunID: run, Type: core.TypeAgent, Image: cfg.ContainerImage, ImageID: imageID,
 		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix), LoopHome: s.home, InstallID: s.install, NameSuffix: suffix(),

@@ -205,6 +205,64 @@ func TestDemoDirectoryIsLoopsOwn(t *testing.T) {
 	}
 }
 
+// TestHostFilesAndVariablesOfAContainer: copies are there before the container
+// is made, and not made again under an agent that works with them; a proxy's
+// login and the Docker CLI's file go with the spawn alone.
+func TestHostFilesAndVariablesOfAContainer(t *testing.T) {
+	r := newSpecRig(t)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte("x=1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOPROXY", "https://goproxy.test")
+	t.Setenv("MY_SECRET", canary)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
+		t.Setenv(name, "")
+	}
+	cfg := &r.snap.Config
+	cfg.CopyFiles, cfg.InheritEnvs = []string{"~/.npmrc", "~/.gone"}, []string{"GOPROXY", "MY_*"}
+	cfg.Proxies.HTTPSProxy = "http://u:" + canary + "@127.0.0.1:3128"
+	cfg.GuestTransport, cfg.APIAdvertiseURL = transportTCP, "http://loop.test:9"
+	spec, why, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := json.Marshal([]any{spec, why}); strings.Contains(string(data), canary) {
+		t.Errorf("a credential is in the spec or its explanation: %s", data)
+	}
+	if v, _ := envOf(spec.Env, "GOPROXY"); v != "https://goproxy.test" {
+		t.Errorf("environment of the container: %v", spec.Env)
+	}
+	if v, _ := envOf(spec.Env, "no_proxy"); !strings.HasPrefix(v, "loop.test,") {
+		t.Errorf("no_proxy %q", v)
+	}
+	if v, _ := envOf(launch.Env, "https_proxy"); v != "http://u:"+canary+"@host.docker.internal:3128" {
+		t.Errorf("environment of the agent: %v", launch.Env)
+	}
+	if !strings.Contains(string(launch.DockerConfig), "httpsProxy") {
+		t.Errorf("the Docker CLI's file: %s", launch.DockerConfig)
+	}
+	if len(why.Skipped) != 1 || why.Skipped[0].Text != "~/.gone" {
+		t.Errorf("left out: %v", why.Skipped)
+	}
+	mine := filepath.Join(r.home, "channels", "c1", "home", ".npmrc")
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "x=1" {
+		t.Errorf("%q %v", b, err)
+	}
+	if err := os.WriteFile(mine, []byte("the agent's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := r.resolve(t.Context(), core.Run{ID: "r1", ContainerID: "k1"}, r.channel); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(mine); string(b) != "the agent's" {
+		t.Errorf("a run that was taken over lost its file: %q", b)
+	}
+}
+
 func envOf(env []core.EnvVar, name string) (string, bool) {
 	at := slices.IndexFunc(env, func(e core.EnvVar) bool { return e.Name == name })
 	if at < 0 {

@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,28 @@ func proxies(lookup func(string) (string, bool)) map[string]string {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
 		if v, ok := lookup(name); ok && v != "" {
 			out[name] = v
+		}
+	}
+	return out
+}
+
+// maxEnviron bounds what patterns can bring along.
+const maxEnviron = 256
+
+// Environ gives this computer's variables that the patterns name
+// (sandbox.InheritNames); the resolver judges them.
+func Environ(patterns []string) map[string]string {
+	if len(patterns) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, kv := range os.Environ() {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" || !slices.ContainsFunc(patterns, func(p string) bool { return sandbox.Inherits(p, name) }) {
+			continue
+		}
+		if out[name] = value; len(out) >= maxEnviron {
+			break
 		}
 	}
 	return out

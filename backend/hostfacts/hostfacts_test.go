@@ -117,10 +117,10 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 func TestPrepare(t *testing.T) {
 	spec, h, _ := resolved(t, "loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro")
 	for range 2 {
-		notice, err := Prepare(spec, h)
+		notices, err := Prepare(spec, h)
 		must(t, err)
-		if notice != "" {
-			t.Error(notice)
+		if len(notices) > 0 {
+			t.Error(notices)
 		}
 	}
 	state := filepath.Join(h.LoopHome, "channels", "chan1")
@@ -142,8 +142,8 @@ func TestPrepare(t *testing.T) {
 	// What an agent could leave behind.
 	cj := filepath.Join(state, "home", ".claude.json")
 	must(t, os.WriteFile(cj, []byte("garbage"), 0o600))
-	if notice, err := Prepare(spec, h); err != nil || !strings.Contains(notice, "damaged") {
-		t.Error(notice, err)
+	if notices, err := Prepare(spec, h); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "damaged") {
+		t.Error(notices, err)
 	}
 	victim := filepath.Join(h.Home, "victim")
 	must(t, os.WriteFile(victim, []byte("mine"), 0o644))
@@ -154,8 +154,8 @@ func TestPrepare(t *testing.T) {
 	} {
 		must(t, os.RemoveAll(cj))
 		must(t, plant())
-		if notice, err := Prepare(spec, h); err != nil || notice == "" {
-			t.Error(notice, err)
+		if notices, err := Prepare(spec, h); err != nil || len(notices) != 1 {
+			t.Error(notices, err)
 		}
 		if info, err := os.Lstat(cj); err != nil || !info.Mode().IsRegular() {
 			t.Error(info, err)

@@ -15,16 +15,17 @@ import (
 )
 
 // Prepare makes what the spec needs on the host, as the person: the state
-// folders, the passwd and group files, .claude.json with its consent flags,
-// and the mountpoints. It is called immediately before the container is made
-// and may be repeated. The notice is empty unless a file had to be started
-// afresh. Errors are *core.Failure.
-func Prepare(spec core.Spec, host sandbox.Host) (notice string, err error) {
-	fail := func(step string, err error) (string, error) {
+// folders, the passwd and group files, the copies, .claude.json with its
+// consent flags, and the mountpoints. It is called immediately before the
+// container is made and may be repeated until then; once the agent works, a
+// repetition would take back what it did to its copies. Notices say what had to
+// be started afresh or left out. Errors are *core.Failure.
+func Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error) {
+	fail := func(step string, err error) ([]string, error) {
 		if _, ok := errors.AsType[*core.Failure](err); ok {
-			return "", err
+			return nil, err
 		}
-		return "", core.Fail(core.CodeDir, fmt.Errorf("%s: %w", step, err),
+		return nil, core.Fail(core.CodeDir, fmt.Errorf("%s: %w", step, err),
 			"Loop's own folders for the channel could not be made.", "Check that the disk is not full and that "+host.LoopHome+" belongs to you.")
 	}
 	for _, m := range spec.Mounts {
@@ -37,9 +38,17 @@ func Prepare(spec core.Spec, host sandbox.Host) (notice string, err error) {
 	if err := writeEtc(spec.Agent, host.LoopHome); err != nil {
 		return fail("write passwd and group", err)
 	}
-	homeState := stateSource(spec, spec.Agent.Home)
-	if notice, err = consent(homeState, spec.WorkDir); err != nil {
+	for _, c := range spec.Copies {
+		if reason := copyInto(spec, c); reason != "" {
+			notices = append(notices, "“"+c.Source+"” was not copied: "+reason+".")
+		}
+	}
+	notice, err := consent(stateSource(spec, spec.Agent.Home), spec.WorkDir)
+	if err != nil {
 		return fail("write .claude.json", err)
+	}
+	if notice != "" {
+		notices = append(notices, notice)
 	}
 	for _, p := range sandbox.Mountpoints(spec, host) {
 		// loop init's own folder is a tmpfs; nothing is made on the host for it.
@@ -47,7 +56,7 @@ func Prepare(spec core.Spec, host sandbox.Host) (notice string, err error) {
 			return fail("make mountpoint", err)
 		}
 	}
-	return notice, nil
+	return notices, nil
 }
 
 func stateSource(spec core.Spec, target string) string {

@@ -13,6 +13,8 @@ import (
 
 const (
 	mcpFile = "mcp.json"
+	// dockerFile is the name that the Docker CLI looks for in DOCKER_CONFIG.
+	dockerFile = "config.json"
 	// demoKey is what the CLI is given where no real key exists: it insists on
 	// having one, and the scripted model or a local one does not look at it.
 	demoKey = "loop-no-key"
@@ -92,6 +94,9 @@ func environ(l Launch, run core.Run) []core.EnvVar {
 	case relayed || l.BaseURL != "":
 		put("ANTHROPIC_API_KEY", demoKey, false) // a model of one's own without a key
 	}
+	if l.DockerConfig != nil {
+		put("DOCKER_CONFIG", path.Join(wire.RunsDir, string(run.SpawnID)), false)
+	}
 	for _, e := range l.Env {
 		set[e.Name] = e
 	}
@@ -101,6 +106,15 @@ func environ(l Launch, run core.Run) []core.EnvVar {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
+}
+
+// files are put into the spawn's own folder.
+func files(l Launch, mcp []byte) []core.SpawnFile {
+	list := []core.SpawnFile{{Name: mcpFile, Data: mcp}}
+	if l.DockerConfig != nil {
+		list = append(list, core.SpawnFile{Name: dockerFile, Data: l.DockerConfig})
+	}
+	return list
 }
 
 // mcpConfig is the CLI's MCP configuration: the built-in server unless the

@@ -141,6 +141,22 @@ func TestDemoGetsNoRealKey(t *testing.T) {
 	}
 }
 
+// TestDockerConfigIsBesideTheRunsFiles, and only there: it may hold a login.
+func TestDockerConfigIsBesideTheRunsFiles(t *testing.T) {
+	run := core.Run{ID: "r", SpawnID: "s1"}
+	l := Launch{DockerConfig: []byte(`{"proxies":{}}`)}
+	list := files(l, []byte("{}"))
+	if len(list) != 2 || list[0].Name != mcpFile || list[1].Name != "config.json" || string(list[1].Data) != `{"proxies":{}}` {
+		t.Errorf("%+v", list)
+	}
+	if env := fmt.Sprint(environ(l, run)); !strings.Contains(env, "{DOCKER_CONFIG /run/loop/runs/s1 ") || strings.Contains(env, "proxies") {
+		t.Errorf("environment %s", env)
+	}
+	if env := fmt.Sprint(environ(Launch{}, run)); len(files(Launch{}, nil)) != 1 || strings.Contains(env, "DOCKER_CONFIG") {
+		t.Errorf("without one: %s", env)
+	}
+}
+
 func TestSessionIsResumedUnlessProvenAbsent(t *testing.T) {
 	for _, tc := range []struct{ exists, known, resume bool }{{true, true, true}, {false, false, true}, {false, true, false}} {
 		inBubble(t, func(t *testing.T) {

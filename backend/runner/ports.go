@@ -103,10 +103,13 @@ type Launch struct {
 	// replaces it.
 	MCPServers map[string]MCPServer
 	// APIURL is where the built-in server calls Loop; empty is the relay.
-	APIURL    string
-	Timeout   time.Duration // of the whole run; 0 is Options.Timeout
-	KeepAlive time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
-	Retry     Retry
+	APIURL string
+	// DockerConfig is the Docker CLI's config.json for the agent, put beside the
+	// run's own files; nil leaves the agent the one in its home.
+	DockerConfig []byte
+	Timeout      time.Duration // of the whole run; 0 is Options.Timeout
+	KeepAlive    time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
+	Retry        Retry
 }
 
 // Retry bounds what is tried again inside one run. Zero values take the

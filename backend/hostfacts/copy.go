@@ -1,0 +1,145 @@
+package hostfacts
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// MaxCopySize bounds one file that is copied into containers. The home is no
+// place for large data: each channel would have its own.
+const MaxCopySize = 16 << 20
+
+// copyInto puts a copy into the state folder that its target lies in, and says
+// why it could not. The folder is written by agents: nothing in it is followed.
+func copyInto(spec core.Spec, c core.FileCopy) (reason string) {
+	home := spec.Agent.Home
+	below, folder := home+"/", home
+	if strings.HasPrefix(c.Target, home+"/.claude/") {
+		below, folder = home+"/.claude/", home+"/.claude"
+	}
+	rel, ok := strings.CutPrefix(c.Target, below)
+	if !ok {
+		return "its place is not below the home directory"
+	}
+	data, mode, err := readOrdinary(c.Source)
+	if err != nil {
+		return copyReason(err)
+	}
+	root, err := os.OpenRoot(stateSource(spec, folder))
+	if err != nil {
+		return copyReason(err)
+	}
+	defer root.Close()
+	if err := putFile(root, rel, data, mode); err != nil {
+		return copyReason(err)
+	}
+	return ""
+}
+
+var (
+	errNotOrdinary = errors.New("it is not an ordinary file")
+	errTooLarge    = fmt.Errorf("it is larger than %d MiB", MaxCopySize>>20)
+	errInTheWay    = errors.New("a link or a folder that an agent may have made is in its place")
+)
+
+func copyReason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "it does not exist any more"
+	}
+	return reason(err)
+}
+
+// readOrdinary reads a file that is what it was when it was looked at: no link,
+// no pipe, no device. The owner's permissions go along; nobody else gets any.
+func readOrdinary(name string) ([]byte, fs.FileMode, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, 0, errNotOrdinary
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|noWait|noFollow, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() || !os.SameFile(seen, info) {
+		return nil, 0, errNotOrdinary
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxCopySize+1))
+	if err == nil && len(data) > MaxCopySize {
+		err = errTooLarge
+	}
+	return data, info.Mode().Perm()&0o700 | 0o600, err
+}
+
+// putFile writes rel below root, making its folders. A file that is right
+// already keeps its inode, and one that is replaced is never seen half.
+func putFile(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
+	dir, name := path.Split(rel)
+	at := ""
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		at = path.Join(at, part)
+		info, err := root.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = root.Mkdir(at, 0o700)
+		case err == nil && !info.IsDir():
+			err = errInTheWay
+		}
+		if err != nil {
+			return err
+		}
+	}
+	info, err := root.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errInTheWay
+	case info.Mode().IsRegular() && info.Mode().Perm() == mode && info.Size() == int64(len(data)) && holds(root, rel, data):
+		return nil
+	}
+	tmp := path.Join(at, "."+name+"."+strings.ToLower(rand.Text()))
+	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = root.Rename(tmp, rel) // takes the place of a link, and does not follow it
+	}
+	if err != nil {
+		_ = root.Remove(tmp) // the error that matters is the one before
+	}
+	return err
+}
+
+func holds(root *os.Root, rel string, data []byte) bool {
+	f, err := root.OpenFile(rel, os.O_RDONLY|noWait|noFollow, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	old, err := io.ReadAll(io.LimitReader(f, int64(len(data))+1))
+	return err == nil && bytes.Equal(old, data)
+}
