@@ -209,7 +209,7 @@ func (d *Daemon) assembleBound() {
 	cfg := d.config.Current().Config
 	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
-		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, BaseURL: cfg.AnthropicBaseURL, ExtraCA: cfg.ExtraCAFiles,
+		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, BaseURL: cfg.AnthropicBaseURL, ExtraCA: cfg.ExtraCAFiles, CheckCA: imagebuild.CheckCAFile,
 		Credential: func() (string, string) {
 			kind, secret, err := d.keys.choose(d.ctx, d.config.Current().Config)
 			if err != nil {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,6 +27,9 @@ func openLog(path, level, format string) (*slog.Logger, io.Closer, error) {
 		if err := os.Rename(path, path+".old"); err != nil {
 			return fail(err)
 		}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeCharDevice == 0 {
+		return fail(errors.New("it is neither a file nor a terminal")) // opening a named pipe would wait for a reader
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -21,6 +21,7 @@ func parts(t *testing.T) Parts {
 		Trial:  func(context.Context) (Trial, error) { return Trial{Started: time.Second}, nil },
 		Home:   t.TempDir(), OS: "linux", Getenv: func(string) string { return "" },
 		Credential: func() (string, string) { return "", "" }, Problems: func() []string { return nil },
+		CheckCA: func(string) error { return nil },
 	}
 }
 
@@ -62,13 +63,14 @@ func TestCredentialsAreTried(t *testing.T) {
 	var header http.Header
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header = r.Header
+		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
 	}))
 	defer srv.Close()
 	p := parts(t)
 	p.BaseURL = srv.URL
 	p.Credential = func() (string, string) { return "anthropic_api_key", "canary" }
-	for code, want := range map[int]State{200: OK, 401: Fail, 403: Fail, 503: Warn, 404: OK} {
+	for code, want := range map[int]State{200: OK, 401: Fail, 403: Fail, 503: Warn, 404: Warn, 302: Warn, 429: Warn} {
 		status = code
 		r := Doctor{Probes(p)}.Check(t.Context())
 		if got := states(r)["credentials"]; got != want {
@@ -104,13 +106,15 @@ func TestDiskIsWritten(t *testing.T) {
 
 func TestCertificatesAreRead(t *testing.T) {
 	p := parts(t)
-	bad := filepath.Join(p.Home, "ca.pem")
-	if err := os.WriteFile(bad, []byte("no"), 0o600); err != nil {
-		t.Fatal(err)
+	p.CheckCA = func(path string) error {
+		if path == "bad.pem" {
+			return errors.New("it holds no certificate")
+		}
+		return nil
 	}
-	for _, path := range []string{bad, bad + ".missing"} {
+	for path, want := range map[string]State{"bad.pem": Fail, "good.pem": OK} {
 		p.ExtraCA = []string{path}
-		if got := states(Doctor{Probes(p)}.Check(t.Context()))["ca"]; got != Fail {
+		if got := states(Doctor{Probes(p)}.Check(t.Context()))["ca"]; got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}

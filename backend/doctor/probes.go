@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"crypto/rand"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,7 +29,8 @@ type Parts struct {
 	Credential func() (kind, secret string)
 	BaseURL    string // of the model; empty is the public API
 	ExtraCA    []string
-	Problems   func() []string // of the configuration file, located
+	CheckCA    func(path string) error // why the image build would leave a file out
+	Problems   func() []string         // of the configuration file, located
 }
 
 // Trial is what starting a container and its link took.
@@ -140,12 +140,8 @@ func (p Parts) certificates(context.Context) (Check, error) {
 		return Check{Summary: "No extra CA files are configured; the system's are used."}, nil
 	}
 	for _, path := range p.ExtraCA {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be read.", path), "Correct extra_ca_files in the configuration.")
-		}
-		if !x509.NewCertPool().AppendCertsFromPEM(b) {
-			return Check{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("%s holds no PEM certificate.", path), "Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files.")
+		if err := p.CheckCA(path); err != nil {
+			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be used.", path), "Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files in the configuration.")
 		}
 	}
 	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(p.ExtraCA))}, nil
@@ -157,7 +153,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	kind, secret := p.Credential()
 	if kind == "" {
 		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
-			Remedy: "Paste an API key in the settings, or put anthropic_api_key or claude_code_oauth_token into the configuration file."}, nil
+			Remedy: "Paste an API key in the settings, or run “loop auth login”."}, nil
 	}
 	base := p.BaseURL
 	if base == "" {
@@ -190,8 +186,10 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode), "Paste a valid one in the settings.")
-	case res.StatusCode >= 500:
-		return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d; the key could not be checked.", req.URL.Host, res.StatusCode)}, nil
+	case res.StatusCode != http.StatusOK:
+		// A gateway without a list of models, a redirect, an overloaded service.
+		return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes the %s is not known.", req.URL.Host, res.StatusCode, words(kind)),
+			Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
 	}
 	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
 }

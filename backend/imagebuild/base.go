@@ -75,7 +75,11 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 		rep.progress(0.02 + min(float64(n)/400, 1)*(shareBase-0.03))
 	})
 	if err != nil && ctx.Err() != nil {
-		return core.Fail(core.CodeInternal, fmt.Errorf("no answer from the registry in %s", pullPatience), "The base image could not be pulled.", "")
+		why := fmt.Errorf("no answer from the registry in %s", pullPatience)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			why = fmt.Errorf("it was not there after %s", pullTimeout)
+		}
+		return core.Fail(core.CodeInternal, why, "The base image could not be pulled.", "")
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +76,23 @@ func collectCerts(paths []string) (certs map[string][]byte, notes []string) {
 	return certs, notes
 }
 
+// CheckCAFile says why the build would leave a certificate file out; nil when
+// it would not.
+func CheckCAFile(p string) error {
+	_, notes := collectCerts([]string{p})
+	if len(notes) > 0 {
+		return errors.New(notes[0])
+	}
+	return nil
+}
+
 func readCAFile(p string) ([]byte, error) {
+	// Opening a named pipe would wait for its other end, and a device may have no end.
+	if info, err := os.Stat(p); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not an ordinary file")
+	}
 	f, err := os.Open(filepath.Clean(p))
 	if err != nil {
 		return nil, err

@@ -121,6 +121,7 @@ type build struct {
 	done    chan struct{}
 	err     error // valid once done is closed
 	waiters int   // callers who want it; with the last one gone it is cancelled
+	ending  bool  // cancelled: nobody joins it any more
 }
 
 // New returns a service; it starts nothing.
@@ -235,11 +236,22 @@ func (s *Service) Ensure(ctx context.Context) error {
 	return err
 }
 
-// Build builds the image, or waits for the build that is under way. When ctx of
-// every caller has ended, so does the build. Errors are core.Failure with
+// Build builds the image, or waits for the build that is under way; one that was
+// cancelled is waited for and followed by another. When ctx of every caller has
+// ended, so does the build. Errors are core.Failure with
 // CodeImageBuild, CodeCancelled, CodeDiskFull or one of the engine's.
 func (s *Service) Build(ctx context.Context) error {
 	s.mu.Lock()
+	for s.build != nil && s.build.ending {
+		old := s.build.done
+		s.mu.Unlock()
+		select {
+		case <-old:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		s.mu.Lock()
+	}
 	if s.closed {
 		s.mu.Unlock()
 		return cancelledFailure()
@@ -268,6 +280,7 @@ func (s *Service) Build(ctx context.Context) error {
 	s.mu.Lock()
 	b.waiters--
 	if b.waiters == 0 {
+		b.ending = true
 		b.cancel(ctx.Err())
 	}
 	s.mu.Unlock()
@@ -287,6 +300,9 @@ func (s *Service) Building() bool {
 func (s *Service) Cancel() {
 	s.mu.Lock()
 	b := s.build
+	if b != nil {
+		b.ending = true
+	}
 	s.mu.Unlock()
 	if b != nil {
 		b.cancel(errCancelled)

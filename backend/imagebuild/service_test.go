@@ -337,6 +337,53 @@ func TestCancelLeavesNoTag(t *testing.T) {
 	}
 }
 
+// TestBuildAfterACancelledOne: who asks while a cancelled build clears up gets a
+// build of their own, not the other's end.
+func TestBuildAfterACancelledOne(t *testing.T) {
+	for name, end := range map[string]func(r *rig, cancel func()){
+		"by the person":          func(r *rig, _ func()) { go r.s.Cancel() },
+		"with the last who wait": func(_ *rig, cancel func()) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Options{}, "docker")
+			begun, ended, clear := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			first := true
+			r.cli = func(ctx context.Context, c Command) error {
+				if isTrial(c) || !first {
+					return r.goodBuild(ctx, c)
+				}
+				first = false
+				close(begun)
+				<-ctx.Done()
+				close(ended)
+				<-clear // removes what it made
+				return ctx.Err()
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			one, two := make(chan error, 1), make(chan error, 1)
+			go func() { one <- r.s.Build(ctx) }()
+			<-begun
+			end(r, cancel)
+			<-ended
+			go func() { two <- r.s.Ensure(t.Context()) }()
+			select {
+			case err := <-two:
+				t.Errorf("ended with the other: %v", err)
+			case <-time.After(20 * time.Millisecond):
+			}
+			close(clear)
+			if err := <-one; !errors.Is(err, errCancelled) && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			if err := <-two; err != nil {
+				t.Errorf("no build of its own: %v", err)
+			}
+			r.wantState(core.ImageReady)
+		})
+	}
+}
+
 func TestGuestVolume(t *testing.T) {
 	r := newRig(t, Options{})
 	ctx := t.Context()

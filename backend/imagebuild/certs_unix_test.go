@@ -1,0 +1,24 @@
+//go:build unix
+
+package imagebuild
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestOddCAFilesAreLeftOut: opening the pipe would wait for ever, reading the
+// device would never end.
+func TestOddCAFilesAreLeftOut(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "ca.pem")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{pipe, "/dev/zero", t.TempDir()} {
+		if err := CheckCAFile(p); err == nil || !strings.Contains(err.Error(), "ordinary file") {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+}
