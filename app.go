@@ -29,11 +29,11 @@ import (
 type App struct {
 	daemon *daemon.Daemon
 
-	mu  sync.Mutex
-	ctx context.Context // Wails' own, valid between OnStartup and OnShutdown
+	mu     sync.Mutex      // guards ctx and cancel
+	ctx    context.Context // Wails' own, valid between OnStartup and OnShutdown
+	cancel func()          // ends the window's events
 
 	events sync.WaitGroup
-	cancel func()
 	failed error // why startup gave up
 }
 
@@ -111,7 +111,17 @@ func (a *App) startup(ctx context.Context) {
 		runtime.Quit(ctx)
 		return
 	}
+	if a.daemon.Closing() { // asked to end before there was a window to close
+		runtime.Quit(ctx)
+		return
+	}
 	batches, cancel := a.daemon.SubscribeEvents()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ctx == nil { // shut down meanwhile
+		cancel()
+		return
+	}
 	a.cancel = cancel
 	a.events.Go(func() {
 		for batch := range batches {
@@ -123,9 +133,10 @@ func (a *App) startup(ctx context.Context) {
 func (a *App) shutdown(context.Context) {
 	a.mu.Lock()
 	a.ctx = nil
+	cancel := a.cancel
 	a.mu.Unlock()
-	if a.cancel != nil {
-		a.cancel()
+	if cancel != nil {
+		cancel()
 	}
 	a.events.Wait()
 }

@@ -44,6 +44,12 @@ func CheckDir(dir, home string) (string, error) {
 	if !info.IsDir() {
 		return fail(nil, fmt.Sprintf("%q is a file.", abs), "Choose the folder it is in.")
 	}
+	// Seeing that it is there takes no right on the folder itself; working in it does.
+	d, err := os.Open(real)
+	if err != nil {
+		return fail(err, fmt.Sprintf("You may not open %q.", abs), "Choose a folder that belongs to you.")
+	}
+	_ = d.Close()
 	if filepath.Dir(real) == real {
 		return fail(nil, "The whole file system cannot be a project.", "Choose the folder of one project.")
 	}

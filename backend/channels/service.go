@@ -86,6 +86,7 @@ type Service struct {
 	// while runs end or git works.
 	tree   sync.Mutex
 	going  map[core.ChannelID]bool
+	adding sync.Mutex      // held from looking for a folder's channel to making it: there is one
 	making map[string]bool // folders of worktrees
 }
 
@@ -148,6 +149,8 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
 	list, err := s.opts.Store.Channels(ctx)
 	if err != nil {
 		return View{}, fmt.Errorf("list channels: %w", err)
@@ -172,6 +175,8 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 // Demo returns the channel that needs no key: the real CLI on a scripted
 // model, in a directory of Loop's own.
 func (s *Service) Demo(ctx context.Context) (View, error) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
 	list, err := s.opts.Store.Channels(ctx)
 	if err != nil {
 		return View{}, fmt.Errorf("list channels: %w", err)

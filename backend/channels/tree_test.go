@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -302,4 +304,86 @@ func FuzzSearch(f *testing.F) {
 			t.Error(n)
 		}
 	})
+}
+
+// TestOneChannelForAFolder: two windows that choose a folder, or the demo, at the
+// same time get the same channel.
+func TestOneChannelForAFolder(t *testing.T) {
+	for name, make := range map[string]func(w *world) (View, error){
+		"folder": func(w *world) (View, error) { return w.s.Add(t.Context(), w.dir, "") },
+		"demo":   func(w *world) (View, error) { return w.s.Demo(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			// The first does not store before the second has looked, if it can.
+			looked := newGate(2)
+			w.onCall["AddChannel"] = func(string) { looked.pass() }
+			var wg sync.WaitGroup
+			got := [2]View{}
+			for i := range got {
+				wg.Go(func() {
+					var err error
+					if got[i], err = make(w); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if got[0].ID != got[1].ID || len(w.list) != 1 {
+				t.Errorf("%d channels", len(w.list))
+			}
+		})
+	}
+}
+
+// gate lets callers on together, or alone when no other comes.
+type gate struct {
+	all  chan struct{}
+	left atomic.Int32
+}
+
+func newGate(n int32) *gate {
+	g := &gate{all: make(chan struct{})}
+	g.left.Store(n)
+	return g
+}
+
+func (g *gate) pass() {
+	if g.left.Add(-1) == 0 {
+		close(g.all)
+	}
+	select {
+	case <-g.all:
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+func TestFolders(t *testing.T) {
+	w := newWorld(t)
+	odd := filepath.Join(w.dir, "a b'c\"d\nü")
+	closed := filepath.Join(w.dir, "closed")
+	for _, d := range []string{odd, closed} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, ok := range map[string]bool{odd: true, "": false, " ": false, "a\x00b": false, "/": false, w.home: false, filepath.Dir(w.home): false,
+		filepath.Join(w.dir, "gone"): false, filepath.Join(w.dir, "file"): false} {
+		_, err := CheckDir(dir, w.home)
+		if f := core.AsFailure(err); (err == nil) != ok || !ok && (f.Code != core.CodeDir || f.Remedy == "") {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	if os.Getuid() == 0 {
+		return // whom no mode keeps out
+	}
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CheckDir(closed, w.home); core.AsFailure(err).Code != core.CodeDir {
+		t.Errorf("a folder that may not be opened: %v", err)
+	}
 }

@@ -128,7 +128,7 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (core.Contain
 		f.Labels = r.Config.Labels
 	}
 	if st := r.State; st != nil {
-		f.Running, f.ExitCode, f.OOMKilled, f.Error = st.Running, st.ExitCode, st.OOMKilled, st.Error
+		f.Running, f.Paused, f.ExitCode, f.OOMKilled, f.Error = st.Running, st.Paused, st.ExitCode, st.OOMKilled, st.Error
 		f.FinishedAt = parseTime(st.FinishedAt)
 	}
 	return f, nil
@@ -162,6 +162,7 @@ func (d *Docker) List(ctx context.Context, labels map[string]string) ([]core.Con
 		f := core.ContainerFacts{
 			ID: core.ContainerID(c.ID), Labels: c.Labels, ImageID: c.ImageID,
 			Running:  c.State == container.StateRunning || c.State == container.StatePaused || c.State == container.StateRestarting,
+			Paused:   c.State == container.StatePaused,
 			ExitCode: exitFromStatus(c.Status), CreatedAt: time.Unix(c.Created, 0),
 		}
 		if len(c.Names) > 0 {

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"loop/backend/core"
@@ -20,5 +22,22 @@ func TestMapErrorTime(t *testing.T) {
 	err = mapError("list containers", fmt.Errorf("get: %w", context.Canceled))
 	if _, ok := errors.AsType[*core.Failure](err); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("%#v", err)
+	}
+}
+
+// TestOutputWithoutALineEnd: a progress bar writes one line for as long as it
+// lives.
+func TestOutputWithoutALineEnd(t *testing.T) {
+	var in bytes.Buffer
+	for range 1000 {
+		in.WriteString(`{"stream":"` + strings.Repeat("#", 1000) + `\r"}` + "\n")
+	}
+	in.WriteString(`{"stream":"end\n"}`)
+	var total, longest int
+	if _, err := readMessages(&in, func(l string) { total += len(l); longest = max(longest, len(l)) }); err != nil {
+		t.Fatal(err)
+	}
+	if longest > 2*maxPartial || total < 1000_000 {
+		t.Errorf("%d bytes, the longest line %d", total, longest)
 	}
 }

@@ -260,7 +260,7 @@ func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
 
 // ended records that PID 1 is gone. The lock is held.
 func (f *Fake) ended(b *fakeBox, code int) {
-	b.facts.Running, b.facts.ExitCode, b.facts.FinishedAt = false, code, f.now()
+	b.facts.Running, b.facts.Paused, b.facts.ExitCode, b.facts.FinishedAt = false, false, code, f.now()
 	b.stop()
 	close(b.done)
 	f.emit(core.ContainerDied, b)

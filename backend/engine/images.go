@@ -18,8 +18,12 @@ import (
 	"loop/backend/core"
 )
 
-// maxProgressLine bounds one message of a pull, import or build.
-const maxProgressLine = 1 << 20
+const (
+	// maxProgressLine bounds one message of a pull, import or build.
+	maxProgressLine = 1 << 20
+	// maxPartial bounds what is kept of a line of output that does not end.
+	maxPartial = 64 << 10
+)
 
 // ImageInspect returns an image's id and labels; core.ErrNoImage when the engine
 // does not have it.
@@ -174,6 +178,10 @@ func readMessages(r io.Reader, progress func(string)) (id string, err error) {
 				partial.Reset()
 				partial.WriteString(rest)
 				say(line)
+			}
+			if partial.Len() > maxPartial { // a progress bar that only ever returns to the line's start
+				say(partial.String())
+				partial.Reset()
 			}
 		}
 		if m.Status != "" {

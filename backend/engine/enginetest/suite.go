@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ type Engine interface {
 	Start(ctx context.Context, id core.ContainerID) error
 	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
 	Kill(ctx context.Context, id core.ContainerID) error
+	Pause(ctx context.Context, id core.ContainerID) error
+	Unpause(ctx context.Context, id core.ContainerID) error
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
 	Wait(ctx context.Context, id core.ContainerID) (int, error)
 	Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
@@ -53,7 +56,7 @@ const limit = 60 * time.Second
 func Run(t *testing.T, e Engine, image string) {
 	s := &suite{e: e, image: image, mark: core.NewID()}
 	for name, fn := range map[string]func(*testing.T, context.Context){
-		"status": s.status, "lifecycle": s.lifecycle, "stop": s.stop, "kill": s.kill, "remove": s.remove,
+		"status": s.status, "lifecycle": s.lifecycle, "stop": s.stop, "kill": s.kill, "pause": s.pause, "remove": s.remove,
 		"absent": s.absent, "create errors": s.createErrors, "list by label": s.listByLabel, "logs": s.logs,
 		"exec": s.exec, "exec needs a running container": s.execNotRunning, "exec ends with the container": s.execDies,
 		"events": s.events, "images": s.images, "volumes": s.volumes, "cancelled": s.cancelled,
@@ -176,6 +179,35 @@ func (s *suite) kill(t *testing.T, ctx context.Context) {
 		t.Fatalf("exit code %d, want 137", code)
 	}
 	wantIs(t, s.e.Kill(ctx, id), core.ErrNotRunning)
+}
+
+func (s *suite) pause(t *testing.T, ctx context.Context) {
+	id := s.started(t, ctx, forever)
+	paused := func(want bool) {
+		t.Helper()
+		f, err := s.e.Inspect(ctx, id)
+		must(t, err)
+		list, err := s.e.List(ctx, map[string]string{"loop-suite": s.mark})
+		must(t, err)
+		i := slices.IndexFunc(list, func(f core.ContainerFacts) bool { return f.ID == id })
+		if i < 0 || f.Paused != want || list[i].Paused != want || f.Running != true || list[i].Running != true {
+			t.Fatalf("want paused %v: %+v, %+v", want, f, list)
+		}
+	}
+	paused(false)
+	must(t, s.e.Unpause(ctx, id)) // nothing to do: no error
+	must(t, s.e.Pause(ctx, id))
+	paused(true)
+	wantIs(t, s.e.Pause(ctx, id), core.ErrConflict)
+	must(t, s.e.Unpause(ctx, id))
+	paused(false)
+	must(t, s.e.Pause(ctx, id))
+	must(t, s.e.Stop(ctx, id, 5*time.Second)) // a stop reaches one that is held up
+	wantIs(t, s.e.Pause(ctx, id), core.ErrNotRunning)
+	must(t, s.e.Unpause(ctx, id))
+	absent := core.ContainerID(strings.Repeat("f", 64))
+	wantIs(t, s.e.Pause(ctx, absent), core.ErrNotFound)
+	wantIs(t, s.e.Unpause(ctx, absent), core.ErrNotFound)
 }
 
 func (s *suite) remove(t *testing.T, ctx context.Context) {
