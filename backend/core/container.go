@@ -55,6 +55,7 @@ type ContainerFacts struct {
 	Labels     map[string]string
 	ImageID    string
 	Running    bool
+	Paused     bool // running, and every process of it is held up
 	ExitCode   int
 	OOMKilled  bool
 	Error      string // the engine's own words, e.g. why it could not start
