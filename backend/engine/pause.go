@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// Pause stops every process of a running container where it is. One that is
+// not running gives core.ErrNotRunning, one that is paused already
+// core.ErrConflict, so that the caller knows whom it is not to wake.
+func (d *Docker) Pause(ctx context.Context, id core.ContainerID) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	return d.fail("pause the container", cli.ContainerPause(ctx, string(id)))
+}
+
+// Unpause lets a paused container go on; one that is not paused is left as it is.
+func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	err = cli.ContainerUnpause(ctx, string(id))
+	if err != nil && strings.Contains(err.Error(), "is not paused") {
+		return nil
+	}
+	if err = d.fail("unpause the container", err); errors.Is(err, core.ErrNotRunning) {
+		return nil // it ended meanwhile
+	}
+	return err
+}
+
+// Pause marks the container; what plays its PID 1 is not held up.
+func (f *Fake) Pause(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Pause"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	switch {
+	case err != nil:
+		return err
+	case !b.facts.Running:
+		return fmt.Errorf("pause the container: %w", core.ErrNotRunning)
+	case b.facts.Paused:
+		return fmt.Errorf("pause the container: %w", core.ErrConflict)
+	}
+	b.facts.Paused = true
+	return nil
+}
+
+// Unpause is Docker's.
+func (f *Fake) Unpause(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Unpause"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err == nil {
+		b.facts.Paused = false
+	}
+	return err
+}
