@@ -47,8 +47,12 @@ func (h *human) event(e core.Event) {
 		decode(e, h.image)
 	case core.EventActivity:
 		decode(e, func(a core.Activity) {
-			if a.Activity == "task_started" && a.Description != "" {
+			switch {
+			case a.Description == "":
+			case a.Activity == "task_started":
 				h.out.styledLine(dim, "· %s", oneLine(a.Description, maxLine))
+			case a.Activity == "api_retry" || a.Activity == "rate_limit": // else nothing would be seen for minutes
+				h.err.styledLine(amber, "%s", oneLine(a.Description, 3*maxLine))
 			}
 		})
 	}

@@ -245,3 +245,18 @@ func TestEscapeInjection(t *testing.T) {
 }
 
 const utf8Bad = '\uFFFD'
+
+// TestRunShowsRetries: while the model is out of reach a person sees why nothing
+// happens.
+func TestRunShowsRetries(t *testing.T) {
+	r := newRig(t)
+	r.fake.prompt = func(f *fake, req promptRequest) error {
+		f.publish(core.EventActivity, req.ClientID, true, core.Activity{Activity: "api_retry", Description: "The model answered with an error (502)."})
+		f.publish(core.EventActivity, req.ClientID, true, core.Activity{Activity: "requesting"})
+		return ends(core.RunDone, nil)(f, req)
+	}
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	r.wantIn("err", "The model answered with an error (502).\n")
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +134,14 @@ func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI,
 			args = append(args, "--secret", "id=gitconfig,src="+g)
 		}
 	}
+	env := slices.Clone(c.env)
 	for k, v := range o.Args {
+		if proxyName(k) {
+			// The value may hold a password, and every user can read a command line:
+			// the docker command takes it from its environment.
+			args, env = append(args, "--build-arg", k), append(env, k+"="+v)
+			continue
+		}
 		args = append(args, "--build-arg", k+"="+v)
 	}
 	for k, v := range o.Labels {
@@ -141,7 +149,7 @@ func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI,
 	}
 	p := kitProgress{stages: map[string][2]int{}}
 	err = s.ports.Run(ctx, Command{
-		Path: c.path, Args: append(args, filepath.Join(dir, "context")), Env: c.env,
+		Path: c.path, Args: append(args, filepath.Join(dir, "context")), Env: env,
 		Line: func(line string) {
 			rep.line(line)
 			rep.progress(shareProbe + p.line(line)*(shareBuild-shareProbe))

@@ -97,12 +97,16 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 	return nil
 }
 
+var proxyNames = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+func proxyName(name string) bool { return slices.Contains(proxyNames, name) }
+
 // proxyArgs passes the host's proxy settings on, under the names every builder
 // predefines (they are not recorded in the image). A proxy on this machine's
 // loopback cannot be reached from a build and is left out.
 func proxyArgs(getenv func(string) string) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
+	for _, name := range proxyNames {
 		v := getenv(name)
 		loopback := strings.Contains(v, "://127.") || strings.Contains(v, "://localhost") || strings.Contains(v, "://[::1]")
 		if v != "" && (strings.EqualFold(name, "NO_PROXY") || !loopback) {

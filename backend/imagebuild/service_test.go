@@ -337,6 +337,25 @@ func TestCancelLeavesNoTag(t *testing.T) {
 	}
 }
 
+// TestProxyPasswordIsOnNoCommandLine, which every user of the machine can read.
+func TestProxyPasswordIsOnNoCommandLine(t *testing.T) {
+	t.Setenv("HTTPS_PROXY", "http://me:canary@proxy.example:3128")
+	r := newRig(t, Options{}, "docker")
+	r.cli = r.goodBuild
+	if err := r.s.Build(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.commands {
+		if strings.Contains(strings.Join(c.Args, " "), "canary") {
+			t.Errorf("%q", c.Args)
+		}
+	}
+	last := r.commands[len(r.commands)-1]
+	if !slices.Contains(last.Args, "HTTPS_PROXY") || !slices.Contains(last.Env, "HTTPS_PROXY=http://me:canary@proxy.example:3128") {
+		t.Errorf("the build has no proxy: %q with %q", last.Args, last.Env)
+	}
+}
+
 // TestBuildAfterACancelledOne: who asks while a cancelled build clears up gets a
 // build of their own, not the other's end.
 func TestBuildAfterACancelledOne(t *testing.T) {
