@@ -39,6 +39,11 @@ func (p *plan) taken(target string) *planned {
 	return nil
 }
 
+// inVolume reports whether a container path lies in a volume of the settings.
+func (p *plan) inVolume(target string) bool {
+	return slices.ContainsFunc(p.mounts, func(o planned) bool { return o.Volume && inside(o.Target, target) })
+}
+
 func (p *plan) add(m planned, layer LayerName) {
 	p.mounts = append(p.mounts, m)
 	mode := "rw"
@@ -154,117 +159,6 @@ func (p *plan) workspace(w work, readOnly bool, from LayerName) error {
 	return nil
 }
 
-type parsedMount struct {
-	mountEntry
-	MountText
-}
-
-// configured admits the settings' mounts: a malformed one is an error, one
-// that may not or cannot be mounted is skipped with its reason.
-func (p *plan) configured(m merged, w work, workspace []planned) error {
-	var list []parsedMount
-	for _, e := range m.mounts {
-		t, err := ParseMount(e.text, p.host, w.dir)
-		if err != nil {
-			return core.Fail(core.CodeMount, fmt.Errorf("%s %q: %w", e.where(), e.text, err),
-				fmt.Sprintf("The mount %q (%s) is not valid: %v.", e.text, e.where(), err),
-				"Correct it in the settings; the form is host:container[:mode].")
-		}
-		if i := slices.IndexFunc(list, func(o parsedMount) bool { return o.Target == t.Target }); i >= 0 {
-			if list[i].layer == e.layer {
-				return core.Fail(core.CodeMount, nil,
-					fmt.Sprintf("The mounts %q and %q (%s and %s) have the same container path.", list[i].text, e.text, list[i].where(), e.where()),
-					"Keep one of them.")
-			}
-			list = slices.Delete(list, i, i+1)
-		}
-		list = append(list, parsedMount{e, t})
-	}
-	for _, c := range list {
-		if reason := checkTarget(c.Target, p.home); reason != "" {
-			p.skip(c.text, "Refused: "+reason+".")
-			continue
-		}
-		if slices.ContainsFunc(workspace, func(o planned) bool { return o.Target == c.Target }) {
-			p.skip(c.text, "The work directory is mounted there already.")
-			continue
-		}
-		if c.Volume {
-			p.volume(c)
-		} else {
-			p.hostMount(c, w)
-		}
-	}
-	return nil
-}
-
-func (p *plan) volume(c parsedMount) {
-	if reservedVolume(c.Source) {
-		p.skip(c.text, "Refused: volumes of this name belong to Loop.")
-		return
-	}
-	p.add(planned{Mount: core.Mount{Kind: core.MountVolume, Source: c.Source, Target: c.Target, Volume: true, ReadOnly: c.ReadOnly, NoCopy: c.NoCopy}}, c.layer)
-	if !c.ReadOnly {
-		p.chown = append(p.chown, c.Target)
-	}
-}
-
-func reservedVolume(name string) bool {
-	for _, prefix := range []string{GuestVolumePrefix, "loop-bind-", "loop-chrome-profile-"} {
-		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *plan) hostMount(c parsedMount, w work) {
-	s := p.host.style()
-	f := p.host.fact(c.Source)
-	v := p.host.checkSource(c.Source)
-	own := w.isDefault && s.within(w.dir, c.Source)
-	switch {
-	case v.refuse != "" && !own:
-		p.skip(c.text, "Refused: "+v.refuse+".")
-		return
-	case f.Kind == PathMissing:
-		p.skip(c.text, "The host path "+quote(c.Source)+" does not exist.")
-		return
-	case f.Kind == PathDenied:
-		p.skip(c.text, "The host path "+quote(c.Source)+" cannot be looked at: "+f.Error+".")
-		return
-	case f.Kind == PathSocket:
-		p.skip(c.text, "Refused: a socket of this computer would reach past the container.")
-		return
-	case f.Kind == PathOther:
-		p.skip(c.text, "Refused: it is neither a file nor a folder.")
-		return
-	}
-	m := core.Mount{Kind: core.MountExtra, Source: f.Target, Target: c.Target, ReadOnly: c.ReadOnly}
-	if v.credential {
-		m.Kind = core.MountCredential
-	}
-	if v.forceRO && !m.ReadOnly {
-		m.ReadOnly = true
-		why := "it belongs to the operating system"
-		if v.credential {
-			why = "it holds credentials"
-		}
-		p.ex.notice("The mount " + quote(c.text) + " is read-only inside, because " + why + ".")
-	}
-	if !m.ReadOnly && s.within(m.Source, p.host.resolved(p.host.LoopHome)) {
-		p.skip(c.text, "Refused: it contains Loop's own folder. It can be mounted read-only (:ro).")
-		return
-	}
-	if c.Relabel != "" {
-		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) + " has no effect: Loop does not change SELinux labels of host files.")
-	}
-	p.add(planned{Mount: m, written: c.Source}, c.layer)
-	if m.ReadOnly {
-		p.coverLoopHome(m)
-	}
-}
-
 // coverLoopHome hides LOOP_HOME below a read-only mount that contains it.
 func (p *plan) coverLoopHome(m core.Mount) {
 	rel, ok := p.host.style().rel(m.Source, p.host.resolved(p.host.LoopHome))
@@ -299,6 +193,9 @@ func (p *plan) gitExcludes(workspace []planned) {
 	}
 	if reason == "" {
 		reason = checkTarget(target, p.home)
+	}
+	if reason == "" && p.inVolume(target) {
+		reason = "it would lie inside a volume"
 	}
 	if reason != "" {
 		p.skip(file, "Refused (core.excludesFile of git): "+reason+".")
@@ -343,6 +240,10 @@ func (p *plan) extraDirs(m merged, w work, readOnly bool) {
 				p.skip(text, "Another mount has its path inside the container.")
 				continue
 			}
+			if p.inVolume(target) {
+				p.skip(text, "Refused: it would lie inside a volume.")
+				continue
+			}
 			p.add(p.project(core.MountWorkspace, dir, readOnly), from)
 		}
 		p.addDirs = append(p.addDirs, target)
@@ -377,7 +278,7 @@ func (p *plan) protectProjects(w work) {
 					continue
 				}
 				target := path.Join(m.Target, rel)
-				if p.taken(target) != nil {
+				if p.taken(target) != nil || p.inVolume(target) {
 					continue
 				}
 				p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: f.Target}, LayerBuiltin)

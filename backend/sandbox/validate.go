@@ -105,6 +105,8 @@ func (c *checker) mounts() {
 	guest, spool, workspace := false, false, false
 	for _, m := range c.spec.Mounts {
 		target(m.Target)
+		outer := outerMount(m, c.spec.Mounts)
+		c.must(outer == nil || !outer.Volume, "the mount at %q lies inside a volume", m.Target)
 		switch {
 		case m.Kind == core.MountSystem:
 			c.systemMount(m)

@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+
+	"loop/backend/core"
+)
+
+type parsedMount struct {
+	mountEntry
+	MountText
+}
+
+// configured admits the settings' mounts: a malformed one is an error, one
+// that may not or cannot be mounted is skipped with its reason.
+func (p *plan) configured(m merged, w work, workspace []planned) error {
+	var list []parsedMount
+	for _, e := range m.mounts {
+		t, err := ParseMount(e.text, p.host, w.dir)
+		if err != nil {
+			return core.Fail(core.CodeMount, fmt.Errorf("%s %q: %w", e.where(), e.text, err),
+				fmt.Sprintf("The mount %q (%s) is not valid: %v.", e.text, e.where(), err),
+				"Correct it in the settings; the form is host:container[:mode].")
+		}
+		if i := slices.IndexFunc(list, func(o parsedMount) bool { return o.Target == t.Target }); i >= 0 {
+			if list[i].layer == e.layer {
+				return core.Fail(core.CodeMount, nil,
+					fmt.Sprintf("The mounts %q and %q (%s and %s) have the same container path.", list[i].text, e.text, list[i].where(), e.where()),
+					"Keep one of them.")
+			}
+			list = slices.Delete(list, i, i+1)
+		}
+		list = append(list, parsedMount{e, t})
+	}
+	list = slices.DeleteFunc(list, func(c parsedMount) bool {
+		reason := p.refusal(c, workspace)
+		if reason != "" {
+			p.skip(c.text, reason)
+		}
+		return reason != ""
+	})
+	for _, c := range list {
+		switch {
+		case slices.ContainsFunc(list, func(o parsedMount) bool { return o.Volume && o.Target != c.Target && inside(o.Target, c.Target) }):
+			p.skip(c.text, "Refused: it would lie inside a volume.")
+		case c.Volume:
+			p.volume(c)
+		default:
+			p.hostMount(c, w)
+		}
+	}
+	return nil
+}
+
+// refusal says why a mount cannot land where it is to, or "". What an agent left
+// in a volume cannot be looked at from here, and a link there would move what is
+// mounted into it, so nothing is.
+func (p *plan) refusal(c parsedMount, workspace []planned) string {
+	if reason := checkTarget(c.Target, p.home); reason != "" {
+		return "Refused: " + reason + "."
+	}
+	if c.Volume && reservedVolume(c.Source) {
+		return "Refused: volumes of this name belong to Loop."
+	}
+	for _, o := range workspace {
+		switch {
+		case o.Target == c.Target:
+			return "The work directory is mounted there already."
+		case c.Volume && inside(c.Target, o.Target):
+			return "Refused: the work directory would lie inside the volume."
+		}
+	}
+	return ""
+}
+
+func (p *plan) volume(c parsedMount) {
+	p.add(planned{Mount: core.Mount{Kind: core.MountVolume, Source: c.Source, Target: c.Target, Volume: true, ReadOnly: c.ReadOnly, NoCopy: c.NoCopy}}, c.layer)
+	if !c.ReadOnly {
+		p.chown = append(p.chown, c.Target)
+	}
+}
+
+func reservedVolume(name string) bool {
+	for _, prefix := range []string{GuestVolumePrefix, "loop-bind-", "loop-chrome-profile-"} {
+		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plan) hostMount(c parsedMount, w work) {
+	s := p.host.style()
+	f := p.host.fact(c.Source)
+	v := p.host.checkSource(c.Source)
+	own := w.isDefault && s.within(w.dir, c.Source)
+	switch {
+	case v.refuse != "" && !own:
+		p.skip(c.text, "Refused: "+v.refuse+".")
+		return
+	case f.Kind == PathMissing:
+		p.skip(c.text, "The host path "+quote(c.Source)+" does not exist.")
+		return
+	case f.Kind == PathDenied:
+		p.skip(c.text, "The host path "+quote(c.Source)+" cannot be looked at: "+f.Error+".")
+		return
+	case f.Kind == PathSocket:
+		p.skip(c.text, "Refused: a socket of this computer would reach past the container.")
+		return
+	case f.Kind == PathOther:
+		p.skip(c.text, "Refused: it is neither a file nor a folder.")
+		return
+	}
+	m := core.Mount{Kind: core.MountExtra, Source: f.Target, Target: c.Target, ReadOnly: c.ReadOnly}
+	if v.credential {
+		m.Kind = core.MountCredential
+	}
+	if v.forceRO && !m.ReadOnly {
+		m.ReadOnly = true
+		why := "it belongs to the operating system"
+		if v.credential {
+			why = "it holds credentials"
+		}
+		p.ex.notice("The mount " + quote(c.text) + " is read-only inside, because " + why + ".")
+	}
+	if !m.ReadOnly && s.within(m.Source, p.host.resolved(p.host.LoopHome)) {
+		p.skip(c.text, "Refused: it contains Loop's own folder. It can be mounted read-only (:ro).")
+		return
+	}
+	if c.Relabel != "" {
+		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) + " has no effect: Loop does not change SELinux labels of host files.")
+	}
+	p.add(planned{Mount: m, written: c.Source}, c.layer)
+	if m.ReadOnly {
+		p.coverLoopHome(m)
+	}
+}
