@@ -7,19 +7,25 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"loop/backend/core"
 )
 
 // CheckDir resolves what a person chose to an absolute, existing directory, or
 // says what is wrong with it. Links are resolved, so that two names of one
-// directory are one channel.
-func CheckDir(dir, home string) (string, error) {
+// directory are one channel. Whether an agent may be given it is for Options.Fit
+// to say.
+func CheckDir(dir string) (string, error) {
 	fail := func(err error, cause, remedy string) (string, error) {
 		return "", core.Fail(core.CodeDir, err, cause, remedy)
 	}
 	if strings.TrimSpace(dir) == "" {
 		return fail(nil, "No directory was given.", "Choose the folder of your project.")
+	}
+	if !utf8.ValidString(dir) || strings.ContainsRune(dir, utf8.RuneError) {
+		// As what a page or a command sent, which cannot name other bytes.
+		return fail(nil, fmt.Sprintf("The name of the folder %q is not UTF-8 text.", dir), "Rename the folder, then choose it again.")
 	}
 	if strings.ContainsRune(dir, 0) {
 		return fail(nil, "The path holds a NUL character.", "Choose the folder in the dialog instead of pasting it.")
@@ -50,19 +56,6 @@ func CheckDir(dir, home string) (string, error) {
 		return fail(err, fmt.Sprintf("You may not open %q.", abs), "Choose a folder that belongs to you.")
 	}
 	_ = d.Close()
-	if filepath.Dir(real) == real {
-		return fail(nil, "The whole file system cannot be a project.", "Choose the folder of one project.")
-	}
-	if user, err := os.UserHomeDir(); err == nil {
-		if h, err := filepath.EvalSymlinks(user); err == nil && h == real {
-			return fail(nil, "Your home folder cannot be a project: it holds your keys and Loop's own data.", "Choose a folder inside it.")
-		}
-	}
-	if home != "" {
-		if h, err := filepath.EvalSymlinks(home); err == nil && (real == h || inside(h, real)) {
-			return fail(nil, fmt.Sprintf("%q holds Loop's own data, which no agent may write.", abs), "Choose the folder of one project.")
-		}
-	}
 	return real, nil
 }
 

@@ -73,9 +73,12 @@ type Options struct {
 	Runs      Runs
 	Sessions  Sessions
 	Worktrees Worktrees
-	Home      string // Loop's own folder; the demo's directory and channel state live in it
-	Publish   func(...core.Event)
-	Now       func() time.Time
+	// Fit refuses a folder that no run could be given, before it has a channel;
+	// nil takes every folder.
+	Fit     func(ctx context.Context, dir string) error
+	Home    string // Loop's own folder; the demo's directory and channel state live in it
+	Publish func(...core.Event)
+	Now     func() time.Time
 }
 
 // Service is safe for use from any goroutine.
@@ -145,7 +148,7 @@ func view(ch core.Channel, a Activity) View {
 // Add returns the channel of a directory, making it if there is none. The
 // directory is checked as it is now; every run checks it again.
 func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
-	clean, err := CheckDir(dir, s.opts.Home)
+	clean, err := CheckDir(dir)
 	if err != nil {
 		return View{}, err
 	}
@@ -160,6 +163,11 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 		// would not know its conversation.
 		if ch.Dir == clean && (ch.Kind == core.KindProject || ch.Kind == core.KindWorktree) {
 			return s.Get(ctx, ch.ID)
+		}
+	}
+	if s.opts.Fit != nil {
+		if err := s.opts.Fit(ctx, clean); err != nil {
+			return View{}, err
 		}
 	}
 	if strings.TrimSpace(name) == "" {

@@ -370,9 +370,9 @@ func TestFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for dir, ok := range map[string]bool{odd: true, "": false, " ": false, "a\x00b": false, "/": false, w.home: false, filepath.Dir(w.home): false,
+	for dir, ok := range map[string]bool{odd: true, "": false, " ": false, "a\x00b": false, "a\xffb": false, "a\ufffdb": false,
 		filepath.Join(w.dir, "gone"): false, filepath.Join(w.dir, "file"): false} {
-		_, err := CheckDir(dir, w.home)
+		_, err := CheckDir(dir)
 		if f := core.AsFailure(err); (err == nil) != ok || !ok && (f.Code != core.CodeDir || f.Remedy == "") {
 			t.Errorf("%q: %v", dir, err)
 		}
@@ -383,7 +383,25 @@ func TestFolders(t *testing.T) {
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CheckDir(closed, w.home); core.AsFailure(err).Code != core.CodeDir {
+	if _, err := CheckDir(closed); core.AsFailure(err).Code != core.CodeDir {
 		t.Errorf("a folder that may not be opened: %v", err)
+	}
+}
+
+// TestUnfitFolder: what no run could be given gets no channel.
+func TestUnfitFolder(t *testing.T) {
+	w := newWorld(t)
+	unfit := core.Fail(core.CodeDir, nil, "Credentials are kept there.", "Choose another.")
+	w.s.opts.Fit = func(_ context.Context, dir string) error {
+		if dir == w.dir {
+			return unfit
+		}
+		return nil
+	}
+	if _, err := w.s.Add(t.Context(), w.dir, ""); !errors.Is(err, unfit) || len(w.list) != 0 {
+		t.Errorf("%v, %d channels", err, len(w.list))
+	}
+	if _, err := w.s.Add(t.Context(), t.TempDir(), ""); err != nil {
+		t.Error(err)
 	}
 }

@@ -114,7 +114,7 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 // adopt stores the channel of a worktree that is on the disk.
 func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, error) {
 	// An agent could have put a link there; git in the container followed it.
-	real, err := CheckDir(ch.Dir, s.opts.Home)
+	real, err := CheckDir(ch.Dir)
 	if err != nil {
 		return View{}, err
 	}

@@ -201,6 +201,8 @@ func projectDir(dir string, given bool) (string, error) {
 	}
 	info, err := os.Stat(abs)
 	switch {
+	case !utf8.ValidString(abs):
+		return "", core.Fail(core.CodeDir, nil, fmt.Sprintf("The name of the folder %q is not UTF-8 text.", abs), "Rename the folder.")
 	case errors.Is(err, os.ErrNotExist):
 		return "", core.Fail(core.CodeDir, nil, fmt.Sprintf("There is no folder %q.", abs), "Check the spelling, or make the folder first.")
 	case err != nil:

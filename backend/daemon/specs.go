@@ -126,7 +126,7 @@ const (
 // container resolves and validates; it changes nothing on the host.
 func (s specs) container(ctx context.Context, settings config.Effective, ch core.Channel, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
 	if ch.Kind != core.KindDemo { // the demo's directory is Loop's own
-		if _, err = channels.CheckDir(ch.Dir, s.home); err != nil {
+		if _, err = channels.CheckDir(ch.Dir); err != nil {
 			return
 		}
 	}
@@ -157,6 +157,16 @@ func (s specs) container(ctx context.Context, settings config.Effective, ch core
 	}
 	err = sandbox.Validate(spec, host)
 	return
+}
+
+// fit judges a folder as container will, before it has a channel.
+func (s specs) fit(ctx context.Context, dir string) error {
+	host, err := hostfacts.Gather(ctx, s.home)
+	if err != nil {
+		return err
+	}
+	host.Paths = hostfacts.Paths(sandbox.FitProbes(dir, host))
+	return sandbox.FitForWork(dir, host)
 }
 
 // suffix makes a container's name unique: three random bytes, as the original.

@@ -57,6 +57,19 @@ func realDir(t *testing.T) string {
 	return dir
 }
 
+// TestFit: a folder is judged when it is chosen as it would be by a run.
+func TestFit(t *testing.T) {
+	r := newSpecRig(t)
+	if err := r.fit(t.Context(), r.channel.Dir); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{"/", os.Getenv("HOME"), r.home, filepath.Dir(r.home)} {
+		if f := core.AsFailure(r.fit(t.Context(), dir)); f.Code != core.CodeDir || f.Remedy == "" {
+			t.Errorf("%s: %v", dir, f)
+		}
+	}
+}
+
 func TestResolveAssemblesTheContainer(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.ContainerImage, r.snap.Config.ContainerNetwork, r.snap.Config.ContainerMemoryMB = "mine:1", "none", 512

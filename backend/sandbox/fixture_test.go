@@ -21,6 +21,15 @@ func (t tree) fill(layers []Layer, sub Subject, h Host) Host {
 	return h
 }
 
+// fit is fill for FitForWork.
+func (t tree) fit(dir string, h Host) Host {
+	h.Paths = map[string]PathFact{}
+	for _, p := range FitProbes(dir, h) {
+		h.Paths[p] = t.look(h.style(), p)
+	}
+	return h
+}
+
 func (t tree) look(s pathStyle, p string) PathFact {
 	target := p
 	for range 8 {

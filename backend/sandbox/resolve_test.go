@@ -67,6 +67,7 @@ func TestWorkDir(t *testing.T) {
 			sub, h := subject(c.dir), linuxHost()
 			_, _, err := Resolve(nil, sub, fs.fill(nil, sub, h))
 			wantFailure(t, err, core.CodeDir, c.part)
+			wantFailure(t, FitForWork(c.dir, fs.fit(c.dir, h)), core.CodeDir, c.part)
 		})
 	}
 }

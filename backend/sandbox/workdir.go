@@ -32,15 +32,23 @@ func resolveWorkDir(sub Subject, host Host) (work, error) {
 	if dir == "" {
 		dir = def
 	}
-	if err := plainText(dir); err != nil {
-		return work{}, failDir(fmt.Sprintf("The folder %q cannot be used: %v.", dir, err), "Rename the folder, then choose it again.")
+	dir, err := plainDir(dir, s)
+	if err != nil {
+		return work{}, err
 	}
-	if !s.abs(dir) {
-		return work{}, failDir("The folder "+quote(dir)+" is not an absolute path.", "Choose the folder again.")
-	}
-	dir = s.clean(dir)
 	w := work{dir: dir, isDefault: ownWorkDir(sub, host, dir)}
 	return w, checkProjectDir("folder", dir, w.isDefault, host)
+}
+
+// plainDir is dir cleaned, if it is a path that can be written down.
+func plainDir(dir string, s pathStyle) (string, error) {
+	if err := plainText(dir); err != nil {
+		return "", failDir(fmt.Sprintf("The folder %q cannot be used: %v.", dir, err), "Rename the folder, then choose it again.")
+	}
+	if !s.abs(dir) {
+		return "", failDir("The folder "+quote(dir)+" is not an absolute path.", "Choose the folder again.")
+	}
+	return s.clean(dir), nil
 }
 
 // ownWorkDir reports whether dir is the default folder of the channel or of
