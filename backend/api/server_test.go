@@ -264,7 +264,7 @@ func TestRefusalsDoNotFillTheLog(t *testing.T) {
 		if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 || out.Len() > 1000 {
 			t.Errorf("%d lines, %d bytes", n, out.Len())
 		}
-		time.Sleep(refusalEvery)
+		<-time.After(refusalEvery)
 		l.log(log, r)
 		if !strings.Contains(out.String(), "more_before=999") {
 			t.Errorf("%s", out.String())
