@@ -126,6 +126,13 @@ func TestImage(t *testing.T) {
 	if code := r.run("image", "status", "--json"); code != exitOK || !json.Valid(r.out.Bytes()) {
 		t.Errorf("exit %d", code)
 	}
+	// An engine that does not answer is no answer.
+	r.fake.answers["System.ImageStatus"] = core.ImageStatus{State: core.ImageUnknown, Ref: "loop-agent:latest", Failure: core.Fail(core.CodeNoEngine, nil, "No engine.", "Start it.")}
+	for _, args := range [][]string{{"image", "status"}, {"image", "status", "--json"}} {
+		if code := r.run(args...); code != exitFailed || r.out.Len() == 0 {
+			t.Errorf("%q: exit %d", args, code)
+		}
+	}
 	if code := r.run("image", "nonsense"); code != exitUsage {
 		t.Errorf("exit %d", code)
 	}

@@ -43,13 +43,17 @@ func (a *app) imageStatus(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		a.printJSON(raw)
-		return nil
-	}
 	var s core.ImageStatus
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fmt.Errorf("decode image status: %w", err)
+	}
+	var unknown error // the question was not answered
+	if s.State == core.ImageUnknown {
+		unknown = exitError(exitFailed)
+	}
+	if asJSON {
+		a.printJSON(raw)
+		return unknown
 	}
 	word, ok := imageWords[s.State]
 	if !ok {
@@ -62,7 +66,7 @@ func (a *app) imageStatus(ctx context.Context, asJSON bool) error {
 	if s.Failure != nil {
 		a.err.failure(s.Failure)
 	}
-	return nil
+	return unknown
 }
 
 // imageBuild builds and shows steps and output. Ctrl-C cancels the build and
