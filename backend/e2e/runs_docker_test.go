@@ -144,7 +144,7 @@ func TestModelErrors(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newModel(t, "127.0.0.1:0")
 			m.fail = tc.fail
-			h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","envs":{"CLAUDE_CODE_MAX_RETRIES":"1"}}`, m.port))
+			h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","envs":{"CLAUDE_CODE_MAX_RETRIES":"1"},"claude_retry":{"max_attempts":2,"backoff_base_sec":1}}`, m.port))
 			r := h.runJSON("--dir", t.TempDir(), "Write the file")
 			if r.code != 1 {
 				t.Fatalf("exit %d\n%s\n%s", r.code, r.err, r.out)
