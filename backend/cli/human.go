@@ -51,7 +51,7 @@ func (h *human) event(e core.Event) {
 			case a.Description == "":
 			case a.Activity == "task_started":
 				h.out.styledLine(dim, "· %s", oneLine(a.Description, maxLine))
-			case a.Activity == "api_retry" || a.Activity == "rate_limit": // else nothing would be seen for minutes
+			case a.Activity == "api_retry": // else nothing would be seen for minutes
 				h.err.styledLine(amber, "%s", oneLine(a.Description, 3*maxLine))
 			}
 		})
