@@ -8,10 +8,17 @@ import (
 	"loop/backend/core"
 )
 
-// The original's limits on what one container may ask, applied to callbacks.
+// The original's limits on what one container may ask, applied to callbacks;
+// the last two are Loop's own.
 const (
 	perMinute = 60
 	perLife   = 500
+	// perLifeMade bounds the threads and worktrees of one container: each may
+	// become a container of its own.
+	perLifeMade = 20
+	// perPrompt bounds the runs that agents start because of one prompt of the
+	// person, however they are spread over channels and agents.
+	perPrompt = 200
 	// maxCallers bounds the table; the one that was quiet for longest goes.
 	maxCallers = 1000
 )
@@ -22,10 +29,16 @@ type limiter struct {
 
 	mu      sync.Mutex
 	callers map[core.ContainerID]*budget
+	prompts map[core.RunID]*budget
+}
+
+func newLimiter(now func() time.Time) limiter {
+	return limiter{now: now, callers: map[core.ContainerID]*budget{}, prompts: map[core.RunID]*budget{}}
 }
 
 type budget struct {
 	total   int
+	made    int
 	recent  int
 	since   time.Time // of recent
 	touched time.Time
@@ -36,13 +49,7 @@ func (l *limiter) take(id core.ContainerID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	b := l.callers[id]
-	if b == nil {
-		l.makeRoom()
-		b = &budget{since: now}
-		l.callers[id] = b
-	}
-	b.touched = now
+	b := entry(l.callers, id, now)
 	if d := now.Sub(b.since); d >= time.Minute || d < 0 { // also when the clock was put back
 		b.recent, b.since = 0, now
 	}
@@ -57,15 +64,48 @@ func (l *limiter) take(id core.ContainerID) error {
 	return nil
 }
 
-func (l *limiter) makeRoom() {
-	if len(l.callers) < maxCallers {
-		return
+// make counts one thread or worktree or refuses it.
+func (l *limiter) make(id core.ContainerID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := entry(l.callers, id, l.now())
+	if b.made >= perLifeMade {
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has opened %d threads, which is all of one run.", perLifeMade), "Go on with those.")
 	}
-	var oldest core.ContainerID
-	for id, b := range l.callers {
-		if o := l.callers[oldest]; o == nil || b.touched.Before(o.touched) {
-			oldest = id
+	b.made++
+	return nil
+}
+
+// start counts one run that an agent starts or refuses it. root is the run of
+// the person's prompt that it goes back to.
+func (l *limiter) start(root core.RunID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := entry(l.prompts, root, l.now())
+	if b.total >= perPrompt {
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have started %d runs because of one prompt.", perPrompt), "The person has to send the next prompt.")
+	}
+	b.total++
+	return nil
+}
+
+// entry finds a budget or makes one, in the place of the one that was quiet for
+// longest when there are too many.
+func entry[K comparable](table map[K]*budget, id K, now time.Time) *budget {
+	b := table[id]
+	if b == nil {
+		if len(table) >= maxCallers {
+			var oldest K
+			for other, o := range table {
+				if was := table[oldest]; was == nil || o.touched.Before(was.touched) {
+					oldest = other
+				}
+			}
+			delete(table, oldest)
 		}
+		b = &budget{since: now}
+		table[id] = b
 	}
-	delete(l.callers, oldest)
+	b.touched = now
+	return b
 }

@@ -29,6 +29,7 @@ type Member struct {
 	core.Channel
 	Status string
 	Live   bool // a run is under way or queued
+	Queued int  // prompts that wait
 }
 
 // Runs is the queue as callbacks need it.
@@ -63,7 +64,7 @@ const (
 	maxFound   = 50        // channels in one answer
 	maxShown   = 40        // queued prompts in one answer
 	maxExcerpt = 250       // runes of a queued prompt in a list; an answer has 64 KiB
-	// maxQueued bounds the prompts that agents may have waiting in one channel.
+	// maxQueued bounds the prompts that agents may have waiting in one project.
 	maxQueued = 30
 	// maxChain bounds agents that set each other to work: a run that an agent
 	// started, whose agent starts a run, and so on.
@@ -84,7 +85,7 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{o: o, limits: limiter{now: o.Now, callers: map[core.ContainerID]*budget{}}}
+	return &Service{o: o, limits: newLimiter(o.Now)}
 }
 
 var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.", "list_agents and search_channels show them.")
@@ -156,22 +157,15 @@ func (s *Service) QueueMessage(ctx context.Context, from core.Caller, m core.Gue
 }
 
 func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID, m core.GuestMessage) (core.Run, error) {
-	mine, err := s.mayStart(ctx, from)
+	mine, root, err := s.mayStart(ctx, from)
 	if err != nil {
 		return core.Run{}, err
 	}
-	waiting, err := s.o.Store.Queue(ctx, ch)
-	if err != nil {
-		return core.Run{}, fmt.Errorf("read queue: %w", err)
+	if err := s.room(ctx, from); err != nil {
+		return core.Run{}, err
 	}
-	n := 0
-	for _, r := range waiting {
-		if r.Trigger == "agent" {
-			n++
-		}
-	}
-	if n >= maxQueued {
-		return core.Run{}, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in that channel already.", n), "Wait until some of them have run.")
+	if err := s.limits.start(root); err != nil {
+		return core.Run{}, err
 	}
 	req := core.Run{ChannelID: ch, Prompt: m.Content, Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(from.RunID)}
 	if m.Interrupt {
@@ -182,36 +176,64 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	return s.o.Runs.Prompt(ctx, req)
 }
 
-// mayStart refuses an agent at the end of a chain, and returns its run.
-func (s *Service) mayStart(ctx context.Context, from core.Caller) (core.Run, error) {
-	mine, depth, err := s.chain(ctx, from)
+// room refuses a prompt when enough of agents wait in the project.
+func (s *Service) room(ctx context.Context, from core.Caller) error {
+	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range list {
+		if m.Queued == 0 {
+			continue
+		}
+		waiting, err := s.o.Store.Queue(ctx, m.ID)
+		if err != nil {
+			return fmt.Errorf("read queue: %w", err)
+		}
+		for _, r := range waiting {
+			if r.Trigger == "agent" {
+				n++
+			}
+		}
+	}
+	if n >= maxQueued {
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in this project already.", n), "Wait until some of them have run.")
+	}
+	return nil
+}
+
+// mayStart refuses an agent at the end of a chain, and returns its run and the
+// one at the chain's beginning.
+func (s *Service) mayStart(ctx context.Context, from core.Caller) (mine core.Run, root core.RunID, err error) {
+	mine, root, depth, err := s.chain(ctx, from)
 	if err == nil && depth >= maxChain {
 		err = core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth), "The person has to send the next prompt.")
 	}
-	return mine, err
+	return mine, root, err
 }
 
 // chain counts how many agents in a row led to the caller's run.
-func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, depth int, err error) {
-	id := from.RunID
-	for depth = 0; depth < maxChain && id != ""; depth++ {
-		run, err := s.o.Store.Run(ctx, id)
+func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, root core.RunID, depth int, err error) {
+	root = from.RunID
+	for depth = 0; depth < maxChain && root != ""; depth++ {
+		run, err := s.o.Store.Run(ctx, root)
 		if errors.Is(err, core.ErrNotFound) {
-			return mine, depth, nil // its channel is gone; the chain was no longer than this
+			return mine, root, depth, nil // its channel is gone; the chain was no longer than this
 		}
 		if err != nil {
-			return mine, 0, fmt.Errorf("read run: %w", err)
+			return mine, root, 0, fmt.Errorf("read run: %w", err)
 		}
-		if id == from.RunID {
+		if root == from.RunID {
 			mine = run
 		}
 		parent, ok := strings.CutPrefix(run.AuthorID, authorPrefix)
 		if !ok {
-			return mine, depth, nil
+			return mine, root, depth, nil
 		}
-		id = core.RunID(parent)
+		root = core.RunID(parent)
 	}
-	return mine, depth, nil
+	return mine, root, depth, nil
 }
 
 // Queued lists what waits in a channel.
@@ -304,14 +326,18 @@ func (s *Service) first(ctx context.Context, from core.Caller, message string) e
 	if _, err := s.enter(ctx, from, ""); err != nil {
 		return err
 	}
-	if message == "" {
-		return nil
+	if message != "" {
+		if err := checkText(message); err != nil {
+			return err
+		}
+		if _, _, err := s.mayStart(ctx, from); err != nil {
+			return err
+		}
+		if err := s.room(ctx, from); err != nil {
+			return err
+		}
 	}
-	if err := checkText(message); err != nil {
-		return err
-	}
-	_, err := s.mayStart(ctx, from)
-	return err
+	return s.limits.make(from.ContainerID)
 }
 
 func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID, message string) error {

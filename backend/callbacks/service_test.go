@@ -52,7 +52,9 @@ func (w *world) Within(_ context.Context, caller, id core.ChannelID) bool {
 	return in(caller) && in(id)
 }
 func (w *world) Members(context.Context, core.ChannelID) ([]Member, error) {
-	return w.members, w.failWith
+	list := slices.Clone(w.members)
+	list[0].Queued = len(w.queued)
+	return list, w.failWith
 }
 func (w *world) CreateThread(_ context.Context, parent core.ChannelID, t core.GuestThread) (core.ChannelInfo, error) {
 	w.ask("thread %s %s", parent, t.Name)
@@ -307,6 +309,45 @@ func TestAFullQueueTakesNoMoreOfAgents(t *testing.T) {
 	}
 	if _, err := w.service().QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestARunawayIsBounded: agents that branch out find an end in width, too.
+func TestARunawayIsBounded(t *testing.T) {
+	w := newWorld()
+	s, made := w.service(), 0
+	for range perLifeMade + 5 {
+		if _, err := s.CreateThread(t.Context(), me, core.GuestThread{Name: "n"}); err == nil {
+			made++
+		} else if code(err) != core.CodeTooMany {
+			t.Fatal(err)
+		}
+	}
+	if made != perLifeMade {
+		t.Errorf("one run made %d threads", made)
+	}
+	if _, err := s.CreateWorktree(t.Context(), me, core.GuestWorktree{Branch: "b"}); code(err) != core.CodeTooMany {
+		t.Errorf("and a worktree: %v", err)
+	}
+	// Many runs, which all go back to r; each has a container of its own.
+	started := 0
+	for i := range perPrompt + 20 {
+		id := core.RunID(fmt.Sprint("c", i))
+		w.runs[id] = core.Run{ID: id, AuthorID: "agent:r"}
+		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(id), RunID: id}, core.GuestMessage{Content: "x"})
+		if err == nil {
+			started++
+		} else if code(err) != core.CodeTooMany {
+			t.Fatal(err)
+		}
+		w.queued = nil // it has run
+	}
+	if started != perPrompt {
+		t.Errorf("%d runs because of one prompt", started)
+	}
+	w.runs["fresh"] = core.Run{ID: "fresh"}
+	if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: "fresh", RunID: "fresh"}, core.GuestMessage{Content: "x"}); err != nil {
+		t.Errorf("the person's next prompt: %v", err)
 	}
 }
 
