@@ -65,12 +65,16 @@ func (a *app) connect(ctx context.Context) (Core, error) {
 	defer deadline.Stop()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	patience := time.NewTimer(a.times.probe)
+	defer patience.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-deadline.C:
 			return nil, conflict
+		case <-patience.C:
+			a.err.line("Another Loop holds the folder and does not answer yet; waiting for it.")
 		case <-tick.C:
 			if r := a.running(ctx); r != nil {
 				return r, nil
