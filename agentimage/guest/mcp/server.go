@@ -90,13 +90,7 @@ func Main(ctx context.Context, args []string, version string) int {
 // New makes the server with its tools.
 func New(o Options) *sdk.Server {
 	if o.Client == nil {
-		// Without a proxy, whatever the agent's environment says: the address is
-		// this container's own or the host's, and the token is for nobody else.
-		o.Client = &http.Client{
-			Timeout:       callTimeout,
-			Transport:     &http.Transport{},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
+		o.Client = newClient()
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "loop", Version: o.Version}, nil)
 	t := tools{o, openLog(o.Log)}
@@ -107,6 +101,17 @@ func New(o Options) *sdk.Server {
 		InputSchema: map[string]any{"type": "object", "additionalProperties": true},
 	}, permissionPrompt)
 	return s
+}
+
+// newClient goes without a proxy, whatever the agent's environment says, and
+// where it was told only: the address is this container's own or the host's, and
+// the token is for nobody else.
+func newClient() *http.Client {
+	return &http.Client{
+		Timeout:       callTimeout,
+		Transport:     &http.Transport{},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 type tools struct {

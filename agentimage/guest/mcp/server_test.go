@@ -52,8 +52,8 @@ func TestParseFlags(t *testing.T) {
 func connect(t *testing.T, api http.HandlerFunc) *sdk.ClientSession {
 	t.Helper()
 	srv := httptest.NewServer(api)
-	client := srv.Client()
-	t.Cleanup(srv.Close)
+	client := newClient()
+	t.Cleanup(func() { client.CloseIdleConnections(); srv.Close() })
 	ours, theirs := sdk.NewInMemoryTransports()
 	ss, err := New(Options{Channel: "mine", URL: srv.URL + "/", Client: client, Version: "1"}).Connect(t.Context(), theirs, nil)
 	if err != nil {
@@ -178,5 +178,25 @@ func TestPermissionPrompt(t *testing.T) {
 		if out, bad := call(t, cs, "permission_prompt", json.RawMessage(args)); bad || out != want {
 			t.Errorf("%s gave %s", args, out)
 		}
+	}
+}
+
+// TestCallbacksUseNoProxy: a token is for Loop only, whatever the environment
+// says and wherever an answer points to.
+func TestCallbacksUseNoProxy(t *testing.T) {
+	elsewhere := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
+	defer other.Close()
+	t.Setenv("HTTP_PROXY", other.URL)
+	t.Setenv(tokenEnv, "capability")
+	cs := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
+	if out, bad := call(t, cs, "list_agents", map[string]any{}); !bad || !strings.Contains(out, "307") || elsewhere > 0 {
+		t.Errorf("%q, asked elsewhere %d times", out, elsewhere)
+	}
+	tr, ok := newClient().Transport.(*http.Transport)
+	if !ok || tr.Proxy != nil {
+		t.Error("the proxy of the environment is used")
 	}
 }
