@@ -60,6 +60,13 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // cue sets how the next turns are refused, counted from 1.
+// asked is how many turns were asked for since the last cue.
+func (s *scripted) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns
+}
+
 func (s *scripted) cue(refuse func(n int, body string, w http.ResponseWriter) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,17 +304,19 @@ func TestClaudeOtherFailure(t *testing.T) {
 	r := newReal(t)
 	r.api.cue(firstFew(1000, 400, "invalid_request_error", "messages: something is wrong with them"))
 	r.want(r.say("without a session"), core.RunFailed)
+	one := r.api.asked() // requests of one try: newer CLIs repeat some refusals by themselves
 	r.api.cue(nil)
 	r.say("remember the lighthouse")
-	r.api.cue(firstFew(1, 400, "invalid_request_error", "messages: something is wrong with them"))
+	r.api.cue(firstFew(one, 400, "invalid_request_error", "messages: something is wrong with them"))
 	r.want(r.say("go on"), core.RunDone, core.AttemptLatest)
 	r.api.cue(func(n int, _ string, w http.ResponseWriter) bool {
-		return apiError(w, 400, "invalid_request_error", fmt.Sprintf("messages: refusal %d", n))
+		return apiError(w, 400, "invalid_request_error", fmt.Sprintf("messages: refusal %d.", n))
 	})
 	run := r.say("and on")
 	r.want(run, core.RunFailed, core.AttemptLatest)
-	if f := run.Outcome.Failure; !strings.HasPrefix(f.Detail, "API Error: 400 messages: refusal 1") || !strings.Contains(f.Detail, "refusal 2") {
-		t.Errorf("%+v", f)
+	f := run.Outcome.Failure
+	if strings.Count(f.Detail, "API Error: 400 messages: refusal ") != 2 {
+		t.Errorf("both tries are not told: %s", f.Detail)
 	}
 }
 
@@ -538,12 +547,18 @@ func TestClaudeTodos(t *testing.T) {
 	run := r.run(core.Run{Prompt: "x", Script: "tasks"})
 	r.want(run, core.RunDone)
 	var last string
+	lacking := false
 	for _, e := range r.store.timeline(run.ID) {
-		if e.Type == core.EventTodos {
+		switch e.Type {
+		case core.EventTodos:
 			last = string(e.Data)
+		case core.EventToolResult:
+			lacking = lacking || strings.Contains(string(e.Data), "No such tool available: TaskCreate")
 		}
 	}
-	if strings.Count(last, `"status":"completed"`) != 3 {
-		t.Errorf("todos %s", last)
+	// Some versions of the CLI have no list of steps for a model they do not know;
+	// then none may be shown.
+	if want := 3; lacking && last != "" || !lacking && strings.Count(last, `"status":"completed"`) != want {
+		t.Errorf("todos %s, the CLI lacks the tool: %v", last, lacking)
 	}
 }

@@ -131,8 +131,9 @@ func TestCopiedTranscriptResumes(t *testing.T) {
 				t.Fatalf("the folder has another name: %v", err)
 			}
 
-			// In another directory the CLI does not find it, in the same state either.
-			if a := c.say(from, there, "Lost", "--resume", string(id)); !a.IsError || !strings.Contains(strings.Join(a.Errors, " "), "No conversation found") {
+			// Another state does not have it. (In the same state newer CLIs find it
+			// from any directory, older ones do not.)
+			if a := c.say(to, there, "Lost", "--resume", string(id)); !a.IsError || !strings.Contains(strings.Join(a.Errors, " "), "No conversation found") {
 				t.Errorf("resumed without a copy: %+v", a)
 			}
 			if err := c.s.Copy(t.Context(), from, to, here, there, id); err != nil {
