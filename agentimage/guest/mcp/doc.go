@@ -2,6 +2,6 @@
 
 // Package mcp is loop mcp: the MCP server that the agent CLI starts on its
 // stdin and stdout. Every tool is one HTTP callback to API_URL, which the relay
-// carries to the host; this process holds no token and decides nothing. Only
-// agentimage/guest (main) may import it.
+// carries to the host; where callbacks go over TCP, it shows the
+// container's token. It decides nothing. Only agentimage/guest (main) may import it.
 package mcp
