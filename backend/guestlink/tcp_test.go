@@ -316,3 +316,33 @@ func FuzzTCPBytes(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkCallback is one callback from request to answer, without what the
+// app does with it.
+func BenchmarkCallback(b *testing.B) {
+	r := newTCP(b, &quiet{})
+	token := r.Grant(b.Context(), core.Caller{ChannelID: "chan", RunID: "r1"}).Reveal()
+	c := &http.Client{Transport: &http.Transport{}}
+	defer c.CloseIdleConnections()
+	for b.Loop() {
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://"+r.Addr().String()+"/api/messages", strings.NewReader(`{"content":"hi"}`))
+		if err != nil {
+			b.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := c.Do(req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			b.Fatal(resp.Status)
+		}
+	}
+}
+
+// quiet takes messages and keeps none.
+type quiet struct{ guestlink.Callbacks }
+
+func (quiet) SendMessage(context.Context, core.Caller, core.ChannelID, string) error { return nil }
