@@ -203,7 +203,7 @@ func TestAgentsCallBack(t *testing.T) {
 			if thread.ParentID != ch || thread.Kind != core.KindThread {
 				t.Fatalf("%+v", list)
 			}
-			page = s.until(ch, "the thread's words", func(p timeline) bool {
+			s.until(ch, "the thread's words", func(p timeline) bool {
 				b, _ := json.Marshal(p.Events)
 				return strings.Contains(string(b), "[from Side] Do-nothing, the side is done.")
 			})

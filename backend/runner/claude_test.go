@@ -103,9 +103,8 @@ type real struct {
 	token bool // as a plan's account instead of an API key
 	model string
 
-	mu    sync.Mutex
-	bus   []core.Event
-	specs []core.Run
+	mu  sync.Mutex
+	bus []core.Event
 }
 
 func newReal(t *testing.T) *real {

@@ -50,14 +50,14 @@ func TestInterrupt(t *testing.T) {
 		defer r.quit()
 		ids := r.prompts("c", "slow", "later")
 		r.pass(time.Second)
-		run, err := r.s.Interrupt(context.Background(), core.Run{ID: "now", ChannelID: "c", Prompt: "now", Delay: time.Hour})
-		if err != nil {
+		if _, err := r.s.Interrupt(context.Background(), core.Run{ID: "now", ChannelID: "c", Prompt: "now", Delay: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		if s := r.get(ids[0]).State; s != core.RunCancelled {
 			t.Errorf("the run in the way is %s", s)
 		}
-		if run, err = r.s.Interrupt(context.Background(), core.Run{ID: "now", ChannelID: "c", Prompt: "now"}); err != nil {
+		run, err := r.s.Interrupt(context.Background(), core.Run{ID: "now", ChannelID: "c", Prompt: "now"})
+		if err != nil {
 			t.Errorf("the same again: %v", err)
 		}
 		r.ended(run.ID, time.Minute)
