@@ -72,6 +72,7 @@ type Daemon struct {
 	health     *engineHealth
 	images     *imagebuild.Service
 	containers *registry.Registry
+	starter    *starter
 	runner     *runner.Service
 	channels   *channels.Service
 	callbacks  *lateCallbacks
@@ -154,6 +155,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)
 	}
+	d.starter = newStarter(d.containers, d.engine, d.log)
 	d.trust = &trustRequests{publish: d.bus.Publish, now: time.Now}
 	d.assembleRuns()
 	d.assembleBound()
@@ -175,7 +177,7 @@ func (d *Daemon) assembleRuns() {
 	d.guestTCP = &guestTCP{home: d.home, callbacks: d.callbacks, run: d.store.Run, gateway: d.engine.GatewayIP, log: d.log}
 	specs := d.specs()
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
+		Store: d.store, Containers: containerList{d.containers, d.starter}, Images: d.images,
 		Links:  d.links(model),
 		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
@@ -230,7 +232,7 @@ func (d *Daemon) assembleBound() {
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settingsFiles()},
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
+			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
 			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 		},
 	}

@@ -37,7 +37,7 @@ func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir s
 	if _, err := hostfacts.Prepare(spec, host); err != nil {
 		return out, err
 	}
-	c, err := d.containers.Start(ctx, spec)
+	c, err := d.starter.Start(ctx, spec)
 	if err != nil {
 		return out, fmt.Errorf("start container: %w", err)
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -16,7 +17,9 @@ type links struct {
 	tcp       *guestTCP
 	demo      http.Handler
 	gateway   func(ctx context.Context) (string, error)
-	log       *slog.Logger
+	// awake keeps the container from being held still; nil trusts that it is not.
+	awake func(ctx context.Context, id core.ContainerID) (done func(), err error)
+	log   *slog.Logger
 }
 
 func (l links) Open(ctx context.Context, c core.Container) (core.Link, error) {
@@ -28,6 +31,13 @@ func (l links) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	}
 	from := core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID}
 	l.tcp.attend(ctx, from)
+	if l.awake != nil {
+		done, err := l.awake(ctx, c.ID)
+		if err != nil {
+			return nil, fmt.Errorf("wait for the container: %w", err)
+		}
+		defer done()
+	}
 	return guestlink.Open(ctx, l.dialer, c.ID, guestlink.Options{
 		Caller:    from,
 		Callbacks: l.callbacks, DemoModel: l.demo, GatewayIP: gateway, Log: l.log,

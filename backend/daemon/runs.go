@@ -25,6 +25,13 @@ func (r runService) Live(ch core.ChannelID) *bind.LiveMessage {
 }
 
 // containerList is the registry as the runner and the page ask for it.
-type containerList struct{ *registry.Registry }
+type containerList struct {
+	*registry.Registry
+	starter *starter
+}
+
+func (c containerList) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+	return c.starter.Start(ctx, spec)
+}
 
 func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }

@@ -38,7 +38,7 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 		return t, err
 	}
 	began := time.Now()
-	c, err := d.containers.Start(ctx, spec)
+	c, err := d.starter.Start(ctx, spec)
 	if err != nil {
 		return t, err
 	}

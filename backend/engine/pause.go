@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,7 +21,9 @@ func (d *Docker) Pause(ctx context.Context, id core.ContainerID) error {
 	return d.fail("pause the container", cli.ContainerPause(ctx, string(id)))
 }
 
-// Unpause lets a paused container go on; one that is not paused is left as it is.
+// Unpause lets a paused container go on; one that is not paused gives
+// core.ErrConflict. An engine's record of it may be late for some milliseconds
+// after another Pause or Unpause (seen with 20.10), in both directions.
 func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -32,12 +33,9 @@ func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
 	}
 	err = cli.ContainerUnpause(ctx, string(id))
 	if err != nil && strings.Contains(err.Error(), "is not paused") {
-		return nil
+		return fmt.Errorf("unpause the container: %w: %w", core.ErrConflict, err)
 	}
-	if err = d.fail("unpause the container", err); errors.Is(err, core.ErrNotRunning) {
-		return nil // it ended meanwhile
-	}
-	return err
+	return d.fail("unpause the container", err)
 }
 
 // Pause marks the container; what plays its PID 1 is not held up.
@@ -66,8 +64,12 @@ func (f *Fake) Unpause(ctx context.Context, id core.ContainerID) error {
 	}
 	defer f.mu.Unlock()
 	b, err := f.box(id)
-	if err == nil {
-		b.facts.Paused = false
+	switch {
+	case err != nil:
+		return err
+	case !b.facts.Paused:
+		return fmt.Errorf("unpause the container: %w", core.ErrConflict)
 	}
-	return err
+	b.facts.Paused = false
+	return nil
 }

