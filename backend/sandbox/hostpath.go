@@ -98,7 +98,8 @@ func ContainerPath(hostOS, p string) string {
 		return path.Clean(p)
 	}
 	rest := strings.ReplaceAll(p[2:], `\`, "/")
-	return path.Clean("/" + strings.ToLower(p[:1]) + "/" + rest)
+	// Cleaned below the drive: a dot-dot must not climb out of it.
+	return path.Join("/"+strings.ToLower(p[:1]), path.Clean("/"+rest))
 }
 
 // inside reports whether the container path p is root or lies below it.

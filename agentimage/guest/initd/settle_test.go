@@ -1,0 +1,63 @@
+//go:build linux
+
+package initd
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func owner(t *testing.T, path string) int {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid)
+}
+
+// TestChownTreeLeavesARightTopAlone: a volume that is the agent's already is not
+// walked, however large it is. Root proves it by an entry that stays somebody
+// else's; others by a folder that a walk could not enter.
+func TestChownTreeLeavesARightTopAlone(t *testing.T) {
+	top := t.TempDir()
+	inner, outside := filepath.Join(top, "inner"), filepath.Join(t.TempDir(), "outside")
+	for _, err := range []error{os.Mkdir(inner, 0o755), os.WriteFile(filepath.Join(inner, "file"), nil, 0o600), os.WriteFile(outside, nil, 0o600), os.Symlink(outside, filepath.Join(top, "link"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	me, group := os.Getuid(), os.Getgid()
+	if me != 0 {
+		if err := os.Chmod(inner, 0); err != nil {
+			t.Fatal(err)
+		}
+		err := chownTree(top, me, group)
+		if cerr := os.Chmod(inner, 0o755); err != nil || cerr != nil {
+			t.Errorf("%v %v", err, cerr)
+		}
+		return
+	}
+	const other, agent = 12345, 23456
+	if err := os.Lchown(inner, other, other); err != nil {
+		t.Fatal(err)
+	}
+	if err := chownTree(top, me, group); err != nil || owner(t, inner) != other {
+		t.Errorf("%v, inner is %d's", err, owner(t, inner))
+	}
+	// A top that is not right is: everything in it follows, links themselves too,
+	// and nothing they lead to.
+	if err := chownTree(top, agent, agent); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "inner", "inner/file", "link"} {
+		if got := owner(t, filepath.Join(top, name)); got != agent {
+			t.Errorf("%q is %d's", name, got)
+		}
+	}
+	if got := owner(t, outside); got != 0 {
+		t.Errorf("a link was followed: %d", got)
+	}
+}
