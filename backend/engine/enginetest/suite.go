@@ -190,7 +190,7 @@ func (s *suite) pause(t *testing.T, ctx context.Context) {
 		list, err := s.e.List(ctx, map[string]string{"loop-suite": s.mark})
 		must(t, err)
 		i := slices.IndexFunc(list, func(f core.ContainerFacts) bool { return f.ID == id })
-		if i < 0 || f.Paused != want || list[i].Paused != want || !f.Running || list[i].Running != true {
+		if i < 0 || f.Paused != want || list[i].Paused != want || !f.Running || !list[i].Running {
 			t.Fatalf("want paused %v: %+v, %+v", want, f, list)
 		}
 	}
