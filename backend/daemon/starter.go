@@ -329,7 +329,7 @@ func (s *starter) awake(ctx context.Context, id core.ContainerID) (done func(), 
 	for try := 0; ; try++ {
 		// What the engine says against the look, it says in better words against the link.
 		if f, err := s.engine.Inspect(ctx, id); err != nil || !f.Paused {
-			return done, nil
+			return done, nil //nolint:nilerr // see above
 		}
 		err := s.engine.Unpause(ctx, id)
 		if err != nil && try < settleTries {
