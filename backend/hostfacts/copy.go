@@ -14,9 +14,9 @@ import (
 	"loop/backend/core"
 )
 
-// MaxCopySize bounds one file that is copied into containers. The home is no
-// place for large data: each channel would have its own.
-const MaxCopySize = 16 << 20
+// MaxCopySize bounds one file that is copied into containers. Copies are for
+// settings of programs; what is larger is data, which can be mounted.
+const MaxCopySize = 1 << 20
 
 // copyInto puts a copy into the state folder that its target lies in, and says
 // why it could not. The folder is written by agents: nothing in it is followed.
@@ -29,6 +29,9 @@ func copyInto(spec core.Spec, c core.FileCopy) (reason string) {
 	rel, ok := strings.CutPrefix(c.Target, below)
 	if !ok {
 		return "its place is not below the home directory"
+	}
+	if rel == claudeJSON && folder == home {
+		return "each channel has one of its own"
 	}
 	data, mode, err := readOrdinary(c.Source)
 	if err != nil {

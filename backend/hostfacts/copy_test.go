@@ -5,6 +5,7 @@ package hostfacts
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +42,10 @@ func TestCopies(t *testing.T) {
 			}
 		}
 	}
-	prepare()
+	must(t, os.MkdirAll(filepath.Join(state, "home"), 0o700))
+	must(t, os.WriteFile(filepath.Join(state, "home", ".claude.json"), []byte(`{"theme":"own"}`), 0o600))
+	prepare(".claude.json” was not copied")
+	spec.Copies = slices.DeleteFunc(spec.Copies, func(c core.FileCopy) bool { return strings.HasSuffix(c.Target, ".claude.json") })
 	for path, want := range map[string]struct {
 		text string
 		mode os.FileMode
@@ -53,7 +57,7 @@ func TestCopies(t *testing.T) {
 			t.Errorf("%s: %q %v %v", path, b, info.Mode(), err)
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(state, "home", ".claude.json")); err != nil || !strings.Contains(string(b), `"theme":"dark"`) || !strings.Contains(string(b), `"hasCompletedOnboarding":true`) {
+	if b, err := os.ReadFile(filepath.Join(state, "home", ".claude.json")); err != nil || !strings.Contains(string(b), `"theme":"own"`) || !strings.Contains(string(b), `"hasCompletedOnboarding":true`) {
 		t.Errorf("%s %v", b, err)
 	}
 	// A copy that is right stays as it is; one that the agent changed is made anew.

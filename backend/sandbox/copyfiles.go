@@ -1,18 +1,27 @@
 package sandbox
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"loop/backend/core"
 )
 
+// maxCopies bounds the list: every channel has copies of its own, and they are
+// looked at before each run.
+const maxCopies = 50
+
 // copyFiles plans the copies of host files that the container gets as its own.
 // The root of a container is read-only, so a copy can only lie in its home or
 // in Claude's folder, which are state of the channel; the caller puts it there
 // on the host. What cannot be copied is shown as skipped.
 func (p *plan) copyFiles(m merged) {
-	for _, text := range m.copyFiles.value {
+	list, rest := m.copyList()
+	if len(rest) > 0 {
+		p.skip(rest[0], fmt.Sprintf("At most %d files are copied; this one and %d more are too many.", maxCopies, len(rest)-1))
+	}
+	for _, text := range list {
 		c, reason := p.copyFile(text)
 		if reason != "" {
 			p.skip(text, reason)
@@ -24,6 +33,12 @@ func (p *plan) copyFiles(m merged) {
 		p.copies = append(p.copies, c)
 		p.ex.set("copies["+c.Target+"]", c.Source, m.copyFiles.from)
 	}
+}
+
+// copyList is the list as far as it counts.
+func (m merged) copyList() (list, rest []string) {
+	n := min(len(m.copyFiles.value), maxCopies)
+	return m.copyFiles.value[:n], m.copyFiles.value[n:]
 }
 
 func (p *plan) copyFile(text string) (c core.FileCopy, skipped string) {
@@ -94,6 +109,9 @@ func copyPlace(target, home string, mounts []core.Mount) string {
 	outer := outerMount(core.Mount{Target: target}, mounts)
 	if outer == nil || outer.Kind != core.MountState {
 		return "It would lie inside another mount."
+	}
+	if target == home+"/.claude.json" {
+		return "Each channel has a .claude.json of its own, which the agent CLI writes."
 	}
 	if rel, ok := strings.CutPrefix(target, home+"/.claude/"); ok && (rel == "projects" || inside("projects", rel)) {
 		return "Claude's transcripts are the channel's own."

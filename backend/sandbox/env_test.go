@@ -101,7 +101,7 @@ func TestCopiesRefused(t *testing.T) {
 	if len(spec.Copies) != 0 || len(ex.Skipped) != 6 {
 		t.Errorf("%+v %+v", spec.Copies, ex.Skipped)
 	}
-	for i, part := range []string{"Loop's own folder", "ordinary file", "agents write", "another user", "NUL", "does not exist"} {
+	for i, part := range []string{"Loop's own folder", "ordinary file", "agents write", "another user", "NUL", "of its own"} {
 		if !strings.Contains(ex.Skipped[i].Reason, part) {
 			t.Errorf("%+v, want %q", ex.Skipped[i], part)
 		}

@@ -153,7 +153,7 @@ type merged struct {
 	memoryMB, graceSec                     setting[int]
 	cpus                                   setting[float64]
 	pids                                   setting[int64]
-	readOnlyRoot                           setting[bool]
+	readOnlyRoot, inheritMounts            setting[bool]
 	mounts                                 []mountEntry
 	extraDirs, copyFiles                   setting[[]string]
 	httpProxy, httpsProxy                  setting[string]
@@ -184,6 +184,7 @@ func mergeLayers(layers []Layer) (merged, error) {
 		pick(&m.cpus, l.Name, l.CPUs)
 		pick(&m.pids, l.Name, l.Pids)
 		pick(&m.readOnlyRoot, l.Name, l.ReadOnlyRoot)
+		pick(&m.inheritMounts, l.Name, l.InheritMounts)
 		if l.InheritMounts != nil && !*l.InheritMounts {
 			m.mounts = nil
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -26,6 +27,7 @@ type plan struct {
 	covers  []core.Tmpfs
 	chown   []string
 	addDirs []string
+	roots   []string // host paths of the projects among the mounts
 	copies  []core.FileCopy
 	ex      *explainer
 }
@@ -77,7 +79,7 @@ func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan,
 	p.gitExcludes(workspace)
 	p.mounts = append(p.mounts, workspace...)
 	p.extraDirs(m, w, readOnly)
-	p.protectProjects(w)
+	p.protectProjects()
 	p.copyFiles(m)
 	if err := p.checkMountpoints(); err != nil {
 		return nil, err
@@ -133,6 +135,7 @@ func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
 func (p *plan) workspace(w work, readOnly bool, from LayerName) error {
 	s := p.host.style()
 	dirs := []string{w.dir}
+	p.roots = append(p.roots, w.dir)
 	if p.sub.ParentDir != "" {
 		parent := p.sub.ParentDir
 		if err := plainText(parent); err != nil || !s.abs(parent) {
@@ -142,6 +145,7 @@ func (p *plan) workspace(w work, readOnly bool, from LayerName) error {
 		if err := checkProjectDir("main work tree", parent, ownWorkDir(p.sub, p.host, parent), p.host); err != nil {
 			return err
 		}
+		p.roots = append(p.roots, parent)
 		switch {
 		case s.within(parent, w.dir):
 			dirs = []string{parent}
@@ -246,7 +250,11 @@ func (p *plan) extraDirs(m merged, w work, readOnly bool) {
 			}
 			p.add(p.project(core.MountWorkspace, dir, readOnly), from)
 		}
+		p.roots = append(p.roots, dir)
 		p.addDirs = append(p.addDirs, target)
+	}
+	if len(p.addDirs) > 0 {
+		p.ex.set("add_dirs", strings.Join(p.addDirs, " "), from)
 	}
 }
 
@@ -256,15 +264,17 @@ var protectedInside = []string{".loop", ".git/hooks"}
 
 // protectProjects lays read-only binds over them where they exist. A link is
 // followed: what it leads to is protected if the agent could write it.
-func (p *plan) protectProjects(w work) {
+func (p *plan) protectProjects() {
 	s := p.host.style()
 	for _, m := range slices.Clone(p.mounts) {
 		if !m.project || m.ReadOnly {
 			continue
 		}
 		roots := []string{m.written}
-		if m.written != w.dir && s.within(m.written, w.dir) {
-			roots = append(roots, w.dir)
+		for _, r := range p.roots {
+			if s.within(m.written, r) && !slices.Contains(roots, r) {
+				roots = append(roots, r)
+			}
 		}
 		for _, root := range roots {
 			for _, name := range protectedInside {

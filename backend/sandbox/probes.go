@@ -69,7 +69,8 @@ func Probes(layers []Layer, sub Subject, host Host) []string {
 				project(p)
 			}
 		}
-		for _, text := range m.copyFiles.value {
+		copies, _ := m.copyList()
+		for _, text := range copies {
 			if p, err := expandHost(text, host, ""); err == nil {
 				add(p)
 			}

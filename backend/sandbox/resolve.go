@@ -231,6 +231,12 @@ func explainRest(ex *explainer, spec core.Spec, m merged, w work) {
 	if w.isDefault {
 		workFrom = LayerBuiltin
 	}
+	ex.set("preset", m.preset.value, m.preset.from)
+	ex.set("layout", m.layout.value, m.layout.from)
+	ex.set("access", m.access.value, m.access.from)
+	if m.inheritMounts.from != "" {
+		ex.set("inherit_mounts", fmt.Sprint(m.inheritMounts.value), m.inheritMounts.from)
+	}
 	ex.set("name", spec.Name, workFrom)
 	ex.set("type", string(spec.Type), LayerRun)
 	ex.set("channel_id", string(spec.ChannelID), LayerChannel)
