@@ -22,6 +22,17 @@ type fakeLink struct {
 	mu     sync.Mutex
 	opened int
 	closed int
+	ended  []string // what was done about the spawn afterwards
+}
+
+func (l *fakeLink) Kill(context.Context, core.SpawnID) error {
+	l.ended = append(l.ended, "kill")
+	return nil
+}
+
+func (l *fakeLink) Forget(context.Context, core.SpawnID) error {
+	l.ended = append(l.ended, "forget")
+	return nil
 }
 
 func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
@@ -65,11 +76,14 @@ func TestRunIn(t *testing.T) {
 	if err != nil || out.Code != 3 || len(out.Stdout) != maxExecOutput || out.Stderr != "oh" {
 		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
 	}
-	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || l.req.Spool || l.req.OpenStdin || l.req.Stdin != nil {
+	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || !l.req.Spool || l.req.OpenStdin || l.req.Stdin != nil {
 		t.Errorf("%+v", l.req)
 	}
 	if l.closed < l.opened {
 		t.Errorf("%d streams opened, %d closed", l.opened, l.closed)
+	}
+	if got := strings.Join(l.ended, " "); got != "kill forget" {
+		t.Errorf("afterwards: %q", got)
 	}
 }
 
