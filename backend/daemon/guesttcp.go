@@ -48,10 +48,12 @@ type guestTCP struct {
 	here func(ip net.IP) bool
 	log  *slog.Logger
 
+	// Callbacks may need mu, so nobody waits for them while holding it.
 	mu     sync.Mutex
 	closed bool
 	server *guestlink.TCP
 	host   string // it is bound to
+	ending sync.WaitGroup
 }
 
 // admit makes what the programs of one run need to call over TCP. Without the
@@ -65,7 +67,7 @@ func (g *guestTCP) admit(ctx context.Context, cfg config.Config, st core.EngineS
 		return "", nil, "", nil
 	}
 	if network == "none" {
-		return "", nil, "guest_transport is tcp, which a container without a network cannot use: its programs call Loop over the link.", nil
+		return "", nil, "guest_transport is tcp, which a container with container_network none cannot use: its programs call Loop over the link.", nil
 	}
 	if st.Rootless && cfg.APIAdvertiseURL == "" {
 		return "", nil, "", core.Fail(core.CodeConfig, nil, "guest_transport is tcp, and a rootless engine keeps containers away from this computer's ports.",
@@ -107,28 +109,40 @@ func (g *guestTCP) attend(ctx context.Context, from core.Caller) {
 func (g *guestTCP) settle(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.server == nil || !g.server.Idle(ctx) {
-		return
+	if g.server != nil && g.server.Idle(ctx) {
+		g.replace()
 	}
-	if err := g.server.Close(); err != nil {
-		g.log.Warn("close guest listener", "err", err)
-	}
-	g.server = nil
 }
 
-// Close ends the listener for good.
-func (g *guestTCP) Close() error {
+// replace ends a listener while Loop goes on; g is locked, and has one.
+func (g *guestTCP) replace() {
+	if err := g.end(); err != nil {
+		g.log.Warn("close guest listener", "err", err)
+	}
+}
+
+// end frees the port at once; Close waits for the callbacks that are under way.
+// g is locked, and has a listener.
+func (g *guestTCP) end() error {
+	s := g.server
+	g.server = nil
+	err := s.Stop()
+	g.ending.Go(func() { _ = s.Close() }) // Stop said what there is to say
+	return err
+}
+
+// Close ends the listener for good and waits for its callbacks.
+func (g *guestTCP) Close() (err error) {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.closed = true
-	if g.server == nil {
-		return nil
+	if g.server != nil {
+		err = g.end()
 	}
-	err := g.server.Close()
-	g.server = nil
+	g.mu.Unlock()
+	g.ending.Wait()
 	return err
 }
 
@@ -176,10 +190,7 @@ func (g *guestTCP) open(host string) error {
 		if g.host == host {
 			return nil
 		}
-		if err := g.server.Close(); err != nil {
-			g.log.Warn("close guest listener", "err", err)
-		}
-		g.server = nil
+		g.replace()
 	}
 	st, err := readGuestTCP(g.home)
 	if err != nil {

@@ -92,14 +92,21 @@ func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
 // Addr is the bound address.
 func (t *TCP) Addr() net.Addr { return t.ln.Addr() }
 
-// Close ends every connection and waits for what they asked for.
-func (t *TCP) Close() error {
+// Stop frees the port and ends every connection and what was asked for on it,
+// without waiting for that: a callback may need what the caller of Stop holds.
+func (t *TCP) Stop() error {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
 	t.cancel()
 	err := t.http.Close()
 	t.served.Wait()
+	return err
+}
+
+// Close stops and waits for every callback under way.
+func (t *TCP) Close() error {
+	err := t.Stop()
 	t.handlers.Wait()
 	return err
 }

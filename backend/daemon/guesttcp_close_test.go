@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/guestlink"
+)
+
+// errand is a callback that opens a link on its way, as a new worktree does: it
+// runs git in a container of its own, and a link asks the listener whom it serves.
+type errand struct {
+	guestlink.Callbacks
+	attend         func(ctx context.Context, from core.Caller)
+	begun, resume  chan struct{}
+	attended, done chan struct{}
+}
+
+func (e *errand) SendMessage(ctx context.Context, _ core.Caller, _ core.ChannelID, _ string) error {
+	defer close(e.done)
+	close(e.begun)
+	<-e.resume
+	e.attend(ctx, core.Caller{ChannelID: "c1", RunID: "git", ContainerID: "box"})
+	close(e.attended)
+	return nil
+}
+
+// TestGuestTCPEndsUnderACallback: a listener goes while one of its callbacks
+// still needs the listener's own lock.
+func TestGuestTCPEndsUnderACallback(t *testing.T) {
+	ends := map[string]func(*tcpWorld) error{
+		"Loop closes": func(w *tcpWorld) error { return w.Close() },
+		"switched off": func(w *tcpWorld) error {
+			w.runs["r1"] = core.RunDone
+			_, _, _, err := w.admit(t.Context(), keyed(), core.EngineStatus{}, core.Caller{RunID: "r2"}, "bridge")
+			return err
+		},
+		"another bridge": func(w *tcpWorld) error {
+			w.gateway = func(context.Context) (string, error) { return "127.0.0.2", nil }
+			_, _, _, err := w.admit(t.Context(), overTCP(), core.EngineStatus{}, core.Caller{RunID: "r1"}, "bridge")
+			return err
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			if name == "another bridge" && hostOS != "linux" {
+				return // it always listens on one address there
+			}
+			w := newTCPWorld(t, t.TempDir(), "127.0.0.1")
+			e := &errand{attend: w.attend, begun: make(chan struct{}), resume: make(chan struct{}), attended: make(chan struct{}), done: make(chan struct{})}
+			w.callbacks = e
+			_, token, _, err := w.enter(t, overTCP(), "bridge")
+			if err != nil {
+				t.Fatal(err)
+			}
+			url, addr := w.base()+"/api/messages", w.server.Addr().String()
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"content":"hi"}`))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				req.Header.Set("Authorization", "Bearer "+token)
+				req.Header.Set("Content-Type", "application/json")
+				if resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req); err == nil {
+					_ = resp.Body.Close()
+					t.Errorf("answered %d", resp.StatusCode)
+				}
+			}()
+			within(t, e.begun, "the callback")
+
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				if err := end(w); err != nil {
+					t.Error(err)
+				}
+			}()
+			// The connection breaks once the listener is being ended.
+			within(t, answered, "the listener's end")
+			close(e.resume)
+			within(t, e.attended, "the callback's link")
+			within(t, ended, "what ended the listener")
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-e.done:
+			default:
+				t.Error("Close did not wait for the callback")
+			}
+			ln, err := net.Listen("tcp", addr)
+			if err != nil {
+				t.Fatalf("the port is still bound: %v", err)
+			}
+			_ = ln.Close()
+		})
+	}
+}
+
+func within(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("waited for %s in vain", what)
+	}
+}
