@@ -41,6 +41,9 @@ const (
 	EventEngineStatus     EventType = "engine.status"      // EngineStatus; not stored
 	EventConfigChanged    EventType = "config.changed"     // ConfigStatus; not stored
 	EventTrustRequested   EventType = "trust.requested"    // TrustRequested; not stored
+	EventTerminalCreated  EventType = "terminal.created"   // TerminalInfo; not stored, as are the next two
+	EventTerminalChanged  EventType = "terminal.changed"
+	EventTerminalRemoved  EventType = "terminal.removed"
 	// EventReset tells one page that it has missed events and must take a new
 	// snapshot; its Seq is the number after which the stream goes on.
 	EventReset EventType = "reset"

@@ -2,7 +2,9 @@ package core
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // TerminalID names a terminal session: 128 random bits in hex. A program in a
@@ -128,4 +130,23 @@ type TerminalViewer interface {
 // TerminalAttach are a viewer's wishes.
 type TerminalAttach struct {
 	Acks bool // it acknowledges; without that only its connection's own back-pressure counts
+}
+
+// maxTitle bounds a title, in runes.
+const maxTitle = 200
+
+// CleanTitle keeps what can be drawn on one line of text that a program or a
+// person chose: no control characters, none that turn the direction of text or
+// are invisible, and a bounded length.
+func CleanTitle(s string) string {
+	out := make([]rune, 0, min(len(s), maxTitle))
+	for _, r := range s {
+		if len(out) == maxTitle {
+			break
+		}
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			out = append(out, r)
+		}
+	}
+	return strings.TrimSpace(string(out))
 }
