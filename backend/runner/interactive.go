@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// Interactive is the agent CLI in a terminal: what is typed into a shell, and
+// what the shell has to be given for it.
+type Interactive struct {
+	Line  string // the command line, without its end
+	Env   []core.EnvVar
+	Files []core.SpawnFile
+}
+
+// InteractiveStart says how the conversation is taken up.
+type InteractiveStart struct {
+	Mode core.OpenMode
+	// Again is after a restart of the container: the CLI goes on with the last
+	// conversation of its folder.
+	Again bool
+	// Exists says whether a session can still be resumed.
+	Exists func(core.SessionID) bool
+}
+
+// InteractiveCommand is the CLI for a terminal session of a channel; id names the
+// shell's spawn and its route to the model. It takes up the conversation that
+// the next run would, but never uses up the channel's wish for that run.
+func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID, workDir string, addDirs []string, start InteractiveStart) (Interactive, error) {
+	run := core.Run{ID: core.RunID(id), ChannelID: ch.ID, SpawnID: core.SpawnID(id), Demo: demo}
+	bin := l.Bin
+	if bin == "" {
+		bin = "claude"
+	}
+	args := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(id), mcpFile), "--dangerously-skip-permissions"}
+	if l.Model != "" {
+		args = append(args, "--model", l.Model)
+	}
+	if l.Effort != "" {
+		args = append(args, "--effort", l.Effort)
+	}
+	for _, d := range addDirs {
+		args = append(args, "--add-dir", d)
+	}
+	if start.Again {
+		args = append(args, "--continue")
+	} else if resume, fork := interactiveSession(ch, demo, start); resume != "" {
+		args = append(args, "--resume", string(resume))
+		if fork {
+			args = append(args, "--fork-session")
+		}
+	}
+	mcp, err := mcpConfig(l, run, workDir)
+	if err != nil {
+		return Interactive{}, err
+	}
+	for i, a := range args {
+		if strings.ContainsAny(a, "\n\r\x00") {
+			return Interactive{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("The agent's command line cannot be typed: %q has a line break.", a), "Look at claude_bin_path, claude_model and extra_dirs.")
+		}
+		args[i] = shellQuote(a)
+	}
+	return Interactive{Line: strings.Join(args, " "), Env: environ(l, run), Files: files(l, mcp)}, nil
+}
+
+// interactiveSession is the session that is taken up, and whether as a copy.
+func interactiveSession(ch core.Channel, demo bool, start InteractiveStart) (resume core.SessionID, fork bool) {
+	resume = ch.Session(demo)
+	next := ch.Next(demo)
+	switch start.Mode {
+	case core.OpenFresh:
+		return "", false
+	case core.OpenFork:
+		fork = true
+	case core.OpenLegacy:
+		// Threads that still share their parent's session, and whatever else the
+		// next run would copy.
+		fork = next.Mode == core.SessionFork
+		if fork && next.SessionID != "" {
+			resume = next.SessionID
+		}
+		if next.Mode == core.SessionFresh {
+			return "", false
+		}
+	}
+	if !validSession(resume) || (start.Exists != nil && !start.Exists(resume)) {
+		return "", false
+	}
+	return resume, fork
+}
+
+// shellQuote leaves plain words as they are, so that the line in the shell's
+// history is one a person would type.
+func shellQuote(s string) string {
+	plain := s != ""
+	for _, r := range s {
+		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

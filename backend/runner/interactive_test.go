@@ -1,0 +1,59 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+func TestInteractiveSession(t *testing.T) {
+	gone := func(core.SessionID) bool { return false }
+	ch := core.Channel{ID: "c1", SessionID: "s-1", DemoSessionID: "d-1"}
+	thread := core.Channel{ID: "c2", SessionID: "s-1", NextSession: core.SessionStart{Mode: core.SessionFork}}
+	fresh := core.Channel{ID: "c3"}
+	for name, c := range map[string]struct {
+		ch    core.Channel
+		demo  bool
+		start InteractiveStart
+		want  string
+	}{
+		"legacy resumes":               {ch, false, InteractiveStart{}, "--resume s-1"},
+		"legacy forks a thread":        {thread, false, InteractiveStart{}, "--resume s-1 --fork-session"},
+		"resume":                       {thread, false, InteractiveStart{Mode: core.OpenResume}, "--resume s-1"},
+		"fork":                         {ch, false, InteractiveStart{Mode: core.OpenFork}, "--resume s-1 --fork-session"},
+		"fresh":                        {ch, false, InteractiveStart{Mode: core.OpenFresh}, ""},
+		"resume without a session":     {fresh, false, InteractiveStart{Mode: core.OpenResume}, ""},
+		"fork without a session":       {fresh, false, InteractiveStart{Mode: core.OpenFork}, ""},
+		"the demo's own":               {ch, true, InteractiveStart{}, "--resume d-1"},
+		"pruned":                       {ch, false, InteractiveStart{Exists: gone}, ""},
+		"again":                        {ch, false, InteractiveStart{Again: true, Mode: core.OpenFork}, "--continue"},
+		"a session that is an option":  {core.Channel{SessionID: "--help"}, false, InteractiveStart{}, ""},
+		"a session with a shell in it": {core.Channel{SessionID: "a;rm"}, false, InteractiveStart{}, ""},
+	} {
+		got, err := InteractiveCommand(Launch{}, c.ch, c.demo, "t1", "/w", nil, c.start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.TrimSpace("claude --mcp-config /run/loop/runs/t1/mcp.json --dangerously-skip-permissions " + c.want)
+		if got.Line != want {
+			t.Errorf("%s: %q, want %q", name, got.Line, want)
+		}
+	}
+}
+
+func TestInteractiveIsQuoted(t *testing.T) {
+	got, err := InteractiveCommand(Launch{Bin: "/opt/my tools/claude", APIKey: "sk-secret"}, core.Channel{ID: "c"}, false, "t1", "/w", []string{"/it's here; $(id)"}, InteractiveStart{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(got.Line, "'/opt/my tools/claude' ") || !strings.Contains(got.Line, `--add-dir '/it'\''s here; $(id)'`) {
+		t.Fatalf("%q", got.Line)
+	}
+	if strings.Contains(got.Line, "sk-secret") {
+		t.Fatal("the key is on the command line")
+	}
+	if _, err := InteractiveCommand(Launch{}, core.Channel{}, false, "t1", "/w", []string{"/a\nrm -rf ."}, InteractiveStart{}); err == nil {
+		t.Fatal("a line break was typed")
+	}
+}
