@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+
+	"loop/backend/core"
+)
+
+// linkPool shares one link per container: loop init serves the newest alone, so
+// a run and a terminal in the same container would take it from each other.
+type linkPool struct {
+	open func(ctx context.Context, c core.Container) (core.Link, error)
+
+	mu sync.Mutex
+	by map[core.ContainerID]*sharedLink
+}
+
+// sharedLink is one link and how many handles on it are out.
+type sharedLink struct {
+	ready chan struct{} // closed when link or err is set
+	link  core.Link
+	err   error
+	users int
+}
+
+func newLinkPool(open func(ctx context.Context, c core.Container) (core.Link, error)) *linkPool {
+	return &linkPool{open: open, by: map[core.ContainerID]*sharedLink{}}
+}
+
+// Open returns a handle on the container's link; closing the last one closes
+// the link. Whoever comes first opens it, and an end of its context is not the
+// others' failure.
+func (p *linkPool) Open(ctx context.Context, c core.Container) (core.Link, error) {
+	for {
+		p.mu.Lock()
+		s := p.by[c.ID]
+		if s != nil && s.over() {
+			s = nil
+		}
+		first := s == nil
+		if first {
+			s = &sharedLink{ready: make(chan struct{})}
+			p.by[c.ID] = s
+		}
+		s.users++
+		p.mu.Unlock()
+		if first {
+			s.link, s.err = p.open(ctx, c)
+			close(s.ready)
+		} else {
+			select {
+			case <-s.ready:
+			case <-ctx.Done():
+				p.leave(c.ID, s)
+				return nil, ctx.Err()
+			}
+		}
+		if s.err == nil {
+			return &linkHandle{Link: s.link, pool: p, id: c.ID, shared: s}, nil
+		}
+		p.leave(c.ID, s)
+		if first || ctx.Err() != nil {
+			return nil, s.err
+		}
+	}
+}
+
+// over says that the link failed or broke, so that a new one is due.
+func (s *sharedLink) over() bool {
+	select {
+	case <-s.ready:
+	default:
+		return false
+	}
+	if s.err != nil {
+		return true
+	}
+	select {
+	case <-s.link.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// leave gives a handle back. The last one closes the link, once it is open.
+func (p *linkPool) leave(id core.ContainerID, s *sharedLink) error {
+	p.mu.Lock()
+	s.users--
+	last := s.users == 0
+	if last && p.by[id] == s {
+		delete(p.by, id)
+	}
+	p.mu.Unlock()
+	if !last {
+		return nil
+	}
+	<-s.ready
+	if s.link == nil {
+		return nil
+	}
+	return s.link.Close()
+}
+
+// linkHandle is one user's link.
+type linkHandle struct {
+	core.Link
+	pool   *linkPool
+	id     core.ContainerID
+	shared *sharedLink
+	once   sync.Once
+	err    error
+}
+
+func (h *linkHandle) Close() error {
+	h.once.Do(func() { h.err = h.pool.leave(h.id, h.shared) })
+	return h.err
+}

@@ -1,0 +1,127 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// poolLink counts how often it is closed.
+type poolLink struct {
+	core.Link
+	done   chan struct{}
+	closed int
+}
+
+func (l *poolLink) Done() <-chan struct{} { return l.done }
+func (l *poolLink) Close() error          { l.closed++; return nil }
+
+func TestLinkPool(t *testing.T) {
+	var opened []*poolLink
+	fail := errors.New("no hello")
+	var next error
+	p := newLinkPool(func(context.Context, core.Container) (core.Link, error) {
+		if next != nil {
+			return nil, next
+		}
+		l := &poolLink{done: make(chan struct{})}
+		opened = append(opened, l)
+		return l, nil
+	})
+	open := func(id string) core.Link {
+		t.Helper()
+		l, err := p.Open(t.Context(), core.Container{ID: core.ContainerID(id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	a, b, other := open("1"), open("1"), open("2")
+	if len(opened) != 2 {
+		t.Fatalf("%d links for two containers", len(opened))
+	}
+	_ = a.Close()
+	_ = a.Close() // twice is once
+	if opened[0].closed != 0 {
+		t.Fatal("closed under its other user")
+	}
+	_ = b.Close()
+	if opened[0].closed != 1 {
+		t.Fatal("not closed by its last user")
+	}
+	_ = other.Close()
+
+	c := open("1")
+	close(opened[2].done) // it breaks while in use
+	d := open("1")
+	if len(opened) != 4 {
+		t.Fatal("a broken link was handed out")
+	}
+	_ = c.Close()
+	if opened[3].closed != 0 || opened[2].closed != 1 {
+		t.Fatal("the user of a broken link closed the new one")
+	}
+	e := open("1")
+	if len(opened) != 4 {
+		t.Fatal("the new link was not shared")
+	}
+	_, _ = d.Close(), e.Close()
+	if opened[3].closed != 1 || len(p.by) != 0 {
+		t.Fatalf("closed %d times, %d left", opened[3].closed, len(p.by))
+	}
+
+	next = fail
+	if _, err := p.Open(t.Context(), core.Container{ID: "3"}); !errors.Is(err, fail) {
+		t.Fatal(err)
+	}
+	next = nil
+	_ = open("3").Close()
+}
+
+// TestLinkPoolSharesOpening: those who come while a link is opened wait for it,
+// and a first one that gives up is not their failure.
+func TestLinkPoolSharesOpening(t *testing.T) {
+	gate, opening := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	n := 0
+	p := newLinkPool(func(ctx context.Context, _ core.Container) (core.Link, error) {
+		mu.Lock()
+		n++
+		mine := n
+		mu.Unlock()
+		if mine == 1 {
+			close(opening)
+			<-ctx.Done()
+			close(gate)
+			return nil, ctx.Err()
+		}
+		return &poolLink{done: make(chan struct{})}, nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := p.Open(ctx, core.Container{ID: "1"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("first: %v", err)
+		}
+	})
+	<-opening
+	for range 8 {
+		wg.Go(func() {
+			l, err := p.Open(t.Context(), core.Container{ID: "1"})
+			if err != nil {
+				t.Errorf("other: %v", err)
+				return
+			}
+			<-gate
+			_ = l.Close()
+		})
+	}
+	cancel()
+	wg.Wait()
+	if len(p.by) != 0 {
+		t.Fatal("links are left over")
+	}
+}
