@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"loop/backend/core"
@@ -37,6 +38,10 @@ func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID
 		bin = "claude"
 	}
 	args := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(id), mcpFile), "--dangerously-skip-permissions"}
+	env, keyFiles := keyFromFile(environ(l, run), path.Join(wire.RunsDir, string(id)))
+	if keyFiles != nil {
+		args = append(args, "--settings", path.Join(wire.RunsDir, string(id), settingsFile))
+	}
 	if l.Model != "" {
 		args = append(args, "--model", l.Model)
 	}
@@ -64,8 +69,26 @@ func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID
 		}
 		args[i] = shellQuote(a)
 	}
-	return Interactive{Line: strings.Join(args, " "), Env: environ(l, run), Files: files(l, mcp)}, nil
+	return Interactive{Line: strings.Join(args, " "), Env: env, Files: append(files(l, mcp), keyFiles...)}, nil
 }
+
+// keyFromFile moves an API key from the environment into a file that the CLI's
+// settings name: with one in the environment the CLI asks the person whether it
+// may be used, and recommends not to.
+func keyFromFile(env []core.EnvVar, dir string) ([]core.EnvVar, []core.SpawnFile) {
+	i := slices.IndexFunc(env, func(e core.EnvVar) bool { return e.Name == "ANTHROPIC_API_KEY" })
+	if i < 0 {
+		return env, nil
+	}
+	key := env[i].Value
+	settings := fmt.Sprintf(`{"apiKeyHelper":"cat %s"}`, path.Join(dir, keyFile))
+	return slices.Delete(env, i, i+1), []core.SpawnFile{{Name: keyFile, Data: []byte(key)}, {Name: settingsFile, Data: []byte(settings)}}
+}
+
+const (
+	keyFile      = "key"
+	settingsFile = "settings.json"
+)
 
 // interactiveSession is the session that is taken up, and whether as a copy.
 func interactiveSession(ch core.Channel, demo bool, start InteractiveStart) (resume core.SessionID, fork bool) {

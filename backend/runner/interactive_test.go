@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,11 @@ func TestInteractiveSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.TrimSpace("claude --mcp-config /run/loop/runs/t1/mcp.json --dangerously-skip-permissions " + c.want)
+		flags := "--dangerously-skip-permissions "
+		if c.demo {
+			flags += "--settings /run/loop/runs/t1/settings.json "
+		}
+		want := strings.TrimSpace("claude --mcp-config /run/loop/runs/t1/mcp.json " + flags + c.want)
 		if got.Line != want {
 			t.Errorf("%s: %q, want %q", name, got.Line, want)
 		}
@@ -52,6 +57,18 @@ func TestInteractiveIsQuoted(t *testing.T) {
 	}
 	if strings.Contains(got.Line, "sk-secret") {
 		t.Fatal("the key is on the command line")
+	}
+	for _, e := range got.Env {
+		if strings.Contains(e.Value, "sk-secret") {
+			t.Errorf("the key is in %s, of which the CLI asks whether it may be used", e.Name)
+		}
+	}
+	if i := slices.IndexFunc(got.Files, func(f core.SpawnFile) bool { return f.Name == "key" }); i < 0 || string(got.Files[i].Data) != "sk-secret" {
+		t.Errorf("%+v", got.Files)
+	}
+	token, err := InteractiveCommand(Launch{OAuthToken: "tok"}, core.Channel{ID: "c"}, false, "t1", "/w", nil, InteractiveStart{})
+	if err != nil || strings.Contains(token.Line, "--settings") {
+		t.Errorf("%q %v", token.Line, err)
 	}
 	if _, err := InteractiveCommand(Launch{}, core.Channel{}, false, "t1", "/w", []string{"/a\nrm -rf ."}, InteractiveStart{}); err == nil {
 		t.Fatal("a line break was typed")
