@@ -15,13 +15,14 @@ import (
 const (
 	// wakeTime bounds letting one container go on after a start.
 	wakeTime = 10 * time.Second
-	// wakeLooks is how often a container must be seen to go on, a tick apart, before
-	// an engine is believed that refuses to wake it.
+	// wakeLooks is how often an engine may refuse to wake a container that it says
+	// goes on, a tick apart, before it is paused again so that it can be woken.
 	wakeLooks = 10
-	// settleTries and settleTick bound the wait for an engine whose record of who
-	// is paused is late: two seconds, where some milliseconds were seen.
-	settleTries = 80
-	settleTick  = 25 * time.Millisecond
+	// settleTime and settleTick bound the wait for an engine whose record of who
+	// runs and who is paused is late. Milliseconds were seen, on busy computers
+	// tenths of a second; whoever waits in vain loses the run, so this is ample.
+	settleTime = 10 * time.Second
+	settleTick = 25 * time.Millisecond
 )
 
 // starts is what a starter needs of the registry.
@@ -215,21 +216,46 @@ func (s *starter) hold(ctx context.Context, id core.ContainerID) error {
 	return nil
 }
 
-// pause returns when the container is still. An engine that says that it is
-// paused already is not believed: the word comes from a record that may be late,
-// seen with 20.10 after an unpause. So it is let go and paused anew, which also
-// ends a pause that a person made.
+// pause returns when the container is still, or ended, with core.ErrNotRunning or
+// core.ErrNotFound. An engine that says that it is paused already is not believed:
+// the word comes from a record that may be late, seen with 20.10 after an unpause.
+// So it is let go and paused anew, which also ends a pause that a person made.
+//
+// Late is also the word that a container has ended: until then the engine has its
+// runtime pause it, which fails in the runtime's own words (“cannot pause a
+// stopped container”). What it says next, decides.
 func (s *starter) pause(ctx context.Context, id core.ContainerID) error {
-	for try := 0; ; try++ {
+	for end := time.Now().Add(settleTime); ; {
 		err := s.engine.Pause(ctx, id)
-		if err == nil || !errors.Is(err, core.ErrConflict) || try == settleTries {
+		switch {
+		case err == nil || errors.Is(err, core.ErrNotRunning) || errors.Is(err, core.ErrNotFound):
 			return err
+		case !time.Now().Before(end):
+			return err
+		case errors.Is(err, core.ErrConflict):
+			_ = s.engine.Unpause(ctx, id) // refused where the record is late
+		default:
+			if ended := s.ended(ctx, id); ended != nil {
+				return ended
+			}
 		}
-		_ = s.engine.Unpause(ctx, id) // refused where the record is late
-		if err := tick(ctx); err != nil {
-			return err
+		if terr := tick(ctx); terr != nil {
+			return errors.Join(err, terr)
 		}
 	}
+}
+
+// ended is core.ErrNotRunning or core.ErrNotFound for a container that is known
+// to be that, and nil for every other.
+func (s *starter) ended(ctx context.Context, id core.ContainerID) error {
+	f, err := s.engine.Inspect(ctx, id)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return err
+	case err == nil && !f.Running:
+		return core.ErrNotRunning
+	}
+	return nil
 }
 
 func tick(ctx context.Context) error {
@@ -276,21 +302,25 @@ func (s *starter) letGo(ctx context.Context, id core.ContainerID) {
 	s.drop(id, h)
 }
 
-// wake returns when a container that Loop paused goes on. An engine whose record
-// is late may say that it does while it does not.
+// wake returns when a container that Loop paused goes on or has ended. An engine
+// whose record is late may say that it goes on while it does not, and refuses to
+// wake it then; only a waking that it carried out is believed.
 func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
-	for going := 0; ; {
+	for refused := 0; ; {
 		err := s.engine.Unpause(ctx, id)
-		switch {
-		case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning):
+		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) {
 			return nil
-		case errors.Is(err, core.ErrConflict):
-			if f, ferr := s.engine.Inspect(ctx, id); ferr == nil && !f.Paused {
-				going++
-			}
 		}
-		if going == wakeLooks {
+		f, ferr := s.engine.Inspect(ctx, id)
+		switch {
+		case errors.Is(ferr, core.ErrNotFound) || ferr == nil && !f.Running:
 			return nil
+		case errors.Is(err, core.ErrConflict) && ferr == nil && !f.Paused:
+			refused++
+		}
+		if refused == wakeLooks {
+			refused = 0
+			_ = s.engine.Pause(ctx, id) // where the record was wrong, it is right now
 		}
 		if terr := tick(ctx); terr != nil {
 			return errors.Join(err, terr)
@@ -326,13 +356,13 @@ func (s *starter) awake(ctx context.Context, id core.ContainerID) (done func(), 
 		<-h.turn
 		s.drop(id, h)
 	}
-	for try := 0; ; try++ {
+	for end := time.Now().Add(settleTime); ; {
 		// What the engine says against the look, it says in better words against the link.
 		if f, err := s.engine.Inspect(ctx, id); err != nil || !f.Paused {
 			return done, nil //nolint:nilerr // see above
 		}
 		err := s.engine.Unpause(ctx, id)
-		if err != nil && try < settleTries {
+		if err != nil && time.Now().Before(end) {
 			err = nil // the record may be late
 		}
 		if err == nil {

@@ -25,6 +25,8 @@ type stage struct {
 	notes    []string
 	late     int // how often the engine says that nothing is paused
 	pause    map[core.ContainerID]error
+	ends     map[core.ContainerID]int // how often a container is looked at until it is known to have ended
+	lost     bool                     // the record has lost a pause; the next one makes it right
 	startErr error
 }
 
@@ -63,6 +65,11 @@ func (s *stage) Pause(_ context.Context, id core.ContainerID) error {
 	if err := s.pause[id]; err != nil {
 		return err
 	}
+	if s.lost {
+		s.note("pause %s again", id)
+		s.lost = false
+		return nil
+	}
 	if s.paused[id] {
 		return core.ErrConflict
 	}
@@ -75,7 +82,7 @@ func (s *stage) Unpause(_ context.Context, id core.ContainerID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note("unpause %s", id)
-	if !s.paused[id] || s.late > 0 {
+	if !s.paused[id] || s.late > 0 || s.lost {
 		s.late--
 		return core.ErrConflict
 	}
@@ -86,7 +93,12 @@ func (s *stage) Unpause(_ context.Context, id core.ContainerID) error {
 func (s *stage) Inspect(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return core.ContainerFacts{ID: id, Running: true, Paused: s.paused[id]}, nil
+	running := true
+	if n, ok := s.ends[id]; ok {
+		running = n > 0
+		s.ends[id]--
+	}
+	return core.ContainerFacts{ID: id, Running: running, Paused: s.paused[id] && !s.lost}, nil
 }
 
 // in is a container with a writable workspace, and things mounted below it.
@@ -100,7 +112,7 @@ func in(name, dir string, below ...string) core.Spec {
 
 func onStage(t *testing.T, fn func(*testing.T, *stage, *starter)) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &stage{paused: map[core.ContainerID]bool{}, busy: map[string]bool{}, pause: map[core.ContainerID]error{}}
+		st := &stage{paused: map[core.ContainerID]bool{}, busy: map[string]bool{}, pause: map[core.ContainerID]error{}, ends: map[core.ContainerID]int{}}
 		s := newStarter(st, st, slog.New(slog.DiscardHandler))
 		s.unmoved = func(core.Spec) error { return nil }
 		fn(t, st, s)
@@ -209,7 +221,25 @@ func TestWhoIsHeld(t *testing.T) {
 		}, false, []string{"unpause old", "pause old", "start b", "started b", "unpause old"}},
 		"one that is said to be paused for ever": {func(st *stage, _ *starter) {
 			st.list, st.pause["old"] = []core.Container{{ID: "old", Status: core.ContainerRunning}}, fmt.Errorf("%w: %w", boom, core.ErrConflict)
-		}, true, slices.Repeat([]string{"unpause old"}, settleTries)},
+		}, true, slices.Repeat([]string{"unpause old"}, int(settleTime/settleTick))},
+		"one whose end the engine does not know yet": {func(st *stage, _ *starter) {
+			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}}
+			st.pause["old"], st.ends["old"] = errors.New("cannot pause a stopped container"), 100
+		}, false, []string{"start b", "started b"}},
+		"one that ends while it is held": {func(st *stage, s *starter) {
+			st.list, st.late = []core.Container{{ID: "old", Status: core.ContainerRunning}}, 1000
+			s.unmoved = func(core.Spec) error {
+				st.ends["old"], st.paused["old"] = 0, false
+				return nil
+			}
+		}, false, []string{"pause old", "start b", "started b", "unpause old"}},
+		"one whose pause the engine forgot": {func(st *stage, s *starter) {
+			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}}
+			s.unmoved = func(core.Spec) error {
+				st.lost = true
+				return nil
+			}
+		}, false, slices.Concat([]string{"pause old", "start b", "started b"}, slices.Repeat([]string{"unpause old"}, wakeLooks), []string{"pause old again", "unpause old"})},
 		"one whose waking is refused for a while": {func(st *stage, _ *starter) {
 			st.list, st.late = []core.Container{{ID: "old", Status: core.ContainerRunning}}, 2
 		}, false, []string{"pause old", "start b", "started b", "unpause old", "unpause old", "unpause old"}},
