@@ -167,7 +167,7 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: m.Content, Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(from.RunID)}
+	req := core.Run{ChannelID: ch, Prompt: m.Content, Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.
@@ -215,7 +215,7 @@ func (s *Service) mayStart(ctx context.Context, from core.Caller) (mine core.Run
 
 // chain counts how many agents in a row led to the caller's run.
 func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, root core.RunID, depth int, err error) {
-	root = from.RunID
+	root = origin(from)
 	for depth = 0; depth < maxChain && root != ""; depth++ {
 		run, err := s.o.Store.Run(ctx, root)
 		if errors.Is(err, core.ErrNotFound) {
@@ -234,6 +234,15 @@ func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, r
 		root = core.RunID(parent)
 	}
 	return mine, root, depth, nil
+}
+
+// origin is what a request goes back to: the run of its container, or the
+// container itself where a person works with the agent in a terminal.
+func origin(from core.Caller) core.RunID {
+	if from.RunID == "" {
+		return core.RunID("terminal-" + string(from.ContainerID))
+	}
+	return from.RunID
 }
 
 // Queued lists what waits in a channel.

@@ -313,6 +313,38 @@ func TestAFullQueueTakesNoMoreOfAgents(t *testing.T) {
 }
 
 // TestARunawayIsBounded: agents that branch out find an end in width, too.
+// TestTerminalsAreCountedApart: an agent that a person works with in a terminal
+// has no run; its requests go back to its container, and what it starts to it.
+func TestTerminalsAreCountedApart(t *testing.T) {
+	w := newWorld()
+	s := w.service()
+	ask := func(box string) error {
+		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(box)}, core.GuestMessage{Content: "x"})
+		return err
+	}
+	if err := ask("box1"); err != nil || w.queued[0].AuthorID != "agent:terminal-box1" {
+		t.Fatalf("%v %+v", err, w.queued)
+	}
+	started := 1
+	for i := range perPrompt + 5 { // runs it has set to work go on in its name
+		id := core.RunID(fmt.Sprint("d", i))
+		w.runs[id], w.queued = core.Run{ID: id, AuthorID: "agent:terminal-box1"}, nil
+		if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(id), RunID: id}, core.GuestMessage{Content: "x"}); err == nil {
+			started++
+		}
+	}
+	if started != perPrompt {
+		t.Errorf("%d runs because of one terminal", started)
+	}
+	if err := ask("box1"); code(err) != core.CodeTooMany {
+		t.Errorf("the terminal itself: %v", err)
+	}
+	w.queued = nil
+	if err := ask("box2"); err != nil {
+		t.Errorf("another terminal: %v", err)
+	}
+}
+
 func TestARunawayIsBounded(t *testing.T) {
 	w := newWorld()
 	s, made := w.service(), 0
