@@ -109,6 +109,17 @@ type ConfigStatus struct {
 	HasCredentials bool            `json:"has_credentials"`
 	CredentialKind string          `json:"credential_kind,omitempty"`
 	Theme          string          `json:"theme"`
+	Terminal       TerminalLook    `json:"terminal"`
+}
+
+// TerminalLook is what the settings say of terminal panes.
+type TerminalLook struct {
+	FontFamily   string `json:"font_family"`
+	FontSize     int    `json:"font_size"`   // CSS pixels
+	ShiftEnter   string `json:"shift_enter"` // newline, enter
+	Bell         string `json:"bell"`        // mark, sound, off
+	CopyOnSelect bool   `json:"copy_on_select"`
+	ScreenReader bool   `json:"screen_reader"`
 }
 
 // ConfigProblem is one thing wrong with the file, located.

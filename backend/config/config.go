@@ -60,6 +60,18 @@ type Config struct {
 
 	Theme     string    `json:"theme" default:"\"system\"" oneof:"system,dark,light,contrast" merge:"override" project:"never" doc:"Look of the window."`
 	FontSizes FontSizes `json:"font_sizes" doc:"Text sizes of the window."`
+	Terminal  Terminal  `json:"terminal" doc:"Terminals."`
+}
+
+// Terminal is how terminals behave.
+type Terminal struct {
+	IdleSec          int    `json:"idle_sec" default:"0" min:"0" max:"31536000" unit:"seconds" merge:"override" project:"never" doc:"Ends a terminal that nobody looks at, that prints nothing and is given nothing for so long; 0 never does."`
+	FontFamily       string `json:"font_family" merge:"override" project:"never" doc:"Font, before the one that Loop brings; it should give every character the same width."`
+	ShiftEnter       string `json:"shift_enter" default:"\"newline\"" oneof:"newline,enter" merge:"override" project:"never" doc:"What Shift and Enter send: newline begins another line of a prompt without sending it, enter is the same as Enter."`
+	Bell             string `json:"bell" default:"\"mark\"" oneof:"mark,sound,off" merge:"override" project:"never" doc:"What a bell does: a mark on the tab, a sound as well, or nothing."`
+	CopyOnSelect     bool   `json:"copy_on_select" default:"false" merge:"override" project:"never" doc:"Copy what is selected at once."`
+	ScreenReader     bool   `json:"screen_reader" default:"false" merge:"override" project:"never" doc:"Give what terminals show to screen readers; slower."`
+	ShellIntegration bool   `json:"shell_integration" default:"true" merge:"override" project:"never" doc:"Have shells mark prompts and commands, for jumping between them and copying what one printed."`
 }
 
 // ClaudeRetry bounds what is tried again inside one run.

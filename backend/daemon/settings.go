@@ -32,6 +32,11 @@ func (s settings) Set(field string, value any) error {
 func configStatus(snap config.Snapshot) bind.ConfigStatus {
 	kind, _ := snap.Config.Credential()
 	st := bind.ConfigStatus{Path: snap.Path, Problems: []bind.ConfigProblem{}, HasCredentials: kind != "", CredentialKind: kind, Theme: snap.Config.Theme}
+	t := snap.Config.Terminal
+	st.Terminal = bind.TerminalLook{
+		FontFamily: t.FontFamily, FontSize: snap.Config.FontSizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
+		CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader,
+	}
 	for _, p := range snap.Problems {
 		st.Problems = append(st.Problems, bind.ConfigProblem{Line: p.Line, Col: p.Col, Field: p.Field, Message: p.Message, Remedy: p.Remedy})
 	}

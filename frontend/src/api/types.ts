@@ -137,7 +137,10 @@ export type ConfigStatus = {
   has_credentials: boolean;
   credential_kind?: string;
   theme: string;
+  terminal: TerminalLook;
 };
+
+export type TerminalLook = { font_family: string; font_size: number; shift_enter: string; bell: string; copy_on_select: boolean; screen_reader: boolean };
 
 export type Snapshot = {
   seq: number;
