@@ -97,8 +97,8 @@ func (p *linkPool) leave(id core.ContainerID, s *sharedLink) error {
 		return nil
 	}
 	<-s.ready
-	if s.link == nil {
-		return nil
+	if s.err != nil {
+		return nil // there is no link; what came with the error may be a nil of some type
 	}
 	return s.link.Close()
 }
