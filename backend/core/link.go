@@ -67,6 +67,11 @@ type Link interface {
 	// Read follows one stream ("out" or "err") from an absolute offset until
 	// the process ended and all its bytes were read. The caller closes it.
 	Read(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
+	// ReadHeld is Read for a terminal that may not get ahead of its reader: while
+	// the stream is open the program waits instead of losing what was not read.
+	// When bytes from offset on are gone already, the stream begins later; what
+	// it returns has Offset() int64, which says where.
+	ReadHeld(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
 	// Stdin writes to a PTY or an open pipe. The caller closes it.
 	Stdin(ctx context.Context, id SpawnID) (io.WriteCloser, error)
 	Resize(ctx context.Context, id SpawnID, cols, rows uint16) error

@@ -24,16 +24,36 @@ type Reader interface {
 // Read follows an output; the result is a Reader. It ends with io.EOF only when
 // the process has ended and every byte was read.
 func (l *Link) Read(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
-	c, p, stop, err := l.begin(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset})
+	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset})
+}
+
+// heldAhead is how far a terminal may run ahead of its reader: as much as one
+// stream's window, so that it costs no throughput, and little enough that an
+// interrupt under a flood is seen at once. A mark is sent for every heldMark.
+const (
+	heldAhead = wire.Window
+	heldMark  = heldAhead / 4
+)
+
+// ReadHeld follows a terminal, which waits for this reader instead of dropping
+// what it has not read; the result is a Reader. What Read has returned counts as
+// read. With the stream or the link the hold ends at once: a new ReadHeld says
+// by its Offset what was lost in between.
+func (l *Link) ReadHeld(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
+	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset, Hold: heldAhead})
+}
+
+func (l *Link) read(ctx context.Context, q wire.Request) (io.ReadCloser, error) {
+	c, p, stop, err := l.begin(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	if p.Offset < offset {
+	if p.Offset < q.Offset {
 		stop()
 		_ = c.Close()
-		return nil, l.down(ctx, fmt.Errorf("read starts at %d before %d", p.Offset, offset))
+		return nil, l.down(ctx, fmt.Errorf("read starts at %d before %d", p.Offset, q.Offset))
 	}
-	return &reader{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkReader(c), offset: p.Offset}, nil
+	return &reader{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkReader(c), offset: p.Offset, held: q.Hold > 0}, nil
 }
 
 type reader struct {
@@ -43,12 +63,20 @@ type reader struct {
 	stop   func() bool
 	chunks *wire.ChunkReader
 	offset int64
+	held   bool
+	taken  int64 // bytes since offset
+	marked int64 // of them, those the guest knows of
 }
 
 func (r *reader) Offset() int64 { return r.offset }
 
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.chunks.Read(p)
+	if r.taken += int64(n); r.held && r.taken-r.marked >= heldMark {
+		r.marked = r.taken
+		// A stream that takes no mark is broken, and the next read says so.
+		_ = wire.WriteMark(r.c, r.offset+r.taken)
+	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}

@@ -274,6 +274,10 @@ func (l *fakeLink) Read(_ context.Context, id core.SpawnID, stream string, offse
 	return &procReader{p: p, errs: stream == "err", off: offset, link: l.done, closed: make(chan struct{})}, nil
 }
 
+func (l *fakeLink) ReadHeld(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
+	return l.Read(ctx, id, stream, offset)
+}
+
 func (l *fakeLink) Kill(_ context.Context, id core.SpawnID) error {
 	p, err := l.proc(id)
 	if err != nil {

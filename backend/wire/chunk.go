@@ -110,6 +110,27 @@ func (c *ChunkReader) End() (Reply, bool) {
 	return *c.end, true
 }
 
+// WriteMark says on a read stream with a hold that everything before off was
+// taken.
+func WriteMark(w io.Writer, off int64) error {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(off))
+	if _, err := w.Write(b[:]); err != nil {
+		return fmt.Errorf("write mark: %w", err)
+	}
+	return nil
+}
+
+// ReadMark reads what WriteMark wrote; io.EOF means that there are no more. The
+// offset may be any, negative ones included.
+func ReadMark(r io.Reader) (int64, error) {
+	var b [8]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(b[:])), nil
+}
+
 func torn(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -100,4 +100,6 @@ const (
 const (
 	PausedSpool = "spool full"
 	PausedDisk  = "disk full"
+	// PausedReader is a terminal whose reader asked to hold it up.
+	PausedReader = "reader behind"
 )

@@ -24,6 +24,7 @@ type Request struct {
 	ID     string `json:"id,omitzero"`     // of a spawn
 	Stream string `json:"stream,omitzero"` // read: out or err
 	Offset int64  `json:"offset,omitzero"` // read: absolute
+	Hold   int64  `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it
 	Cols   uint16 `json:"cols,omitzero"`
 	Rows   uint16 `json:"rows,omitzero"`
 	Signal string `json:"signal,omitzero"`

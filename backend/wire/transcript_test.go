@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,14 @@ var transcripts = map[string][]message{
 		{"guest", chunk("")},
 		{"guest", Reply{Offset: 9000, Error: NewError(CodeGap, "output before offset 9000 is gone (asked for 4096)")}},
 	},
+	"read-held": {
+		{"host", Request{Op: OpRead, ID: "b2", Stream: StreamOut, Offset: 100, Hold: 256 << 10}},
+		{"guest", Reply{Offset: 4096}},
+		{"guest", chunk("some output\n")},
+		{"host", mark(4108)},
+		{"guest", chunk("")},
+		{"guest", Reply{Offset: 4108}},
+	},
 	"stdin": {
 		{"host", Request{Op: OpStdin, ID: "b2"}},
 		{"guest", Reply{}},
@@ -81,6 +90,7 @@ type message struct {
 type (
 	body  string
 	chunk string
+	mark  int64
 )
 
 // render writes a message as it goes over the wire and then as text.
@@ -95,6 +105,15 @@ func render(t *testing.T, m message) string {
 			return "chunk end\n"
 		}
 		return "chunk " + strings.ReplaceAll(strings.ReplaceAll(string(v), "\r", `\r`), "\n", `\n`) + "\n"
+	case mark:
+		if err := WriteMark(&buf, int64(v)); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("mark %x\n", buf.Bytes())
+		if off, err := ReadMark(&buf); err != nil || off != int64(v) {
+			t.Fatalf("own mark is %d: %v", off, err)
+		}
+		return text
 	case Request:
 		if err := WriteFrame(&buf, v); err != nil {
 			t.Fatal(err)

@@ -49,6 +49,9 @@ func (q Request) Validate() error {
 		if q.Offset < 0 {
 			return fmt.Errorf("offset %d is negative", q.Offset)
 		}
+		if q.Hold < 0 {
+			return fmt.Errorf("hold %d is negative", q.Hold)
+		}
 	case OpStdin, OpResize, OpSignal, OpKill, OpWait, OpForget:
 	default:
 		return fmt.Errorf("unknown op %q", clip(string(q.Op)))

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"loop/agentimage/guest/spawn"
-	"loop/agentimage/guest/spool"
 	"loop/backend/wire"
 )
 
@@ -44,18 +43,30 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		s.stdin(st, q)
 		return
 	}
-	// The host sends nothing more: its closing the stream ends what is under way.
+	var out *output
+	if q.Op == wire.OpRead {
+		if out, err = s.output(q); err != nil {
+			_ = wire.WriteFrame(st, refusal(err))
+			return
+		}
+		defer out.release()
+	}
+	// The host's closing the stream ends what is under way; all it may send until
+	// then are marks.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
+		if out != nil {
+			out.follow(st)
+		}
 		_, _ = io.Copy(io.Discard, st)
 		_ = st.SetWriteDeadline(time.Now()) // a blocked Write returns
 		cancel()
 	}()
-	if q.Op == wire.OpRead {
-		s.read(ctx, st, q)
+	if out != nil {
+		out.send(ctx, st)
 	} else {
 		p, err := s.answer(ctx, q, body)
 		if err != nil {
@@ -117,50 +128,6 @@ func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
 		b.Files = append(b.Files, data)
 	}
 	return b, nil
-}
-
-// read follows one output. The reply says where the bytes start: at the offset
-// asked for, or at the first one still there.
-func (s *Server) read(ctx context.Context, st *yamux.Stream, q wire.Request) {
-	log, err := s.Spawns.Output(q.ID, q.Stream)
-	if err == nil {
-		if _, end, _ := log.State(); q.Offset > end {
-			err = wire.NewError(wire.CodeInvalid, fmt.Sprintf("offset %d is beyond the end %d", q.Offset, end))
-		}
-	}
-	if err != nil {
-		_ = wire.WriteFrame(st, refusal(err))
-		return
-	}
-	base, _, _ := log.State()
-	off := max(q.Offset, base)
-	if wire.WriteFrame(st, wire.Reply{Offset: off}) != nil {
-		return
-	}
-	out := wire.NewChunkWriter(st)
-	buf := make([]byte, wire.MaxChunk)
-	for {
-		n, err := log.Next(ctx, buf, off)
-		if n > 0 {
-			if _, err := out.Write(buf[:n]); err != nil {
-				return
-			}
-			off += int64(n)
-			continue
-		}
-		switch gap, isGap := errors.AsType[*spool.GapError](err); {
-		case errors.Is(err, io.EOF):
-			_ = out.End(wire.Reply{Offset: off})
-		case isGap:
-			p := wire.Refuse(wire.CodeGap, gap.Error())
-			p.Offset = gap.Base
-			_ = out.End(p)
-		case ctx.Err() != nil:
-		default:
-			_ = out.End(refusal(err))
-		}
-		return
-	}
 }
 
 // stdin feeds a program. Only an end mark closes its input: a link that breaks

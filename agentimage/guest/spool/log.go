@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"syscall"
@@ -45,21 +46,17 @@ type backing interface {
 // that one goroutine at a time may call Drain.
 type Log struct {
 	file backing // nil for a ring
-	max  int64   // of a file; past it the writer is paused
+	max  int64   // past it a file's writer is paused, and a ring forgets
 
 	mu     sync.Mutex // guards all below, and is never held during file I/O
 	wake   chan struct{}
-	ring   []byte
+	ring   []byte // grows to max
+	holds  []*Hold
 	base   int64
 	end    int64
 	ended  bool
 	paused string
 	lifted bool // the process has ended: what is left in its pipe may pass max
-}
-
-// NewRing keeps the last size bytes.
-func NewRing(size int) *Log {
-	return &Log{wake: make(chan struct{}), ring: make([]byte, size)}
 }
 
 // NewFile keeps everything in a new file at path, up to limit bytes. The host
@@ -88,7 +85,11 @@ func (l *Log) changed() {
 func (l *Log) State() (base, end int64, paused string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.base, l.end, l.paused
+	paused = l.paused
+	if l.file == nil && !l.ended && l.free() <= 0 {
+		paused = wire.PausedReader
+	}
+	return l.base, l.end, paused
 }
 
 // Lift lets the writer pass the size limit. It is called when the process has
@@ -105,8 +106,12 @@ func (l *Log) Lift() {
 func (l *Log) Drain(ctx context.Context, r io.Reader) {
 	defer l.finish()
 	buf := make([]byte, wire.MaxChunk)
-	for l.room(ctx) {
-		n, err := r.Read(buf)
+	for {
+		room := l.room(ctx)
+		if room <= 0 {
+			return
+		}
+		n, err := r.Read(buf[:min(room, int64(len(buf)))])
 		if n > 0 && !l.append(ctx, buf[:n]) {
 			return
 		}
@@ -128,24 +133,43 @@ func (l *Log) finish() {
 	l.changed()
 }
 
-// room waits until the log may grow.
-func (l *Log) room(ctx context.Context) bool {
+// room waits until the log may grow and says by how much; 0 is never again.
+func (l *Log) room(ctx context.Context) int64 {
 	for {
 		l.mu.Lock()
-		if l.file == nil || l.lifted || l.end < l.max {
+		room := l.free()
+		if room > 0 {
 			l.setPaused("")
-			l.mu.Unlock()
-			return ctx.Err() == nil
+		} else if l.file != nil {
+			l.setPaused(wire.PausedSpool)
 		}
-		l.setPaused(wire.PausedSpool)
-		wake := l.wake
+		wake, lifted := l.wake, l.lifted
 		l.mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return 0
+		case room > 0:
+			return room
+		case lifted:
+			return 0 // a ring with a reader that is far behind; what the program printed is in it
+		}
 		select {
 		case <-wake:
 		case <-ctx.Done():
-			return false
+			return 0
 		}
 	}
+}
+
+// free is by how much the log may grow now. The lock is held.
+func (l *Log) free() int64 {
+	switch {
+	case l.file == nil:
+		return l.freeRing()
+	case l.lifted || l.end < l.max:
+		return math.MaxInt64
+	}
+	return 0
 }
 
 // setPaused is called with the lock held.
@@ -158,8 +182,7 @@ func (l *Log) setPaused(why string) {
 
 func (l *Log) append(ctx context.Context, p []byte) bool {
 	if l.file == nil {
-		l.appendRing(p)
-		return true
+		return l.appendHeld(ctx, p)
 	}
 	for len(p) > 0 {
 		l.mu.Lock()
@@ -183,22 +206,6 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 		}
 	}
 	return true
-}
-
-func (l *Log) appendRing(p []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	size := int64(len(l.ring))
-	if skip := int64(len(p)) - size; skip > 0 {
-		p = p[skip:]
-		l.end += skip
-	}
-	at := l.end % size
-	n := copy(l.ring[at:], p)
-	copy(l.ring, p[n:])
-	l.end += int64(len(p))
-	l.base = max(l.base, l.end-size)
-	l.changed()
 }
 
 // Next waits for bytes at off and copies some of them to p. It returns io.EOF
@@ -238,9 +245,8 @@ func (l *Log) readLocked(p []byte, off int64) (int, error) {
 	}
 	if l.file == nil {
 		defer l.mu.Unlock()
-		n := copy(p, l.ring[off%int64(len(l.ring)):])
-		n += copy(p[n:], l.ring)
-		return n, nil
+		l.copyRing(p, off)
+		return len(p), nil
 	}
 	l.mu.Unlock()
 	disk <- struct{}{}

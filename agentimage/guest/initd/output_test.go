@@ -1,0 +1,142 @@
+//go:build linux
+
+package initd
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/backend/wire"
+)
+
+// count prints numbers that say where in the stream they are.
+const count = `i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo $((1000000+i)); done`
+
+// counted is what count prints through a terminal.
+func counted() []byte {
+	var b bytes.Buffer
+	for i := 1; i <= 60000; i++ {
+		n := 1000000 + i
+		digits := [9]byte{7: '\r', 8: '\n'}
+		for d := 6; d >= 0; d-- {
+			digits[d] = byte('0' + n%10)
+			n /= 10
+		}
+		b.Write(digits[:])
+	}
+	return b.Bytes()
+}
+
+// stands waits until the spawn has printed n bytes and is held up.
+func stands(t *testing.T, s *yamux.Session, paused string) wire.Info {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, p, err := ask(t, s, wire.Request{Op: wire.OpList})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Spawns) == 1 && p.Spawns[0].Paused == paused {
+			return p.Spawns[0]
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not %q: %+v", paused, p.Spawns)
+		}
+	}
+}
+
+// TestHeldRead has a host read a terminal's output a little, stand still, break
+// off its link, and go on from where it was with another one.
+func TestHeldRead(t *testing.T) {
+	path := newServer(t, func(uint32) bool { return true })
+	s := connect(t, path, wire.Reply{})
+	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count}, Stdio: wire.StdioPTY}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+		t.Fatal(err)
+	}
+	const hold = 100_000
+	st, p, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: hold})
+	if err != nil || p.Offset != 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(wire.NewChunkWriter(in), "\r"); err != nil {
+		t.Fatal(err)
+	}
+	want := append([]byte("\r\n"), counted()...)
+	if i := stands(t, s, wire.PausedReader); i.OutEnd != hold || i.OutBase != 0 {
+		t.Fatalf("held at %d..%d", i.OutBase, i.OutEnd)
+	}
+	r := wire.NewChunkReader(st)
+	got := make([]byte, hold)
+	if _, err := io.ReadFull(r, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.WriteMark(st, hold/2); err != nil {
+		t.Fatal(err)
+	}
+	more := make([]byte, hold/2)
+	if _, err := io.ReadFull(r, more); err != nil {
+		t.Fatal(err)
+	}
+	if i := stands(t, s, wire.PausedReader); i.OutEnd != hold*3/2 {
+		t.Fatalf("held at %d", i.OutEnd)
+	}
+	got = append(got, more...)
+	_ = s.Close()
+
+	// Nobody holds it now: it prints the rest, 540,002 bytes in all, which the
+	// ring still has.
+	s = connect(t, path, wire.Reply{})
+	if _, p, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit.Code != 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	st, p, err = ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Offset: int64(len(got)), Hold: hold})
+	if err != nil || p.Offset != int64(len(got)) {
+		t.Fatalf("%+v %v", p, err)
+	}
+	rest, err := io.ReadAll(wire.NewChunkReader(st))
+	if err != nil || !bytes.Equal(append(got, rest...), want) {
+		t.Fatalf("%d and %d bytes of %d: %v", len(got), len(rest), len(want), err)
+	}
+}
+
+// TestMarkThatCannotBe ends the hold and nothing else.
+func TestMarkThatCannotBe(t *testing.T) {
+	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	req := wire.Spawn{Argv: []string{"sh", "-c", count}, Stdio: wire.StdioPTY}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+		t.Fatal(err)
+	}
+	st, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: 50_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands(t, s, wire.PausedReader)
+	if err := wire.WriteMark(st, -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(wire.NewChunkReader(st))
+	if err != nil || !bytes.Equal(out, counted()) {
+		t.Fatalf("%d bytes: %v", len(out), err)
+	}
+	_, _, err = ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: -1})
+	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != wire.CodeProtocol {
+		t.Fatalf("negative hold: %v", err)
+	}
+}

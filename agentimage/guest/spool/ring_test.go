@@ -1,0 +1,237 @@
+//go:build linux
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"loop/backend/wire"
+)
+
+// pattern is a stream whose every position can be told from its neighbours.
+func pattern(n int) []byte {
+	p := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range p {
+		p[i] = byte(r.Uint32())
+	}
+	return p
+}
+
+// held reads with a hold until the end or until stop bytes were read.
+func held(t *testing.T, l *Log, off, ahead, stop int64, step func()) []byte {
+	t.Helper()
+	h, start := l.Hold(off, ahead)
+	defer h.Release()
+	if start != off {
+		t.Errorf("start %d, asked for %d", start, off)
+	}
+	var out []byte
+	buf := make([]byte, 1000)
+	for stop == 0 || int64(len(out)) < stop {
+		n, err := l.Next(t.Context(), buf, off)
+		out = append(out, buf[:n]...)
+		off += int64(n)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Errorf("at %d: %v", off, err)
+			return out
+		}
+		if !h.Taken(off) {
+			t.Errorf("taken %d refused", off)
+		}
+		if step != nil {
+			step()
+		}
+	}
+	return out
+}
+
+// TestHeldReadersMissNothing has a writer that is much faster than two readers,
+// one of which leaves in the middle.
+func TestHeldReadersMissNothing(t *testing.T) {
+	data := pattern(3 << 20)
+	l := NewRing(256 << 10)
+	var wg sync.WaitGroup
+	ready := make(chan struct{}, 2)
+	for _, stop := range []int64{0, 1 << 20} {
+		wg.Go(func() {
+			var once sync.Once
+			h, _ := l.Hold(0, 4096) // until held has its own
+			ready <- struct{}{}
+			got := held(t, l, 0, l.MaxAhead(), stop, func() { once.Do(h.Release) })
+			if want := data[:len(got)]; (stop == 0 && len(got) != len(data)) || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes of %d, equal %v", len(got), len(data), bytes.Equal(got, want))
+			}
+		})
+	}
+	<-ready
+	<-ready
+	l.Drain(t.Context(), bytes.NewReader(data))
+	wg.Wait()
+	if base, end, paused := l.State(); end != int64(len(data)) || base != end-256<<10 || paused != "" {
+		t.Fatalf("%d..%d %q", base, end, paused)
+	}
+}
+
+// TestHoldBlocksTheWriter follows one hold through its whole life: the writer
+// runs ahead so far and no further, goes on with what was taken, and is free
+// when the reader leaves without a word.
+func TestHoldBlocksTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, ahead = 1 << 20, 100_000
+		l := NewRing(size)
+		r, w := io.Pipe()
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { l.Drain(ctx, r); close(done) }()
+		go func() {
+			for {
+				if _, err := w.Write(make([]byte, 1000)); err != nil {
+					return
+				}
+			}
+		}()
+		h, _ := l.Hold(0, ahead)
+		at := func(want int64, paused string) {
+			t.Helper()
+			synctest.Wait()
+			if _, end, why := l.State(); end != want || why != paused {
+				t.Fatalf("end %d (%q), want %d (%q)", end, why, want, paused)
+			}
+		}
+		at(ahead, wire.PausedReader)
+		if h.Taken(ahead + 1) {
+			t.Error("taken what was never there")
+		}
+		h.Taken(2500)
+		at(ahead+2500, wire.PausedReader)
+		if h.Taken(2499) {
+			t.Error("taken back")
+		}
+		// A second one further behind than the first may be.
+		late, start := l.Hold(0, 1000)
+		if start != 0 {
+			t.Fatalf("start %d", start)
+		}
+		h.Taken(50_000)
+		at(ahead+2500, wire.PausedReader)
+		late.Release()
+		at(ahead+50_000, wire.PausedReader)
+		late.Release() // once more is nothing
+		cancel()
+		h.Release()
+		<-done
+		_ = w.Close()
+		_ = r.Close()
+	})
+}
+
+// TestHoldWhileBytesAreBeingRead begins a hold at the oldest byte of a full ring
+// while the writer already waits for bytes that would take its place.
+func TestHoldWhileBytesAreBeingRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 256 << 10
+		data := pattern(size + 1000)
+		l := NewRing(size)
+		r, w := io.Pipe()
+		done := make(chan struct{})
+		go func() { l.Drain(context.Background(), r); close(done) }()
+		_, _ = w.Write(data[:size])
+		synctest.Wait() // the writer is in Read
+		got := make(chan []byte)
+		h, _ := l.Hold(0, l.MaxAhead())
+		go func() { _, _ = w.Write(data[size:]); _ = w.Close() }()
+		synctest.Wait()
+		if base, end, _ := l.State(); base != 0 || end != size {
+			t.Fatalf("%d..%d: the reader's bytes are gone", base, end)
+		}
+		go func() { got <- held(t, l, 0, l.MaxAhead(), 0, func() { h.Release() }) }()
+		if out := <-got; !bytes.Equal(out, data) {
+			t.Fatalf("%d bytes of %d", len(out), len(data))
+		}
+		<-done
+	})
+}
+
+// TestHoldAfterTheEnd has the program end while its reader is behind: what it
+// printed last is kept beyond ahead, and a flood that goes on is cut off.
+func TestHoldAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 512 << 10
+		l := NewRing(size)
+		r, w := io.Pipe()
+		done := make(chan struct{})
+		go func() { l.Drain(context.Background(), r); close(done) }()
+		h, _ := l.Hold(0, 10_000)
+		go func() {
+			for {
+				if _, err := w.Write(make([]byte, 1000)); err != nil {
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		l.Lift()
+		<-done
+		_ = r.Close()
+		if base, end, paused := l.State(); base != 0 || end != size || paused != "" || !l.Ended() {
+			t.Fatalf("%d..%d %q", base, end, paused)
+		}
+		h.Release()
+	})
+}
+
+// TestRingGrows checks the memory of terminals that print little, and that
+// growing loses nothing wherever the ring stands.
+func TestRingGrows(t *testing.T) {
+	l := NewRing(1 << 20)
+	if len(l.ring) != 0 {
+		t.Fatal("an idle ring takes memory")
+	}
+	data := pattern(3 << 20)
+	var sizes []int
+	for at := 0; at < len(data); {
+		n := min(len(data)-at, 1+rand.IntN(5000))
+		l.appendRing(data[at : at+n])
+		at += n
+		if s := len(l.ring); len(sizes) == 0 || sizes[len(sizes)-1] != s {
+			sizes = append(sizes, s)
+			base, end, _ := l.State()
+			if base != max(0, end-1<<20) {
+				t.Fatalf("%d..%d", base, end)
+			}
+			got := make([]byte, end-base)
+			if n, err := l.Next(t.Context(), got, base); err != nil || n != len(got) || !bytes.Equal(got, data[base:end]) {
+				t.Fatalf("at %d..%d with %d: %d bytes, %v", base, end, s, n, err)
+			}
+		}
+	}
+	if sizes[0] != firstRing || sizes[len(sizes)-1] != 1<<20 || len(sizes) != 7 {
+		t.Errorf("sizes %v", sizes)
+	}
+	_, end, _ := l.State()
+	got := make([]byte, 1<<20)
+	if _, err := l.Next(t.Context(), got, end-1<<20); err != nil || sha256.Sum256(got) != sha256.Sum256(data[2<<20:]) {
+		t.Fatalf("the last MiB is not what was printed (%v)", err)
+	}
+}
+
+func BenchmarkRing(b *testing.B) {
+	l := NewRing(1 << 20)
+	buf := make([]byte, 4096) // what a terminal gives at a time
+	b.SetBytes(int64(len(buf)))
+	for b.Loop() {
+		l.appendRing(buf)
+	}
+}
