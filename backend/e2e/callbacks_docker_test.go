@@ -124,7 +124,18 @@ func results(p timeline, run core.RunID) (list []string) {
 	return list
 }
 
-// done waits for a prompt's run to end well.
+// failed is the first failure of a run in a timeline.
+func failed(p timeline) *core.Failure {
+	for _, e := range p.Events {
+		var st core.Status
+		if e.Type == core.EventStatus && json.Unmarshal(e.Data, &st) == nil && st.State == core.RunFailed {
+			return st.Failure
+		}
+	}
+	return nil
+}
+
+// finished waits for a prompt's run to end well.
 func (s *server) finished(ch core.ChannelID, run core.RunID) timeline {
 	s.h.t.Helper()
 	p := s.until(ch, "the end of the run", func(p timeline) bool { return ended(p, run) })
@@ -190,6 +201,9 @@ func TestAgentsCallBack(t *testing.T) {
 			}
 			// The second prompt, the thread, and what the thread's agent said to this one.
 			s.until(ch, "the other prompts' ends", func(p timeline) bool {
+				if f := failed(p); f != nil {
+					t.Fatalf("%+v", f)
+				}
 				return len(p.Queue) == 0 && strings.Count(texts(p.Events), "That is done.") == 3
 			})
 			var list []core.Channel

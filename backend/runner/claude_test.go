@@ -482,23 +482,25 @@ func TestClaudeSessions(t *testing.T) {
 	if at == "" {
 		t.Fatal("the answer has no uuid")
 	}
-	for name, tc := range map[string]struct {
+	// In this order: resuming adds to the conversation that the others fork.
+	for _, tc := range []struct {
+		name  string
 		start core.SessionStart
 		want  string
 		same  bool
 	}{
-		"fork":    {core.SessionStart{Mode: core.SessionFork, SessionID: two.Outcome.SessionID}, "before that “two”", false},
-		"fork at": {core.SessionStart{Mode: core.SessionFork, SessionID: two.Outcome.SessionID, At: at}, "before that “one”", false},
-		"fresh":   {core.SessionStart{Mode: core.SessionFresh}, "You said “three”.", false},
-		"resume":  {core.SessionStart{Mode: core.SessionResume, SessionID: two.Outcome.SessionID}, "before that “t", true},
+		{"fork", core.SessionStart{Mode: core.SessionFork, SessionID: two.Outcome.SessionID}, "before that “two”", false},
+		{"fork at", core.SessionStart{Mode: core.SessionFork, SessionID: two.Outcome.SessionID, At: at}, "before that “one”", false},
+		{"fresh", core.SessionStart{Mode: core.SessionFresh}, "You said “three”.", false},
+		{"resume", core.SessionStart{Mode: core.SessionResume, SessionID: two.Outcome.SessionID}, "before that “two”", true},
 	} {
 		run := r.run(core.Run{Prompt: "three", Session: tc.start})
 		r.want(run, core.RunDone)
 		if !strings.Contains(run.Outcome.Text, tc.want) || (run.Outcome.SessionID == two.Outcome.SessionID) != tc.same {
-			t.Errorf("%s: answered %q in %s", name, run.Outcome.Text, run.Outcome.SessionID)
+			t.Errorf("%s: answered %q in %s", tc.name, run.Outcome.Text, run.Outcome.SessionID)
 		}
 		if got := r.store.channels["c"].SessionID; got != run.Outcome.SessionID {
-			t.Errorf("%s: the channel's session is %s", name, got)
+			t.Errorf("%s: the channel's session is %s", tc.name, got)
 		}
 	}
 }
