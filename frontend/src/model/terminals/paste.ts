@@ -1,0 +1,49 @@
+// What becomes of pasted text before a program sees it.
+
+/** The most that one paste may bring, in UTF-16 units. */
+export const MAX_PASTE = 4 * 1024 * 1024;
+
+export type Paste = {
+  text: string; // cleaned; newlines as they were, the terminal makes CR of them
+  lines: number;
+  removed: number; // characters that were taken out
+  ask: boolean; // several lines into a program that would run each as it comes
+  tooLong: boolean;
+};
+
+// The markers of bracketed paste, with ESC [ and with the one-character CSI.
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const MARKER = /(?:\u001b\[|\u009b)20[01]~/g;
+// C0 but tab and newlines, DEL, C1. Without ESC and CSI nothing can pretend to be the end of the paste.
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+export function preparePaste(raw: string, bracketed: boolean): Paste {
+  if (raw.length > MAX_PASTE) return { text: "", lines: 0, removed: 0, ask: false, tooLong: true };
+  let text = raw;
+  // Taking one marker out can make another of what was around it.
+  for (let before = ""; before !== text; ) {
+    before = text;
+    text = text.replace(MARKER, "");
+  }
+  text = text.replace(CONTROL, "").replace(/\r\n?/g, "\n");
+  const lines = text.split("\n").length;
+  const body = text.endsWith("\n") ? text.slice(0, -1) : text;
+  return { text, lines: body.split("\n").length, removed: raw.replace(/\r\n?/g, "\n").length - text.length, ask: !bracketed && lines > 1 && body.includes("\n"), tooLong: false };
+}
+
+/** One line of several: what continues by a backslash is joined, the rest is parted by a blank. */
+export function asOneLine(text: string): string {
+  return text
+    .split("\n")
+    .map((l) => l.trim().replace(/(?<!\\)\\$/, "").trim())
+    .filter((l) => l !== "")
+    .join(" ");
+}
+
+/** The first lines, for the question whether to paste. */
+export function preview(text: string, lines = 8, width = 160): string {
+  const all = text.split("\n");
+  const shown = all.slice(0, lines).map((l) => (l.length > width ? `${l.slice(0, width)}…` : l));
+  return all.length > lines ? [...shown, `… ${all.length - lines} more`].join("\n") : shown.join("\n");
+}

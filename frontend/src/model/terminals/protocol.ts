@@ -1,0 +1,277 @@
+// One pane's side of /api/ws/terminal, without a DOM: what to send, what to show,
+// what to count. The socket, the clock and the screen are given.
+import type { AttachedMessage, ClientMessage, ServerMessage, TerminalExit } from "../../api/types-terminals";
+import type { ClientState, Options, Wire } from "./client";
+
+export const ACK_EVERY = 64 * 1024;
+/** Acknowledged when nothing is left to parse: below this it holds nobody up, and a key's echo costs no message. */
+export const ACK_IDLE = 16 * 1024;
+export const INPUT_FRAME = 32 * 1024;
+const BACKOFF_MS = [100, 250, 500, 1000, 2000, 4000, 8000];
+const GONE = new Set(["no_session", "session_failed", "missing_field"]);
+
+export class TerminalClient {
+  state: ClientState;
+  private wire: Wire | null = null;
+  private open = false;
+  private asked = false; // create was sent, and may have been done
+  private ready = false; // attached on this socket
+  private given = 0; // binary bytes since attached
+  private parsed = 0; // …of those the screen has worked off
+  private acked = 0;
+  private snapshotLeft = 0;
+  private epoch = 0; // of the attachment; what comes late from an earlier one counts nothing
+  private attempt = 0;
+  private cancelRetry: (() => void) | null = null;
+  private want: { cols: number; rows: number };
+  private sent = ""; // the size asked for last
+  private visible: boolean;
+  private shown: boolean | null = null; // what the server knows of visible
+  private done = false;
+
+  constructor(private o: Options) {
+    this.want = o.size;
+    this.visible = o.visible;
+    this.state = {
+      state: "connecting", sessionId: "sessionId" in o.want ? o.want.sessionId : "", target: ("create" in o.want && o.want.create.target) || "agent",
+      title: "", cols: 0, rows: 0, exit: null, failure: null, recording: "", retries: 0,
+    };
+  }
+
+  start() {
+    this.connect();
+  }
+
+  /** Lets go of the session without ending it. */
+  dispose() {
+    this.done = true;
+    this.cancelRetry?.();
+    this.wire?.close();
+    this.wire = null;
+  }
+
+  /** Tries again now: after a failure, or instead of waiting. */
+  retry() {
+    if (this.done || this.wire) return;
+    this.attempt = 0;
+    this.asked = false;
+    this.set({ state: this.state.sessionId ? "reconnecting" : "connecting", failure: null });
+    this.connect();
+  }
+
+  /** Bytes a person typed or pasted. False if nobody is there to take them. */
+  input(data: Uint8Array): boolean {
+    if (!this.ready || this.state.state === "ended") return false;
+    for (let i = 0; i < data.length; i += INPUT_FRAME) this.wire?.send(data.subarray(i, i + INPUT_FRAME));
+    return true;
+  }
+
+  /** Asks for a size; the screen takes it when the server says so. Zero is no size. */
+  resize(cols: number, rows: number) {
+    if (!(cols > 0 && rows > 0)) return;
+    this.want = { cols, rows };
+    this.askSize();
+  }
+
+  show(visible: boolean) {
+    this.visible = visible;
+    if (this.ready && this.shown !== visible) {
+      this.shown = visible;
+      this.say({ type: "show", visible });
+    }
+  }
+
+  resync() {
+    if (this.ready) this.say({ type: "resync" });
+  }
+
+  record(on: boolean) {
+    if (this.ready) this.say({ type: "record", on });
+  }
+
+  /** Ends the program; its container stays. */
+  end() {
+    if (this.ready) this.say({ type: "close" });
+  }
+
+  /** The stream of events knows more than the socket: a container that went away, a new title. */
+  told(info: { state: "running" | "away" | "ended"; recording?: string }) {
+    const s = this.state.state;
+    if (info.state === "away" && s === "live") this.set({ state: "away" });
+    if (info.state === "running" && s === "away") this.set({ state: "live" });
+    if ((info.recording ?? "") !== this.state.recording && (s === "live" || s === "away")) this.set({ recording: info.recording ?? "" });
+  }
+
+  private connect() {
+    this.cancelRetry?.();
+    this.cancelRetry = null;
+    let wire: Wire | null = null;
+    const mine = () => this.wire === wire && wire !== null;
+    wire = this.o.dial({
+      open: () => {
+        if (!mine()) return;
+        this.open = true;
+        this.hello();
+      },
+      text: (t) => mine() && this.onText(t),
+      bytes: (b) => mine() && this.onBytes(b),
+      close: () => mine() && this.onClose(),
+    });
+    this.wire = wire;
+  }
+
+  private hello() {
+    const { sessionId } = this.state;
+    if (sessionId) this.say({ type: "attach", session_id: sessionId, acks: true });
+    else if ("create" in this.o.want) {
+      this.asked = true;
+      this.say({ type: "create", ...this.o.want.create, ...this.want, acks: true });
+      this.sent = `${this.want.cols}x${this.want.rows}`;
+    }
+  }
+
+  private onText(text: string) {
+    let m: ServerMessage;
+    try {
+      m = JSON.parse(text) as ServerMessage;
+    } catch {
+      return;
+    }
+    switch (m?.type) {
+      case "created":
+      case "attached":
+        return this.onAttached(m);
+      case "resync":
+        this.snapshotLeft = m.snapshot;
+        this.o.screen.fresh(m.cols, m.rows);
+        this.set({ cols: m.cols, rows: m.rows });
+        if (m.snapshot === 0) this.o.screen.drawn();
+        return this.askSize();
+      case "resized":
+        this.o.screen.resize(m.cols, m.rows);
+        return this.set({ cols: m.cols, rows: m.rows });
+      case "closed":
+        return this.onEnded({ code: m.exit_code, signal: m.signal || undefined, reason: m.message || undefined });
+      case "stopped":
+        return this.onEnded(this.state.exit ?? { code: 0, reason: "The session was closed." });
+      case "detached":
+        this.ready = false;
+        return;
+      case "recording":
+        return this.set({ recording: m.name });
+      case "error":
+        return this.onError(m);
+    }
+  }
+
+  private onAttached(m: AttachedMessage) {
+    this.ready = true;
+    this.epoch++;
+    this.attempt = 0;
+    this.given = this.parsed = this.acked = 0;
+    this.snapshotLeft = m.snapshot;
+    this.shown = true;
+    if (m.type === "attached") this.sent = "";
+    this.o.screen.fresh(m.cols, m.rows);
+    this.set({
+      state: m.state === "ended" ? "ended" : m.state === "away" ? "away" : "live", sessionId: m.session_id, target: m.target ?? this.state.target,
+      title: m.title ?? this.state.title, cols: m.cols, rows: m.rows, failure: null, retries: 0,
+    });
+    if (m.snapshot === 0) this.o.screen.drawn();
+    if (!this.visible) this.show(false);
+    this.askSize();
+  }
+
+  private onBytes(data: Uint8Array) {
+    const epoch = this.epoch;
+    this.given += data.length;
+    const last = this.snapshotLeft > 0 && data.length >= this.snapshotLeft;
+    this.snapshotLeft = Math.max(0, this.snapshotLeft - data.length);
+    this.o.screen.write(data, () => {
+      if (last) this.o.screen.drawn();
+      if (epoch !== this.epoch) return;
+      this.parsed += data.length;
+      const owed = this.parsed - this.acked;
+      if (owed >= ACK_EVERY || (this.parsed === this.given && owed >= ACK_IDLE)) this.ack();
+    });
+  }
+
+  private ack() {
+    this.acked = this.parsed;
+    if (this.ready) this.say({ type: "ack", offset: this.acked });
+  }
+
+  private askSize() {
+    const { cols, rows } = this.want;
+    const size = `${cols}x${rows}`;
+    if (!this.ready || !this.visible || this.state.state === "ended" || !(cols > 0 && rows > 0)) return;
+    const has = cols === this.state.cols && rows === this.state.rows;
+    if (this.sent === size || (has && this.sent === "")) return;
+    this.sent = size;
+    this.say({ type: "resize", rows, cols });
+  }
+
+  /** Another window may have changed the size; whoever is used now has its own again. */
+  claimSize() {
+    if (this.want.cols !== this.state.cols || this.want.rows !== this.state.rows) {
+      this.sent = "";
+      this.askSize();
+    }
+  }
+
+  private onError(m: Extract<ServerMessage, { type: "error" }>) {
+    if (this.ready && this.state.state !== "connecting") {
+      this.o.onNotice([m.message, m.remedy].filter(Boolean).join(" "));
+      return;
+    }
+    const again = GONE.has(m.error_code) || this.state.sessionId === "";
+    this.set({ state: "failed", failure: {
+      code: m.error_code, cause: m.message || "The terminal could not be opened.",
+      remedy: m.remedy || (again ? "Open a new terminal." : "Try again."),
+    } });
+    this.drop();
+  }
+
+  private onEnded(exit: TerminalExit) {
+    this.ready = false;
+    // What was sent before is still to be drawn, and is: the screen has it already.
+    this.set({ state: "ended", exit });
+    this.drop();
+  }
+
+  private drop() {
+    const w = this.wire;
+    this.wire = null;
+    this.open = false;
+    w?.close();
+  }
+
+  private onClose() {
+    const opened = this.open;
+    this.wire = null;
+    this.open = this.ready = false;
+    this.epoch++;
+    if (this.done || this.state.state === "ended" || this.state.state === "failed") return;
+    if (opened && this.asked && !this.state.sessionId) {
+      // It may have been made or not; making another by itself could start an agent twice.
+      this.set({ state: "failed", failure: {
+        code: "offline", cause: "The connection to Loop broke while the terminal was opened.",
+        remedy: "Look whether it is in the list of terminals; if not, try again.",
+      } });
+      return;
+    }
+    const wait = (BACKOFF_MS[Math.min(this.attempt, BACKOFF_MS.length - 1)] ?? 8000) * (0.8 + (this.o.random ?? Math.random)() * 0.4);
+    this.attempt++;
+    this.set({ state: this.state.sessionId && this.state.cols > 0 ? "reconnecting" : "connecting", retries: this.attempt });
+    this.cancelRetry = this.o.later(wait, () => this.connect());
+  }
+
+  private say(m: ClientMessage) {
+    this.wire?.send(JSON.stringify(m));
+  }
+
+  private set(part: Partial<ClientState>) {
+    this.state = { ...this.state, ...part };
+    this.o.onChange(this.state);
+  }
+}

@@ -1,0 +1,33 @@
+// Titles that programs choose: what can be drawn on one line, as core.CleanTitle does.
+
+const MAX = 200;
+
+export function cleanTitle(text: string): string {
+  const out: string[] = [];
+  for (const ch of text) {
+    if (out.length === MAX) break;
+    if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(ch) && ch !== "\ufffd") out.push(ch);
+  }
+  return out.join("").trim();
+}
+
+/** The last part of a path, for tabs. */
+export function dirName(path: string): string {
+  const clean = cleanTitle(path).replace(/[\\/]+$/, "");
+  return clean.split(/[\\/]/).at(-1) || clean || "/";
+}
+
+/** The path of an OSC 7 report (file://host/path) or of 633;P;Cwd= and 1337;CurrentDir=. */
+export function reportedDir(ident: 7 | 633 | 1337, data: string): string | null {
+  if (ident === 7) {
+    const m = /^file:\/\/[^/]*(\/.*)$/.exec(data);
+    if (!m?.[1]) return null;
+    try {
+      return cleanTitle(decodeURIComponent(m[1]));
+    } catch {
+      return null;
+    }
+  }
+  const m = ident === 633 ? /^P;Cwd=(.*)$/.exec(data) : /^CurrentDir=(.*)$/.exec(data);
+  return m?.[1] ? cleanTitle(m[1]) : null;
+}
