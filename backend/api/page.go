@@ -8,7 +8,9 @@ import (
 
 // ContentPolicy lets the page load its own files and talk to its own origin,
 // nothing else, in a browser and in the window: agent text that slips through the sanitiser cannot fetch.
-const ContentPolicy = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// The window's origin is not the listener's, hence the loopback addresses. WebAssembly is for the decoders
+// of images in terminals; it allows no script.
+const ContentPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:* http://127.0.0.1:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // page serves the built frontend. The files are the same for everybody and
 // hold no secret; the token is in the address's fragment, which a browser

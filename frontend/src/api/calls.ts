@@ -3,6 +3,7 @@ import type {
   Answer, ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, PromptOptions, Question, Run, SessionInfo, SessionMessage, SessionStart, Snapshot, ThreadRequest, TimelinePage, WorktreeRequest,
 } from "./types";
 import type { CredentialStatus, RawSettings, SettingsRevision, SettingsRevisionText, SettingsView } from "./types-settings";
+import type { Recording, TerminalCreate, TerminalInfo } from "./types-terminals";
 import { toFailure } from "./failure";
 
 export type Invoke = (service: string, method: string, args: unknown[]) => Promise<unknown>;
@@ -61,6 +62,17 @@ export function makeApi(invoke: Invoke) {
       history: (scope: string, channel: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channel),
       revision: (id: string) => call<SettingsRevisionText>("Settings", "Revision", id),
       restore: (id: string) => call<SettingsView>("Settings", "Restore", id),
+    },
+    terminals: {
+      list: (channel: string) => call<TerminalInfo[] | null>("Terminals", "List", channel),
+      create: (req: TerminalCreate & { rows?: number; cols?: number }) => call<TerminalInfo>("Terminals", "Create", req),
+      close: (id: string) => call<null>("Terminals", "Close", id),
+      rename: (id: string, title: string) => call<TerminalInfo>("Terminals", "Rename", id, title),
+      record: (id: string, on: boolean) => call<TerminalInfo>("Terminals", "Record", id, on),
+      recordings: () => call<Recording[] | null>("Terminals", "Recordings"),
+      deleteRecording: (name: string) => call<null>("Terminals", "DeleteRecording", name),
+      containerPath: (channel: string, path: string) => call<string>("Terminals", "ContainerPath", channel, path),
+      pasteFile: (channel: string, name: string, base64: string) => call<string>("Terminals", "PasteFile", channel, name, base64),
     },
     system: {
       snapshot: () => call<Snapshot>("System", "Snapshot"),

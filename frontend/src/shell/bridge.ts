@@ -9,6 +9,9 @@ export type LinkState =
   | { state: "offline"; since: number; retryAt: number }
   | { state: "denied" }; // the key of this page is not (or no longer) valid
 
+/** Where bytes travel: sockets and downloads, which no bound call can carry. */
+export type Endpoint = { base: string; token: string };
+
 /** The last event a page has applied: the stream goes on after it. */
 export type Position = { launch: string; seq: number };
 
@@ -21,6 +24,8 @@ export type Bridge = {
   onLink(listener: (link: LinkState) => void): () => void;
   /** Try to connect now instead of waiting for the back-off. */
   reconnect(): void;
+  /** The loopback listener; in the window it is another origin than the page's. */
+  endpoint(): Promise<Endpoint>;
   /** Where this page is in the stream, asked at each reconnect; null before the first snapshot. */
   resumeAt(where: () => Position | null): void;
 };

@@ -10,6 +10,16 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** Null where the surroundings do not let a page read; the paste event still works there. */
+export async function readText(): Promise<string | null> {
+  try {
+    if (window.runtime?.ClipboardGetText) return await window.runtime.ClipboardGetText();
+    return await navigator.clipboard.readText();
+  } catch {
+    return null;
+  }
+}
+
 function copyBySelection(text: string): boolean {
   const had = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   const area = document.createElement("textarea");

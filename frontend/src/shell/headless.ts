@@ -145,6 +145,7 @@ export function headlessBridge(): Bridge {
       attempt = 0;
       void probe();
     },
+    endpoint: () => Promise.resolve({ base: new URL(".", document.baseURI).href, token }),
     resumeAt(where) {
       position = where;
     },

@@ -6,6 +6,9 @@ type Bound = Record<string, Record<string, ((...args: unknown[]) => Promise<unkn
 type WailsRuntime = {
   EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
   ClipboardSetText?(text: string): Promise<boolean>;
+  ClipboardGetText?(): Promise<string>;
+  OnFileDrop?(callback: (x: number, y: number, paths: string[]) => void, useDropTarget: boolean): void;
+  OnFileDropOff?(): void;
 };
 
 declare global {
@@ -44,6 +47,11 @@ export async function windowBridge(): Promise<Bridge> {
       return () => {};
     },
     reconnect() {},
+    async endpoint() {
+      const at = (await window.go?.bind?.Terminals?.Endpoint?.()) as { base?: string; token?: string } | undefined;
+      if (!at?.base) throw { code: "not_found", cause: "This window does not know where its terminals are.", remedy: "Rebuild Loop: page and program belong to different versions." };
+      return { base: at.base.replace(/\/?$/, "/"), token: at.token ?? "" };
+    },
     resumeAt() {},
   };
 }

@@ -199,6 +199,7 @@ export function startSession(bridge: Bridge) {
     api, load, loadOlder, deliverLetter, doctor, refresh: resyncAll,
     kind: bridge.kind,
     reconnect: () => bridge.reconnect(),
+    endpoint: () => bridge.endpoint(),
     dropLetter: (clientId: string) => setLetters(outbox.confirmed(outboxStore.getState().letters, clientId)),
   };
   current = made;

@@ -1,0 +1,17 @@
+// Files dropped onto the window. The window's own runtime knows their paths; a
+// browser knows their content, and file managers may add addresses.
+
+export type Dropped = { paths: string[]; x: number; y: number };
+
+const listeners = new Set<(d: Dropped) => void>();
+
+/** Paths dropped onto the native window. Returns how to stop listening; a no-op in a browser. */
+export function onHostDrop(listener: (d: Dropped) => void): () => void {
+  if (!window.runtime?.OnFileDrop) return () => {};
+  if (listeners.size === 0) window.runtime.OnFileDrop((x, y, paths) => listeners.forEach((l) => l({ x, y, paths })), false);
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) window.runtime?.OnFileDropOff?.();
+  };
+}
