@@ -40,6 +40,9 @@ type Options struct {
 	Events   EventSource
 	Frontend fs.FS // the built page; nil serves a hint on how to build it
 	Log      *slog.Logger
+	// Terminals and Recordings are served when they are set.
+	Terminals  Terminals
+	Recordings Recordings
 }
 
 // Server is the one listener of the app. New binds it; Serve runs until Close.
@@ -53,7 +56,8 @@ type Server struct {
 	stop  context.CancelFunc
 	conns sync.WaitGroup
 
-	refused refusals
+	refused    refusals
+	termBudget time.Duration // termWriteBudget; shorter in a test
 }
 
 // New binds the listener, so that the address is known before anything is
@@ -73,12 +77,14 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)
 	mux.HandleFunc("POST /api/call/{method}", s.owner(s.serveCall))
 	mux.HandleFunc("GET /api/ws", s.owner(s.serveEvents))
+	mux.HandleFunc("GET /api/ws/terminal", s.owner(s.serveTerminal))
+	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))
 	mux.HandleFunc("/api/", s.owner(func(w http.ResponseWriter, _ *http.Request) {
 		writeFailure(w, core.Fail(core.CodeNotFound, nil, "There is no such route.", "Look at docs/protocol.md for the routes of this version."))
 	}))
@@ -89,6 +95,7 @@ func New(opts Options) (*Server, error) {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil

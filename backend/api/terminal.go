@@ -1,0 +1,300 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"loop/backend/core"
+)
+
+// Bounds of a terminal socket.
+const (
+	maxTermMessage  = 1 << 20          // more is refused
+	maxTermRead     = 16 << 20         // more than this in one message ends the socket: it is no terminal's
+	termFrame       = 64 << 10         // of binary output; from perf.md §2.4
+	termWriteBudget = 30 * time.Second // for one frame; a client that takes longer is let go and may attach again
+	termGoodbye     = time.Second      // for a client to answer that Loop is closing
+)
+
+// Terminals keeps terminal sessions. Methods are called from the goroutines of
+// a socket and of calls; what they return as an error is shown to the person.
+type Terminals interface {
+	Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error)
+	Attach(ctx context.Context, id core.TerminalID, wishes core.TerminalAttach) (core.TerminalViewer, error)
+	Input(ctx context.Context, id core.TerminalID, p []byte) error
+	Resize(ctx context.Context, id core.TerminalID, cols, rows uint16) error
+	CloseSession(ctx context.Context, id core.TerminalID) error
+	Stop(ctx context.Context, id core.TerminalID) error
+	Kill(ctx context.Context, ch core.ChannelID) error
+	Record(ctx context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error)
+}
+
+// serveTerminal speaks the terminal protocol of docs/protocol.md on one socket.
+// The end of a socket detaches its session and nothing else.
+func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Terminals == nil {
+		writeFailure(w, core.Fail(core.CodeNotFound, nil, "This Loop has no terminals.", ""))
+		return
+	}
+	s.conns.Add(1) // before the connection is taken from the server, as for events
+	defer s.conns.Done()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true, // Host and Origin were checked exactly by the front door
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		s.opts.Log.Debug("terminal socket refused", "err", err)
+		return
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxTermRead)
+	t := newTermSocket(s.ctx, conn, s.opts.Terminals, s.termBudget)
+	defer t.end()
+
+	// Reading ends with the connection and not with the server, so that the
+	// client can be told why.
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		t.read(context.WithoutCancel(r.Context()))
+	}()
+	select {
+	case <-read:
+		return
+	case <-t.ctx.Done(): // the server closes, or nobody takes what is written
+	}
+	t.typed.close() // reading may be waiting for room there
+	// The connection itself is ended, because the library would wait five
+	// seconds for an answer to its goodbye.
+	raw, _ := r.Context().Value(connKey{}).(net.Conn)
+	late := time.AfterFunc(termGoodbye, func() { _ = raw.Close() })
+	defer late.Stop()
+	if s.ctx.Err() != nil {
+		_ = conn.Close(websocket.StatusGoingAway, "loop is closing")
+	}
+	_ = raw.Close()
+	<-read
+}
+
+// connKey is where a request's context has its connection.
+type connKey struct{}
+
+// termSocket is one client. The reading goroutine owns the fields without a
+// comment; writing, input, sizes and output have goroutines of their own.
+type termSocket struct {
+	ctx  context.Context // ends with the socket
+	stop context.CancelFunc
+	conn *websocket.Conn
+	svc  Terminals
+	buf  bytes.Buffer
+
+	cur *attached // nil: nothing is attached
+
+	work   sync.WaitGroup
+	out    chan outgoing // to the writer
+	budget time.Duration
+	typed  *typist
+	sizes  *sizer
+}
+
+func newTermSocket(ctx context.Context, conn *websocket.Conn, svc Terminals, budget time.Duration) *termSocket {
+	t := &termSocket{conn: conn, svc: svc, out: make(chan outgoing), budget: budget}
+	t.ctx, t.stop = context.WithCancel(ctx)
+	// What was typed before the client left is still the program's, so neither
+	// of these ends with the socket's context.
+	t.typed, t.sizes = newTypist(ctx, svc, t.fail), newSizer(ctx, svc, t.fail)
+	t.work.Go(t.write)
+	t.work.Go(t.typed.run)
+	t.work.Go(t.sizes.run)
+	return t
+}
+
+// end detaches and waits for every goroutine.
+func (t *termSocket) end() {
+	t.stop()
+	t.detach()
+	t.typed.close()
+	t.sizes.close()
+	t.work.Wait()
+}
+
+// read follows messages until the connection ends.
+func (t *termSocket) read(ctx context.Context) {
+	for {
+		kind, r, err := t.conn.Reader(ctx)
+		if err != nil {
+			return
+		}
+		t.buf.Reset()
+		if _, err := t.buf.ReadFrom(io.LimitReader(r, maxTermMessage+1)); err != nil {
+			return
+		}
+		if t.buf.Len() > maxTermMessage {
+			if _, err := io.Copy(io.Discard, r); err != nil {
+				return
+			}
+			t.fail("", "", refuse(termInvalidInput, "Send it in pieces.", "The message is longer than %d bytes.", maxTermMessage))
+			continue
+		}
+		t.take(kind, t.buf.Bytes())
+		if t.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// take follows one message. data is reused after it.
+func (t *termSocket) take(kind websocket.MessageType, data []byte) {
+	if kind == websocket.MessageBinary {
+		if t.cur == nil {
+			t.fail("input", "", errNoSession)
+		} else if len(data) > 0 {
+			t.typed.add(t.cur.id, bytes.Clone(data))
+		}
+		return
+	}
+	m, bad := decodeControl(data)
+	if bad == nil {
+		bad = t.follow(&m)
+	}
+	if bad != nil {
+		t.fail(m.Type, m.SessionID, bad)
+	}
+}
+
+func (t *termSocket) follow(m *control) *refusal {
+	switch m.Type {
+	case "create":
+		return t.create(m)
+	case "attach":
+		if !isSessionID(m.SessionID) {
+			return errUnknownSession
+		}
+		t.detach()
+		return t.attach("attached", m.SessionID, m.Acks)
+	case "stop":
+		return t.over(m, t.svc.Stop)
+	case "close":
+		return t.over(m, t.svc.CloseSession)
+	case "kill":
+		return t.kill(m.ChannelID)
+	}
+	if t.cur == nil {
+		if m.Type == "ack" {
+			return nil // of output that was on its way when the session was detached
+		}
+		return errNoSession
+	}
+	if bad := m.checkAttached(); bad != nil {
+		return bad
+	}
+	switch m.Type {
+	case "input":
+		t.typed.add(t.cur.id, m.input)
+	case "resize":
+		cols, rows := m.size()
+		t.sizes.set(t.cur.id, cols, rows)
+	case "ack":
+		if m.SessionID == "" || m.SessionID == t.cur.id {
+			t.cur.viewer.Ack(*m.Offset)
+		}
+	case "resync":
+		t.cur.viewer.Resync()
+	case "show":
+		t.cur.hidden = !*m.Visible
+		t.cur.viewer.Show(*m.Visible)
+	case "detach":
+		id := t.cur.id
+		t.detach()
+		t.say(status{Type: "detached", SessionID: id})
+	case "record":
+		info, err := t.svc.Record(t.ctx, t.cur.id, *m.On)
+		if err != nil {
+			return refusalOf(err)
+		}
+		t.say(status{Type: "recording", SessionID: t.cur.id, Name: &info.Recording})
+	}
+	return nil
+}
+
+func (t *termSocket) create(m *control) *refusal {
+	t.detach()
+	info, err := t.svc.Create(t.ctx, m.spec())
+	if err != nil {
+		return refusalOf(err)
+	}
+	m.SessionID = info.ID // an error from here on is about it
+	return t.attach("created", info.ID, m.Acks)
+}
+
+// over closes or stops a session, the attached one if none is named. The answer
+// is “stopped” alone: that the attached program ended on the way is no news.
+func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID) error) *refusal {
+	id := m.SessionID
+	if id == "" {
+		if t.cur == nil {
+			return errNoSession
+		}
+		id = t.cur.id
+	}
+	if !isSessionID(id) {
+		return errUnknownSession
+	}
+	mine := t.cur != nil && t.cur.id == id
+	if mine {
+		t.cur.hold()
+	}
+	if err := end(t.ctx, id); err != nil {
+		if mine {
+			t.cur.release()
+		}
+		return t.sessionRefusal(err)
+	}
+	if mine {
+		t.detach()
+	}
+	t.say(status{Type: "stopped", SessionID: id})
+	return nil
+}
+
+// kill removes a channel's container. That there is none is success.
+func (t *termSocket) kill(ch core.ChannelID) *refusal {
+	if t.cur != nil {
+		t.cur.hold()
+		defer func() {
+			if t.cur != nil {
+				t.cur.release()
+			}
+		}()
+	}
+	if err := t.svc.Kill(t.ctx, ch); err != nil {
+		return refusalOf(err)
+	}
+	answer := status{Type: "stopped", ChannelID: ch}
+	if t.cur != nil {
+		if i := t.cur.viewer.Info(); i.ChannelID == ch && i.Target != core.TargetHost && i.State == core.TerminalEnded {
+			answer.SessionID = t.cur.id
+			t.detach()
+		}
+	}
+	t.say(answer)
+	return nil
+}
+
+// sessionRefusal says of a session that is not there what is said of an id that
+// cannot be one.
+func (t *termSocket) sessionRefusal(err error) *refusal {
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
+		return errUnknownSession
+	}
+	return refusalOf(err)
+}

@@ -1,0 +1,457 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"loop/backend/core"
+)
+
+// TestTerminalMistakes sends each wrong message to a socket without a session
+// and to one with, and after each the session still takes input.
+func TestTerminalMistakes(t *testing.T) {
+	args := func(n int) string { return `["x"` + strings.Repeat(`,"x"`, n-1) + `]` }
+	for _, tc := range []struct{ send, free, attached string }{
+		{`{`, termInvalidJSON, termInvalidJSON},
+		{``, termInvalidJSON, termInvalidJSON},
+		{`[]`, termInvalidJSON, termInvalidJSON},
+		{`"create"`, termInvalidJSON, termInvalidJSON},
+		{"\x00\xff", termInvalidJSON, termInvalidJSON},
+		{strings.Repeat("[", 20000), termInvalidJSON, termInvalidJSON},
+		{`{"type":"resize","rows":"x","cols":80}`, termInvalidJSON, termInvalidJSON},
+		{`{"type":"resize","rows":-1,"cols":80}`, termInvalidJSON, termInvalidJSON},
+		{`{"type":7}`, termInvalidJSON, termInvalidJSON},
+		{`null`, termUnknownMessage, termUnknownMessage},
+		{`{}`, termUnknownMessage, termUnknownMessage},
+		{`{"type":"dance"}`, termUnknownMessage, termUnknownMessage},
+		{`{"type":"created"}`, termUnknownMessage, termUnknownMessage},
+		{`{"type":"input"}`, termNoSession, termMissingField},
+		{`{"type":"input","data":""}`, termNoSession, termMissingField},
+		{`{"type":"input","data":"!!"}`, termNoSession, termInvalidInput},
+		{`{"type":"input","data":"bHM"}`, termNoSession, termInvalidInput},
+		{`{"type":"resize"}`, termNoSession, termMissingField},
+		{`{"type":"resize","rows":0,"cols":80}`, termNoSession, termMissingField},
+		{`{"type":"resize","rows":24,"cols":0}`, termNoSession, termMissingField},
+		{`{"type":"attach"}`, termMissingField, termMissingField},
+		{`{"type":"kill"}`, termMissingField, termMissingField},
+		{`{"type":"stop"}`, termNoSession, ""},
+		{`{"type":"close"}`, termNoSession, ""},
+		{`{"type":"close","session_id":"` + string(unusedID) + `"}`, termSessionFailed, termSessionFailed},
+		{`{"type":"stop","session_id":"../../etc/passwd"}`, termSessionFailed, termSessionFailed},
+		{`{"type":"ack"}`, "", termMissingField},
+		{`{"type":"show"}`, termNoSession, termMissingField},
+		{`{"type":"record"}`, termNoSession, termMissingField},
+		{`{"type":"resync"}`, termNoSession, ""},
+		{`{"type":"detach"}`, termNoSession, ""},
+		{`{"type":"create","cmd":` + args(65) + `,"channel_id":"ch"}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create","cmd":["ls",""],"channel_id":"ch"}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create","cmd":["a\u0000b"],"channel_id":"ch"}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create","target":"moon","channel_id":"ch"}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create","open_mode":"gently","channel_id":"ch"}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create"}`, termMissingField, termMissingField},
+		{`{"type":"input","data":"` + strings.Repeat("A", maxTermMessage) + `"}`, termInvalidInput, termInvalidInput},
+	} {
+		for _, attached := range []bool{false, true} {
+			want := tc.free
+			if attached {
+				want = tc.attached
+			}
+			if want == "" {
+				continue
+			}
+			name := tc.send[:min(len(tc.send), 60)]
+			t.Run(fmt.Sprintf("%q/%v", name, attached), func(t *testing.T) {
+				f := newFakeTerms()
+				s, c := serveTerms(t, f, nil)
+				client := dialTerm(t, s, c)
+				if attached {
+					client.open()
+				}
+				client.say(tc.send)
+				if m := client.expect("error", want); m.Message == "" {
+					t.Error("no message")
+				}
+				if !attached {
+					client.open()
+				}
+				client.say(`{"type":"input","data":"bHM="}`)
+				f.waitCall(t, `input `+string(firstID)+` "ls"`)
+			})
+		}
+	}
+}
+
+// TestGuessedSessionIDs: an id that is taken by nobody, one that cannot be an
+// id, and one in other letters are answered alike.
+func TestGuessedSessionIDs(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	for _, verb := range []string{"attach", "close", "stop"} {
+		seen := map[string]bool{}
+		for _, id := range []string{string(unusedID), strings.ToUpper(string(unusedID)), "1", strings.Repeat("z", 32), strings.Repeat("f", 33), "0x" + string(unusedID)[2:]} {
+			client.say(fmt.Sprintf(`{"type":%q,"session_id":%q}`, verb, id))
+			m := client.expect("error", termSessionFailed)
+			seen[m.Message+m.Remedy] = true
+		}
+		if len(seen) != 1 {
+			t.Errorf("%s tells ids apart: %v", verb, seen)
+		}
+	}
+	if n := len(f.called("attach")); n != 1 {
+		t.Errorf("%d ids reached the service, only one could be an id", n)
+	}
+}
+
+// TestServiceFailures: what the service says reaches the person, and the
+// session stays attached.
+func TestServiceFailures(t *testing.T) {
+	fail := core.Fail(core.CodeNoEngine, errors.New("dial unix"), "Docker does not answer.", "Start it.")
+	for _, tc := range []struct{ method, send string }{
+		{"create", `{"type":"create","channel_id":"ch"}`},
+		{"input", `{"type":"input","data":"bHM="}`},
+		{"resize", `{"type":"resize","rows":10,"cols":10}`},
+		{"close", `{"type":"close"}`},
+		{"stop", `{"type":"stop"}`},
+		{"kill", `{"type":"kill","channel_id":"ch"}`},
+		{"record", `{"type":"record","on":true}`},
+	} {
+		t.Run(tc.method, func(t *testing.T) {
+			f := newFakeTerms()
+			s, c := serveTerms(t, f, nil)
+			client := dialTerm(t, s, c)
+			id := client.open()
+			f.mu.Lock()
+			f.fail[tc.method] = fail
+			f.mu.Unlock()
+			client.say(tc.send)
+			m := client.expect("error", termSessionFailed)
+			if m.Message != fail.Cause || m.Remedy != fail.Remedy || m.Request != tc.method {
+				t.Errorf("%+v", m)
+			}
+			if tc.method == "create" {
+				return // the present session is detached first, as in the original
+			}
+			f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: []byte("still here")})
+			client.output("still here")
+		})
+	}
+}
+
+// TestSeedClient knows nothing of ours: no acknowledgements, no snapshot.
+func TestSeedClient(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	one := dialTerm(t, s, c)
+	one.say(`{"type":"create","channel_id":"ch","cmd":["/bin/bash","-l"],"rows":40,"cols":65535,"open_mode":"fork"}`)
+	id := one.expect("created", "").SessionID
+	if got, want := f.called("create"), `create {"ChannelID":"ch","ContainerID":"","Target":"","Cmd":["/bin/bash","-l"],"Plain":false,"OpenMode":"fork","Cols":1000,"Rows":40,"Title":""}`; !slices.Equal(got, []string{want}) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := f.called("attach"); !slices.Equal(got, []string{"attach " + string(id) + " acks=false"}) {
+		t.Errorf("%q", got)
+	}
+	one.output("screen")
+	f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: []byte("$ ")})
+	one.output("$ ")
+	one.conn.Close(websocket.StatusNormalClosure, "")
+	f.waitCall(t, "detach "+string(id))
+	if n := len(f.called("close")) + len(f.called("stop")); n != 0 {
+		t.Error("the end of a socket ended the session")
+	}
+	two := dialTerm(t, s, c)
+	two.say(`{"type":"attach","session_id":"` + string(id) + `"}`)
+	two.expect("attached", "")
+	two.output("screen")
+	two.say(`{"type":"stop","session_id":"` + string(id) + `"}`)
+	if m := two.expect("stopped", ""); m.SessionID != id {
+		t.Errorf("%+v", m)
+	}
+	two.say(`{"type":"kill","channel_id":"ch"}`)
+	two.expect("stopped", "")
+}
+
+// TestEndingOnPurpose: the client is told “stopped” and not “closed” as well; one
+// that fails in the middle tells what happened after all.
+func TestEndingOnPurpose(t *testing.T) {
+	for _, verb := range []string{"close", "stop"} {
+		f := newFakeTerms()
+		f.during[verb] = func(s *fakeSession) { f.exit(s, core.TerminalExit{Code: 143, Signal: "TERM"}) }
+		s, c := serveTerms(t, f, nil)
+		client, watcher := dialTerm(t, s, c), dialTerm(t, s, c)
+		id := client.open()
+		watcher.say(`{"type":"attach","session_id":"` + string(id) + `"}`)
+		watcher.expect("attached", "")
+		watcher.output("screen")
+		client.say(`{"type":"` + verb + `"}`)
+		if m := client.expect("stopped", ""); m.SessionID != id {
+			t.Errorf("%+v", m)
+		}
+		if m := watcher.expect("closed", ""); m.SessionID != id || *m.ExitCode != 143 || m.Signal != "TERM" {
+			t.Errorf("%+v", m)
+		}
+		client.say(`{"type":"input","data":"bHM="}`)
+		client.expect("error", termNoSession)
+
+		again := client.open()
+		f.mu.Lock()
+		f.fail[verb] = errors.New("half done")
+		f.mu.Unlock()
+		client.say(`{"type":"` + verb + `"}`)
+		got := []string{client.status().Type, client.status().Type}
+		slices.Sort(got) // the two come from two goroutines
+		if !slices.Equal(got, []string{"closed", "error"}) {
+			t.Errorf("%s of %s: %v", verb, again, got)
+		}
+	}
+}
+
+func TestKill(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	client.say(`{"type":"kill","channel_id":"nobody"}`)
+	if m := client.expect("stopped", ""); m.ChannelID != "nobody" || m.SessionID != "" {
+		t.Errorf("%+v", m)
+	}
+	id := client.open()
+	client.say(`{"type":"kill","channel_id":"other"}`)
+	client.expect("stopped", "")
+	f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: []byte("alive")})
+	client.output("alive")
+	client.say(`{"type":"kill","channel_id":"ch"}`)
+	if m := client.expect("stopped", ""); m.SessionID != id {
+		t.Errorf("%+v", m)
+	}
+	client.say(`{"type":"detach"}`)
+	client.expect("error", termNoSession)
+}
+
+// TestSessionEndsDuringAttach: whatever the moment, the socket goes on.
+func TestSessionEndsDuringAttach(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	id := client.open()
+	f.mu.Lock()
+	session := f.sessions[id]
+	f.mu.Unlock()
+	f.exit(session, core.TerminalExit{Code: 3})
+	if m := client.expect("closed", ""); *m.ExitCode != 3 {
+		t.Errorf("%+v", m)
+	}
+	client.say(`{"type":"attach","session_id":"` + string(id) + `"}`)
+	if m := client.expect("attached", ""); m.State != core.TerminalEnded {
+		t.Errorf("%+v", m)
+	}
+	client.output("screen")
+	f.show(id, core.TerminalFrame{}) // the viewer fails
+	if m := client.expect("closed", ""); m.ExitCode != nil || m.Message != "The screen is lost." {
+		t.Errorf("%+v", m)
+	}
+	f.mu.Lock()
+	f.fail["attach"] = core.Fail(core.CodeNotFound, core.ErrNotFound, "x", "y")
+	f.mu.Unlock()
+	client.say(`{"type":"create","channel_id":"ch"}`)
+	if m := client.expect("error", termSessionFailed); m.Message != errUnknownSession.message || m.SessionID == "" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestInputDoesNotHoldAcknowledgementsUp: a program that waits for those does
+// not read, and the two come the same way.
+func TestInputDoesNotHoldAcknowledgementsUp(t *testing.T) {
+	f := newFakeTerms()
+	wait := make(chan struct{})
+	f.block["input"] = wait
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	id := client.open()
+	client.say(`{"type":"input","data":"YQ=="}`)
+	f.waitCall(t, `input `+string(id)+` "a"`)
+	for _, p := range []string{"b", "c", ""} {
+		if err := client.conn.Write(t.Context(), websocket.MessageBinary, []byte(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client.say(`{"type":"ack","offset":6}`)
+	client.say(`{"type":"ack","offset":7,"session_id":"` + string(unusedID) + `"}`)
+	client.say(`{"type":"resync"}`)
+	f.waitCall(t, "resync "+string(id))
+	if got := f.called("ack"); !slices.Equal(got, []string{"ack " + string(id) + " 6"}) {
+		t.Errorf("%q", got)
+	}
+	client.conn.CloseNow() // what was typed is given all the same
+	f.waitCall(t, "detach "+string(id))
+	close(wait)
+	f.waitCall(t, `input `+string(id)+` "bc"`)
+}
+
+// TestReadingPausesForInput fills the queue; the socket's end frees the reader.
+func TestReadingPausesForInput(t *testing.T) {
+	f := newFakeTerms()
+	f.block["input"] = make(chan struct{}) // until the server closes
+	var srv *Server
+	s, c := serveTerms(t, f, func(s *Server) { srv = s })
+	client := dialTerm(t, s, c)
+	client.open()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	piece := make([]byte, maxTermMessage)
+	for i := 0; ; i++ {
+		if err := client.conn.Write(ctx, websocket.MessageBinary, piece); err != nil {
+			break
+		}
+		if i > 4*maxTyped/maxTermMessage {
+			t.Fatal("nothing bounds what waits for a program")
+		}
+	}
+	begun := time.Now()
+	if err := srv.Close(); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(begun); d > 3*time.Second {
+		t.Errorf("closing took %v", d)
+	}
+}
+
+// TestClientThatDoesNotRead is let go of; its session is only detached.
+func TestClientThatDoesNotRead(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, func(s *Server) { s.termBudget = 50 * time.Millisecond })
+	client := dialTerm(t, s, c)
+	id := client.open()
+	big := make([]byte, termFrame)
+	for range 500 { // more than the buffers of any loopback hold
+		f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: big})
+	}
+	f.waitCall(t, "detach "+string(id))
+	if got := f.called("close"); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	if _, err := f.get(id); err != nil {
+		t.Error("the session is gone")
+	}
+}
+
+// TestServerEndsTerminalSockets: clients are told, and those that do not answer
+// hold nobody up.
+func TestServerEndsTerminalSockets(t *testing.T) {
+	f := newFakeTerms()
+	f.block["create"] = make(chan struct{})
+	s, c := serveTerms(t, f, nil)
+	free, busy, deaf := dialTerm(t, s, c), dialTerm(t, s, c), dialTerm(t, s, c)
+	busy.say(`{"type":"create","channel_id":"ch"}`)
+	for len(f.called("create")) == 0 {
+		f.mu.Lock()
+		changed := f.changed
+		f.mu.Unlock()
+		<-changed
+	}
+	told := make(chan error, 1)
+	go func() {
+		_, _, err := free.conn.Read(context.WithoutCancel(t.Context()))
+		told <- err
+	}()
+	begun := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(begun); d > 3*time.Second {
+		t.Errorf("closing took %v", d)
+	}
+	if err := <-told; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("not told: %v", err)
+	}
+	_ = deaf
+}
+
+// TestResizesAreCoalesced: a thousand within a second reach the service every
+// 20 ms, and the last one always does.
+func TestResizesAreCoalesced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeTerms()
+		z := newSizer(t.Context(), f, func(string, core.TerminalID, *refusal) { t.Error("refused") })
+		done := make(chan struct{})
+		go func() { defer close(done); z.run() }()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for i := range 1000 {
+			<-tick.C
+			z.set(firstID, uint16(i+1), 24)
+		}
+		synctest.Wait()
+		if n := len(f.called("resize")); n < 40 || n > 52 {
+			t.Errorf("%d of 1000 passed", n)
+		}
+		<-time.After(resizeEvery)
+		synctest.Wait()
+		if all := f.called("resize"); all[len(all)-1] != "resize "+string(firstID)+" 1000x24" {
+			t.Errorf("the last is %q", all[len(all)-1])
+		}
+		z.set(firstID, 7, 7)
+		z.set(firstID, 8, 8)
+		z.close() // on the way out too
+		<-done
+		if all := f.called("resize"); all[len(all)-1] != "resize "+string(firstID)+" 8x8" {
+			t.Errorf("the last is %q", all[len(all)-1])
+		}
+	})
+}
+
+// TestTerminalFrontDoor: who may not call may not open a terminal either.
+func TestTerminalFrontDoor(t *testing.T) {
+	s, c := serveTerms(t, newFakeTerms(), nil)
+	port := s.Addr()[strings.LastIndex(s.Addr(), ":"):]
+	for name, tc := range map[string]struct {
+		protocols    []string
+		host, origin string
+		auth         string
+		code         int
+	}{
+		"as it should be":     {protocols: []string{"loop", "loop.token." + token}, origin: "http://127.0.0.1" + port, code: 101},
+		"the window":          {protocols: []string{"loop", "loop.token." + token}, origin: "wails://wails", code: 101},
+		"a program":           {protocols: []string{"loop"}, auth: "Bearer " + token, code: 101},
+		"no token":            {protocols: []string{"loop"}, code: 401},
+		"wrong token":         {protocols: []string{"loop", "loop.token." + strings.Repeat("0", 64)}, code: 401},
+		"token as a protocol": {protocols: []string{token}, code: 401},
+		"of another kind":     {protocols: []string{"loop"}, auth: "Basic " + token, code: 401},
+		"foreign origin":      {protocols: []string{"loop", "loop.token." + token}, origin: "https://evil.example", code: 403},
+		"origin null":         {protocols: []string{"loop", "loop.token." + token}, origin: "null", code: 403},
+		"foreign host":        {protocols: []string{"loop", "loop.token." + token}, host: "evil.example" + port, code: 403},
+		"host without port":   {protocols: []string{"loop", "loop.token." + token}, host: "127.0.0.1", code: 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := http.Header{}
+			if tc.origin != "" {
+				h.Set("Origin", tc.origin)
+			}
+			if tc.auth != "" {
+				h.Set("Authorization", tc.auth)
+			}
+			conn, res, err := websocket.Dial(t.Context(), "ws://"+s.Addr()+"/api/ws/terminal?token="+token, &websocket.DialOptions{HTTPClient: c, Subprotocols: tc.protocols, HTTPHeader: h, Host: tc.host})
+			if err == nil {
+				defer conn.CloseNow()
+			}
+			if res == nil || res.StatusCode != tc.code {
+				t.Errorf("%v %v, want %d", res, err, tc.code)
+			}
+		})
+	}
+	if code, _ := request(t, c, "GET", s.URL()+"api/ws/terminal", "", map[string]string{"Authorization": "Bearer " + token}); code != http.StatusUpgradeRequired {
+		t.Errorf("without an upgrade: %d", code)
+	}
+	none, c2 := serve(t, &source{})
+	if code, _ := request(t, c2, "GET", none.URL()+"api/ws/terminal", "", map[string]string{"Authorization": "Bearer " + token}); code != http.StatusNotFound {
+		t.Errorf("without terminals: %d", code)
+	}
+}

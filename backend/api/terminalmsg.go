@@ -1,0 +1,211 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loop/backend/core"
+)
+
+// Error codes of the terminal protocol, from the original system.
+const (
+	termInvalidJSON    = "invalid_json"
+	termNoSession      = "no_session"
+	termMissingField   = "missing_field"
+	termInvalidInput   = "invalid_input"
+	termSessionFailed  = "session_failed"
+	termUnknownMessage = "unknown_message"
+)
+
+// control is one message of a client. Which fields count depends on Type; those
+// that may rightly be zero are pointers.
+type control struct {
+	Type string `json:"type"`
+
+	ContainerID core.ContainerID    `json:"container_id"` // create
+	ChannelID   core.ChannelID      `json:"channel_id"`   // create, kill
+	Cmd         []string            `json:"cmd"`
+	Target      core.TerminalTarget `json:"target"`
+	OpenMode    core.OpenMode       `json:"open_mode"`
+	Plain       bool                `json:"plain"`
+	Title       string              `json:"title"`
+	Acks        bool                `json:"acks"` // create, attach
+
+	Rows uint64 `json:"rows"` // create, resize
+	Cols uint64 `json:"cols"`
+
+	SessionID core.TerminalID `json:"session_id"` // attach, stop, close, ack
+	Data      string          `json:"data"`       // input
+	Offset    *int64          `json:"offset"`     // ack
+	Visible   *bool           `json:"visible"`    // show
+	On        *bool           `json:"on"`         // record
+
+	input []byte // Data, decoded
+}
+
+// status is one text frame to a client. Fields without a value are left out,
+// but for those that a type always has, which are pointers.
+type status struct {
+	Type        string              `json:"type"`
+	SessionID   core.TerminalID     `json:"session_id,omitempty"`
+	ChannelID   core.ChannelID      `json:"channel_id,omitempty"`
+	ContainerID core.ContainerID    `json:"container_id,omitempty"`
+	Target      core.TerminalTarget `json:"target,omitempty"`
+	State       core.TerminalState  `json:"state,omitempty"`
+	Title       *string             `json:"title,omitempty"`
+	Cols        uint16              `json:"cols,omitempty"`
+	Rows        uint16              `json:"rows,omitempty"`
+	Offset      *int64              `json:"offset,omitempty"`
+	Snapshot    *int                `json:"snapshot,omitempty"` // bytes of it, which follow as binary frames
+	Name        *string             `json:"name,omitempty"`     // of the recording under way
+	ExitCode    *int                `json:"exit_code,omitempty"`
+	Signal      string              `json:"signal,omitempty"`
+	Message     string              `json:"message,omitempty"`
+	ErrorCode   string              `json:"error_code,omitempty"`
+	Remedy      string              `json:"remedy,omitempty"`
+	Request     string              `json:"request,omitempty"` // type of the message that an error answers
+}
+
+// refusal is why a message was not followed; it ends nothing.
+type refusal struct {
+	code, message, remedy string
+}
+
+func (r *refusal) Error() string { return r.code + ": " + r.message }
+
+func refuse(code, remedy, format string, args ...any) *refusal {
+	return &refusal{code, fmt.Sprintf(format, args...), remedy}
+}
+
+func missing(field string) *refusal {
+	return refuse(termMissingField, "", "The field %q is missing or zero.", field)
+}
+
+var (
+	errNoSession = &refusal{termNoSession, "No session is attached here.", "Attach to a session or create one first."}
+	// errUnknownSession is also the word for an id that cannot be one, so that
+	// guesses teach nothing.
+	errUnknownSession = &refusal{termSessionFailed, "There is no terminal session with that id.", "It may have been closed; open a new terminal."}
+)
+
+// refusalOf says what a service's error means to a client.
+func refusalOf(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	f := core.AsFailure(err)
+	return &refusal{termSessionFailed, f.Cause, f.Remedy}
+}
+
+// decodeControl reads a message as far as that is possible without knowing any
+// session. It reports the message's type also with an error, when it has one.
+func decodeControl(data []byte) (control, *refusal) {
+	var m control
+	if err := json.Unmarshal(data, &m); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			return m, refuse(termInvalidJSON, "", "The field %q has the wrong form.", wrong.Field)
+		}
+		return m, refuse(termInvalidJSON, "Messages are JSON objects with a type.", "The message is not a JSON object.")
+	}
+	switch m.Type {
+	case "create":
+		return m, m.checkCreate()
+	case "attach":
+		if m.SessionID == "" {
+			return m, missing("session_id")
+		}
+	case "kill":
+		if m.ChannelID == "" {
+			return m, missing("channel_id")
+		}
+	case "stop", "close", "input", "resize", "ack", "resync", "detach", "show", "record":
+	default:
+		return m, refuse(termUnknownMessage, "", "%q is no message of this protocol.", core.CleanTitle(m.Type))
+	}
+	return m, nil
+}
+
+// checkCreate refuses what is wrong whatever the containers are like.
+func (m *control) checkCreate() *refusal {
+	if len(m.Cmd) > core.MaxTerminalArgs {
+		return refuse(termInvalidInput, "Put it into a script.", "The command has %d arguments, and %d are the most.", len(m.Cmd), core.MaxTerminalArgs)
+	}
+	for _, arg := range m.Cmd {
+		if arg == "" || strings.ContainsRune(arg, 0) {
+			return refuse(termInvalidInput, "Leave it out.", "The command has an argument that is empty or holds a zero byte.")
+		}
+	}
+	if !slices.Contains([]core.TerminalTarget{"", core.TargetAgent, core.TargetHost}, m.Target) {
+		return refuse(termInvalidInput, "Use agent for the container, host for this computer.", "The target is neither agent nor host.")
+	}
+	if !slices.Contains([]core.OpenMode{core.OpenLegacy, core.OpenResume, core.OpenFork, core.OpenFresh}, m.OpenMode) {
+		return refuse(termInvalidInput, "Use resume, fork or fresh, or leave it out.", "The open mode is not known.")
+	}
+	if m.Target != core.TargetHost && m.ContainerID == "" && m.ChannelID == "" {
+		return missing("channel_id")
+	}
+	return nil
+}
+
+// checkAttached refuses what a message that is for the attached session lacks.
+func (m *control) checkAttached() *refusal {
+	switch m.Type {
+	case "input":
+		if m.Data == "" {
+			return missing("data")
+		}
+		b, err := base64.StdEncoding.DecodeString(m.Data)
+		if err != nil {
+			return refuse(termInvalidInput, "", "The input is not base64.")
+		}
+		m.input = b
+	case "resize":
+		if m.Rows == 0 {
+			return missing("rows")
+		}
+		if m.Cols == 0 {
+			return missing("cols")
+		}
+	case "ack":
+		if m.Offset == nil {
+			return missing("offset")
+		}
+	case "show":
+		if m.Visible == nil {
+			return missing("visible")
+		}
+	case "record":
+		if m.On == nil {
+			return missing("on")
+		}
+	}
+	return nil
+}
+
+// size is the message's, within bounds.
+func (m *control) size() (cols, rows uint16) {
+	return uint16(min(m.Cols, core.MaxTerminalCols)), uint16(min(m.Rows, core.MaxTerminalRows))
+}
+
+func (m *control) spec() core.TerminalSpec {
+	s := core.TerminalSpec{
+		ChannelID: m.ChannelID, ContainerID: m.ContainerID, Target: m.Target, Cmd: m.Cmd,
+		Plain: m.Plain, OpenMode: m.OpenMode, Title: core.CleanTitle(m.Title),
+	}
+	s.Cols, s.Rows = m.size()
+	return s
+}
+
+// isSessionID says whether an id could be one: 128 bits in lower-case hex.
+func isSessionID(id core.TerminalID) bool {
+	if len(id) != 32 || strings.ToLower(string(id)) != string(id) {
+		return false
+	}
+	_, err := hex.DecodeString(string(id))
+	return err == nil
+}
