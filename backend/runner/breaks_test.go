@@ -205,32 +205,42 @@ func TestCancelWhileRunning(t *testing.T) {
 }
 
 func TestCancelIsOnlyToldWhenProven(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		r := newRig(t, func(p *proc) { <-p.killed })
-		r.start()
-		defer r.quit()
-		run := r.prompt("c", "x")
-		r.until(run.ID, time.Minute, core.RunRunning)
-		r.boxes.mu.Lock()
-		r.boxes.down = true
-		r.boxes.mu.Unlock()
-		r.boxes.breakLinks()
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := r.s.Cancel(ctx, run.ID); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("cancel with the engine away: %v", err)
-		}
-		if s := r.get(run.ID).State; s != core.RunRunning {
-			t.Errorf("told as %s without proof", s)
-		}
-		r.boxes.mu.Lock()
-		r.boxes.down = false
-		r.boxes.mu.Unlock()
-		if run = r.ended(run.ID, time.Minute); run.State != core.RunCancelled {
-			t.Errorf("ended %s", run.State)
-		}
-		r.nothingLeft(run.ID)
-	})
+	for name, meanwhile := range map[string]func(*rig){
+		"the container went on": func(*rig) {},
+		"the container ended":   func(r *rig) { r.boxes.die(0, 143) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) { cancelWithTheEngineAway(t, meanwhile) })
+		})
+	}
+}
+
+func cancelWithTheEngineAway(t *testing.T, meanwhile func(*rig)) {
+	r := newRig(t, func(p *proc) { <-p.killed })
+	r.start()
+	defer r.quit()
+	run := r.prompt("c", "x")
+	r.until(run.ID, time.Minute, core.RunRunning)
+	r.boxes.mu.Lock()
+	r.boxes.down = true
+	r.boxes.mu.Unlock()
+	r.boxes.breakLinks()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := r.s.Cancel(ctx, run.ID); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("cancel with the engine away: %v", err)
+	}
+	if s := r.get(run.ID).State; s != core.RunRunning {
+		t.Errorf("told as %s without proof", s)
+	}
+	meanwhile(r)
+	r.boxes.mu.Lock()
+	r.boxes.down = false
+	r.boxes.mu.Unlock()
+	if run = r.ended(run.ID, time.Minute); run.State != core.RunCancelled {
+		t.Errorf("ended %s", run.State)
+	}
+	r.nothingLeft(run.ID)
 }
 
 func TestCancelDuringSetup(t *testing.T) {

@@ -45,7 +45,7 @@ func (w *work) judge(e ending) (core.RunState, *core.Failure, because) {
 	switch {
 	case r != nil && !r.Failed():
 		return core.RunDone, nil, becauseEnd // it had succeeded, whatever came after
-	case errors.Is(cause, errCancelled) && !e.engineLost:
+	case errors.Is(cause, errCancelled) && (e.gone || !e.engineLost): // what was asked for is proven
 		return core.RunCancelled, cancelledFailure(), becauseEnd
 	case w.parser.Asked() != nil:
 		return core.RunDone, nil, becauseEnd
