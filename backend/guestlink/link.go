@@ -109,7 +109,7 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 func start(session *yamux.Session, hello wire.Hello, opts Options) *Link {
 	l := &Link{
 		opts: opts, hello: hello, session: session,
-		slots: make(chan struct{}, wire.MaxStreams),
+		slots: make(chan struct{}, hostStreams(hello)),
 		done:  make(chan struct{}),
 		conns: newConnQueue(),
 	}
@@ -120,9 +120,17 @@ func start(session *yamux.Session, hello wire.Hello, opts Options) *Link {
 	return l
 }
 
+// hostStreams is how many streams a guest takes from this end at a time.
+func hostStreams(h wire.Hello) int {
+	if h.Streams == 0 {
+		return wire.MaxStreams
+	}
+	return min(h.Streams, wire.MaxHostStreams)
+}
+
 func muxConfig() *yamux.Config {
 	c := yamux.DefaultConfig()
-	c.AcceptBacklog = wire.MaxStreams
+	c.AcceptBacklog = wire.MaxHostStreams // of this end's own that wait to be taken, too
 	c.KeepAliveInterval = wire.KeepAlive
 	c.ConnectionWriteTimeout = wire.WriteTimeout
 	c.MaxStreamWindowSize = wire.Window

@@ -26,9 +26,13 @@ const (
 	MaxSpawns = 1024
 	// MaxText bounds the text of an error.
 	MaxText = 4096
-	// MaxStreams bounds the streams one peer may have open at a time on a link.
-	// With Window it bounds the memory a flooding peer can take (32 MiB).
+	// MaxStreams bounds the streams the guest may have open at a time on a link.
+	// With Window it bounds the memory a flooding guest can take (32 MiB).
 	MaxStreams = 128
+	// MaxHostStreams bounds the host's: two for each of 64 terminals, four for
+	// each of some runs, and room for requests that none of them holds up. A guest
+	// that does not say how many it takes takes MaxStreams.
+	MaxHostStreams = 256
 	// Window is the receive window of one stream: yamux's own smallest, and at
 	// 0.3 ms a round trip enough for 800 MB/s.
 	Window = 256 << 10

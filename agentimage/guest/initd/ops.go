@@ -40,7 +40,7 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		return
 	}
 	if q.Op == wire.OpStdin {
-		s.stdin(st, q)
+		s.stdin(ctx, st, q)
 		return
 	}
 	var out *output
@@ -131,8 +131,18 @@ func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
 }
 
 // stdin feeds a program. Only an end mark closes its input: a link that breaks
-// leaves it open for the next one.
-func (s *Server) stdin(st *yamux.Stream, q wire.Request) {
+// leaves it open for the next one. A program that does not read holds up this
+// stream alone, and what waits here, at most a chunk, goes with its link.
+func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-st.Session().CloseChan():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	w, err := s.Spawns.Stdin(q.ID)
 	if err != nil {
 		_ = wire.WriteFrame(st, refusal(err))
@@ -146,7 +156,7 @@ func (s *Server) stdin(st *yamux.Stream, q wire.Request) {
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
-			if _, werr := w.Write(buf[:n]); werr != nil {
+			if _, werr := w.Write(ctx, buf[:n]); werr != nil {
 				if errors.Is(werr, os.ErrClosed) {
 					werr = wire.NewError(wire.CodeEnded, "the program has ended")
 				}

@@ -140,3 +140,40 @@ func TestMarkThatCannotBe(t *testing.T) {
 		t.Fatalf("negative hold: %v", err)
 	}
 }
+
+// TestStuckInput types more than a program takes that does not read: the link
+// serves everything else, a new link has its turn, and the server can end.
+func TestStuckInput(t *testing.T) {
+	path := newServer(t, func(uint32) bool { return true })
+	s := connect(t, path, wire.Reply{})
+	req := wire.Spawn{Argv: []string{"sh", "-c", "stty raw -echo; echo up; exec sleep 1000"}, Stdio: wire.StdioPTY}
+	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(wire.NewChunkReader(out), make([]byte, 2)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // links, one after another
+		in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := in.SetWriteDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := wire.NewChunkWriter(in).Write(make([]byte, 8<<20)); !errors.Is(err, yamux.ErrTimeout) {
+			t.Fatalf("took %d bytes: %v", n, err)
+		}
+		if _, _, err := ask(t, s, wire.Request{Op: wire.OpPing}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := ask(t, s, wire.Request{Op: wire.OpResize, ID: "a", Cols: 10, Rows: 10}); err != nil {
+			t.Fatal(err)
+		}
+		s = connect(t, path, wire.Reply{})
+	}
+}

@@ -142,7 +142,7 @@ func (s *Server) admit(conn *net.UnixConn) error {
 
 func muxConfig(log io.Writer) *yamux.Config {
 	c := yamux.DefaultConfig()
-	c.AcceptBacklog = wire.MaxStreams
+	c.AcceptBacklog = wire.MaxHostStreams
 	c.KeepAliveInterval = wire.KeepAlive
 	c.ConnectionWriteTimeout = wire.WriteTimeout
 	c.MaxStreamWindowSize = wire.Window
@@ -182,7 +182,7 @@ func (s *Server) hello(session *yamux.Session) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	h := s.Hello
-	h.Spawns = s.Spawns.Count()
+	h.Spawns, h.Streams = s.Spawns.Count(), wire.MaxHostStreams
 	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
@@ -212,9 +212,9 @@ func (s *Server) retire(session *yamux.Session) {
 	}
 }
 
-// accept handles the host's streams, at most MaxStreams at a time.
+// accept handles the host's streams, at most MaxHostStreams at a time.
 func (s *Server) accept(ctx context.Context, session *yamux.Session) error {
-	slots := make(chan struct{}, wire.MaxStreams)
+	slots := make(chan struct{}, wire.MaxHostStreams)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer func() { _ = session.Close() }() // before the wait: it ends every stream

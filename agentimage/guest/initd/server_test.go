@@ -208,7 +208,7 @@ func TestLeavingReaderIsLetGo(t *testing.T) {
 	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 * wire.MaxStreams {
+	for range 2 * wire.MaxHostStreams {
 		st, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
 		if err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,45 +28,6 @@ func (tab *Table) Output(id, stream string) (*spool.Log, error) {
 	return p.log(stream)
 }
 
-// Stdin is a writer to the program's terminal or open pipe. Closing it closes
-// the pipe; a terminal stays open.
-func (tab *Table) Stdin(id string) (io.WriteCloser, error) {
-	p, err := tab.find(id)
-	if err != nil {
-		return nil, err
-	}
-	if !p.isReady() {
-		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.master != nil:
-		return stdinWriter{File: p.master, close: func() error { return nil }}, nil
-	case p.stdin != nil && p.req.OpenStdin:
-		return stdinWriter{File: p.stdin, close: p.closeStdin}, nil
-	}
-	return nil, wire.NewError(wire.CodeConflict, "spawn "+id+" has no open stdin")
-}
-
-type stdinWriter struct {
-	*os.File
-	close func() error
-}
-
-func (w stdinWriter) Close() error { return w.close() }
-
-func (p *proc) closeStdin() error {
-	p.mu.Lock()
-	f := p.stdin
-	p.stdin = nil
-	p.mu.Unlock()
-	if f == nil {
-		return nil
-	}
-	return f.Close()
-}
-
 // Resize sets the size of a terminal, in cells.
 func (tab *Table) Resize(id string, cols, rows uint16) error {
 	p, err := tab.find(id)
@@ -83,7 +44,12 @@ func (tab *Table) Resize(id string, cols, rows uint16) error {
 	return err
 }
 
-// Signal sends one signal to the program itself.
+// keys are the signals that a terminal's keys send. They go where the keys' go,
+// to the program in front, and reach it when the queue of input is full too.
+var keys = []unix.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP}
+
+// Signal sends one signal to the program itself, or what a terminal's key would
+// send to the programs in front.
 func (tab *Table) Signal(id, name string) error {
 	p, err := tab.find(id)
 	if err != nil {
@@ -101,6 +67,9 @@ func (tab *Table) Signal(id, name string) error {
 		return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
 	default:
 	}
+	if p.master != nil && slices.Contains(keys, sig) {
+		return p.press(sig)
+	}
 	below, err := descendants(p.keeper)
 	if err != nil {
 		return err
@@ -113,7 +82,7 @@ func (tab *Table) Signal(id, name string) error {
 	return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
 }
 
-// Kill ends the whole tree of a spawn and returns once its keeper, which
+// Kill ends the whole tree of a spawn, politely for Grace at first, and returns once its keeper, which
 // outlives everything below it, has been reaped.
 func (tab *Table) Kill(ctx context.Context, id string) error {
 	p, err := tab.find(id)
@@ -123,8 +92,8 @@ func (tab *Table) Kill(ctx context.Context, id string) error {
 	return tab.kill(ctx, p, tab.cfg.Grace)
 }
 
-// kill hunts with TERM for grace, then with KILL. Both sweep again and again,
-// because a process may fork between being listed and being signalled.
+// kill asks the tree to end for grace, then hunts it. The hunt sweeps again and
+// again, because a process may fork between being listed and being signalled.
 func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error {
 	select {
 	case <-p.ready:
@@ -133,22 +102,41 @@ func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error 
 	}
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
-	if grace > 0 {
-		polite := []unix.Signal{unix.SIGTERM, unix.SIGCONT} // a stopped process could not hear
-		if p.req.Stdio == wire.StdioPTY {
-			polite = append(polite, unix.SIGHUP) // interactive shells ignore TERM
-		}
-		if err := sweep(p.keeper, p.gone, polite...); err != nil {
+	for _, s := range p.farewell(grace) {
+		if err := sweep(p.keeper, p.gone, s.sig, unix.SIGCONT); err != nil { // a stopped process could not hear
 			return err
 		}
+		t := time.NewTimer(s.wait)
 		select {
 		case <-p.gone:
+			t.Stop()
 			return nil
-		case <-time.After(grace):
+		case <-t.C:
 		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
+			t.Stop()
 		}
 	}
 	return tab.hunt(p)
+}
+
+// step is a signal and how long it may take to be heeded.
+type step struct {
+	sig  unix.Signal
+	wait time.Duration
+}
+
+// farewell is what is said to a tree before it is killed. A terminal hangs up
+// first, as any that is closed does: interactive shells ignore TERM, save their
+// history on HUP and pass it on. What is to outlive a terminal ignores HUP, but
+// has no terminal to outlive here.
+func (p *proc) farewell(grace time.Duration) []step {
+	switch {
+	case grace <= 0:
+		return nil
+	case p.req.Stdio == wire.StdioPTY:
+		return []step{{unix.SIGHUP, grace / 3}, {unix.SIGTERM, grace - grace/3}}
+	}
+	return []step{{unix.SIGTERM, grace}}
 }
 
 func (tab *Table) hunt(p *proc) error {

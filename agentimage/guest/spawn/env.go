@@ -39,11 +39,23 @@ func hasEnv(env []string, name string) bool {
 	return slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 }
 
+// terminalEnv says what the terminals are that programs get from here: the page
+// draws them, whatever the container believes of its own.
+var terminalEnv = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
+
+// defaultLocale is one that every glibc since 2.35 has built in and others pass
+// over: without any, shells take a typed “ä” for two characters.
+const defaultLocale = "C.UTF-8"
+
 // mergeEnv puts the request's variables over the base, each name once.
 func mergeEnv(base []string, req wire.Spawn) []string {
-	own := make(map[string]int, len(req.Env))
-	env := make([]string, 0, len(base)+len(req.Env)+1)
-	for _, e := range req.Env {
+	asked := req.Env
+	if req.Stdio == wire.StdioPTY {
+		asked = append(slices.Clone(terminalEnv), asked...)
+	}
+	own := make(map[string]int, len(asked))
+	env := make([]string, 0, len(base)+len(asked)+1)
+	for _, e := range asked {
 		name, _, _ := strings.Cut(e, "=")
 		if i, ok := own[name]; ok {
 			env[i] = e // the last one wins
@@ -58,8 +70,8 @@ func mergeEnv(base []string, req wire.Spawn) []string {
 			env = append(env, e)
 		}
 	}
-	if req.Stdio == wire.StdioPTY {
-		env = setDefault(env, "TERM", "xterm-256color")
+	if req.Stdio == wire.StdioPTY && !hasEnv(env, "LC_ALL") && !hasEnv(env, "LC_CTYPE") {
+		env = setDefault(env, "LANG", defaultLocale)
 	}
 	return env
 }

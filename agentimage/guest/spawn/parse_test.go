@@ -43,10 +43,19 @@ func TestEnvironment(t *testing.T) {
 	if !slices.Equal(base, want) {
 		t.Errorf("base %q", base)
 	}
-	got := mergeEnv(base, wire.Spawn{Stdio: wire.StdioPTY, Env: []string{"PATH=/own", "A=1", "A=2"}})
-	want = []string{"PATH=/own", "A=2", "CHANNEL_ID=c", "USER=u", "LOGNAME=u", "HOME=/home/u", "TERM=xterm-256color"}
-	if !slices.Equal(got, want) {
+	asked := []string{"PATH=/own", "A=1", "A=2"}
+	want = []string{"PATH=/own", "A=2", "CHANNEL_ID=c", "USER=u", "LOGNAME=u", "HOME=/home/u"}
+	if got := mergeEnv(base, wire.Spawn{Stdio: wire.StdioPipes, Env: asked}); !slices.Equal(got, want) {
 		t.Errorf("merged %q", got)
+	}
+	for _, c := range []struct{ base, asked, want []string }{
+		{want: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}},
+		{base: []string{"TERM=linux", "LANG=de_DE.UTF-8"}, want: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=de_DE.UTF-8"}},
+		{base: []string{"LC_ALL=C"}, asked: []string{"TERM=vt100"}, want: []string{"TERM=vt100", "COLORTERM=truecolor", "LC_ALL=C"}},
+	} {
+		if got := mergeEnv(c.base, wire.Spawn{Stdio: wire.StdioPTY, Env: c.asked}); !slices.Equal(got, c.want) {
+			t.Errorf("terminal over %q with %q: %q", c.base, c.asked, got)
+		}
 	}
 }
 

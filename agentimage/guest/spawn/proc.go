@@ -47,6 +47,8 @@ type proc struct {
 	drainCtx   context.Context
 	stopDrains context.CancelFunc
 
+	writing chan struct{} // holds one while something writes to the program
+
 	mu     sync.Mutex // guards stdin and master
 	stdin  *os.File   // open pipe
 	master *os.File   // terminal
@@ -56,7 +58,8 @@ type proc struct {
 
 func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
 	p := &proc{tab: tab, id: id, key: key, req: req,
-		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{})}
+		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{}),
+		writing: make(chan struct{}, 1)}
 	p.drainCtx, p.stopDrains = context.WithCancel(tab.ctx)
 	return p
 }

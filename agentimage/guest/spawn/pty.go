@@ -8,6 +8,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"loop/backend/wire"
 )
 
 // ptyThread opens terminals. devpts gives the slave to the file system uid of
@@ -99,6 +101,23 @@ func (t *ptyThread) open(done <-chan struct{}, cols, rows uint16) (master *os.Fi
 		return nil, -1, err
 	}
 	return master, slave, nil
+}
+
+// press sends what a key of the terminal does: the kernel knows the programs in
+// front.
+func (p *proc) press(sig unix.Signal) error {
+	conn, err := p.master.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("signal terminal: %w", err)
+	}
+	var ioErr error
+	if err := conn.Control(func(fd uintptr) { ioErr = unix.IoctlSetInt(int(fd), unix.TIOCSIG, int(sig)) }); err != nil {
+		return wire.NewError(wire.CodeEnded, "spawn "+p.id+" has ended")
+	}
+	if ioErr != nil {
+		return fmt.Errorf("signal terminal: %w", ioErr)
+	}
+	return nil
 }
 
 func resize(master *os.File, cols, rows uint16) error {

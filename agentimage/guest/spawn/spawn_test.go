@@ -312,7 +312,7 @@ func TestOpenStdin(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the first part", func() bool { return m.List()[0].OutEnd == 4 })
-	if _, err := io.WriteString(w, "two"); err != nil {
+	if _, err := w.Write(t.Context(), []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -340,7 +340,7 @@ func TestTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write([]byte("\n")); err != nil {
+	if _, err := w.Write(t.Context(), []byte("\n")); err != nil {
 		t.Fatal(err)
 	}
 	out := output(t, m, "a", "out")

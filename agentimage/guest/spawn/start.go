@@ -312,7 +312,9 @@ func (p *proc) drain(wg *sync.WaitGroup, s *stdio, body Body) {
 	if s.stdin == nil {
 		return
 	}
+	p.writing <- struct{}{} // before anybody can ask for an Input
 	p.tab.wg.Go(func() {
+		defer func() { <-p.writing }()
 		// A program that does not read its input is not an error of the spawn.
 		_, _ = s.stdin.Write(body.Stdin)
 		if !p.req.OpenStdin {

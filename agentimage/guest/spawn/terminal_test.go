@@ -1,0 +1,255 @@
+//go:build linux
+
+package spawn
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/wire"
+)
+
+func terminal(argv ...string) wire.Spawn {
+	return wire.Spawn{Argv: argv, Stdio: wire.StdioPTY, Cols: 80, Rows: 24}
+}
+
+// printed waits for text in a terminal's output.
+func printed(t *testing.T, m *Table, id, text string) string {
+	t.Helper()
+	l, err := m.Output(id, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out []byte
+	buf := make([]byte, 4096)
+	for !bytes.Contains(out, []byte(text)) {
+		n, err := l.Next(ctx, buf, int64(len(out)))
+		if out = append(out, buf[:n]...); err != nil {
+			t.Fatalf("no %q in %q: %v", text, out, err)
+		}
+	}
+	return string(out)
+}
+
+func typed(t *testing.T, m *Table, id, text string) {
+	t.Helper()
+	w, err := m.Stdin(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(t.Context(), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEndOfTerminal ends a shell with everything that is meant to outlive one:
+// the shell saves its history, and nothing is left within the grace.
+func TestEndOfTerminal(t *testing.T) {
+	const grace = 1500 * time.Millisecond
+	m := newTable(t, func(c *Config) { c.Grace = grace })
+	dir := t.TempDir()
+	req := terminal("bash", "--norc", "-i")
+	req.Env = []string{"HISTFILE=" + filepath.Join(dir, "history"), "PS1=$ "}
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	const lost = `echo $$ >` + "%s/%s" + `; while :; do sleep 1; done`
+	for name, how := range map[string]string{
+		"nohup":  `nohup sh -c '%s' >/dev/null 2>&1 &`,
+		"setsid": `setsid sh -c '%s' >/dev/null 2>&1 &`,
+		"double": `(setsid sh -c 'trap "" HUP TERM INT; %s' >/dev/null 2>&1 &)`,
+	} {
+		typed(t, m, "a", fmt.Sprintf(how, fmt.Sprintf(lost, dir, name))+"\r")
+	}
+	typed(t, m, "a", "stty -echo; echo 'all' 'up'\r")
+	printed(t, m, "a", "all up")
+	pids := map[string]int{}
+	for _, name := range []string{"nohup", "setsid", "double"} {
+		until(t, name, func() bool {
+			data, _ := os.ReadFile(filepath.Join(dir, name))
+			var pid int
+			_, err := fmt.Sscan(string(data), &pid)
+			pids[name] = pid
+			return err == nil
+		})
+	}
+	began := time.Now()
+	if err := m.Kill(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < grace/2 || took > grace+time.Second {
+		t.Errorf("ended in %v", took)
+	}
+	for name, pid := range pids {
+		if p, ok := readProcess(pid); ok {
+			t.Errorf("%s is left: %+v", name, p)
+		}
+	}
+	history, err := os.ReadFile(filepath.Join(dir, "history"))
+	if err != nil || !strings.Contains(string(history), "echo 'all' 'up'") {
+		t.Errorf("history %q %v", history, err)
+	}
+}
+
+// TestInputWaits fills the queue of a terminal whose program does not read:
+// everything else about the terminal goes on, an interrupt reaches the program,
+// and not one byte of the input is lost.
+func TestInputWaits(t *testing.T) {
+	m := newTable(t)
+	input := bytes.Repeat([]byte("0123456789abcdef\x03\x04\r\n\x1a\xff"), 20_000)
+	script := fmt.Sprintf(`trap "hit=1" INT; stty raw -echo -isig; echo up; while [ -z "$hit" ]; do sleep 0.01; done; head -c %d | sha256sum`, len(input))
+	if _, err := m.Spawn(t.Context(), "a", terminal("bash", "-c", script), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	printed(t, m, "a", "up")
+	w, err := m.Stdin("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error, 1)
+	go func() { _, err := w.Write(t.Context(), input); wrote <- err }()
+	until(t, "the write", func() bool { return len(w.p.writing) == 1 })
+	// Another's input waits its turn, and may be given up.
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if n, err := w.Write(ctx, []byte("x")); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%d %v", n, err)
+	}
+	if err := m.Resize("a", 100, 40); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-wrote:
+		t.Fatalf("the queue took everything: %v", err)
+	default:
+	}
+	if err := m.Signal("a", "SIGINT"); err != nil {
+		t.Fatal(err)
+	}
+	printed(t, m, "a", fmt.Sprintf("%x", sha256.Sum256(input)))
+	if err := <-wrote; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInputCanBeGivenUp interrupts a write that the program holds up; what the
+// queue took is counted, and the terminal takes input as before.
+func TestInputCanBeGivenUp(t *testing.T) {
+	m := newTable(t)
+	if _, err := m.Spawn(t.Context(), "a", terminal("sh", "-c", "stty raw -echo; echo up; exec sleep 1000"), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	printed(t, m, "a", "up")
+	w, err := m.Stdin("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		n, err := w.Write(ctx, make([]byte, 1<<20))
+		cancel()
+		if n == 1<<20 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("%d %v", n, err)
+		}
+	}
+	if err := m.Kill(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := m.find("a"); p != nil {
+		<-p.done
+	}
+	if _, err := w.Write(t.Context(), []byte("x")); !errors.Is(err, os.ErrClosed) {
+		t.Fatalf("write to the ended: %v", err)
+	}
+}
+
+// TestKeysReachThePrograms in front, and not the shell behind them.
+func TestKeysReachThePrograms(t *testing.T) {
+	m := newTable(t)
+	req := terminal("bash", "--norc", "-i")
+	req.Env = []string{"PS1=$ ", "HISTFILE="}
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	typed(t, m, "a", `sh -c 'trap "exit 9" INT; echo "in" front; while :; do sleep 0.01; done'`+"\r")
+	printed(t, m, "a", "in front")
+	if err := m.Signal("a", "SIGINT"); err != nil {
+		t.Fatal(err)
+	}
+	typed(t, m, "a", "echo status $?\r")
+	printed(t, m, "a", "status 9")
+}
+
+// TestResizeStorm sets a size a thousand times: the last one counts.
+func TestResizeStorm(t *testing.T) {
+	m := newTable(t)
+	script := `trap 'stty size' WINCH; echo up; while :; do read x; echo "at $(stty size)"; done`
+	if _, err := m.Spawn(t.Context(), "a", terminal("bash", "-c", script), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	printed(t, m, "a", "up")
+	began := time.Now()
+	for i := range 1000 {
+		if err := m.Resize("a", uint16(10+i%300), uint16(5+i%100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("a thousand took %v", took)
+	}
+	if err := m.Resize("a", 77, 33); err != nil {
+		t.Fatal(err)
+	}
+	typed(t, m, "a", "\r")
+	printed(t, m, "a", "at 33 77")
+	if err := m.Resize("b", 1, 1); code(err) != wire.CodeNotFound {
+		t.Errorf("another: %v", err)
+	}
+}
+
+// TestHeldTerminal reads 6 MB of a terminal through a hold in small steps.
+func TestHeldTerminal(t *testing.T) {
+	m := newTable(t, func(c *Config) { c.Ring = 256 << 10 })
+	const lines = 400_000
+	if _, err := m.Spawn(t.Context(), "a", terminal("sh", "-c", fmt.Sprintf("read x; stty -onlcr; exec seq -f %%014.0f %d", lines)), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := m.Output("a", "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, off := l.Hold(0, l.MaxAhead())
+	defer h.Release()
+	typed(t, m, "a", "\r")
+	got, want := sha256.New(), sha256.New()
+	fmt.Fprint(want, "\r\n")
+	for i := 1; i <= lines; i++ {
+		fmt.Fprintf(want, "%014d\n", i)
+	}
+	buf := make([]byte, 5000)
+	for {
+		n, err := l.Next(t.Context(), buf, off)
+		got.Write(buf[:n])
+		if off += int64(n); errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Taken(off)
+	}
+	if !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+		t.Fatalf("%d bytes, or others than %d", off, 2+15*lines)
+	}
+}
