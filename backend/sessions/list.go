@@ -52,6 +52,11 @@ func (s *Service) List(ctx context.Context, ch core.Channel) ([]core.SessionInfo
 		return nil, err
 	}
 	defer root.Close()
+	done, err := s.enter(ctx, ch.StateOwner())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	files, err := transcripts(root)
 	if err != nil {
 		return nil, fmt.Errorf("list transcripts: %w", err)

@@ -32,6 +32,11 @@ func (s *Service) Messages(ctx context.Context, ch core.Channel, session core.Se
 		return out, gone(err)
 	}
 	defer root.Close()
+	done, err := s.enter(ctx, ch.StateOwner())
+	if err != nil {
+		return out, err
+	}
+	defer done()
 	file, err := s.find(root, session)
 	if err != nil {
 		return out, gone(err)

@@ -29,6 +29,10 @@ type Service struct {
 	opts  Options
 	mu    sync.Mutex
 	cache map[cacheKey]summary // of transcripts that have not changed since
+
+	readers chan struct{} // places of those who read; see enter
+	owners  map[core.ChannelID]*turn
+	reading func(delta int32) // for tests
 }
 
 // New makes the service.
@@ -36,7 +40,7 @@ func New(o Options) *Service {
 	if o.WorkDir == nil {
 		o.WorkDir = func(dir string) string { return dir }
 	}
-	return &Service{opts: o, cache: map[cacheKey]summary{}}
+	return &Service{opts: o, cache: map[cacheKey]summary{}, readers: make(chan struct{}, maxReaders), owners: map[core.ChannelID]*turn{}}
 }
 
 const (
