@@ -19,13 +19,19 @@ type ThreadRequest struct {
 // CreateThread makes a channel in its parent's directory and state. Until its
 // first message it shares the parent's session; that message forks it.
 func (s *Service) CreateThread(ctx context.Context, req ThreadRequest) (View, error) {
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	parent, _, f, err := s.parentOf(ctx, req.ParentID)
+	// Transcripts are read before the tree is locked: an agent writes them, and
+	// large ones take long.
+	parent, err := s.parent(ctx, req.ParentID)
 	if err != nil {
 		return View{}, err
 	}
 	start, demo, err := s.resolveStart(ctx, parent, req.Session)
+	if err != nil {
+		return View{}, err
+	}
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	parent, _, f, err := s.parentOf(ctx, req.ParentID) // as it is now
 	if err != nil {
 		return View{}, err
 	}

@@ -116,6 +116,14 @@ func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]View, error
 	}), nil
 }
 
+// parent is that of a channel to be made, if it may have one at the moment.
+func (s *Service) parent(ctx context.Context, id core.ChannelID) (core.Channel, error) {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	parent, _, _, err := s.parentOf(ctx, id)
+	return parent, err
+}
+
 // parentOf returns the parent of a channel to be made and the root above it. It
 // is called with the tree locked.
 func (s *Service) parentOf(ctx context.Context, id core.ChannelID) (parent, root core.Channel, f forest, err error) {

@@ -405,3 +405,31 @@ func TestUnfitFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadingAConversationHoldsNobodyUp: an agent's own transcripts can take
+// long to read; the person's channels are not kept waiting for it.
+func TestReadingAConversationHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	p := w.project()
+	var removed error
+	var once sync.Once
+	w.onCall["List"] = func(string) {
+		once.Do(func() {
+			done := make(chan error, 1)
+			go func() { done <- w.s.Remove(context.Background(), p.ID) }()
+			select {
+			case removed = <-done:
+			case <-time.After(5 * time.Second):
+				removed = errors.New("it waits for the transcripts")
+			}
+		})
+	}
+	_, err := w.s.CreateThread(t.Context(), ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "real"}})
+	if removed != nil {
+		t.Errorf("remove: %v", removed)
+	}
+	w.refused(err, core.CodeNotFound, "does not exist")
+	if len(w.list) != 0 {
+		t.Errorf("%+v", w.list)
+	}
+}
