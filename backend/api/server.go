@@ -14,10 +14,10 @@ import (
 	"loop/backend/core"
 )
 
-// Limits of one request. A prompt may be long (a pasted log); more than this
-// is a mistake.
+// Limits of one request. The longest call is a pasted file of 10 MiB, in base64;
+// more than this is a mistake.
 const (
-	maxCallBytes     = 8 << 20
+	maxCallBytes     = 16 << 20
 	headerTimeout    = 10 * time.Second
 	idleTimeout      = 2 * time.Minute // of a connection between requests; pages ask more often or come back
 	shutdownTimeout  = 3 * time.Second

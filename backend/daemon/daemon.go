@@ -98,6 +98,8 @@ type bound struct {
 	runs     *bind.Runs
 	settings *bind.Settings
 	system   *bind.System
+
+	terminals *bind.Terminals
 }
 
 // New opens everything in start order and starts nothing that works on its
@@ -231,6 +233,9 @@ func (d *Daemon) assembleBound() {
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settingsFiles()},
+
+		terminals: d.pageTerminals(),
+
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
 			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
@@ -240,13 +245,13 @@ func (d *Daemon) assembleBound() {
 
 // services are the bound structs by the name the page calls them.
 func (d *Daemon) services() map[string]any {
-	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system}
+	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Terminals": d.bound.terminals}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
 // the page calls.
 func (d *Daemon) Bound() []any {
-	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system}
+	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals}
 }
 
 // Start begins work: recovery, queues, reconciling, the listener. It returns

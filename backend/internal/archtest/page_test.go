@@ -27,6 +27,7 @@ var notThePage = map[string]string{
 	"Settings.Schema":         "the command line: loop config",
 	"System.ListContainers":   "the command line; the page has the list in its snapshot",
 	"System.Show":             "a second start of the app",
+	"Terminals.Endpoint":      "the window's bridge, before there is anything to call through",
 }
 
 // payloads are what events carry: the Go value and its name in TypeScript. An
@@ -66,6 +67,9 @@ var payloads = map[core.EventType]struct {
 	core.EventEngineStatus:     {core.EngineStatus{}, "EngineStatus"},
 	core.EventConfigChanged:    {bind.ConfigStatus{}, "ConfigStatus"},
 	core.EventTrustRequested:   {core.TrustRequested{}, "TrustRequested"},
+	core.EventTerminalCreated:  {core.TerminalInfo{}, "TerminalInfo"},
+	core.EventTerminalChanged:  {core.TerminalInfo{}, "TerminalInfo"},
+	core.EventTerminalRemoved:  {core.TerminalInfo{}, "TerminalInfo"},
 	core.EventReset:            {}, // the page takes a snapshot
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ServerMessage } from "../../api/types-terminals";
+import type { ServerMessage } from "../../api/terminal-messages";
 import type { Options, WireEvents } from "./client";
 import { ACK_EVERY, TerminalClient } from "./protocol";
 

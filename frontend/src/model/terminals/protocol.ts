@@ -1,6 +1,7 @@
 // One pane's side of /api/ws/terminal, without a DOM: what to send, what to show,
 // what to count. The socket, the clock and the screen are given.
-import type { AttachedMessage, ClientMessage, ServerMessage, TerminalExit } from "../../api/types-terminals";
+import type { AttachedMessage, ClientMessage, ServerMessage } from "../../api/terminal-messages";
+import type { TerminalExit } from "../../api/types-terminals";
 import type { ClientState, Options, Wire } from "./client";
 
 export const ACK_EVERY = 64 * 1024;
@@ -34,7 +35,7 @@ export class TerminalClient {
     this.visible = o.visible;
     this.state = {
       state: "connecting", sessionId: "sessionId" in o.want ? o.want.sessionId : "", target: ("create" in o.want && o.want.create.target) || "agent",
-      title: "", cols: 0, rows: 0, exit: null, failure: null, recording: "", retries: 0,
+      channelId: ("create" in o.want && o.want.create.channel_id) || "", title: "", cols: 0, rows: 0, exit: null, failure: null, recording: "", retries: 0,
     };
   }
 
@@ -151,7 +152,7 @@ export class TerminalClient {
         this.o.screen.resize(m.cols, m.rows);
         return this.set({ cols: m.cols, rows: m.rows });
       case "closed":
-        return this.onEnded({ code: m.exit_code, signal: m.signal || undefined, reason: m.message || undefined });
+        return this.onEnded({ code: m.exit_code ?? 0, signal: m.signal || undefined, reason: m.message || undefined });
       case "stopped":
         return this.onEnded(this.state.exit ?? { code: 0, reason: "The session was closed." });
       case "detached":
@@ -174,7 +175,7 @@ export class TerminalClient {
     if (m.type === "attached") this.sent = "";
     this.o.screen.fresh(m.cols, m.rows);
     this.set({
-      state: m.state === "ended" ? "ended" : m.state === "away" ? "away" : "live", sessionId: m.session_id, target: m.target ?? this.state.target,
+      state: m.state === "ended" ? "ended" : m.state === "away" ? "away" : "live", sessionId: m.session_id, target: m.target ?? this.state.target, channelId: m.channel_id ?? this.state.channelId,
       title: m.title ?? this.state.title, cols: m.cols, rows: m.rows, failure: null, retries: 0,
     });
     if (m.snapshot === 0) this.o.screen.drawn();

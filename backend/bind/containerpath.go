@@ -1,0 +1,126 @@
+package bind
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"loop/backend/core"
+)
+
+// ContainerPath is how a shell in the channel's container is told a file of
+// this computer: its path there, quoted where a shell would not take it as it
+// is. Paths are compared as they are written; no link is followed.
+func (t *Terminals) ContainerPath(channelID, hostPath string) (string, error) {
+	mounts, err := t.Seen.Mounts(t.Ctx, core.ChannelID(channelID))
+	if err != nil {
+		return "", err
+	}
+	at, err := containerPath(mounts, hostPath, t.OS == "windows")
+	if err != nil {
+		return "", err
+	}
+	return shellQuote(at), nil
+}
+
+// containerPath finds where a container with these mounts sees a file.
+func containerPath(mounts []core.Mount, hostPath string, windows bool) (string, error) {
+	if strings.ContainsFunc(hostPath, unicode.IsControl) || strings.ToValidUTF8(hostPath, "") != hostPath {
+		return "", core.Fail(core.CodeInvalid, nil, "The file's name has characters that would do something in a terminal.", "Rename it.")
+	}
+	file, ok := hostName(hostPath, windows)
+	if !ok {
+		return "", core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.", "")
+	}
+	type view struct {
+		depth  int
+		target string
+		mount  int
+	}
+	var views []view
+	for i, m := range mounts {
+		if m.Volume {
+			continue
+		}
+		source, ok := hostName(m.Source, windows)
+		if !ok {
+			continue
+		}
+		if rest, ok := below(source, file, windows); ok {
+			views = append(views, view{len(source), path.Join(m.Target, rest), i})
+		}
+	}
+	// The mount that is closest to the file comes first.
+	slices.SortStableFunc(views, func(a, b view) int { return cmp.Compare(b.depth, a.depth) })
+	for _, v := range views {
+		if owner(mounts, v.target) == v.mount {
+			return v.target, nil
+		}
+	}
+	return "", core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see %s.", core.CleanTitle(hostPath)), "Copy the file into the project's folder, or add its folder to “mounts” in the settings.")
+}
+
+// owner is the mount that a path in the container belongs to: another one may
+// lie over a part of the one it was reached by.
+func owner(mounts []core.Mount, target string) int {
+	best, depth := -1, -1
+	for i, m := range mounts {
+		if _, ok := below(path.Clean(m.Target), target, false); ok && len(path.Clean(m.Target)) >= depth {
+			best, depth = i, len(path.Clean(m.Target))
+		}
+	}
+	return best
+}
+
+// hostName cleans an absolute path of this computer; with slashes on Windows.
+func hostName(p string, windows bool) (string, bool) {
+	if !windows {
+		return path.Clean(p), strings.HasPrefix(p, "/")
+	}
+	p = strings.ReplaceAll(p, `\`, "/")
+	if long, ok := strings.CutPrefix(p, "//?/"); ok { // the long form of the same
+		p = long
+		if share, ok := strings.CutPrefix(p, "UNC/"); ok {
+			p = "//" + share
+		}
+	}
+	if share, ok := strings.CutPrefix(p, "//"); ok {
+		return "/" + path.Clean("/"+share), share != ""
+	}
+	if len(p) < 3 || p[1] != ':' || p[2] != '/' || !isLetter(p[0]) {
+		return "", false
+	}
+	return p[:2] + path.Clean(p[2:]), true
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// below says that file is dir or in it, and the rest of its path.
+func below(dir, file string, windows bool) (rest string, ok bool) {
+	fits := func(a, b string) bool { return a == b }
+	if windows {
+		fits = strings.EqualFold // as its file systems do
+	}
+	if fits(dir, file) {
+		return "", true
+	}
+	dir = strings.TrimSuffix(dir, "/") + "/"
+	if len(file) <= len(dir) || !fits(file[:len(dir)], dir) {
+		return "", false
+	}
+	return file[len(dir):], true
+}
+
+// shellQuote returns a word that every POSIX shell reads as s.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,110 @@
+package bind
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// maxPaste bounds a pasted file; an agent's API takes no larger picture.
+const maxPaste = 10 << 20
+
+// pasteKinds are the extensions of contents, as browsers recognise them.
+var pasteKinds = map[string]string{
+	"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/bmp": "bmp",
+	"application/pdf": "pdf", "text/plain": "txt",
+}
+
+// pasteTexts are kinds of text that only a name tells.
+var pasteTexts = []string{"md", "csv", "json", "log", "yaml", "xml", "diff"}
+
+// PasteFile keeps what was pasted into a terminal, base64 encoded, where the
+// channel's container sees it, and returns its path there, quoted as by
+// ContainerPath. name is what the page knows of it, if anything.
+func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
+	if base64.StdEncoding.DecodedLen(len(data)) > maxPaste+2 {
+		return "", tooBigToPaste()
+	}
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return "", core.Fail(core.CodeInvalid, err, "What was pasted is not base64.", "Paste it again.")
+	}
+	if len(b) > maxPaste {
+		return "", tooBigToPaste()
+	}
+	if len(b) == 0 {
+		return "", core.Fail(core.CodeInvalid, nil, "What was pasted is empty.", "")
+	}
+	folder, err := t.Pastes.PasteFolder(t.Ctx, core.ChannelID(channelID))
+	if err != nil {
+		return "", err
+	}
+	file := pasteName(time.Now(), name, b)
+	if err := keepPaste(folder, file, b); err != nil {
+		return "", core.Fail(core.CodeDir, err, "The pasted file could not be kept.", "Check that the disk is not full; or drop the file itself into the terminal.")
+	}
+	return shellQuote(path.Join(folder.Target, file)), nil
+}
+
+func tooBigToPaste() error {
+	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("What was pasted is larger than %d MiB.", maxPaste>>20), "Copy the file into the project's folder and name it there.")
+}
+
+// pasteName has nothing of what the page says but, for text, a known ending.
+func pasteName(now time.Time, name string, data []byte) string {
+	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	ext, ok := pasteKinds[kind]
+	if !ok {
+		ext = "bin"
+	}
+	if said := strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")); strings.HasPrefix(kind, "text/") {
+		ext = "txt"
+		if slices.Contains(pasteTexts, said) {
+			ext = said
+		}
+	}
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails on supported systems
+	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format("20060102T150405Z"), hex.EncodeToString(b[:]), ext)
+}
+
+// keepPaste writes a new file that only its owner may read. The folder is one a
+// container can write to: it may have put links there, and none is followed.
+func keepPaste(f PasteFolder, name string, data []byte) (err error) {
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return fmt.Errorf("open folder: %w", err)
+	}
+	defer root.Close()
+	if err := root.Mkdir(f.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make folder of pasted files: %w", err)
+	}
+	if info, err := root.Lstat(f.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("look at folder of pasted files: it is no folder: %w", errors.Join(err, fs.ErrInvalid))
+	}
+	dir, err := root.OpenRoot(f.Dir) // never outside of f.Root, also if it has become a link just now
+	if err != nil {
+		return fmt.Errorf("open folder of pasted files: %w", err)
+	}
+	defer dir.Close()
+	out, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("make file: %w", err)
+	}
+	_, err = out.Write(data)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write file: %w", err), dir.Remove(name))
+	}
+	return nil
+}

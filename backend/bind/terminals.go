@@ -1,0 +1,120 @@
+package bind
+
+import (
+	"context"
+
+	"loop/backend/core"
+)
+
+// TerminalService keeps terminal sessions; what they show goes over the socket
+// of package api.
+type TerminalService interface {
+	Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error)
+	List(ch core.ChannelID) []core.TerminalInfo
+	CloseSession(ctx context.Context, id core.TerminalID) error
+	Rename(ctx context.Context, id core.TerminalID, title string) (core.TerminalInfo, error)
+	Record(ctx context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error)
+}
+
+// RecordingStore keeps recordings of sessions.
+type RecordingStore interface {
+	Recordings(ctx context.Context) ([]core.Recording, error)
+	DeleteRecording(ctx context.Context, name string) error
+}
+
+// MountLister says which of this computer's folders a channel's container sees.
+type MountLister interface {
+	Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, error)
+}
+
+// PasteFolder is where a channel's pasted files go: Dir below Root on this
+// computer, Target in the container. A container can write below Root, and so
+// nothing there is followed; Root itself no container can replace.
+type PasteFolder struct {
+	Root, Dir, Target string
+}
+
+// PasteFolders says where a channel's pasted files go.
+type PasteFolders interface {
+	PasteFolder(ctx context.Context, id core.ChannelID) (PasteFolder, error)
+}
+
+// Terminals is bound as window.go.bind.Terminals.
+type Terminals struct {
+	Ctx     context.Context `json:"-"`
+	Service TerminalService `json:"-"`
+	Tapes   RecordingStore  `json:"-"` // nil: nothing can be recorded
+	Seen    MountLister     `json:"-"`
+	Pastes  PasteFolders    `json:"-"`
+	OS      string          `json:"-"` // whose paths this computer has, as in GOOS
+	At      func() Endpoint `json:"-"`
+}
+
+// Endpoint is where the terminal sockets and recordings are.
+type Endpoint struct {
+	Base  string `json:"base"`
+	Token string `json:"token"`
+}
+
+// Endpoint is for the window, whose page is not served by the listener. A page
+// in a browser has both already.
+func (t *Terminals) Endpoint() Endpoint { return t.At() }
+
+// List returns a channel's sessions, oldest first; all of them without one.
+func (t *Terminals) List(channelID string) []core.TerminalInfo {
+	return orEmpty(t.Service.List(core.ChannelID(channelID)))
+}
+
+// TerminalRequest asks for a session. Without a command it is a login shell, in
+// a container with the agent's command typed into it unless Plain.
+type TerminalRequest struct {
+	ChannelID   core.ChannelID      `json:"channel_id,omitempty"`
+	ContainerID core.ContainerID    `json:"container_id,omitempty"`
+	Target      core.TerminalTarget `json:"target,omitempty"`
+	Cmd         []string            `json:"cmd,omitempty"`
+	Plain       bool                `json:"plain,omitempty"`
+	OpenMode    core.OpenMode       `json:"open_mode,omitempty"`
+	Cols        uint16              `json:"cols,omitempty"`
+	Rows        uint16              `json:"rows,omitempty"`
+	Title       string              `json:"title,omitempty"`
+}
+
+// Create starts a session that nobody is attached to yet.
+func (t *Terminals) Create(req TerminalRequest) (core.TerminalInfo, error) {
+	return t.Service.Create(t.Ctx, core.TerminalSpec{
+		ChannelID: req.ChannelID, ContainerID: req.ContainerID, Target: req.Target, Cmd: req.Cmd, Plain: req.Plain,
+		OpenMode: req.OpenMode, Cols: req.Cols, Rows: req.Rows, Title: req.Title,
+	})
+}
+
+// Close ends a session with everything that runs in it.
+func (t *Terminals) Close(id string) error {
+	return t.Service.CloseSession(t.Ctx, core.TerminalID(id))
+}
+
+// Rename gives a session a title; with an empty one it follows its program's.
+func (t *Terminals) Rename(id, title string) (core.TerminalInfo, error) {
+	return t.Service.Rename(t.Ctx, core.TerminalID(id), title)
+}
+
+// Record begins or ends the recording of a session.
+func (t *Terminals) Record(id string, on bool) (core.TerminalInfo, error) {
+	return t.Service.Record(t.Ctx, core.TerminalID(id), on)
+}
+
+// Recordings lists what was recorded, newest first.
+func (t *Terminals) Recordings() ([]core.Recording, error) {
+	if t.Tapes == nil {
+		return []core.Recording{}, nil
+	}
+	list, err := t.Tapes.Recordings(t.Ctx)
+	return orEmpty(list), err
+}
+
+// DeleteRecording removes a recording.
+func (t *Terminals) DeleteRecording(name string) error {
+	if t.Tapes == nil {
+		return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no such recording.", "")
+	}
+	return t.Tapes.DeleteRecording(t.Ctx, name)
+}

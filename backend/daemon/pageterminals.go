@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"context"
+
+	"loop/backend/bind"
+	"loop/backend/core"
+)
+
+// pageTerminals is what the page may ask of terminals beside the socket.
+func (d *Daemon) pageTerminals() *bind.Terminals {
+	return &bind.Terminals{
+		Ctx: d.ctx, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
+		At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
+	}
+}
+
+// containerView is how a channel's container sees this computer's files.
+type containerView struct{ d *Daemon }
+
+// Mounts are those that the channel's next container gets: what one that runs
+// was given before the settings changed is not asked for.
+func (v containerView) Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, error) {
+	spec, err := v.spec(ctx, id)
+	return spec.Mounts, err
+}
+
+func (v containerView) spec(ctx context.Context, id core.ChannelID) (core.Spec, error) {
+	ch, err := v.d.store.Channel(ctx, id)
+	if err != nil {
+		return core.Spec{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel.")
+	}
+	s := v.d.specs()
+	settings, err := s.effective(ch)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	spec, _, _, _, err := s.container(ctx, settings, ch, "", true)
+	return spec, err
+}
+
+// pasteDir is in the agent's home, which every container of the channel has and
+// which goes with the channel.
+const pasteDir = ".loop-pastes"
+
+// PasteFolder is in the agent's home of the channel. The mount's source lies in
+// Loop's own folder, which no container can change.
+func (v containerView) PasteFolder(ctx context.Context, id core.ChannelID) (bind.PasteFolder, error) {
+	spec, err := v.spec(ctx, id)
+	if err != nil {
+		return bind.PasteFolder{}, err
+	}
+	for _, m := range spec.Mounts {
+		if m.Kind == core.MountState && !m.Volume && !m.ReadOnly && m.Target == spec.Agent.Home {
+			return bind.PasteFolder{Root: m.Source, Dir: pasteDir, Target: m.Target + "/" + pasteDir}, nil
+		}
+	}
+	return bind.PasteFolder{}, core.Fail(core.CodeMount, nil, "The channel's container has no home folder of Loop's to keep pasted files in.", "Copy the file into the project's folder and name it there.")
+}

@@ -1,0 +1,36 @@
+// What is said on /api/ws/terminal (docs/protocol.md). Output is binary.
+import type { ChannelID } from "./types";
+import type { TerminalCreate, TerminalID, TerminalState, TerminalTarget } from "./types-terminals";
+
+export type ClientMessage =
+  | ({ type: "create"; rows: number; cols: number; acks: true } & TerminalCreate)
+  | { type: "attach"; session_id: TerminalID; acks: true }
+  | { type: "resize"; rows: number; cols: number }
+  | { type: "ack"; offset: number }
+  | { type: "show"; visible: boolean }
+  | { type: "record"; on: boolean }
+  | { type: "close" | "stop"; session_id?: TerminalID }
+  | { type: "resync" | "detach" };
+
+export type AttachedMessage = {
+  type: "created" | "attached";
+  session_id: TerminalID;
+  cols: number;
+  rows: number;
+  offset: number;
+  snapshot: number; // bytes of the snapshot that follow as binary
+  title?: string;
+  state?: TerminalState;
+  target?: TerminalTarget;
+  channel_id?: ChannelID;
+  container_id?: string;
+};
+
+export type ServerMessage =
+  | AttachedMessage
+  | { type: "error"; message: string; error_code: string; remedy?: string; session_id?: TerminalID; request?: string }
+  | { type: "closed"; session_id: TerminalID; exit_code?: number; signal?: string; message?: string; remedy?: string }
+  | { type: "stopped" | "detached"; session_id?: TerminalID; channel_id?: ChannelID }
+  | { type: "resized"; cols: number; rows: number; offset: number }
+  | { type: "resync"; cols: number; rows: number; offset: number; snapshot: number }
+  | { type: "recording"; name: string };
