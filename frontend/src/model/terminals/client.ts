@@ -1,5 +1,5 @@
 // What a terminal client is given and what it says of itself.
-import type { Failure } from "../../api/types";
+import type { ChannelID, Failure } from "../../api/types";
 import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from "../../api/types-terminals";
 
 export type PaneState =
@@ -27,6 +27,7 @@ export type Screen = {
 export type ClientState = {
   state: PaneState;
   sessionId: TerminalID;
+  channelId: ChannelID;
   target: TerminalTarget;
   title: string;
   cols: number;
