@@ -10,6 +10,11 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** In the window the clipboard is Go's; a browser's own paste needs no leave to read. */
+export function readsByItself(): boolean {
+  return Boolean(window.runtime?.ClipboardGetText);
+}
+
 /** Null where the surroundings do not let a page read; the paste event still works there. */
 export async function readText(): Promise<string | null> {
   try {

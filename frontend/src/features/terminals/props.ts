@@ -1,15 +1,13 @@
 // What a pane is given and what it tells: the whole surface between one terminal
 // and the layout around it.
-import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types-terminals";
+import type { TerminalCreate, TerminalID, TerminalInfo, TerminalTarget } from "../../api/types-terminals";
 import type { PaneState } from "../../model/terminals/client";
 
 export type PaneAction =
   | "split-right" | "split-down" | "new" | "close" // by key, menu or button
   | "restart" // of an ended session: the same again, in the same place
   | "zoom-in" | "zoom-out" | "zoom-reset" // text size, shared by all panes
-  | "palette" | "next-region" | "previous-region"
-  | "focus" // the pane was clicked or focused
-  | "input"; // see onInput: told for broadcast
+  | "focus"; // the pane was clicked or focused
 
 export type PaneInfo = {
   sessionId: TerminalID; // "" until there is one
@@ -48,6 +46,8 @@ export type TerminalViewProps = {
   /** The session to show; or, while it is empty, what to create (once). */
   sessionId?: TerminalID;
   create?: TerminalCreate;
+  /** What the stream of events says of the session: a container that went away, a name. */
+  info?: TerminalInfo | null;
   visible: boolean; // drawn on the screen
   focused: boolean; // has, or is to have, the keyboard
   settings?: TerminalSettings;

@@ -1,0 +1,64 @@
+import { CircleCheck, CircleSlash, CircleX, Unplug } from "lucide-react";
+import type { ClientState } from "../../model/terminals/client";
+import { Button } from "../../ui/Button";
+import { FailureCard } from "../../ui/FailureCard";
+import { SafeText } from "../../ui/SafeText";
+import type { PaneAction } from "./props";
+
+/** What stands in the way of using the terminal, or that it is over. */
+export function PaneState({ client, drawn, onRetry, onAction }: { client: ClientState; drawn: boolean; onRetry(): void; onAction(a: PaneAction): void }) {
+  switch (client.state) {
+    case "failed":
+      return (
+        <div className="term-failed">
+          {client.failure && (
+            <FailureCard failure={client.failure}>
+              <Button look="small" onClick={onRetry}>Try again</Button>
+              <Button look="small" onClick={() => onAction("close")}>Close</Button>
+            </FailureCard>
+          )}
+        </div>
+      );
+    case "reconnecting":
+      if (!drawn || client.retries < 2) return null; // a short break is no news
+      return (
+        <div className="term-bar need" role="status">
+          <Unplug size={14} aria-hidden />
+          <p>Loop does not answer. The program goes on; keys are not sent.</p>
+          <Button look="small" onClick={onRetry}>Try now</Button>
+        </div>
+      );
+    case "away":
+      return (
+        <div className="term-bar need" role="status">
+          <CircleSlash size={14} aria-hidden />
+          <p>The container cannot be reached. The program goes on in it; this comes back by itself.</p>
+        </div>
+      );
+    case "ended":
+      return (
+        <div className="term-bar" role="status">
+          <Ended client={client} />
+          <Button look="small" onClick={() => onAction("restart")}>Restart</Button>
+          <Button look="small" onClick={() => onAction("close")}>Close</Button>
+        </div>
+      );
+    default:
+      return null;
+  }
+}
+
+function Ended({ client: { exit } }: { client: ClientState }) {
+  if (!exit) return <p>The session ended.</p>;
+  const well = exit.code === 0 && !exit.signal;
+  const Icon = well ? CircleCheck : CircleX;
+  return (
+    <>
+      <Icon size={14} className={well ? "ok" : "bad"} aria-hidden />
+      <p>
+        {exit.reason ? <><SafeText text={exit.reason} /> </> : null}
+        {exit.signal ? `Ended by ${exit.signal}.` : exit.reason && exit.code === 0 ? null : `Ended with exit code ${exit.code}.`}
+      </p>
+    </>
+  );
+}

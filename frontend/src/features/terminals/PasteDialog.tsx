@@ -1,0 +1,25 @@
+import { asOneLine, preview } from "../../model/terminals/paste";
+import { Button } from "../../ui/Button";
+import { Modal } from "../../ui/Modal";
+
+/** Several lines into a program that would run each as it comes. */
+export function PasteDialog({ text, onPaste }: { text: string; onPaste(text: string | null): void }) {
+  const lines = text.replace(/\n$/, "").split("\n").length;
+  return (
+    <Modal
+      title={`Paste ${lines} lines?`} scrolls
+      description="The program does not say that it takes pastes as a whole: each line may be run as soon as it arrives."
+      onClose={() => onPaste(null)}
+      foot={
+        <>
+          <Button onClick={() => onPaste(null)}>Cancel</Button>
+          <Button onClick={() => onPaste(asOneLine(text))}>Paste as one line</Button>
+          <Button onClick={() => onPaste(text)}>Paste</Button>
+        </>
+      }
+    >
+      <p className="hint">The program does not say that it takes pastes as a whole: each line may be run as soon as it arrives.</p>
+      <pre className="paste-preview">{preview(text)}</pre>
+    </Modal>
+  );
+}

@@ -1,0 +1,77 @@
+import type { ISearchOptions, SearchAddon } from "@xterm/addon-search";
+import { CaseSensitive, ChevronDown, ChevronUp, Regex, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { IconButton } from "../../ui/Button";
+import { composing } from "../../ui/keys";
+import { terminalInk } from "./theme";
+
+const LIMIT = 2000; // as the addon was told
+
+/** Finds in everything that is kept, newest first. */
+export function SearchBox({ search, onClose }: { search: SearchAddon; onClose(): void }) {
+  const [text, setText] = useState("");
+  const [regex, setRegex] = useState(false);
+  const [cased, setCased] = useState(false);
+  const [found, setFound] = useState({ at: -1, of: 0 });
+  const [wrong, setWrong] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    const d = search.onDidChangeResults((r) => setFound({ at: r.resultIndex, of: r.resultCount }));
+    field.current?.focus();
+    return () => {
+      d.dispose();
+      search.clearDecorations();
+    };
+  }, [search]);
+
+  function options(incremental: boolean): ISearchOptions {
+    const ink = terminalInk();
+    return { regex, caseSensitive: cased, incremental, decorations: { matchBackground: ink.found, activeMatchBackground: ink.foundHere, matchOverviewRuler: ink.foundHere, activeMatchColorOverviewRuler: ink.work } };
+  }
+  function go(step: 1 | -1, incremental = false) {
+    if (!valid(text, regex)) return;
+    if (step > 0 && !incremental) search.findNext(text, options(false));
+    else search.findPrevious(text, options(incremental));
+  }
+  useEffect(() => {
+    const ok = valid(text, regex);
+    setWrong(!ok);
+    search.clearDecorations();
+    if (text === "" || !ok) return setFound({ at: -1, of: 0 });
+    const t = setTimeout(() => go(-1, true), 60);
+    return () => clearTimeout(t);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- go is made of these
+  }, [text, regex, cased, search]);
+
+  const count = wrong ? "No valid expression" : text === "" ? "" : found.of === 0 ? "Nothing found" : `${found.at < 0 ? "?" : found.at + 1} of ${found.of >= LIMIT ? `${LIMIT}+` : found.of}`;
+  return (
+    <div className="term-search" role="search" onKeyDown={(e) => {
+      if (composing(e)) return;
+      if (e.key === "Escape") {
+        e.stopPropagation();
+        onClose();
+      } else if (e.key === "Enter" && e.target === field.current) {
+        e.preventDefault();
+        go(e.shiftKey ? 1 : -1);
+      }
+    }}>
+      <input ref={field} className="field" aria-label="Find in the terminal" placeholder="Find" value={text} spellCheck={false} aria-invalid={wrong} onChange={(e) => setText(e.target.value)} />
+      <span className="tnum term-count" role="status">{count}</span>
+      <IconButton small name="Match case" aria-pressed={cased} onClick={() => setCased(!cased)}><CaseSensitive size={14} /></IconButton>
+      <IconButton small name="Regular expression" aria-pressed={regex} onClick={() => setRegex(!regex)}><Regex size={14} /></IconButton>
+      <IconButton small name="Earlier match" keys="Enter" disabled={found.of === 0} onClick={() => go(-1)}><ChevronUp size={14} /></IconButton>
+      <IconButton small name="Later match" keys="Shift Enter" disabled={found.of === 0} onClick={() => go(1)}><ChevronDown size={14} /></IconButton>
+      <IconButton small name="Close the search" keys="Esc" onClick={onClose}><X size={14} /></IconButton>
+    </div>
+  );
+}
+
+function valid(text: string, regex: boolean): boolean {
+  if (!regex) return true;
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,136 @@
+import "@xterm/xterm/css/xterm.css";
+import { ArrowDown, Circle } from "lucide-react";
+import { ContextMenu } from "radix-ui";
+import { useEffect, useRef } from "react";
+import { copyText } from "../../shell/clipboard";
+import { Button } from "../../ui/Button";
+import { SafeText } from "../../ui/SafeText";
+import { reportsMouse } from "./core";
+import { platform } from "./keyboard";
+import { PaneMenu } from "./PaneMenu";
+import { PaneState } from "./PaneState";
+import { PasteDialog } from "./PasteDialog";
+import { ProgressLine } from "./ProgressLine";
+import type { TerminalViewProps } from "./props";
+import { SearchBox } from "./SearchBox";
+import "./terminals.css";
+import { usePane } from "./usePane";
+
+/** One terminal: its screen, and what is said around it. */
+export function TerminalView(props: TerminalViewProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const p = usePane(props, host);
+  const { ui, title, pane, change, run } = p;
+  const { client } = ui;
+  const { onInfo, onHandle, onAction } = props;
+
+  useEffect(() => {
+    if (!client) return;
+    onInfo?.({
+      sessionId: client.sessionId, title, dir: ui.dir, state: client.state, exit: client.exit, target: client.target,
+      unread: ui.bell, bell: ui.bell, progress: ui.progress, recording: client.recording,
+    });
+  }, [onInfo, client, title, ui.dir, ui.bell, ui.progress]);
+
+  useEffect(() => {
+    onHandle?.({
+      focus: () => pane.current?.focus(),
+      input: (d) => pane.current?.inject(d),
+      find: () => run("find"),
+      record: (on) => pane.current?.client.record(on),
+      end: () => pane.current?.client.end(),
+      text: () => pane.current?.term.getSelection() || screenText(pane.current?.term),
+    });
+    return () => onHandle?.(null);
+  }, [onHandle, pane, run]);
+
+  useEffect(() => {
+    const area = pane.current?.term.textarea;
+    area?.setAttribute("aria-label", `Terminal ${title}`);
+  }, [pane, title, ui.drawn]);
+
+  const refocus = () => pane.current?.focus();
+  const loading = !ui.drawn && client?.state !== "failed" && client?.state !== "ended";
+  return (
+    <div
+      className={`term ${ui.ringing ? "ringing" : ""} ${loading ? "loading" : ""}`}
+      data-region role="group" aria-label={`Terminal ${title}`}
+      onFocusCapture={() => onAction?.("focus")}
+      onMouseDown={() => onAction?.("focus")}
+      onDragOver={(e) => e.preventDefault()}
+      onDrop={p.onDrop}
+      // A program that wants the mouse gets the right button too; Shift gives it back.
+      onContextMenuCapture={(e) => {
+        const t = pane.current?.term;
+        if (t && reportsMouse(t) && !e.shiftKey && e.target instanceof Element && e.target.closest(".term-screen")) {
+          e.preventDefault();
+          e.stopPropagation();
+        }
+      }}
+    >
+      <ProgressLine {...ui.progress} />
+      <ContextMenu.Root modal={false}>
+        <ContextMenu.Trigger asChild>
+          <div className="term-body">
+            <div className="term-screen" ref={host} />
+            {loading && <Skeleton words={client?.state === "reconnecting" || (client?.retries ?? 0) > 1 ? "Loop does not answer. Trying again…" : "Opening the terminal…"} />}
+          </div>
+        </ContextMenu.Trigger>
+        <PaneMenu
+          run={run} mac={platform() === "mac"} live={client?.state === "live"} recording={Boolean(client?.recording)}
+          selected={() => pane.current?.term.hasSelection() ?? false}
+          output={() => pane.current?.shell.output() ?? null}
+          selectAll={() => pane.current?.term.selectAll()}
+          copyOutput={(text) => void copyText(text).then((done) => p.notice(done ? "Copied the command's output." : "It could not be copied."))}
+          record={(on) => pane.current?.client.record(on)}
+          onClosed={refocus}
+        />
+      </ContextMenu.Root>
+      {ui.search && <SearchBox search={ui.search} onClose={() => { change({ search: null }); refocus(); }} />}
+      {client?.recording && (
+        <button type="button" className="term-chip rec" onClick={() => pane.current?.client.record(false)} title="Stop recording">
+          <Circle size={9} fill="currentColor" aria-hidden /> Recording
+        </button>
+      )}
+      {ui.behind && (
+        <Button look="small term-follow" onClick={() => { pane.current?.scroll.follow(); refocus(); }}>
+          <ArrowDown size={13} aria-hidden /> New output
+        </Button>
+      )}
+      {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
+      {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
+      <div className="term-notice" role="status" aria-live="polite">
+        {ui.notice && <p key={ui.notice.id}><SafeText text={ui.notice.text} /></p>}
+      </div>
+      {ui.paste !== null && (
+        <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); setTimeout(refocus); }} />
+      )}
+    </div>
+  );
+}
+
+/** Lines where the screen will be; words only once it takes long. */
+function Skeleton({ words }: { words: string }) {
+  return (
+    <div className="term-skeleton" role="status">
+      {[38, 62, 24, 51].map((w) => <span key={w} style={{ width: `${w}%` }} aria-hidden />)}
+      <p>{words}</p>
+    </div>
+  );
+}
+
+function LinkNote({ link, mac }: { link: { x: number; y: number; target: string; allowed: boolean }; mac: boolean }) {
+  return (
+    <div className="term-link xterm-hover" style={{ left: link.x, top: link.y + (link.y < 60 ? 18 : -52) }} aria-hidden>
+      <span className="mono"><SafeText text={link.target.length > 300 ? `${link.target.slice(0, 300)}…` : link.target} /></span>
+      <span className="muted">{link.allowed ? `${mac ? "⌘" : "Ctrl"} click opens it` : "Loop does not open this kind of link"}</span>
+    </div>
+  );
+}
+
+function screenText(term: import("@xterm/xterm").Terminal | undefined): string {
+  if (!term) return "";
+  const b = term.buffer.active;
+  const lines = Array.from({ length: term.rows }, (_, y) => b.getLine(b.viewportY + y)?.translateToString(true) ?? "");
+  return lines.join("\n").trimEnd();
+}

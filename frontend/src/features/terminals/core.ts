@@ -1,0 +1,35 @@
+// The few inner parts of xterm.js 6.0.0 that its interface does not offer. The
+// version is pinned; xterm.test.ts fails if one of them is not there.
+import type { Terminal } from "@xterm/xterm";
+
+/* eslint-disable no-underscore-dangle -- xterm.js names them so */
+type Core = {
+  coreMouseService: { activeProtocol: string; activeEncoding: string };
+  coreService: { decPrivateModes: { sendFocus: boolean; bracketedPasteMode: boolean; applicationCursorKeys: boolean } };
+  _renderService?: { dimensions: { css: { cell: { width: number; height: number } } } };
+};
+
+function core(term: Terminal): Core {
+  return (term as unknown as { _core: Core })._core;
+}
+
+/** Size of a cell in CSS pixels; zeroes before anything was drawn. */
+export function cellSize(term: Terminal): { width: number; height: number } {
+  return core(term)._renderService?.dimensions.css.cell ?? { width: 0, height: 0 };
+}
+
+export function reportsMouse(term: Terminal): boolean {
+  return core(term).coreMouseService.activeProtocol !== "NONE";
+}
+
+export function reportsFocus(term: Terminal): boolean {
+  return core(term).coreService.decPrivateModes.sendFocus;
+}
+
+/** At once, in the middle of parsing: what follows in the same bytes may rightly turn it on again. */
+export function stopReports(term: Terminal) {
+  const c = core(term);
+  c.coreMouseService.activeProtocol = "NONE";
+  c.coreMouseService.activeEncoding = "DEFAULT";
+  c.coreService.decPrivateModes.sendFocus = false;
+}

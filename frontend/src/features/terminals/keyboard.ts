@@ -1,0 +1,83 @@
+// Keys and pastes of one terminal. There can be only one key handler per xterm.js:
+// a second one would replace this.
+import type { Terminal } from "@xterm/xterm";
+import type { KeyAction, KeyState, Platform } from "../../model/terminals/keys";
+import { keyAction } from "../../model/terminals/keys";
+import { readsByItself } from "../../shell/clipboard";
+import { reportsMouse } from "./core";
+
+const SELF: Platform = /mac/i.test(navigator.platform || navigator.userAgent) ? "mac" : /win/i.test(navigator.platform || navigator.userAgent) ? "windows" : "linux";
+
+export function platform(): Platform {
+  return SELF;
+}
+
+/** True: xterm.js goes on with it. */
+export type KeyTaker = { state(): KeyState; run(action: KeyAction): void; layout(e: KeyboardEvent): boolean };
+
+export function takeKeys(term: Terminal, taker: KeyTaker) {
+  term.attachCustomKeyEventHandler((e) => {
+    const action = keyAction(e, SELF, taker.state());
+    switch (action) {
+      case "pass":
+        if (e.type !== "keydown" || e.isComposing || e.keyCode === 229 || !taker.layout(e)) return true;
+        break;
+      case "browser":
+        return false; // Tab moves the focus
+      case "palette":
+      case "next-region":
+      case "previous-region":
+        return false; // the page's own shortcuts take them as they bubble
+      case "paste":
+        // A browser pastes by itself, and without asking for leave.
+        if (!readsByItself()) return false;
+        taker.run(action);
+        break;
+      default:
+        taker.run(action);
+    }
+    e.preventDefault();
+    e.stopPropagation();
+    return false;
+  });
+}
+
+const NATIVE_MS = 60; // for the browser's own paste after a middle click
+
+/** Pastes of every kind end in onText or onFiles; xterm.js sees none of them. */
+export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: string): void; onFiles(files: File[]): void; primary(): string }): () => void {
+  let middle = -Infinity;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const mine = (e: MouseEvent) => reportsMouse(term) && !e.shiftKey; // the program's click
+  function onPaste(e: ClipboardEvent) {
+    if (e.target instanceof HTMLInputElement) return; // the search box
+    e.preventDefault();
+    e.stopPropagation();
+    const byMiddle = performance.now() - middle < NATIVE_MS * 2;
+    clearTimeout(timer);
+    if (byMiddle && reportsMouse(term)) return;
+    const files = [...(e.clipboardData?.files ?? [])];
+    const text = e.clipboardData?.getData("text/plain") ?? "";
+    if (files.length > 0 && text === "") o.onFiles(files);
+    else if (text !== "") o.onText(text);
+    else if (byMiddle) o.onText(o.primary());
+  }
+  function onUp(e: MouseEvent) {
+    if (e.button !== 1 || mine(e)) return;
+    middle = performance.now();
+    // Where the system has a primary selection, the browser pastes it by itself.
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const text = o.primary();
+      if (text) o.onText(text);
+    }, NATIVE_MS);
+  }
+  host.addEventListener("paste", onPaste, true);
+  host.addEventListener("mouseup", onUp, true);
+  return () => {
+    clearTimeout(timer);
+    host.removeEventListener("paste", onPaste, true);
+    host.removeEventListener("mouseup", onUp, true);
+  };
+}

@@ -1,0 +1,46 @@
+// Links in output: shown with where they really lead, opened with Ctrl or Command
+// and a click, and only to the web or to mail.
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import type { ILinkHandler, Terminal } from "@xterm/xterm";
+
+export type LinkHint = { x: number; y: number; target: string; allowed: boolean } | null;
+
+/** The address if it may be opened, with its host in ASCII so that look-alikes show. */
+export function linkTarget(text: string): string | null {
+  try {
+    const u = new URL(text);
+    if (u.protocol === "mailto:") return u.href;
+    if ((u.protocol === "http:" || u.protocol === "https:") && u.host !== "") return u.href;
+  } catch {
+    // no address at all
+  }
+  return null;
+}
+
+export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h: LinkHint) => void): ILinkHandler {
+  const show = (e: MouseEvent, text: string) => {
+    const target = linkTarget(text);
+    hint({ x: e.clientX, y: e.clientY, target: target ?? text, allowed: target !== null });
+  };
+  return {
+    allowNonHttpProtocols: true, // mail; everything else is refused here
+    activate(e, text) {
+      const target = linkTarget(text);
+      if (!target) return show(e, text);
+      if (mac ? e.metaKey : e.ctrlKey) {
+        hint(null);
+        open(target);
+      }
+    },
+    hover: show,
+    leave: () => hint(null),
+  };
+}
+
+export function addWebLinks(term: Terminal, handler: ILinkHandler) {
+  const range = { start: { x: 1, y: 1 }, end: { x: 1, y: 1 } };
+  term.loadAddon(new WebLinksAddon((e, uri) => handler.activate(e, uri, range), {
+    hover: (e, uri) => handler.hover?.(e, uri, range),
+    leave: (e, uri) => handler.leave?.(e, uri, range),
+  }));
+}

@@ -1,0 +1,36 @@
+// Colours of terminals from the tokens of the page.
+import type { ITheme } from "@xterm/xterm";
+
+const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "brightBlack", "brightRed", "brightGreen", "brightYellow", "brightBlue", "brightMagenta", "brightCyan", "brightWhite"] as const;
+
+export function terminalTheme(el: Element = document.documentElement): ITheme {
+  const css = getComputedStyle(el);
+  const v = (name: string) => css.getPropertyValue(name).trim();
+  const theme: ITheme = {
+    background: v("--term-bg"), foreground: v("--term-fg"), cursor: v("--term-cursor"), cursorAccent: v("--term-bg"),
+    selectionBackground: v("--term-select"), selectionInactiveBackground: v("--term-select-off"),
+    scrollbarSliderBackground: v("--term-thumb"), scrollbarSliderHoverBackground: v("--term-thumb-2"), scrollbarSliderActiveBackground: v("--term-thumb-2"), overviewRulerBorder: v("--term-bg"),
+  };
+  NAMES.forEach((name, i) => (theme[name] = v(`--ansi-${i}`)));
+  return theme;
+}
+
+/** Colours of what is found, of marks and of command ends. */
+export function terminalInk(el: Element = document.documentElement) {
+  const css = getComputedStyle(el);
+  const v = (name: string) => css.getPropertyValue(name).trim();
+  return { found: v("--term-found"), foundHere: v("--term-found-here"), done: v("--done"), fail: v("--fail"), work: v("--work"), quiet: v("--fg-3") };
+}
+
+/** Called when theme or contrast of the page change. */
+export function onThemeChange(f: () => void): () => void {
+  const o = new MutationObserver(f);
+  o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast"] });
+  return () => o.disconnect();
+}
+
+/** The bundled font, then fonts for what it lacks. The person's own comes first. */
+export function fontStack(own: string): string {
+  const clean = own.replace(/[;{}<>]/g, "").trim();
+  return [clean, '"JetBrains Mono Variable"', '"JetBrains Mono"', '"Symbols Nerd Font Mono"', '"Noto Sans Mono CJK SC"', '"Sarasa Mono SC"', "ui-monospace", "monospace"].filter(Boolean).join(", ");
+}
