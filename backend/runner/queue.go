@@ -125,6 +125,11 @@ func (s *Service) jump(ctx context.Context, id core.RunID) error {
 	if err != nil {
 		return fmt.Errorf("read runs: %w", err)
 	}
+	// Only what was under way while this one still waited is in its way. Had it
+	// started and ended meanwhile, that would be a run that was behind it.
+	if run, err = s.run(ctx, id); err != nil || run.State != core.RunQueued {
+		return err
+	}
 	for _, r := range active {
 		if r.ChannelID == run.ChannelID && r.ID != id {
 			if err := s.Cancel(ctx, r.ID); err != nil {

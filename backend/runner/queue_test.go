@@ -107,6 +107,44 @@ func TestPromoteBeforeCancel(t *testing.T) {
 	})
 }
 
+// lateStore reads the runs under way late.
+type lateStore struct {
+	Store
+	late time.Duration
+}
+
+func (s lateStore) ActiveRuns(ctx context.Context) ([]core.Run, error) {
+	<-time.After(s.late)
+	return s.Store.ActiveRuns(ctx)
+}
+
+// TestSteeredAndOverAlready: the run in the way ends by itself, and the steered
+// one is over too by the time the runs under way are read. What runs then was
+// behind it, and is not what it was to interrupt.
+func TestSteeredAndOverAlready(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, _ := newSpawnRig(t, slow)
+		r.start()
+		defer r.quit()
+		ids := r.prompts("c", "slow", "slow later", "now")
+		r.pass(time.Second)
+		r.s.p.Store = lateStore{r.store, time.Hour + time.Minute}
+		if err := r.s.Steer(context.Background(), ids[2]); err != nil {
+			t.Error(err)
+		}
+		r.s.p.Store = r.store
+		r.pass(time.Second)
+		for i, want := range []core.RunState{core.RunDone, core.RunRunning, core.RunDone} {
+			if s := r.get(ids[i]).State; s != want {
+				t.Errorf("prompt %d is %s, want %s", i, s, want)
+			}
+		}
+		if err := r.s.Cancel(context.Background(), ids[1]); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestQueueChanges(t *testing.T) {
 	ctx := context.Background()
 	inBubble(t, func(t *testing.T) {
