@@ -1,0 +1,187 @@
+package vt
+
+// Mouse protocols and encodings, by the mode that sets them.
+const (
+	mouseOff    = 0
+	mouseX10    = 9
+	mouseVT200  = 1000
+	mouseDrag   = 1002
+	mouseAny    = 1003
+	mouseSGR    = 1006
+	mousePixels = 1016
+)
+
+// modes are the settings besides the pen, charsets and margins.
+type modes struct {
+	resettable           // by DECSTR and RIS
+	mouse, mouseEncoding int
+
+	// Not reset by anything but their own sequences, as in xterm.js.
+	cursorHidden bool
+	newLine      bool // LNM
+	blink        int8 // ?12: 1 on, -1 off, 0 never said
+}
+
+type resettable struct {
+	insert      bool
+	appCursor   bool
+	appKeypad   bool
+	paste       bool
+	origin      bool
+	reverseWrap bool
+	focus       bool
+	sync        bool
+	noWrap      bool
+	cursorShape int8 // 0 the person's choice, 1 block, 2 underline, 3 bar
+	cursorBlink int8 // 0 the person's choice, 1 on, -1 off
+}
+
+func (m *modes) reset() {
+	m.resettable = resettable{}
+	m.mouse, m.mouseEncoding = mouseOff, 0
+}
+
+// setANSI is SM and RM.
+func (t *Terminal) setANSI(on bool) {
+	for _, v := range t.params.v[:t.params.n] {
+		switch v {
+		case 4:
+			t.modes.insert = on
+		case 20:
+			t.modes.newLine = on
+		}
+	}
+}
+
+// setDEC is DECSET and DECRST.
+func (t *Terminal) setDEC(on bool) {
+	m := &t.modes
+	for _, v := range t.params.v[:t.params.n] {
+		switch v {
+		case 1:
+			m.appCursor = on
+		case 2:
+			if on {
+				t.charsets = [4]*charset{}
+				t.charset = nil
+			}
+		case 6:
+			m.origin = on
+			t.moveTo(0, 0)
+		case 7:
+			m.noWrap = !on
+		case 12:
+			m.blink = -1
+			if on {
+				m.blink = 1
+			}
+		case 25:
+			m.cursorHidden = !on
+		case 45:
+			m.reverseWrap = on
+		case 66:
+			m.appKeypad = on
+		case mouseX10, mouseVT200, mouseDrag, mouseAny:
+			m.mouse = mouseOff
+			if on {
+				m.mouse = int(v)
+			}
+		case 1004:
+			m.focus = on
+		case mouseSGR, mousePixels:
+			m.mouseEncoding = 0
+			if on {
+				m.mouseEncoding = int(v)
+			}
+		case 47, 1047, 1049:
+			t.switchScreen(on, v == 1049)
+		case 1048:
+			if on {
+				t.saveCursor()
+			} else {
+				t.restoreCursor()
+			}
+		case 2004:
+			m.paste = on
+		case 2026:
+			m.sync = on
+		}
+	}
+}
+
+// switchScreen goes to the alternate screen or back; withCursor is 1049's.
+func (t *Terminal) switchScreen(alt, withCursor bool) {
+	if alt && withCursor {
+		t.saveCursor()
+	}
+	if alt && t.b == t.normal {
+		t.alt.fillRows(t.bce)
+		t.alt.x, t.alt.y = t.normal.x, t.normal.y
+		t.b = t.alt
+	} else if !alt && t.b == t.alt {
+		t.normal.x, t.normal.y = t.alt.x, t.alt.y
+		t.alt.clear()
+		t.b = t.normal
+	}
+	if !alt && withCursor {
+		t.restoreCursor()
+	}
+}
+
+func (t *Terminal) saveCursor() {
+	b := t.b
+	b.saved = saved{b.x, b.base + b.y, t.pen.fg, t.pen.bg, t.charset}
+}
+
+func (t *Terminal) restoreCursor() {
+	b := t.b
+	b.x = b.saved.x
+	b.y = max(b.saved.y-b.base, 0)
+	t.pen.fg, t.pen.bg = b.saved.fg, b.saved.bg
+	t.charset = b.saved.charset
+	t.penChanged()
+	t.keepInside(t.cols - 1)
+}
+
+// softReset is DECSTR.
+func (t *Terminal) softReset() {
+	b := t.b
+	t.modes.cursorHidden = false
+	t.modes.resettable = resettable{}
+	b.top, b.bottom = 0, t.rows-1
+	t.resetPen()
+	b.saved = saved{x: 0, y: b.base}
+}
+
+func (t *Terminal) resetPen() {
+	t.pen = pen{}
+	t.penChanged()
+	t.charsets = [4]*charset{}
+	t.charset, t.glevel = nil, 0
+}
+
+// fullReset is RIS. The cursor's visibility, LNM, the blink option and changed
+// colours stay, as in xterm.js.
+func (t *Terminal) fullReset() {
+	t.modes.reset()
+	t.resetScreens()
+	t.resetPen()
+	t.exts.init()
+	t.combBytes.used = 0
+}
+
+// setCursorStyle is DECSCUSR. Values past 6 only say whether the cursor blinks.
+func (t *Terminal) setCursorStyle(v int32) {
+	m := &t.modes
+	if v == 0 {
+		m.cursorShape, m.cursorBlink = 0, 0
+		return
+	}
+	if v <= 6 {
+		m.cursorShape = int8(v+1) / 2
+	}
+	m.cursorBlink = -1
+	if v%2 == 1 {
+		m.cursorBlink = 1
+	}
+}

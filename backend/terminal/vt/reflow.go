@@ -1,0 +1,268 @@
+package vt
+
+// reflowLarger joins wrapped lines after the columns grew. The line with the
+// cursor is left to the program.
+func (b *buffer) reflowLarger(oldCols, cols, rows int) {
+	cursor := b.base + b.y
+	removed := make([]bool, b.lines.n)
+	count := 0
+	for y := 0; y < b.lines.n-1; y++ {
+		i := y + 1
+		next := b.lines.get(i)
+		if !next.wrapped {
+			continue
+		}
+		group := []*line{b.lines.get(y)}
+		for i < b.lines.n && next.wrapped {
+			group = append(group, next)
+			i++
+			if next = b.lines.get(i); next == nil {
+				break
+			}
+		}
+		first := y
+		y += len(group) - 1
+		if cursor >= first && cursor < i {
+			continue
+		}
+		n := joinGroup(group, oldCols, cols)
+		for j := range n {
+			removed[first+len(group)-n+j] = true
+		}
+		count += n
+	}
+	if count == 0 {
+		return
+	}
+	kept := make([]*line, 0, b.lines.n)
+	for i := range b.lines.n {
+		if !removed[i] {
+			kept = append(kept, b.lines.get(i))
+		}
+	}
+	for i, l := range kept {
+		b.lines.set(i, l)
+	}
+	b.lines.n = len(kept)
+	for range count {
+		if b.base > 0 {
+			b.base--
+			continue
+		}
+		if b.y > 0 {
+			b.y--
+		}
+		if b.lines.n < rows {
+			b.lines.push(&line{n: cols})
+		}
+	}
+	b.saved.y = max(b.saved.y-count, 0)
+}
+
+// joinGroup moves the cells of a wrapped line up and says how many lines at its
+// end are left empty.
+func joinGroup(group []*line, oldCols, cols int) int {
+	dst, dstCol := 0, wrappedLength(group, 0, oldCols)
+	src, srcCol := 1, 0
+	for src < len(group) && dst < len(group) {
+		length := wrappedLength(group, src, oldCols)
+		n := min(length-srcCol, cols-dstCol)
+		group[dst].copyCells(group[src], srcCol, dstCol, n, false)
+		if dstCol += n; dstCol == cols {
+			dst++
+			dstCol = 0
+		}
+		if srcCol += n; srcCol == length {
+			src++
+			srcCol = 0
+		}
+		if dstCol == 0 && dst != 0 && dst < len(group) && group[dst-1].width(cols-1) == 2 {
+			// A wide character has no room in the last column.
+			group[dst].copyCells(group[dst-1], cols-1, dstCol, 1, false)
+			dstCol++
+			group[dst-1].put(cols-1, null)
+		}
+	}
+	dst = min(dst, len(group)-1)
+	group[dst].erase(dstCol, cols, null, false)
+	empty := 0
+	for i := len(group) - 1; i > 0 && (i > dst || group[i].trimmed() == 0); i-- {
+		empty++
+	}
+	return empty
+}
+
+// wrappedLength is how many cells of a wrapped line's part belong to it: all,
+// but for a last one left free by a wide character, and for the last part.
+func wrappedLength(group []*line, i, cols int) int {
+	if i == len(group)-1 {
+		return group[i].trimmed()
+	}
+	if group[i].code(cols-1) == width1 && group[i+1].width(0) == 2 {
+		return cols - 1
+	}
+	return cols
+}
+
+// inserted are lines that reflow adds at an index of the list to be.
+type inserted struct {
+	start int
+	lines []*line
+}
+
+// reflowSmaller wraps lines that became too long for the columns.
+func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
+	var insert []inserted
+	total := 0
+	for y := b.lines.n - 1; y >= 0; y-- {
+		next := b.lines.get(y)
+		if next == nil || !next.wrapped && next.trimmed() <= cols {
+			continue
+		}
+		last := y
+		for next.wrapped && y > 0 {
+			y--
+			if next = b.lines.get(y); next == nil {
+				break
+			}
+		}
+		if next == nil {
+			continue
+		}
+		if at := b.base + b.y; at >= y && at <= last {
+			continue // the program redraws the line with the cursor
+		}
+		group := make([]*line, 0, last-y+1)
+		for i := y; i <= last; i++ {
+			group = append(group, b.lines.get(i))
+		}
+		more := b.splitGroup(group, oldCols, cols)
+		adding := len(more) // xterm.js can come to -1 here, for one empty line
+		if len(group) == 1 && group[0].wrapped && group[0].trimmed() == 0 {
+			adding = -1
+		}
+		cut := 0
+		if b.base == 0 && b.y != b.lines.n-1 {
+			cut = max(0, b.y-len(b.lines.slots)+adding)
+		} else {
+			cut = max(0, b.lines.n-len(b.lines.slots)+adding)
+		}
+		if len(more) > 0 {
+			insert = append(insert, inserted{y + len(group) + total, more})
+			total += len(more)
+		}
+		for range max(adding-cut, 0) {
+			switch {
+			case b.base > 0:
+				if b.base < min(len(b.lines.slots), b.lines.n+total)-rows {
+					b.base++
+				}
+			case b.y < rows-1:
+				b.y++
+				b.lines.pop()
+			default:
+				b.base++
+			}
+		}
+		b.saved.y = min(b.saved.y+adding, b.base+rows-1)
+	}
+	if len(insert) > 0 {
+		b.insertLines(insert, total)
+	}
+}
+
+// splitGroup spreads the cells of a wrapped line over more, narrower lines and
+// returns those to be added.
+func (b *buffer) splitGroup(group []*line, oldCols, cols int) []*line {
+	lastLength := group[len(group)-1].trimmed()
+	lengths := narrowLengths(group, oldCols, cols)
+	var more []*line
+	for range len(lengths) - len(group) {
+		more = append(more, &line{n: cols, wrapped: true})
+	}
+	src := len(group) - 1
+	all := append(group[:len(group):len(group)], more...)
+	dst := len(lengths) - 1
+	srcCol, dstCol := lastLength, 0
+	if dst >= 0 {
+		dstCol = lengths[dst]
+	}
+	for src >= 0 && dst >= 0 && dst < len(all) {
+		n := min(srcCol, dstCol)
+		all[dst].copyCells(all[src], srcCol-n, dstCol-n, n, true)
+		if dstCol -= n; dstCol == 0 {
+			if dst--; dst >= 0 {
+				dstCol = lengths[dst]
+			}
+		}
+		if srcCol -= n; srcCol == 0 {
+			src--
+			srcCol = wrappedLength(all, max(src, 0), oldCols)
+		}
+	}
+	for i, l := range all {
+		if i < len(lengths) && lengths[i] < cols {
+			l.put(lengths[i], null)
+		}
+	}
+	return more
+}
+
+// narrowLengths is how many cells each of the narrower lines takes: all columns,
+// or one less before a wide character.
+func narrowLengths(group []*line, oldCols, cols int) []int {
+	need := 0
+	for i := range group {
+		need += wrappedLength(group, i, oldCols)
+	}
+	var lengths []int
+	srcCol, src, have := 0, 0, 0
+	for have < need {
+		if need-have < cols {
+			return append(lengths, need-have)
+		}
+		srcCol += cols
+		if old := wrappedLength(group, min(src, len(group)-1), oldCols); srcCol > old {
+			srcCol -= old
+			src++
+		}
+		n := cols
+		if src < len(group) && group[src].width(srcCol-1) == 2 {
+			srcCol--
+			n--
+		}
+		lengths = append(lengths, n)
+		have += n
+	}
+	return lengths
+}
+
+// insertLines puts the new lines in their places; what does not fit is lost at
+// the start, and beyond it, as xterm.js has it.
+func (b *buffer) insertLines(insert []inserted, total int) {
+	old := make([]*line, b.lines.n)
+	for i := range old {
+		old[i] = b.lines.get(i)
+	}
+	b.lines.n = min(len(b.lines.slots), len(old)+total)
+	from, done := len(old)-1, 0
+	for i := min(len(b.lines.slots), len(old)+total) - 1; i >= 0; i-- {
+		if len(insert) > 0 && insert[0].start > from+done {
+			more := insert[0].lines
+			for j := len(more) - 1; j >= 0; j-- {
+				b.lines.set(i, more[j])
+				i--
+			}
+			i++
+			done += len(more)
+			insert = insert[1:]
+			continue
+		}
+		if from >= 0 {
+			b.lines.set(i, old[from])
+		} else {
+			b.lines.set(i, nil)
+		}
+		from--
+	}
+}

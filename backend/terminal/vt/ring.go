@@ -1,0 +1,91 @@
+package vt
+
+// ring is a list of lines of bounded length; pushing onto a full one drops the
+// first. It keeps its start where xterm.js's list keeps it: one of the corners
+// of reflow shows the difference.
+type ring struct {
+	slots []*line
+	start int
+	n     int
+}
+
+func newRing(capacity int) ring { return ring{slots: make([]*line, capacity)} }
+
+func (r *ring) full() bool { return r.n == len(r.slots) }
+
+func (r *ring) slot(i int) int {
+	i += r.start
+	if i >= len(r.slots) {
+		i %= len(r.slots)
+	}
+	return i
+}
+
+// get returns what is in a slot, which past the end may be a line dropped
+// before, or nil.
+func (r *ring) get(i int) *line {
+	if s := r.slot(i); s >= 0 {
+		return r.slots[s]
+	}
+	return nil
+}
+
+func (r *ring) set(i int, l *line) {
+	if s := r.slot(i); s >= 0 {
+		r.slots[s] = l
+	}
+}
+
+func (r *ring) push(l *line) {
+	r.slots[r.slot(r.n)] = l
+	if r.full() {
+		r.start = (r.start + 1) % len(r.slots)
+	} else {
+		r.n++
+	}
+}
+
+func (r *ring) pop() { r.n-- }
+
+// recycle drops the first line of a full ring and returns it as the last.
+func (r *ring) recycle() *line {
+	l := r.get(0)
+	if r.start++; r.start >= len(r.slots) {
+		r.start %= len(r.slots)
+	}
+	return l
+}
+
+func (r *ring) trimStart(count int) {
+	count = min(count, r.n)
+	for i := range count {
+		r.set(i, nil) // let go of the memory
+	}
+	r.start += count // not wrapped around until lines are recycled, as in xterm.js
+	r.n -= count
+}
+
+// setCap changes the capacity; lines past a smaller one are lost.
+func (r *ring) setCap(capacity int) {
+	if capacity == len(r.slots) {
+		return
+	}
+	slots := make([]*line, capacity)
+	for i := range min(capacity, r.n) {
+		slots[i] = r.get(i)
+	}
+	r.slots, r.start = slots, 0
+}
+
+// rotate moves the line at from to the place to, shifting those between.
+func (r *ring) rotate(from, to int) *line {
+	l := r.get(from)
+	for i := from; i < to; i++ {
+		r.set(i, r.get(i+1))
+	}
+	for i := from; i > to; i-- {
+		r.set(i, r.get(i-1))
+	}
+	r.set(to, l)
+	return l
+}

@@ -1,0 +1,151 @@
+package vt
+
+// sgr applies the parameters to the pen.
+func (t *Terminal) sgr() {
+	ps, pen := &t.params, &t.pen
+	for i := 0; i < ps.n; i++ {
+		switch v := ps.v[i]; {
+		case v == 0:
+			pen.fg, pen.bg = 0, 0
+			pen.ext &^= extStyle | colorBits
+			pen.update()
+		case v >= 30 && v <= 37:
+			pen.fg = pen.fg&^colorBits | mode16 | uint32(v-30)
+		case v >= 40 && v <= 47:
+			pen.bg = pen.bg&^colorBits | mode16 | uint32(v-40)
+		case v >= 90 && v <= 97:
+			pen.fg = pen.fg&^colorBits | mode16 | uint32(v-90) | 8
+		case v >= 100 && v <= 107:
+			pen.bg = pen.bg&^colorBits | mode16 | uint32(v-100) | 8
+		case v == 38 || v == 48 || v == 58:
+			i += t.extendedColor(i)
+		default:
+			t.sgrFlag(i, v)
+		}
+	}
+	t.penChanged()
+}
+
+func (t *Terminal) sgrFlag(i int, v int32) {
+	pen := &t.pen
+	switch v {
+	case 1:
+		pen.fg |= fgBold
+	case 2:
+		pen.bg |= bgDim
+	case 3:
+		pen.bg |= bgItalic
+	case 4:
+		style := int32(1)
+		if subs := t.params.subs(i); len(subs) > 0 {
+			style = subs[0]
+		}
+		t.underline(style)
+	case 5:
+		pen.fg |= fgBlink
+	case 7:
+		pen.fg |= fgInverse
+	case 8:
+		pen.fg |= fgHidden
+	case 9:
+		pen.fg |= fgStrike
+	case 21:
+		t.underline(2)
+	case 22:
+		pen.fg &^= fgBold
+		pen.bg &^= bgDim
+	case 23:
+		pen.bg &^= bgItalic
+	case 24:
+		t.underline(0)
+	case 25:
+		pen.fg &^= fgBlink
+	case 27:
+		pen.fg &^= fgInverse
+	case 28:
+		pen.fg &^= fgHidden
+	case 29:
+		pen.fg &^= fgStrike
+	case 39:
+		pen.fg &^= colorBits
+	case 49:
+		pen.bg &^= colorBits
+	case 53:
+		pen.bg |= bgOverline
+	case 55:
+		pen.bg &^= bgOverline
+	case 59:
+		pen.ext |= colorBits // white, as xterm.js has it
+		pen.update()
+	}
+}
+
+// underline sets the style 1 to 5 (single, double, curly, dotted, dashed) or 0.
+func (t *Terminal) underline(style int32) {
+	if style < 0 || style > 5 {
+		style = 1
+	}
+	t.pen.ext = t.pen.ext&^extStyle | uint32(style)<<extStyleShift
+	t.pen.fg |= fgUnder
+	if style == 0 {
+		t.pen.fg &^= fgUnder
+	}
+	t.pen.update()
+}
+
+// extendedColor applies 38, 48 or 58 at parameter i, in any of the forms with
+// semicolons, colons or both, and says how many more parameters it took.
+func (t *Terminal) extendedColor(i int) int {
+	ps := &t.params
+	// What is sought: target, kind, (colour space), three values.
+	acc := [6]int32{0, 0, -1, 0, 0, 0}
+	space, took := 0, 0
+	for {
+		acc[took+space] = ps.v[i+took]
+		if subs := ps.subs(i + took); len(subs) > 0 {
+			for k := 0; ; {
+				if acc[1] == 5 {
+					space = 1
+				}
+				acc[took+k+1+space] = subs[k]
+				k++
+				if k >= len(subs) || k+took+1+space >= len(acc) {
+					break
+				}
+			}
+			break
+		}
+		if acc[1] == 5 && took+space >= 2 || acc[1] == 2 && took+space >= 5 {
+			break
+		}
+		if acc[1] != 0 {
+			space = 1
+		}
+		took++
+		if i+took >= ps.n || took+space >= len(acc) {
+			break
+		}
+	}
+	for k := 2; k < len(acc); k++ {
+		if acc[k] == -1 {
+			acc[k] = 0
+		}
+	}
+	var to *uint32
+	switch acc[0] {
+	case 38:
+		to = &t.pen.fg
+	case 48:
+		to = &t.pen.bg
+	default:
+		to = &t.pen.ext
+	}
+	switch acc[1] {
+	case 2:
+		*to = *to&^colorBits | modeRGB |
+			uint32(acc[3]&0xff)<<16 | uint32(acc[4]&0xff)<<8 | uint32(acc[5]&0xff)
+	case 5:
+		*to = *to&^colorBits | mode256 | uint32(acc[3]&0xff)
+	}
+	return took
+}

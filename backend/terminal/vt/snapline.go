@@ -1,0 +1,152 @@
+package vt
+
+import "unicode/utf8"
+
+// line draws a line's cells on a row that is blank, starting with the cursor at
+// its start or where printing wraps to it.
+func (s *snapshot) line(l *line) {
+	end := min(len(l.cells), s.cols)
+	for end > 0 && l.cells[end-1] == null {
+		end--
+	}
+	if s.x == s.cols {
+		s.x = 0 // by wrapping
+	}
+	if end == s.cols && !l.cells[end-1].hasContent() && l.cells[end-1].width() == 1 {
+		if c := l.cells[end-1]; !erasable(c) {
+			s.emptyLast(c)
+			end--
+		}
+	}
+	for i := 0; i < end; {
+		c := l.cells[i]
+		switch {
+		case c == null:
+			i++
+		case c.code == width1 && erasable(c):
+			i += s.erased(l, i, end)
+		case c.code == width1:
+			s.empty(i, c)
+			i++
+		case s.regular(l, i):
+			i += s.run(l, i, end)
+		case c.width() == 0 && c.hasContent():
+			// A combining character on its own: it must not join the one before.
+			s.to(i)
+			s.setPen(s.penOf(c))
+			s.out = append(s.out, 0x0f)
+			s.out = utf8.AppendRune(s.out, l.firstRune(i))
+			s.x++
+			i++
+		default:
+			i++
+		}
+	}
+}
+
+func (s *snapshot) to(x int) {
+	if s.x != x {
+		s.column(x)
+	}
+}
+
+// erasable says whether erasing makes such a cell.
+func erasable(c cell) bool { return c.fg == 0 && c.bg&^colorBits == 0 }
+
+// erased draws erased cells of one colour.
+func (s *snapshot) erased(l *line, i, end int) int {
+	n := 1
+	for i+n < end && l.cells[i+n] == l.cells[i] {
+		n++
+	}
+	s.to(i)
+	s.setPen(s.penOf(l.cells[i]))
+	s.csi("X", n)
+	return n
+}
+
+// empty draws a cell without a character in colours or flags that erasing does
+// not give: the first half of a wide character whose second half is written over.
+func (s *snapshot) empty(i int, c cell) {
+	s.to(i)
+	s.str("一")
+	s.column(i + 1)
+	s.setPen(s.penOf(c))
+	s.str(" ")
+	s.column(i + 1)
+	s.setPen(pen{})
+	s.str("\x1b[X")
+}
+
+// emptyLast does it in the last column: there it is the second half.
+func (s *snapshot) emptyLast(c cell) {
+	s.setPen(pen{})
+	if s.x == 0 {
+		// The row may still be the one above, with a wrap pending.
+		s.str(" \r\x1b[X")
+	}
+	s.column(s.cols - 2)
+	s.str("一")
+	s.column(s.cols - 2)
+	s.setPen(s.penOf(c))
+	s.str(" ")
+	s.column(s.cols - 2)
+	s.setPen(pen{})
+	s.str("\x1b[X")
+	s.column(0)
+}
+
+// regular says whether printing the cell's text gives the cell.
+func (s *snapshot) regular(l *line, i int) bool {
+	c := l.at(i)
+	w := c.width()
+	if !c.hasContent() || w == 0 || i+w > s.cols || runeWidth(l.firstRune(i)) != w {
+		return false
+	}
+	return w == 1 || l.code(i+1) == 0
+}
+
+func (l *line) firstRune(i int) rune {
+	code := l.code(i)
+	if code&codeComb != 0 {
+		s, _ := l.text(i)
+		r, _ := utf8.DecodeRuneInString(s)
+		return r
+	}
+	return rune(code & codeMask)
+}
+
+// character draws one regular cell.
+func (s *snapshot) character(l *line, i int) {
+	c := l.at(i)
+	s.to(i)
+	s.setPen(s.penOf(c))
+	s.out = l.appendText(s.out, i)
+	s.x = i + c.width()
+}
+
+// run draws regular cells with the same pen and says how many columns they take.
+func (s *snapshot) run(l *line, from, end int) int {
+	c := l.cells[from]
+	s.to(from)
+	s.setPen(s.penOf(c))
+	i := from
+	for i < end {
+		d := &l.cells[i]
+		if d.fg != c.fg || d.bg != c.bg || d.ext != c.ext {
+			break
+		}
+		if code := d.code &^ width1; code >= 0x20 && code < 0x7f && d.code&width1 != 0 {
+			s.out = append(s.out, byte(code))
+			i++
+			continue
+		}
+		if !s.regular(l, i) {
+			break
+		}
+		s.out = l.appendText(s.out, i)
+		i += d.width()
+	}
+	s.x = i
+	return i - from
+}

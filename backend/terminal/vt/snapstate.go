@@ -1,0 +1,178 @@
+package vt
+
+// finish sets all that is not on a screen, puts the cursor in its place, and
+// leaves the pen as it is.
+func (s *snapshot) finish() {
+	t, b := s.t, s.b
+	s.palette()
+	y := b.y
+	if t.modes.origin {
+		s.str("\x1b[?6h")
+		y = max(y-b.top, 0)
+	}
+	l := b.row(b.y)
+	if at, ok := s.joinable(l); ok {
+		s.place(at, y)
+		if t.modes.insert {
+			s.setPen(pen{})
+			s.csi("P", int(t.join))
+		}
+		s.settings()
+		s.setPen(t.pen)
+		s.joined(l, at)
+	} else {
+		s.place(min(b.x, s.cols-1), y)
+		if b.x >= s.cols {
+			s.pendingWrap(l)
+		}
+		s.settings()
+		s.setPen(t.pen)
+	}
+	s.pending()
+}
+
+// joinable says whether the last thing done was to print a character that a
+// combining one, or a repetition, refers to, and where it stands.
+func (s *snapshot) joinable(l *line) (int, bool) {
+	t, x := s.t, s.b.x
+	if t.join == 0 {
+		return 0, false
+	}
+	at := x - int(t.join)
+	if t.join == 2 && t.modes.noWrap && x == s.cols-1 && l.width(max(at, 0)) != 2 {
+		return x, true // a wide character that was dropped in the last column
+	}
+	if at < 0 || x > s.cols || !s.regular(l, at) || l.width(at) != int(t.join) {
+		return 0, false
+	}
+	c := l.at(at)
+	return at, c.fg == t.dot.fg && c.bg == t.dot.bg && c.ext == t.dot.ext &&
+		t.charset.source(l.firstRune(at)) != 0
+}
+
+// joined prints the character, for what follows to join.
+func (s *snapshot) joined(l *line, at int) {
+	if at == s.b.x {
+		s.str("一")
+		return
+	}
+	n := len(s.out)
+	s.out = l.appendText(s.out, at)
+	if c := s.out[n]; c < 127 {
+		s.out[n] = byte(s.t.charset.source(rune(c)))
+	}
+}
+
+// pendingWrap brings the cursor past the last column by printing there.
+func (s *snapshot) pendingWrap(l *line) {
+	at := s.cols - 1
+	if l.code(at) == 0 && at > 0 && s.regular(l, at-1) {
+		at--
+	}
+	switch c := l.at(at); {
+	case s.regular(l, at):
+		s.column(at)
+		s.character(l, at)
+	case c.code == width1 && s.uniform(l):
+		s.setPen(s.penOf(c))
+		s.str(" \x1b[1K")
+	case c.code == width1:
+		s.setPen(s.penOf(c))
+		s.str(" ")
+	default:
+		s.setPen(s.penOf(c))
+		s.str(" ")
+	}
+	for range min(s.b.x-s.cols, 100) { // by combining characters with nothing to join
+		s.str("\x0f\u200b")
+	}
+}
+
+// uniform says whether all of the line is erased in one colour.
+func (s *snapshot) uniform(l *line) bool {
+	for i := range s.cols {
+		if l.at(i) != l.at(0) {
+			return false
+		}
+	}
+	return erasable(l.at(0))
+}
+
+// settings sets modes and character sets. None of it moves the cursor.
+func (s *snapshot) settings() {
+	m := &s.t.modes
+	for _, f := range []struct {
+		on  bool
+		seq string
+	}{
+		{m.insert, "\x1b[4h"},
+		{m.newLine, "\x1b[20h"},
+		{m.appCursor, "\x1b[?1h"},
+		{m.noWrap, "\x1b[?7l"},
+		{m.blink > 0, "\x1b[?12h"},
+		{m.blink < 0, "\x1b[?12l"},
+		{m.cursorHidden, "\x1b[?25l"},
+		{m.reverseWrap, "\x1b[?45h"},
+		{m.appKeypad, "\x1b="},
+		{m.focus, "\x1b[?1004h"},
+		{m.paste, "\x1b[?2004h"},
+		{m.sync, "\x1b[?2026h"},
+	} {
+		if f.on {
+			s.str(f.seq)
+		}
+	}
+	for _, v := range []int{m.mouse, m.mouseEncoding} {
+		if v != 0 {
+			s.str("\x1b[?")
+			s.num(v)
+			s.str("h")
+		}
+	}
+	switch {
+	case m.cursorShape != 0 && m.cursorBlink > 0:
+		s.csi(" q", int(m.cursorShape)*2-1)
+	case m.cursorShape != 0:
+		s.csi(" q", int(m.cursorShape)*2)
+	case m.cursorBlink > 0:
+		s.csi(" q", 7)
+	case m.cursorBlink < 0:
+		s.csi(" q", 8)
+	}
+	for g, cs := range s.t.charsets {
+		if cs != nil {
+			s.out = append(s.out, 0x1b, "()*+"[g], cs.final)
+		}
+	}
+	s.str([4]string{"", "\x0e", "\x1bn", "\x1bo"}[s.t.glevel])
+}
+
+// pending repeats the bytes of an incomplete sequence and character.
+func (s *snapshot) pending() {
+	t := s.t
+	if t.state != ground {
+		switch {
+		case t.pendLong:
+			s.str(longPending[t.state])
+		case t.state < stringIgnore:
+			// Control characters within were obeyed when they came.
+			for _, c := range t.pend {
+				if c == 0x1b || c >= 0x20 && c != 0x7f {
+					s.out = append(s.out, c)
+				}
+			}
+		default:
+			s.out = append(s.out, t.pend...)
+		}
+	}
+	s.out = append(s.out, t.utf[:t.utfN]...)
+}
+
+// longPending stands for sequences that are too long to be kept: ones of the
+// same kind that nobody acts on.
+var longPending = [states]string{
+	escape: "\x1b", escapeIntermediate: "\x1b !!!", csiEntry: "\x1b[<<", csiParam: "\x1b[<<",
+	csiIntermediate: "\x1b[<<", csiIgnore: "\x1b[<<", stringIgnore: "\x1b_", oscString: "\x1b]5522;",
+	dcsEntry: "\x1bP<<", dcsParam: "\x1bP<<", dcsIgnore: "\x1bP<<", dcsIntermediate: "\x1bP<<",
+	dcsPassthrough: "\x1bPz",
+}
