@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -78,6 +79,9 @@ const authorPrefix = "agent:"
 type Service struct {
 	o      Options
 	limits limiter
+
+	mu     sync.Mutex
+	coming map[core.ChannelID]int // prompts on their way into a project's queues, by its root
 }
 
 // New makes the service; it starts nothing.
@@ -85,7 +89,7 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{o: o, limits: newLimiter(o.Now)}
+	return &Service{o: o, limits: newLimiter(o.Now), coming: map[core.ChannelID]int{}}
 }
 
 var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.", "list_agents and search_channels show them.")
@@ -161,9 +165,11 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err != nil {
 		return core.Run{}, err
 	}
-	if err := s.room(ctx, from); err != nil {
+	done, err := s.room(ctx, from)
+	if err != nil {
 		return core.Run{}, err
 	}
+	defer done()
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
@@ -176,20 +182,30 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	return s.o.Runs.Prompt(ctx, req)
 }
 
-// room refuses a prompt when enough of agents wait in the project.
-func (s *Service) room(ctx context.Context, from core.Caller) error {
+// room refuses a prompt when enough of agents wait in the project, and keeps a
+// place for it otherwise, until done: requests that come together would else all
+// count the queue before the first of them is in it.
+func (s *Service) room(ctx context.Context, from core.Caller) (done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	list, err := s.o.Channels.Members(ctx, from.ChannelID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := 0
+	root := from.ChannelID
+	for _, m := range list {
+		if m.ParentID == "" {
+			root = m.ID
+		}
+	}
+	n := s.coming[root]
 	for _, m := range list {
 		if m.Queued == 0 {
 			continue
 		}
 		waiting, err := s.o.Store.Queue(ctx, m.ID)
 		if err != nil {
-			return fmt.Errorf("read queue: %w", err)
+			return nil, fmt.Errorf("read queue: %w", err)
 		}
 		for _, r := range waiting {
 			if r.Trigger == "agent" {
@@ -198,9 +214,16 @@ func (s *Service) room(ctx context.Context, from core.Caller) error {
 		}
 	}
 	if n >= maxQueued {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in this project already.", n), "Wait until some of them have run.")
+		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in this project already.", n), "Wait until some of them have run.")
 	}
-	return nil
+	s.coming[root]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.coming[root]--; s.coming[root] == 0 {
+			delete(s.coming, root)
+		}
+	}, nil
 }
 
 // mayStart refuses an agent at the end of a chain, and returns its run and the
@@ -342,9 +365,11 @@ func (s *Service) first(ctx context.Context, from core.Caller, message string) e
 		if _, _, err := s.mayStart(ctx, from); err != nil {
 			return err
 		}
-		if err := s.room(ctx, from); err != nil {
+		done, err := s.room(ctx, from)
+		if err != nil {
 			return err
 		}
+		done()
 	}
 	return s.limits.make(from.ContainerID)
 }

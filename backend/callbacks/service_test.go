@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -309,6 +310,56 @@ func TestAFullQueueTakesNoMoreOfAgents(t *testing.T) {
 	}
 	if _, err := w.service().QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// slowQueue takes its time to store a prompt.
+type slowQueue struct {
+	*world
+	arrived chan struct{}
+	release chan struct{}
+}
+
+func (q slowQueue) Prompt(context.Context, core.Run) (core.Run, error) {
+	q.arrived <- struct{}{}
+	<-q.release
+	return core.Run{}, nil
+}
+
+// TestManyPromptsAtOnce: requests that come together do not slip past the bound
+// between its count and the queue.
+func TestManyPromptsAtOnce(t *testing.T) {
+	w := newWorld()
+	const n = maxQueued + 15
+	q := slowQueue{w, make(chan struct{}, n), make(chan struct{})}
+	s := New(Options{Channels: w, Runs: q, Store: w, Publish: func(...core.Event) {}, Now: func() time.Time { return w.now }})
+	refused := make(chan error, n)
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if _, err := s.QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil {
+				refused <- err
+			}
+		})
+	}
+	taken, no := 0, 0
+	for taken+no < n {
+		select {
+		case <-q.arrived:
+			taken++
+		case err := <-refused:
+			if no++; code(err) != core.CodeTooMany {
+				t.Error(err)
+			}
+		}
+	}
+	close(q.release)
+	wg.Wait()
+	if taken != maxQueued {
+		t.Errorf("%d prompts were taken at once, want %d", taken, maxQueued)
+	}
+	if _, err := s.QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil || len(s.coming) != 0 {
+		t.Errorf("once they are stored: %v, %v", err, s.coming)
 	}
 }
 
