@@ -39,6 +39,7 @@ while True: b.append(bytearray(b"x")*(8<<20))'`, config: `,"container_memory_mb"
 		{name: "disk full", script: `echo 'ENOSPC: no space left on device, write' >&2; exit 1`, code: core.CodeDiskFull},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel() // mostly waits
 			work := t.TempDir()
 			bin := filepath.Join(work, "cli.sh")
 			if err := os.WriteFile(bin, []byte("#!/bin/sh\n"+tc.script+"\n"), 0o755); err != nil {

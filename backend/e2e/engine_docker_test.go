@@ -416,6 +416,7 @@ func TestNoHello(t *testing.T) {
 		{"init killed", []string{"kill"}, "not running"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel() // mostly waits
 			p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 			p.started = func(id core.ContainerID) {
 				if out, err := docker(context.Background(), append(tc.do, string(id))...); err != nil {

@@ -41,7 +41,9 @@ func TestEachSourceOfKeys(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.secret {
-				credentialstest.Start(t)
+				credentialstest.Start(t) // in this process's environment
+			} else {
+				t.Parallel()
 			}
 			m := newModel(t, "127.0.0.1:0")
 			base := `{"anthropic_base_url": "http://127.0.0.1:` + m.port + `"`
