@@ -31,6 +31,7 @@ import (
 	"loop/backend/registry"
 	"loop/backend/runner"
 	"loop/backend/store"
+	"loop/backend/terminal"
 	"loop/backend/worktree"
 )
 
@@ -75,6 +76,7 @@ type Daemon struct {
 	starter    *starter
 	runner     *runner.Service
 	channels   *channels.Service
+	terminals  *terminal.Service
 	callbacks  *lateCallbacks
 	guestTCP   *guestTCP
 	keys       keys
@@ -178,14 +180,22 @@ func (d *Daemon) assembleRuns() {
 	d.callbacks = &lateCallbacks{}
 	d.guestTCP = &guestTCP{home: d.home, callbacks: d.callbacks, run: d.store.Run, gateway: d.engine.GatewayIP, log: d.log}
 	specs := d.specs()
+	pool := newLinkPool(d.links(model).Open)
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: containerList{d.containers, d.starter}, Images: d.images,
-		Links:  d.links(model),
+		Links:  pool,
 		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
 	}, runner.Options{Now: time.Now})
+	d.terminals = terminal.New(terminal.Options{
+		Programs: terminalPrograms{d, pool}, Containers: shells{d}, Keeper: terminalFiles{filepath.Join(d.home, "terminals")},
+		Publish: func(t core.EventType, i core.TerminalInfo) {
+			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
+		},
+		IdleTimeout: time.Duration(d.config.Current().Config.Terminal.IdleSec) * time.Second, Log: d.log,
+	})
 	d.channels = channels.New(channels.Options{
-		Store: channelStore{d.store}, Runs: d.runner, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
+		Store: channelStore{d.store}, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
 		Home: d.home, Fit: specs.fit, Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
@@ -205,7 +215,7 @@ func (d *Daemon) specs() specs {
 func (d *Daemon) links(model http.Handler) links {
 	return links{
 		dialer: d.engine, demo: model, gateway: d.engine.GatewayIP, log: d.log,
-		callbacks: d.callbacks, tcp: d.guestTCP,
+		callbacks: d.callbacks, tcp: d.guestTCP, awake: d.starter.awake,
 	}
 }
 
@@ -284,6 +294,10 @@ func (d *Daemon) Start() error {
 	d.work.Go(func() { d.health.run(d.ctx) })
 	d.background("registry", d.containers.Run)
 	d.background("runner", d.runner.Run)
+	if err := d.terminals.Restore(d.ctx); err != nil {
+		d.log.Error("take up terminals again", "err", err) // the rest works without
+	}
+	d.background("terminals", d.terminals.Run)
 	d.work.Go(func() {
 		if err := d.api.Serve(); err != nil {
 			d.log.Error("listener ended", "err", err)
@@ -363,6 +377,9 @@ func (d *Daemon) Close() error {
 		}
 		if d.api != nil {
 			errs = append(errs, d.api.Close())
+		}
+		if d.terminals != nil {
+			errs = append(errs, d.terminals.Close())
 		}
 		errs = append(errs, d.guestTCP.Close())
 		if d.bus != nil {

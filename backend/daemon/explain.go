@@ -25,7 +25,7 @@ func (e explainer) Explain(ctx context.Context, id core.ChannelID) (core.Explana
 	}
 	// Whether the model is on the link only matters for a network of none, which
 	// is explained and not refused here.
-	_, why, _, _, err := s.container(ctx, settings, ch, "", true)
+	_, why, _, _, err := s.container(ctx, settings, ch, core.TypeAgent, "", true)
 	why.Notices = append(why.Notices, waiting(settings.Pending)...)
 	return why, err
 }

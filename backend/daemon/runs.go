@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"context"
+	"errors"
 
 	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/registry"
 	"loop/backend/runner"
+	"loop/backend/terminal"
 )
 
 // runService gives the page the runner's live message in its own shape.
@@ -22,6 +24,17 @@ func (r runService) Live(ch core.ChannelID) *bind.LiveMessage {
 		out.Blocks = append(out.Blocks, bind.LiveBlock{Kind: b.Kind, Text: b.Text})
 	}
 	return out
+}
+
+// channelWork is what goes on in a channel, as its end sees it.
+type channelWork struct {
+	*runner.Service
+	terminals *terminal.Service
+}
+
+// CancelChannel ends terminals too: what is removed must not be in use.
+func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error {
+	return errors.Join(w.Service.CancelChannel(ctx, ch), w.terminals.EndChannel(ctx, ch))
 }
 
 // containerList is the registry as the runner and the page ask for it.

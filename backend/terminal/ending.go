@@ -1,0 +1,275 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// CloseSession ends the program with its whole process tree and forgets the
+// session. The container stays. An error says that the tree may not be gone;
+// the session stays then.
+func (s *Service) CloseSession(ctx context.Context, id core.TerminalID) error {
+	t, err := s.session(id)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.ending = true
+	t.mu.Unlock()
+	// The kill goes on when whoever asked for it goes away.
+	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if err := t.program.End(ectx); err != nil {
+		t.mu.Lock()
+		t.ending = false
+		t.mu.Unlock()
+		return core.Fail(core.CodeInternal, err, "The terminal's programs could not be ended.", "Try again; removing the container ends them too.")
+	}
+	s.remove(t)
+	return nil
+}
+
+// Stop ends a session and removes the container it ran in; the other sessions
+// there end with it. Nothing is removed for a host session.
+func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
+	t, err := s.session(id)
+	if err != nil {
+		return err
+	}
+	if err := s.CloseSession(ctx, id); err != nil {
+		return err
+	}
+	if t.info.ContainerID == "" {
+		return nil
+	}
+	return s.o.Containers.Remove(ctx, t.info.ContainerID)
+}
+
+// Kill removes a channel's shell container with everything in it. That there is
+// none is success.
+func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
+	unlock, err := s.shells.lock(ctx, string(ch))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c, ok, err := s.o.Containers.FindShell(ctx, ch)
+	if err != nil || !ok {
+		return err
+	}
+	for _, t := range s.all() {
+		if t.view().ContainerID == c.ID {
+			t.mu.Lock()
+			t.ending = true
+			t.mu.Unlock()
+		}
+	}
+	if err := s.o.Containers.Remove(ctx, c.ID); err != nil {
+		return err
+	}
+	for _, t := range s.all() {
+		if t.view().ContainerID == c.ID {
+			t.finish(core.TerminalExit{Code: -1})
+			s.remove(t)
+		}
+	}
+	return nil
+}
+
+// EndChannel ends all of a channel's sessions and its shell container.
+func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
+	errs := []error{s.Kill(ctx, ch)}
+	for _, t := range s.all() {
+		if t.view().ChannelID == ch {
+			if err := s.CloseSession(ctx, t.info.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remove forgets a session whose program has ended. Its viewers are told first.
+func (s *Service) remove(t *session) {
+	s.mu.Lock()
+	if s.sessions[t.info.ID] != t {
+		s.mu.Unlock()
+		return
+	}
+	delete(s.sessions, t.info.ID)
+	s.order = slices.DeleteFunc(s.order, func(id core.TerminalID) bool { return id == t.info.ID })
+	s.mu.Unlock()
+	select {
+	case <-t.ended: // what it printed last is in the stream
+	case <-time.After(lastWords):
+		t.finish(core.TerminalExit{Code: -1})
+	}
+	t.end()
+	t.unkeep()
+	s.publish(core.EventTerminalRemoved, t.view())
+}
+
+// lastWords is how long the end of a program's output is waited for once its
+// processes are gone.
+const lastWords = 2 * time.Second
+
+// end stops the session's goroutines and lets go of its program.
+func (t *session) end() {
+	t.stop()
+	t.work.Wait()
+	t.endRecording()
+	if err := t.program.Close(); err != nil {
+		t.log.Debug("let go of terminal", "session", t.info.ID, "err", err)
+	}
+}
+
+// Restore takes up the sessions whose programs outlived an earlier launch.
+func (s *Service) Restore(ctx context.Context) error {
+	if s.o.Keeper == nil {
+		return nil
+	}
+	rows, err := s.o.Keeper.SavedTerminals(ctx)
+	if err != nil {
+		return fmt.Errorf("read saved terminals: %w", err)
+	}
+	for _, row := range rows {
+		row.Info.State, row.Info.Viewers, row.Info.Recording = core.TerminalAway, 0, ""
+		t := s.newSession(row.Info, &returning{programs: s.o.Programs, saved: row}, true)
+		t.saved = row
+		t.ring = ring{base: row.Offset, end: row.Offset}
+		t.screenAt = row.Offset
+		_, _ = t.screen.Write(row.Screen)
+		t.saved.Screen = nil
+		t.quietTo = row.Offset // until the program says how much it has printed
+		if r, ok := t.program.(*returning); ok {
+			r.met = func(end int64) {
+				t.mu.Lock()
+				t.quietTo = end
+				t.mu.Unlock()
+			}
+		}
+		if !s.add(t) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Run ends what has been idle for too long and forgets old ended sessions, until
+// ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	every := time.Minute
+	if s.o.IdleTimeout > 0 {
+		every = min(every, max(time.Second, s.o.IdleTimeout/4))
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-tick.C:
+			s.sweep(ctx, now)
+		}
+	}
+}
+
+func (s *Service) sweep(ctx context.Context, now time.Time) {
+	all := s.all()
+	ended := 0
+	for _, t := range slices.Backward(all) {
+		t.mu.Lock()
+		watched := false
+		for v := range t.viewers {
+			watched = watched || !v.hidden
+		}
+		idle, stopped := now.Sub(t.used), t.stopped
+		t.mu.Unlock()
+		if stopped && !watched {
+			if ended++; ended > keptEnded {
+				s.remove(t)
+			}
+			continue
+		}
+		if s.o.IdleTimeout > 0 && !watched && idle >= s.o.IdleTimeout {
+			s.log.Info("terminal ended: nobody used it", "session", t.info.ID, "idle", idle)
+			if err := s.CloseSession(ctx, t.info.ID); err != nil {
+				s.log.Warn("end idle terminal", "session", t.info.ID, "err", err)
+			}
+		}
+	}
+}
+
+// Close lets go of programs in containers of ours, which go on, ends the others,
+// and waits for every goroutine.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	all := s.all()
+	var wg sync.WaitGroup
+	errs := make([]error, len(all))
+	for i, t := range all {
+		wg.Go(func() {
+			if t.keep {
+				if t.view().State != core.TerminalEnded {
+					t.keepScreen(context.Background())
+				}
+			} else {
+				ctx, cancel := context.WithTimeout(context.Background(), endTime)
+				defer cancel()
+				errs[i] = t.program.End(ctx)
+			}
+			t.end()
+		})
+	}
+	wg.Wait()
+	s.stop()
+	return errors.Join(errs...)
+}
+
+// keyedLock is a lock per name.
+type keyedLock struct {
+	mu sync.Mutex
+	by map[string]*keyed
+}
+
+type keyed struct {
+	turn chan struct{}
+	want int
+}
+
+// lock waits for the name's turn.
+func (k *keyedLock) lock(ctx context.Context, name string) (unlock func(), err error) {
+	k.mu.Lock()
+	if k.by == nil {
+		k.by = map[string]*keyed{}
+	}
+	e := k.by[name]
+	if e == nil {
+		e = &keyed{turn: make(chan struct{}, 1)}
+		k.by[name] = e
+	}
+	e.want++
+	k.mu.Unlock()
+	leave := func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if e.want--; e.want == 0 {
+			delete(k.by, name)
+		}
+	}
+	select {
+	case e.turn <- struct{}{}:
+		return func() { <-e.turn; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}

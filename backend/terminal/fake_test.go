@@ -1,0 +1,251 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// program is a Program whose output a test writes.
+type program struct {
+	mu      sync.Mutex
+	out     []byte
+	make    func(p []byte, off int64) // instead of out, up to size
+	size    int64
+	base    int64 // what lies before is gone
+	ended   bool
+	gone    error
+	down    error // Output fails with it
+	input   bytes.Buffer
+	deaf    bool // does not read its input
+	sizes   []sizeMark
+	changed chan struct{}
+	readers map[*programReader]bool
+	closed  bool
+	endErr  error
+}
+
+func newProgram() *program {
+	return &program{changed: make(chan struct{}), readers: map[*programReader]bool{}}
+}
+
+func (f *program) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *program) print(s string) {
+	f.change(func() { f.out = append(f.out, s...); f.size = int64(len(f.out)) })
+}
+func (f *program) exit() { f.change(func() { f.ended = true }) }
+
+type programReader struct {
+	f      *program
+	off    int64
+	closed bool
+}
+
+func (f *program) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone != nil {
+		return nil, 0, f.gone
+	}
+	if f.down != nil {
+		return nil, 0, f.down
+	}
+	r := &programReader{f: f, off: max(offset, f.base)}
+	f.readers[r] = true
+	return r, r.off, nil
+}
+
+func (r *programReader) Read(p []byte) (int, error) {
+	f := r.f
+	for {
+		f.mu.Lock()
+		switch {
+		case r.closed:
+			f.mu.Unlock()
+			return 0, io.ErrClosedPipe
+		case f.down != nil:
+			f.mu.Unlock()
+			return 0, f.down
+		case f.gone != nil:
+			f.mu.Unlock()
+			return 0, f.gone
+		case r.off < f.size:
+			n := int(min(int64(len(p)), f.size-r.off))
+			if f.make != nil {
+				f.make(p[:n], r.off)
+			} else {
+				copy(p[:n], f.out[r.off:])
+			}
+			r.off += int64(n)
+			f.mu.Unlock()
+			return n, nil
+		case f.ended:
+			f.mu.Unlock()
+			return 0, io.EOF
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		<-changed
+	}
+}
+
+func (r *programReader) Close() error {
+	r.f.change(func() { r.closed = true; delete(r.f.readers, r) })
+	return nil
+}
+
+func (f *program) Write(ctx context.Context, p []byte) error {
+	f.mu.Lock()
+	deaf := f.deaf
+	if !deaf {
+		f.input.Write(p)
+	}
+	f.mu.Unlock()
+	if deaf {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (f *program) Resize(_ context.Context, cols, rows uint16) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sizes = append(f.sizes, sizeMark{f.size, cols, rows})
+	return nil
+}
+
+func (f *program) End(context.Context) error {
+	if f.endErr != nil {
+		return f.endErr
+	}
+	f.exit()
+	return nil
+}
+
+func (f *program) Wait(context.Context) (core.TerminalExit, error) {
+	return core.TerminalExit{Code: 7}, nil
+}
+
+func (f *program) Close() error { f.change(func() { f.closed = true }); return nil }
+
+// programs hands out one program after the other.
+type programs struct {
+	mu     sync.Mutex
+	next   func(Start) (Program, error)
+	resume func(Saved) (Program, int64, error)
+}
+
+func (p *programs) Start(_ context.Context, s Start) (Program, error) { return p.next(s) }
+func (p *programs) Resume(_ context.Context, s Saved) (Program, int64, error) {
+	return p.resume(s)
+}
+
+// boxes are Containers with at most one shell container per channel.
+type boxes struct {
+	mu      sync.Mutex
+	shells  map[core.ChannelID]core.Container
+	made    int
+	removed []core.ContainerID
+}
+
+func (b *boxes) FindShell(_ context.Context, ch core.ChannelID) (core.Container, bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.shells[ch]
+	return c, ok, nil
+}
+
+func (b *boxes) CreateShell(_ context.Context, ch core.ChannelID) (core.Container, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.made++
+	c := core.Container{ID: core.ContainerID("box-" + string(ch)), ChannelID: ch, Type: core.TypeShell}
+	b.shells[ch] = c
+	return c, nil
+}
+
+func (b *boxes) Running(_ context.Context, id core.ContainerID) (core.Container, bool, bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.shells {
+		if c.ID == id {
+			return c, true, true, nil
+		}
+	}
+	return core.Container{}, false, false, core.ErrNotFound
+}
+
+func (b *boxes) Remove(_ context.Context, id core.ContainerID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.removed = append(b.removed, id)
+	for ch, c := range b.shells {
+		if c.ID == id {
+			delete(b.shells, ch)
+		}
+	}
+	return nil
+}
+
+// rig is a service with one program.
+func rig(t *testing.T, o Options) (*Service, *program, *boxes) {
+	t.Helper()
+	f, b := newProgram(), &boxes{shells: map[core.ChannelID]core.Container{}}
+	if o.Programs == nil {
+		o.Programs = &programs{next: func(Start) (Program, error) { return f, nil }}
+	}
+	o.Containers = b
+	s := New(o)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s, f, b
+}
+
+func create(t *testing.T, s *Service, spec core.TerminalSpec) core.TerminalInfo {
+	t.Helper()
+	if spec.ChannelID == "" {
+		spec.ChannelID = "c1"
+	}
+	info, err := s.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	return info
+}
+
+func attach(t *testing.T, s *Service, id core.TerminalID, acks bool) core.TerminalViewer {
+	t.Helper()
+	v, err := s.Attach(t.Context(), id, core.TerminalAttach{Acks: acks})
+	if err != nil {
+		t.Fatalf("attach: %v", err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}
+
+func next(t *testing.T, v core.TerminalViewer) core.TerminalFrame {
+	t.Helper()
+	f, err := v.Next(t.Context())
+	if err != nil {
+		t.Fatalf("next: %v", err)
+	}
+	return f
+}
+
+var errDown = errors.New("the link is down")

@@ -1,0 +1,221 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// guestLink is a link into one container with at most one program.
+type guestLink struct {
+	core.Link
+	box   *guestBox
+	done  chan struct{}
+	ended bool
+}
+
+// guestBox is the container.
+type guestBox struct {
+	running  bool
+	gone     bool
+	program  bool // loop init knows it
+	out      string
+	base     int64
+	typed    []string
+	killed   int
+	forgot   int
+	resized  [2]uint16
+	links    []*guestLink
+	openErr  error
+	launches int
+}
+
+func (b *guestBox) open(context.Context, core.Container) (core.Link, error) {
+	if b.openErr != nil {
+		return nil, b.openErr
+	}
+	l := &guestLink{box: b, done: make(chan struct{})}
+	b.links = append(b.links, l)
+	return l, nil
+}
+
+func (b *guestBox) ports(again bool) GuestPorts {
+	p := GuestPorts{Open: b.open, Running: func(context.Context, core.ContainerID) (bool, error) {
+		if b.gone {
+			return false, core.ErrNotFound
+		}
+		return b.running, nil
+	}}
+	if again {
+		p.Again = func(context.Context, core.Link) (string, error) {
+			b.launches++
+			b.program, b.out, b.base = true, "", 0
+			return "claude --continue", nil
+		}
+	}
+	return p
+}
+
+type offsetReader struct {
+	io.Reader
+	at int64
+}
+
+func (offsetReader) Close() error    { return nil }
+func (r offsetReader) Offset() int64 { return r.at }
+
+func (l *guestLink) Done() <-chan struct{} { return l.done }
+func (l *guestLink) Close() error          { l.ended = true; return nil }
+func (l *guestLink) known() error {
+	select {
+	case <-l.done:
+		return core.ErrLinkDown
+	default:
+	}
+	if !l.box.program {
+		return core.ErrNotFound
+	}
+	return nil
+}
+func (l *guestLink) ReadHeld(_ context.Context, _ core.SpawnID, _ string, off int64) (io.ReadCloser, error) {
+	if err := l.known(); err != nil {
+		return nil, err
+	}
+	at := max(off, l.box.base)
+	return offsetReader{strings.NewReader(l.box.out[at:]), at}, nil
+}
+
+type guestInput struct{ l *guestLink }
+
+func (w guestInput) Write(p []byte) (int, error) {
+	if err := w.l.known(); err != nil {
+		return 0, err
+	}
+	w.l.box.typed = append(w.l.box.typed, string(p))
+	return len(p), nil
+}
+func (guestInput) Close() error { return nil }
+
+func (l *guestLink) Stdin(context.Context, core.SpawnID) (io.WriteCloser, error) {
+	return guestInput{l}, l.known()
+}
+func (l *guestLink) Resize(_ context.Context, _ core.SpawnID, c, r uint16) error {
+	l.box.resized = [2]uint16{c, r}
+	return l.known()
+}
+func (l *guestLink) Kill(context.Context, core.SpawnID) error { l.box.killed++; return l.known() }
+func (l *guestLink) Wait(context.Context, core.SpawnID) (core.ExitStatus, error) {
+	return core.ExitStatus{Code: 130, Signal: "SIGINT"}, l.known()
+}
+func (l *guestLink) Forget(context.Context, core.SpawnID) error { l.box.forgot++; return l.known() }
+
+func TestGuestOverALinkThatBreaks(t *testing.T) {
+	b := &guestBox{running: true, program: true, out: "0123456789"}
+	g := NewGuest(b.ports(false), core.Container{ID: "c"}, "t", nil, 0, "claude")
+	read := func(off int64) (string, int64) {
+		t.Helper()
+		r, at, err := g.Output(t.Context(), off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := io.ReadAll(r)
+		return string(p), at
+	}
+	if s, at := read(4); s != "456789" || at != 4 {
+		t.Fatal(s, at)
+	}
+	if err := g.Write(t.Context(), []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	close(b.links[0].done)
+	b.base = 7
+	if s, at := read(4); s != "789" || at != 7 {
+		t.Fatalf("%q at %d", s, at)
+	}
+	if !b.links[0].ended || len(b.links) != 2 {
+		t.Fatal("the broken link was kept")
+	}
+	if err := g.Write(t.Context(), []byte("b")); err != nil || strings.Join(b.typed, "") != "ab" {
+		t.Fatal(err, b.typed)
+	}
+	if err := g.Resize(t.Context(), 70, 20); err != nil || b.resized != [2]uint16{70, 20} {
+		t.Fatal(err, b.resized)
+	}
+	if e, err := g.Wait(t.Context()); err != nil || e.Code != 130 || e.Signal != "SIGINT" || b.forgot != 1 {
+		t.Fatal(e, err, b.forgot)
+	}
+	if g.Typed() != "claude" || g.Typed() != "" {
+		t.Fatal("typed twice, or never")
+	}
+	if err := g.Close(); err != nil || !b.links[1].ended {
+		t.Fatal("the link was kept")
+	}
+	if _, _, err := g.Output(t.Context(), 0); !errors.Is(err, core.ErrNotFound) {
+		t.Fatal(err)
+	}
+}
+
+// TestGuestInARestart: a container that does not run for a while is away, not
+// gone; an agent's shell is started again in it, another program is not.
+func TestGuestInARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, again := range []bool{true, false} {
+			b := &guestBox{running: true, program: true, out: "before"}
+			g := NewGuest(b.ports(again), core.Container{ID: "c"}, "t", nil, 0, "")
+			if _, _, err := g.Output(t.Context(), 6); err != nil {
+				t.Fatal(err)
+			}
+			close(b.links[0].done)
+			b.running, b.program = false, false
+			if _, _, err := g.Output(t.Context(), 6); errors.Is(err, core.ErrNotFound) || err == nil {
+				t.Fatalf("while it restarts: %v", err)
+			}
+			time.Sleep(5 * time.Second)
+			b.running = true
+			if _, _, err := g.Output(t.Context(), 6); !errors.Is(err, core.ErrNotFound) {
+				t.Fatalf("after the restart: %v", err)
+			}
+			err := g.Relaunch(t.Context(), 6)
+			if !again {
+				if !errors.Is(err, core.ErrNotFound) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if err != nil || b.launches != 1 || g.Typed() != "claude --continue" {
+				t.Fatal(err, b.launches)
+			}
+			b.out = "after"
+			r, at, err := g.Output(t.Context(), 6)
+			if err != nil || at != 6 {
+				t.Fatal(at, err)
+			}
+			if p, _ := io.ReadAll(r); string(p) != "after" {
+				t.Fatalf("%q", p)
+			}
+
+			close(b.links[1].done)
+			b.running = false
+			if _, _, err := g.Output(t.Context(), 6); errors.Is(err, core.ErrNotFound) {
+				t.Fatal("gone at once")
+			}
+			time.Sleep(restartTime)
+			if _, _, err := g.Output(t.Context(), 6); !errors.Is(err, core.ErrNotFound) {
+				t.Fatalf("stopped for good: %v", err)
+			}
+			if err := g.End(t.Context()); err != nil {
+				t.Fatalf("end of what is gone: %v", err)
+			}
+			b.gone = true
+			if _, _, err := g.Output(t.Context(), 6); !errors.Is(err, core.ErrNotFound) {
+				t.Fatalf("removed: %v", err)
+			}
+		}
+	})
+}

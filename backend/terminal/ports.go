@@ -1,0 +1,143 @@
+package terminal
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Program is what runs on a session's terminal. Methods may be called from any
+// goroutine; an error that wraps core.ErrNotFound says that the program or what
+// it ran in is gone for good, any other that it cannot be reached now.
+type Program interface {
+	// Output follows what the program prints, from an absolute offset, until it
+	// has ended. start is later than offset when the bytes before it are gone.
+	// The session closes the reader, which interrupts Read.
+	Output(ctx context.Context, offset int64) (r io.ReadCloser, start int64, err error)
+	Write(ctx context.Context, p []byte) error
+	Resize(ctx context.Context, cols, rows uint16) error
+	// End ends the program's whole process tree and returns once that is proven.
+	End(ctx context.Context) error
+	// Wait returns how the program ended.
+	Wait(ctx context.Context) (core.TerminalExit, error)
+	// Close lets go of the program; one in a container of ours goes on.
+	Close() error
+}
+
+// Relauncher is a Program that can be started again after what it ran in was
+// restarted. at is the offset that its next byte will have.
+type Relauncher interface {
+	Relaunch(ctx context.Context, at int64) error
+}
+
+// Start is what a program is started for.
+type Start struct {
+	ID        core.TerminalID
+	Spec      core.TerminalSpec
+	Container core.Container // agent targets; one that is not ours has only its id
+}
+
+// Programs starts programs and finds those that go on from an earlier launch.
+type Programs interface {
+	Start(ctx context.Context, s Start) (Program, error)
+	// Resume takes up a program of a saved session; an error that wraps
+	// core.ErrNotFound says that it is gone. end is how much it has printed.
+	Resume(ctx context.Context, s Saved) (p Program, end int64, err error)
+}
+
+// Containers finds, makes and removes containers.
+type Containers interface {
+	// FindShell is the channel's running shell container.
+	FindShell(ctx context.Context, ch core.ChannelID) (core.Container, bool, error)
+	CreateShell(ctx context.Context, ch core.ChannelID) (core.Container, error)
+	// Running says whether a container runs, and gives its record; ours is false
+	// for one that Loop did not make. core.ErrNotFound when there is none.
+	Running(ctx context.Context, id core.ContainerID) (c core.Container, ours, running bool, err error)
+	// Remove ends and removes; one that is gone, or being removed, is no error.
+	Remove(ctx context.Context, id core.ContainerID) error
+}
+
+// Saved is what is kept of a session whose program outlives the app.
+type Saved struct {
+	Info     core.TerminalInfo
+	OpenMode core.OpenMode
+	Plain    bool
+	Shift    int64  // the program's own offsets plus Shift are the session's
+	Screen   []byte // a snapshot at Offset; empty is none
+	Offset   int64
+}
+
+// Keeper stores sessions; its methods may be called from any goroutine.
+type Keeper interface {
+	SaveTerminal(ctx context.Context, s Saved) error
+	// SaveScreen replaces the snapshot alone.
+	SaveScreen(ctx context.Context, id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error
+	DropTerminal(ctx context.Context, id core.TerminalID) error
+	SavedTerminals(ctx context.Context) ([]Saved, error)
+}
+
+// Recording takes what a session shows; it is called from one goroutine.
+type Recording interface {
+	Output(p []byte) error
+	Resize(cols, rows uint16) error
+	Mark(text string) error
+	Name() string
+	Close() error
+}
+
+// Options of a Service. Programs and Containers are required.
+type Options struct {
+	Programs   Programs
+	Containers Containers
+	Keeper     Keeper // nil keeps nothing over a restart
+	// Record begins a recording; nil cannot.
+	Record  func(core.TerminalInfo) (Recording, error)
+	Publish func(core.EventType, core.TerminalInfo) // in order for one session; must not call back
+	// IdleTimeout ends a session that nobody looks at, that prints nothing and
+	// is given nothing for so long; 0 is never.
+	IdleTimeout time.Duration
+	Log         *slog.Logger
+}
+
+// The numbers of flow control, from perf.md §2.4: with 64 KiB frames and these
+// marks a webview reads at its full rate, and a key still reaches the screen
+// within some 50 ms; the tighter ones count for a second after a key.
+const (
+	frameSize = 64 << 10
+	pumpSize  = 16 << 10 // of one read: a terminal gives some 4 KiB at a time (perf.md §2.1)
+	highMark  = 512 << 10
+	lowMark   = 128 << 10
+	highKeyed = 128 << 10
+	lowKeyed  = 32 << 10
+	keyedFor  = time.Second
+)
+
+const (
+	// stallTime is how long a viewer may hold a program up without progress.
+	stallTime = 5 * time.Second
+	// linger gathers small output that follows close on other output; afterKey
+	// is how long after a key nothing lingers.
+	linger     = 2 * time.Millisecond
+	lingerSize = 4 << 10
+	afterKey   = 100 * time.Millisecond
+	// maxInput bounds input that the program has not taken; inputPatience is how
+	// long more of it waits for room.
+	maxInput      = 1 << 20
+	inputPatience = 5 * time.Second
+	// maxAnswers bounds answers to queries that the program does not read.
+	maxAnswers = 4 << 10
+	// endTime bounds ending a program's process tree.
+	endTime = 15 * time.Second
+	// announceEvery bounds how often a changed title is told.
+	announceEvery = 200 * time.Millisecond
+	// saveEvery and saveIdle pace the snapshots kept for the next launch.
+	saveEvery = 5 * time.Second
+	saveIdle  = time.Second
+	// MaxSessions bounds the sessions of one Loop; keptEnded those that ended and
+	// are kept to be looked at.
+	MaxSessions = 256
+	keptEnded   = 32
+)

@@ -1,0 +1,191 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Pauses between tries to reach a program.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
+
+// pump reads the program until it has ended or the app does.
+func (s *session) pump(ctx context.Context) {
+	pause := firstRetry
+	for ctx.Err() == nil {
+		progress, err := s.follow(ctx)
+		if progress {
+			pause = firstRetry
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			s.conclude(ctx)
+			return
+		case errors.Is(err, core.ErrNotFound):
+			if s.relaunch(ctx) {
+				continue
+			}
+			s.finish(core.TerminalExit{Code: -1, Reason: s.goneReason(err)})
+			return
+		}
+		s.log.Debug("terminal cannot be reached", "session", s.info.ID, "err", err)
+		s.setState(core.TerminalAway)
+		if !sleep(ctx, pause) {
+			return
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+func (s *session) goneReason(err error) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending {
+		return ""
+	}
+	if f, ok := errors.AsType[*core.Failure](err); ok {
+		return f.Cause
+	}
+	return "The container it ran in was stopped or removed."
+}
+
+// follow copies output into the ring until the program ends (nil) or cannot be
+// read any more.
+func (s *session) follow(ctx context.Context) (progress bool, err error) {
+	s.mu.Lock()
+	from := s.ring.end
+	s.mu.Unlock()
+	r, start, err := s.program.Output(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
+	defer stop()
+	if start > from {
+		s.missed(ctx, start-from)
+	}
+	s.setState(core.TerminalRunning)
+	buf := make([]byte, pumpSize)
+	for s.room(ctx) {
+		n, err := r.Read(buf)
+		if n > 0 {
+			progress = true
+			s.append(buf[:n])
+		}
+		if errors.Is(err, io.EOF) {
+			return progress, nil
+		}
+		if err != nil {
+			return progress, fmt.Errorf("read terminal: %w", err)
+		}
+	}
+	return progress, ctx.Err()
+}
+
+// missed moves the stream over bytes that no longer exist, and says so where
+// they were: modes that they may have changed are set back, and the person sees
+// that the screen is not whole.
+func (s *session) missed(ctx context.Context, n int64) {
+	s.mu.Lock()
+	from := s.ring.end
+	for s.screenAt < from && ctx.Err() == nil { // it must see what is there before that goes
+		s.mu.Unlock()
+		select {
+		case <-s.pumpWake:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+	}
+	s.mu.Unlock()
+	note := fmt.Appendf(nil, "\x1b[!p\x1b[0m\r\n\x1b[7m %d bytes printed while Loop was away are gone \x1b[0m\r\n", n)
+	if int64(len(note)) > n {
+		note = note[:0]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Offsets stay the program's own: the note takes the last of the missing ones.
+	s.ring = ring{base: from + n - int64(len(note)), end: from + n - int64(len(note)), buf: s.ring.buf[:0:0]}
+	s.screenAt = s.ring.base
+	s.ring.write(note)
+	for v := range s.viewers {
+		v.snap = true
+		v.poke()
+	}
+	poke(s.screenWake)
+}
+
+// conclude asks how a program that prints no more ended.
+func (s *session) conclude(ctx context.Context) {
+	wctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	exit, err := s.program.Wait(wctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return // the app ends; the next launch finds out
+		}
+		exit = core.TerminalExit{Code: -1}
+		if s.goneReason(err) != "" {
+			exit.Reason = "How it ended is not known."
+		}
+	}
+	s.finish(exit)
+}
+
+// relaunch starts the program again in a container that was restarted.
+func (s *session) relaunch(ctx context.Context) bool {
+	r, ok := s.program.(Relauncher)
+	s.mu.Lock()
+	at, ending := s.ring.end, s.ending
+	s.mu.Unlock()
+	if !ok || ending {
+		return false
+	}
+	if err := r.Relaunch(ctx, at); err != nil {
+		if !errors.Is(err, core.ErrNotFound) {
+			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)
+		}
+		return false
+	}
+	// What the program before had set is not the new one's.
+	note := []byte("\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n")
+	s.mu.Lock()
+	s.saved.Shift = at
+	s.mu.Unlock()
+	s.local(note)
+	s.keepRow()
+	s.work.Go(func() { s.typeIn(s.ctx) })
+	return true
+}
+
+// local shows something that the program did not print. Offsets of the session
+// and of the program then differ by as much more.
+func (s *session) local(p []byte) {
+	if sh, ok := s.program.(interface{ Shift(by int64) }); ok {
+		sh.Shift(int64(len(p)))
+		s.mu.Lock()
+		s.saved.Shift += int64(len(p))
+		s.mu.Unlock()
+		s.append(p)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

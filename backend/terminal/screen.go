@@ -1,0 +1,223 @@
+package terminal
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/terminal/vt"
+)
+
+// newScreen makes the session's terminal state. Its callbacks run on the screen
+// goroutine with screenMu held.
+func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
+	return vt.New(int(cols), int(rows), vt.Options{
+		Answer: s.answer,
+		Mark: func(kind byte, _ string) {
+			if kind == 'B' { // the prompt is drawn
+				poke(s.prompt)
+			}
+		},
+		Title: func(t string) {
+			t = core.CleanTitle(t)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.given != t {
+				s.given, s.dirty = t, true
+			}
+		},
+		Dir: func(d string) {
+			d = core.CleanTitle(d)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.info.Dir != d {
+				s.info.Dir, s.dirty = d, true
+			}
+		},
+	})
+}
+
+// answer sends the reply to a query, unless it was answered in an earlier launch.
+func (s *session) answer(p []byte) {
+	s.mu.Lock()
+	old := s.screenAt < s.quietTo
+	s.mu.Unlock()
+	if !old {
+		s.input.answer(p)
+	}
+}
+
+// show feeds the screen, records, tells of changes and keeps snapshots, until
+// the app ends or the stream does and all is shown.
+func (s *session) show(ctx context.Context) {
+	var told, kept time.Time
+	keptAt := int64(-1)
+	for {
+		moved, done := s.step()
+		if moved {
+			if s.keep && time.Since(kept) >= saveEvery {
+				keptAt, kept = s.keepScreen(ctx), time.Now()
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		if time.Since(told) >= announceEvery && s.tell() {
+			told = time.Now()
+		}
+		if done {
+			s.tell()
+			s.endRecording()
+			s.unkeep()
+			return
+		}
+		var again <-chan time.Time
+		var t *time.Timer
+		if d := s.restTime(told, keptAt); d > 0 {
+			t = time.NewTimer(d)
+			again = t.C
+		}
+		select {
+		case <-s.screenWake:
+		case <-again:
+			if at := s.screenOffset(); s.keep && at != keptAt {
+				keptAt, kept = s.keepScreen(ctx), time.Now()
+			}
+		case <-ctx.Done():
+			s.tell()
+			s.endRecording()
+			return
+		}
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// frames are buffers of frameSize for those who need one for a moment: idle
+// sessions hold none.
+var frames = sync.Pool{New: func() any { return new([frameSize]byte) }}
+
+// step shows the screen what comes next, if anything does.
+func (s *session) step() (moved, done bool) {
+	buf := frames.Get().(*[frameSize]byte)
+	defer frames.Put(buf)
+	n, m, done := s.screenNext(buf[:])
+	if n == 0 && m == nil {
+		return false, done
+	}
+	s.draw(buf[:n], m)
+	return true, false
+}
+
+// restTime is how long the screen may rest before it has something to tell or
+// to keep; 0 is for ever.
+func (s *session) restTime(told time.Time, keptAt int64) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty {
+		return max(time.Millisecond, announceEvery-time.Since(told))
+	}
+	if s.keep && s.screenAt != keptAt {
+		return saveIdle
+	}
+	return 0
+}
+
+func (s *session) screenOffset() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screenAt
+}
+
+// screenNext is what the screen reads next: bytes up to the next size, or that
+// size. done says that nothing more will come.
+func (s *session) screenNext(buf []byte) (n int, m *sizeMark, done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit := int64(len(buf))
+	if next, ok := s.nextMark(s.sizeAt); ok {
+		if next.at <= s.screenAt {
+			return 0, &next, false
+		}
+		limit = min(limit, next.at-s.screenAt)
+	}
+	n = s.ring.read(buf[:limit], s.screenAt)
+	return n, nil, n == 0 && s.stopped
+}
+
+// draw brings the screen forward by bytes or by a size.
+func (s *session) draw(p []byte, m *sizeMark) {
+	s.screenMu.Lock()
+	defer s.screenMu.Unlock()
+	s.mu.Lock()
+	rec := s.rec
+	s.mu.Unlock()
+	if m != nil {
+		s.screen.Resize(int(m.cols), int(m.rows))
+	} else {
+		_, _ = s.screen.Write(p) // never fails
+	}
+	if rec != nil {
+		s.record(rec, p, m)
+	}
+	s.mu.Lock()
+	if m != nil {
+		s.sizeAt++
+		s.forgetSizes()
+	} else {
+		s.screenAt += int64(len(p))
+	}
+	s.mu.Unlock()
+	s.pokePump()
+}
+
+// tell publishes what has changed.
+func (s *session) tell() bool {
+	s.mu.Lock()
+	dirty, info := s.dirty, s.viewLocked()
+	s.dirty = false
+	s.mu.Unlock()
+	if dirty {
+		s.svc.publish(core.EventTerminalChanged, info)
+	}
+	return dirty
+}
+
+// keepScreen stores a snapshot for the next launch and says at which offset.
+func (s *session) keepScreen(ctx context.Context) int64 {
+	data, off, _, cols, rows := s.capture()
+	if err := s.svc.o.Keeper.SaveScreen(context.WithoutCancel(ctx), s.info.ID, data, off, cols, rows); err != nil {
+		s.log.Warn("keep terminal's screen", "session", s.info.ID, "err", err)
+	}
+	return off
+}
+
+// unkeep forgets what was kept: the program has ended.
+func (s *session) unkeep() {
+	if !s.keep {
+		return
+	}
+	if err := s.svc.o.Keeper.DropTerminal(context.WithoutCancel(s.ctx), s.info.ID); err != nil {
+		s.log.Warn("forget terminal", "session", s.info.ID, "err", err)
+	}
+}
+
+// keepRow stores what the next launch needs to find the program.
+func (s *session) keepRow() {
+	if !s.keep {
+		return
+	}
+	s.mu.Lock()
+	row, stopped := s.saved, s.stopped
+	row.Info = s.viewLocked()
+	s.mu.Unlock()
+	if stopped {
+		return
+	}
+	if err := s.svc.o.Keeper.SaveTerminal(context.WithoutCancel(s.ctx), row); err != nil {
+		s.log.Warn("keep terminal", "session", s.info.ID, "err", err)
+	}
+}

@@ -1,0 +1,310 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Service keeps the sessions. Methods may be called from any goroutine. Restore
+// comes first, then Run; Close waits for everything.
+type Service struct {
+	o   Options
+	log *slog.Logger
+
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu       sync.Mutex
+	sessions map[core.TerminalID]*session
+	order    []core.TerminalID
+	starting int
+	closed   bool
+
+	shells keyedLock // finding or making a channel's shell container
+}
+
+// New returns a service without sessions.
+func New(o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{o: o, log: o.Log, sessions: map[core.TerminalID]*session{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+func (s *Service) publish(t core.EventType, i core.TerminalInfo) {
+	if s.o.Publish != nil {
+		s.o.Publish(t, i)
+	}
+}
+
+func unknown() error {
+	return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.", "It may have been closed; open a new terminal.")
+}
+
+func (s *Service) session(id core.TerminalID) (*session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.sessions[id]; t != nil {
+		return t, nil
+	}
+	return nil, unknown()
+}
+
+// checked fills in and bounds what a person or page asked for.
+func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
+	invalid := func(cause, remedy string) error { return core.Fail(core.CodeInvalid, nil, cause, remedy) }
+	switch spec.Target {
+	case "":
+		spec.Target = core.TargetAgent
+	case core.TargetAgent, core.TargetHost:
+	default:
+		return spec, invalid(fmt.Sprintf("The target %q is neither agent nor host.", spec.Target), "Use agent for the container, host for this computer.")
+	}
+	switch spec.OpenMode {
+	case core.OpenLegacy, core.OpenResume, core.OpenFork, core.OpenFresh:
+	default:
+		return spec, invalid(fmt.Sprintf("The open mode %q is not known.", spec.OpenMode), "Use resume, fork or fresh.")
+	}
+	if len(spec.Cmd) > core.MaxTerminalArgs {
+		return spec, invalid(fmt.Sprintf("The command has %d arguments, and %d are the most.", len(spec.Cmd), core.MaxTerminalArgs), "Put it into a script.")
+	}
+	for _, a := range spec.Cmd {
+		if a == "" {
+			return spec, invalid("The command has an empty argument.", "Leave it out.")
+		}
+		if strings.ContainsRune(a, 0) {
+			return spec, invalid("The command has a zero byte in an argument.", "Leave it out.")
+		}
+	}
+	if spec.Target == core.TargetAgent && spec.ContainerID == "" && spec.ChannelID == "" {
+		return spec, invalid("Neither a container nor a channel was named.", "Name the channel.")
+	}
+	if spec.Cols == 0 || spec.Rows == 0 {
+		spec.Cols, spec.Rows = 80, 24
+	}
+	spec.Cols, spec.Rows = clampSize(spec.Cols, spec.Rows)
+	spec.Title = core.CleanTitle(spec.Title)
+	return spec, nil
+}
+
+func clampSize(cols, rows uint16) (uint16, uint16) {
+	return min(max(cols, core.MinTerminalCols), core.MaxTerminalCols), min(max(rows, core.MinTerminalRows), core.MaxTerminalRows)
+}
+
+// Create starts a program on a terminal. Problems are Failures.
+func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error) {
+	spec, err := checked(spec)
+	if err != nil {
+		return core.TerminalInfo{}, err
+	}
+	if err := s.reserve(); err != nil {
+		return core.TerminalInfo{}, err
+	}
+	defer s.unreserve()
+	st := Start{ID: core.TerminalID(core.NewID()), Spec: spec}
+	if spec.Target == core.TargetAgent {
+		if st.Container, err = s.container(ctx, spec); err != nil {
+			return core.TerminalInfo{}, err
+		}
+		st.Spec.ChannelID = cmp.Or(spec.ChannelID, st.Container.ChannelID)
+	}
+	p, err := s.o.Programs.Start(ctx, st)
+	if err != nil {
+		return core.TerminalInfo{}, err
+	}
+	info := core.TerminalInfo{
+		ID: st.ID, ChannelID: st.Spec.ChannelID, ContainerID: st.Container.ID, Target: spec.Target, State: core.TerminalRunning,
+		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
+	}
+	_, ours := p.(*Guest)
+	t := s.newSession(info, p, ours && s.o.Keeper != nil)
+	t.saved = Saved{OpenMode: spec.OpenMode, Plain: spec.Plain}
+	t.keepRow()
+	if !s.add(t) {
+		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+		defer cancel()
+		return core.TerminalInfo{}, errors.Join(core.Fail(core.CodeCancelled, nil, "Loop is closing.", ""), p.End(ectx), p.Close())
+	}
+	s.publish(core.EventTerminalCreated, t.view())
+	return t.view(), nil
+}
+
+func commandTitle(spec core.TerminalSpec) string {
+	switch {
+	case len(spec.Cmd) > 0:
+		return core.CleanTitle(path.Base(spec.Cmd[0]))
+	case spec.Target == core.TargetAgent && !spec.Plain:
+		return "Claude"
+	}
+	return "Shell"
+}
+
+// reserve keeps the number of sessions bounded while one is being started.
+func (s *Service) reserve() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return core.Fail(core.CodeCancelled, nil, "Loop is closing.", "")
+	}
+	if len(s.sessions)+s.starting >= MaxSessions {
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("There are %d terminals already.", MaxSessions), "Close some of them.")
+	}
+	s.starting++
+	return nil
+}
+
+func (s *Service) unreserve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starting--
+}
+
+// container is the one named, or the channel's shell container, made if there
+// is none.
+func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.Container, error) {
+	if spec.ContainerID != "" {
+		c, _, running, err := s.o.Containers.Running(ctx, spec.ContainerID)
+		if errors.Is(err, core.ErrNotFound) {
+			return c, core.Fail(core.CodeNotFound, err, "There is no such container.", "Leave the container out to use the channel's own.")
+		}
+		if err == nil && !running {
+			err = core.Fail(core.CodeConflict, core.ErrNotRunning, "That container does not run.", "Start it, or leave it out to use the channel's own.")
+		}
+		return c, err
+	}
+	if c, ok, err := s.o.Containers.FindShell(ctx, spec.ChannelID); err != nil || ok {
+		return c, err
+	}
+	unlock, err := s.shells.lock(ctx, string(spec.ChannelID))
+	if err != nil {
+		return core.Container{}, err
+	}
+	defer unlock()
+	if c, ok, err := s.o.Containers.FindShell(ctx, spec.ChannelID); err != nil || ok {
+		return c, err
+	}
+	return s.o.Containers.CreateShell(ctx, spec.ChannelID)
+}
+
+func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
+	t := &session{
+		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
+		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{}, 1), input: newInputQueue(),
+	}
+	t.ctx, t.stop = context.WithCancel(s.ctx)
+	t.screen = t.newScreen(info.Cols, info.Rows)
+	return t
+}
+
+// add lists a session and starts its goroutines; false when the app ends.
+func (s *Service) add(t *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		t.stop()
+		return false
+	}
+	s.sessions[t.info.ID] = t
+	s.order = append(s.order, t.info.ID)
+	t.work.Go(func() { t.pump(t.ctx) })
+	t.work.Go(func() { t.show(t.ctx) })
+	t.work.Go(func() { t.feed(t.ctx) })
+	t.work.Go(func() { t.typeIn(t.ctx) })
+	return true
+}
+
+// List returns a channel's sessions, or all, oldest first.
+func (s *Service) List(ch core.ChannelID) []core.TerminalInfo {
+	out := []core.TerminalInfo{}
+	for _, t := range s.all() {
+		if i := t.view(); ch == "" || i.ChannelID == ch {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (s *Service) all() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]*session, 0, len(s.order))
+	for _, id := range s.order {
+		out = append(out, s.sessions[id])
+	}
+	return out
+}
+
+// Attach adds a viewer; whoever asked closes it.
+func (s *Service) Attach(_ context.Context, id core.TerminalID, w core.TerminalAttach) (core.TerminalViewer, error) {
+	t, err := s.session(id)
+	if err != nil {
+		return nil, err
+	}
+	return t.attach(w), nil
+}
+
+// Input sends bytes to the program, all or none of them.
+func (s *Service) Input(ctx context.Context, id core.TerminalID, p []byte) error {
+	t, err := s.session(id)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.keyed = time.Now()
+	t.used = t.keyed
+	t.mu.Unlock()
+	return t.input.add(ctx, p)
+}
+
+// Resize sets the size of the terminal, within the limits of core.
+func (s *Service) Resize(ctx context.Context, id core.TerminalID, cols, rows uint16) error {
+	t, err := s.session(id)
+	if err != nil {
+		return err
+	}
+	cols, rows = clampSize(cols, rows)
+	return t.resize(ctx, cols, rows)
+}
+
+// Rename gives a session a title of the person's; an empty one follows the
+// program's again.
+func (s *Service) Rename(_ context.Context, id core.TerminalID, title string) (core.TerminalInfo, error) {
+	t, err := s.session(id)
+	if err != nil {
+		return core.TerminalInfo{}, err
+	}
+	title = core.CleanTitle(title)
+	t.mu.Lock()
+	t.info.Named = title != ""
+	t.info.Title = cmp.Or(title, commandTitle(core.TerminalSpec{Cmd: t.info.Cmd, Target: t.info.Target, Plain: t.saved.Plain}))
+	t.dirty = true
+	t.mu.Unlock()
+	t.keepRow()
+	poke(t.screenWake)
+	return t.view(), nil
+}
+
+// Record starts or ends a recording.
+func (s *Service) Record(_ context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error) {
+	t, err := s.session(id)
+	if err != nil {
+		return core.TerminalInfo{}, err
+	}
+	if on {
+		err = t.startRecording()
+	} else {
+		t.endRecording()
+	}
+	return t.view(), err
+}

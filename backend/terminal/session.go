@@ -1,0 +1,272 @@
+package terminal
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/terminal/vt"
+)
+
+// sizeMark is a change of size at a place in the stream.
+type sizeMark struct {
+	at         int64
+	cols, rows uint16
+}
+
+// session is one program on a terminal. Locks are taken in the order screenMu,
+// mu; neither is held while the program is called.
+type session struct {
+	svc     *Service
+	program Program
+	saved   Saved // what is kept for the next launch; guarded by mu
+	keep    bool  // its program outlives the app
+	log     *slog.Logger
+
+	ctx  context.Context // ends the goroutines; the program's end does not
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu        sync.Mutex
+	info      core.TerminalInfo
+	given     string // title of the program
+	ring      ring
+	sizes     []sizeMark
+	firstSize int // number of sizes[0]
+	viewers   map[*viewer]struct{}
+	screenAt  int64 // how far the screen has read
+	sizeAt    int   // and which size mark it meets next
+	held      bool  // the pump waits
+	keyed     time.Time
+	used      time.Time // last output, input, attachment
+	stopped   bool      // nothing more will come
+	exit      core.TerminalExit
+	ending    bool  // ended on purpose
+	quietTo   int64 // queries before this offset were answered in an earlier launch
+	rec       Recording
+	dirty     bool // info changed since it was told
+
+	pumpWake, screenWake chan struct{}
+	ended                chan struct{} // closed when stopped is set
+	prompt               chan struct{} // a shell showed its prompt
+
+	screenMu sync.Mutex
+	screen   *vt.Terminal
+
+	input inputQueue
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (s *session) pokePump() { poke(s.pumpWake) }
+
+// view is the session as pages see it.
+func (s *session) view() core.TerminalInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.viewLocked()
+}
+
+func (s *session) viewLocked() core.TerminalInfo {
+	i := s.info
+	if !i.Named && s.given != "" {
+		i.Title = s.given
+	}
+	return i
+}
+
+// changedInfo has the new state told soon.
+func (s *session) changedInfo() {
+	s.mu.Lock()
+	s.dirty = true
+	s.mu.Unlock()
+	poke(s.screenWake)
+}
+
+// marksNow are the high and low mark in force.
+func (s *session) marksNow(now time.Time) (high, low int64) {
+	if now.Sub(s.keyed) < keyedFor {
+		return highKeyed, lowKeyed
+	}
+	return highMark, lowMark
+}
+
+func (s *session) nextMark(n int) (sizeMark, bool) {
+	if i := n - s.firstSize; i >= 0 && i < len(s.sizes) {
+		return s.sizes[i], true
+	}
+	return sizeMark{}, false
+}
+
+func (s *session) exitNow() core.TerminalExit { return s.exit }
+
+// append takes output; the pump calls it once there is room.
+func (s *session) append(p []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	end := s.ring.end
+	for v := range s.viewers {
+		if v.lag(end) == 0 {
+			v.progress = now // it was up to date, and begins to be behind now
+		}
+		v.poke()
+	}
+	s.ring.write(p)
+	s.used = now
+	poke(s.screenWake)
+}
+
+// room waits until nobody who counts is too far behind. It lets go of viewers
+// that make no progress.
+func (s *session) room(ctx context.Context) bool {
+	for {
+		wait, ok := s.hold(time.Now())
+		if ok {
+			return ctx.Err() == nil
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-s.pumpWake:
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+		t.Stop()
+	}
+}
+
+func (s *session) hold(now time.Time) (wait time.Duration, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	high, low := s.marksNow(now)
+	limit := high
+	if s.held {
+		limit = low
+	}
+	wait, ok = stallTime, s.ring.end-s.screenAt <= highMark
+	for v := range s.viewers {
+		if v.lag(s.ring.end) <= limit {
+			continue
+		}
+		left := stallTime - now.Sub(v.progress)
+		if left <= 0 {
+			v.lost = true
+			v.poke()
+			continue
+		}
+		wait, ok = min(wait, left), false
+	}
+	s.held = !ok
+	return wait, ok
+}
+
+// resize sets a new size from here on in the stream.
+func (s *session) resize(ctx context.Context, cols, rows uint16) error {
+	s.mu.Lock()
+	if s.stopped || (s.info.Cols == cols && s.info.Rows == rows) {
+		s.mu.Unlock()
+		return nil
+	}
+	s.info.Cols, s.info.Rows = cols, rows
+	s.addSize(cols, rows)
+	s.dirty = true
+	s.mu.Unlock()
+	poke(s.screenWake)
+	return s.program.Resize(ctx, cols, rows)
+}
+
+// addSize puts a mark at the end of the stream. One there that nobody has met
+// is replaced, so that a storm of sizes leaves one.
+func (s *session) addSize(cols, rows uint16) {
+	m := sizeMark{s.ring.end, cols, rows}
+	last := s.firstSize + len(s.sizes) - 1
+	met := s.sizeAt > last
+	for v := range s.viewers {
+		met = met || v.mark > last
+		v.poke()
+	}
+	if len(s.sizes) > 0 && s.sizes[len(s.sizes)-1].at == m.at && !met {
+		s.sizes[len(s.sizes)-1] = m
+		return
+	}
+	s.sizes = append(s.sizes, m)
+}
+
+// forgetSizes drops marks that everybody has met; a viewer that gets a snapshot
+// next meets none.
+func (s *session) forgetSizes() {
+	low := s.sizeAt
+	for v := range s.viewers {
+		if !v.snap && !v.lost && !v.hidden {
+			low = min(low, v.mark)
+		}
+	}
+	if n := low - s.firstSize; n > 0 {
+		s.sizes = append(s.sizes[:0], s.sizes[n:]...)
+		s.firstSize += n
+	}
+}
+
+// attach adds a viewer, whose first frame is a snapshot.
+func (s *session) attach(w core.TerminalAttach) *viewer {
+	v := &viewer{s: s, acks: w.Acks, wake: make(chan struct{}, 1), snap: true}
+	s.mu.Lock()
+	s.viewers[v] = struct{}{}
+	s.info.Viewers = len(s.viewers)
+	s.used = time.Now()
+	v.progress = s.used
+	s.mu.Unlock()
+	s.changedInfo()
+	return v
+}
+
+// capture takes a snapshot of the screen and says where in the stream it is.
+func (s *session) capture() (data []byte, off int64, mark int, cols, rows uint16) {
+	s.screenMu.Lock()
+	defer s.screenMu.Unlock()
+	data = s.screen.Snapshot()
+	c, r := s.screen.Size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return data, s.screenAt, s.sizeAt, uint16(c), uint16(r)
+}
+
+// finish says that nothing more will come.
+func (s *session) finish(exit core.TerminalExit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.stopped, s.exit = true, exit
+	s.info.State, s.info.Exit = core.TerminalEnded, &exit
+	s.dirty = true
+	for v := range s.viewers {
+		v.poke()
+	}
+	poke(s.screenWake)
+	s.input.close()
+	close(s.ended)
+}
+
+// setState says whether the program can be reached.
+func (s *session) setState(st core.TerminalState) {
+	s.mu.Lock()
+	changed := s.info.State != st && !s.stopped
+	if changed {
+		s.info.State, s.dirty = st, true
+	}
+	s.mu.Unlock()
+	if changed {
+		poke(s.screenWake)
+	}
+}

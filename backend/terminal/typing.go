@@ -1,0 +1,65 @@
+package terminal
+
+import (
+	"context"
+	"time"
+)
+
+// Typist is a Program with a line to be typed into its shell. Typed gives it
+// once per launch of the program; empty is nothing.
+type Typist interface{ Typed() string }
+
+const (
+	// promptTime bounds the wait for a shell to be ready for what is typed; a
+	// shell without marks counts as ready once it has been quiet for promptQuiet.
+	promptTime  = 3 * time.Second
+	promptQuiet = 200 * time.Millisecond
+)
+
+// typeIn types the program's line once its shell shows a prompt: what comes
+// before that the terminal would echo a second time.
+func (s *session) typeIn(ctx context.Context) {
+	p, ok := s.program.(Typist)
+	if !ok {
+		return
+	}
+	line := p.Typed()
+	if line == "" || !s.prompted(ctx) {
+		return
+	}
+	if err := s.input.add(ctx, []byte(line+"\r")); err != nil && ctx.Err() == nil {
+		s.log.Warn("type the agent's command", "session", s.info.ID, "err", err)
+	}
+}
+
+// prompted waits for a prompt; false when the app or the session ends.
+func (s *session) prompted(ctx context.Context) bool {
+	late := time.NewTimer(promptTime)
+	defer late.Stop()
+	quiet := time.NewTicker(promptQuiet)
+	defer quiet.Stop()
+	s.mu.Lock()
+	start := s.ring.end
+	s.mu.Unlock()
+	last := start
+	for {
+		select {
+		case <-s.prompt:
+			return true
+		case <-late.C:
+			return true
+		case <-quiet.C:
+			s.mu.Lock()
+			end := s.ring.end
+			s.mu.Unlock()
+			if end > start && end == last {
+				return true
+			}
+			last = end
+		case <-s.ended:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
