@@ -30,9 +30,7 @@ func mask(data []byte) []byte {
 	if bad != nil {
 		return maskLoosely(data)
 	}
-	walkSecrets(&root, func(_ string, v *hujson.Value) {
-		v.Value = hujson.String(Hidden)
-	})
+	walkSecrets(&root, func(name string, v *hujson.Value) { v.Value = hide(name, *v) })
 	return packed(root, data)
 }
 
@@ -108,7 +106,35 @@ func hasPassword(address string) bool {
 		return false
 	}
 	u, err := url.Parse(address)
-	return err != nil || u.User != nil || u.Scheme == ""
+	return err != nil || u.User != nil || !strings.Contains(address, "://") // me:word@host, which parses as something else
+}
+
+// hideUser hides who somebody is to a proxy and shows where the proxy is: it is
+// what a person approves. An address that cannot be taken apart is hidden whole.
+func hideUser(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return Hidden + address[strings.LastIndexByte(address, '@'):]
+	}
+	if u, err := url.Parse(address); err != nil || u.User == nil {
+		return Hidden
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	return scheme + "://" + Hidden + rest[strings.LastIndexByte(rest[:end], '@'):]
+}
+
+// isHidden reports whether a value is one that mask made.
+func isHidden(s string) bool { return s == Hidden || strings.Contains(s, Hidden+"@") }
+
+// hide is the value that stands for the one of this name.
+func hide(name string, v hujson.Value) hujson.Literal {
+	if lit, ok := v.Value.(hujson.Literal); ok && strings.HasPrefix(name, "proxies.") && lit.String() != Hidden {
+		return hujson.String(hideUser(lit.String()))
+	}
+	return hujson.String(Hidden)
 }
 
 // loose finds credentials in a text that is not whole: the name of one, and
@@ -136,10 +162,12 @@ func unmask(path string, text, present []byte, drop bool) ([]byte, error) {
 	}
 	missing := ""
 	walkSecrets(&root, func(name string, v *hujson.Value) {
-		if lit, _ := v.Value.(hujson.Literal); lit.String() != Hidden {
+		lit, _ := v.Value.(hujson.Literal)
+		if !isHidden(lit.String()) {
 			return
 		}
-		if old, ok := have[name]; ok {
+		// What is hidden of a proxy is not for another one.
+		if old, ok := have[name]; ok && (lit.String() == Hidden || lit.String() == hide(name, old).String()) {
 			v.Value = old.Value
 			return
 		}
@@ -170,7 +198,7 @@ func dropHidden(text []byte) ([]byte, error) {
 			return
 		}
 		for i := len(obj.Members) - 1; i >= 0; i-- {
-			if lit, ok := obj.Members[i].Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && lit.String() == Hidden {
+			if lit, ok := obj.Members[i].Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && isHidden(lit.String()) {
 				remove(obj, i)
 				continue
 			}

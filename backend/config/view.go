@@ -35,7 +35,7 @@ func (f Field) Shown(c Config) any {
 		return Hidden
 	case string:
 		if f.check == "proxy" && hasPassword(v) {
-			return Hidden
+			return hideUser(v)
 		}
 	case []string:
 		if v == nil {
