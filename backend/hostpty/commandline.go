@@ -1,0 +1,96 @@
+package hostpty
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"loop/backend/core"
+)
+
+// commandLine joins a command into the one string that Windows hands to a
+// program, so that the C runtime (and CommandLineToArgvW) take it apart again
+// into the same arguments. program is the file that was found for argv[0].
+//
+// A batch file is run by cmd.exe, which reads the string by rules of its own
+// before any program does and has no way to quote all of them; arguments with a
+// sign that means something there are refused.
+func commandLine(program string, argv []string) (string, error) {
+	var b strings.Builder
+	switch strings.ToLower(path.Ext(strings.ReplaceAll(program, `\`, "/"))) {
+	case ".bat", ".cmd":
+		for _, a := range argv[1:] {
+			if strings.ContainsAny(a, "\"%!^&|<>()\r\n") || strings.HasSuffix(a, `\`) {
+				return "", core.Fail(core.CodeInvalid, nil, "An argument for the batch file "+program+" holds a sign that Windows would act on.",
+					"Leave out \" % ! ^ & | < > ( ), line breaks and a backslash at the end, or start the program behind the batch file itself.")
+			}
+		}
+	}
+	// The program's own name is read by simpler rules: up to the next quote.
+	if strings.Contains(argv[0], `"`) {
+		return "", core.Fail(core.CodeInvalid, nil, "The program's name holds a quotation mark.", "Correct the command.")
+	}
+	b.WriteString(`"` + argv[0] + `"`)
+	for _, a := range argv[1:] {
+		b.WriteByte(' ')
+		quoteArg(&b, a)
+	}
+	return b.String(), nil
+}
+
+// quoteArg: inside quotes, backslashes mean themselves unless a quote follows;
+// then each is doubled and the quote is escaped by one more.
+func quoteArg(b *strings.Builder, a string) {
+	if a != "" && !strings.ContainsAny(a, " \t\n\v\"") {
+		b.WriteString(a)
+		return
+	}
+	b.WriteByte('"')
+	slashes := 0
+	for i := 0; i < len(a); i++ {
+		switch a[i] {
+		case '\\':
+			slashes++
+			continue
+		case '"':
+			b.WriteString(strings.Repeat(`\`, 2*slashes+1))
+		default:
+			b.WriteString(strings.Repeat(`\`, slashes))
+		}
+		slashes = 0
+		b.WriteByte(a[i])
+	}
+	b.WriteString(strings.Repeat(`\`, 2*slashes))
+	b.WriteByte('"')
+}
+
+// envBlock is an environment as Windows takes it: UTF-16, each variable ended by
+// a zero, the whole by one more, sorted, each name once whatever its case (the
+// last one counts).
+func envBlock(env []string) []uint16 {
+	seen := map[string]bool{}
+	var keep []string
+	for _, kv := range slices.Backward(env) {
+		// “=C:=C:\dir” is the directory of a drive.
+		at := strings.IndexByte(kv[min(1, len(kv)):], '=')
+		if at < 0 || strings.ContainsRune(kv, 0) {
+			continue
+		}
+		name := strings.ToUpper(kv[:at+1])
+		if !seen[name] {
+			seen[name] = true
+			keep = append(keep, kv)
+		}
+	}
+	slices.SortFunc(keep, func(a, b string) int { return strings.Compare(strings.ToUpper(a), strings.ToUpper(b)) })
+	var out []uint16
+	for _, kv := range keep {
+		out = append(out, utf16.Encode([]rune(kv))...)
+		out = append(out, 0)
+	}
+	if len(out) == 0 {
+		out = append(out, 0)
+	}
+	return append(out, 0)
+}

@@ -1,0 +1,154 @@
+package hostpty
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Exit is how the program ended.
+type Exit = core.TerminalExit
+
+// Options say what to start.
+type Options struct {
+	Argv       []string // at most core.MaxTerminalArgs, none empty; Argv[0] is looked for in Env's PATH
+	Dir        string   // absolute; empty is the person's home
+	Env        []string // "NAME=value"; nil is Environ(os.Environ())
+	Cols, Rows uint16   // 0: 80 by 24
+}
+
+// Marker is the variable that every process of a session inherits.
+const Marker = "LOOP_TERMINAL"
+
+const (
+	// hangupGrace is the seed's: how long a program has to end after SIGHUP.
+	hangupGrace = 3 * time.Second
+	// killGrace bounds the wait for what SIGKILL was sent to. The kernel ends a
+	// process in milliseconds unless it sits in a system call of a dead disk.
+	killGrace = 2 * time.Second
+	// lookEvery is the pause between looks at the process table (a look at 300
+	// processes takes 3 ms).
+	lookEvery = 20 * time.Millisecond
+)
+
+// fromOutside are variables that say which terminal Loop itself was started in;
+// a shell that believed them would talk to the wrong one.
+var fromOutside = []string{
+	"TMUX", "TMUX_PANE", "STY", "WINDOW", "TERM_SESSION_ID", "TERM_PROGRAM_VERSION", "TERMINFO", "WINDOWID",
+	"VTE_VERSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID", "ITERM_SESSION_ID",
+	"WT_SESSION", "VSCODE_INJECTION", "LINES", "COLUMNS",
+}
+
+// ours are variables of Loop that its user set for the shells too. Every other
+// LOOP_ one is Loop's business, some of them secrets.
+var ours = []string{"LOOP_HOME", "LOOP_SHELL_INTEGRATION"}
+
+// Environ is the environment of a host shell made of the person's own: it says
+// which terminal this is and holds no secret of Loop's. Names are compared as
+// they are; on Windows, where case does not count, ours are in capitals there.
+func Environ(own []string) []string {
+	out := make([]string, 0, len(own)+4)
+	for _, kv := range own {
+		name, _, ok := strings.Cut(kv, "=")
+		switch {
+		case !ok || name == "":
+			// Windows keeps the directory of each drive in variables called “=C:”.
+			if strings.HasPrefix(kv, "=") {
+				out = append(out, kv)
+			}
+		case name == "TERM", name == "COLORTERM", name == "TERM_PROGRAM", contains(fromOutside, name):
+		case strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !contains(ours, name):
+		default:
+			out = append(out, kv)
+		}
+	}
+	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop")
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup returns the last value of a variable, which is the one that counts.
+func lookup(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// prepare checks o, fills in what is empty, and makes the session's marker.
+func prepare(o Options) (Options, string, error) {
+	switch {
+	case len(o.Argv) == 0:
+		return o, "", invalid("There is no program to start.")
+	case len(o.Argv) > core.MaxTerminalArgs:
+		return o, "", invalid(fmt.Sprintf("The command has %d arguments; a terminal takes at most %d.", len(o.Argv), core.MaxTerminalArgs))
+	}
+	for i, a := range o.Argv {
+		if a == "" {
+			return o, "", invalid(fmt.Sprintf("Argument %d of the command is empty.", i+1))
+		}
+		if strings.ContainsRune(a, 0) {
+			return o, "", invalid(fmt.Sprintf("Argument %d of the command holds a null byte.", i+1))
+		}
+	}
+	if o.Cols == 0 || o.Rows == 0 {
+		o.Cols, o.Rows = 80, 24
+	}
+	if o.Env == nil {
+		o.Env = Environ(os.Environ())
+	}
+	if o.Dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return o, "", dirFailure("your home directory", err)
+		}
+		o.Dir = home
+	}
+	switch info, err := os.Stat(o.Dir); {
+	case err != nil:
+		return o, "", dirFailure(o.Dir, err)
+	case !info.IsDir():
+		return o, "", core.Fail(core.CodeDir, nil, o.Dir+" is not a directory.", "Choose a directory for the terminal.")
+	}
+	marker := core.NewID()
+	// A copy: the caller's slice may have room behind it.
+	o.Env = append(append(make([]string, 0, len(o.Env)+1), o.Env...), Marker+"="+marker)
+	return o, marker, nil
+}
+
+func invalid(cause string) error {
+	return core.Fail(core.CodeInvalid, nil, cause, "Correct the command.")
+}
+
+func dirFailure(dir string, err error) error {
+	err = fmt.Errorf("look at the directory: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return core.Fail(core.CodeDir, err, "The directory "+dir+" is not there.", "Make it again, or choose another directory for the terminal.")
+	case errors.Is(err, fs.ErrPermission):
+		return core.Fail(core.CodeDir, err, "The directory "+dir+" may not be opened.", "Check its permissions.")
+	}
+	return core.Fail(core.CodeDir, err, "The directory "+dir+" cannot be used.", "Choose another directory for the terminal.")
+}
+
+func noProgram(name string, err error) error {
+	err = fmt.Errorf("find the program: %w", err)
+	if errors.Is(err, fs.ErrPermission) {
+		return core.Fail(core.CodeInvalid, err, name+" may not be executed.", "Check its permissions, or name another program.")
+	}
+	return core.Fail(core.CodeNotFound, err, "There is no program called "+name+" on this computer.", "Install it, or name another program; the default shell is used when none is named.")
+}

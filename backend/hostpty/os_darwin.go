@@ -1,0 +1,99 @@
+package hostpty
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	ioctlGetTermios = unix.TIOCGETA
+	ioctlSetTermios = unix.TIOCSETA
+)
+
+// pollable leaves the master as it is: the system's kqueue loses events of
+// terminals. A Read ends when the last program lets go of the terminal, which
+// Close sees to.
+func pollable(master *os.File) (*os.File, error) { return master, nil }
+
+// waitNoReap waits for the process's end and leaves its number taken.
+func waitNoReap(pid int) {
+	kq, err := unix.Kqueue()
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(kq) }()
+	unix.CloseOnExec(kq)
+	change := []unix.Kevent_t{{Ident: uint64(pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}}
+	for {
+		_, err := unix.Kevent(kq, change, make([]unix.Kevent_t, 1), nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// peekExit: the system tells only whoever takes the number away.
+func peekExit(int) Exit { return Exit{Code: -1} }
+
+// process is one member of a session's tree.
+type process struct {
+	pid, ppid int
+	start     unix.Timeval // with the number it names one process for good
+	name      string
+}
+
+func (p process) signal(sig unix.Signal) {
+	now, err := unix.SysctlKinfoProc("kern.proc.pid", p.pid)
+	if err == nil && now.Proc.P_starttime == p.start {
+		_ = unix.Kill(p.pid, sig)
+	}
+}
+
+// zombie is the state of a process that ended and was not waited for.
+const zombie = 5
+
+// find lists the leader (0: no more) and everything whose controlling terminal is
+// dev, their descendants, and what shows the marker.
+func find(leader int, marker string, dev uint64) []process {
+	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil
+	}
+	self := os.Getpid()
+	in := map[int]bool{}
+	var all []process
+	for i := range table {
+		k := &table[i]
+		p := process{pid: int(k.Proc.P_pid), ppid: int(k.Eproc.Ppid), start: k.Proc.P_starttime, name: unix.ByteSliceToString(k.Proc.P_comm[:])}
+		if p.pid == self || p.pid <= 1 || k.Proc.P_stat == zombie {
+			continue
+		}
+		all = append(all, p)
+		if p.pid == leader || leader != 0 && dev != 0 && uint32(k.Eproc.Tdev) == uint32(dev) || marked(p.pid, marker) {
+			in[p.pid] = true
+		}
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if !in[p.pid] && in[p.ppid] {
+				in[p.pid], grew = true, true
+			}
+		}
+	}
+	var out []process
+	for _, p := range all {
+		if in[p.pid] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func marked(pid int, marker string) bool {
+	raw, err := unix.SysctlRaw("kern.procargs2", pid)
+	return err == nil && bytes.Contains(raw, []byte("\x00"+Marker+"="+marker+"\x00"))
+}

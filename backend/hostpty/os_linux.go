@@ -1,0 +1,77 @@
+package hostpty
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	ioctlGetTermios = unix.TCGETS
+	ioctlSetTermios = unix.TCSETS
+)
+
+// pollable gives the master to the runtime's poller, so that Close ends a Read:
+// making the pair has put it into blocking mode.
+func pollable(master *os.File) (*os.File, error) {
+	fd := -1
+	err := control(master, func(old int) (err error) {
+		fd, err = unix.FcntlInt(uintptr(old), unix.F_DUPFD_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return master, err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return master, err
+	}
+	_ = master.Close()
+	return os.NewFile(uintptr(fd), "/dev/ptmx"), nil
+}
+
+// waitNoReap waits for the process's end and leaves its number taken.
+func waitNoReap(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// childInfo is the part of the kernel's siginfo that tells of a child: its union
+// begins where a pointer may.
+type childInfo struct {
+	signo, errno, code int32
+	child              struct {
+		_      [0]uintptr
+		pid    int32
+		uid    uint32
+		status int32
+	}
+}
+
+// Why a child ended, from the kernel's signal codes.
+const (
+	cldExited = 1
+	cldKilled = 2
+	cldDumped = 3
+)
+
+// peekExit says how an unreaped process ended; Code is -1 when that cannot be told.
+func peekExit(pid int) Exit {
+	var info unix.Siginfo
+	if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
+		return Exit{Code: -1}
+	}
+	switch c := (*childInfo)(unsafe.Pointer(&info)); c.code {
+	case cldExited:
+		return Exit{Code: int(c.child.status)}
+	case cldKilled, cldDumped:
+		return Exit{Code: 128 + int(c.child.status), Signal: unix.SignalName(unix.Signal(c.child.status))}
+	}
+	return Exit{Code: -1}
+}

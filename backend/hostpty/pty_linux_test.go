@@ -1,0 +1,270 @@
+package hostpty
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+	"loop/backend/terminal/programtest"
+)
+
+func TestConformance(t *testing.T) {
+	programtest.Run(t, programtest.Backend{
+		Start: func(t testing.TB, argv []string, cols, rows uint16) programtest.Program {
+			p, err := Start(Options{Argv: argv, Dir: t.TempDir(), Cols: cols, Rows: rows})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		},
+		Running: running,
+	})
+}
+
+// running lists the command lines that hold text.
+func running(t testing.TB, text string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		if err == nil && bytes.Contains(line, []byte(text)) {
+			out = append(out, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return out
+}
+
+func output(t *testing.T, o Options) string {
+	t.Helper()
+	p, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestEnvironmentOfAShell(t *testing.T) {
+	t.Setenv("LOOP_API_TOKEN", "secret")
+	t.Setenv("LOOP_HOME", "/somewhere")
+	t.Setenv("TMUX", "/tmp/tmux-0/default,1,0")
+	t.Setenv("TERM", "dumb")
+	dir := t.TempDir()
+	p, err := Start(Options{Argv: []string{"env"}, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	out, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(out), "\r\n")
+	for _, want := range []string{"LOOP_HOME=/somewhere", "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop", "PWD=" + dir, Marker + "=" + p.Marker()} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, name := range []string{"LOOP_API_TOKEN=", "TMUX="} {
+		if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) }) {
+			t.Errorf("%s is there", name)
+		}
+	}
+}
+
+func TestTheLineEditorKnowsCharacters(t *testing.T) {
+	if out := output(t, Options{Argv: []string{"stty", "-a"}}); !strings.Contains(out, " iutf8") {
+		t.Fatal(out)
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	many := slices.Repeat([]string{"x"}, core.MaxTerminalArgs+1)
+	for name, c := range map[string]struct {
+		o    Options
+		code core.Code
+		says string
+	}{
+		"no command":          {Options{}, core.CodeInvalid, "no program"},
+		"65 arguments":        {Options{Argv: many}, core.CodeInvalid, "65 arguments"},
+		"an empty argument":   {Options{Argv: []string{"sh", ""}}, core.CodeInvalid, "Argument 2"},
+		"a null byte":         {Options{Argv: []string{"sh", "a\x00b"}}, core.CodeInvalid, "null byte"},
+		"no such program":     {Options{Argv: []string{"no-such-shell"}}, core.CodeNotFound, "no-such-shell"},
+		"no such path":        {Options{Argv: []string{"/no/such/shell"}}, core.CodeNotFound, "/no/such/shell"},
+		"a directory":         {Options{Argv: []string{"/etc"}}, core.CodeInvalid, "/etc"},
+		"not executable":      {Options{Argv: []string{file("plain", "x", 0o644)}}, core.CodeInvalid, "executed"},
+		"not a program":       {Options{Argv: []string{file("noise", "\x00\x01", 0o755)}}, core.CodeInvalid, "not a program"},
+		"no such interpreter": {Options{Argv: []string{file("script", "#!/no/such\n", 0o755)}}, core.CodeNotFound, "script"},
+		"no such directory":   {Options{Argv: []string{"sh"}, Dir: filepath.Join(dir, "gone")}, core.CodeDir, "not there"},
+		"a file as directory": {Options{Argv: []string{"sh"}, Dir: file("file", "", 0o644)}, core.CodeDir, "not a directory"},
+		"a program beside":    {Options{Argv: []string{"script"}, Dir: dir, Env: []string{"PATH=:."}}, core.CodeNotFound, "script"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Start(c.o)
+			if err == nil {
+				_ = p.Close()
+				t.Fatal("it started")
+			}
+			f := core.AsFailure(err)
+			if f.Code != c.code || !strings.Contains(f.Cause, c.says) || f.Remedy == "" {
+				t.Fatalf("%s: %s %s", f.Code, f.Cause, f.Remedy)
+			}
+		})
+	}
+	p, err := Start(Options{Argv: many[:core.MaxTerminalArgs], Env: []string{"PATH=/usr/bin:/bin"}})
+	if core.AsFailure(err).Code != core.CodeNotFound { // 64 are right; there is no program called x
+		t.Fatal(p, err)
+	}
+}
+
+func TestARelativeProgramIsTakenFromItsDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "hi"), []byte("#!/bin/sh\necho hi $0\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := output(t, Options{Argv: []string{"./hi"}, Dir: dir}); !strings.HasPrefix(out, "hi ") {
+		t.Fatal(out)
+	}
+}
+
+// What was put into the background outlives the program, as in any terminal,
+// and how the program ended is known while it does.
+func TestTheBackgroundStaysUntilClose(t *testing.T) {
+	n := "123" + fmt.Sprint(os.Getpid()) + "77"
+	p, err := Start(Options{Argv: []string{"sh", "-c", "trap '' HUP; sleep " + n + " & exit 5"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := p.Wait(); e.Code != 5 || e.Signal != "" {
+		t.Fatalf("%+v", e)
+	}
+	if len(running(t, n)) != 1 {
+		t.Fatal("the background went with the program")
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := running(t, n); len(left) > 0 {
+		t.Fatal(left)
+	}
+	select {
+	case <-p.Done():
+	default:
+		t.Fatal("not done")
+	}
+}
+
+func FuzzStat(f *testing.F) {
+	f.Add([]byte("12 (a) b) S 1 12 12 34816 12 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1"))
+	f.Add([]byte("12 (x"))
+	f.Add([]byte(") ("))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if p, ok := parseStat(12, line); ok && p.start == "" {
+			t.Fatal("no start")
+		}
+	})
+}
+
+func TestStatOfAHostileName(t *testing.T) {
+	p, ok := parseStat(12, []byte("12 (a) R 1 1) S 3 12 11 34816 12 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1"))
+	if !ok || p.ppid != 3 || p.sid != 11 || p.start != "777" || p.name != "a) R 1 1" {
+		t.Fatalf("%+v %v", p, ok)
+	}
+	if _, ok := parseStat(12, []byte("12 (a) Z 3 12 11 34816 12 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1")); ok {
+		t.Fatal("a dead process counts")
+	}
+}
+
+// BenchmarkRead is the limit of everything that shows a host terminal: 32 MiB of
+// lines through the line discipline, and without it.
+func BenchmarkRead(b *testing.B) {
+	const size = 32 << 20
+	for _, c := range []struct{ name, mode string }{{"cooked", ":"}, {"raw", "stty raw"}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(size)
+			buf := make([]byte, 64<<10)
+			reads := 0
+			for b.Loop() {
+				p, err := Start(Options{Argv: []string{"sh", "-c", fmt.Sprintf("%s; yes %s | head -c %d", c.mode, strings.Repeat("x", 79), size)}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for {
+					_, err := p.Read(buf)
+					if err == io.EOF {
+						break
+					}
+					reads++
+				}
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(size)*float64(b.N)/float64(reads), "bytes/read")
+		})
+	}
+}
+
+// BenchmarkEcho is one key there and back through cat.
+func BenchmarkEcho(b *testing.B) {
+	p, err := Start(Options{Argv: []string{"sh", "-c", "stty raw -echo; echo; exec cat"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	buf := make([]byte, 1)
+	if _, err := io.ReadFull(p, buf); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := p.Write([]byte("x")); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(p, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A program in the background that goes on printing does not hold the end up,
+// and what the program itself printed is all there.
+func TestTheEndDoesNotWaitForTheBackground(t *testing.T) {
+	p, err := Start(Options{Argv: []string{"sh", "-c", "trap '' HUP; stty raw; yes y & head -c 100000 /dev/zero; kill -STOP $!; echo done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(out, []byte{0}); n != 100000 || !bytes.Contains(out, []byte("done\n")) {
+		t.Fatalf("%d of the program's bytes arrived", n)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,385 @@
+//go:build linux || darwin
+
+package hostpty
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"loop/backend/core"
+)
+
+// PTY is a program on a terminal. Reads come from one goroutine and writes from
+// one; the other methods from any. Whoever started it calls Close.
+type PTY struct {
+	cmd    *exec.Cmd
+	master *os.File
+	marker string
+	dev    uint64 // the terminal's device number
+
+	exited chan struct{} // the program ended, exit is set
+	exit   Exit
+	reap   chan struct{} // closed by Close: nobody needs the leader's number any more
+	reaped chan struct{}
+
+	rest int // read after the program's end
+
+	// released is set before the leader's number is given free: then it may be
+	// somebody else's.
+	released atomic.Bool
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Start runs a program as the leader of a new session with a new terminal.
+// Errors are core.Failure with CodeInvalid, CodeNotFound (no such program) or
+// CodeDir.
+func Start(o Options) (*PTY, error) {
+	o, marker, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	path, err := lookPath(o)
+	if err != nil {
+		return nil, err
+	}
+	master, tty, err := openTerminal(o.Cols, o.Rows)
+	if err != nil {
+		return nil, startFailure(o.Argv[0], err)
+	}
+	defer func() { _ = tty.Close() }()
+	cmd := &exec.Cmd{
+		Path: path, Args: o.Argv, Dir: o.Dir, Env: append(o.Env, "PWD="+o.Dir), Stdin: tty, Stdout: tty, Stderr: tty,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true},
+	}
+	if err := cmd.Start(); err != nil {
+		_ = master.Close()
+		return nil, startFailure(o.Argv[0], err)
+	}
+	p := &PTY{
+		cmd: cmd, master: master, marker: marker, dev: deviceOf(tty),
+		exited: make(chan struct{}), reap: make(chan struct{}), reaped: make(chan struct{}),
+	}
+	go p.await()
+	return p, nil
+}
+
+// openTerminal makes a pair whose line editor knows that characters may have
+// several bytes, as every terminal emulator says of its own.
+func openTerminal(cols, rows uint16) (master, tty *os.File, err error) {
+	master, tty, err = pty.Open()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a terminal: %w", err)
+	}
+	err = control(tty, func(fd int) error {
+		t, err := unix.IoctlGetTermios(fd, ioctlGetTermios)
+		if err != nil {
+			return err
+		}
+		t.Iflag |= unix.IUTF8
+		if err := unix.IoctlSetTermios(fd, ioctlSetTermios, t); err != nil {
+			return err
+		}
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows})
+	})
+	if err == nil {
+		master, err = pollable(master)
+	}
+	if err != nil {
+		_ = master.Close()
+		_ = tty.Close()
+		return nil, nil, fmt.Errorf("set up the terminal: %w", err)
+	}
+	return master, tty, nil
+}
+
+// lookPath finds the program as a shell would: a name in the PATH the program
+// will have, a path as it is or from the directory it starts in.
+func lookPath(o Options) (string, error) {
+	name := o.Argv[0]
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		if err := executable(path); err != nil {
+			return "", noProgram(name, err)
+		}
+		return path, nil
+	}
+	why := error(fs.ErrNotExist)
+	for _, dir := range filepath.SplitList(lookup(o.Env, "PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue // the directory a terminal opens in may hold anybody's programs
+		}
+		path := filepath.Join(dir, name)
+		err := executable(path)
+		if err == nil {
+			return path, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			why = err
+		}
+	}
+	return "", noProgram(name, why)
+}
+
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return &fs.PathError{Op: "execute", Path: path, Err: fs.ErrPermission}
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return &fs.PathError{Op: "execute", Path: path, Err: err}
+	}
+	return nil
+}
+
+func startFailure(name string, err error) error {
+	err = fmt.Errorf("start the program: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a script whose interpreter is absent
+		return noProgram(name, err)
+	case errors.Is(err, unix.ENOEXEC):
+		return core.Fail(core.CodeInvalid, err, name+" is not a program of this system.", "Name another program, or the interpreter it needs.")
+	case errors.Is(err, fs.ErrPermission):
+		return noProgram(name, err)
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		return core.Fail(core.CodeTooMany, err, "The system has no terminal or process left to give.", "Close some terminals or programs.")
+	}
+	return core.Fail(core.CodeInternal, err, name+" could not be started.", "The detail says why.")
+}
+
+// await learns of the program's end without giving its number free: what is left
+// of its session is known by it. It is given free at once when nothing is left.
+func (p *PTY) await() {
+	defer close(p.reaped)
+	waitNoReap(p.cmd.Process.Pid)
+	if len(p.left()) > 0 {
+		p.exit = peekExit(p.cmd.Process.Pid)
+		if p.exit.Code >= 0 {
+			p.ended()
+			<-p.reap
+			p.released.Store(true)
+			_ = p.cmd.Wait()
+			return
+		}
+	}
+	p.released.Store(true)
+	_ = p.cmd.Wait()
+	p.exit = exitOf(p.cmd.ProcessState)
+	p.ended()
+}
+
+// ended lets Wait return and a waiting Read look at what is left. Where the
+// master cannot have a deadline, the system takes the terminal from all programs
+// when its session's leader ends.
+func (p *PTY) ended() {
+	close(p.exited)
+	_ = p.master.SetReadDeadline(time.Unix(1, 0))
+}
+
+func exitOf(s *os.ProcessState) Exit {
+	if s == nil {
+		return Exit{Code: -1, Reason: "It is not known how the program ended."}
+	}
+	ws, ok := s.Sys().(syscall.WaitStatus)
+	if !ok {
+		return Exit{Code: s.ExitCode()}
+	}
+	if ws.Signaled() {
+		return Exit{Code: 128 + int(ws.Signal()), Signal: unix.SignalName(ws.Signal())}
+	}
+	return Exit{Code: ws.ExitStatus()}
+}
+
+// Marker is the value of LOOP_TERMINAL in the program's environment.
+func (p *PTY) Marker() string { return p.marker }
+
+// maxAfterEnd bounds what is still read once the program ended while something
+// in the background goes on printing: more than the kernel keeps of a terminal
+// (640 KiB), so that all of the program's own output is in it.
+const maxAfterEnd = 1 << 20
+
+// Read returns what the program prints. After the program's end, once all of it
+// was read, and after Close it returns io.EOF. A program in the background that
+// still has the terminal does not hold the end up.
+func (p *PTY) Read(b []byte) (int, error) {
+	n, err := p.master.Read(b)
+	if n > 0 {
+		return n, nil
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded): // the program ended
+		return p.readRest(b)
+	case errors.Is(err, unix.EIO), errors.Is(err, fs.ErrClosed):
+		// EIO is what the kernel says when nobody has the terminal open any more.
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// readRest reads what there is without waiting.
+func (p *PTY) readRest(b []byte) (n int, err error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if p.rest >= maxAfterEnd {
+		return 0, io.EOF
+	}
+	err = control(p.master, func(fd int) (err error) {
+		for {
+			if n, err = unix.Read(fd, b); !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	})
+	if err != nil || n <= 0 {
+		return 0, io.EOF // EAGAIN, EIO, closed
+	}
+	p.rest += n
+	return n, nil
+}
+
+// Write gives the program input. It waits while the program reads none.
+func (p *PTY) Write(b []byte) (int, error) {
+	n, err := p.master.Write(b)
+	if err != nil {
+		err = fmt.Errorf("write to the terminal: %w", err)
+	}
+	return n, err
+}
+
+// Resize changes the terminal's size; the program is told by SIGWINCH.
+func (p *PTY) Resize(cols, rows uint16) error {
+	err := control(p.master, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows})
+	})
+	if err != nil {
+		return fmt.Errorf("resize the terminal: %w", err)
+	}
+	return nil
+}
+
+// Wait returns once the program ended and says how. What it printed may not have
+// been read yet.
+func (p *PTY) Wait() Exit {
+	<-p.exited
+	return p.exit
+}
+
+// Done is closed when Wait would return.
+func (p *PTY) Done() <-chan struct{} { return p.exited }
+
+// Close ends the program with everything that came out of it: SIGHUP, and after
+// 3 s SIGKILL. It returns when nothing of it is left, or with an error that names
+// what is. Read and Write end. Later calls return what the first did.
+func (p *PTY) Close() error {
+	p.closeOnce.Do(func() {
+		p.closeErr = p.end()
+		close(p.reap)
+		if err := p.master.Close(); err != nil && p.closeErr == nil {
+			p.closeErr = fmt.Errorf("close the terminal: %w", err)
+		}
+		if p.closeErr == nil {
+			<-p.reaped
+		}
+	})
+	return p.closeErr
+}
+
+// left lists what of the session still runs. The leader counts while it runs.
+func (p *PTY) left() []process {
+	sid := p.cmd.Process.Pid
+	if p.released.Load() {
+		sid = 0
+	}
+	return find(sid, p.marker, p.dev)
+}
+
+func (p *PTY) end() error {
+	left := p.left()
+	for _, q := range left {
+		// A stopped program takes its hang-up only when it goes on.
+		q.signal(unix.SIGHUP)
+		q.signal(unix.SIGCONT)
+	}
+	left = p.until(hangupGrace, func(process) {})
+	if len(left) > 0 {
+		left = p.until(killGrace, func(q process) { q.signal(unix.SIGKILL) })
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(left))
+	for _, q := range left {
+		names = append(names, fmt.Sprintf("%s (%d)", q.name, q.pid))
+	}
+	return core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: left are %s", strings.Join(names, ", ")),
+		"Some programs of the terminal could not be ended: "+strings.Join(names, ", ")+".",
+		"They belong to another user or wait for a disk; end them by hand.")
+}
+
+// until looks at what is left, does each to it, and looks again until nothing is
+// left or the time is over.
+func (p *PTY) until(limit time.Duration, each func(process)) []process {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		left := p.left()
+		if len(left) == 0 {
+			return nil
+		}
+		for _, q := range left {
+			each(q)
+		}
+		select {
+		case <-deadline.C:
+			return left
+		case <-tick.C:
+		}
+	}
+}
+
+// deviceOf is the device number of a terminal.
+func deviceOf(tty *os.File) uint64 {
+	info, err := tty.Stat()
+	if err != nil {
+		return 0
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Rdev)
+	}
+	return 0
+}
+
+func control(f *os.File, do func(fd int) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	if err := conn.Control(func(fd uintptr) { inner = do(int(fd)) }); err != nil {
+		return err
+	}
+	return inner
+}

@@ -1,0 +1,128 @@
+package hostpty
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one member of a session's tree.
+type process struct {
+	pid, ppid, sid int
+	start          string // ticks since boot: with the number it names one process for good
+	name           string
+}
+
+// signal is sent through a handle, so that a number that was taken again in the
+// meantime is not hit.
+func (p process) signal(sig unix.Signal) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		if err != unix.ESRCH { // an old kernel: by number, looked at just now
+			_ = unix.Kill(p.pid, sig)
+		}
+		return
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if now, ok := stat(p.pid); ok && now.start == p.start {
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+	}
+}
+
+// find lists the running members of session sid (0: of none), their descendants,
+// and every process with the marker.
+func find(sid int, marker string, _ uint64) []process {
+	dirs, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	self := os.Getpid()
+	var all []process
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil || pid == self {
+			continue
+		}
+		if p, ok := stat(pid); ok {
+			all = append(all, p)
+		}
+	}
+	in := map[int]bool{}
+	for _, p := range all {
+		if sid != 0 && p.sid == sid || marked(p.pid, marker) {
+			in[p.pid] = true
+		}
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if !in[p.pid] && in[p.ppid] {
+				in[p.pid], grew = true, true
+			}
+		}
+	}
+	var out []process
+	for _, p := range all {
+		if in[p.pid] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// stat reads one line of the process table; a dead process is not there.
+func stat(pid int) (process, bool) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, false
+	}
+	return parseStat(pid, line)
+}
+
+// parseStat takes the line apart. The name in it is the process's own choice and
+// may hold anything, so the last bracket counts.
+func parseStat(pid int, line []byte) (process, bool) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return process{}, false
+	}
+	f := strings.Fields(string(line[end+1:]))
+	// state ppid pgrp session … starttime is the 20th behind the name.
+	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+		return process{}, false
+	}
+	ppid, err1 := strconv.Atoi(f[1])
+	sid, err2 := strconv.Atoi(f[3])
+	if err1 != nil || err2 != nil {
+		return process{}, false
+	}
+	return process{pid: pid, ppid: ppid, sid: sid, start: f[19], name: string(line[open+1 : end])}, true
+}
+
+// maxEnviron bounds what is read of a process's environment: the kernel's own
+// limit for arguments and environment of a default stack.
+const maxEnviron = 2 << 20
+
+func marked(pid int, marker string) bool {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false // another user's
+	}
+	defer func() { _ = f.Close() }()
+	want := []byte(Marker + "=" + marker)
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(io.LimitReader(f, maxEnviron)); err != nil {
+		return false
+	}
+	for kv := range bytes.SplitSeq(buf.Bytes(), []byte{0}) {
+		if bytes.Equal(kv, want) {
+			return true
+		}
+	}
+	return false
+}
