@@ -7,15 +7,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"loop/backend/core"
 )
 
-// maxLogBytes is when the log of an earlier launch is set aside: one file of
-// the past is kept, so the folder never holds more than two of this size.
+// maxLogBytes is when the log is set aside: one file of the past is kept, so the
+// folder holds little more than two of this size. An agent can have much written,
+// by requests that are refused.
 const maxLogBytes = 16 << 20
 
-// openLog opens the log for appending, 0600, and sets a long one aside first.
+// openLog opens the log for appending, 0600, and sets a long one aside, at once
+// and whenever it has become one.
 func openLog(path, level, format string) (*slog.Logger, io.Closer, error) {
 	fail := func(err error) (*slog.Logger, io.Closer, error) {
 		return nil, nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("The log file %s cannot be written.", path), "Correct log_file in the configuration, or check who owns the folder.")
@@ -23,16 +26,11 @@ func openLog(path, level, format string) (*slog.Logger, io.Closer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fail(err)
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return fail(err)
-		}
-	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeCharDevice == 0 {
 		return fail(errors.New("it is neither a file nor a terminal")) // opening a named pipe would wait for a reader
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	f := &logFile{path: path}
+	if err := f.open(); err != nil {
 		return fail(err)
 	}
 	var l slog.Level
@@ -45,4 +43,59 @@ func openLog(path, level, format string) (*slog.Logger, io.Closer, error) {
 		h = slog.NewJSONHandler(f, opts)
 	}
 	return slog.New(h), f, nil
+}
+
+// logFile is a log that is set aside when it is long. Its methods may be called
+// from any goroutine.
+type logFile struct {
+	path string
+
+	mu   sync.Mutex
+	f    *os.File
+	size int64 // of a file that can be set aside; others stay 0
+	file bool
+}
+
+// open opens what is at the path, setting it aside when it is long.
+func (l *logFile) open() error {
+	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
+		if err := os.Rename(l.path, l.path+".old"); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	l.f, l.size, l.file = f, 0, false
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		l.size, l.file = info.Size(), true
+	}
+	return nil
+}
+
+// Write appends one record. A log that cannot be set aside goes on where it is
+// rather than be silent, and is tried again as much later.
+func (l *logFile) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file && l.size > maxLogBytes {
+		_ = l.f.Close() // before it is renamed: Windows does not rename what is open
+		if err := l.open(); err != nil {
+			f, ferr := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if ferr != nil {
+				return 0, errors.Join(err, ferr)
+			}
+			l.f, l.size = f, 0
+		}
+	}
+	n, err := l.f.Write(p)
+	l.size += int64(n)
+	return n, err
+}
+
+func (l *logFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Close()
 }
