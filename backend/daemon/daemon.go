@@ -167,7 +167,8 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
+		Terminals: d.terminals,
+		Addr:      orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // pageTerminals is what the page may ask of terminals beside the socket.
 func (d *Daemon) pageTerminals() *bind.Terminals {
 	return &bind.Terminals{
-		Ctx: d.ctx, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
+		Ctx: d.ctx, Service: d.terminals, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
 		At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
 	}
 }
@@ -35,7 +35,7 @@ func (v containerView) spec(ctx context.Context, id core.ChannelID) (core.Spec, 
 	if err != nil {
 		return core.Spec{}, err
 	}
-	spec, _, _, _, err := s.container(ctx, settings, ch, "", true)
+	spec, _, _, _, err := s.container(ctx, settings, ch, core.TypeShell, "", true)
 	return spec, err
 }
 

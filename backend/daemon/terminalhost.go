@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"loop/backend/core"
+	"loop/backend/hostpty"
+	"loop/backend/terminal"
+)
+
+// startHost starts a program of the person's own on this computer.
+func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+	dir, err := t.hostDir(ctx, s.Spec.ChannelID)
+	if err != nil {
+		return nil, err
+	}
+	argv := s.Spec.Cmd
+	env := hostpty.Environ(os.Environ())
+	if len(argv) == 0 {
+		argv = hostpty.DefaultShell(os.Getenv)
+		if argv, env, err = t.hostShell(s.ID, argv, env); err != nil {
+			return nil, err
+		}
+	}
+	pty, err := hostpty.Start(hostpty.Options{Argv: argv, Dir: dir, Env: env, Cols: s.Spec.Cols, Rows: s.Spec.Rows})
+	if err != nil {
+		return nil, err
+	}
+	return hostProgram{pty}, nil
+}
+
+// hostDir is where a host shell of a channel begins: the channel's directory,
+// its parent's for a thread, the channel's own folder in Loop's, and the
+// person's home directory when none of these is there.
+func (t terminalPrograms) hostDir(ctx context.Context, id core.ChannelID) (string, error) {
+	var tries []string
+	for next := id; next != ""; {
+		ch, err := t.d.store.Channel(ctx, next)
+		if errors.Is(err, core.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("read channel: %w", err)
+		}
+		tries = append(tries, ch.Dir)
+		next = ch.ParentID
+	}
+	if id != "" {
+		tries = append(tries, filepath.Join(t.d.home, "channels", string(id), "work"))
+	}
+	for _, dir := range tries {
+		if st, err := os.Stat(dir); dir != "" && err == nil && st.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", nil // hostpty takes the home directory
+}
+
+// hostProgram is a Program on this computer. It ends with Loop.
+type hostProgram struct{ pty *hostpty.PTY }
+
+// hostOutput reads a terminal; there is one reader in a session's life, which
+// ends when the terminal does.
+type hostOutput struct{ *hostpty.PTY }
+
+func (hostOutput) Close() error { return nil }
+
+func (p hostProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
+	return hostOutput{p.pty}, offset, nil
+}
+
+func (p hostProgram) Write(_ context.Context, b []byte) error {
+	_, err := p.pty.Write(b)
+	return err
+}
+
+func (p hostProgram) Resize(_ context.Context, cols, rows uint16) error {
+	return p.pty.Resize(cols, rows)
+}
+
+// End implements terminal.Program; it takes the time that hostpty says.
+func (p hostProgram) End(context.Context) error { return p.pty.Close() }
+
+func (p hostProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
+	select {
+	case <-p.pty.Done():
+		return p.pty.Wait(), nil
+	case <-ctx.Done():
+		return core.TerminalExit{}, ctx.Err()
+	}
+}
+
+func (p hostProgram) Close() error { return p.pty.Close() }

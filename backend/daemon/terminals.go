@@ -1,0 +1,208 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/runner"
+	"loop/backend/sandbox"
+	"loop/backend/terminal"
+)
+
+// terminalPrograms starts what runs on terminals.
+type terminalPrograms struct {
+	d     *Daemon
+	links *linkPool
+}
+
+var _ terminal.Programs = terminalPrograms{}
+
+// Start implements terminal.Programs.
+func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+	if s.Spec.Target == core.TargetHost {
+		return t.startHost(ctx, s)
+	}
+	c, ours, _, err := shells{t.d}.Running(ctx, s.Container.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look at the container: %w", err)
+	}
+	if !ours {
+		return t.startExec(ctx, s)
+	}
+	g := guestStart{terminalPrograms: t, id: s.ID, spec: s.Spec, container: c}
+	g.spec.ChannelID = c.ChannelID
+	link, err := g.open(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("reach the container: %w", err)
+	}
+	typed, err := g.spawn(ctx, link, false)
+	if err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+	return terminal.NewGuest(g.ports(), c, core.SpawnID(s.ID), link, 0, typed), nil
+}
+
+// Resume implements terminal.Programs.
+func (t terminalPrograms) Resume(ctx context.Context, s terminal.Saved) (terminal.Program, int64, error) {
+	c, ours, running, err := shells{t.d}.Running(ctx, s.Info.ContainerID)
+	if err != nil {
+		return nil, 0, fmt.Errorf("look at the container: %w", err)
+	}
+	if !ours || !running {
+		return nil, 0, core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped while Loop was away.", "Open a new terminal.")
+	}
+	g := guestStart{terminalPrograms: t, id: s.Info.ID, container: c, spec: core.TerminalSpec{
+		ChannelID: s.Info.ChannelID, ContainerID: c.ID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Plain,
+		OpenMode: s.OpenMode, Cols: s.Info.Cols, Rows: s.Info.Rows,
+	}}
+	link, err := g.open(ctx, c)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reach the container: %w", err)
+	}
+	list, err := link.Spawns(ctx)
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("list programs: %w", err), link.Close())
+	}
+	shift, end := s.Shift, s.Offset // of one that is not there, nothing more
+	for _, i := range list {
+		if i.ID == core.SpawnID(s.Info.ID) {
+			end = i.OutEnd + shift
+		}
+	}
+	return terminal.NewGuest(g.ports(), c, core.SpawnID(s.Info.ID), link, shift, ""), end, nil
+}
+
+// guestStart is how one program is started in a container of ours, and started
+// again after the container was.
+type guestStart struct {
+	terminalPrograms
+	id        core.TerminalID
+	spec      core.TerminalSpec
+	container core.Container
+}
+
+func (g guestStart) ports() terminal.GuestPorts {
+	p := terminal.GuestPorts{
+		Open: g.open,
+		Running: func(ctx context.Context, id core.ContainerID) (bool, error) {
+			_, _, running, err := shells{g.d}.Running(ctx, id)
+			return running, err
+		},
+	}
+	if g.agent() {
+		p.Again = func(ctx context.Context, link core.Link) (string, error) { return g.spawn(ctx, link, true) }
+	}
+	return p
+}
+
+// agent says that the agent's command is typed into the shell.
+func (g guestStart) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain }
+
+// open gives the agent its way to the model with every new link.
+func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, error) {
+	link, err := g.links.Open(ctx, c)
+	if err != nil || !g.agent() {
+		return link, err
+	}
+	_, _, l, err := g.launch(ctx)
+	if err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+	link.RouteModel(core.RunID(g.id), l.Upstream)
+	return link, nil
+}
+
+// launch is what the settings say of the agent in this channel now. Without a
+// key it starts all the same: a person can log in there.
+func (g guestStart) launch(ctx context.Context) (ch core.Channel, settings config.Effective, l runner.Launch, err error) {
+	if ch, err = g.d.store.Channel(ctx, g.spec.ChannelID); err != nil {
+		err = core.Fail(core.CodeNotFound, err, "The channel of this terminal is gone.", "Open a new terminal in another channel.")
+		return
+	}
+	if settings, err = g.d.specs().effective(ch); err != nil {
+		return
+	}
+	demo := ch.Kind == core.KindDemo
+	if !demo {
+		if cfg, kerr := g.d.keys.add(ctx, settings.Config); kerr == nil {
+			settings.Config = cfg
+		} else {
+			g.d.log.Warn("look for a key for a terminal", "err", kerr)
+		}
+	}
+	l, err = launchOf(settings.Config, core.Run{Demo: demo})
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeCredentials {
+		err = nil
+	}
+	return
+}
+
+// agentShells are tried in turn; every image has the last.
+var agentShells = [][]string{{"/bin/bash", "-l"}, {"/bin/sh", "-l"}}
+
+// spawn starts the program and says what is to be typed into it.
+func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (typed string, err error) {
+	ch, settings, l, err := g.launch(ctx)
+	if err != nil {
+		return "", err
+	}
+	sp := g.d.specs()
+	spec, why, host, layers, err := sp.container(ctx, settings, ch, core.TypeShell, "", true)
+	if err != nil {
+		return "", err
+	}
+	if l.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
+		return "", err
+	}
+	if l.DockerConfig, err = sandbox.DockerConfig(layers, host); err != nil {
+		return "", err
+	}
+	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, spec.WorkDir, why.AddDirs, runner.InteractiveStart{
+		Mode: g.spec.OpenMode, Again: again,
+		Exists: func(s core.SessionID) bool {
+			exists, known := sp.sessionExists(ch, spec.WorkDir, s)
+			return exists || !known
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	req := core.SpawnRequest{
+		ID: core.SpawnID(g.id), Dir: spec.WorkDir, Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
+		Env: append(terminalEnv(), cli.Env...), Files: cli.Files,
+	}
+	tries := agentShells
+	if len(g.spec.Cmd) > 0 {
+		tries = [][]string{g.spec.Cmd}
+	}
+	for _, argv := range tries {
+		r := integrated(req, argv)
+		if _, err = link.Spawn(ctx, r); err == nil {
+			break
+		}
+		if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeNotFound {
+			break
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if !g.agent() {
+		return "", nil
+	}
+	link.RouteModel(core.RunID(g.id), l.Upstream)
+	return cli.Line, nil
+}
+
+// terminalEnv is what programs look at to know what a terminal can do.
+func terminalEnv() []core.EnvVar {
+	return []core.EnvVar{
+		{Name: "TERM", Value: "xterm-256color", Lane: sandbox.LaneApp},
+		{Name: "COLORTERM", Value: "truecolor", Lane: sandbox.LaneApp},
+		{Name: "TERM_PROGRAM", Value: "Loop", Lane: sandbox.LaneApp},
+		{Name: "LANG", Value: "C.UTF-8", Lane: sandbox.LaneApp},
+	}
+}

@@ -1,0 +1,186 @@
+//go:build docker
+
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// screenText follows a viewer and waits until what it was given contains want.
+type screenText struct {
+	v    core.TerminalViewer
+	seen bytes.Buffer
+	size [2]uint16
+	exit *core.TerminalExit
+}
+
+func (s *screenText) until(t *testing.T, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for !strings.Contains(s.seen.String(), want) {
+		f, err := s.v.Next(ctx)
+		if err != nil {
+			t.Fatalf("waited for %q: %v\n%q", want, err, s.seen.String())
+		}
+		switch f.Kind {
+		case core.FrameSnapshot:
+			s.seen.Reset()
+			s.size = [2]uint16{f.Cols, f.Rows}
+		case core.FrameResized:
+			s.size = [2]uint16{f.Cols, f.Rows}
+		case core.FrameEnded:
+			s.exit = f.Exit
+		}
+		s.seen.Write(f.Data)
+	}
+}
+
+// ended reads to the end of the program.
+func (s *screenText) ended(t *testing.T) *core.TerminalExit {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for s.exit == nil {
+		f, err := s.v.Next(ctx)
+		if err != nil {
+			t.Fatalf("waited for the end: %v\n%q", err, s.seen.String())
+		}
+		s.seen.Write(f.Data)
+		s.exit = f.Exit
+	}
+	return s.exit
+}
+
+// TestTerminalInAContainer drives shells in the demo channel's container, lets
+// the app end under one and takes it up again.
+func TestTerminalInAContainer(t *testing.T) {
+	t.Setenv("LOOP_HOME", t.TempDir())
+	open := func() *Daemon {
+		d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := open()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		defer cancel()
+		list, err := d.engine.List(ctx, map[string]string{core.LabelInstall: d.store.InstallID()})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, c := range list {
+			if err := d.engine.Remove(ctx, c.ID, true); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: "p", Dir: dir, CreatedAt: time.Now()}
+	if err := d.store.AddChannel(t.Context(), ch); err != nil {
+		t.Fatal(err)
+	}
+	create := func(spec core.TerminalSpec) core.TerminalInfo {
+		t.Helper()
+		spec.ChannelID = ch.ID
+		start := time.Now()
+		i, err := d.terminals.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("created in %v", time.Since(start))
+		return i
+	}
+	attach := func(id core.TerminalID) *screenText {
+		t.Helper()
+		v, err := d.terminals.Attach(t.Context(), id, core.TerminalAttach{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &screenText{v: v}
+	}
+	say := func(id core.TerminalID, line string) {
+		t.Helper()
+		if err := d.terminals.Input(t.Context(), id, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	sh := create(core.TerminalSpec{Plain: true, Cols: 100, Rows: 30})
+	a := attach(sh.ID)
+	say(sh.ID, "echo he''llo; stty size; pwd; echo $TERM $LANG\r")
+	a.until(t, "hello")
+	a.until(t, "30 100")
+	a.until(t, dir)
+	a.until(t, "xterm-256color C.UTF-8")
+	if err := d.terminals.Resize(t.Context(), sh.ID, 61, 17); err != nil {
+		t.Fatal(err)
+	}
+	say(sh.ID, "stty size\r")
+	a.until(t, "17 61")
+
+	// A second one shares the container and is quick.
+	one := create(core.TerminalSpec{Cmd: []string{"/bin/sh", "-c", "echo only; exit 3"}})
+	if one.ContainerID != sh.ContainerID {
+		t.Error("another container")
+	}
+	b := attach(one.ID)
+	if e := b.ended(t); e.Code != 3 || !strings.Contains(b.seen.String(), "only") {
+		t.Errorf("%+v %q", e, b.seen.String())
+	}
+	if _, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"/no/such/shell"}}); core.AsFailure(err).Code != core.CodeNotFound {
+		t.Errorf("a shell that does not exist: %v", err)
+	}
+
+	// The app ends; the shell and what runs in it go on.
+	say(sh.ID, "n=0; while sleep 0.2; do n=$((n+1)); echo tick-$n-; done\r")
+	a.until(t, "tick-2-")
+	a.v.Close()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d = open()
+	list := d.terminals.List(ch.ID)
+	if len(list) != 1 || list[0].ID != sh.ID {
+		t.Fatalf("%+v", list)
+	}
+	c := attach(sh.ID)
+	c.until(t, "tick-12-")
+	for _, n := range []string{"tick-1-", "tick-2-", "tick-3-", "tick-5-", "tick-8-"} {
+		if got := strings.Count(c.seen.String(), n); got != 1 {
+			t.Errorf("%s is there %d times", n, got)
+		}
+	}
+	if c.size != [2]uint16{61, 17} {
+		t.Errorf("size %v", c.size)
+	}
+	if err := d.terminals.CloseSession(t.Context(), sh.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.terminals.Kill(t.Context(), ch.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.engine.Inspect(t.Context(), sh.ContainerID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the container is still there: %v", err)
+	}
+}
