@@ -18,6 +18,7 @@ type decoder struct {
 	data     []byte
 	set      map[string]int
 	problems []Problem
+	strange  bool // a name that is no field's
 }
 
 func (d *decoder) add(offset int, field string, warning bool, msg, remedy string) {
@@ -37,6 +38,7 @@ type document struct {
 	// (envs.NAME, mcp.servers.NAME).
 	set      map[string]int
 	problems []Problem
+	unknown  bool // it has a name that is no field's
 }
 
 func (doc *document) has(name string) bool {
@@ -61,7 +63,7 @@ func decode(path string, data []byte) *document {
 	} else {
 		d.add(root.StartOffset, "", false, "The file does not hold an object.", "Put the settings into { }.")
 	}
-	doc.problems, doc.written = d.problems, doc.config
+	doc.problems, doc.written, doc.unknown = d.problems, doc.config, d.strange
 	return doc
 }
 
@@ -132,6 +134,7 @@ func (d *decoder) note(f Field, m *hujson.ObjectMember) {
 func entryName(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
 func (d *decoder) unknown(offset int, name string, fields []Field) {
+	d.strange = true
 	if why, ok := later[name]; ok {
 		msg := fmt.Sprintf("“%s” is not acted on in this version", name)
 		if why != "" {

@@ -131,6 +131,7 @@ func (e *Effective) project(trust *Trust, dir, name string) {
 		return
 	}
 	approved := trust.approved(dir, sum)
+	approval, _ := trust.get(dir)
 	layer := Layer{Name: name, Path: doc.path, Config: doc.config, has: map[string]bool{}, doc: doc}
 	places := newPlaces(doc)
 	var waiting []string
@@ -139,7 +140,7 @@ func (e *Effective) project(trust *Trust, dir, name string) {
 			continue
 		}
 		next := joined(f, &e.Config, &doc.config, name == LayerWorktree)
-		if !approved && f.Project != ProjectFree && !e.unchanged(f, doc, next) && (f.Project != ProjectTighten || !tightens(f, f.in(&e.Config), next)) {
+		if (!approved || !approval.covers(f)) && f.Project != ProjectFree && !e.unchanged(f, doc, next) && (f.Project != ProjectTighten || !tightens(f, f.in(&e.Config), next)) {
 			waiting = append(waiting, f.Name)
 			continue
 		}
@@ -148,11 +149,11 @@ func (e *Effective) project(trust *Trust, dir, name string) {
 		layer.has[f.Name] = true
 	}
 	e.Layers = append(e.Layers, layer)
-	if approved {
+	if approved && waiting == nil {
 		e.Approved = append(e.Approved, doc.path)
 	}
 	if waiting != nil {
-		e.Pending = append(e.Pending, Pending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, doc), Fields: waiting})
+		e.Pending = append(e.Pending, Pending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, sum, doc), Fields: waiting})
 	}
 }
 

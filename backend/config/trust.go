@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,10 @@ type trusted struct {
 	SHA256     string    `json:"sha256"`
 	Text       string    `json:"text"` // credentials hidden
 	ApprovedAt time.Time `json:"approved_at"`
+	// Fields are those of the text that this Loop knew. A later one may know more
+	// of its names; what they say was read as doing nothing. Empty is all, in a
+	// file that was written before they were noted.
+	Fields []string `json:"fields,omitempty"`
 }
 
 type trustFile struct {
@@ -124,9 +129,28 @@ func (t *Trust) approved(dir, sum string) bool {
 	return ok && sum != "" && e.SHA256 == sum
 }
 
-// diff shows the file against what was approved last.
-func (t *Trust) diff(dir string, doc *document) string {
+// covers reports whether an approval is one of a field, too.
+func (e trusted) covers(f Field) bool { return len(e.Fields) == 0 || slices.Contains(e.Fields, f.Name) }
+
+// approval of a text that was read.
+func (t *Trust) approval(path string, data []byte) *trusted {
+	doc := decode(path, data)
+	e := &trusted{SHA256: sumOf(data), Text: string(mask(doc.text)), ApprovedAt: t.now().UTC()}
+	for _, f := range leaves() {
+		if doc.has(f.Name) {
+			e.Fields = append(e.Fields, f.Name)
+		}
+	}
+	return e
+}
+
+// diff shows the file against what was approved last; whole, when it is that
+// and this Loop knows more of it.
+func (t *Trust) diff(dir, sum string, doc *document) string {
 	e, _ := t.get(dir)
+	if e.SHA256 == sum {
+		e.Text = ""
+	}
 	now := string(mask(doc.text))
 	d := Diff(visible(e.Text), visible(now))
 	if d == "" {
@@ -153,7 +177,7 @@ func (t *Trust) Approve(dir, path, sum string) error {
 	if doc := decode(path, data); failure(doc.problems) != nil {
 		return failure(doc.problems)
 	}
-	return t.put(dir, &trusted{SHA256: sum, Text: string(mask(bytes.TrimPrefix(data, bom))), ApprovedAt: t.now().UTC()})
+	return t.put(dir, t.approval(path, data))
 }
 
 // Revoke takes an approval back; one that is not there is no error.

@@ -143,3 +143,50 @@ func TestTrustByManyAtOnce(t *testing.T) {
 	}
 	work.Wait()
 }
+
+// TestALaterLoopAsksForItsNewFields: a name that this Loop does not know may be
+// a setting of the next, such as one that turns the gate off. Neither an approval
+// of the text nor an edit of something else in it is one of what it says then.
+func TestALaterLoopAsksForItsNewFields(t *testing.T) {
+	const text = "{\n  \"claude_effort\": \"low\",\n  \"container_image\": \"mine\",\n  \"mounts\": [\"a-b:/a\"]\n}\n"
+	path := filepath.Join(t.TempDir(), TrustFileName)
+	dir := project(t, t.TempDir(), text)
+	trust := OpenTrust(path)
+	if err := trust.Approve(dir, ProjectPath(dir), sumOf([]byte(text))); err != nil {
+		t.Fatal(err)
+	}
+	e, ok := trust.get(dir)
+	if !ok || strings.Join(e.Fields, " ") != "claude_effort container_image mounts" {
+		t.Fatalf("%+v", e)
+	}
+	e.Fields = e.Fields[:2] // as by a Loop that did not know mounts
+	if err := trust.put(dir, &e); err != nil {
+		t.Fatal(err)
+	}
+	trust = OpenTrust(path)
+	got := ForDir(global(t, `{}`), trust, dir, "")
+	if len(got.Pending) != 1 || strings.Join(got.Pending[0].Fields, " ") != "mounts" || len(got.Config.Mounts) != 0 || got.Config.ContainerImage != "mine" || len(got.Approved) != 0 {
+		t.Fatalf("%+v %+v", got.Pending, got.Config)
+	}
+	if d := got.Pending[0].Diff; !strings.Contains(d, "+  \"mounts\": [\"a-b:/a\"]") {
+		t.Errorf("%q", d)
+	}
+	if err := trust.Approve(dir, ProjectPath(dir), got.Pending[0].SHA256); err != nil {
+		t.Fatal(err)
+	}
+	if got = ForDir(global(t, `{}`), OpenTrust(path), dir, ""); len(got.Pending) != 0 || len(got.Config.Mounts) != 1 || len(got.Approved) != 1 {
+		t.Errorf("%+v", got)
+	}
+
+	unknown := project(t, t.TempDir(), "{\n  \"gates\": {\"files\": \"off\"}\n}\n")
+	if harmless(ProjectPath(unknown), []byte("{\n  \"gates\": {\"files\": \"off\"}\n}\n")) {
+		t.Error("a file with names that Loop does not know is taken for harmless")
+	}
+	ed := Editor{History: OpenHistory(t.TempDir()), Trust: trust}
+	if err := ed.Set(ProjectFile(unknown), "claude_effort", "low"); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := trust.get(unknown); ok {
+		t.Errorf("approved by an edit of another field: %+v", e)
+	}
+}
