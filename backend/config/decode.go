@@ -19,9 +19,20 @@ type decoder struct {
 	set      map[string]int
 	problems []Problem
 	strange  bool // a name that is no field's
+	failed   bool // one of the problems is no warning
+}
+
+// full says that another problem would not be kept: past the bound only the
+// first error is. The file is read to its end nevertheless.
+func (d *decoder) full(warning bool) bool {
+	return len(d.problems) >= maxProblems && (warning || d.failed)
 }
 
 func (d *decoder) add(offset int, field string, warning bool, msg, remedy string) {
+	if d.full(warning) {
+		return
+	}
+	d.failed = d.failed || !warning
 	line, col := position(d.data, offset)
 	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Col: col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
 }
@@ -73,12 +84,12 @@ const maxProblems = 100
 func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, prefix string) {
 	seen := map[string]int{}
 	for i := range obj.Members {
-		if len(d.problems) >= maxProblems {
-			return
-		}
 		m := &obj.Members[i]
 		name := prefix + memberName(m)
 		if first, dup := seen[name]; dup {
+			if d.full(false) {
+				continue
+			}
 			line, _ := position(d.data, first)
 			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line), "Keep one of them.")
 			continue
@@ -135,6 +146,9 @@ func entryName(field string, i int) string { return field + "[" + strconv.Itoa(i
 
 func (d *decoder) unknown(offset int, name string, fields []Field) {
 	d.strange = true
+	if d.full(true) {
+		return
+	}
 	if why, ok := later[name]; ok {
 		msg := fmt.Sprintf("“%s” is not acted on in this version", name)
 		if why != "" {

@@ -322,3 +322,25 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestTooManyProblemsAreAnError: what stands behind them was not read, and may
+// say “network none”.
+func TestTooManyProblemsAreAnError(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("{\n")
+	for i := range 2 * maxProblems {
+		fmt.Fprintf(&b, "  \"no_such_%d\": 1,\n", i)
+	}
+	b.WriteString("  \"container_network\": \"none\"\n}\n")
+	cfg, problems, err := Parse("c", []byte(b.String()))
+	if err == nil && cfg.ContainerNetwork != "none" {
+		t.Errorf("%d problems, no error, and the network is %s", len(problems), cfg.ContainerNetwork)
+	}
+	if len(problems) > maxProblems+1 {
+		t.Errorf("%d problems", len(problems))
+	}
+	dir := project(t, t.TempDir(), b.String())
+	if e := ForDir(global(t, `{}`), nil, dir, ""); e.Err == nil && e.Config.ContainerNetwork != "none" {
+		t.Error("a project's network is not what its file says")
+	}
+}
