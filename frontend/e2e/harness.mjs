@@ -44,9 +44,15 @@ export async function run(filter) {
   return failed;
 }
 
+async function openLoop(page, mock) {
+  await page.goto(mock.url);
+  await page.getByText("today $").waitFor();
+}
+
 async function attempt(browser, t) {
-  const { scenario = "work", speed = 10, size = [1280, 800], theme = "dark", reduced = false, quietErrors = false } = t.options;
-  const mock = await startMock({ scenario, speed });
+  // open: for a page that is not the whole of Loop; it is given the mock before anything is loaded.
+  const { scenario = "work", speed = 10, size = [1280, 800], theme = "dark", reduced = false, quietErrors = false, dist = undefined, open = openLoop } = t.options;
+  const mock = await startMock({ scenario, speed, dist });
   mock.world.config.theme = theme;
   const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: reduced ? "reduce" : "no-preference" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: mock.address });
@@ -61,8 +67,7 @@ async function attempt(browser, t) {
   page.on("request", (r) => /^(data|blob):/.test(r.url()) || r.url().startsWith(mock.address) || outside.push(r.url()));
   const began = Date.now();
   try {
-    await page.goto(mock.url);
-    await page.getByText("today $").waitFor();
+    await open(page, mock, t.options);
     await t.body(page, mock, context);
     equal(outside, [], "requests to elsewhere");
     if (!quietErrors) equal(errors.filter((e) => !e.includes("ERR_NETWORK_CHANGED")), [], "errors in the console");

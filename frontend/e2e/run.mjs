@@ -7,6 +7,7 @@ import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";
 import "./axe.mjs";
+import "./terminal-keys.mjs";
 
 if (!existsSync(new URL("../dist/index.html", import.meta.url))) {
   console.error("No page in dist/: run “npm run build” first.");

@@ -9,6 +9,7 @@ import { failedRun, flakyTest, long } from "./history.mjs";
 import { branchCalls } from "./branches.mjs";
 import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
+import { Terminals } from "./terminals.mjs";
 import { fail, newID, World } from "./world.mjs";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
@@ -43,12 +44,13 @@ function populate(w) {
 
 const CHILDREN = { "/": ["etc", "home", "tmp"], "/home": ["ana", "guest"], "/home/ana": [".cache", ".config", "Documents", "Music", "src"], "/home/ana/src": ["api-server", "docs notes", "infra", "monorepo", "storefront"] };
 
-function calls(w, play, settings) {
+function calls(w, play, settings, terminals) {
   const need = (id) => w.channels.get(id) ?? (() => { throw fail("not_found", "That channel is not there any more.", "Choose another one."); })();
   const parent = (p) => p.replace(/\/[^/]*$/, "") || "/";
   return {
     ...branchCalls(w, play),
     ...settings.calls(),
+    ...terminals.calls(),
     "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
     "Channels.Add": (dir, name) => {
       if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");
@@ -104,12 +106,14 @@ function check(w, c) {
   return c;
 }
 
-export async function startMock({ scenario = "work", port = 0, speed = 1, token = newID() + newID() } = {}) {
+/** dist: another folder of built files, for tests of parts of the page. */
+export async function startMock({ scenario = "work", port = 0, speed = 1, dist = DIST, token = newID() + newID() } = {}) {
   const world = new World(scenario);
   populate(world);
   const play = new Player(world, speed);
   const settings = new Settings(world);
-  const table = calls(world, play, settings);
+  const terminals = new Terminals(world);
+  const table = calls(world, play, settings, terminals);
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -144,9 +148,16 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
         return json(e.failure ? 400 : 500, e.failure ?? { code: "internal", cause: "The mock broke.", detail: String(e.stack) });
       }
     }
+    if (url.pathname.startsWith("/api/recordings/")) {
+      if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
+      const r = terminals.recordings.get(decodeURIComponent(url.pathname.slice("/api/recordings/".length)));
+      if (!r) return json(404, { code: "not_found", cause: "That recording is not there.", remedy: "It may have been deleted." });
+      res.writeHead(200, { "Content-Type": "application/x-asciicast" });
+      return res.end(r.text);
+    }
     const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
     try {
-      const data = await readFile(join(DIST, file));
+      const data = await readFile(join(dist, file));
       res.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" });
       res.end(data);
     } catch {
@@ -162,6 +173,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
       return;
     }
     wss.handleUpgrade(req, socket, head, (ws) => {
+      if (new URL(req.url, "http://x").pathname === "/api/ws/terminal") return terminals.serve(ws);
       sockets.add(ws);
       const send = (batch) => ws.send(JSON.stringify(batch));
       const missed = world.missed(new URL(req.url, "http://x").searchParams);
@@ -173,13 +185,13 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, token 
   await new Promise((r) => server.listen(port, "127.0.0.1", r));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page itself still loads. */
-    down() { state.accept = false; for (const s of sockets) s.terminate(); },
+    down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); },
     up() { state.accept = true; },
     /** Cuts the event sockets only: the page comes back and goes on where it was. */
     cut(code = 1001) { for (const s of sockets) s.close(code); },
     channel: (name) => [...world.channels.values()].find((c) => c.name === name),
-    async close() { for (const s of sockets) s.terminate(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
+    async close() { for (const s of sockets) s.terminate(); terminals.cut(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
   };
 }

@@ -7,6 +7,8 @@ import { reportedDir } from "../../model/terminals/titles";
 import { terminalInk } from "./theme";
 
 type Ran = Command<IMarker>;
+/** A command as it survives a snapshot: by its place, and what stood there. */
+export type KeptCommand = { at: number; prompt: string; output: number; end: number; exit: number | null; text: string };
 const MAX_COPY = 8 * 1024 * 1024;
 
 export class ShellMarks {
@@ -38,6 +40,31 @@ export class ShellMarks {
     ];
   }
 
+  /** Marks are not in a snapshot. Where it shows the same lines, they come back. */
+  keep(): KeptCommand[] {
+    const b = this.term.buffer.normal;
+    return this.marks.all().map((c) => ({
+      at: c.prompt.line, prompt: b.getLine(c.prompt.line)?.translateToString(true) ?? "",
+      output: c.output && !c.output.isDisposed ? c.output.line : -1, end: c.end && !c.end.isDisposed ? c.end.line : -1, exit: c.exit, text: c.text,
+    }));
+  }
+
+  restore(kept: KeptCommand[]) {
+    const b = this.term.buffer.active;
+    if (b.type !== "normal" || this.marks.all().length > 0) return;
+    const bottom = b.baseY + b.cursorY;
+    const place = (line: number) => (line < 0 || line > bottom ? null : (this.term.registerMarker(line - bottom) ?? null));
+    for (const k of kept) {
+      if (k.at > bottom || b.getLine(k.at)?.translateToString(true) !== k.prompt) return;
+      this.marks.feed({ kind: "prompt" }, () => place(k.at));
+      this.marks.feed({ kind: "line", text: k.text }, () => null);
+      if (k.output < 0) continue;
+      let c = this.marks.feed({ kind: "output" }, () => place(k.output));
+      if (k.end >= 0) c = this.marks.feed({ kind: "end", exit: k.exit }, () => place(k.end)) ?? c;
+      if (c) this.draw(c);
+    }
+  }
+
   clear() {
     for (const d of this.drawn.values()) d.dispose();
     this.drawn.clear();
@@ -55,7 +82,10 @@ export class ShellMarks {
     const b = this.term.buffer.active;
     if (b.type !== "normal") return false;
     const here = this.jumped?.top === b.viewportY ? this.marks.all().find((c) => c.id === this.jumped?.id) : undefined;
-    const from = here?.prompt.line ?? (b.viewportY >= b.baseY ? b.baseY + b.cursorY : b.viewportY);
+    const cursor = b.baseY + b.cursorY;
+    const open = this.marks.at(cursor); // the prompt that waits, of however many lines
+    const bottom = open && !open.output ? open.prompt.line : cursor;
+    const from = here?.prompt.line ?? (b.viewportY >= b.baseY ? bottom : b.viewportY);
     const to = step < 0 ? this.marks.before(from) : this.marks.after(from);
     if (!to) {
       if (step > 0) this.term.scrollToBottom();

@@ -13,6 +13,7 @@ import { parseOsc52 } from "../../model/terminals/osc52";
 import { TerminalClient } from "../../model/terminals/protocol";
 import { cleanTitle } from "../../model/terminals/titles";
 import { isFocusReport, isReport, swallowQueries } from "./answers";
+import type { KeptCommand } from "./commands";
 import { ShellMarks } from "./commands";
 import { guardIme, imeEngine } from "./ime";
 import type { LinkHint } from "./links";
@@ -76,6 +77,7 @@ export class TerminalPane {
   private opened = false;
   private loading = true; // a snapshot is being drawn: nothing in it happens now
   private backTo = 0;
+  private kept: KeptCommand[] = [];
   private focusEvent = false;
   private gone = false;
 
@@ -215,6 +217,7 @@ export class TerminalPane {
     const { term } = this;
     // In its place among the writes. The old picture stays until the new one is whole.
     term.write("", () => {
+      if (!this.loading) this.kept = this.shell.keep();
       this.backTo = this.loading ? this.backTo : this.scroll.distance();
       this.loading = true;
       this.shell.clear();
@@ -227,6 +230,8 @@ export class TerminalPane {
   private drawn() {
     this.term.write("\u001b[?2026l", () => {
       this.loading = false;
+      this.shell.restore(this.kept);
+      this.kept = [];
       this.scroll.goBack(this.backTo);
       this.backTo = 0;
       this.o.events.onDrawn();

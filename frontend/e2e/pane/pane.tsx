@@ -1,0 +1,59 @@
+// One terminal pane without the frame around it, for tests: window.pane tells what
+// it told, and takes other props.
+import "@fontsource-variable/inter/index.css";
+import "@fontsource-variable/jetbrains-mono/index.css";
+import "../../src/styles/tokens.css";
+import "../../src/styles/base.css";
+import "../../src/ui/ui.css";
+import { useState } from "react";
+import { createRoot } from "react-dom/client";
+import { session, startSession } from "../../src/features/frame/session";
+import { applyTheme } from "../../src/features/frame/theme";
+import { RecordingPlayer } from "../../src/features/terminals/RecordingPlayer";
+import type { PaneHandle, PaneInfo, TerminalViewProps } from "../../src/features/terminals/props";
+import { TerminalView } from "../../src/features/terminals/TerminalView";
+import { openBridge } from "../../src/shell/open";
+
+type Told = { infos: PaneInfo[]; actions: string[]; inputs: string[]; handle: PaneHandle | null; set(p: Partial<TerminalViewProps>): void };
+declare global {
+  interface Window {
+    pane: Told;
+  }
+}
+
+const query = new URLSearchParams(location.search);
+applyTheme(query.get("theme") ?? "dark", query.get("contrast") ?? "");
+startSession(await openBridge());
+const told: Told = (window.pane = { infos: [], actions: [], inputs: [], handle: null, set: () => {} });
+
+function onInfo(i: PaneInfo) {
+  told.infos.push(i);
+}
+function onAction(a: string) {
+  if (a !== "focus") told.actions.push(a);
+}
+function onInput(d: string | Uint8Array) {
+  told.inputs.push(typeof d === "string" ? d : `bytes ${d.length}`);
+}
+function onHandle(h: PaneHandle | null) {
+  told.handle = h;
+}
+const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: query.get("session") ?? "" } : { create: { channel_id: query.get("channel") ?? "" } };
+
+function Page() {
+  const [props, setProps] = useState<Partial<TerminalViewProps>>(first);
+  told.set = (p) => setProps((was) => ({ ...was, ...p }));
+  const cast = query.get("recording");
+  return (
+    <main style={{ display: "grid", gridTemplateRows: "32px 1fr", height: "100%" }}>
+      <h1 className="sr-only">One pane</h1>
+      <button type="button" id="elsewhere">Elsewhere</button>
+      <div id="box" style={{ minHeight: 0, minWidth: 0, overflow: "hidden" }}>
+        {cast ? <RecordingPlayer name={cast} at={() => session().endpoint()} onClose={() => told.actions.push("closed")} /> : <TerminalView visible focused onInfo={onInfo} onAction={onAction} onInput={onInput} onHandle={onHandle} {...props} />}
+      </div>
+    </main>
+  );
+}
+
+const root = document.getElementById("root");
+if (root) createRoot(root).render(<Page />);

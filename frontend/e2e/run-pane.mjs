@@ -1,0 +1,5 @@
+// node e2e/run-pane.mjs [filter]: only the tests of one terminal pane; they need no built page.
+import { run } from "./harness.mjs";
+import "./terminal-keys.mjs";
+
+process.exit((await run(process.argv[2])) ? 1 : 0);
