@@ -1,0 +1,32 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"loop/backend/config"
+	"loop/backend/core"
+)
+
+// TestATrustRequestForEachText: a text is asked for once while it waits, by
+// however many runs and channels, and again when it waits again.
+func TestATrustRequestForEachText(t *testing.T) {
+	asked := 0
+	tr := &trustRequests{publish: func(e ...core.Event) { asked += len(e) }, now: time.Now}
+	x := config.Pending{Path: "/p/.loop/config.json", SHA256: "x", Fields: []string{"mounts"}}
+	y, other := x, x
+	y.SHA256, other.Path = "y", "/q/.loop/config.json"
+	for i, step := range []struct {
+		pending []config.Pending
+		want    int
+	}{
+		{[]config.Pending{x}, 1}, {[]config.Pending{x}, 1}, {[]config.Pending{y}, 2}, {[]config.Pending{y}, 2}, {[]config.Pending{x}, 3},
+		{nil, 3},                 // approved, or put right
+		{[]config.Pending{x}, 4}, // revoked, or written again
+		{[]config.Pending{other, x}, 5}, {nil, 5}, {[]config.Pending{other}, 6},
+	} {
+		if tr.meet("c", step.pending); asked != step.want {
+			t.Errorf("step %d: asked %d times, want %d", i, asked, step.want)
+		}
+	}
+}
