@@ -1,5 +1,6 @@
-// Package cli is the command line of Loop: loop run, serve, doctor, image,
-// channels, ps, version, and the start of the window in the desktop binary.
+// Package cli is the command line of Loop: loop run, serve, terminal, doctor,
+// image, channels, ps, version, and the start of the window in the desktop
+// binary.
 //
 // Commands speak to Loop through Core, which has two forms: a running instance
 // over the loopback API, found through instance.json and checked to be alive,

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
@@ -210,6 +211,8 @@ type rig struct {
 	interrupts chan os.Signal
 	ctx        context.Context
 	out, err   bytes.Buffer
+	screen     *fakeScreen                            // what the command runs in; nil is no terminal
+	terminal   func(context.Context, *websocket.Conn) // Loop's end of a terminal socket
 }
 
 func newRig(t *testing.T) *rig {
@@ -233,7 +236,7 @@ func (r *rig) app(in string) *app {
 	r.deps.Env = env
 	return &app{
 		deps: r.deps, in: bytes.NewBufferString(in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
-		interrupts: r.interrupts, restoreInterrupt: func() {},
+		interrupts: r.interrupts, restoreInterrupt: func() {}, screen: r.openScreen,
 		times: times{startup: 300 * time.Millisecond, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
 	}
 }

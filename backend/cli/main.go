@@ -59,6 +59,8 @@ type app struct {
 	// restoreInterrupt gives Ctrl-C back to the system: the next one ends the process.
 	restoreInterrupt func()
 	times            times
+	// screen is the terminal this runs in; a Failure when it is none.
+	screen func() (screen, error)
 }
 
 // times are waits that tests shorten.
@@ -87,6 +89,7 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 		deps.Env = os.LookupEnv
 	}
 	a := &app{deps: deps, in: stdio.In, times: defaultTimes()}
+	a.screen = func() (screen, error) { return openScreen(stdio.In, stdio.Out) }
 	a.out = newPrinter(stdio.Out, deps.Env)
 	a.err = newPrinter(stdio.Err, deps.Env)
 	sameTerminal(a.out, a.err)
@@ -136,7 +139,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
-		a.channelsCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
+		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
 	return root
 }
 

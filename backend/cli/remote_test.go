@@ -64,6 +64,16 @@ func (r *rig) serve() *httptest.Server {
 		}
 		_ = conn.Close(websocket.StatusTryAgainLater, "fell behind")
 	})
+	mux.HandleFunc("GET /api/ws/terminal", func(w http.ResponseWriter, q *http.Request) {
+		if r.terminal == nil || !strings.Contains(q.Header.Get("Sec-WebSocket-Protocol"), "loop.token."+token) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if conn, err := websocket.Accept(w, q, &websocket.AcceptOptions{Subprotocols: []string{"loop"}}); err == nil {
+			defer conn.CloseNow()
+			r.terminal(q.Context(), conn)
+		}
+	})
 	srv := httptest.NewServer(mux)
 	r.t.Cleanup(srv.Close)
 	r.instance(srv.URL+"/", token)

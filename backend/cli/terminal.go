@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"loop/backend/core"
+)
+
+// terminalFlags are what a session is opened with.
+type terminalFlags struct {
+	channelFlags
+	host, plain           bool
+	fresh, resume, fork   bool
+	title, attach         string
+	detachKey, escapeChar string
+}
+
+func (a *app) terminalCommand() *cobra.Command {
+	var f terminalFlags
+	cmd := &cobra.Command{
+		Use: "terminal [flags] [-- COMMAND…]", Short: "Open a terminal of a channel here, or one that is open already",
+		Long: `Shows a terminal session of the running Loop in this terminal. Without a command
+the agent is opened in the channel's container; with --host it is a shell of your
+own on this computer. The session goes on when you leave it, with Ctrl-] or with
+~. at the beginning of a line, and when this terminal is closed.`,
+		Example: `  loop terminal                       the agent of the folder's channel
+  loop terminal --plain               a shell beside it
+  loop terminal -- htop               a program
+  loop terminal list                  what is open
+  loop terminal --attach 1f30…        go on with that`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n > 0 || n < 0 && len(args) > 0 {
+				return usagef("there is no “loop terminal %s”; a command to run comes after --", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.openTerminal(cmd.Context(), &f, args) },
+	}
+	cmd.Flags().StringVar(&f.channel, "channel", "", "id or name of a channel (default: the one of the folder)")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "folder of a channel (default: the current one)")
+	cmd.Flags().BoolVar(&f.host, "host", false, "on this computer, not in the container")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "a shell without the agent")
+	cmd.Flags().BoolVar(&f.fresh, "fresh", false, "the agent begins a new conversation")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "the agent goes on with the channel's conversation")
+	cmd.Flags().BoolVar(&f.fork, "fork", false, "the agent goes on with a copy of it")
+	cmd.Flags().StringVar(&f.title, "title", "", "title of the session (default: the program's)")
+	cmd.Flags().StringVar(&f.attach, "attach", "", "id of a session that is open, or the beginning of it")
+	cmd.Flags().StringVar(&f.detachKey, "detach-key", defaultDetachKey, "key that leaves the session, or none")
+	cmd.Flags().StringVar(&f.escapeChar, "escape", defaultEscapeChar, "character that leaves it with a full stop after it, at the beginning of a line, or none")
+	cmd.MarkFlagsMutuallyExclusive("channel", "dir")
+	for _, modes := range [][]string{{"fresh", "resume"}, {"fresh", "fork"}, {"resume", "fork"}, {"host", "fresh"}, {"host", "resume"}, {"host", "fork"}, {"plain", "fresh"}, {"plain", "resume"}, {"plain", "fork"}} {
+		cmd.MarkFlagsMutuallyExclusive(modes...)
+	}
+	for _, other := range []string{"channel", "dir", "host", "plain", "fresh", "resume", "fork", "title"} {
+		cmd.MarkFlagsMutuallyExclusive("attach", other)
+	}
+	cmd.AddCommand(a.terminalListCommand(), a.terminalCloseCommand(), a.terminalRecordCommand())
+	return cmd
+}
+
+func (f *terminalFlags) mode() core.OpenMode {
+	switch {
+	case f.fresh:
+		return core.OpenFresh
+	case f.resume:
+		return core.OpenResume
+	case f.fork:
+		return core.OpenFork
+	}
+	return core.OpenLegacy
+}
+
+// openTerminal shows a session in this terminal and says at its end how it was
+// left. The code is the program's.
+func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string) error {
+	keys, err := newLeaveKeys(f.detachKey, f.escapeChar)
+	if err != nil {
+		return err
+	}
+	if f.attach != "" && len(argv) > 0 {
+		return usagef("--attach and a command do not go together")
+	}
+	if len(argv) > core.MaxTerminalArgs {
+		return usagef("the command has %d arguments, and %d are the most", len(argv), core.MaxTerminalArgs)
+	}
+	ctx, stop := a.untilInterrupt(ctx)
+	defer stop()
+	r, ok := a.running(ctx).(*remote)
+	if !ok {
+		return core.Fail(core.CodeNotFound, nil, "No Loop is running that could keep the terminal.", "Start the window or “loop serve” first.")
+	}
+	defer r.Close()
+	open, err := f.message(ctx, r, argv)
+	if err != nil {
+		return err
+	}
+	s, err := a.screen()
+	if err != nil {
+		return err
+	}
+	a.err.line("Opening. Leave with %s.", keys.say())
+	end, err := r.show(ctx, s, keys, open)
+	if err != nil {
+		if end.id != "" {
+			a.err.line("If the session is still there: loop terminal --attach %s", end.id)
+		}
+		return err
+	}
+	switch {
+	case end.detached:
+		a.err.line("The session goes on. Come back with: loop terminal --attach %s", end.id)
+		return nil
+	case end.stopped:
+		a.err.line("The session was closed.")
+		return nil
+	case end.message != "":
+		a.err.line("%s", oneLine(end.message, 300))
+	}
+	if end.code < 0 || end.code > 255 {
+		end.code = exitFailed
+	}
+	if end.code != 0 {
+		return exitError(end.code)
+	}
+	return nil
+}
+
+// message opens the session that the flags ask for.
+func (f *terminalFlags) message(ctx context.Context, c Core, argv []string) (map[string]any, error) {
+	if f.attach != "" {
+		id, err := findTerminal(ctx, c, f.attach)
+		return map[string]any{"type": "attach", "session_id": id}, err
+	}
+	m := map[string]any{"type": "create", "plain": f.plain, "title": f.title, "open_mode": f.mode()}
+	if len(argv) > 0 {
+		m["cmd"] = argv
+	}
+	id, err := f.find(ctx, c)
+	if f.host {
+		m["target"] = core.TargetHost
+		if fail := core.AsFailure(err); err != nil && f.channel == "" && f.dir == "" && fail.Code == core.CodeNotFound {
+			return m, nil // a shell of one's own needs no channel
+		}
+	}
+	m["channel_id"] = id
+	return m, err
+}
+
+// findTerminal finds a session by its id or the beginning of it.
+func findTerminal(ctx context.Context, c Core, want string) (core.TerminalID, error) {
+	list, err := call[[]core.TerminalInfo](ctx, c, "Terminals.List", "")
+	if err != nil {
+		return "", err
+	}
+	var found []core.TerminalID
+	for _, t := range list {
+		if strings.HasPrefix(string(t.ID), want) {
+			found = append(found, t.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no terminal session %q.", want), "Run “loop terminal list” to see them.")
+	}
+	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d terminal sessions begin with %q.", len(found), want), "Use more of the id.")
+}
+
+// terminalRows are the columns of “loop terminal list”.
+func terminalRows(raw json.RawMessage) ([][]string, error) {
+	var list []core.TerminalInfo
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	rows := [][]string{{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"}}
+	for _, t := range list {
+		state := string(t.State)
+		if t.Exit != nil {
+			state += fmt.Sprintf(" (%d)", t.Exit.Code)
+		}
+		if t.Recording != "" {
+			state += ", recorded"
+		}
+		rows = append(rows, []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), fmt.Sprintf("%dx%d", t.Cols, t.Rows), fmt.Sprint(t.Viewers), string(t.ChannelID), t.Dir})
+	}
+	return rows, nil
+}
+
+func (a *app) terminalListCommand() *cobra.Command {
+	var f channelFlags
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the terminal sessions", Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := a.untilInterrupt(cmd.Context())
+			defer stop()
+			c, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			var id core.ChannelID
+			if f.channel != "" || f.dir != "" {
+				if id, err = f.find(ctx, c); err != nil {
+					return err
+				}
+			}
+			return a.listFrom(ctx, c, "Terminals.List", f.asJSON, terminalRows, id)
+		},
+	}
+	f.on(cmd)
+	cmd.Flags().Lookup("channel").Usage = "only those of a channel: its id or name"
+	cmd.Flags().Lookup("dir").Usage = "only those of the channel of a folder"
+	return cmd
+}
+
+// onTerminal is a command that does one thing with a session.
+func (a *app) onTerminal(ctx context.Context, want string, do func(ctx context.Context, c Core, id core.TerminalID) error) error {
+	ctx, stop := a.untilInterrupt(ctx)
+	defer stop()
+	c, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	id, err := findTerminal(ctx, c, want)
+	if err != nil {
+		return err
+	}
+	return do(ctx, c, id)
+}
+
+func (a *app) terminalCloseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "close SESSION", Short: "End a session with everything that runs in it", Args: exactly("the session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onTerminal(cmd.Context(), args[0], func(ctx context.Context, c Core, id core.TerminalID) error {
+				if _, err := c.Call(ctx, "Terminals.Close", id); err != nil {
+					return err
+				}
+				a.out.line("Closed.")
+				return nil
+			})
+		},
+	}
+}
+
+func (a *app) terminalRecordCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "record SESSION on|off", Short: "Begin or end the recording of a session", Args: exactly("the session", "on or off"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[1] != "on" && args[1] != "off" {
+				return usagef("%q is neither on nor off", args[1])
+			}
+			return a.onTerminal(cmd.Context(), args[0], func(ctx context.Context, c Core, id core.TerminalID) error {
+				info, err := call[core.TerminalInfo](ctx, c, "Terminals.Record", id, args[1] == "on")
+				if err != nil {
+					return err
+				}
+				if info.Recording == "" {
+					a.out.line("Nothing is recorded now.")
+				} else {
+					a.out.line("Recorded as %s.", clean(oneLine(info.Recording, 200)))
+				}
+				return nil
+			})
+		},
+	}
+}
