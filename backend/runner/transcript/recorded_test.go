@@ -134,6 +134,8 @@ func TestChoppedAtEveryByte(t *testing.T) {
 				var p Parser
 				var items []Item
 				off := int64(0)
+				// Parsing is the slow part, and the same for every cut of a line.
+				sampled := cut%37 == 0 || cut < 100
 				broken := NewReader(io.MultiReader(bytes.NewReader(data[:cut]), iotest.ErrReader(io.ErrUnexpectedEOF)), 0)
 				for {
 					l, err := broken.Next()
@@ -143,11 +145,16 @@ func TestChoppedAtEveryByte(t *testing.T) {
 						}
 						break
 					}
-					items = append(items, p.Parse(l)...)
+					if sampled {
+						items = append(items, p.Parse(l)...)
+					}
 					off = l.End
 				}
-				if off > int64(cut) || (off > 0 && data[off-1] != '\n') {
-					t.Fatalf("cut at %d: offset %d is not the end of a line", cut, off)
+				if end := bytes.LastIndexByte(data[:cut], '\n') + 1; off != int64(end) {
+					t.Fatalf("cut at %d: offset %d, and the last whole line ends at %d", cut, off, end)
+				}
+				if !sampled {
+					continue
 				}
 				rest := NewReader(bytes.NewReader(data[off:]), off)
 				for {
@@ -161,10 +168,8 @@ func TestChoppedAtEveryByte(t *testing.T) {
 				if off != int64(len(data)) {
 					t.Fatalf("cut at %d: ended at %d of %d", cut, off, len(data))
 				}
-				if cut%37 == 0 || cut < 100 { // comparing text is the slow part
-					if got := told(items, &p); got != want {
-						t.Fatalf("cut at %d changes the outcome", cut)
-					}
+				if got := told(items, &p); got != want {
+					t.Fatalf("cut at %d changes the outcome", cut)
 				}
 			}
 		})
