@@ -93,7 +93,7 @@ func (d *Docker) DialExec(ctx context.Context, id core.ContainerID, user string,
 	if err != nil {
 		return nil, d.fail("prepare an exec", err)
 	}
-	conn, err := attach(ctx, cli, ex.ID)
+	conn, err := attach(ctx, cli, ex.ID, container.ExecAttachOptions{})
 	if err != nil {
 		return nil, d.fail("start an exec", err)
 	}
@@ -114,14 +114,14 @@ func (d *Docker) DialExec(ctx context.Context, id core.ContainerID, user string,
 
 // attach starts the exec. The client's upgrade does not heed ctx once the
 // request is written, so it runs aside and is closed when it comes too late.
-func attach(ctx context.Context, cli *client.Client, execID string) (types.HijackedResponse, error) {
+func attach(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) (types.HijackedResponse, error) {
 	type result struct {
 		conn types.HijackedResponse
 		err  error
 	}
 	ch := make(chan result, 1)
 	go func() {
-		conn, err := cli.ContainerExecAttach(ctx, execID, container.ExecAttachOptions{})
+		conn, err := cli.ContainerExecAttach(ctx, execID, o)
 		ch <- result{conn, err}
 	}()
 	select {

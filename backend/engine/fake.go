@@ -17,7 +17,7 @@ import (
 // Fake is an engine in memory for tests of everything above this package. It
 // keeps containers, images and volumes, moves them through the states the real
 // one does, reports events and passes the same suite. Processes are played by
-// the two hooks. Set the exported fields before the first call; methods may be
+// the hooks. Set the exported fields before the first call; methods may be
 // called from any goroutine. Close ends and awaits what runs in it.
 type Fake struct {
 	// Main plays PID 1: it runs from Start until it returns the exit code. ctx
@@ -26,6 +26,9 @@ type Fake struct {
 	// Exec plays an exec'd process: stdio is its stdin and stdout; returning ends
 	// it. ctx ends with the container. nil ends at once with code 0.
 	Exec func(ctx context.Context, call FakeExec, stdio io.ReadWriter, stderr io.Writer) int
+	// TTY plays a program on a terminal; returning ends it. ctx ends when it is to
+	// end: with its container, or when it is closed. nil ends at once with code 0.
+	TTY func(ctx context.Context, term FakeTTY) core.TerminalExit
 	// SourceExists says whether a bind source is there; nil means every one is.
 	SourceExists func(path string) bool
 	Now          func() time.Time // nil is time.Now

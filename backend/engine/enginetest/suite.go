@@ -28,6 +28,7 @@ type Engine interface {
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)
 	Logs(ctx context.Context, id core.ContainerID, n int) (string, error)
 	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
+	ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error)
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	ImageInspect(ctx context.Context, ref string) (string, map[string]string, error)
 	ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error)

@@ -1,0 +1,217 @@
+//go:build docker
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/terminal/programtest"
+)
+
+// foreignBox starts a container that has no loop init in it.
+func foreignBox(t testing.TB, d *Docker, more func(*core.Spec)) core.ContainerID {
+	t.Helper()
+	spec := core.Spec{
+		Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"tail", "-f", "/dev/null"},
+		Labels: map[string]string{"loop-test": "engine"}, Network: "none",
+		Limits: core.Limits{MemoryBytes: 256 << 20, CPUs: 2, Pids: 128},
+	}
+	if more != nil {
+		more(&spec)
+	}
+	id, _, err := d.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := d.Remove(ctx, id, true); err != nil && !errors.Is(err, core.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+	if err := d.Start(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// inBox runs a script and returns what it prints.
+func inBox(t testing.TB, d *Docker, id core.ContainerID, script string) string {
+	t.Helper()
+	s, err := d.DialExec(t.Context(), id, "0:0", []string{"/bin/sh", "-c", script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	out, err := io.ReadAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestExecTTYConformance(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	for _, user := range []string{"0:0", "1000:1000"} {
+		t.Run(user, func(t *testing.T) {
+			programtest.Run(t, programtest.Backend{
+				Start: func(t testing.TB, argv []string, cols, rows uint16) programtest.Program {
+					p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: argv, User: user, Cols: cols, Rows: rows})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return lasting{p}
+				},
+				Running: func(t testing.TB, text string) []string {
+					out := inBox(t, d, id, `for f in /proc/[0-9]*; do [ $f = /proc/$$ ] || tr '\0' ' ' <$f/cmdline 2>/dev/null; echo; done`)
+					var left []string
+					for line := range strings.Lines(out) {
+						if strings.Contains(line, text) {
+							left = append(left, strings.TrimSpace(line))
+						}
+					}
+					return left
+				},
+			})
+		})
+	}
+}
+
+// lasting outlives its test's context, which ends before clean-up.
+type lasting struct{ core.TTY }
+
+func (p lasting) Resize(cols, rows uint16) error {
+	return p.TTY.Resize(context.Background(), cols, rows)
+}
+
+func (p lasting) Wait() core.TerminalExit {
+	exit, err := p.TTY.Wait(context.Background())
+	if err != nil {
+		return core.TerminalExit{Code: -1, Reason: err.Error()}
+	}
+	return exit
+}
+
+func TestExecTTYThatCannotStart(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	for name, c := range map[string]struct {
+		spec core.ExecSpec
+		want core.Code
+	}{
+		"no such program":   {core.ExecSpec{Argv: []string{"nosh"}}, core.CodeNotFound},
+		"no such path":      {core.ExecSpec{Argv: []string{"/bin/nosh"}}, core.CodeNotFound},
+		"not executable":    {core.ExecSpec{Argv: []string{"/etc/passwd"}}, core.CodeInvalid},
+		"no such directory": {core.ExecSpec{Dir: "/nope"}, core.CodeDir},
+		"no such user":      {core.ExecSpec{User: "nobody-of-this-name"}, core.CodeInternal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := d.ExecTTY(t.Context(), id, c.spec)
+			if err == nil {
+				t.Fatal("it started", p.Close())
+			}
+			if f := core.AsFailure(err); f.Code != c.want {
+				t.Fatalf("%s %s: %s", f.Code, f.Cause, f.Detail)
+			}
+		})
+	}
+	if _, err := d.ExecTTY(t.Context(), core.ContainerID(strings.Repeat("0", 64)), core.ExecSpec{}); !errors.Is(err, core.ErrNotFound) {
+		t.Fatal(err)
+	}
+}
+
+// A program that has ended before anybody could attach gives its output and its
+// end, once, however quick it was.
+func TestExecTTYThatEndsDuringAttach(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	for range 20 {
+		p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: []string{"sh", "-c", "echo x; exit 4"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := io.ReadAll(p)
+		if err != nil || string(out) != "x\r\n" {
+			t.Fatalf("%q %v", out, err)
+		}
+		exit, err := p.Wait(t.Context())
+		if err != nil || exit.Code != 4 || exit.Reason != "" {
+			t.Fatalf("%+v %v", exit, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestExecTTYEndsWithItsContainer(t *testing.T) {
+	d := realEngine(t)
+	for name, end := range map[string]func(core.ContainerID) error{
+		"killed":  func(id core.ContainerID) error { return d.Kill(t.Context(), id) },
+		"removed": func(id core.ContainerID) error { return d.Remove(t.Context(), id, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := foreignBox(t, d, nil)
+			p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: []string{"sh", "-c", "echo ready; exec sleep 1000"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			buf := make([]byte, 7)
+			if _, err := io.ReadFull(p, buf); err != nil {
+				t.Fatal(err)
+			}
+			if err := end(id); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := p.Read(buf); n != 0 || err != io.EOF {
+				t.Fatal(n, err)
+			}
+			exit, err := p.Wait(t.Context())
+			if err != nil || exit.Code == 0 || exit.Reason == "" {
+				t.Fatalf("%+v %v", exit, err)
+			}
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestExecTTYWithoutAShellSaysSo(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, func(s *core.Spec) {
+		s.Mounts = []core.Mount{{Kind: core.MountExtra, Source: "/dev/null", Target: "/usr/bin/dash", ReadOnly: true}}
+	})
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: []string{"sleep", "1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := core.AsFailure(p.Close()); f.Code != core.CodeConflict || !strings.Contains(f.Cause, "/bin/sh") {
+		t.Fatalf("%+v", f)
+	}
+}
+
+func TestExecTTYEnvironment(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{ID: "abc", Dir: "/tmp", Argv: []string{"sh", "-c", `echo "$TERM $LOOP_TERMINAL $X $PWD"; stty -a | head -1`},
+		Env: []core.EnvVar{{Name: "X", Value: "y"}}, Cols: 77, Rows: 33})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(p)
+	if err != nil || !strings.HasPrefix(string(out), "xterm-256color abc y /tmp\r\n") {
+		t.Fatalf("%q %v", out, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

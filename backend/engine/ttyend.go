@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+)
+
+// sweep finds the processes of a terminal and signals them.
+//
+//go:embed sweep.sh
+var sweep string
+
+const (
+	// softGrace is the time a program has to end by itself, as on the host;
+	// hardGrace what the kernel has after SIGKILL.
+	softGrace = 3 * time.Second
+	hardGrace = 5 * time.Second
+	// maxSwept bounds what is read of a sweep's answer: 256 KiB are some ten
+	// thousand processes.
+	maxSwept = 256 << 10
+)
+
+// endTree ends everything in the container that carries the terminal's mark or
+// belongs to a session that such a process is in. The engine can neither end an
+// exec nor say what came out of it, so a shell in the container does: as the
+// program's own user, who alone may look into its environment, and for what is
+// left as root.
+func (d *Docker) endTree(ctx context.Context, box core.ContainerID, user string, id core.TerminalID) error {
+	s := sweeper{d: d, box: box, user: user, id: id}
+	left, err := s.sweep(ctx, "HUP TERM CONT")
+	for limit := time.Now().Add(softGrace); err == nil && len(left) > 0 && time.Now().Before(limit); {
+		left, err = s.after(ctx, "")
+	}
+	for limit := time.Now().Add(hardGrace); err == nil && len(left) > 0 && time.Now().Before(limit); {
+		left, err = s.after(ctx, "KILL")
+		if err == nil && len(left) > 0 && s.user != "0:0" {
+			// Once with the other right; sessions are known to it by number.
+			s.user = "0:0"
+			left, err = s.after(ctx, "KILL")
+			s.user = user
+		}
+	}
+	switch {
+	case errors.Is(err, core.ErrNotRunning), errors.Is(err, core.ErrNotFound):
+		return nil // a container that ended took everything along
+	case err != nil:
+		return err
+	case len(left) > 0:
+		names := strings.Join(left, ", ")
+		return core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: left are %s", names),
+			"Some programs of the terminal could not be ended: "+names+".", "End them in the container, or stop the container.")
+	}
+	return nil
+}
+
+type sweeper struct {
+	d    *Docker
+	box  core.ContainerID
+	user string
+	id   core.TerminalID
+	sids []string
+}
+
+// after waits a moment before it sweeps again.
+func (s *sweeper) after(ctx context.Context, signals string) ([]string, error) {
+	pause := time.NewTimer(100 * time.Millisecond)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
+	}
+	return s.sweep(ctx, signals)
+}
+
+// sweep sends signals to what is there and returns it as “name (pid)”.
+func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
+	argv := append([]string{"/bin/sh", "-c", sweep, "loop-sweep", string(s.id), signals}, s.sids...)
+	conn, err := s.d.DialExec(ctx, s.box, s.user, argv)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	out, err := io.ReadAll(io.LimitReader(conn, maxSwept))
+	stop()
+	_ = conn.Close()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
+	}
+	if err == nil && !strings.HasSuffix(string(out), "swept\n") {
+		err = fmt.Errorf("the answer breaks off: %q", out[max(0, len(out)-200):])
+		if facts, ferr := s.d.Inspect(ctx, s.box); errors.Is(ferr, core.ErrNotFound) || ferr == nil && !facts.Running {
+			return nil, core.ErrNotRunning
+		}
+	}
+	if err != nil {
+		return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
+			"Loop cannot end what the terminal started: the container has no /bin/sh that works.",
+			"End the programs in the container, or stop the container.")
+	}
+	return s.parse(string(out)), nil
+}
+
+// parse reads lines of “pid session name”. They come from a container: a number
+// is digits, and the name is shown as text that can be printed.
+func (s *sweeper) parse(out string) []string {
+	var left []string
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(f) < 3 || !number(f[0]) || !number(f[1]) {
+			continue
+		}
+		left = append(left, fmt.Sprintf("%s (%s)", core.CleanTitle(f[2]), f[0]))
+		// Session 0 is everybody's whose leader is outside of the container, 1 that of its first process.
+		if f[1] != "0" && f[1] != "1" && !slices.Contains(s.sids, f[1]) && len(s.sids) < 64 {
+			s.sids = append(s.sids, f[1])
+		}
+	}
+	return left
+}
+
+func number(s string) bool {
+	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
+}
