@@ -28,6 +28,7 @@ import (
 	"loop/backend/engine"
 	"loop/backend/guestlink"
 	"loop/backend/imagebuild"
+	"loop/backend/recordings"
 	"loop/backend/registry"
 	"loop/backend/runner"
 	"loop/backend/store"
@@ -77,6 +78,7 @@ type Daemon struct {
 	runner     *runner.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
+	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	guestTCP   *guestTCP
 	keys       keys
@@ -167,8 +169,8 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals,
-		Addr:      orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
+		Terminals: d.terminals, Recordings: d.recordings,
+		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
 		return nil, err
@@ -188,7 +190,9 @@ func (d *Daemon) assembleRuns() {
 		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
 	}, runner.Options{Now: time.Now})
+	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.terminals = terminal.New(terminal.Options{
+		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
 		Programs: terminalPrograms{d, pool}, Containers: shells{d}, Keeper: terminalFiles{filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))

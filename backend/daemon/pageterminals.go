@@ -10,7 +10,7 @@ import (
 // pageTerminals is what the page may ask of terminals beside the socket.
 func (d *Daemon) pageTerminals() *bind.Terminals {
 	return &bind.Terminals{
-		Ctx: d.ctx, Service: d.terminals, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
+		Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
 		At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
 	}
 }

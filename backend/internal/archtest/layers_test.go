@@ -35,6 +35,7 @@ var layers = []layer{
 	{"backend/chrome", below, "an adapter to CDP"},
 	{"backend/dialog", below, "an adapter to native dialogs"},
 	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
+	{"backend/recordings", below, "an adapter to the files of recorded terminals"},
 	{"backend/sessions", below, "an adapter to the transcripts the agent CLI keeps in a channel's state"},
 	{"backend/sandbox", nouns, "resolving a spec is a pure function of layers and host facts"},
 

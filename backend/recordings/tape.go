@@ -1,0 +1,161 @@
+package recordings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// maxBytes bounds one recording. A page reads no more either, and players keep
+// a recording in memory.
+const maxBytes = 256 << 20
+
+// ErrFull says that a recording has become too long and was ended.
+var ErrFull = errors.New("the recording is full")
+
+// header is the first line of a file. What players do not know they pass over.
+type header struct {
+	Version   int               `json:"version"`
+	Width     uint16            `json:"width"`
+	Height    uint16            `json:"height"`
+	Timestamp int64             `json:"timestamp"`
+	Title     string            `json:"title,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	Session   core.TerminalID   `json:"loop_session_id,omitempty"`
+	Channel   core.ChannelID    `json:"loop_channel_id,omitempty"`
+}
+
+// Tape is a recording under way. Its methods are called from one goroutine at a
+// time; each writes what it was given, so that a crash loses nothing of it.
+type Tape struct {
+	name  string
+	file  *os.File
+	ended func()
+	now   func() time.Time
+	begun time.Time
+	size  int64
+	tail  []byte // the beginning of a character that is cut
+	line  []byte
+}
+
+// Name is what the recording is asked for by.
+func (t *Tape) Name() string { return t.name }
+
+// Output writes what a program printed. Files of this kind are UTF-8, so bytes
+// that are none become U+FFFD.
+func (t *Tape) Output(p []byte) error {
+	text := append(t.tail, p...)
+	cut := incomplete(text)
+	t.tail = append([]byte(nil), text[len(text)-cut:]...)
+	return t.event("o", text[:len(text)-cut])
+}
+
+// Resize writes a new size of the terminal.
+func (t *Tape) Resize(cols, rows uint16) error {
+	return t.event("r", fmt.Appendf(nil, "%dx%d", cols, rows))
+}
+
+// Mark writes a place that players can go to.
+func (t *Tape) Mark(text string) error { return t.event("m", []byte(text)) }
+
+// Close ends the recording.
+func (t *Tape) Close() error {
+	err := t.event("o", t.tail)
+	t.tail = nil
+	if errors.Is(err, ErrFull) {
+		err = nil
+	}
+	t.ended()
+	return errors.Join(err, t.file.Close())
+}
+
+func (t *Tape) event(kind string, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	at := max(t.now().Sub(t.begun), 0).Seconds() // a clock that is set back must not end it
+	t.line = append(t.line[:0], '[')
+	t.line = strconv.AppendFloat(t.line, at, 'f', 6, 64)
+	t.line = append(t.line, `, "`+kind+`", "`...)
+	t.line = appendEscaped(t.line, data)
+	t.line = append(t.line, "\"]\n"...)
+	if t.size+int64(len(t.line)) > maxBytes {
+		return ErrFull
+	}
+	n, err := t.file.Write(t.line)
+	t.size += int64(n)
+	if err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	return nil
+}
+
+// appendEscaped writes text as it stands in a JSON string. It is the hot path:
+// a session that floods is recorded at its full rate.
+func appendEscaped(out, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	for i := 0; i < len(text); {
+		b := text[i]
+		switch {
+		case b == '"' || b == '\\':
+			out = append(out, '\\', b)
+		case b == '\n':
+			out = append(out, '\\', 'n')
+		case b == '\r':
+			out = append(out, '\\', 'r')
+		case b < 0x20 || b == 0x7f:
+			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
+		case b < utf8.RuneSelf:
+			out = append(out, b)
+		default:
+			r, n := utf8.DecodeRune(text[i:])
+			switch {
+			case r == utf8.RuneError && n <= 1:
+				out = append(out, `\ufffd`...)
+			case r < 0xa0 || r == '\u2028' || r == '\u2029': // controls, and what ends lines for some readers
+				out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			default:
+				out = append(out, text[i:i+n]...)
+			}
+			i += n
+			continue
+		}
+		i++
+	}
+	return out
+}
+
+// incomplete is how many bytes at the end are the beginning of a character.
+func incomplete(p []byte) int {
+	for n := 1; n <= 3 && n <= len(p); n++ {
+		if b := p[len(p)-n]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+func (t *Tape) begin(i core.TerminalInfo) error {
+	b, err := json.Marshal(header{
+		Version: 2, Width: i.Cols, Height: i.Rows, Timestamp: t.begun.Unix(), Title: core.CleanTitle(i.Title),
+		Env: map[string]string{"TERM": "xterm-256color"}, Session: i.ID, Channel: i.ChannelID,
+	})
+	if err != nil {
+		return fmt.Errorf("encode header of recording: %w", err)
+	}
+	n, err := t.file.Write(append(b, '\n'))
+	t.size = int64(n)
+	if err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	return nil
+}
