@@ -194,14 +194,18 @@ func (t trees) Create(_ context.Context, main core.Channel, dir, branch, base st
 	return !t.w.kept, os.MkdirAll(filepath.Join(main.Dir, filepath.FromSlash(dir)), 0o755)
 }
 
-func (t trees) Remove(_ context.Context, main core.Channel, dir string, force bool) error {
-	if err := t.w.call("Remove", dir); err != nil && !force {
+func (t trees) Remove(_ context.Context, main core.Channel, dirs []string, force bool) error {
+	if err := t.w.call("Remove", strings.Join(dirs, " ")); err != nil && !force {
 		return err
 	}
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
-	t.w.removed = append(t.w.removed, dir)
-	return os.RemoveAll(filepath.Join(main.Dir, filepath.FromSlash(dir)))
+	var errs []error
+	for _, dir := range dirs {
+		t.w.removed = append(t.w.removed, dir)
+		errs = append(errs, os.RemoveAll(filepath.Join(main.Dir, filepath.FromSlash(dir))))
+	}
+	return errors.Join(errs...)
 }
 
 // project adds the channel of w.dir with a conversation of each kind.

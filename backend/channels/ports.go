@@ -22,7 +22,8 @@ type Worktrees interface {
 	// branch is made from base (empty: what main has checked out). One that is
 	// there already for the branch is kept; then made is false.
 	Create(ctx context.Context, main core.Channel, dir, branch, base string) (made bool, err error)
-	// Remove takes a work tree away. Without force, one with changes that are not
-	// committed is core.ErrConflict. One that is gone already is no error.
-	Remove(ctx context.Context, main core.Channel, dir string, force bool) error
+	// Remove takes work trees away. Without force, one with changes that are not
+	// committed is core.ErrConflict, and all of them stay. One that is gone already
+	// is no error.
+	Remove(ctx context.Context, main core.Channel, dirs []string, force bool) error
 }

@@ -90,6 +90,7 @@ func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles
 		return err
 	}
 	root, ok := f.root(id)
+	var dirs []string
 	for _, ch := range list {
 		if ch.Kind != core.KindWorktree {
 			continue
@@ -98,7 +99,10 @@ func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles
 		if err != nil || !ok || root.Dir != ch.ParentDir || s.opts.Worktrees == nil {
 			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir), "Remove the channel and keep its files.")
 		}
-		if err := s.opts.Worktrees.Remove(ctx, root, rel, force); err != nil {
+		dirs = append(dirs, rel)
+	}
+	if len(dirs) > 0 {
+		if err := s.opts.Worktrees.Remove(ctx, root, dirs, force); err != nil {
 			return err
 		}
 	}

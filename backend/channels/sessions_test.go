@@ -228,8 +228,22 @@ func TestRemoveWorktree(t *testing.T) {
 	w.list = append(w.list, core.Channel{ID: "odd", ParentID: p.ID, Kind: core.KindWorktree, Dir: "/etc", ParentDir: w.dir})
 	w.mu.Unlock()
 	w.refused(w.s.RemoveTree(t.Context(), "odd", true), core.CodeInvalid, "did not make")
+	w.worktree(p.ID, "y")
+	w.refused(w.s.RemoveTree(t.Context(), p.ID, true), core.CodeInvalid, "did not make")
 	if err := w.s.Remove(t.Context(), "odd"); err != nil || len(w.removed) != 1 {
 		t.Error(w.removed, err)
+	}
+	// Many are asked for at once, because all stay when one has changes.
+	w.worktree(p.ID, "z")
+	var asked []string
+	w.onCall["Remove"] = func(dirs string) { asked = append(asked, dirs) }
+	w.refused(w.s.RemoveTree(t.Context(), p.ID, true), core.CodeConflict, "has changes")
+	if len(asked) != 1 || len(w.removed) != 1 || len(w.list) != 3 {
+		t.Errorf("asked for %q, removed %q, left %v", asked, w.removed, w.list)
+	}
+	delete(w.fail, "Remove")
+	if err := w.s.RemoveTree(t.Context(), p.ID, true); err != nil || len(w.removed) != 3 || len(w.list) != 0 {
+		t.Errorf("%v, removed %q, left %v", err, w.removed, w.list)
 	}
 }
 

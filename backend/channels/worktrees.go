@@ -71,7 +71,7 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 	if made {
 		uctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		errs = append(errs, s.opts.Worktrees.Remove(uctx, root, rel, false))
+		errs = append(errs, s.opts.Worktrees.Remove(uctx, root, []string{rel}, false))
 	}
 	return View{}, errors.Join(errs...)
 }

@@ -1,18 +1,35 @@
-# $1 path below the current folder, $2 safe or force
+# $1 safe or force, then paths below the current folder. Every one is looked at
+# before the first is removed; the path that is the reason to stop is printed last.
 export GIT_TERMINAL_PROMPT=0 LC_ALL=C
-if [ ! -e "$1" ] && [ ! -L "$1" ]; then
-  git worktree prune
-  exit 0
-fi
-[ ! -L "$1" ] && [ -f "$1/.git" ] || exit 203
-[ "$(git -C "$1" rev-parse --path-format=absolute --git-common-dir)" = "$(git rev-parse --path-format=absolute --git-common-dir)" ] || exit 203
-if [ "$2" = force ]; then
-  git worktree remove --force --force -- "$1" </dev/null || exit 1
-else
-  changes=$(git -C "$1" status --porcelain --untracked-files=normal) || exit 1
-  if [ -n "$changes" ]; then
-    printf '%s\n' "$changes" | head -20 >&2
-    exit 205
+how=$1
+shift
+stop() {
+  printf '\n%s\n' "$tree"
+  exit "$1"
+}
+common=$(git rev-parse --path-format=absolute --git-common-dir) || exit 1
+gone=
+for tree; do
+  if [ ! -e "$tree" ] && [ ! -L "$tree" ]; then
+    gone=1
+    continue
   fi
-  git worktree remove -- "$1" </dev/null || exit 1
-fi
+  [ ! -L "$tree" ] && [ -f "$tree/.git" ] || stop 203
+  [ "$(git -C "$tree" rev-parse --path-format=absolute --git-common-dir)" = "$common" ] || stop 203
+  if [ "$how" != force ]; then
+    changes=$(git -C "$tree" status --porcelain --untracked-files=normal) || stop 1
+    if [ -n "$changes" ]; then
+      printf '%s\n' "$changes" | head -20 >&2
+      stop 205
+    fi
+  fi
+done
+[ -z "$gone" ] || git worktree prune
+for tree; do
+  if [ ! -e "$tree" ]; then continue; fi
+  if [ "$how" = force ]; then
+    git worktree remove --force --force -- "$tree" </dev/null || stop 1
+  else
+    git worktree remove -- "$tree" </dev/null || stop 1
+  fi
+done

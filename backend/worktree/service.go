@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,21 +89,24 @@ func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, ba
 	return false, core.Fail(core.CodeDir, detail, "Git could not make the worktree.", "Look at the detail for what git said.")
 }
 
-// Remove takes a work tree away; its branch stays. Without force, changes that
-// are not committed make it core.ErrConflict. One that is gone is no error.
-func (s *Service) Remove(ctx context.Context, main core.Channel, dir string, force bool) error {
-	if err := checkRel(dir); err != nil {
-		return err
+// Remove takes work trees away; their branches stay. Without force, changes in any
+// of them that are not committed make it core.ErrConflict, and all of them stay.
+// One that is gone is no error.
+func (s *Service) Remove(ctx context.Context, main core.Channel, dirs []string, force bool) error {
+	for _, dir := range dirs {
+		if err := checkRel(dir); err != nil {
+			return err
+		}
 	}
 	how := "safe"
 	if force {
 		how = "force"
 	}
-	out, err := s.run(ctx, main, removeScript, dir, how)
+	out, err := s.run(ctx, main, removeScript, append([]string{how}, dirs...)...)
 	if err != nil {
 		return err
 	}
-	detail := errors.New(detailOf(out))
+	detail, dir := errors.New(detailOf(out)), stoppedAt(out, dirs)
 	switch out.Code {
 	case 0:
 		return nil
@@ -111,7 +115,17 @@ func (s *Service) Remove(ctx context.Context, main core.Channel, dir string, for
 	case codeTaken:
 		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("%q is not a worktree of this project.", dir), "Look at the folder yourself, and keep its files here.")
 	}
-	return core.Fail(core.CodeDir, detail, "Git could not remove the worktree.", "Look at the detail for what git said.")
+	return core.Fail(core.CodeDir, detail, fmt.Sprintf("Git could not remove the worktree %q.", dir), "Look at the detail for what git said.")
+}
+
+// stoppedAt is the path that the script named last. Programs of the repository
+// may have printed, too, so it counts only if it was asked for.
+func stoppedAt(out Output, dirs []string) string {
+	text := strings.TrimSuffix(out.Stdout, "\n")
+	if said := text[strings.LastIndexByte(text, '\n')+1:]; slices.Contains(dirs, said) {
+		return said
+	}
+	return strings.Join(dirs, ", ")
 }
 
 // List returns the work trees git knows, the main one first.

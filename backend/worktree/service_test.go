@@ -112,11 +112,11 @@ func TestLifeOfAWorktree(t *testing.T) {
 	}
 
 	r.write(dir+"/new.txt", "x")
-	r.refused(r.s.Remove(t.Context(), r.main, dir, false), core.CodeConflict, "not committed")
+	r.refused(r.s.Remove(t.Context(), r.main, []string{dir}, false), core.CodeConflict, "not committed")
 	if _, err := os.Stat(filepath.Join(r.main.Dir, dir, "new.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.s.Remove(t.Context(), r.main, dir, true); err != nil {
+	if err := r.s.Remove(t.Context(), r.main, []string{dir}, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(r.main.Dir, dir)); !errors.Is(err, os.ErrNotExist) {
@@ -125,7 +125,7 @@ func TestLifeOfAWorktree(t *testing.T) {
 	if b := r.git("branch", "--list", "fix/login"); b == "" {
 		t.Error("the branch is gone")
 	}
-	if err := r.s.Remove(t.Context(), r.main, dir, false); err != nil {
+	if err := r.s.Remove(t.Context(), r.main, []string{dir}, false); err != nil {
 		t.Errorf("removing it again: %v", err)
 	}
 	r.create(dir, "fix/login", "ignored for a branch that is there", true)
@@ -219,11 +219,52 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	for name, dir := range map[string]string{"a plain folder": "sub", "a link": "link", "a file": ".worktrees/file"} {
-		err := r.s.Remove(t.Context(), r.main, dir, true)
+		err := r.s.Remove(t.Context(), r.main, []string{dir}, true)
 		r.refused(err, core.CodeConflict, "not a worktree")
 		if _, serr := os.Lstat(filepath.Join(r.main.Dir, dir)); serr != nil {
 			t.Errorf("%s was removed: %v", name, serr)
 		}
+	}
+}
+
+// TestAllOrNone: one worktree with changes keeps all of them, whatever the order.
+func TestAllOrNone(t *testing.T) {
+	r := newRepo(t)
+	dirs := []string{".worktrees/a", ".worktrees/b", ".worktrees/c"}
+	for _, dir := range dirs {
+		r.create(dir, dir[len(".worktrees/"):], "", true)
+	}
+	r.write(".worktrees/b/new.txt", "x")
+	there := func() (n int) {
+		for _, dir := range dirs {
+			if _, err := os.Stat(filepath.Join(r.main.Dir, dir)); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	for range dirs {
+		dirs = append(dirs[1:], dirs[0])
+		err := r.s.Remove(t.Context(), r.main, dirs, false)
+		r.refused(err, core.CodeConflict, `".worktrees/b" has changes`)
+		if n := there(); n != 3 {
+			t.Fatalf("%d of 3 are left", n)
+		}
+	}
+	r.refused(r.s.Remove(t.Context(), r.main, append(dirs, ".git"), true), core.CodeInvalid, "no place")
+	r.write("plain/a.txt", "x")
+	r.refused(r.s.Remove(t.Context(), r.main, append(dirs, "plain"), true), core.CodeConflict, `"plain" is not a worktree`)
+	if n := there(); n != 3 {
+		t.Fatalf("%d of 3 are left", n)
+	}
+	if err := os.RemoveAll(filepath.Join(r.main.Dir, ".worktrees/c")); err != nil { // by hand
+		t.Fatal(err)
+	}
+	if err := r.s.Remove(t.Context(), r.main, dirs, true); err != nil || there() != 0 {
+		t.Errorf("%v, %d left", err, there())
+	}
+	if list, err := r.s.List(t.Context(), r.main); err != nil || len(list) != 1 {
+		t.Errorf("git still knows %+v, %v", list, err)
 	}
 }
 
@@ -233,7 +274,7 @@ func TestArgumentsAreData(t *testing.T) {
 	for _, evil := range []string{"$(touch pwned)", "`touch pwned`", "a; touch pwned", "a' touch pwned '", "--upload-pack=touch pwned"} {
 		_, _ = r.s.Create(t.Context(), r.main, ".worktrees/z", evil, "")
 		_, _ = r.s.Create(t.Context(), r.main, ".worktrees/z", "z", evil)
-		_ = r.s.Remove(t.Context(), r.main, evil, true)
+		_ = r.s.Remove(t.Context(), r.main, []string{evil}, true)
 	}
 	found, err := filepath.Glob(filepath.Join(r.main.Dir, "pwned*"))
 	if err != nil || len(found) > 0 {
@@ -247,7 +288,7 @@ func TestExecFails(t *testing.T) {
 	if _, err := s.Create(t.Context(), core.Channel{}, "x", "x", ""); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	if err := s.Remove(t.Context(), core.Channel{}, "x", false); !errors.Is(err, boom) {
+	if err := s.Remove(t.Context(), core.Channel{}, []string{"x"}, false); !errors.Is(err, boom) {
 		t.Error(err)
 	}
 	if _, err := s.List(t.Context(), core.Channel{}); !errors.Is(err, boom) {
