@@ -131,6 +131,12 @@ check_test_tools() {
   tool import imagemagick ''
   tool dbus-run-session dbus-x11 ''
   tool gnome-keyring-daemon gnome-keyring ''
+  # What terminals are tested with.
+  tool zsh zsh ''
+  tool fish fish ''
+  tool vim vim ''
+  tool tmux tmux ''
+  tool htop htop ''
   have chromium || have google-chrome || have chromium-browser || tool chromium chromium ''
   # A bare machine has no font at all, and Chromium then draws nothing.
   if have fc-list && [ -n "$(fc-list 2>/dev/null | head -n 1)" ]; then return; fi
