@@ -2,23 +2,85 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"io"
+	"sync"
 
 	"loop/backend/core"
 	"loop/backend/terminal"
 )
 
-// startExec starts a program in a container that Loop did not make.
-func (t terminalPrograms) startExec(_ context.Context, s terminal.Start) (terminal.Program, error) {
-	return nil, core.Fail(core.CodeForbidden, nil, "The container "+string(s.Container.ID)+" was not made by Loop.", "Open a terminal in one of Loop's own.")
+// startExec starts a program in a container that Loop did not make: there is no
+// loop init in it, so the engine does, and the program ends with Loop.
+func (t terminalPrograms) startExec(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+	tty, err := t.d.engine.ExecTTY(ctx, s.Container.ID, core.ExecSpec{
+		ID: s.ID, Argv: s.Spec.Cmd, Env: terminalEnv(), Cols: s.Spec.Cols, Rows: s.Spec.Rows,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &execProgram{tty: tty}, nil
 }
 
-// integrated is a request for a shell or another program.
-func integrated(req core.SpawnRequest, argv []string) core.SpawnRequest {
-	req.Argv = argv
-	return req
+// execProgram is a Program of the engine's.
+type execProgram struct {
+	tty  core.TTY
+	once sync.Once
+	err  error
 }
 
-// hostShell prepares the person's own shell.
-func (t terminalPrograms) hostShell(_ core.TerminalID, argv, env []string) ([]string, []string, error) {
-	return argv, env, nil
+// execOutput reads the terminal. Closing it early ends the program, because
+// nobody can be connected to it again.
+type execOutput struct {
+	p    *execProgram
+	mu   sync.Mutex
+	over bool
+}
+
+func (o *execOutput) Read(b []byte) (int, error) {
+	n, err := o.p.tty.Read(b)
+	if err == nil {
+		return n, nil
+	}
+	o.mu.Lock()
+	o.over = true
+	o.mu.Unlock()
+	if !errors.Is(err, io.EOF) {
+		// The session must not look for it again.
+		err = core.Fail(core.CodeEngineLost, errors.Join(core.ErrNotFound, err), "The connection to the container's terminal was lost.", "Open a new terminal.")
+	}
+	return n, err
+}
+
+func (o *execOutput) Close() error {
+	o.mu.Lock()
+	over := o.over
+	o.mu.Unlock()
+	if over {
+		return nil
+	}
+	return o.p.Close()
+}
+
+func (p *execProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
+	return &execOutput{p: p}, offset, nil
+}
+
+func (p *execProgram) Write(_ context.Context, b []byte) error {
+	_, err := p.tty.Write(b)
+	return err
+}
+
+func (p *execProgram) Resize(ctx context.Context, cols, rows uint16) error {
+	return p.tty.Resize(ctx, cols, rows)
+}
+
+// End implements terminal.Program.
+func (p *execProgram) End(ctx context.Context) error { return p.tty.End(ctx) }
+
+func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) { return p.tty.Wait(ctx) }
+
+func (p *execProgram) Close() error {
+	p.once.Do(func() { p.err = p.tty.Close() })
+	return p.err
 }

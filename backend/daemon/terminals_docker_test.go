@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,10 +178,54 @@ func TestTerminalInAContainer(t *testing.T) {
 	if err := d.terminals.CloseSession(t.Context(), sh.ID); err != nil {
 		t.Fatal(err)
 	}
+
+	// A container that Loop did not make: by the engine, in the channel's list,
+	// and never removed by Loop.
+	foreign := foreignContainer(t)
+	ex := create(core.TerminalSpec{ContainerID: foreign, Cmd: []string{"/bin/sh"}, Cols: 70, Rows: 20})
+	e := attach(ex.ID)
+	say(ex.ID, "stty size; echo $((40+2))\r")
+	e.until(t, "20 70")
+	e.until(t, "42")
+	if err := d.terminals.Stop(t.Context(), ex.ID); err != nil {
+		t.Fatal(err)
+	}
+	if facts, err := d.engine.Inspect(t.Context(), foreign); err != nil || !facts.Running {
+		t.Errorf("a container of somebody else's was ended: %+v %v", facts, err)
+	}
+
+	// With its channel goes the shell container, and a shell on this computer.
+	host := create(core.TerminalSpec{Target: core.TargetHost, Cmd: []string{"/bin/sh"}})
+	hv := attach(host.ID)
+	say(host.ID, "pwd; echo tty-$(tty)\r")
+	hv.until(t, dir)
+	hv.until(t, "tty-/dev/pts/")
+	if err := d.bound.channels.Remove(string(ch.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if l := d.terminals.List(""); len(l) != 0 {
+		t.Errorf("%+v", l)
+	}
 	if err := d.terminals.Kill(t.Context(), ch.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.engine.Inspect(t.Context(), sh.ContainerID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("the container is still there: %v", err)
 	}
+}
+
+// foreignContainer is one that somebody else made.
+func foreignContainer(t *testing.T) core.ContainerID {
+	t.Helper()
+	out, err := exec.Command("docker", "run", "-d", "--network", "none", "--entrypoint", "sleep", "loop-agent:latest", "600").Output()
+	if err != nil {
+		t.Fatalf("make a container: %v", err)
+	}
+	id := strings.TrimSpace(string(out))
+	t.Cleanup(func() {
+		if out, err := exec.Command("docker", "rm", "-f", id).CombinedOutput(); err != nil {
+			t.Errorf("%v %s", err, out)
+		}
+	})
+	return core.ContainerID(id)
 }
