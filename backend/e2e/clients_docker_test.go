@@ -1,0 +1,360 @@
+//go:build docker
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"loop/backend/core"
+)
+
+// TestAnsweredByTwo: of many answers to one question that come at once, one
+// counts, the others are told so, and the agent goes on once.
+func TestAnsweredByTwo(t *testing.T) {
+	h := newHome(t, `{"container_keep_alive_sec":0}`)
+	s := h.serve()
+	var ch core.Channel
+	s.must("Channels.Demo", &ch)
+	var run core.Run
+	s.must("Runs.Prompt", &run, map[string]any{"client_id": core.NewID(), "channel_id": ch.ID, "prompt": "Greet somebody", "script": "ask"})
+	s.finished(ch.ID, run.ID)
+	var open []core.Question
+	s.must("Runs.Questions", &open)
+	if len(open) != 1 || len(open[0].Questions) != 2 {
+		t.Fatalf("%+v", open)
+	}
+	q := open[0]
+	const clients = 8
+	errs, start := make([]error, clients), make(chan struct{})
+	var wg sync.WaitGroup
+	for n := range clients {
+		a := core.Answer{Action: core.AnswerGiven, AuthorID: fmt.Sprint("page", n), Text: fmt.Sprint("as page ", n, " said")}
+		if n%4 == 3 {
+			a = core.Answer{Action: core.AnswerCancel}
+		}
+		for _, ask := range q.Questions {
+			if a.Action == core.AnswerGiven {
+				a.Choices = append(a.Choices, []string{ask.Options[n%len(ask.Options)].Label})
+			}
+		}
+		wg.Go(func() {
+			<-start
+			errs[n] = s.call("Runs.Answer", nil, q.ID, a)
+		})
+	}
+	close(start)
+	wg.Wait()
+	if r := h.run("answer", "--question", q.ID, "--choose", "1", "--choose", "1"); r.code == 0 {
+		t.Error("the command line answered too")
+	}
+	won := -1
+	for n, err := range errs {
+		switch {
+		case err == nil && won >= 0:
+			t.Errorf("both %d and %d were taken", won, n)
+		case err == nil:
+			won = n
+		case !strings.Contains(err.Error(), "409"):
+			t.Errorf("client %d: %v", n, err)
+		}
+	}
+	if won < 0 {
+		t.Fatal("nobody's answer was taken")
+	}
+	said := 0
+	page := s.until(ch.ID, "the end", func(p timeline) bool {
+		said = 0
+		for _, e := range p.Events {
+			var msg core.MessageCreated
+			if e.Type == core.EventMessageCreated && e.RunID != run.ID && json.Unmarshal(e.Data, &msg) == nil && !msg.IsBot {
+				if said++; !ended(p, e.RunID) {
+					return false
+				}
+			}
+		}
+		return len(p.Queue) == 0 && (said > 0 || won%4 == 3)
+	})
+	if want := map[bool]int{true: 0, false: 1}[won%4 == 3]; said != want {
+		t.Errorf("the agent was told %d times, want %d", said, want)
+	}
+	if text, _ := json.Marshal(page.Events); won%4 != 3 && strings.Count(string(text), fmt.Sprintf("as page %d said", won)) == 0 {
+		t.Errorf("the answer of %d is not what the agent was told", won)
+	}
+	if n := count(page, core.EventAskResolved, run.ID); n != 1 {
+		t.Errorf("it was resolved %d times", n)
+	}
+	if s.must("Runs.Questions", &open); len(open) != 0 {
+		t.Errorf("still open: %+v", open)
+	}
+}
+
+// noting is an agent that writes down what it was asked, once a run, and says a
+// few words; the test's own, so that runs are short.
+const noting = `#!/usr/bin/env python3
+import json, os, sys, time
+fd = os.open("ran", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+os.write(fd, (json.dumps(sys.stdin.read()) + "\n").encode())
+for n in range(5):
+    print(json.dumps({"type": "assistant", "message": {"id": "m%d" % n, "role": "assistant", "content": [{"type": "text", "text": "word %d" % n}]}}), flush=True)
+    time.sleep(0.05)
+print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "ok", "session_id": "s", "num_turns": 1}), flush=True)
+`
+
+// ran is what the agents wrote down.
+func ran(t *testing.T, work string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(work, "ran"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var prompt string
+		if err := json.Unmarshal([]byte(line), &prompt); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		list = append(list, prompt)
+	}
+	return list
+}
+
+// page is a window that shows one channel, and loses its connection now and then.
+type page struct {
+	mu         sync.Mutex
+	events     map[int64]string // stored ones, by id
+	reconnects int
+	done       chan struct{}
+}
+
+// shows reports whether the page has an event.
+func (p *page) shows(id int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.events[id] != ""
+}
+
+// watch shows a channel until the context ends, and then what it has by then.
+func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
+	p := &page{events: map[int64]string{}, done: make(chan struct{})}
+	keep := func(events []core.Event) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, e := range events {
+			if e.ChannelID == ch && e.ID > 0 {
+				p.events[e.ID] = string(e.Type) + " " + string(e.RunID) + " " + string(e.Data)
+			}
+		}
+	}
+	connected := func() error {
+		conn, _, err := websocket.Dial(ctx, s.url+"api/ws", &websocket.DialOptions{Subprotocols: []string{"loop", "loop.token." + s.token}})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.CloseNow() }()
+		conn.SetReadLimit(64 << 20)
+		var now timeline // after the subscription, so that nothing is between
+		if err := s.call("Channels.Timeline", &now, ch, 0, 1000); err != nil {
+			return err
+		}
+		keep(now.Events)
+		for range 2 + rand.IntN(8) {
+			_, data, err := conn.Read(ctx)
+			if err != nil {
+				return err
+			}
+			var batch []core.Event
+			if err := json.Unmarshal(data, &batch); err != nil {
+				return err
+			}
+			keep(batch)
+		}
+		return nil
+	}
+	go func() {
+		defer close(p.done)
+		for {
+			err := connected()
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				s.h.t.Error(err)
+				return
+			}
+			p.reconnects++
+		}
+	}()
+	return p
+}
+
+// TestQueueUnderManyClients: a queue that several clients edit, order, hold and
+// steer while it is worked: every message that was not stopped runs once, with
+// the last text that was taken, and no refused text ever runs. Two pages that
+// watch it, with connections that break, end up with what is stored.
+func TestQueueUnderManyClients(t *testing.T) {
+	work := t.TempDir()
+	bin := filepath.Join(work, "agent.py")
+	if err := os.WriteFile(bin, []byte(noting), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h := newHome(t, fmt.Sprintf(`{"claude_bin_path":%q,"anthropic_api_key":"k","container_keep_alive_sec":0}`, bin))
+	s := h.serve()
+	ch := s.add(work)
+	watching, stopWatching := context.WithCancel(t.Context())
+	defer stopWatching()
+	pages := []*page{s.watch(watching, ch), s.watch(watching, ch)}
+
+	const messages = 7
+	var ids []core.RunID
+	for n := range messages {
+		ids = append(ids, s.prompt(ch, fmt.Sprintf("message %d as it was", n)))
+	}
+	var mu sync.Mutex
+	taken, refused := map[core.RunID][]string{}, map[string]bool{}
+	tally := map[string]int{} // of each kind of change, taken and refused
+	note := func(what string, err error) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			tally[what]++
+			return true
+		}
+		tally[what+" refused"]++
+		if !strings.Contains(err.Error(), "409") {
+			t.Errorf("%s: %v", what, err)
+		}
+		return false
+	}
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	client := func(one func(round int)) {
+		clients.Go(func() {
+			tick := time.NewTicker(80 * time.Millisecond)
+			defer tick.Stop()
+			for round := 0; ; round++ {
+				select {
+				case <-stop:
+					return
+				case <-tick.C:
+					one(round)
+				}
+			}
+		})
+	}
+	some := func() core.RunID { return ids[rand.IntN(len(ids))] }
+	for _, name := range []string{"one", "two"} {
+		client(func(round int) {
+			id := some()
+			text := fmt.Sprintf("message %d as %s wrote it in round %d", slices.Index(ids, id), name, round)
+			var run core.Run
+			ok := note("edit", s.call("Runs.Edit", &run, id, text))
+			mu.Lock()
+			defer mu.Unlock()
+			if ok {
+				taken[id] = append(taken[id], text)
+			} else {
+				refused[text] = true
+			}
+			if ok && run.Prompt != text {
+				t.Errorf("an edit was taken as %q", run.Prompt)
+			}
+		})
+	}
+	client(func(int) {
+		id := some()
+		if note("hold", s.call("Runs.Hold", nil, id)) {
+			note("release", s.call("Runs.Release", nil, id))
+		}
+	})
+	client(func(int) {
+		var now timeline
+		s.must("Channels.Timeline", &now, ch, 0, 1)
+		order := make([]core.RunID, len(now.Queue))
+		for i, r := range now.Queue {
+			order[i] = r.ID
+		}
+		rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		note("reorder", s.call("Runs.Reorder", nil, ch, order))
+	})
+	client(func(round int) {
+		if round == 10 || round == 30 {
+			note("steer", s.call("Runs.Steer", nil, some()))
+		}
+	})
+	final := s.until(ch, "the end of every message", func(p timeline) bool {
+		return !slices.ContainsFunc(ids, func(id core.RunID) bool { return !ended(p, id) })
+	})
+	close(stop)
+	clients.Wait()
+	t.Log(tally)
+
+	times := map[string]int{}
+	for _, text := range ran(t, work) {
+		times[strings.Join(strings.Fields(text)[:2], " ")]++
+		if refused[text] {
+			t.Errorf("%q was refused and ran", text)
+		}
+	}
+	all := ran(t, work)
+	stopped := 0
+	for n, id := range ids {
+		last := fmt.Sprintf("message %d as it was", n)
+		for _, e := range final.Events {
+			var up core.MessageUpdated
+			if e.Type == core.EventMessageUpdated && e.RunID == id && json.Unmarshal(e.Data, &up) == nil {
+				last = up.Content
+			}
+		}
+		if len(taken[id]) > 0 != slices.Contains(taken[id], last) {
+			t.Errorf("message %d is stored as %q, taken were %q", n, last, taken[id])
+		}
+		runs := times[fmt.Sprint("message ", n)]
+		switch st := outcome(final, id); {
+		case st.State == core.RunDone && runs != 1, runs > 1:
+			t.Errorf("message %d is %s and ran %d times", n, st.State, runs)
+		case st.State == core.RunCancelled:
+			stopped++
+		case st.State != core.RunDone:
+			t.Errorf("message %d: %+v %+v", n, st, st.Failure)
+		}
+		if runs == 1 && !slices.Contains(all, last) {
+			t.Errorf("message %d ran with another text than %q", n, last)
+		}
+	}
+	if stopped > tally["steer"] {
+		t.Errorf("%d messages were stopped by %d that were steered", stopped, tally["steer"])
+	}
+	if tally["edit"] == 0 || tally["reorder"] == 0 || tally["hold"] == 0 {
+		t.Errorf("little was changed: %v", tally)
+	}
+
+	want, last := map[int64]string{}, int64(0)
+	s.must("Channels.Timeline", &final, ch, 0, 1000)
+	for _, e := range final.Events {
+		want[e.ID], last = string(e.Type)+" "+string(e.RunID)+" "+string(e.Data), e.ID
+	}
+	s.until(ch, "the pages", func(timeline) bool { return pages[0].shows(last) && pages[1].shows(last) })
+	stopWatching()
+	for i, p := range pages {
+		<-p.done
+		if p.reconnects < 3 {
+			t.Errorf("page %d lost its connection %d times only", i, p.reconnects)
+		}
+		for id, text := range want {
+			if p.events[id] != text {
+				t.Errorf("page %d shows %q as event %d, stored is %q", i, p.events[id], id, text)
+			}
+		}
+	}
+}
