@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/hashicorp/yamux"
 
@@ -60,6 +61,14 @@ func (o *output) follow(r io.Reader) {
 	}
 }
 
+// Under a flood a terminal gives 4 KiB at a time, and each piece costs every
+// process between here and the app a wake-up: a piece that follows another within
+// linger waits for as long to become larger.
+const (
+	linger  = 2 * time.Millisecond
+	gathers = wire.MaxChunk
+)
+
 // send writes the reply, then the bytes until the program ended and everything
 // was sent.
 func (o *output) send(ctx context.Context, st *yamux.Stream) {
@@ -68,9 +77,14 @@ func (o *output) send(ctx context.Context, st *yamux.Stream) {
 	}
 	out := wire.NewChunkWriter(st)
 	buf := make([]byte, wire.MaxChunk)
+	var sent time.Time
 	for {
+		if o.hold != nil && time.Since(sent) < linger {
+			o.log.Gather(ctx, o.off+gathers, linger)
+		}
 		n, err := o.log.Next(ctx, buf, o.off)
 		if n > 0 {
+			sent = time.Now()
 			if _, err := out.Write(buf[:n]); err != nil {
 				return
 			}

@@ -102,6 +102,13 @@ func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error 
 	}
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
+	defer func() {
+		select {
+		case <-p.gone:
+			<-p.exited // the keeper's last words may still be read: whoever asks next must find them
+		default:
+		}
+	}()
 	for _, s := range p.farewell(grace) {
 		if err := sweep(p.keeper, p.gone, s.sig, unix.SIGCONT); err != nil { // a stopped process could not hear
 			return err

@@ -46,6 +46,7 @@ func (in *Input) Write(ctx context.Context, data []byte) (int, error) {
 		return 0, ctx.Err()
 	}
 	defer func() { <-in.p.writing }()
+	in.p.out.Hurry()
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = in.file.SetWriteDeadline(time.Now()) // the write below returns

@@ -127,7 +127,9 @@ func pollable(fd int, name string) (*os.File, error) {
 func (p *proc) openLogs() error {
 	if !p.req.Spool {
 		p.out = spool.NewRing(p.tab.cfg.Ring)
-		if p.req.Stdio == wire.StdioPipes {
+		if p.req.Stdio == wire.StdioPTY {
+			p.out.Expect(firstReader)
+		} else {
 			p.err = spool.NewRing(p.tab.cfg.Ring)
 		}
 		return nil

@@ -50,11 +50,14 @@ type Log struct {
 
 	mu     sync.Mutex // guards all below, and is never held during file I/O
 	wake   chan struct{}
-	ring   []byte // grows to max
+	wakeAt int64    // the first end that somebody waits for; math.MaxInt64 is none
+	ring   [][]byte // in blocks, made as they are needed
 	holds  []*Hold
+	first  *Hold // for a reader that is still to come
 	base   int64
 	end    int64
 	ended  bool
+	typed  time.Time
 	paused string
 	lifted bool // the process has ended: what is left in its pipe may pass max
 }
@@ -71,13 +74,22 @@ func NewFile(path string, limit int64) (*Log, error) {
 }
 
 func newFile(b backing, limit int64) *Log {
-	return &Log{wake: make(chan struct{}), file: b, max: limit}
+	return &Log{wake: make(chan struct{}), wakeAt: math.MaxInt64, file: b, max: limit}
 }
 
 // changed wakes every waiter. The lock is held.
 func (l *Log) changed() {
 	close(l.wake)
 	l.wake = make(chan struct{})
+	l.wakeAt = math.MaxInt64
+}
+
+// grew wakes those who wait for as much as there is now, or for more than there
+// can be. The lock is held.
+func (l *Log) grew() {
+	if l.end >= l.wakeAt || l.free() <= 0 {
+		l.changed()
+	}
 }
 
 // State is where the log stands: the first offset still there, the end, and why
@@ -198,7 +210,7 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 		} else {
 			l.setPaused(wire.PausedDisk)
 		}
-		l.changed()
+		l.grew()
 		l.mu.Unlock()
 		p = p[n:]
 		if err != nil && !wait(ctx, retryDisk) {
@@ -214,6 +226,7 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
 	for {
 		l.mu.Lock()
+		l.come()
 		switch {
 		case off < l.base:
 			base := l.base
@@ -228,12 +241,51 @@ func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
 			l.mu.Unlock()
 			return 0, io.EOF
 		}
+		l.wakeAt = min(l.wakeAt, off+1)
 		wake := l.wake
 		l.mu.Unlock()
 		select {
 		case <-wake:
 		case <-ctx.Done():
 			return 0, ctx.Err()
+		}
+	}
+}
+
+// hurry is how long after an input nothing is gathered: what it makes a program
+// print is wanted at once, in pieces too.
+const hurry = 20 * time.Millisecond
+
+// Hurry says that somebody has typed something.
+func (l *Log) Hurry() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.typed = time.Now()
+}
+
+// Gather waits for the log to reach end, so that more of it is moved at a time,
+// but for no longer than wait.
+func (l *Log) Gather(ctx context.Context, end int64, wait time.Duration) {
+	var timer *time.Timer
+	for {
+		l.mu.Lock()
+		if l.end >= end || l.ended || l.free() <= 0 || time.Since(l.typed) < hurry {
+			l.mu.Unlock()
+			return
+		}
+		l.wakeAt = min(l.wakeAt, end)
+		wake := l.wake
+		l.mu.Unlock()
+		if timer == nil {
+			timer = time.NewTimer(wait)
+			defer timer.Stop()
+		}
+		select {
+		case <-wake:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }

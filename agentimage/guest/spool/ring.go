@@ -6,13 +6,14 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"loop/backend/wire"
 )
 
-// firstRing is what a ring takes at first: a shell that shows its prompt and
-// waits needs no more.
-const firstRing = 16 << 10
+// ringBlock is what a ring takes of memory at a time: a shell that shows its
+// prompt and waits needs no more, and blocks leave nothing behind to collect.
+const ringBlock = 32 << 10
 
 // spare is what a hold leaves free of a ring, for what is on its way when the
 // program ends: one read, and the 12 KiB that a terminal's own buffers hold.
@@ -20,7 +21,7 @@ const spare = 2 * wire.MaxChunk
 
 // NewRing keeps the last size bytes. It takes memory as it fills.
 func NewRing(size int) *Log {
-	return &Log{wake: make(chan struct{}), max: int64(size)}
+	return &Log{wake: make(chan struct{}), wakeAt: math.MaxInt64, max: int64(size), ring: make([][]byte, (size+ringBlock-1)/ringBlock)}
 }
 
 // Hold is one reader of a ring that the writer waits for. On a file it does
@@ -42,7 +43,27 @@ func (l *Log) Hold(off, ahead int64) (h *Hold, start int64) {
 	defer l.mu.Unlock()
 	h = &Hold{l: l, ahead: ahead, taken: max(off, l.base)}
 	l.holds = append(l.holds, h)
+	l.come()
 	return h, h.taken
+}
+
+// Expect holds a new ring for its first reader, but for no longer than wait: a
+// program may print more than a ring keeps before whoever started it can ask
+// for its output.
+func (l *Log) Expect(wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.first = &Hold{l: l, ahead: l.max - spare}
+	l.holds = append(l.holds, l.first)
+	time.AfterFunc(wait, l.first.Release)
+}
+
+// come ends what Expect began. The lock is held.
+func (l *Log) come() {
+	if l.first != nil {
+		l.drop(l.first)
+		l.first = nil
+	}
 }
 
 // Taken says that the reader has everything before off. It reports whether that
@@ -65,9 +86,14 @@ func (h *Hold) Taken(off int64) bool {
 func (h *Hold) Release() {
 	h.l.mu.Lock()
 	defer h.l.mu.Unlock()
-	if i := slices.Index(h.l.holds, h); i >= 0 {
-		h.l.holds = slices.Delete(h.l.holds, i, i+1)
-		h.l.changed()
+	h.l.drop(h)
+}
+
+// drop takes a hold away. The lock is held.
+func (l *Log) drop(h *Hold) {
+	if i := slices.Index(l.holds, h); i >= 0 {
+		l.holds = slices.Delete(l.holds, i, i+1)
+		l.changed()
 	}
 }
 
@@ -112,38 +138,31 @@ func (l *Log) appendRing(p []byte) int {
 		l.end += skip
 		l.base = l.end
 	}
-	l.growRing(int64(len(p)))
-	size := int64(len(l.ring))
-	n := copy(l.ring[l.end%size:], p)
-	copy(l.ring, p[n:])
-	l.end += int64(len(p))
-	l.base = max(l.base, l.end-size)
-	l.changed()
+	for len(p) > 0 {
+		n := copy(l.block(l.end), p)
+		l.end += int64(n)
+		p = p[n:]
+	}
+	l.base = max(l.base, l.end-l.max)
+	l.grew()
 	return took
 }
 
-// growRing makes room for n more bytes, up to max.
-func (l *Log) growRing(n int64) {
-	need := min(l.end-l.base+n, l.max)
-	size := int64(len(l.ring))
-	if need <= size {
-		return
+// copyRing copies what is at off, all of which is there. The lock is held.
+func (l *Log) copyRing(p []byte, off int64) {
+	for len(p) > 0 {
+		n := copy(p, l.block(off))
+		off += int64(n)
+		p = p[n:]
 	}
-	for size = max(size, min(firstRing, l.max)); size < need; size *= 2 {
-	}
-	grown := make([]byte, min(size, l.max))
-	size = int64(len(grown))
-	for off := l.base; off < l.end; {
-		part := grown[off%size:]
-		part = part[:min(int64(len(part)), l.end-off)]
-		l.copyRing(part, off)
-		off += int64(len(part))
-	}
-	l.ring = grown
 }
 
-// copyRing copies what is at off, all of which is there.
-func (l *Log) copyRing(p []byte, off int64) {
-	n := copy(p, l.ring[off%int64(len(l.ring)):])
-	copy(p[n:], l.ring)
+// block is the place of off and what follows it in memory. The lock is held.
+func (l *Log) block(off int64) []byte {
+	pos := off % l.max
+	i := pos / ringBlock
+	if l.ring[i] == nil {
+		l.ring[i] = make([]byte, min(ringBlock, l.max-i*ringBlock))
+	}
+	return l.ring[i][pos-i*ringBlock:]
 }

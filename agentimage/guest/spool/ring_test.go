@@ -5,13 +5,14 @@ package spool
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"loop/backend/wire"
 )
@@ -192,38 +193,36 @@ func TestHoldAfterTheEnd(t *testing.T) {
 	})
 }
 
-// TestRingGrows checks the memory of terminals that print little, and that
-// growing loses nothing wherever the ring stands.
-func TestRingGrows(t *testing.T) {
-	l := NewRing(1 << 20)
-	if len(l.ring) != 0 {
+// TestRingTakesMemoryAsItFills, and loses nothing wherever it stands.
+func TestRingTakesMemoryAsItFills(t *testing.T) {
+	const size = 10*ringBlock + 777
+	l := NewRing(size)
+	blocks := func() (n int) {
+		for _, b := range l.ring {
+			n += len(b)
+		}
+		return n
+	}
+	if blocks() != 0 {
 		t.Fatal("an idle ring takes memory")
 	}
-	data := pattern(3 << 20)
-	var sizes []int
+	data := pattern(3 * size)
+	got := make([]byte, size)
 	for at := 0; at < len(data); {
 		n := min(len(data)-at, 1+rand.IntN(5000))
 		l.appendRing(data[at : at+n])
 		at += n
-		if s := len(l.ring); len(sizes) == 0 || sizes[len(sizes)-1] != s {
-			sizes = append(sizes, s)
-			base, end, _ := l.State()
-			if base != max(0, end-1<<20) {
-				t.Fatalf("%d..%d", base, end)
-			}
-			got := make([]byte, end-base)
-			if n, err := l.Next(t.Context(), got, base); err != nil || n != len(got) || !bytes.Equal(got, data[base:end]) {
-				t.Fatalf("at %d..%d with %d: %d bytes, %v", base, end, s, n, err)
-			}
+		base, end, _ := l.State()
+		if base != max(0, end-size) || end != int64(at) {
+			t.Fatalf("%d..%d after %d", base, end, at)
 		}
-	}
-	if sizes[0] != firstRing || sizes[len(sizes)-1] != 1<<20 || len(sizes) != 7 {
-		t.Errorf("sizes %v", sizes)
-	}
-	_, end, _ := l.State()
-	got := make([]byte, 1<<20)
-	if _, err := l.Next(t.Context(), got, end-1<<20); err != nil || sha256.Sum256(got) != sha256.Sum256(data[2<<20:]) {
-		t.Fatalf("the last MiB is not what was printed (%v)", err)
+		if took := blocks(); took > size || took < min(at, size) || took > at+ringBlock {
+			t.Fatalf("%d bytes of memory for %d", took, at)
+		}
+		n, err := l.Next(t.Context(), got, base)
+		if err != nil || !bytes.Equal(got[:n], data[base:end]) {
+			t.Fatalf("%d..%d: %d bytes, %v", base, end, n, err)
+		}
 	}
 }
 
@@ -233,5 +232,45 @@ func BenchmarkRing(b *testing.B) {
 	b.SetBytes(int64(len(buf)))
 	for b.Loop() {
 		l.appendRing(buf)
+	}
+}
+
+// TestExpectedReader has a program print at once: it waits for its first reader,
+// who gets everything, or for as long as a reader may take to come.
+func TestExpectedReader(t *testing.T) {
+	const size, wait = 256 << 10, 5 * time.Second
+	data := pattern(2 * size)
+	for name, read := range map[string]func(t *testing.T, l *Log) []byte{
+		"held":  func(t *testing.T, l *Log) []byte { return held(t, l, 0, l.MaxAhead(), 0, nil) },
+		"plain": func(t *testing.T, l *Log) []byte { _, err := l.Next(t.Context(), make([]byte, 1), 0); return []byte(fmt.Sprint(err)) },
+		"none":  nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := NewRing(size)
+				l.Expect(wait)
+				done := make(chan struct{})
+				began := time.Now()
+				go func() { l.Drain(context.Background(), bytes.NewReader(data)); close(done) }()
+				synctest.Wait()
+				if base, end, paused := l.State(); base != 0 || end != l.MaxAhead() || paused != wire.PausedReader {
+					t.Fatalf("%d..%d %q", base, end, paused)
+				}
+				if read == nil {
+					<-done
+					if took := time.Since(began); took != wait {
+						t.Fatalf("waited %v", took)
+					}
+					return
+				}
+				if got := read(t, l); name == "held" && !bytes.Equal(got, data) {
+					t.Fatalf("%d bytes of %d", len(got), len(data))
+				}
+				<-done
+				if took := time.Since(began); took != 0 {
+					t.Errorf("waited %v", took)
+				}
+			})
+		})
 	}
 }
