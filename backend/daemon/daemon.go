@@ -225,10 +225,11 @@ func (d *Daemon) links(model http.Handler) links {
 }
 
 func (d *Daemon) assembleBound() {
-	cfg := d.config.Current().Config
 	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
-		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, BaseURL: cfg.AnthropicBaseURL, ExtraCA: cfg.ExtraCAFiles, CheckCA: imagebuild.CheckCAFile,
+		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, ReadCA: imagebuild.ReadCAFile,
+		BaseURL: func() string { return d.config.Current().Config.AnthropicBaseURL },
+		ExtraCA: func() []string { return d.config.Current().Config.ExtraCAFiles },
 		Credential: func() (string, string) {
 			kind, secret, err := d.keys.choose(d.ctx, d.config.Current().Config)
 			if err != nil {

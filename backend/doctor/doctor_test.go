@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,7 +23,7 @@ func parts(t *testing.T) Parts {
 		Trial:  func(context.Context) (Trial, error) { return Trial{Started: time.Second}, nil },
 		Home:   t.TempDir(), OS: "linux", Getenv: func(string) string { return "" },
 		Credential: func() (string, string) { return "", "" }, Problems: func() []string { return nil },
-		CheckCA: func(string) error { return nil },
+		BaseURL: func() string { return "" }, ExtraCA: func() []string { return nil }, ReadCA: os.ReadFile,
 	}
 }
 
@@ -68,7 +70,7 @@ func TestCredentialsAreTried(t *testing.T) {
 	}))
 	defer srv.Close()
 	p := parts(t)
-	p.BaseURL = srv.URL
+	p.BaseURL = func() string { return srv.URL }
 	p.Credential = func() (string, string) { return "anthropic_api_key", "canary" }
 	for code, want := range map[int]State{200: OK, 401: Fail, 403: Fail, 503: Warn, 404: Warn, 302: Warn, 429: Warn} {
 		status = code
@@ -91,6 +93,42 @@ func TestCredentialsAreTried(t *testing.T) {
 	}
 }
 
+// TestModelAccessFollowsTheSettings: a gateway with a certificate of the company's
+// own is asked as the containers ask it, and where the settings say now.
+func TestModelAccessFollowsTheSettings(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	srv.Config.ErrorLog = log.New(t.Output(), "", 0) // handshakes that are broken off
+	srv.StartTLS()
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, files := "https://127.0.0.1:1", []string(nil)
+	p := parts(t)
+	p.BaseURL, p.ExtraCA = func() string { return base }, func() []string { return files }
+	p.Credential = func() (string, string) { return "anthropic_api_key", "canary" }
+	d := Doctor{Probes(p)}
+	for _, step := range []struct {
+		base  string
+		files []string
+		want  State
+		word  string
+	}{
+		{"https://127.0.0.1:1", nil, Warn, "could not be reached"},
+		{srv.URL, nil, Warn, "certificate"},
+		{srv.URL, []string{filepath.Join(t.TempDir(), "gone"), file}, OK, "accepted"},
+		{"https://127.0.0.1:1", []string{file}, Warn, "could not be reached"},
+	} {
+		base, files = step.base, step.files
+		for _, c := range d.Check(t.Context()).Checks {
+			if c.ID == "credentials" && (c.State != step.want || !strings.Contains(c.Summary+c.Detail, step.word)) {
+				t.Errorf("%+v: %+v", step, c)
+			}
+		}
+	}
+}
+
 func TestDiskIsWritten(t *testing.T) {
 	p := parts(t)
 	p.Home = filepath.Join(p.Home, "gone")
@@ -106,14 +144,14 @@ func TestDiskIsWritten(t *testing.T) {
 
 func TestCertificatesAreRead(t *testing.T) {
 	p := parts(t)
-	p.CheckCA = func(path string) error {
+	p.ReadCA = func(path string) ([]byte, error) {
 		if path == "bad.pem" {
-			return errors.New("it holds no certificate")
+			return nil, errors.New("it holds no certificate")
 		}
-		return nil
+		return nil, nil
 	}
 	for path, want := range map[string]State{"bad.pem": Fail, "good.pem": OK} {
-		p.ExtraCA = []string{path}
+		p.ExtraCA = func() []string { return []string{path} }
 		if got := states(Doctor{Probes(p)}.Check(t.Context()))["ca"]; got != want {
 			t.Errorf("%s: %s", path, got)
 		}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,10 +29,10 @@ type Parts struct {
 
 	// Credential returns what a run would use now; both empty when there is none.
 	Credential func() (kind, secret string)
-	BaseURL    string // of the model; empty is the public API
-	ExtraCA    []string
-	CheckCA    func(path string) error // why the image build would leave a file out
-	Problems   func() []string         // of the configuration file, located
+	BaseURL    func() string                     // of the model, as it is set now; empty is the public API
+	ExtraCA    func() []string                   // the files that are set now
+	ReadCA     func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
+	Problems   func() []string                   // of the configuration file, located
 }
 
 // Trial is what starting a container and its link took.
@@ -136,15 +138,16 @@ func (p Parts) link(ctx context.Context) (Check, error) {
 
 // certificates reads every configured CA file as the image build will.
 func (p Parts) certificates(context.Context) (Check, error) {
-	if len(p.ExtraCA) == 0 {
+	files := p.ExtraCA()
+	if len(files) == 0 {
 		return Check{Summary: "No extra CA files are configured; the system's are used."}, nil
 	}
-	for _, path := range p.ExtraCA {
-		if err := p.CheckCA(path); err != nil {
+	for _, path := range files {
+		if _, err := p.ReadCA(path); err != nil {
 			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be used.", path), "Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files in the configuration.")
 		}
 	}
-	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(p.ExtraCA))}, nil
+	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(files))}, nil
 }
 
 // credentials asks the API with the credential a run would use. It asks for
@@ -155,7 +158,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
 			Remedy: "Paste an API key in the settings, or run “loop auth login”."}, nil
 	}
-	base := p.BaseURL
+	base := p.BaseURL()
 	if base == "" {
 		base = DefaultBaseURL
 	}
@@ -174,7 +177,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	} else {
 		req.Header.Set("x-api-key", secret)
 	}
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.roots(), MinVersion: tls.VersionTLS12}},
 		// A redirect would carry the key to a host nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
@@ -192,6 +195,21 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 			Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
 	}
 	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
+}
+
+// roots are the system's certificates and the extra ones, which the containers
+// trust, too. A file that cannot be used is the certificates check's to tell.
+func (p Parts) roots() *x509.CertPool {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	for _, path := range p.ExtraCA() {
+		if certs, err := p.ReadCA(path); err == nil {
+			pool.AppendCertsFromPEM(certs)
+		}
+	}
+	return pool
 }
 
 func words(kind string) string {

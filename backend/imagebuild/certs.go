@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,14 +77,14 @@ func collectCerts(paths []string) (certs map[string][]byte, notes []string) {
 	return certs, notes
 }
 
-// CheckCAFile says why the build would leave a certificate file out; nil when
-// it would not.
-func CheckCAFile(p string) error {
-	_, notes := collectCerts([]string{p})
+// ReadCAFile returns the certificates that a build takes from a file, in PEM; an
+// error says why it leaves the file out.
+func ReadCAFile(p string) ([]byte, error) {
+	certs, notes := collectCerts([]string{p})
 	if len(notes) > 0 {
-		return errors.New(notes[0])
+		return nil, errors.New(notes[0])
 	}
-	return nil
+	return bytes.Join(slices.Collect(maps.Values(certs)), nil), nil
 }
 
 func readCAFile(p string) ([]byte, error) {
