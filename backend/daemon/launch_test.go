@@ -38,7 +38,7 @@ func TestLaunchTakesOneCredential(t *testing.T) {
 
 func TestLaunchWithoutACredential(t *testing.T) {
 	_, err := launchOf(config.Defaults(), core.Run{})
-	if f := core.AsFailure(err); err == nil || f.Code != core.CodeCredentials || !strings.Contains(f.Remedy, "demo") {
+	if f := core.AsFailure(err); err == nil || f.Code != core.CodeCredentials || !strings.Contains(f.Remedy, "demo") || !strings.Contains(f.Remedy, "loop auth login") {
 		t.Errorf("%+v", f)
 	}
 	// A model of the person's own may want none, near or far.

@@ -216,7 +216,7 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 			break // a model of the person's own may want no key
 		}
 		return l, core.Fail(core.CodeCredentials, nil, "Loop has no key for the model.",
-			"Paste an API key in the settings, set anthropic_api_key or claude_code_oauth_token in the configuration file, or use the demo channel (“loop run --demo”), which needs none.")
+			"Run “loop auth login”, paste an API key in the settings, or use the demo channel (“loop run --demo”), which needs none.")
 	}
 	if cfg.AnthropicBaseURL == "" {
 		return l, nil
