@@ -37,8 +37,8 @@ func checkText(f Field, s string, offset int) error {
 		words := slices.DeleteFunc(slices.Clone(f.OneOf), func(w string) bool { return w == "" })
 		return bad("must be one of "+strings.Join(words, ", "), "")
 	}
-	if f.Secret && s != strings.TrimSpace(s) {
-		return bad("has spaces at its ends", "Remove them.")
+	if f.Secret && strings.ContainsFunc(s, unicode.IsSpace) {
+		return bad("has spaces in it", "Write the key alone.")
 	}
 	if s == "" && f.check != "filled" {
 		return nil

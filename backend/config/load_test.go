@@ -113,6 +113,7 @@ func TestProblems(t *testing.T) {
 		{`{"anthropic_base_url": "localhost:1"}`, 1, 24, "anthropic_base_url", "http or https", false},
 		{`{"anthropic_base_url": "https://u:p@h"}`, 1, 24, "anthropic_base_url", "user name or password", false},
 		{`{"anthropic_api_key": " sk "}`, 1, 23, "anthropic_api_key", "spaces", false},
+		{`{"claude_code_oauth_token": "sk one"}`, 1, 29, "claude_code_oauth_token", "spaces", false},
 		{`{"anthropic_api_key": "a\u0000b"}`, 1, 23, "anthropic_api_key", "control character", false},
 		{`{"claude_model": "--x"}`, 1, 18, "claude_model", "one word", false},
 		{`{"docker_host": "/var/run/docker.sock"}`, 1, 17, "docker_host", "container engine", false},
