@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -140,7 +141,27 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
+	strictHelp(root)
 	return root
+}
+
+// strictHelp makes “help” of a command that does not exist a mistake: cobra's own
+// prints the list of commands and ends well.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help.Run == nil {
+		return
+	}
+	show := help.Run
+	help.Run = nil
+	help.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
+			return usagef("there is no command %q", strings.Join(args, " "))
+		}
+		show(cmd, args)
+		return nil
+	}
 }
 
 // usageError is a mistake on the command line: exit code 2.

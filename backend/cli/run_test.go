@@ -85,6 +85,8 @@ func TestRunInput(t *testing.T) {
 		says string
 	}{
 		{"no such flag", "", []string{"run", "--nope", "x"}, 2, "unknown flag: --nope"},
+		{"help of nothing", "", []string{"help", "bogus"}, 2, `there is no command "bogus"`},
+		{"help of nothing below a command", "", []string{"help", "auth", "bogus"}, 2, `there is no command "auth bogus"`},
 		{"flag without value", "", []string{"run", "--dir"}, 2, "needs an argument"},
 		{"no such command", "", []string{"rnu", "x"}, 2, `no command "rnu"`},
 		{"both places", "", []string{"run", "--dir", r.dir, "--channel", "a", "x"}, 2, "--channel and --dir do not go together"},
