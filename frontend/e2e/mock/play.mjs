@@ -183,7 +183,10 @@ export class Player {
       lines.push(`#${i + 4} ${step.toLowerCase()} … ${(i * 1.7).toFixed(1)} s`);
       w.image = { state: "building", ref: "loop-agent:latest", step, progress: i / 40, lines: lines.slice(-40) };
       w.emit("image.build_status", "", "", w.image);
-      await new Promise((r) => setTimeout(r, 150 / this.speed));
+      // Held in the middle for a page that is too slow to see a build that ends.
+      do {
+        await new Promise((r) => setTimeout(r, 150 / this.speed));
+      } while (this.building && this.buildHeld && i === 20);
     }
     w.image = this.building ? { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c", lines: lines.slice(-40) } : { state: "missing", ref: "loop-agent:latest", lines: lines.slice(-40) };
     this.building = false;
