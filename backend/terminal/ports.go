@@ -118,10 +118,11 @@ const (
 const (
 	// stallTime is how long a viewer may hold a program up without progress.
 	stallTime = 5 * time.Second
-	// linger gathers small output that follows close on other output; afterKey
-	// is how long after a key nothing lingers.
+	// linger gathers output of less than lingerSize that follows close on other
+	// output: a terminal gives 4 KiB at a time, and waking somebody for each costs
+	// more than drawing it. afterKey is how long after a key nothing lingers.
 	linger     = 2 * time.Millisecond
-	lingerSize = 4 << 10
+	lingerSize = 32 << 10
 	afterKey   = 100 * time.Millisecond
 	// maxInput bounds input that the program has not taken; inputPatience is how
 	// long more of it waits for room.

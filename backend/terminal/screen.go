@@ -51,11 +51,15 @@ func (s *session) answer(p []byte) {
 // show feeds the screen, records, tells of changes and keeps snapshots, until
 // the app ends or the stream does and all is shown.
 func (s *session) show(ctx context.Context) {
-	var told, kept time.Time
+	var told, kept, drawn time.Time
 	keptAt := int64(-1)
 	for {
 		moved, done := s.step()
 		if moved {
+			if time.Since(drawn) < linger {
+				s.gather(ctx)
+			}
+			drawn = time.Now()
 			if s.keep && time.Since(kept) >= saveEvery {
 				keptAt, kept = s.keepScreen(ctx), time.Now()
 			}
@@ -94,6 +98,27 @@ func (s *session) show(ctx context.Context) {
 			t.Stop()
 		}
 	}
+}
+
+// gather waits for more output while it comes in quick succession.
+func (s *session) gather(ctx context.Context) {
+	s.mu.Lock()
+	if s.stopped || s.ring.end-s.screenAt >= lingerSize {
+		s.mu.Unlock()
+		return
+	}
+	s.patient = true
+	s.mu.Unlock()
+	t := time.NewTimer(linger / 2)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.screenWake:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	s.patient = false
+	s.mu.Unlock()
 }
 
 // frames are buffers of frameSize for those who need one for a moment: idle

@@ -39,6 +39,7 @@ type session struct {
 	screenAt  int64 // how far the screen has read
 	sizeAt    int   // and which size mark it meets next
 	held      bool  // the pump waits
+	patient   bool  // the screen gathers output: not to be woken for a little of it
 	keyed     time.Time
 	used      time.Time // last output, input, attachment
 	stopped   bool      // nothing more will come
@@ -117,11 +118,13 @@ func (s *session) append(p []byte) {
 		if v.lag(end) == 0 {
 			v.progress = now // it was up to date, and begins to be behind now
 		}
-		v.poke()
+		v.pokeFor(end+int64(len(p)), now.Sub(s.keyed) < afterKey)
 	}
 	s.ring.write(p)
 	s.used = now
-	poke(s.screenWake)
+	if !s.patient || s.ring.end-s.screenAt >= lingerSize {
+		poke(s.screenWake)
+	}
 }
 
 // room waits until nobody who counts is too far behind. It lets go of viewers

@@ -28,6 +28,14 @@ type viewer struct {
 	live     int64 // of given, since the last snapshot
 	progress time.Time
 	flushed  time.Time
+	patient  bool // gathers output: not to be woken for a little of it
+}
+
+// pokeFor wakes a viewer for output up to end.
+func (v *viewer) pokeFor(end int64, keyed bool) {
+	if !v.patient || keyed || end-v.off >= lingerSize {
+		v.poke()
+	}
 }
 
 func (v *viewer) poke() {
@@ -188,7 +196,10 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 			continue
 		}
 		if d := v.lingers(n, time.Now()); d > 0 {
-			if err := v.wait(ctx, d); err != nil {
+			v.patient = true
+			err := v.wait(ctx, d)
+			v.patient = false
+			if err != nil {
 				return core.TerminalFrame{}, err
 			}
 			continue
