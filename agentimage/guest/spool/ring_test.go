@@ -241,9 +241,12 @@ func TestExpectedReader(t *testing.T) {
 	const size, wait = 256 << 10, 5 * time.Second
 	data := pattern(2 * size)
 	for name, read := range map[string]func(t *testing.T, l *Log) []byte{
-		"held":  func(t *testing.T, l *Log) []byte { return held(t, l, 0, l.MaxAhead(), 0, nil) },
-		"plain": func(t *testing.T, l *Log) []byte { _, err := l.Next(t.Context(), make([]byte, 1), 0); return []byte(fmt.Sprint(err)) },
-		"none":  nil,
+		"held": func(t *testing.T, l *Log) []byte { return held(t, l, 0, l.MaxAhead(), 0, nil) },
+		"plain": func(t *testing.T, l *Log) []byte {
+			_, err := l.Next(t.Context(), make([]byte, 1), 0)
+			return []byte(fmt.Sprint(err))
+		},
+		"none": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
