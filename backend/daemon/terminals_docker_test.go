@@ -214,6 +214,57 @@ func TestTerminalInAContainer(t *testing.T) {
 	}
 }
 
+// TestAgentTerminalAfterARestart: the agent's command is typed into the shell,
+// and typed again to go on when the container was restarted under it.
+func TestAgentTerminalAfterARestart(t *testing.T) {
+	t.Setenv("LOOP_HOME", t.TempDir())
+	d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ch, err := d.bound.channels.Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cols: 160, Rows: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.terminals.Kill(context.WithoutCancel(t.Context()), ch.ID); err != nil {
+			t.Error(err)
+		}
+	}()
+	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screenText{v: v}
+	s.until(t, "Claude Code") // its title, and no question before it
+	s.until(t, "for agents")
+	if err := d.terminals.Input(t.Context(), i.ID, []byte("hello\r")); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "real") // the scripted model's answer
+	if out, err := exec.Command("docker", "restart", "-t", "1", string(i.ContainerID)).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	s.until(t, "--continue")
+	s.seen.Reset()
+	s.until(t, "for agents")
+	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].State != core.TerminalRunning {
+		t.Errorf("%+v", l)
+	}
+}
+
 // foreignContainer is one that somebody else made.
 func foreignContainer(t *testing.T) core.ContainerID {
 	t.Helper()
