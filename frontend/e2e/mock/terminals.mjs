@@ -134,7 +134,9 @@ export class Terminals {
     const s = new Session(this, spec);
     this.sessions.set(s.id, s);
     this.world.emit("terminal.created", spec.channel_id, "", s.info());
-    programs[spec.program ?? this.program]?.(s);
+    // A program begins to print when somebody may be attached already.
+    const program = programs[spec.program ?? this.program];
+    setTimeout(() => program?.(s), 5);
     return s;
   }
 

@@ -47,7 +47,7 @@ function Page() {
   return (
     <main style={{ display: "grid", gridTemplateRows: "32px 1fr", height: "100%" }}>
       <h1 className="sr-only">One pane</h1>
-      <button type="button" id="elsewhere">Elsewhere</button>
+      <button type="button" className="btn small" id="elsewhere">Elsewhere</button>
       <div id="box" style={{ minHeight: 0, minWidth: 0, overflow: "hidden" }}>
         {cast ? <RecordingPlayer name={cast} at={() => session().endpoint()} onClose={() => told.actions.push("closed")} /> : <TerminalView visible focused onInfo={onInfo} onAction={onAction} onInput={onInput} onHandle={onHandle} {...props} />}
       </div>

@@ -95,8 +95,7 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
   const title = cleanTitle(cast.title) || "Recording";
   return (
     <div className="player" role="group" aria-label={`Recording of ${title}`} data-region onKeyDown={onKeyDown}>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and its keys play */}
-      <div className="player-screen" tabIndex={0} role="img" aria-label={`What ${title} showed`}><div ref={host} /></div>
+      <div className="player-screen" tabIndex={0} role="group" aria-label={`What ${title} showed`}><div ref={host} /></div>
       {cast.cut && <p className="player-cut">The recording was broken off; this is what there is of it.</p>}
       <div className="player-foot">
         <IconButton name={now.playing ? "Pause" : "Play"} keys="Space" onClick={() => player.current?.play(!now.playing)}>

@@ -74,6 +74,11 @@ export function TerminalView(props: TerminalViewProps) {
           <div className="term-body">
             <div className="term-screen" ref={host} />
             {loading && <Skeleton words={client?.state === "reconnecting" || (client?.retries ?? 0) > 1 ? "Loop does not answer. Trying again…" : "Opening the terminal…"} />}
+            {ui.behind && (
+              <Button look="small term-follow" onClick={() => { pane.current?.scroll.follow(); refocus(); }}>
+                <ArrowDown size={13} aria-hidden /> New output
+              </Button>
+            )}
           </div>
         </ContextMenu.Trigger>
         <PaneMenu
@@ -91,11 +96,6 @@ export function TerminalView(props: TerminalViewProps) {
         <button type="button" className="term-chip rec" onClick={() => pane.current?.client.record(false)} title="Stop recording">
           <Circle size={9} fill="currentColor" aria-hidden /> Recording
         </button>
-      )}
-      {ui.behind && (
-        <Button look="small term-follow" onClick={() => { pane.current?.scroll.follow(); refocus(); }}>
-          <ArrowDown size={13} aria-hidden /> New output
-        </Button>
       )}
       {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}

@@ -88,8 +88,10 @@ export class ShellMarks {
     const from = here?.prompt.line ?? (b.viewportY >= b.baseY ? bottom : b.viewportY);
     const to = step < 0 ? this.marks.before(from) : this.marks.after(from);
     if (!to) {
-      if (step > 0) this.term.scrollToBottom();
-      this.jumped = null;
+      if (step > 0) {
+        this.term.scrollToBottom();
+        this.jumped = null;
+      }
       return false;
     }
     this.term.scrollToLine(Math.max(0, to.prompt.line - 1));

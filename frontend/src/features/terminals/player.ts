@@ -33,8 +33,7 @@ export class CastPlayer {
     swallowQueries(term);
     term.attachCustomKeyEventHandler(() => false); // keys are the player's
     term.open(host);
-    term.textarea?.setAttribute("tabindex", "-1");
-    term.textarea?.setAttribute("aria-hidden", "true");
+    if (term.textarea) term.textarea.disabled = true;
     this.stopTheme = onThemeChange(() => (term.options.theme = terminalTheme()));
   }
 

@@ -1,0 +1,99 @@
+// A program that prints as fast as it is let, and how it feels meanwhile. The
+// figures are printed; only what would be broken fails.
+import { HIGH } from "./mock/terminals.mjs";
+import { flood } from "./mock/programs.mjs";
+import { equal, ok, test, until } from "./harness.mjs";
+import { info, last, pane, screen, shows } from "./pane/open.mjs";
+
+const at = (sorted, p) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] * 10) / 10;
+
+/** Notes when bytes were taken in: what follows a key is parsed in the same turn. */
+const clocks = (_, page) => page.addInitScript(() => {
+  window.keys = [];
+  addEventListener("keydown", () => (window.pressed = performance.now()), true);
+  const add = WebSocket.prototype.addEventListener;
+  WebSocket.prototype.addEventListener = function (type, f, ...rest) {
+    return add.call(this, type, type !== "message" ? f : (e) => {
+      f.call(this, e);
+      if (window.pressed && e.data instanceof ArrayBuffer && new TextDecoder().decode(e.data.slice(-200)).includes("answer")) {
+        window.taken = performance.now() - window.pressed;
+      }
+    }, ...rest);
+  };
+});
+
+/** A key, to what the program answered, as the page's own clock has it: taken in, and told to the layout. */
+async function latencies(page, mock, n) {
+  const s = last(mock);
+  let answers = 0;
+  s.onInput = () => void s.write(`\x1b]2;answer ${++answers}\x07`);
+  await page.evaluate(() => {
+    window.keys = [];
+    window.parsed = [];
+    const push = Array.prototype.push.bind(window.pane.infos);
+    window.pane.infos.push = (i) => {
+      if (i.title.startsWith("answer") && window.pressed) {
+        window.keys.push(performance.now() - window.pressed);
+        if (window.taken) window.parsed.push(window.taken);
+        window.pressed = window.taken = 0;
+      }
+      return push(i);
+    };
+  });
+  for (let i = 1; i <= n; i++) {
+    await page.keyboard.press("a");
+    await until(`answer ${i}`, () => page.evaluate((k) => window.keys.length >= k, i), 10_000);
+  }
+  return page.evaluate(() => ({ shown: window.keys.toSorted((a, b) => a - b), parsed: window.parsed.toSorted((a, b) => a - b) }));
+}
+
+test("flood: bounded, whole to the last cell, and keys get through", pane({ program: "silent", prepare: clocks }), async (page, mock) => {
+  const s = last(mock);
+  const idle = await latencies(page, mock, 25);
+  let worst = 0;
+  const watch = setInterval(() => (worst = Math.max(worst, ...[...s.viewers].map((v) => v.behind()))), 1);
+  const MB = 24;
+  const began = performance.now();
+  const over = flood(s, MB).then(() => performance.now());
+  const busy = await latencies(page, mock, 15);
+  const end = await over;
+  clearInterval(watch);
+  await s.write("\r\nthe very end\r\n");
+  await shows(page, "the very end", 15_000);
+  const rate = MB / ((end - began) / 1000);
+  console.log(`      key to parsed, idle: p50 ${at(idle.parsed, 0.5)} p95 ${at(idle.parsed, 0.95)} ms; key to told: idle p50 ${at(idle.shown, 0.5)} p95 ${at(idle.shown, 0.95)}, under flood p50 ${at(busy.shown, 0.5)} p95 ${at(busy.shown, 0.95)} ms; ${rate.toFixed(1)} MB/s through the page; at most ${Math.round(worst / 1024)} KiB not acknowledged`);
+  ok(worst <= HIGH + 64 * 1024, `${worst} bytes on their way`);
+  await s.snapshot();
+  const b = s.vt.buffer.active;
+  const want = Array.from({ length: s.rows }, (_, y) => b.getLine(b.baseY + y).translateToString(true).trimEnd());
+  equal(await screen(page), want, "the last screen");
+});
+
+test("flood: hidden, it holds nobody up; shown again it has everything", pane({ program: "silent" }), async (page, mock) => {
+  const s = last(mock);
+  await page.evaluate(() => window.pane.set({ visible: false }));
+  await until("told", () => mock.terminals.log.some((m) => m.type === "show"));
+  await flood(s, 16);
+  await s.write("\r\nstill here\r\n");
+  const ms = await page.evaluate(async () => {
+    const began = performance.now();
+    window.pane.set({ visible: true });
+    while (![...document.querySelectorAll(".xterm-rows > div")].some((d) => d.textContent.includes("still here"))) await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+  });
+  console.log(`      shown again with a full scrollback after ${Math.round(ms)} ms`);
+  equal((await info(page)).state, "live");
+});
+
+test("flood: text can be selected and scrolled back to while it goes on", pane({ program: "silent" }), async (page, mock) => {
+  const s = last(mock);
+  for (let i = 0; i < 500; i++) await s.write(`line ${i}\r\n`);
+  await shows(page, "line 499");
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, -600);
+  await until("scrolled", async () => !(await screen(page)).some((l) => l === "line 499"));
+  const top = (await screen(page))[0];
+  for (let i = 0; i < 400; i++) await s.write(`more ${i}\r\n`);
+  await page.getByRole("button", { name: "New output" }).waitFor();
+  equal((await screen(page))[0], top);
+});

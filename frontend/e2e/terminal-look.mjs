@@ -1,0 +1,163 @@
+// Input methods as the browser reports them, images, recordings, and axe on every state.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { equal, ok, test, until } from "./harness.mjs";
+import { arrives, drawn, last, pane, screen, set, shows } from "./pane/open.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WEBKIT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
+
+/** Pretends to be WebKitGTK and plays a trace of its events on the hidden field. */
+const compose = (page, trace) => page.evaluate(async (events) => {
+  const t = document.querySelector(".xterm textarea");
+  t.focus();
+  for (const [type, data, inputType] of events) {
+    if (type === "keydown") t.dispatchEvent(new KeyboardEvent("keydown", { keyCode: data, key: "Process", bubbles: true, cancelable: true }));
+    else if (type === "input") {
+      t.value += data;
+      t.dispatchEvent(new InputEvent("input", { data, inputType, bubbles: true, composed: true }));
+    } else t.dispatchEvent(new CompositionEvent(type, { data, bubbles: true }));
+    await new Promise((r) => setTimeout(r, 4));
+  }
+  await new Promise((r) => setTimeout(r, 60));
+}, trace);
+
+const asWebKit = { prepare: (_, page) => page.addInitScript((ua) => Object.defineProperty(navigator, "userAgent", { get: () => ua }), WEBKIT) };
+const phrase = (text) => [["keydown", 229], ["input", "n", "insertCompositionText"], ["compositionstart", ""], ["compositionupdate", "n"], ["keydown", 229], ["compositionend", text], ["input", text, "insertText"]];
+
+test("ime: WebKitGTK commits each phrase once", pane({ program: "silent", ...asWebKit }), async (page, mock) => {
+  equal(await arrives(page, mock, () => compose(page, [...phrase("甲"), ...phrase("乙"), ...phrase("丙"), ...phrase("丙")])), Buffer.from("甲乙丙丙").toString("latin1"));
+  equal(await arrives(page, mock, () => compose(page, [["keydown", 229], ["compositionend", "ő"], ["input", "ő", "insertText"]])), Buffer.from("ő").toString("latin1"));
+  await compose(page, [["keydown", 229], ["compositionstart", ""], ["compositionupdate", "ni hao"]]);
+  equal(await page.locator(".term-preedit").innerText(), "ni hao");
+  equal(await arrives(page, mock, () => compose(page, [["compositionend", ""]])), "");
+  ok(await page.locator(".term-preedit").isHidden(), "nothing is composed");
+  equal(await arrives(page, mock, () => page.keyboard.type("ls")), "ls");
+});
+
+test("ime: Chromium's own composition is left alone", pane({ program: "silent" }), async (page, mock) => {
+  const cdp = await page.context().newCDPSession(page);
+  const got = await arrives(page, mock, async () => {
+    await page.locator(".xterm textarea").focus();
+    await cdp.send("Input.imeSetComposition", { text: "に", selectionStart: 1, selectionEnd: 1 });
+    await cdp.send("Input.imeSetComposition", { text: "日本", selectionStart: 2, selectionEnd: 2 });
+    await cdp.send("Input.insertText", { text: "日本" });
+  });
+  equal(got, Buffer.from("日本").toString("latin1"));
+});
+
+test("an image is drawn", pane({ program: "silent" }), async (page, mock) => {
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC";
+  await last(mock).write(`\x1b]1337;File=inline=1;size=${Buffer.from(png, "base64").length};width=10;height=4:${png}\x07\r\nafter the image\r\n`);
+  await shows(page, "after the image");
+  await until("a layer with the image", () => page.evaluate(() => [...document.querySelectorAll(".xterm-screen canvas")].some((c) => {
+    const d = c.getContext("2d")?.getImageData(0, 0, 20, 20).data;
+    return d?.some((v) => v > 0);
+  })));
+});
+
+const CAST = [
+  { version: 2, width: 60, height: 12, timestamp: 1, title: "make test" }, [0.2, "o", "first\r\n"], [1, "o", "second\r\n"], [1.5, "r", "70x14"], [40, "o", "\x1b[c\x1b[6nthird\r\n"], [41, "o", "end\r\n"],
+].map((x) => JSON.stringify(x)).join("\n");
+const recorded = { noWait: true, query: "recording=a.cast", prepare: (mock) => mock.terminals.addRecording("a.cast", CAST) };
+
+test("recordings: play, pause, seek, speed, sizes, by keyboard", pane(recorded), async (page) => {
+  await shows(page, "first");
+  await page.getByRole("group", { name: "Recording of make test" }).waitFor();
+  await page.locator(".player-screen").focus();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  await page.keyboard.press("End");
+  await shows(page, "end");
+  equal((await screen(page)).length, 14, "rows after the change of size");
+  await page.keyboard.press("Home");
+  await until("empty again", async () => (await screen(page)).every((l) => l === ""));
+  equal((await screen(page)).length, 12);
+  for (let i = 0; i < 9; i++) await page.keyboard.press("ArrowRight");
+  await shows(page, "third");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await until("before the third", async () => !(await screen(page)).includes("third") && (await screen(page)).includes("second"));
+  await page.keyboard.press(">");
+  await page.keyboard.press(">");
+  equal(await page.getByRole("combobox", { name: "Speed" }).inputValue(), "4");
+  await page.keyboard.press("k");
+  await shows(page, "end");
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  await page.getByRole("button", { name: "Close the recording" }).click();
+  equal(await page.evaluate(() => window.pane.actions), ["closed"]);
+});
+
+test("recordings: one that is gone says so", pane({ noWait: true, query: "recording=b.cast", quietErrors: true }), async (page) => {
+  await page.getByText("That recording is not there.").waitFor();
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+});
+
+async function clean(page, what, off = []) {
+  await page.waitForTimeout(200);
+  await page.evaluate(axe);
+  const found = await page.evaluate(async (rules) => (await window.axe.run(document, { rules: Object.fromEntries(rules.map((r) => [r, { enabled: false }])), runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`), off);
+  equal(found, [], what);
+}
+
+for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=more"]]) {
+  const o = { theme, query, reduced: true, quietErrors: true };
+  test(`axe ${theme} ${query}: a pane in all its states`, pane(o), async (page, mock) => {
+    await page.keyboard.type("ls\rtest\rseq 50\r");
+    await shows(page, "line 50");
+    await clean(page, "live");
+    await page.keyboard.press("Control+Shift+F");
+    await page.getByRole("textbox", { name: "Find in the terminal" }).fill("line");
+    await page.waitForTimeout(200);
+    await clean(page, "search");
+    await page.keyboard.press("Escape");
+    await page.mouse.click(300, 200, { button: "right" });
+    await page.getByRole("menuitem").first().waitFor();
+    await clean(page, "menu", ["region"]); // a menu is a layer over the page, in no landmark
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => navigator.clipboard.writeText("a\nb"));
+    await page.keyboard.press("Control+Shift+V");
+    await page.getByRole("dialog").waitFor();
+    await clean(page, "paste question");
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => window.pane.handle.record(true));
+    await page.getByRole("button", { name: "Recording" }).waitFor();
+    await last(mock).write("\x1b]9;4;1;60\x07");
+    await page.mouse.move(300, 300);
+    await page.mouse.wheel(0, -400);
+    await last(mock).write("more\r\n");
+    await page.getByRole("button", { name: "New output" }).waitFor();
+    await clean(page, "recording, progress, new output");
+    mock.down();
+    await page.getByText("Loop does not answer.").waitFor();
+    await clean(page, "reconnecting");
+    mock.up();
+    await until("back", async () => (await page.getByText("Loop does not answer.").count()) === 0, 15_000);
+    last(mock).end(137, { signal: "SIGKILL", reason: "The container was removed." });
+    await page.getByText("Ended by SIGKILL.").waitFor();
+    await clean(page, "ended");
+  });
+  test(`axe ${theme} ${query}: failed, opening, a recording`, pane({ ...o, noWait: true, prepare: (mock) => { mock.terminals.failNext = { error_code: "session_failed", message: "No.", remedy: "Do something." }; mock.terminals.addRecording("a.cast", CAST); } }), async (page, mock) => {
+    await page.getByText("Do something.").waitFor();
+    await clean(page, "failed");
+    mock.terminals.delay = 3000;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".term-skeleton").waitFor();
+    await page.waitForTimeout(1300);
+    await clean(page, "opening");
+    const url = new URL(page.url());
+    url.searchParams.set("recording", "a.cast");
+    await page.goto(url.href);
+    await shows(page, "first");
+    await clean(page, "recording");
+  });
+}
+
+test("screen readers: lines are in the tree, keys still work", pane({ program: "silent" }), async (page, mock) => {
+  await set(page, { settings: { fontFamily: "", fontSize: 13, lineHeight: 1.2, scrollback: 10000, cursorBlink: false, shiftEnter: true, copyOnSelect: true, screenReader: true, bellSound: false, minimumContrast: 4.5, macOptionIsMeta: true, leaveByF6: true } });
+  await drawn(page);
+  await last(mock).write("read me\r\n");
+  await page.locator(".xterm-accessibility").getByText("read me").first().waitFor();
+  equal(await arrives(page, mock, () => page.keyboard.type("ok")), "ok");
+  await clean(page, "screen reader mode");
+});

@@ -1,0 +1,312 @@
+// What a pane does besides keys: pastes, answers, breaks, sizes, searches, links.
+import { equal, ok, test, until } from "./harness.mjs";
+import { action, arrives, drawn, info, last, pane, screen, set, shows, typed } from "./pane/open.mjs";
+
+const silent = (more = {}) => pane({ program: "silent", ...more });
+const setClip = (page, text) => page.evaluate((t) => navigator.clipboard.writeText(t), text);
+const clip = (page) => page.evaluate(() => navigator.clipboard.readText());
+const paste = (page, mock) => arrives(page, mock, () => page.keyboard.press("Control+Shift+V"));
+const b64 = (s) => Buffer.from(s).toString("base64");
+
+test("pane: every query is swallowed; only keys reach the program", silent(), async (page, mock) => {
+  const queries = [
+    "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[=c", "\x1bZ", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?15n", "\x1b[?996n", "\x1b[$p", "\x1b[20$p", "\x1b[?1$p", "\x1b[?2026$p", "\x1b[?2004$p", "\x1b[>q", "\x1b[>0q", "\x1b[?u", "\x1b[x",
+    "\x1b[11t", "\x1b[13t", "\x1b[14t", "\x1b[15t", "\x1b[16t", "\x1b[18t", "\x1b[19t", "\x1b[20t", "\x1b[21t", "\x1b[?1;1;0S", "\x1b[?2;1;0S", "\x1b[1;1;1;1;1;1*y",
+    "\x1b]4;1;?\x07", "\x1b]4;1;?;2;?\x1b\\", "\x1b]10;?\x07", "\x1b]10;?;?;?\x07", "\x1b]11;?\x1b\\", "\x1b]12;?\x07", "\x1b]52;c;?\x07", "\x1b]52;;?\x1b\\", "\x1b]60\x07", "\x1b]1337;ReportCellSize\x07",
+    "\x1bP$qm\x1b\\", "\x1bP$qr\x1b\\", "\x1bP$q q\x1b\\", "\x1bP+q544e\x1b\\", "\x05", "\x1b[?1004h",
+  ];
+  for (const q of queries) equal(await arrives(page, mock, () => last(mock).write(q)), "", `answer to ${JSON.stringify(q)}`);
+  equal(await arrives(page, mock, () => last(mock).write(queries.join("").repeat(20))), "", "all of them");
+  equal(await arrives(page, mock, () => page.keyboard.type("a")), "a");
+});
+
+test("pane: focus reports come from focus, not from switching them on", silent(), async (page, mock) => {
+  equal(await arrives(page, mock, () => last(mock).write("\x1b[?1004h")), "");
+  equal(await arrives(page, mock, () => page.locator("#elsewhere").focus()), "\x1b[O");
+  equal(await arrives(page, mock, () => page.locator(".xterm textarea").focus()), "\x1b[I");
+});
+
+test("pane: paste rules", silent(), async (page, mock) => {
+  await setClip(page, "a\x1b[201~; rm -rf /\x07");
+  equal(await paste(page, mock), "a; rm -rf /", "the marker and the bell are gone");
+  await page.getByText("Control characters were left out").waitFor();
+  await setClip(page, "one\ntwo\nthree");
+  equal(await paste(page, mock), "", "it asks first");
+  await page.getByRole("dialog", { name: "Paste 3 lines?" }).waitFor();
+  await page.keyboard.press("Enter");
+  equal(await arrives(page, mock, () => page.keyboard.press("Escape")), "", "Enter and Escape paste nothing");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await paste(page, mock);
+  equal(await arrives(page, mock, () => page.getByRole("button", { name: "Paste as one line" }).click()), "one two three");
+  await paste(page, mock);
+  equal(await arrives(page, mock, () => page.getByRole("button", { name: "Paste", exact: true }).click()), "one\rtwo\rthree");
+  await last(mock).write("\x1b[?2004h");
+  equal(await paste(page, mock), "\x1b[200~one\rtwo\rthree\x1b[201~", "as a whole");
+  await setClip(page, "x\x1b[201~y\x1b[20\x1b[201~1~z\n");
+  equal(await paste(page, mock), "\x1b[200~xyz\r\x1b[201~", "no end inside");
+});
+
+test("pane: middle click pastes what was selected", silent(), async (page, mock) => {
+  await last(mock).write("primary\r\n");
+  await shows(page, "primary");
+  const at = await page.locator(".xterm-rows > div", { hasText: "primary" }).boundingBox();
+  await page.mouse.dblclick(at.x + 10, at.y + 8);
+  equal(await arrives(page, mock, () => page.mouse.click(at.x + 200, at.y + 100, { button: "middle" })), "primary");
+});
+
+test("pane: OSC 52 writes with a notice, never reads, has a cap", silent(), async (page, mock) => {
+  await setClip(page, "mine");
+  await last(mock).write(`\x1b]52;c;${b64("by a program")}\x07`);
+  await page.getByText("A program copied 12 characters.").waitFor();
+  await until("copied", async () => (await clip(page)) === "by a program");
+  equal(await arrives(page, mock, () => last(mock).write("\x1b]52;c;?\x07")), "");
+  await page.getByText("A program asked for the clipboard. It was not given.").waitFor();
+  await last(mock).write(`\x1b]52;c;${b64("x".repeat(120_000))}\x07`);
+  await page.getByText("more than 100 KB").waitFor();
+  equal(await clip(page), "by a program");
+});
+
+test("pane: titles without tricks, folder, bell, progress", silent(), async (page, mock) => {
+  await last(mock).write("\x1b]2;vim \u202Eevil\u2066\x07\x1b]7;file://h/home/ana/x%20y\x07\x1b]9;4;1;40\x07");
+  await until("title", async () => (await info(page)).title === "vim evil");
+  equal((await info(page)).dir, "/home/ana/x y");
+  equal((await info(page)).progress, { state: 1, value: 40 });
+  await page.getByRole("progressbar").waitFor();
+  await last(mock).write("\x1b]9;4;0;0\x07");
+  await page.getByRole("progressbar").waitFor({ state: "detached" });
+  await set(page, { focused: false });
+  await page.locator("#elsewhere").focus();
+  await last(mock).write("\x07");
+  await until("marked unread", async () => (await info(page)).unread);
+  equal(await page.evaluate(() => document.activeElement?.id), "elsewhere", "the bell takes no focus");
+  await set(page, { focused: true });
+  await until("read", async () => !(await info(page)).unread);
+});
+
+test("pane: search counts, case, regular expressions", pane(), async (page) => {
+  await page.keyboard.type("seq 300\r");
+  await shows(page, "line 300");
+  await page.keyboard.press("Control+Shift+F");
+  const box = page.getByRole("textbox", { name: "Find in the terminal" });
+  const count = page.locator(".term-count");
+  await box.fill("LINE 2");
+  await until("112 of them", async () => /of 11[12]$/.test(await count.innerText()));
+  await page.getByRole("button", { name: "Match case" }).click();
+  await until("none in capitals", async () => (await count.innerText()) === "Nothing found");
+  await page.getByRole("button", { name: "Match case" }).click();
+  await page.getByRole("button", { name: "Regular expression" }).click();
+  await box.fill("line (7|9)$");
+  await until("two", async () => /of 2$/.test(await count.innerText()));
+  const before = await count.innerText();
+  await box.press("Enter");
+  await until("the next one", async () => (await count.innerText()) !== before);
+  await box.fill("line (");
+  await until("said", async () => (await count.innerText()) === "No valid expression");
+  await page.keyboard.press("Escape");
+  await until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
+});
+
+test("pane: links show where they lead and open only with Ctrl", silent(), async (page, mock, context) => {
+  await last(mock).write("\x1b]8;;https://evil.example/real\x07https://good.example\x1b]8;;\x07 and https://plain.example/a and \x1b]8;;javascript:alert(1)\x07click me\x1b]8;;\x07\r\n");
+  await shows(page, "click me");
+  const row = await page.locator(".xterm-rows > div", { hasText: "click me" }).boundingBox();
+  const at = (col) => [row.x + col * 8 + 3, row.y + row.height / 2];
+  await page.mouse.move(...at(5));
+  await page.getByText("https://evil.example/real").waitFor();
+  let opened = 0;
+  context.on("page", () => opened++);
+  await page.mouse.click(...at(5));
+  await page.keyboard.down("Control");
+  await page.mouse.move(...at(6));
+  await page.context().route("**/*evil.example*/**", (r) => r.fulfill({ body: "x" }));
+  const next = context.waitForEvent("page");
+  await page.mouse.click(...at(6));
+  const p = await next;
+  ok(p.url().startsWith("https://evil.example/real") || p.url() === "about:blank" || p.url().startsWith("chrome-error"), p.url());
+  await p.close();
+  equal(opened, 1, "only the click with Ctrl opened something");
+  await page.mouse.move(...at(57));
+  await page.getByText("Loop does not open this kind of link").waitFor();
+  await page.mouse.click(...at(57));
+  await page.keyboard.up("Control");
+  equal(opened, 1);
+});
+
+test("pane: a break is survived; nothing is lost or doubled", silent({ quietErrors: true }), async (page, mock) => {
+  const s = last(mock);
+  for (let i = 0; i < 50; i++) await s.write(`before ${i}\r\n`);
+  await shows(page, "before 49");
+  mock.down();
+  await page.keyboard.type("lost");
+  await page.getByText("Not sent: the terminal is not connected.").waitFor();
+  for (let i = 0; i < 20; i++) await s.write(`meanwhile ${i}\r\n`);
+  await page.getByText("Loop does not answer. The program goes on").waitFor();
+  mock.up();
+  await until("attached again", async () => (await info(page)).state === "live", 15_000);
+  await shows(page, "meanwhile 19");
+  await s.write("after\r\n");
+  await shows(page, "after");
+  equal((await screen(page)).filter((l) => l === "meanwhile 19" || l === "after").length, 2);
+  equal(await arrives(page, mock, () => page.keyboard.type("k")), "k");
+  ok(!typed(mock).includes("lost"), "what was typed into the void does not come later");
+});
+
+test("pane: hidden it gets nothing, shown it has the screen, marks and place again", pane(), async (page, mock) => {
+  await page.keyboard.type("seq 80\rfalse\r");
+  await until("two marks", async () => (await page.locator(".term-mark.bad").count()) === 1);
+  const s = last(mock);
+  await set(page, { visible: false });
+  await until("told", () => mock.terminals.log.some((m) => m.type === "show" && m.visible === false));
+  await s.write("while hidden\r\n");
+  await set(page, { visible: true });
+  await shows(page, "while hidden");
+  await until("the mark is back", async () => (await page.locator(".term-mark.bad").count()) === 1);
+});
+
+test("pane: sizes are the server's", silent(), async (page, mock) => {
+  const s = last(mock);
+  await until("asked once", () => s.sizes.length >= 1);
+  const rows = await page.locator(".xterm-rows > div").count();
+  equal(rows, s.rows, "rows");
+  const asked = s.sizes.length;
+  for (let w = 880; w > 500; w -= 20) await page.setViewportSize({ width: w, height: 500 });
+  await until("asked for the new size", () => s.cols < 65);
+  ok(s.sizes.length - asked <= 5, `asked ${s.sizes.length - asked} times for 20 changes`);
+  ok(!s.sizes.some((x) => x.startsWith("0x") || x.endsWith("x0")), "never for nothing");
+  await page.evaluate(() => (document.querySelector("#box").style.display = "none"));
+  await page.waitForTimeout(200);
+  const n = s.sizes.length;
+  await page.evaluate(() => (document.querySelector("#box").style.display = ""));
+  await page.waitForTimeout(200);
+  equal(s.sizes.length, n, "a pane without a place asks for none");
+  s.resize(40, 10); // another window
+  await until("taken", async () => (await page.locator(".xterm-rows > div").count()) === 10);
+  await set(page, { focused: false });
+  await set(page, { focused: true });
+  await until("its own again", () => s.cols > 50);
+});
+
+test("pane: a killed program's mouse and focus reports end at the prompt", pane(), async (page, mock) => {
+  await page.keyboard.type("tui\r");
+  await shows(page, "top of");
+  ok((await arrives(page, mock, () => page.mouse.click(300, 300))).includes("\x1b[<0;"), "the program has the mouse");
+  await page.keyboard.press("q");
+  await page.keyboard.type("leak\r");
+  await until("prompt", async () => (await screen(page)).filter((l) => l === "$").length >= 1);
+  equal(await arrives(page, mock, async () => {
+    await page.mouse.move(200, 200);
+    await page.mouse.click(300, 300);
+    await page.locator("#elsewhere").focus();
+    await page.locator(".xterm textarea").focus();
+  }), "", "nothing but keys");
+});
+
+test("pane: who scrolled up stays there while everything is drawn anew", silent(), async (page, mock) => {
+  const s = last(mock);
+  const all = Array.from({ length: 200 }, (_, i) => `row ${i}`).join("\r\n");
+  await s.write(all);
+  await shows(page, "row 199");
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, -1000);
+  await until("scrolled", async () => !(await screen(page)).includes("row 199"));
+  const top = (await screen(page))[0];
+  for (let i = 0; i < 5; i++) {
+    await s.write(`\x1b[?2026h\x1b[2J\x1b[3J\x1b[H${all}\x1b[?2026l`);
+    await page.waitForTimeout(60);
+    equal((await screen(page))[0], top, "in a synchronized block");
+  }
+  await s.write(`\x1b[2J\x1b[3J\x1b[H${all}`);
+  await until("without one", async () => (await screen(page))[0] === top);
+  await s.write("\r\nand more\r\n");
+  await page.getByRole("button", { name: "New output" }).click();
+  await shows(page, "and more");
+  await page.getByRole("button", { name: "New output" }).waitFor({ state: "detached" });
+  await s.write(`\x1b[?2026h\x1b[2J\x1b[3J\x1b[H${all}\r\nthe end\x1b[?2026l`);
+  await shows(page, "the end");
+});
+
+test("pane: ended, restart and close by keyboard; away; failed with a remedy", pane({ prepare: (mock) => (mock.terminals.failNext = null) }), async (page, mock) => {
+  last(mock).away(true);
+  await set(page, { info: last(mock).info() });
+  await page.getByText("The container cannot be reached.").waitFor();
+  last(mock).away(false);
+  await set(page, { info: last(mock).info() });
+  await page.getByText("The container cannot be reached.").waitFor({ state: "detached" });
+  await page.keyboard.type("exit 3\r");
+  await page.getByText("Ended with exit code 3.").waitFor();
+  equal(await page.evaluate(() => document.activeElement?.tagName), "TEXTAREA", "the end takes no focus");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  equal(await action(page), ["restart"]);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  equal(await action(page), ["close"]);
+});
+
+test("pane: a terminal that cannot be opened says why, and can be tried again", pane({ noWait: true, prepare: (mock) => (mock.terminals.failNext = { error_code: "session_failed", message: "The shell /bin/zish is not there.", remedy: "Set another one in the settings." }) }), async (page) => {
+  await page.getByText("The shell /bin/zish is not there.").waitFor();
+  await page.getByText("Set another one in the settings.").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await drawn(page);
+});
+
+test("pane: a skeleton within 100 ms, words after a second", pane({ noWait: true, prepare: async (mock, page) => {
+  mock.terminals.delay = 1600;
+  await page.addInitScript(() => {
+    window.seen = {};
+    const look = () => {
+      for (const c of ["term", "term-skeleton"]) if (!window.seen[c] && document.querySelector(`.${c}`)) window.seen[c] = performance.now();
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+} }), async (page) => {
+  await page.locator(".term-skeleton").waitFor();
+  const ms = await page.evaluate(() => window.seen["term-skeleton"] - window.seen.term);
+  ok(ms < 100, `skeleton after ${ms} ms`);
+  const words = page.getByText("Opening the terminal…");
+  ok((await words.evaluate((el) => Number(getComputedStyle(el).opacity))) < 1, "no words at once");
+  await until("words", () => words.evaluate((el) => getComputedStyle(el).opacity === "1"));
+  await drawn(page);
+  await page.locator(".term-skeleton").waitFor({ state: "detached" });
+});
+
+test("pane: a dropped file by content, its path for the program; menu gives the keyboard back", silent({ quietErrors: true }), async (page, mock) => {
+  equal(await arrives(page, mock, () => page.evaluate(() => {
+    const d = new DataTransfer();
+    d.items.add(new File(["x"], "notes.txt", { type: "text/plain" }));
+    document.querySelector(".term-screen").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true }));
+  })), "'/home/ana/.loop/pastes/notes.txt' ");
+  equal(await arrives(page, mock, () => page.evaluate(() => {
+    const d = new DataTransfer();
+    d.setData("text/uri-list", "file:///home/ana/a%20b.txt\r\nfile:///etc/passwd");
+    document.querySelector(".term-screen").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true }));
+  })), "'/home/ana/a b.txt' ");
+  await page.getByText("The container does not see that file.").waitFor();
+  equal(await arrives(page, mock, () => page.evaluate(() => {
+    const d = new DataTransfer();
+    d.items.add(new File([new Uint8Array(9)], "image.png", { type: "image/png" }));
+    document.querySelector(".xterm textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true }));
+  })), "'/home/ana/.loop/pastes/image.png' ");
+  await page.mouse.click(300, 200, { button: "right" });
+  await page.getByRole("menuitem", { name: "Split right" }).click();
+  await until("told", async () => (await action(page)).includes("split-right"));
+  await until("the terminal has the keyboard again", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
+});
+
+test("pane: recording on and off", silent(), async (page, mock) => {
+  await page.evaluate(() => window.pane.handle.record(true));
+  await page.getByRole("button", { name: "Recording" }).click();
+  await page.getByRole("button", { name: "Recording" }).waitFor({ state: "detached" });
+  equal(mock.terminals.recordings.size, 1);
+});
+
+test("pane: copies a command's output", pane(), async (page) => {
+  await page.keyboard.type("test\rstatus\r");
+  await shows(page, "login_test.go");
+  await page.keyboard.press("Control+Shift+ArrowUp");
+  await page.keyboard.press("Control+Shift+ArrowUp");
+  await page.mouse.click(300, 200, { button: "right" });
+  await page.getByRole("menuitem", { name: "Copy the command’s output" }).click();
+  await until("copied", async () => (await clip(page)).startsWith("ok      api-server/internal/auth        39.812s\nFAIL"));
+});
