@@ -132,7 +132,7 @@ func TestInterruptedBeforeTheRun(t *testing.T) {
 		return r.fake, nil
 	}
 	r.fake.add = func(string) (core.Channel, error) {
-		deadline := time.NewTimer(5 * time.Second)
+		deadline := time.NewTimer(time.Minute)
 		defer deadline.Stop()
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()

@@ -35,7 +35,7 @@ func TestExecInAContainer(t *testing.T) {
 	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: "p", Dir: dir}
 	none := func() {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 		defer cancel()
 		if list, err := d.engine.List(ctx, map[string]string{core.LabelInstall: d.store.InstallID()}); err != nil || len(list) != 0 {
 			t.Errorf("containers left: %+v, %v", list, err)

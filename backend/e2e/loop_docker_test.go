@@ -203,7 +203,7 @@ func (s *server) stop() {
 	select {
 	case err := <-s.done:
 		s.done <- err
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		s.h.t.Errorf("loop serve did not end on SIGTERM: %s", s.log)
 		s.kill()
 	}

@@ -208,7 +208,7 @@ func TestLostKeeper(t *testing.T) {
 		`for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^loop keep' && kill -9 ${p#/proc/}; done; true`); err != nil {
 		t.Fatal(err, out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if e, err := l.Wait(ctx, id); err != nil || e.Signal != "SIGKILL" {
 		t.Fatalf("wait: %+v %v", e, err)

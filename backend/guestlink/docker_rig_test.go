@@ -282,7 +282,7 @@ func readAll(tb testing.TB, l *guestlink.Link, id core.SpawnID, stream string, o
 // eventually polls until ok or the deadline.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {

@@ -174,7 +174,7 @@ func (r *real) say(prompt string) core.Run { r.t.Helper(); return r.run(core.Run
 // when waits for something to become true.
 func (r *real) when(what string, ok func() bool) {
 	r.t.Helper()
-	limit := time.NewTimer(time.Minute)
+	limit := time.NewTimer(2 * time.Minute)
 	defer limit.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

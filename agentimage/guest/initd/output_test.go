@@ -35,7 +35,7 @@ func counted() []byte {
 // stands waits until the spawn has printed n bytes and is held up.
 func stands(t *testing.T, s *yamux.Session, paused string) wire.Info {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {

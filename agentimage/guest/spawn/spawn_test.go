@@ -55,7 +55,7 @@ func newTable(t *testing.T, change ...func(*Config)) *Table {
 	}
 	m := New(cfg)
 	t.Cleanup(func() {
-		ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer stop()
 		if err := m.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
@@ -219,7 +219,7 @@ func TestStartErrorsLeaveNothing(t *testing.T) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
