@@ -65,50 +65,78 @@ func (b *buffer) row(y int) *line {
 // the top.
 func (b *buffer) scroll(c cell, wrapped bool) {
 	bottom := b.base + b.bottom
-	if b.top != 0 {
-		b.lines.rotate(b.base+b.top, bottom).blank(b.cols, c, wrapped)
-		return
-	}
-	if !b.lines.full() {
-		l := b.newLine(c, wrapped)
-		b.lines.push(l)
-		if bottom+1 < b.lines.n-1 {
-			b.lines.rotate(b.lines.n-1, bottom+1)
+	switch {
+	case b.top != 0:
+		l := b.lines.get(b.base + b.top)
+		for i := b.base + b.top; i < bottom; i++ {
+			b.lines.set(i, b.lines.get(i+1))
+		}
+		b.lines.set(bottom, b.blank(l, c, wrapped))
+	case !b.lines.full():
+		l := b.blank(nil, c, wrapped)
+		if bottom == b.lines.n-1 {
+			b.lines.push(l)
+		} else {
+			b.lines.insert(bottom+1, l)
 		}
 		b.base++
-		return
+	case bottom == b.lines.n-1:
+		b.lines.set(b.lines.n-1, b.blank(b.lines.recycle(), c, wrapped))
+	default:
+		var l *line
+		if bottom < b.lines.n {
+			l = b.lines.get(0)
+		}
+		b.lines.insert(bottom+1, nil)
+		b.lines.set(bottom, b.blank(l, c, wrapped))
 	}
-	last := b.lines.n - 1
-	var l *line
-	if bottom == last {
-		l = b.lines.recycle()
-	} else {
-		l = b.lines.get(0)
-		b.lines.start++
-		b.lines.set(last, l)
-		b.lines.rotate(last, bottom)
-	}
+}
+
+// blank makes l, which is in the list no more, an empty line.
+func (b *buffer) blank(l *line, c cell, wrapped bool) *line {
 	if l == nil {
-		l = &line{}
-		b.lines.set(bottom, l)
+		return b.newLine(c, wrapped)
 	}
 	l.blank(b.cols, c, wrapped)
+	return l
 }
 
 // scrollRegion moves n lines out at one end of [top, bottom] and blank ones in
 // at the other.
 func (b *buffer) scrollRegion(top, bottom, n int, up bool, c cell) {
+	from, to := b.base+top, b.base+bottom
+	if !up {
+		from, to = to, from
+	}
 	for range min(n, bottom-top+1) { // after that all are blank
-		from, to := b.base+top, b.base+bottom
-		if !up {
-			from, to = to, from
+		if max(from, to) < b.lines.n {
+			l := b.lines.rotate(from, to)
+			b.lines.set(to, b.blank(l, c, false))
+			continue
 		}
-		if l := b.lines.rotate(from, to); l != nil {
-			l.blank(b.cols, c, false)
-		} else {
-			b.lines.set(to, b.newLine(c, false))
+		b.lines.remove(from)
+		b.lines.insert(to, b.blank(nil, c, false))
+	}
+}
+
+// scrollDown is what RI does at the top margin.
+func (b *buffer) scrollDown(c cell) {
+	top, height := b.base+b.top, b.bottom-b.top
+	var l *line
+	if top+height < b.lines.n {
+		l = b.lines.get(top + height)
+	}
+	for i := height - 1; i >= 0; i-- {
+		b.lines.set(top+i+1, b.lines.get(top+i))
+	}
+	if more := top + height + 1 - b.lines.n; more > 0 && height > 0 {
+		b.lines.n += more
+		if over := b.lines.n - len(b.lines.slots); over > 0 {
+			b.lines.n -= over
+			b.lines.start += over
 		}
 	}
+	b.lines.set(top, b.blank(l, c, false))
 }
 
 // tabs is the set of columns with a tab stop.

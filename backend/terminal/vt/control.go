@@ -70,7 +70,7 @@ func (t *Terminal) reverseIndex() {
 	b := t.b
 	t.keepInside(t.cols - 1)
 	if b.y == b.top {
-		b.scrollRegion(b.top, b.bottom, 1, false, t.bce)
+		b.scrollDown(t.bce)
 		return
 	}
 	b.y--
@@ -165,8 +165,8 @@ func (t *Terminal) alignmentPattern() {
 	e := cell{code: 'E' | width1, fg: t.pen.fg, bg: t.pen.bg}
 	t.moveTo(0, 0)
 	for y := range t.rows {
-		if at := t.b.base + t.b.y + y; at < t.b.lines.n { // from the top margin on in origin mode
-			l := t.b.lines.get(at)
+		// In origin mode from the top margin on, and around at the list's end.
+		if l := t.b.lines.get(t.b.base + t.b.y + y); l != nil {
 			l.reset(e, false)
 			l.wrapped = false
 		}

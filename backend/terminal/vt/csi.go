@@ -284,6 +284,7 @@ func (t *Terminal) repeat(n int) {
 	if t.join == 0 {
 		return
 	}
+	t.run = false
 	width := int(t.join)
 	l := t.b.row(t.b.y)
 	x := t.b.x - width

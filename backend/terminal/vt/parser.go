@@ -258,6 +258,9 @@ func (t *Terminal) feed(r rune) {
 		t.endString(&s, r)
 	}
 	t.state = s.next
+	if s.act != actPrint {
+		t.run = false
+	}
 }
 
 func (t *Terminal) endString(s *step, r rune) {

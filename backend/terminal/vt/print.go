@@ -28,9 +28,7 @@ func (t *Terminal) printASCII(p []byte) {
 	}
 	b := t.b
 	l := b.row(b.y)
-	if b.x > 0 && b.x <= len(l.cells) && l.cells[b.x-1].code>>widthShift == 2 {
-		l.put(b.x-1, t.nothing())
-	}
+	t.startRun(l)
 	for len(p) > 0 {
 		if b.x >= t.cols {
 			if t.modes.noWrap {
@@ -56,6 +54,18 @@ func (t *Terminal) printASCII(p []byte) {
 		l.cells[b.x] = t.nothing()
 	}
 	t.join = 1
+}
+
+// startRun clears the first half of a wide character whose second half is about
+// to be written over. As xterm.js, it looks only once for characters in a row.
+func (t *Terminal) startRun(l *line) {
+	if t.run {
+		return
+	}
+	t.run = true
+	if x := t.b.x; x > 0 && l.width(x-1) == 2 {
+		l.put(x-1, t.nothing())
+	}
 }
 
 // wrap goes to the next line because a character does not fit.
@@ -84,9 +94,7 @@ func (t *Terminal) print(r rune) {
 		r = t.charset.translate(r)
 	}
 	l := b.row(b.y)
-	if b.x > 0 && l.width(b.x-1) == 2 {
-		l.put(b.x-1, t.nothing())
-	}
+	t.startRun(l)
 	width := runeWidth(r)
 	if width == 0 && t.join > 0 {
 		t.combine(l, r)

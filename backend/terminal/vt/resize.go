@@ -71,20 +71,13 @@ func (b *buffer) resizeRows(cols, rows int) (added int) {
 	return added
 }
 
-// mend keeps what the rest of the package relies on, whatever reflow did: every
-// line is there, and the screen lies within the list.
+// mend puts a blank line where reflow left none. What xterm.js's bookkeeping
+// says of base and cursor stays, even if it is beside the list: reading lines
+// goes around there.
 func (b *buffer) mend() {
-	if b.lines.n == 0 {
-		return
-	}
-	for b.lines.n < b.rows {
-		b.lines.push(&line{n: b.cols})
-	}
 	for i := range b.lines.n {
 		if b.lines.get(i) == nil {
 			b.lines.set(i, &line{n: b.cols})
 		}
 	}
-	b.base = max(min(b.base, b.lines.n-b.rows), 0)
-	b.y = max(min(b.y, b.rows-1), 0)
 }

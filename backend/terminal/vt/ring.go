@@ -13,9 +13,11 @@ func newRing(capacity int) ring { return ring{slots: make([]*line, capacity)} }
 
 func (r *ring) full() bool { return r.n == len(r.slots) }
 
+// slot is where the i-th line is; reflow asks for places before the first, which
+// may come out negative: nowhere.
 func (r *ring) slot(i int) int {
 	i += r.start
-	if i >= len(r.slots) {
+	if uint(i) >= uint(len(r.slots)) {
 		i %= len(r.slots)
 	}
 	return i
@@ -88,4 +90,27 @@ func (r *ring) rotate(from, to int) *line {
 	}
 	r.set(to, l)
 	return l
+}
+
+// remove and insert are xterm.js's splice, for when what they are asked does not
+// lie within the list.
+func (r *ring) remove(i int) *line {
+	l := r.get(i)
+	for ; i < r.n-1; i++ {
+		r.set(i, r.get(i+1))
+	}
+	r.n--
+	return l
+}
+
+func (r *ring) insert(at int, l *line) {
+	for i := r.n - 1; i >= at; i-- {
+		r.set(i+1, r.get(i))
+	}
+	r.set(at, l)
+	if r.full() {
+		r.start++
+	} else {
+		r.n++
+	}
 }

@@ -107,7 +107,9 @@ func (t *Terminal) extendedColor(i int) int {
 				if acc[1] == 5 {
 					space = 1
 				}
-				acc[took+k+1+space] = subs[k]
+				if at := took + k + 1 + space; at < len(acc) {
+					acc[at] = subs[k]
+				}
 				k++
 				if k >= len(subs) || k+took+1+space >= len(acc) {
 					break

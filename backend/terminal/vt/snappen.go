@@ -45,6 +45,57 @@ func (s *snapshot) setPen(p pen) {
 	s.csi("m", codes...)
 }
 
+// flags goes from one pen's colours and flags to another's, one by one: none of
+// these touches the underline.
+func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
+	var codes []int
+	if (fg^toFg)&fgBold != 0 || (bg^toBg)&bgDim != 0 {
+		codes = append(codes, 22)
+		if toFg&fgBold != 0 {
+			codes = append(codes, 1)
+		}
+		if toBg&bgDim != 0 {
+			codes = append(codes, 2)
+		}
+	}
+	for _, f := range []struct {
+		change, to uint32
+		on, off    int
+	}{
+		{(bg ^ toBg) & bgItalic, toBg & bgItalic, 3, 23},
+		{(fg ^ toFg) & fgBlink, toFg & fgBlink, 5, 25},
+		{(fg ^ toFg) & fgInverse, toFg & fgInverse, 7, 27},
+		{(fg ^ toFg) & fgHidden, toFg & fgHidden, 8, 28},
+		{(fg ^ toFg) & fgStrike, toFg & fgStrike, 9, 29},
+		{(bg ^ toBg) & bgOverline, toBg & bgOverline, 53, 55},
+	} {
+		if f.change == 0 {
+			continue
+		}
+		if f.to != 0 {
+			codes = append(codes, f.on)
+		} else {
+			codes = append(codes, f.off)
+		}
+	}
+	if (fg^toFg)&colorBits != 0 {
+		codes = appendColor(codes, toFg, 30)
+	}
+	if (bg^toBg)&colorBits != 0 {
+		codes = appendColor(codes, toBg, 40)
+	}
+	if len(codes) > 0 {
+		s.csi("m", codes...)
+	}
+	if (bg^toBg)&bgProtect != 0 {
+		if toBg&bgProtect != 0 {
+			s.str("\x1b[1\"q")
+		} else {
+			s.str("\x1b[0\"q")
+		}
+	}
+}
+
 // wholePen sets everything from nothing.
 func (s *snapshot) wholePen(p pen) {
 	s.str("\x1b[0")

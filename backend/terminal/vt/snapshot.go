@@ -188,6 +188,7 @@ func (s *snapshot) wrapTo(l, next *line) {
 	s.column(s.cols - 1)
 	s.setPen(s.penOf(last))
 	if printable && first.width() == 2 && s.penOf(first) == s.penOf(last) {
+		s.x = s.cols // it will wrap as one at the edge does
 		return
 	}
 	s.str("一\r")

@@ -11,24 +11,56 @@ func (s *snapshot) finish() {
 		y = max(y-b.top, 0)
 	}
 	l := b.row(b.y)
-	if at, ok := s.joinable(l); ok {
+	at, joins := s.joinable(l)
+	switch {
+	case joins && t.modes.insert:
+		s.setPen(pen{})
 		s.place(at, y)
-		if t.modes.insert {
-			s.setPen(pen{})
-			s.csi("P", int(t.join))
-		}
+		s.csi("P", int(t.join))
+		fallthrough
+	case joins:
 		s.settings()
-		s.setPen(t.pen)
+		s.endPen()
+		s.place(at, y)
 		s.joined(l, at)
-	} else {
-		s.place(min(b.x, s.cols-1), y)
-		if b.x >= s.cols {
-			s.pendingWrap(l)
-		}
+	case b.x >= s.cols:
+		s.place(s.cols-1, y)
+		s.pendingWrap(l)
+		s.str("\x1b\\") // what follows must not join what was printed
 		s.settings()
 		s.setPen(t.pen)
+	default:
+		s.settings()
+		s.endPen()
+		s.place(b.x, y)
 	}
 	s.pending()
+}
+
+// restored says whether pen or character set are as only DECRC leaves them: it
+// brings back the flag for an underline or link, but not the underline or link,
+// and a character set without designating it.
+func (t *Terminal) restored() bool {
+	p := t.pen
+	p.update()
+	return p.bg != t.pen.bg || t.charset != t.charsets[t.glevel]
+}
+
+// endPen leaves the pen as it is, by the same way if that is needed and what is
+// saved allows it. It may move the cursor.
+func (s *snapshot) endPen() {
+	t, saved := s.t, s.b.saved
+	if !t.restored() || saved.bg&bgExt != t.pen.bg&bgExt || saved.fg&fgUnder != t.pen.fg&fgUnder ||
+		t.charset != t.charsets[t.glevel] && t.charset != saved.charset {
+		s.setPen(t.pen)
+		return
+	}
+	s.setPen(pen{ext: t.pen.ext, link: t.pen.link})
+	s.str("\x1b8")
+	if t.charset == t.charsets[t.glevel] {
+		s.str([4]string{"\x0f", "\x0e", "\x1bn", "\x1bo"}[t.glevel])
+	}
+	s.flags(saved.fg, saved.bg, t.pen.fg, t.pen.bg)
 }
 
 // joinable says whether the last thing done was to print a character that a

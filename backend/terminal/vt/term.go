@@ -44,6 +44,7 @@ type Terminal struct {
 	osc      []byte
 	oscLong  bool
 	join     uint8 // width of the character just printed, which a combining one may join; else 0
+	run      bool  // the last thing done in this Write was to print
 	utf      [utf8.UTFMax]byte
 	utfN     int
 	pend     []byte // the incomplete sequence's bytes, from Writes before
@@ -106,7 +107,7 @@ func (t *Terminal) Resize(cols, rows int) {
 
 // Write takes the program's output. It never fails.
 func (t *Terminal) Write(p []byte) (int, error) {
-	t.seq = 0
+	t.seq, t.run = 0, false
 	i, before := 0, t.utfN
 	for t.utfN > 0 && i < len(p) {
 		t.utf[t.utfN] = p[i]
@@ -135,12 +136,12 @@ func (t *Terminal) Write(p []byte) (int, error) {
 				continue
 			case c == '\n':
 				t.lineFeed()
-				t.join = 0
+				t.join, t.run = 0, false
 				i++
 				continue
 			case c == '\r':
 				t.b.x = 0
-				t.join = 0
+				t.join, t.run = 0, false
 				i++
 				continue
 			case c == 0x1b:
@@ -231,7 +232,7 @@ func (t *Terminal) fastCSI(p []byte) int {
 			} else {
 				t.csi(c)
 			}
-			t.join = 0
+			t.join, t.run = 0, false
 			return i + 1
 		default:
 			return 0

@@ -1,0 +1,238 @@
+//go:build xterm
+
+package vt
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"loop/backend/terminal/vt/xtermtest"
+)
+
+var (
+	cases     = flag.Int("vt.cases", 300, "streams to compare with xterm.js")
+	firstSeed = flag.Uint64("vt.seed", 1, "the first stream")
+	keepGoing = flag.Bool("vt.all", false, "count failures instead of stopping at the first few")
+)
+
+// screen is what both terminals can do.
+type screen interface {
+	Write([]byte) (int, error)
+	Resize(cols, rows int)
+	Dump(exact bool) string
+}
+
+func (e event) apply(s ...screen) {
+	for _, s := range s {
+		if e.cols != 0 {
+			s.Resize(e.cols, e.rows)
+		} else {
+			s.Write(e.data)
+		}
+	}
+}
+
+type scenario struct {
+	cols, rows, scrollback int
+	events                 []event
+	snapAt                 int // a snapshot is taken after this many events; -1 for none
+}
+
+// differs runs a stream in both terminals and says how they differ.
+func (c *scenario) differs(n *xtermtest.Node) string {
+	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback})
+	theirs := n.New(c.cols, c.rows, c.scrollback)
+	defer theirs.Close()
+	for i, e := range c.events {
+		e.apply(ours, theirs)
+		if e.cols != 0 || i%7 == 6 || i == len(c.events)-1 {
+			d, threw := diff(ours.Dump(true), theirs.Dump(true))
+			if threw {
+				return ""
+			}
+			if d != "" {
+				return fmt.Sprintf("after event %d: %s", i, d)
+			}
+		}
+	}
+	return ""
+}
+
+// snapshotDiffers takes a snapshot on the way and goes on with its reader.
+func (c *scenario) snapshotDiffers(n *xtermtest.Node) string {
+	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback})
+	for _, e := range c.events[:c.snapAt] {
+		e.apply(ours)
+	}
+	if !ours.reproducible() {
+		return ""
+	}
+	cols, rows := ours.Size()
+	theirs := n.New(cols, rows, c.scrollback)
+	defer theirs.Close()
+	snap := ours.Snapshot()
+	theirs.Write(snap)
+	if d, threw := diff(ours.Dump(false), theirs.Dump(false)); d != "" || threw {
+		return fmt.Sprintf("snapshot %q: %s", snap, d)
+	}
+	for i, e := range c.events[c.snapAt:] {
+		e.apply(ours, theirs)
+		if e.cols != 0 || i%7 == 6 || c.snapAt+i == len(c.events)-1 {
+			d, threw := diff(ours.Dump(false), theirs.Dump(false))
+			if threw {
+				return ""
+			}
+			if d != "" {
+				return fmt.Sprintf("after event %d, snapshot %q: %s", c.snapAt+i, snap, d)
+			}
+		}
+	}
+	return ""
+}
+
+// reproducible says whether the state has nothing that Snapshot says it cannot
+// carry over.
+func (t *Terminal) reproducible() bool {
+	for _, b := range []*buffer{t.normal, t.alt} {
+		if b.saved.y > b.base+t.rows-1 || b.lines.n > 0 && b.lines.n != b.base+t.rows || b.saved.x > t.cols {
+			return false
+		}
+		for i := range b.lines.n {
+			l := b.lines.get(i)
+			if l.n != t.cols {
+				return false // cells that a resize hid
+			}
+			for _, c := range l.comb {
+				if l.code(c.col)&codeComb == 0 {
+					return false // leftovers that a reflow may bring back
+				}
+			}
+			for x := range t.cols {
+				c := l.at(x)
+				switch w := c.width(); {
+				case w == 0 && !c.hasContent() && (x == 0 || l.width(x-1) != 2),
+					w == 2 && (x+1 == t.cols || l.code(x+1) != 0),
+					c.hasContent() && runeWidth(l.firstRune(x)) != w,
+					w == 0 && c.code&codeComb != 0:
+					return false
+				}
+			}
+		}
+	}
+	return len(t.alt.lines.slots) == t.rows
+}
+
+// diff says where two dumps differ; threw that xterm.js threw an error.
+func diff(ours, theirs string) (d string, threw bool) {
+	if strings.HasPrefix(theirs, "threw") {
+		return "", true
+	}
+	if ours == theirs {
+		return "", false
+	}
+	a, b := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
+	var out strings.Builder
+	for i, k := 0, 0; i < max(len(a), len(b)) && k < 8; i++ {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			k++
+			fmt.Fprintf(&out, "\n  ours   %s\n  theirs %s", x, y)
+		}
+	}
+	return out.String(), false
+}
+
+// shrink drops what the difference does not need.
+func shrink(c scenario, differs func(*scenario) string) scenario {
+	tries := 0
+	bad := func(c *scenario) string {
+		if tries++; tries > 500 {
+			return ""
+		}
+		return differs(c)
+	}
+	for again := true; again; {
+		again = false
+		for size := max(len(c.events)/2, 1); size >= 1; size /= 2 {
+			for i := 0; i+size <= len(c.events); {
+				d := c
+				d.events = append(append([]event(nil), c.events[:i]...), c.events[i+size:]...)
+				if d.snapAt > i {
+					d.snapAt = max(i, d.snapAt-size)
+				}
+				if bad(&d) != "" {
+					c, again = d, true
+				} else {
+					i += size
+				}
+			}
+		}
+		for i := range c.events {
+			for size := max(len(c.events[i].data)/2, 1); size >= 1; size /= 2 {
+				for k := 0; k+size <= len(c.events[i].data) && len(c.events[i].data) > size; {
+					d := c
+					d.events = append([]event(nil), c.events...)
+					p := c.events[i].data
+					d.events[i].data = append(append([]byte(nil), p[:k]...), p[k+size:]...)
+					if bad(&d) != "" {
+						c, again = d, true
+					} else {
+						k += size
+					}
+				}
+			}
+		}
+	}
+	return c
+}
+
+func TestStreamsDrawWhatXtermDraws(t *testing.T) {
+	runStreams(t, func(n *xtermtest.Node, c *scenario) string { return c.differs(n) })
+}
+
+func TestSnapshotsDrawWhatXtermDraws(t *testing.T) {
+	runStreams(t, func(n *xtermtest.Node, c *scenario) string { return c.snapshotDiffers(n) })
+}
+
+func runStreams(t *testing.T, differs func(*xtermtest.Node, *scenario) string) {
+	n := xtermtest.Start(t)
+	failed := 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(*cases); seed++ {
+		g := newGenerator(seed)
+		c := scenario{cols: g.cols, rows: g.rows, scrollback: []int{5, 20, 1000}[g.IntN(3)]}
+		c.events = g.stream(5 + g.IntN(60))
+		c.snapAt = g.IntN(len(c.events) + 1)
+		if differs(n, &c) == "" {
+			continue
+		}
+		failed++
+		if failed > 3 {
+			if *keepGoing {
+				continue
+			}
+			break
+		}
+		small := shrink(c, func(c *scenario) string { return differs(n, c) })
+		t.Errorf("seed %d: %d by %d, scrollback %d, snapshot at %d\n%s%s", seed, small.cols, small.rows, small.scrollback, small.snapAt,
+			describe(small.events), differs(n, &small))
+	}
+	t.Logf("%d of %d differ", failed, *cases)
+}
+
+func TestWidthsAreXterms(t *testing.T) {
+	widths := xtermtest.Start(t).New(80, 24, 0).Widths()
+	loadWidths()
+	for r, w := range widths {
+		if r >= 0x20 && r != 0x7f && (r < 0x80 || r >= 0xa0) && runeWidth(rune(r)) != int(w) {
+			t.Errorf("U+%04X takes %d columns, in xterm.js %d", r, runeWidth(rune(r)), w)
+		}
+	}
+}
