@@ -8,6 +8,9 @@ import "./branches.mjs";
 import "./settings.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";
+import "./terminal-pane.mjs";
+import "./terminal-flood.mjs";
+import "./terminal-look.mjs";
 
 if (!existsSync(new URL("../dist/index.html", import.meta.url))) {
   console.error("No page in dist/: run “npm run build” first.");

@@ -27,7 +27,7 @@ export function SearchBox({ search, onClose }: { search: SearchAddon; onClose():
 
   function options(incremental: boolean): ISearchOptions {
     const ink = terminalInk();
-    return { regex, caseSensitive: cased, incremental, decorations: { matchBackground: ink.found, activeMatchBackground: ink.foundHere, matchOverviewRuler: ink.foundHere, activeMatchColorOverviewRuler: ink.work } };
+    return { regex, caseSensitive: cased, incremental, decorations: { matchBackground: ink.found, activeMatchBackground: ink.foundHere, activeMatchBorder: ink.work, matchOverviewRuler: ink.foundHere, activeMatchColorOverviewRuler: ink.work } };
   }
   function go(step: 1 | -1, incremental = false) {
     if (!valid(text, regex)) return;
