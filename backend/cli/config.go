@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -356,8 +357,10 @@ func originText(o bind.SettingsOrigin) string {
 	return o.Layer + ", " + o.Path + ":" + strconv.Itoa(o.Line)
 }
 
-// minSum is how much of a SHA-256 names a file that was just shown.
-const minSum = 12
+// wholeSum is a SHA-256 in hex. A beginning of one will not do: two texts of which
+// twelve digits are the same are found in minutes, and one of them could take the
+// other's place between the look at it and the approval.
+var wholeSum = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 
 func (a *app) configTrust() *cobra.Command {
 	var f configFlags
@@ -365,8 +368,8 @@ func (a *app) configTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trust", Short: "Show what a project's settings file waits to do, and approve it", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if sum != "" && len(sum) < minSum {
-				return usagef("--approve needs at least %d characters of the SHA-256", minSum)
+			if cmd.Flags().Changed("approve") && !wholeSum.MatchString(sum) {
+				return usagef("--approve needs the whole SHA-256, 64 digits, as “loop config trust” shows it")
 			}
 			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
 				if revoke != "" {
@@ -395,7 +398,7 @@ func (a *app) configTrust() *cobra.Command {
 
 func (a *app) approve(ctx context.Context, c Core, f *configFlags, id core.ChannelID, v bind.SettingsView, sum string) error {
 	for _, p := range v.Pending {
-		if strings.HasPrefix(p.SHA256, strings.ToLower(sum)) {
+		if strings.EqualFold(p.SHA256, sum) {
 			return a.changed(ctx, c, f, "Settings.Approve", id, p.Path, p.SHA256)
 		}
 	}
@@ -424,7 +427,7 @@ func (a *app) showPending(v bind.SettingsView) {
 			}
 			a.out.styledLine(style, "%s", l)
 		}
-		a.out.line("To approve it as shown: loop config trust --approve %s", p.SHA256[:min(minSum, len(p.SHA256))])
+		a.out.line("To approve it as shown: loop config trust --approve %s", p.SHA256)
 	}
 }
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +73,7 @@ func TestConfigGetAndExplain(t *testing.T) {
 		{"config history --global", "0123456789abcdef-7"},
 		{"config history --global 0123456789abcdef-7", "-a\n+b\n"},
 		{"config schema", `"type": "object"`},
-		{"config trust --dir " + r.dir, "loop config trust --approve abababababab\n"},
+		{"config trust --dir " + r.dir, "loop config trust --approve " + strings.Repeat("ab", 32) + "\n"},
 		{"config trust --global --json", `"sha256"`},
 		{"config", "loop config trust"},
 	} {
@@ -131,17 +133,39 @@ func TestConfigSet(t *testing.T) {
 	}
 }
 
+// TestApprovalNamesTheWholeText: these two texts begin with the same twelve
+// digits, and took two minutes to find. Whoever is shown the first must not
+// approve the second by them.
+func TestApprovalNamesTheWholeText(t *testing.T) {
+	shown := fmt.Sprintf("%x", sha256.Sum256([]byte("{\"mounts\": [\"cache:/cache\"]} // 36357574\n")))
+	there := fmt.Sprintf("%x", sha256.Sum256([]byte("{\"mounts\": [\"/:/host\"]} // 14710831\n")))
+	if shown[:12] != there[:12] || shown == there {
+		t.Fatal(shown, there)
+	}
+	r := settingsRig(t)
+	v := settingsAnswer()
+	v.Pending[0].SHA256 = there
+	r.fake.answers["Settings.Get"] = v
+	for _, given := range []string{shown, shown[:12], shown[:16]} {
+		if code := r.run("config", "trust", "--channel", "ch1", "--approve", given); code == exitOK || r.gave("Settings.Approve") != "" {
+			t.Errorf("%s approved another text: exit %d, %s", given, code, r.gave("Settings.Approve"))
+		}
+	}
+}
+
 func TestConfigTrust(t *testing.T) {
 	r := settingsRig(t)
 	sum := strings.Repeat("ab", 32)
-	if code := r.run("config", "trust", "--channel", "ch1", "--approve", sum[:12]); code != exitOK || r.gave("Settings.Approve") != `"ch1" "/p/.loop/config.json" "`+sum+`"` {
+	if code := r.run("config", "trust", "--channel", "ch1", "--approve", strings.ToUpper(sum)); code != exitOK || r.gave("Settings.Approve") != `"ch1" "/p/.loop/config.json" "`+sum+`"` {
 		t.Errorf("exit %d, %s", code, r.gave("Settings.Approve"))
 	}
-	if code := r.run("config", "trust", "--channel", "ch1", "--approve", strings.Repeat("cd", 8)); code != exitFailed {
+	if code := r.run("config", "trust", "--channel", "ch1", "--approve", strings.Repeat("cd", 32)); code != exitFailed {
 		t.Errorf("another sum: exit %d", code)
 	}
-	if code := r.run("config", "trust", "--approve", "ab"); code != exitUsage {
-		t.Errorf("a short sum: exit %d", code)
+	for _, short := range []string{"ab", sum[:12], sum[:63], sum + "ab", strings.Repeat("z", 64)} {
+		if code := r.run("config", "trust", "--channel", "ch1", "--approve", short); code != exitUsage {
+			t.Errorf("%q: exit %d", short, code)
+		}
 	}
 	if code := r.run("config", "trust", "--channel", "ch1", "--revoke", "/p"); code != exitOK || r.gave("Settings.Revoke") != `"ch1" "/p"` {
 		t.Errorf("exit %d", code)
