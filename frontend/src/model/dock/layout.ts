@@ -1,0 +1,88 @@
+// The centre as a tree: splits hold groups, a group holds panels behind tabs. All
+// of it is plain data that is never changed in place.
+import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types-terminals";
+
+export type PanelID = string;
+export type GroupID = string;
+
+/** More kinds come to stand beside these two as equals. */
+export type Panel =
+  | { id: PanelID; kind: "timeline" }
+  | { id: PanelID; kind: "terminal"; session: TerminalID; target: TerminalTarget; create?: TerminalCreate };
+
+export type Group = { kind: "group"; id: GroupID; panels: PanelID[]; active: PanelID };
+export type Split = { kind: "split"; id: string; dir: "row" | "column"; parts: Node[]; sizes: number[] }; // sizes add up to 1
+export type Node = Group | Split;
+
+export type Layout = {
+  root: Node;
+  panels: Record<PanelID, Panel>;
+  focus: GroupID; // the group that has, or last had, the keyboard
+  zoom: GroupID; // shown alone; empty: none
+  next: number; // for ids
+};
+
+export type Side = "left" | "right" | "up" | "down";
+
+export const TIMELINE: PanelID = "timeline";
+export const MAX_GROUPS = 24;
+export const MIN_SIZE = 0.06; // of its split; less cannot be seen or grabbed
+
+export function startLayout(): Layout {
+  return {
+    root: { kind: "group", id: "g0", panels: [TIMELINE], active: TIMELINE },
+    panels: { [TIMELINE]: { id: TIMELINE, kind: "timeline" } }, focus: "g0", zoom: "", next: 1,
+  };
+}
+
+/** In the order of reading: left to right, top to bottom. */
+export function groups(n: Node): Group[] {
+  return n.kind === "group" ? [n] : n.parts.flatMap(groups);
+}
+
+export function groupOf(l: Layout, panel: PanelID): Group | undefined {
+  return groups(l.root).find((g) => g.panels.includes(panel));
+}
+
+export function groupById(l: Layout, id: GroupID): Group | undefined {
+  return groups(l.root).find((g) => g.id === id);
+}
+
+/** The group with the keyboard; there always is one. */
+export function focusGroup(l: Layout): Group {
+  const all = groups(l.root);
+  return all.find((g) => g.id === l.focus) ?? (all[0] as Group);
+}
+
+export function focusPanel(l: Layout): PanelID {
+  return focusGroup(l).active;
+}
+
+export function panelOfSession(l: Layout, session: TerminalID): PanelID {
+  return Object.values(l.panels).find((p) => p.kind === "terminal" && p.session === session)?.id ?? "";
+}
+
+/** What can be seen now: the front panel of every group, or of the zoomed one. */
+export function shownPanels(l: Layout): PanelID[] {
+  return groups(l.root).filter((g) => !l.zoom || g.id === l.zoom).map((g) => g.active);
+}
+
+export function mapGroups(n: Node, f: (g: Group) => Group): Node {
+  if (n.kind === "group") return f(n);
+  const parts = n.parts.map((p) => mapGroups(p, f));
+  return parts.every((p, i) => p === n.parts[i]) ? n : { ...n, parts };
+}
+
+/** Adds up to 1, none below the smallest. */
+export function normal(sizes: number[]): number[] {
+  const min = Math.min(MIN_SIZE, 1 / sizes.length);
+  const clean = sizes.map((s) => (Number.isFinite(s) && s > 0 ? Math.max(s, 1e-6) : 1e-6));
+  const sum = clean.reduce((a, b) => a + b, 0);
+  const part = clean.map((s) => s / sum);
+  const small = part.filter((s) => s < min).length * min;
+  const big = part.filter((s) => s >= min).reduce((a, b) => a + b, 0);
+  if (small === 0 || big === 0) return part;
+  const scaled = part.map((s) => (s < min ? min : (s / big) * (1 - small)));
+  // Scaling down may bring another below the smallest; equal parts are right then.
+  return scaled.some((s) => s < min - 1e-9) ? scaled.map(() => 1 / scaled.length) : scaled;
+}
