@@ -3,7 +3,7 @@
 #
 #   build  what compiles Loop            (go, node, npm, git; the window's libraries where a package manager has them)
 #   run    that, and an engine           (docker.io unless an engine answers, debootstrap)
-#   test   that, and the tests' own      (C compiler, Xvfb, xdotool, ImageMagick, Chromium, D-Bus)
+#   test   that, and the tests' own      (C compiler, Xvfb, xdotool, ImageMagick, Chromium, D-Bus, shells)
 #
 # Installs with apt on Debian and Ubuntu and with brew on macOS; elsewhere, or
 # without the right to install, it names what is missing and ends with 1.
@@ -131,6 +131,9 @@ check_test_tools() {
   tool import imagemagick ''
   tool dbus-run-session dbus-x11 ''
   tool gnome-keyring-daemon gnome-keyring ''
+  tool zsh zsh ''         # shells that terminals add marks to
+  tool fish fish ''
+  tool busybox busybox '' # the smallest shell that a foreign container has
   # What terminals are tested with.
   tool zsh zsh ''
   tool fish fish ''

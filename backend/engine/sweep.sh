@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Lists the processes of a terminal, and sends them signals: sweep.sh MARK "SIGNAL…" [SESSION…]
 #
 # Builtins only: a foreign container may have a shell and nothing else. read drops
