@@ -254,7 +254,8 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 		p.status(`{"type":"resized","cols":80,"rows":24,"offset":4}`)
 		p.want("resync")
 		p.status(`{"type":"resync","cols":80,"rows":24,"offset":4,"snapshot":6}`)
-		p.output("narrow")
+		p.output("\x18\x1bcnarrow")
+		p.output("\x1bc")
 		p.status(`{"type":"closed","session_id":%q,"exit_code":0}`, sessionID)
 	})
 	if code := r.run("terminal", "--attach", "1f3"); code != exitOK {

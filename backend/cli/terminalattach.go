@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,6 +63,7 @@ type attachment struct {
 	end      terminalEnd
 	filter   screenFilter
 	got, ack int64
+	snapshot bool // what comes next is the beginning of one
 	redraw   bool // the size was asked for; what is on the screen was drawn for another
 
 	mu   sync.Mutex
@@ -139,7 +141,7 @@ func (a *attachment) opened(ctx context.Context, r *remote) error {
 	if m.Type != "created" && m.Type != "attached" {
 		return odd()
 	}
-	a.end.id = m.SessionID
+	a.end.id, a.snapshot = m.SessionID, true
 	if m.Cols != a.cols || m.Rows != a.rows {
 		a.redraw = true
 		return a.resize(ctx, a.cols, a.rows)
@@ -204,7 +206,7 @@ func (a *attachment) output(ctx context.Context) (terminalEnd, error) {
 			return a.end, fmt.Errorf("follow terminal: %w", err)
 		}
 		if kind == websocket.MessageBinary {
-			if _, err := a.screen.Write(a.filter.filter(data)); err != nil {
+			if _, err := a.screen.Write(a.filter.filter(a.gently(data))); err != nil {
 				return a.end, core.Fail(core.CodeInternal, err, "This terminal takes no more output.", "Attach from another one.")
 			}
 			if a.got += int64(len(data)); a.got-a.ack >= ackEvery {
@@ -227,7 +229,7 @@ func (a *attachment) output(ctx context.Context) (terminalEnd, error) {
 				err = a.say(ctx, map[string]any{"type": "resync"})
 			}
 		case "resync":
-			a.filter = screenFilter{}
+			a.filter, a.snapshot = screenFilter{}, true
 			_, err = io.WriteString(a.screen, clearScreen)
 		case "closed":
 			a.end.message = m.Message
@@ -251,6 +253,19 @@ func (a *attachment) output(ctx context.Context) (terminalEnd, error) {
 			return a.end, err
 		}
 	}
+}
+
+// gently leaves out the full reset that a snapshot begins with: this terminal
+// was cleared, and many would forget what scrolled off before Loop was started.
+func (a *attachment) gently(data []byte) []byte {
+	if !a.snapshot {
+		return data
+	}
+	a.snapshot = false
+	if i := bytes.Index(data[:min(len(data), 8)], []byte("\x1bc")); i >= 0 {
+		return data[i+2:]
+	}
+	return data
 }
 
 // keyboard sends what is typed.
