@@ -33,6 +33,7 @@ func (p *plan) configured(m merged, w work, workspace []planned) error {
 		}
 		list = append(list, parsedMount{e, t})
 	}
+	p.writers = p.written(m, w, workspace, list)
 	list = slices.DeleteFunc(list, func(c parsedMount) bool {
 		reason := p.refusal(c, workspace)
 		if reason != "" {
@@ -52,6 +53,45 @@ func (p *plan) configured(m merged, w work, workspace []planned) error {
 	}
 	return nil
 }
+
+// written are the folders of the host, as they were named, that the agent will be
+// able to write.
+func (p *plan) written(m merged, w work, workspace []planned, list []parsedMount) (dirs []string) {
+	for _, o := range workspace {
+		if !o.ReadOnly {
+			dirs = append(dirs, o.written)
+		}
+	}
+	for _, c := range list {
+		if !c.Volume && !c.ReadOnly {
+			dirs = append(dirs, c.Source)
+		}
+	}
+	if m.access.value != AccessRO {
+		extra := m.extraDirs.value
+		if p.sub.ExtraDirs != nil {
+			extra = p.sub.ExtraDirs
+		}
+		for _, text := range extra {
+			if dir, err := expandHost(text, p.host, w.dir); err == nil {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// ledOut reports whether a host path lies in a folder that the agent writes, by
+// its name, and somewhere else in truth. The agent, or one before it, may have
+// put the link there, and would choose what is mounted next time.
+func (p *plan) ledOut(source string) bool {
+	s, real := p.host.style(), p.host.resolved(source)
+	return slices.ContainsFunc(p.writers, func(dir string) bool {
+		return dir != source && s.within(dir, source) && !s.within(p.host.resolved(dir), real)
+	})
+}
+
+const ledOutReason = "Refused: a link leads out of a folder that agents write, and they could let it lead anywhere. Name the place itself."
 
 // refusal says why a mount cannot land where it is to, or "". What an agent left
 // in a volume cannot be looked at from here, and a link there would move what is
@@ -98,6 +138,9 @@ func (p *plan) hostMount(c parsedMount, w work) {
 	switch {
 	case v.refuse != "" && !own:
 		p.skip(c.text, "Refused: "+v.refuse+".")
+		return
+	case p.ledOut(c.Source):
+		p.skip(c.text, ledOutReason)
 		return
 	case f.Kind == PathMissing:
 		p.skip(c.text, "The host path "+quote(c.Source)+" does not exist.")

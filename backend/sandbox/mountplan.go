@@ -29,6 +29,7 @@ type plan struct {
 	addDirs []string
 	roots   []string // host paths of the projects among the mounts
 	copies  []core.FileCopy
+	writers []string // host paths that the agent will be able to write, as they were named
 	ex      *explainer
 }
 
@@ -240,6 +241,10 @@ func (p *plan) extraDirs(m merged, w work, readOnly bool) {
 		}
 		covered := slices.ContainsFunc(p.mounts, func(o planned) bool { return o.project && s.within(o.written, dir) })
 		if !covered {
+			if p.ledOut(dir) {
+				p.skip(text, ledOutReason)
+				continue
+			}
 			if other := p.taken(target); other != nil {
 				p.skip(text, "Another mount has its path inside the container.")
 				continue

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -352,6 +353,51 @@ func BenchmarkResolve(b *testing.B) {
 	for b.Loop() {
 		if _, _, err := Resolve(layers, sub, h); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestALinkOutOfAFolderThatAgentsWrite: what a mount shows is what its text says.
+// An agent that replaces a folder of its project by a link would otherwise choose
+// another one for its next run, of a text that was approved long ago.
+func TestALinkOutOfAFolderThatAgentsWrite(t *testing.T) {
+	fs := projectTree()
+	const proj = "/home/mira/work/my-proj"
+	fs[proj+"/data"] = "-> /home/mira/other"
+	fs[proj+"/in/deep"] = "-> /home/mira/other"
+	fs[proj+"/kept"] = "-> " + proj + "/real"
+	fs[proj+"/real"] = "dir"
+	fs["/srv/data/inner"] = "-> /home/mira/other"
+	fs["/home/mira/byhand"] = "-> /home/mira/other"
+	refused := func(spec core.Spec, ex core.Explanation, text string) bool {
+		for _, m := range spec.Mounts {
+			if strings.HasPrefix(m.Source, "/home/mira/other") {
+				return false
+			}
+		}
+		return slices.ContainsFunc(ex.Skipped, func(s core.SkippedMount) bool { return s.Text == text && strings.Contains(s.Reason, "agents write") })
+	}
+	ro := AccessRO
+	for _, tc := range []struct {
+		layer Layer
+		text  string // what is refused; empty: nothing is
+	}{
+		{Layer{Mounts: []string{proj + "/data:/data"}}, proj + "/data:/data"},
+		{Layer{Mounts: []string{proj + "/data:/data:ro"}}, proj + "/data:/data:ro"},
+		{Layer{Mounts: []string{proj + "/in/deep/x:/data"}}, proj + "/in/deep/x:/data"},
+		{Layer{Mounts: []string{"/srv/data:/srv/data", "/srv/data/inner:/inner"}}, "/srv/data/inner:/inner"},
+		{Layer{Mounts: []string{"/srv/data/inner:/inner"}, ExtraDirs: []string{"/srv/data"}}, "/srv/data/inner:/inner"},
+		{Layer{Mounts: []string{"/srv/data:/elsewhere"}, ExtraDirs: []string{"/srv/data/inner"}}, "/srv/data/inner"},
+		{Layer{Mounts: []string{proj + "/kept:/data"}}, ""},
+		{Layer{Mounts: []string{"/srv/data:/srv/data:ro", "/srv/data/inner:/inner"}}, ""},
+		{Layer{Mounts: []string{"/home/mira/byhand:/data"}}, ""},
+		{Layer{Mounts: []string{proj + "/data:/data"}, Access: &ro}, ""},
+	} {
+		fs["/home/mira/other/x"] = "dir"
+		tc.layer.Name = LayerGlobal
+		spec, ex := mustResolve(t, fs, []Layer{tc.layer}, subject(proj), linuxHost())
+		if tc.text == "" && len(ex.Skipped) > 0 || tc.text != "" && !refused(spec, ex, tc.text) {
+			t.Errorf("%q %q: skipped %+v", tc.layer.Mounts, tc.layer.ExtraDirs, ex.Skipped)
 		}
 	}
 }
