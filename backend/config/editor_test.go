@@ -167,3 +167,32 @@ func TestEditorStaysInTheProject(t *testing.T) {
 		})
 	}
 }
+
+// TestEditorStaysInTheWorktree: an agent in the project can put a link in the
+// place of one of its work trees, and with it of its settings file: the global
+// one, where the link leads to the home directory.
+func TestEditorStaysInTheWorktree(t *testing.T) {
+	for name, link := range map[string]func(project, home string) error{
+		"the work tree": func(project, home string) error {
+			return errors.Join(os.Mkdir(filepath.Join(project, ".worktrees"), 0o755), os.Symlink(home, filepath.Join(project, ".worktrees", "fix")))
+		},
+		"their folder": func(project, home string) error {
+			return errors.Join(os.Mkdir(filepath.Join(home, "fix"), 0o755), os.Rename(filepath.Join(home, ProjectFolder), filepath.Join(home, "fix", ProjectFolder)), os.Symlink(home, filepath.Join(project, ".worktrees")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := newEditor(t)
+			home, dir := project(t, t.TempDir(), `{"theme": "dark"}`), t.TempDir()
+			if err := link(dir, home); err != nil {
+				t.Fatal(err)
+			}
+			tree := filepath.Join(dir, ".worktrees", "fix")
+			if err := e.Set(ProjectFile(tree), "claude_model", "opus"); err == nil {
+				t.Error("it was written")
+			}
+			if data, err := os.ReadFile(ProjectPath(tree)); err != nil || string(data) != `{"theme": "dark"}` {
+				t.Errorf("%s %v", data, err)
+			}
+		})
+	}
+}

@@ -58,6 +58,9 @@ func (f File) write(data []byte) error {
 		return fmt.Errorf("open project: %w", err)
 	}
 	defer root.Close()
+	if err := unlinked(f.dir, root); err != nil {
+		return err
+	}
 	mode := fs.FileMode(0o600)
 	name := filepath.Join(ProjectFolder, FileName)
 	if err := root.Mkdir(ProjectFolder, 0o755); err == nil {
@@ -71,6 +74,26 @@ func (f File) write(data []byte) error {
 		mode = info.Mode().Perm()
 	}
 	return replace(folderOf{root}, name, data, mode)
+}
+
+// unlinked refuses a folder that was opened through a link at the end of its
+// path or one before: there an agent of the project can put one in the place of
+// a work tree. What is above them is the person's own.
+func unlinked(dir string, root *os.Root) error {
+	opened, err := root.Stat(".")
+	if err != nil {
+		return fmt.Errorf("look at project: %w", err)
+	}
+	for _, p := range []string{dir, filepath.Dir(dir)} {
+		info, err := os.Lstat(p)
+		if err != nil {
+			return fmt.Errorf("look at project: %w", err)
+		}
+		if !info.IsDir() || p == dir && !os.SameFile(info, opened) {
+			return fmt.Errorf("look at %s: %w", p, errLink)
+		}
+	}
+	return nil
 }
 
 // writeFile replaces path by data, readable for the person alone.
