@@ -1,14 +1,80 @@
 package daemon
 
-import "loop/backend/core"
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 
-// integrated is a request for a shell or another program.
+	"loop/backend/core"
+	"loop/backend/terminal/shell"
+	"loop/backend/wire"
+)
+
+// integrated is a request for a shell that marks its prompts, or for another
+// program as it is. The files go into the spawn's own folder.
 func integrated(req core.SpawnRequest, argv []string) core.SpawnRequest {
+	argv, env, files := shell.Integrate(argv, path.Join(wire.RunsDir, string(req.ID)))
 	req.Argv = argv
+	req.Env = append(slices.Clip(req.Env), env...)
+	req.Files = append(slices.Clip(req.Files), files...)
 	return req
 }
 
-// hostShell prepares the person's own shell.
+// hostShell prepares the person's own shell in the same way. The files are the
+// same for every session, so they are kept under a name made of their content,
+// and nobody has to clean up behind a shell.
 func (t terminalPrograms) hostShell(_ core.TerminalID, argv, env []string) ([]string, []string, error) {
+	_, _, files := shell.Integrate(argv, "/")
+	if len(files) == 0 {
+		return argv, env, nil
+	}
+	sum := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(sum, "%s %d\n%s", f.Name, len(f.Data), f.Data)
+	}
+	dir := filepath.Join(t.d.home, "run", "shell-"+hex.EncodeToString(sum.Sum(nil)[:8]))
+	if err := keepFiles(dir, files); err != nil {
+		// Marks are a comfort; a full disk must not keep a person from a shell.
+		t.d.log.Warn("a host shell starts without marks", "err", err)
+		return argv, env, nil
+	}
+	argv, more, _ := shell.Integrate(argv, filepath.ToSlash(dir))
+	for _, v := range more {
+		env = append(env, v.Name+"="+v.Value)
+	}
 	return argv, env, nil
+}
+
+// keepFiles makes dir hold files, each whole at any time.
+func keepFiles(dir string, files []core.SpawnFile) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder of shell files: %w", err)
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, f.Name)
+		if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, f.Data) {
+			continue
+		}
+		tmp, err := os.CreateTemp(dir, ".new-*") // 0600
+		if err != nil {
+			return fmt.Errorf("make shell file: %w", err)
+		}
+		_, err = tmp.Write(f.Data)
+		if cerr := tmp.Close(); err == nil {
+			err = cerr
+		}
+		if err == nil {
+			err = os.Rename(tmp.Name(), name)
+		}
+		if err != nil {
+			_ = os.Remove(tmp.Name())
+			return fmt.Errorf("write shell file: %w", err)
+		}
+	}
+	return nil
 }
