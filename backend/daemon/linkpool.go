@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"loop/backend/core"
@@ -46,22 +47,23 @@ func (p *linkPool) Open(ctx context.Context, c core.Container) (core.Link, error
 		s.users++
 		p.mu.Unlock()
 		if first {
-			s.link, s.err = p.open(ctx, c)
+			link, err := p.open(ctx, c)
+			if s.err = err; err == nil { // with an error there may come a nil of some type
+				s.link = link
+			}
 			close(s.ready)
 		} else {
 			select {
 			case <-s.ready:
 			case <-ctx.Done():
-				p.leave(c.ID, s)
-				return nil, ctx.Err()
+				return nil, errors.Join(ctx.Err(), p.leave(c.ID, s))
 			}
 		}
 		if s.err == nil {
 			return &linkHandle{Link: s.link, pool: p, id: c.ID, shared: s}, nil
 		}
-		p.leave(c.ID, s)
-		if first || ctx.Err() != nil {
-			return nil, s.err
+		if err := p.leave(c.ID, s); err != nil || first || ctx.Err() != nil {
+			return nil, errors.Join(s.err, err)
 		}
 	}
 }
@@ -97,8 +99,8 @@ func (p *linkPool) leave(id core.ContainerID, s *sharedLink) error {
 		return nil
 	}
 	<-s.ready
-	if s.err != nil {
-		return nil // there is no link; what came with the error may be a nil of some type
+	if s.link == nil {
+		return nil
 	}
 	return s.link.Close()
 }

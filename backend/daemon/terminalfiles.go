@@ -146,17 +146,21 @@ func (f terminalFiles) read(id core.TerminalID) (s terminal.Saved, err error) {
 		return s, errors.New("a terminal's file is incomplete")
 	}
 	s.Screen, s.Offset = nil, 0
+	// Without a screen there is still the program's own ring.
+	if head, screen, ok := f.screen(id); ok {
+		s.Screen, s.Offset, s.Info.Cols, s.Info.Rows = screen, head.Offset, head.Cols, head.Rows
+	}
+	return s, nil
+}
+
+func (f terminalFiles) screen(id core.TerminalID) (head screenHead, screen []byte, ok bool) {
 	data, err := readBounded(filepath.Join(f.dir, string(id)+terminalScreen), maxScreenBytes)
 	if err != nil {
-		return s, nil // the program's own ring has what it printed last
+		return head, nil, false
 	}
 	first, screen, _ := bytes.Cut(data, []byte("\n"))
-	var head screenHead
-	if json.Unmarshal(first, &head) != nil || head.Offset < 0 || head.Cols == 0 || head.Rows == 0 {
-		return s, nil
-	}
-	s.Screen, s.Offset, s.Info.Cols, s.Info.Rows = screen, head.Offset, head.Cols, head.Rows
-	return s, nil
+	err = json.Unmarshal(first, &head)
+	return head, screen, err == nil && head.Offset >= 0 && head.Cols != 0 && head.Rows != 0
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {

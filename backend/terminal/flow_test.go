@@ -71,7 +71,7 @@ func (r *reader) run(ctx context.Context) error {
 		case core.FrameEnded:
 		}
 		if r.pause > 0 {
-			time.Sleep(r.pause) // virtual
+			<-time.After(r.pause) // virtual
 		}
 		if r.acks {
 			r.v.Ack(r.got)
@@ -107,7 +107,7 @@ func TestThreeViewers(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Minute) // the stalled one comes back after a minute
+		<-time.After(time.Minute) // the stalled one comes back after a minute
 		f2, err := stalled.Next(t.Context())
 		if err != nil || f2.Kind != core.FrameSnapshot {
 			t.Fatalf("after the stall: %v %v", f2.Kind, err)
@@ -157,12 +157,12 @@ func TestHeldProgram(t *testing.T) {
 			defer tt.mu.Unlock()
 			return tt.ring.end
 		}
-		time.Sleep(stallTime - time.Second)
+		<-time.After(stallTime - time.Second)
 		synctest.Wait()
 		if got := read(); got > highMark+frameSize {
 			t.Fatalf("%d bytes were read while a viewer was behind", got)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		if got := read(); got != 50<<20 {
 			t.Fatalf("the program was held up by a viewer that does nothing: %d", got)
@@ -182,7 +182,7 @@ func TestIdleViewerMayBeSlowAtFirst(t *testing.T) {
 		r := &reader{v: attach(t, s, info.ID, true), acks: true, pause: time.Second}
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = r.run(t.Context()) })
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		f.change(func() { f.make, f.size, f.ended = lines, 3<<20, true })
 		wg.Wait()
 		if r.resyncs != 0 || r.at != 3<<20 {

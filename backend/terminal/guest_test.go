@@ -176,7 +176,7 @@ func TestGuestInARestart(t *testing.T) {
 			if _, _, err := g.Output(t.Context(), 6); errors.Is(err, core.ErrNotFound) || err == nil {
 				t.Fatalf("while it restarts: %v", err)
 			}
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			b.running = true
 			if _, _, err := g.Output(t.Context(), 6); !errors.Is(err, core.ErrNotFound) {
 				t.Fatalf("after the restart: %v", err)
@@ -205,7 +205,7 @@ func TestGuestInARestart(t *testing.T) {
 			if _, _, err := g.Output(t.Context(), 6); errors.Is(err, core.ErrNotFound) {
 				t.Fatal("gone at once")
 			}
-			time.Sleep(restartTime)
+			<-time.After(restartTime)
 			if _, _, err := g.Output(t.Context(), 6); !errors.Is(err, core.ErrNotFound) {
 				t.Fatalf("stopped for good: %v", err)
 			}

@@ -127,7 +127,7 @@ var frames = sync.Pool{New: func() any { return new([frameSize]byte) }}
 
 // step shows the screen what comes next, if anything does.
 func (s *session) step() (moved, done bool) {
-	buf := frames.Get().(*[frameSize]byte)
+	buf, _ := frames.Get().(*[frameSize]byte)
 	defer frames.Put(buf)
 	n, m, done := s.screenNext(buf[:])
 	if n == 0 && m == nil {

@@ -191,7 +191,7 @@ func TestLinkBreaks(t *testing.T) {
 			t.Fatalf("%q", f.Data)
 		}
 		f.change(func() { f.down = errDown })
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if st := s.List("")[0].State; st != core.TerminalAway {
 			t.Fatalf("state %s", st)
 		}
@@ -213,7 +213,7 @@ func TestLinkBreaks(t *testing.T) {
 			f.size, f.base = int64(len(f.out)), int64(len(f.out))-5
 			f.down = nil
 		})
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		g := next(t, v)
 		if g.Kind != core.FrameSnapshot || !strings.Contains(string(g.Data), "bytes printed while Loop was away are gone") {
 			t.Fatalf("%v %q", g.Kind, g.Data)
@@ -258,22 +258,22 @@ func TestIdle(t *testing.T) {
 				t.Fatalf("ended in spite of %s", what)
 			}
 		}
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		f.print("x")
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		alive("output")
 		if err := s.Input(t.Context(), info.ID, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		alive("input")
 		v := attach(t, s, info.ID, false)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		alive("a viewer")
 		v.Close()
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		alive("a viewer that has just gone")
-		time.Sleep(4 * time.Minute)
+		<-time.After(4 * time.Minute)
 		if len(s.List("")) != 0 {
 			t.Fatal("still there")
 		}
@@ -353,7 +353,7 @@ func TestRestore(t *testing.T) {
 		if l := s.List("c1"); len(l) != 1 || l[0].ID != id || l[0].State != core.TerminalAway || l[0].Title != "mine" {
 			t.Fatalf("%+v", l)
 		}
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if l := s.List("c1"); l[0].State != core.TerminalRunning {
 			t.Fatalf("%+v", l)
 		}
@@ -368,7 +368,7 @@ func TestRestore(t *testing.T) {
 		}
 		// What comes now is answered, and kept.
 		f.print("live")
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		if sv := k.row(id); sv.Offset != f.size {
 			t.Fatalf("kept up to %d of %d", sv.Offset, f.size)
 		}

@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/terminal"
+)
+
+func TestTerminalFiles(t *testing.T) {
+	f := terminalFiles{filepath.Join(t.TempDir(), "terminals")}
+	saved := func() []terminal.Saved {
+		t.Helper()
+		list, err := f.SavedTerminals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if l := saved(); len(l) != 0 {
+		t.Fatalf("%+v", l)
+	}
+	row := func(id core.TerminalID, age time.Duration) terminal.Saved {
+		return terminal.Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond)}, Plain: true, Shift: 7, OpenMode: core.OpenFork}
+	}
+	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
+	for _, r := range []terminal.Saved{young, old} {
+		if err := f.SaveTerminal(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	screen := []byte("first\nsecond\x00\xff")
+	for range 2 { // the second replaces the first
+		if err := f.SaveScreen(t.Context(), old.Info.ID, screen, 99, 100, 30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := saved()
+	if len(l) != 2 || l[0].Info.ID != old.Info.ID || l[1].Info.ID != young.Info.ID {
+		t.Fatalf("%+v", l)
+	}
+	if g := l[0]; string(g.Screen) != string(screen) || g.Offset != 99 || g.Info.Cols != 100 || g.Info.Rows != 30 || !g.Plain || g.Shift != 7 || g.OpenMode != core.OpenFork {
+		t.Fatalf("%+v", g)
+	}
+	if g := l[1]; g.Screen != nil || g.Offset != 0 || g.Info.Cols != 80 {
+		t.Fatalf("%+v", g)
+	}
+	for _, e := range must(os.ReadDir(f.dir))(t) {
+		if st, err := e.Info(); err != nil || st.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", e.Name(), st.Mode(), err)
+		}
+	}
+
+	// Damage costs the one it befell, and is tidied up.
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(string(old.Info.ID)+terminalScreen, `{"offset":-4,"cols":1,"rows":1}`+"\nx")
+	put(core.NewID()+terminalRow, "{")
+	put(core.NewID()+terminalRow, `{"Info":{"session_id":"someone else's"}}`)
+	put(core.NewID()+terminalScreen, "{}\n")
+	put("notes.txt", "hello")
+	put(string(young.Info.ID)+terminalRow+".123", "torn")
+	if l = saved(); len(l) != 2 || l[0].Screen != nil {
+		t.Fatalf("%+v", l)
+	}
+	if n := len(must(os.ReadDir(f.dir))(t)); n != 3 {
+		t.Errorf("%d files are left", n)
+	}
+	for _, id := range []core.TerminalID{old.Info.ID, old.Info.ID, young.Info.ID, "../../etc/passwd"} {
+		if err := f.DropTerminal(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.SaveScreen(t.Context(), "../x", nil, 0, 1, 1); err == nil {
+		t.Error("a path was taken for an id")
+	}
+	if n := len(must(os.ReadDir(f.dir))(t)); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+}
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
