@@ -129,7 +129,7 @@ func TestContainerPath(t *testing.T) {
 		{"windows", `\Users\U\p\x`, ""},
 		{"windows", `\\srv\share\x\y`, "/srv/y"},
 		{"windows", `\\?\UNC\srv\share\x\y`, "/srv/y"},
-		{"windows", `\\srv\other\y`, ""},
+		{"windows", `\\srv\apart\y`, ""},
 		{"windows", `D:\x`, "/d/x"},
 		{"windows", `1:\x`, ""},
 	} {

@@ -181,21 +181,18 @@ func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, erro
 	// next key, or with the process, which is about to.
 	go a.keyboard(ctx, detach)
 	end, err := a.output(ctx)
-	over := ctx.Err() != nil
+	end.detached = end.detached || ctx.Err() != nil
 	cancel()
 	sizes.Wait()
 	stop()
 	leave.Do(func() {}) // after this, left is settled
-	switch {
-	case left || over:
-		end.detached = true
-		return end, nil
-	case err != nil && isSaid(err):
+	if end.detached = end.detached || left; end.detached || err == nil || isSaid(err) {
+		if end.detached {
+			err = nil // leaving broke the connection
+		}
 		return end, err
-	case err != nil:
-		return end, r.lost(whole, err)
 	}
-	return end, nil
+	return end, r.lost(whole, err)
 }
 
 // output shows what comes until the session ends.
