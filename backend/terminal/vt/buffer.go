@@ -10,6 +10,11 @@ type buffer struct {
 	scrollback  int // 0 for the alternate screen
 	tabs        tabs
 	saved       saved
+
+	// A line was asked for that the list does not have, as happens after xterm.js
+	// loses count in a resize. It may then be in the list twice, as there, and
+	// must not be used anew.
+	odd bool
 }
 
 // saved is the cursor as DECSC keeps it.
@@ -27,7 +32,7 @@ func newBuffer(cols, rows, scrollback int) *buffer {
 
 // clear empties the buffer; saved stays.
 func (b *buffer) clear() {
-	b.lines = newRing(b.rows + b.scrollback)
+	b.lines, b.odd = newRing(b.rows+b.scrollback), false
 	b.base, b.x, b.y = 0, 0, 0
 	b.top, b.bottom = 0, b.rows-1
 	b.tabs = tabs{}
@@ -83,10 +88,8 @@ func (b *buffer) scroll(c cell, wrapped bool) {
 	case bottom == b.lines.n-1:
 		b.lines.set(b.lines.n-1, b.blank(b.lines.recycle(), c, wrapped))
 	default:
-		var l *line
-		if bottom < b.lines.n {
-			l = b.lines.get(0)
-		}
+		l := b.lines.get(0)
+		b.odd = b.odd || bottom >= b.lines.n
 		b.lines.insert(bottom+1, nil)
 		b.lines.set(bottom, b.blank(l, c, wrapped))
 	}
@@ -94,7 +97,7 @@ func (b *buffer) scroll(c cell, wrapped bool) {
 
 // blank makes l, which is in the list no more, an empty line.
 func (b *buffer) blank(l *line, c cell, wrapped bool) *line {
-	if l == nil {
+	if l == nil || b.odd {
 		return b.newLine(c, wrapped)
 	}
 	l.blank(b.cols, c, wrapped)
@@ -114,6 +117,7 @@ func (b *buffer) scrollRegion(top, bottom, n int, up bool, c cell) {
 			b.lines.set(to, b.blank(l, c, false))
 			continue
 		}
+		b.odd = true
 		b.lines.remove(from)
 		b.lines.insert(to, b.blank(nil, c, false))
 	}
@@ -122,10 +126,8 @@ func (b *buffer) scrollRegion(top, bottom, n int, up bool, c cell) {
 // scrollDown is what RI does at the top margin.
 func (b *buffer) scrollDown(c cell) {
 	top, height := b.base+b.top, b.bottom-b.top
-	var l *line
-	if top+height < b.lines.n {
-		l = b.lines.get(top + height)
-	}
+	l := b.lines.get(top + height)
+	b.odd = b.odd || top+height >= b.lines.n
 	for i := height - 1; i >= 0; i-- {
 		b.lines.set(top+i+1, b.lines.get(top+i))
 	}

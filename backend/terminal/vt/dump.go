@@ -44,7 +44,7 @@ func (t *Terminal) dumpBuffer(w *strings.Builder, name string, b *buffer, exact 
 	sy = max(sy, 0)
 	x := b.x
 	if !exact && b != t.b {
-		x = min(x, t.cols-1) // it will be that of the other screen anyway
+		x = 0 // it will be that of the other screen
 	}
 	fmt.Fprintf(w, "%s: lines %d base %d cursor %d,%d margins %d,%d\n", name, b.lines.n, b.base, x, b.y, b.top, b.bottom)
 	fmt.Fprintf(w, "%s: saved %d,%d %s %s\n", name, sx, sy, t.dumpAttr(b.saved.fg, b.saved.bg&^bgExt, 0, nil, false), b.saved.charset.dump())

@@ -3,8 +3,8 @@ package vt
 import "unicode/utf8"
 
 // line draws a line's cells on a row that is blank, starting with the cursor at
-// its start or where printing wraps to it.
-func (s *snapshot) line(l *line) {
+// its start or where printing wraps to it. goesOn says that the next line wraps.
+func (s *snapshot) line(l *line, goesOn bool) {
 	end := min(len(l.cells), s.cols)
 	for end > 0 && l.cells[end-1] == null {
 		end--
@@ -12,10 +12,10 @@ func (s *snapshot) line(l *line) {
 	if s.x == s.cols {
 		s.x = 0 // by wrapping
 	}
-	if end == s.cols && !l.cells[end-1].hasContent() && l.cells[end-1].width() == 1 {
-		if c := l.cells[end-1]; !erasable(c) {
-			s.emptyLast(c)
-			end--
+	if end == s.cols && s.emptyEnd(l) {
+		end--
+		if !goesOn { // else wrapping leaves it so
+			s.emptyLast(l.cells[end])
 		}
 	}
 	for i := 0; i < end; {
@@ -78,13 +78,14 @@ func (s *snapshot) empty(i int, c cell) {
 	s.str("\x1b[X")
 }
 
+// emptyEnd says whether a line's last cell is such a one.
+func (s *snapshot) emptyEnd(l *line) bool {
+	c := l.at(s.cols - 1)
+	return c.code == width1 && !erasable(c)
+}
+
 // emptyLast does it in the last column: there it is the second half.
 func (s *snapshot) emptyLast(c cell) {
-	s.setPen(pen{})
-	if s.x == 0 {
-		// The row may still be the one above, with a wrap pending.
-		s.str(" \r\x1b[X")
-	}
 	s.column(s.cols - 2)
 	s.str("一")
 	s.column(s.cols - 2)

@@ -8,7 +8,7 @@ func (s *snapshot) penOf(c cell) pen {
 	if c.bg&bgExt != 0 {
 		p.ext, p.link = s.t.exts.get(c.ext)
 		if c.fg&fgUnder == 0 {
-			p.ext = 0
+			p.ext &^= extStyle
 		}
 		p.update()
 	}

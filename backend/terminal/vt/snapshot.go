@@ -121,7 +121,8 @@ func (s *snapshot) altSaved() {
 	if saved := s.t.alt.saved; saved != (saved0) {
 		s.setPen(pen{})
 		s.str("\x1b[?47h")
-		s.savedCursor(saved, 0)
+		s.place(0, min(saved.y, s.rows-1))
+		s.save(saved, &line{})
 		s.str("\x1b[?47l")
 	}
 }
@@ -149,16 +150,17 @@ func (s *snapshot) lines(first int) {
 	end := min(b.base+s.rows, b.lines.n)
 	for i := first; i < end; i++ {
 		l := b.lines.get(i)
-		s.line(l)
+		goesOn := i+1 < end && b.lines.get(i+1).wrapped
+		s.line(l, goesOn)
 		if i == b.saved.y && i < b.base && b.saved != saved0 {
-			s.save(b.saved)
+			s.save(b.saved, l)
 			s.pendAgain(l)
 		}
 		if i+1 == end {
 			break
 		}
-		if next := b.lines.get(i + 1); next.wrapped {
-			s.wrapTo(l, next)
+		if goesOn {
+			s.wrapTo(l, b.lines.get(i+1))
 		} else {
 			if s.pen.bg&colorBits != 0 { // a line scrolled in would be filled with it
 				s.setPen(pen{})
@@ -172,7 +174,7 @@ func (s *snapshot) lines(first int) {
 // wrapTo goes to the next row by wrapping: printing a character that has no room.
 func (s *snapshot) wrapTo(l, next *line) {
 	first := next.at(0)
-	printable := first.hasContent() && first.width() > 0 && first.bg&colorBits == 0 && s.regular(next, 0)
+	printable := first.hasContent() && first.width() > 0 && first.bg&colorBits == 0 && s.regular(next, 0) && !s.emptyEnd(next)
 	if s.x == s.cols {
 		if printable {
 			return // drawing the next line wraps by itself
@@ -242,12 +244,17 @@ func (s *snapshot) savedCursor(v saved, base int) {
 	if v == saved0 || v.y < base {
 		return
 	}
-	s.place(0, min(v.y-base, s.rows-1))
-	s.save(v)
+	y := min(v.y-base, s.rows-1)
+	s.place(0, y)
+	s.save(v, s.b.row(y))
 }
 
-func (s *snapshot) save(v saved) {
+// save saves a cursor in the row of l, where the cursor is.
+func (s *snapshot) save(v saved, l *line) {
 	s.column(max(0, min(v.x, s.cols-1)))
+	if v.x >= s.cols && l.n > 0 {
+		s.pendAgain(l)
+	}
 	p := pen{fg: v.fg, bg: v.bg &^ bgExt}
 	switch {
 	case v.fg&fgUnder != 0:

@@ -1,5 +1,7 @@
 package vt
 
+import "unicode/utf8"
+
 // finish sets all that is not on a screen, puts the cursor in its place, and
 // leaves the pen as it is.
 func (s *snapshot) finish() {
@@ -105,6 +107,10 @@ func (s *snapshot) pendingWrap(l *line) {
 	case s.regular(l, at):
 		s.column(at)
 		s.character(l, at)
+	case c.width() == 0 && c.hasContent():
+		s.setPen(s.penOf(c))
+		s.out = append(s.out, 0x0f)
+		s.out = utf8.AppendRune(s.out, l.firstRune(at))
 	case c.code == width1 && s.uniform(l):
 		s.setPen(s.penOf(c))
 		s.str(" \x1b[1K")

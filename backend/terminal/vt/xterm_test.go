@@ -96,7 +96,19 @@ func (c *scenario) snapshotDiffers(n *xtermtest.Node) string {
 // carry over.
 func (t *Terminal) reproducible() bool {
 	for _, b := range []*buffer{t.normal, t.alt} {
-		if b.saved.y > b.base+t.rows-1 || b.lines.n > 0 && b.lines.n != b.base+t.rows || b.saved.x > t.cols {
+		if b.saved.y > b.base+t.rows-1 || b.lines.n > 0 && b.lines.n != b.base+t.rows || b.saved.x > t.cols || b.saved.x == t.cols && !t.b.row(clamp(b.saved.y-b.base, 0, t.rows-1)).hasContent(t.cols-1) {
+			return false
+		}
+		usual, hidden := true, false
+		for i := range maxTabs {
+			if i >= t.cols {
+				hidden = hidden || b.tabs.has(i)
+				usual = usual && (!b.tabs.has(i) || i%8 == 0)
+			} else {
+				usual = usual && b.tabs.has(i) == (i%8 == 0)
+			}
+		}
+		if hidden && (!usual || t.cols < 16) {
 			return false
 		}
 		for i := range b.lines.n {
@@ -109,10 +121,15 @@ func (t *Terminal) reproducible() bool {
 					return false // leftovers that a reflow may bring back
 				}
 			}
+			if s := (&snapshot{cols: t.cols}); s.emptyEnd(l) && l.code(t.cols-2) == width1 && !erasable(l.at(t.cols-2)) {
+				return false
+			}
 			for x := range t.cols {
 				c := l.at(x)
 				switch w := c.width(); {
-				case w == 0 && !c.hasContent() && (x == 0 || l.width(x-1) != 2),
+				case c.bg&bgExt != 0 && c.ext&(extStyle|extLink) == 0,
+					c.bg&bgExt != 0 && (t.styleOf(c) != 0) != (c.fg&fgUnder != 0),
+					w == 0 && !c.hasContent() && (x == 0 || l.width(x-1) != 2),
 					w == 2 && (x+1 == t.cols || l.code(x+1) != 0),
 					c.hasContent() && runeWidth(l.firstRune(x)) != w,
 					w == 0 && c.code&codeComb != 0:
@@ -121,7 +138,26 @@ func (t *Terminal) reproducible() bool {
 			}
 		}
 	}
+	if t.pen.bg&bgExt != 0 && (t.pen.ext&extStyle != 0) != (t.pen.fg&fgUnder != 0) {
+		return false
+	}
+	if sv := t.b.saved; t.restored() && (t.b.x >= t.cols || sv.bg&bgExt != t.pen.bg&bgExt || sv.fg&fgUnder != t.pen.fg&fgUnder ||
+		t.charset != t.charsets[t.glevel] && t.charset != sv.charset) {
+		return false
+	}
+	if _, ok := (&snapshot{t: t, b: t.b, cols: t.cols}).joinable(t.b.row(t.b.y)); t.join != 0 && !ok {
+		return false
+	}
+	s := &snapshot{t: t, b: t.b, cols: t.cols}
+	if l := t.b.row(t.b.y); t.b.x >= t.cols && l.code(t.cols-1) == width1 && !s.uniform(l) {
+		return false
+	}
 	return len(t.alt.lines.slots) == t.rows
+}
+
+func (t *Terminal) styleOf(c cell) uint32 {
+	bits, _ := t.exts.get(c.ext)
+	return bits & extStyle
 }
 
 // diff says where two dumps differ; threw that xterm.js threw an error.
@@ -144,7 +180,13 @@ func diff(ours, theirs string) (d string, threw bool) {
 		}
 		if x != y {
 			k++
-			fmt.Fprintf(&out, "\n  ours   %s\n  theirs %s", x, y)
+			from := 0 // show where they part
+			for from < min(len(x), len(y)) && x[from] == y[from] {
+				from++
+			}
+			name, _, _ := strings.Cut(x, "{")
+			from = max(0, from-40)
+			fmt.Fprintf(&out, "\n  %s\n    ours   %.120s\n    theirs %.120s", name, x[min(from, len(x)):], y[min(from, len(y)):])
 		}
 	}
 	return out.String(), false

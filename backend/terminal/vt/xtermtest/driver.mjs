@@ -142,7 +142,7 @@ function buffer(t, name, b, exact, cols, rows) {
     sy = Math.min(sy, b.ybase + rows - 1);
   }
   sy = Math.max(sy, 0);
-  const x = exact || b === t.core.buffers.active ? b.x : Math.min(b.x, cols - 1);
+  const x = exact || b === t.core.buffers.active ? b.x : 0;
   let out = `${name}: lines ${b.lines.length} base ${b.ybase} cursor ${x},${b.y} margins ${b.scrollTop},${b.scrollBottom}\n`;
   out += `${name}: saved ${sx},${sy} ${attr(t, b.savedCurAttrData.fg, b.savedCurAttrData.bg & ~HAS_EXT, 0, false)} ${charset(b.savedCharset)}\n`;
   out += `${name}: tabs`;
