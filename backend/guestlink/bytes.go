@@ -1,6 +1,7 @@
 package guestlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,22 +93,36 @@ func (r *reader) Close() error {
 }
 
 // Stdin writes to a terminal or an open pipe. Close waits until the last byte
-// was written and closes the pipe; a link that breaks leaves it open.
+// was written and closes the pipe; a link that breaks leaves it open. When the
+// program ends, a write under way returns and the stream is given back.
 func (l *Link) Stdin(ctx context.Context, id core.SpawnID) (io.WriteCloser, error) {
 	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpStdin, ID: string(id)})
 	if err != nil {
 		return nil, err
 	}
-	return &writer{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkWriter(c)}, nil
+	w := &writer{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkWriter(c), answered: make(chan struct{})}
+	go w.listen() // until the guest answers, ctx ends or the link is down
+	return w, nil
 }
 
 type writer struct {
-	l      *Link
-	ctx    context.Context
-	c      *guestConn
-	stop   func() bool
-	chunks *wire.ChunkWriter
-	closed bool
+	l        *Link
+	ctx      context.Context
+	c        *guestConn
+	stop     func() bool
+	chunks   *wire.ChunkWriter
+	closed   bool
+	answered chan struct{} // closed when there is an answer
+	answer   error
+}
+
+// listen takes the guest's one answer. One that comes before our end mark is its
+// reason to take no more; a write that waits for room would never hear of it.
+func (w *writer) listen() {
+	_, w.answer = wire.ReadReply(w.c)
+	close(w.answered)
+	w.stop()
+	_ = w.c.Close()
 }
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -120,10 +135,9 @@ func (w *writer) Write(p []byte) (int, error) {
 
 // why prefers the guest's reason for closing its end to our write's error.
 func (w *writer) why(err error) error {
-	if _, rerr := wire.ReadReply(w.c); rerr != nil {
-		if e, ok := errors.AsType[*wire.Error](rerr); ok {
-			return refused(e)
-		}
+	<-w.answered // whatever failed the write ends the wait for it too
+	if e, ok := errors.AsType[*wire.Error](w.answer); ok {
+		return refused(e)
 	}
 	return w.l.down(w.ctx, err)
 }
@@ -133,12 +147,13 @@ func (w *writer) Close() error {
 		return nil
 	}
 	w.closed = true
-	defer func() { w.stop(); _ = w.c.Close() }()
-	if err := w.chunks.End(wire.Reply{}); err != nil {
-		return w.why(err)
-	}
-	if _, err := wire.ReadReply(w.c); err != nil {
-		return w.l.down(w.ctx, err)
+	err := w.chunks.End(wire.Reply{})
+	<-w.answered
+	switch e, ok := errors.AsType[*wire.Error](w.answer); {
+	case ok:
+		return refused(e)
+	case w.answer != nil:
+		return w.l.down(w.ctx, cmp.Or(err, w.answer))
 	}
 	return nil
 }

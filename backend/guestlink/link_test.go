@@ -230,6 +230,38 @@ func TestStdin(t *testing.T) {
 	}
 }
 
+// TestStdinOfAProgramThatEnds has more input on its way than the guest takes.
+func TestStdinOfAProgramThatEnds(t *testing.T) {
+	ended := make(chan struct{})
+	l, _ := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) {
+		reply(st, wire.Reply{})
+		<-ended
+		reply(st, wire.Refuse(wire.CodeEnded, "the program has ended"))
+	})
+	for range wire.MaxHostStreams + 1 { // each gives its place back, closed or not
+		w, err := l.Stdin(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrote := make(chan error, 1)
+		go func() { _, err := w.Write(make([]byte, 2*wire.Window)); wrote <- err }()
+		ended <- struct{}{}
+		if err := <-wrote; !errors.Is(err, core.ErrNotRunning) {
+			t.Fatalf("%v", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := l.Stdin(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := w.Write(make([]byte, 2*wire.Window)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	ended <- struct{}{}
+}
+
 func TestCallsEndWithTheirContext(t *testing.T) {
 	l, _ := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
 		if q.Op == wire.OpWait {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -134,20 +135,22 @@ func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
 // leaves it open for the next one. A program that does not read holds up this
 // stream alone, and what waits here, at most a chunk, goes with its link.
 func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
+	w, err := s.Spawns.Stdin(q.ID)
+	if err != nil {
+		_ = wire.WriteFrame(st, refusal(err))
+		return
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		select {
 		case <-st.Session().CloseChan():
 			cancel()
+		case <-w.Done():
+			_ = st.SetReadDeadline(time.Now()) // what comes now reaches nobody
 		case <-ctx.Done():
 		}
 	}()
-	w, err := s.Spawns.Stdin(q.ID)
-	if err != nil {
-		_ = wire.WriteFrame(st, refusal(err))
-		return
-	}
 	if wire.WriteFrame(st, wire.Reply{}) != nil {
 		return
 	}
@@ -157,8 +160,8 @@ func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
 		n, err := in.Read(buf)
 		if n > 0 {
 			if _, werr := w.Write(ctx, buf[:n]); werr != nil {
-				if errors.Is(werr, os.ErrClosed) {
-					werr = wire.NewError(wire.CodeEnded, "the program has ended")
+				if errors.Is(werr, os.ErrClosed) || errors.Is(werr, syscall.EIO) { // EIO: nothing has the terminal open
+					werr = errEnded
 				}
 				_ = wire.WriteFrame(st, refusal(werr))
 				return
@@ -173,7 +176,15 @@ func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
 			return
 		}
 		if err != nil {
+			select {
+			case <-w.Done():
+				_ = wire.WriteFrame(st, refusal(errEnded))
+			default:
+			}
 			return
 		}
 	}
 }
+
+// errEnded is what an input is told that nothing takes any more.
+var errEnded = wire.NewError(wire.CodeEnded, "the program has ended")

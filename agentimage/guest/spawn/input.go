@@ -63,6 +63,9 @@ func (in *Input) Write(ctx context.Context, data []byte) (int, error) {
 	return n, err
 }
 
+// Done is closed when the program has ended and nothing takes its input.
+func (in *Input) Done() <-chan struct{} { return in.p.done }
+
 // Close closes a pipe; a terminal stays open.
 func (in *Input) Close() error {
 	if in.p.req.Stdio == wire.StdioPTY {
