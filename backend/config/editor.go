@@ -12,7 +12,8 @@ import (
 // Editor changes settings files for their owner. Every change is a revision. A
 // project's file that was approved, or that held nothing that needs approval,
 // is approved as the owner left it; one that waits for approval goes on
-// waiting. Methods may be called from any goroutine. Errors are *core.Failure.
+// waiting. A revision that is restored is not approved by that: it may be of a
+// text that somebody else wrote and that never was. Methods may be called from any goroutine. Errors are *core.Failure.
 type Editor struct {
 	History *History
 	Trust   *Trust
@@ -20,7 +21,7 @@ type Editor struct {
 
 // Set changes one field; see the function Set.
 func (e Editor) Set(f File, field string, value any) error {
-	return e.change(f, SourceSettings, func(data []byte) ([]byte, error) {
+	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
 		if err := allowedIn(f, field, value); err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func (e Editor) SetRaw(f File, text, sum string) error {
 	if f.dir != "" {
 		limit = MaxProjectSize
 	}
-	return e.change(f, SourceSettings, func(data []byte) ([]byte, error) {
+	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
 		if now := sumOf(data); sum != now && !(sum == "" && data == nil) {
 			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", f.Path, core.ErrConflict), "The settings file has changed since it was shown.", "Look at it again; your text is still in the editor.")
 		}
@@ -96,7 +97,7 @@ func (e Editor) Restore(id string, file func(path string) (File, bool)) (File, e
 	if !ok {
 		return File{}, core.Fail(core.CodeNotFound, nil, "The project of that revision is no longer in Loop.", "Add its folder first.")
 	}
-	return f, e.change(f, SourceRestore+id, func(data []byte) ([]byte, error) {
+	return f, e.change(f, SourceRestore+id, false, func(data []byte) ([]byte, error) {
 		out, err := unmask(f.Path, []byte(text), data, true)
 		if err == nil && len(out) > 0 {
 			err = failure(decode(f.Path, out).problems)
@@ -108,7 +109,8 @@ func (e Editor) Restore(id string, file func(path string) (File, bool)) (File, e
 	})
 }
 
-func (e Editor) change(f File, source string, to func([]byte) ([]byte, error)) error {
+// change writes what to makes of the file. own says that it is the owner's text.
+func (e Editor) change(f File, source string, own bool, to func([]byte) ([]byte, error)) error {
 	editing.Lock()
 	defer editing.Unlock()
 	// Held over writing and keeping, so that nobody who notices the change keeps
@@ -121,7 +123,7 @@ func (e Editor) change(f File, source string, to func([]byte) ([]byte, error)) e
 	before, _ := e.Trust.get(f.dir)
 	mayTrust := false
 	err := change(f, func(data []byte) ([]byte, error) {
-		mayTrust = f.dir != "" && (e.Trust.approved(f.dir, sumOf(data)) || harmless(f.Path, data))
+		mayTrust = own && f.dir != "" && (e.Trust.approved(f.dir, sumOf(data)) || harmless(f.Path, data))
 		out, err := to(data)
 		if err == nil && mayTrust && !bytes.Equal(out, data) {
 			// Approved before it is written: nobody else can have made this text.

@@ -196,3 +196,34 @@ func TestEditorStaysInTheWorktree(t *testing.T) {
 		})
 	}
 }
+
+// TestRestoringIsNoApproval: a text that somebody else wrote, and that was taken
+// out again because of what it asked for, asks again when it is brought back.
+func TestRestoringIsNoApproval(t *testing.T) {
+	e, _ := newEditor(t)
+	dir := t.TempDir()
+	f := ProjectFile(dir)
+	find := func(string) (File, bool) { return f, true }
+	project(t, dir, `{"mounts": ["/:/host"]}`)
+	if err := e.Set(f, "claude_model", "opus"); err != nil { // a revision of the owner's, of a text that waits
+		t.Fatal(err)
+	}
+	project(t, dir, `{}`)
+	if err := e.Set(f, "claude_effort", "low"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := e.History.List(f)
+	if err != nil || len(list) != 4 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	for _, rev := range list[2:] {
+		if _, err := e.Restore(rev.ID, find); err != nil {
+			t.Fatal(err)
+		}
+		got := ForDir(global(t, `{}`), e.Trust, dir, "")
+		if len(got.Pending) != 1 || len(got.Config.Mounts) != 0 || !strings.Contains(got.Pending[0].Diff, "/:/host") {
+			t.Errorf("%s: mounts %q, pending %+v", rev.Source, got.Config.Mounts, got.Pending)
+		}
+		project(t, dir, `{}`)
+	}
+}
