@@ -5,11 +5,14 @@ import "@fontsource-variable/jetbrains-mono/index.css";
 import "../../src/styles/tokens.css";
 import "../../src/styles/base.css";
 import "../../src/ui/ui.css";
+import { Terminal } from "@xterm/xterm";
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
 import { session, startSession } from "../../src/features/frame/session";
 import { applyTheme } from "../../src/features/frame/theme";
 import { RecordingPlayer } from "../../src/features/terminals/RecordingPlayer";
+import { terminalOptions } from "../../src/features/terminals/pane";
+import { DEFAULT_SETTINGS } from "../../src/features/terminals/props";
 import type { PaneHandle, PaneInfo, TerminalViewProps } from "../../src/features/terminals/props";
 import { TerminalView } from "../../src/features/terminals/TerminalView";
 import { openBridge } from "../../src/shell/open";
@@ -18,8 +21,31 @@ type Told = { infos: PaneInfo[]; actions: string[]; inputs: string[]; handle: Pa
 declare global {
   interface Window {
     pane: Told;
+    /** The limit that a pane is compared with: the same terminal, fed from memory. Milliseconds. */
+    feed(line: string, bytes: number): Promise<number>;
   }
 }
+
+window.feed = async (line, bytes) => {
+  const box = document.querySelector<HTMLElement>("#box") ?? document.body;
+  const div = document.createElement("div");
+  div.style.cssText = "position:absolute;inset:32px 0 0";
+  box.append(div);
+  const t = new Terminal({ ...terminalOptions(DEFAULT_SETTINGS), cols: 100, rows: 28 });
+  t.open(div);
+  const chunk = new TextEncoder().encode(line.repeat(Math.ceil(65_536 / line.length))).subarray(0, 65_536);
+  const began = performance.now();
+  const waits: Promise<void>[] = [];
+  for (let n = 0; n < bytes; n += chunk.length) {
+    waits.push(new Promise((r) => t.write(chunk, r)));
+    if (waits.length >= 8) await waits.shift(); // as much in flight as the session lets be
+  }
+  await Promise.all(waits);
+  const ms = performance.now() - began;
+  t.dispose();
+  div.remove();
+  return ms;
+};
 
 const query = new URLSearchParams(location.search);
 applyTheme(query.get("theme") ?? "dark", query.get("contrast") ?? "");
@@ -38,7 +64,7 @@ function onInput(d: string | Uint8Array) {
 function onHandle(h: PaneHandle | null) {
   told.handle = h;
 }
-const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: query.get("session") ?? "" } : { create: { channel_id: query.get("channel") ?? "" } };
+const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: query.get("session") ?? "" } : { create: { channel_id: query.get("channel") ?? "", target: query.get("target") === "host" ? "host" : undefined } };
 
 function Page() {
   const [props, setProps] = useState<Partial<TerminalViewProps>>(first);

@@ -5,6 +5,11 @@ export type Dropped = { paths: string[]; x: number; y: number };
 
 const listeners = new Set<(d: Dropped) => void>();
 
+/** In the window a drop is told by its runtime; the page's own event of it is then not to be used. */
+export function dropsComeFromHost(): boolean {
+  return Boolean(window.runtime?.OnFileDrop && window.wails?.flags?.enableWailsDragAndDrop);
+}
+
 /** Paths dropped onto the native window. Returns how to stop listening; a no-op in a browser. */
 export function onHostDrop(listener: (d: Dropped) => void): () => void {
   if (!window.runtime?.OnFileDrop) return () => {};

@@ -15,6 +15,7 @@ declare global {
   interface Window {
     go?: { bind?: Bound };
     runtime?: WailsRuntime;
+    wails?: { flags?: { enableWailsDragAndDrop?: boolean } };
   }
 }
 

@@ -7,7 +7,7 @@ import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
 import { dirName } from "../../model/terminals/titles";
 import { copyText, readText } from "../../shell/clipboard";
-import { onHostDrop } from "../../shell/drops";
+import { dropsComeFromHost, onHostDrop } from "../../shell/drops";
 import { session, toastFailure } from "../frame/session";
 import { beep } from "./bell";
 import { droppedData, insertFiles, insertPaths } from "./files";
@@ -220,6 +220,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
   function onDrop(e: React.DragEvent) {
     const d = droppedData(e.dataTransfer);
     e.preventDefault();
+    if (dropsComeFromHost() && !d.text) return;
     if (d.paths.length > 0 || d.files.length > 0) void insert(d.paths, d.files);
     else if (d.text) pasteText(d.text);
   }
