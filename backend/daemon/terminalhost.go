@@ -23,6 +23,8 @@ func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (term
 	env := hostpty.Environ(os.Environ())
 	if len(argv) == 0 {
 		argv = hostpty.DefaultShell(os.Getenv)
+	}
+	if len(s.Spec.Cmd) == 0 && t.d.config.Current().Config.Terminal.ShellIntegration {
 		if argv, env, err = t.hostShell(s.ID, argv, env); err != nil {
 			return nil, err
 		}

@@ -179,7 +179,10 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 		tries = [][]string{g.spec.Cmd}
 	}
 	for _, argv := range tries {
-		r := integrated(req, argv)
+		r := req
+		if r.Argv = argv; settings.Config.Terminal.ShellIntegration {
+			r = integrated(req, argv)
+		}
 		if _, err = link.Spawn(ctx, r); err == nil {
 			break
 		}
