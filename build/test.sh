@@ -33,6 +33,10 @@ stage_build() { build/binaries.sh all; }
 
 stage_frontend() { build/frontend.sh test; }
 
+# The server's terminal state against headless xterm.js, from the packages of the
+# stage before.
+stage_xterm() { go_test xterm -tags xterm ./backend/terminal/vt/...; }
+
 stage_static() {
   build/check.sh static
   build/lint.sh go
@@ -96,7 +100,7 @@ engine_packages() {
 needed='setup build image' # others build on these
 # The page comes before anything makes containers: their network interfaces come and
 # go, and Chromium breaks off requests when that happens.
-all='setup build static frontend page unit cross image docker user window'
+all='setup build static frontend xterm page unit cross image docker user window'
 
 # --- the driver ---
 

@@ -50,6 +50,8 @@ func BenchmarkWrite(b *testing.B) {
 			t.Write(data)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
+			used := cpuTime()
+			defer func() { b.ReportMetric(float64(b.N)*float64(len(data))/1e6/(cpuTime()-used).Seconds(), "MB/cpu-s") }()
 			for b.Loop() {
 				for p := data; len(p) > 0; {
 					n := min(len(p), 64<<10)
@@ -77,9 +79,11 @@ func BenchmarkSnapshot(b *testing.B) {
 			t := New(80, 24, Options{})
 			t.Write(benchData(kind))
 			b.SetBytes(int64(len(t.Snapshot())))
+			used := cpuTime()
 			for b.Loop() {
 				t.Snapshot()
 			}
+			b.ReportMetric(float64((cpuTime()-used).Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

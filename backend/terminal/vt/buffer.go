@@ -57,11 +57,14 @@ func (b *buffer) newLine(c cell, wrapped bool) *line {
 }
 
 // row is a line of the screen.
-func (b *buffer) row(y int) *line {
-	l := b.lines.get(b.base + y)
-	if l == nil { // only if xterm.js's own bookkeeping would have broken
+func (b *buffer) row(y int) *line { return b.line(b.base + y) }
+
+// line is a line of the list.
+func (b *buffer) line(i int) *line {
+	l := b.lines.get(i)
+	if l == nil { // only where xterm.js has lost count, and throws an error
 		l = b.newLine(null, false)
-		b.lines.set(b.base+y, l)
+		b.lines.set(i, l)
 	}
 	return l
 }

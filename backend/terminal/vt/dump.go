@@ -56,7 +56,7 @@ func (t *Terminal) dumpBuffer(w *strings.Builder, name string, b *buffer, exact 
 	}
 	w.WriteString("\n")
 	for i := range b.lines.n {
-		l := b.lines.get(i)
+		l := b.line(i)
 		fmt.Fprintf(w, "%s %d", name, i)
 		if l.wrapped {
 			w.WriteString(" wrapped")

@@ -8,11 +8,11 @@ func (b *buffer) reflowLarger(oldCols, cols, rows int) {
 	count := 0
 	for y := 0; y < b.lines.n-1; y++ {
 		i := y + 1
-		next := b.lines.get(i)
+		next := b.line(i)
 		if !next.wrapped {
 			continue
 		}
-		group := []*line{b.lines.get(y)}
+		group := []*line{b.line(y)}
 		for i < b.lines.n && next.wrapped {
 			group = append(group, next)
 			i++
@@ -134,7 +134,7 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 		}
 		group := make([]*line, 0, last-y+1)
 		for i := y; i <= last; i++ {
-			group = append(group, b.lines.get(i))
+			group = append(group, b.line(i))
 		}
 		more := b.splitGroup(group, oldCols, cols)
 		adding := len(more) // xterm.js can come to -1 here, for one empty line

@@ -10,7 +10,7 @@ func (b *buffer) resize(cols, rows int) {
 	if b.lines.n > 0 {
 		if b.cols < cols {
 			for i := range b.lines.n {
-				b.lines.get(i).resize(cols)
+				b.line(i).resize(cols)
 			}
 		}
 		added := b.resizeRows(cols, rows)
@@ -36,12 +36,11 @@ func (b *buffer) resize(cols, rows int) {
 		} else if cols < old {
 			b.reflowSmaller(old, cols, rows)
 			for i := range b.lines.n {
-				b.lines.get(i).resize(cols)
+				b.line(i).resize(cols)
 			}
 		}
 	}
 	b.cols, b.rows = cols, rows
-	b.mend()
 }
 
 // resizeRows changes the height: growing takes lines back from the scrollback
@@ -69,15 +68,4 @@ func (b *buffer) resizeRows(cols, rows int) (added int) {
 		}
 	}
 	return added
-}
-
-// mend puts a blank line where reflow left none. What xterm.js's bookkeeping
-// says of base and cursor stays, even if it is beside the list: reading lines
-// goes around there.
-func (b *buffer) mend() {
-	for i := range b.lines.n {
-		if b.lines.get(i) == nil {
-			b.lines.set(i, &line{n: b.cols})
-		}
-	}
 }

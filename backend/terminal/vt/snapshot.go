@@ -46,9 +46,7 @@ func (s *snapshot) guess(n int) int {
 	size := 4096
 	for _, b := range []*buffer{s.t.normal, s.t.alt} {
 		for i := max(b.base-n, 0); i < b.lines.n; i++ {
-			if l := b.lines.get(i); l != nil {
-				size += len(l.cells) + 4
-			}
+			size += len(b.line(i).cells) + 4
 		}
 	}
 	return size + size/4
@@ -92,8 +90,8 @@ func (s *snapshot) start() {
 func (s *snapshot) normalScreen(n int) {
 	b := s.b
 	first := max(b.base-n, 0)
-	if b.lines.get(first).wrapped || b.lines.start%len(b.lines.slots) != 0 {
-		s.wrappedTop(b.lines.get(first).wrapped)
+	if b.line(first).wrapped || b.lines.start%len(b.lines.slots) != 0 {
+		s.wrappedTop(b.line(first).wrapped)
 	}
 	s.lines(first)
 	s.screenState()
@@ -107,7 +105,7 @@ func (s *snapshot) altScreen() {
 	s.setPen(pen{})
 	s.str("\x1b[?47h")
 	s.b = s.t.alt
-	if s.b.lines.get(0).wrapped {
+	if s.b.line(0).wrapped {
 		s.wrappedTop(true)
 	}
 	s.place(0, 0)
@@ -149,8 +147,8 @@ func (s *snapshot) lines(first int) {
 	b := s.b
 	end := min(b.base+s.rows, b.lines.n)
 	for i := first; i < end; i++ {
-		l := b.lines.get(i)
-		goesOn := i+1 < end && b.lines.get(i+1).wrapped
+		l := b.line(i)
+		goesOn := i+1 < end && b.line(i+1).wrapped
 		s.line(l, goesOn)
 		if i == b.saved.y && i < b.base && b.saved != saved0 {
 			s.save(b.saved, l)
@@ -160,7 +158,7 @@ func (s *snapshot) lines(first int) {
 			break
 		}
 		if goesOn {
-			s.wrapTo(l, b.lines.get(i+1))
+			s.wrapTo(l, b.line(i+1))
 		} else {
 			if s.pen.bg&colorBits != 0 { // a line scrolled in would be filled with it
 				s.setPen(pen{})

@@ -112,7 +112,7 @@ func (t *Terminal) reproducible() bool {
 			return false
 		}
 		for i := range b.lines.n {
-			l := b.lines.get(i)
+			l := b.line(i)
 			if l.n != t.cols {
 				return false // cells that a resize hid
 			}
