@@ -36,6 +36,8 @@ type reader struct {
 	v       core.TerminalViewer
 	acks    bool
 	pause   time.Duration // per frame
+	every   int64         // bytes between acknowledgements
+	acked   int64
 	sum     hash.Hash
 	at      int64
 	got     int64
@@ -73,7 +75,8 @@ func (r *reader) run(ctx context.Context) error {
 		if r.pause > 0 {
 			<-time.After(r.pause) // virtual
 		}
-		if r.acks {
+		if r.acks && r.got-r.acked >= r.every {
+			r.acked = r.got
 			r.v.Ack(r.got)
 		}
 	}
@@ -171,6 +174,29 @@ func TestHeldProgram(t *testing.T) {
 			t.Fatalf("frame %v at %d", f.Kind, f.Offset)
 		}
 	})
+}
+
+// TestCoarseAcknowledgements: after a key the program goes on only when less is
+// owed than such a client ever owes; a second later it does.
+func TestCoarseAcknowledgements(t *testing.T) {
+	for _, every := range []int64{64 << 10, 120 << 10} {
+		synctest.Test(t, func(t *testing.T) {
+			s, f, _ := rig(t, Options{})
+			info := create(t, s, core.TerminalSpec{})
+			r := &reader{v: attach(t, s, info.ID, true), acks: true, every: every}
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = r.run(t.Context()) })
+			if err := s.Input(t.Context(), info.ID, []byte("\r")); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			f.change(func() { f.make, f.size, f.ended = lines, 8<<20, true })
+			wg.Wait()
+			if d := time.Since(began); r.resyncs != 0 || r.at != 8<<20 || d > 2*keyedFor {
+				t.Errorf("every %d: %d resyncs, %d bytes, %v", every, r.resyncs, r.at, d)
+			}
+		})
+	}
 }
 
 // TestIdleViewerMayBeSlowAtFirst: one that had nothing to read for long is not

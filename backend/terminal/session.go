@@ -168,6 +168,9 @@ func (s *session) hold(now time.Time) (wait time.Duration, ok bool) {
 		}
 		wait, ok = min(wait, left), false
 	}
+	if k := keyedFor - now.Sub(s.keyed); k > 0 {
+		wait = min(wait, k) // the marks change then, and nobody may say anything more
+	}
 	s.held = !ok
 	return wait, ok
 }

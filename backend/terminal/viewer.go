@@ -168,7 +168,7 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 			v.snap = true
 		}
 		if v.hidden || (full && !s.stopped) {
-			if err := v.wait(ctx, 0); err != nil {
+			if err := v.wait(ctx, max(0, keyedFor-time.Since(s.keyed))); err != nil { // the marks change then
 				return core.TerminalFrame{}, err
 			}
 			continue
