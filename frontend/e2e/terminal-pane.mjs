@@ -40,7 +40,8 @@ test("pane: paste rules", silent(), async (page, mock) => {
   equal(await arrives(page, mock, () => page.getByRole("button", { name: "Paste as one line" }).click()), "one two three");
   await paste(page, mock);
   equal(await arrives(page, mock, () => page.getByRole("button", { name: "Paste", exact: true }).click()), "one\rtwo\rthree");
-  await last(mock).write("\x1b[?2004h");
+  await last(mock).write("\x1b[?2004hready\r\n");
+  await shows(page, "ready");
   equal(await paste(page, mock), "\x1b[200~one\rtwo\rthree\x1b[201~", "as a whole");
   await setClip(page, "x\x1b[201~y\x1b[20\x1b[201~1~z\n");
   equal(await paste(page, mock), "\x1b[200~xyz\r\x1b[201~", "no end inside");
@@ -199,6 +200,21 @@ test("pane: a killed program's mouse and focus reports end at the prompt", pane(
     await page.locator("#elsewhere").focus();
     await page.locator(".xterm textarea").focus();
   }), "", "nothing but keys");
+  await set(page, { visible: false });
+  await set(page, { visible: true });
+  await until("drawn anew", () => mock.terminals.log.filter((m) => m.type === "show").length === 2);
+  await page.waitForTimeout(200);
+  equal(await arrives(page, mock, () => page.mouse.click(300, 300)), "", "nor after a snapshot that still has them");
+});
+
+test("pane: output behind another pane is marked until it is seen", silent(), async (page, mock) => {
+  await page.evaluate(() => (document.querySelector("#box").style.display = "none"));
+  await page.waitForTimeout(100);
+  await last(mock).write("news\r\n");
+  await until("unread", async () => (await info(page)).unread);
+  await page.evaluate(() => (document.querySelector("#box").style.display = ""));
+  await until("seen", async () => !(await info(page)).unread);
+  await shows(page, "news");
 });
 
 test("pane: who scrolled up stays there while everything is drawn anew", silent(), async (page, mock) => {

@@ -28,9 +28,9 @@ export function TerminalView(props: TerminalViewProps) {
     if (!client) return;
     onInfo?.({
       sessionId: client.sessionId, title, dir: ui.dir, state: client.state, exit: client.exit, target: client.target,
-      unread: ui.bell, bell: ui.bell, progress: ui.progress, recording: client.recording,
+      unread: ui.bell || ui.unseen, bell: ui.bell, progress: ui.progress, recording: client.recording,
     });
-  }, [onInfo, client, title, ui.dir, ui.bell, ui.progress]);
+  }, [onInfo, client, title, ui.dir, ui.bell, ui.unseen, ui.progress]);
 
   useEffect(() => {
     onHandle?.({
@@ -40,6 +40,7 @@ export function TerminalView(props: TerminalViewProps) {
       record: (on) => pane.current?.client.record(on),
       end: () => pane.current?.client.end(),
       text: () => pane.current?.term.getSelection() || screenText(pane.current?.term),
+      busy: () => (pane.current?.shell.marks.all().length ? pane.current.shell.marks.isRunning() : null),
     });
     return () => onHandle?.(null);
   }, [onHandle, pane, run]);

@@ -17,7 +17,7 @@ export class ShellMarks {
   private jumped: { id: number; top: number } | null = null;
   private disposables: IDisposable[];
 
-  constructor(private term: Terminal, o: { onPrompt(): void; onDir(dir: string): void; onRan(c: Ran): void }) {
+  constructor(private term: Terminal, o: { onPrompt(): void; onRun(): void; onDir(dir: string): void }) {
     const p = term.parser;
     const mark = (ident: 133 | 633) => (data: string) => {
       const ev = parseMark(ident, data);
@@ -25,7 +25,7 @@ export class ShellMarks {
         if (ev.kind === "prompt") o.onPrompt();
         const c = this.marks.feed(ev, () => term.registerMarker(0) ?? null);
         if (c) this.draw(c);
-        if (c && ev.kind === "end") o.onRan(c);
+        if (c && ev.kind === "output") o.onRun();
       } else if (ident === 633) dir(633)(data);
       return true;
     };

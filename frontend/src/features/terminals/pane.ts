@@ -19,6 +19,7 @@ import { guardIme, imeEngine } from "./ime";
 import type { LinkHint } from "./links";
 import { addWebLinks, linkHandler } from "./links";
 import type { TerminalSettings } from "./props";
+import { stopReports } from "./core";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { useBestRenderer } from "./renderer";
 import { ScrollKeeper } from "./scroll";
@@ -36,6 +37,7 @@ export type PaneEvents = {
   onBell(): void;
   onProgress(p: { state: 0 | 1 | 2 | 3 | 4; value: number }): void;
   onBehind(behind: boolean): void;
+  onUnseen(unseen: boolean): void; // output came while the pane was behind another
   onSelection(text: string): void;
   onLink(h: LinkHint): void;
   onNotice(text: string): void;
@@ -78,6 +80,8 @@ export class TerminalPane {
   private loading = true; // a snapshot is being drawn: nothing in it happens now
   private backTo = 0;
   private kept: KeptCommand[] = [];
+  private leaked = false; // reports were ended at the prompt that still waits
+  private seen = true; // on the screen
   private focusEvent = false;
   private gone = false;
 
@@ -94,7 +98,11 @@ export class TerminalPane {
     term.loadAddon(progress);
     progress.onChange((p) => ev.onProgress(p));
     term.loadAddon(new ImageAddon({ enableSizeReports: false, pixelLimit: 4_000_000, storageLimit: 32, sixelSizeLimit: 8_000_000, iipSizeLimit: 8_000_000 }));
-    this.shell = new ShellMarks(term, { onPrompt: () => recoverAtPrompt(term), onDir: ev.onDir, onRan: () => {} });
+    this.shell = new ShellMarks(term, {
+      onPrompt: () => (this.leaked = recoverAtPrompt(term) || this.leaked),
+      onRun: () => (this.leaked = false),
+      onDir: ev.onDir,
+    });
     this.scroll = new ScrollKeeper(term, () => ev.onBehind(this.scroll.behind));
     term.parser.registerOscHandler(52, (data) => this.onClipboard(data));
     swallowQueries(term);
@@ -119,9 +127,10 @@ export class TerminalPane {
       onChange: (s) => this.onClient(s),
       onNotice: ev.onNotice,
     });
-    const dead = new ResizeObserver(() => this.fit());
-    dead.observe(o.host);
-    this.cleanups.push(() => dead.disconnect(), onThemeChange(() => (term.options.theme = terminalTheme())));
+    const watch = new ResizeObserver(() => this.onBox());
+    watch.observe(o.host);
+    term.onWriteParsed(() => this.seen || this.loading || ev.onUnseen(true));
+    this.cleanups.push(() => watch.disconnect(), onThemeChange(() => (term.options.theme = terminalTheme())));
     this.open();
   }
 
@@ -179,6 +188,13 @@ export class TerminalPane {
     this.client.show(visible);
   }
 
+  private onBox() {
+    const seen = this.o.host.clientWidth > 0;
+    if (seen && !this.seen) this.o.events.onUnseen(false);
+    this.seen = seen;
+    this.fit();
+  }
+
   /** A pane that was never on the screen has no size to ask for. */
   fit() {
     clearTimeout(this.fitTimer);
@@ -232,6 +248,8 @@ export class TerminalPane {
       this.loading = false;
       this.shell.restore(this.kept);
       this.kept = [];
+      // The session keeps what a killed program left on; at the same prompt it is still not wanted.
+      if (this.leaked && !this.shell.marks.isRunning()) stopReports(this.term);
       this.scroll.goBack(this.backTo);
       this.backTo = 0;
       this.o.events.onDrawn();

@@ -71,4 +71,5 @@ export type PaneHandle = {
   /** Ends the session's program; the pane shows how it ended. */
   end(): void;
   text(): string; // selection, else the screen
+  busy(): boolean | null; // a command runs, by the shell's own marks; null: it made none
 };

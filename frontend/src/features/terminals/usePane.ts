@@ -26,6 +26,7 @@ export type PaneUi = {
   title: string;
   dir: string;
   bell: boolean; // not yet seen
+  unseen: boolean; // output came behind another pane
   ringing: boolean; // the flash of it
   progress: PaneInfo["progress"];
   behind: boolean;
@@ -36,7 +37,7 @@ export type PaneUi = {
   tabMoves: boolean;
 };
 
-const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, paste: null, tabMoves: false };
+const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, unseen: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, paste: null, tabMoves: false };
 
 let primary = ""; // what was selected last, in any terminal, for the middle click
 let notices = 0;
@@ -154,6 +155,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         },
         onProgress: (progress) => change({ progress }),
         onBehind: (behind) => change({ behind }),
+        onUnseen: (unseen) => setUi((u) => (u.unseen === unseen ? u : { ...u, unseen })),
         onSelection(text) {
           if (latest.current.settings.copyOnSelect) primary = text;
         },
