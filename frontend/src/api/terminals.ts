@@ -43,7 +43,8 @@ export function dialTerminal(at: () => Promise<At>, events: SocketEvents) {
   };
 }
 
-export async function fetchRecording({ base, token }: At, name: string, signal?: AbortSignal): Promise<string> {
+/** The text of a recording, up to limit bytes and what came with the last of them. */
+export async function fetchRecording({ base, token }: At, name: string, limit: number, signal?: AbortSignal): Promise<string> {
   const nothing: Failure = { code: "offline", cause: "The recording could not be read.", remedy: "Try again; if it repeats, look whether the recording still exists." };
   let res: Response;
   try {
@@ -51,7 +52,26 @@ export async function fetchRecording({ base, token }: At, name: string, signal?:
   } catch {
     throw nothing;
   }
-  if (res.ok) return res.text();
+  if (res.ok && res.body) {
+    const reader = res.body.getReader();
+    const decoder = new TextDecoder();
+    const parts: string[] = [];
+    let size = 0;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return parts.join("") + decoder.decode();
+        parts.push(decoder.decode(value, { stream: true }));
+        size += value.length;
+        if (size > limit) {
+          void reader.cancel();
+          return parts.join("");
+        }
+      }
+    } catch {
+      throw nothing;
+    }
+  }
   const body: unknown = await res.json().catch(() => null);
   throw isFailure(body) ? body : nothing;
 }

@@ -6,7 +6,7 @@ import { fetchRecording } from "../../api/terminals";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
 import type { Cast } from "../../model/terminals/cast";
-import { parseCast } from "../../model/terminals/cast";
+import { MAX_CAST, parseCast } from "../../model/terminals/cast";
 import { cleanTitle } from "../../model/terminals/titles";
 import { Button, IconButton } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -33,7 +33,7 @@ export function RecordingPlayer({ name, at, settings = DEFAULT_SETTINGS, onClose
     setFailure(null);
     (async () => {
       try {
-        const c = parseCast(await fetchRecording(await at(), name, stop.signal));
+        const c = parseCast(await fetchRecording(await at(), name, MAX_CAST, stop.signal));
         if (stop.signal.aborted) return;
         if (c) setCast(c);
         else setFailure(NONE);
@@ -96,7 +96,7 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
   return (
     <div className="player" role="group" aria-label={`Recording of ${title}`} data-region onKeyDown={onKeyDown}>
       <div className="player-screen" tabIndex={0} role="group" aria-label={`What ${title} showed`}><div ref={host} /></div>
-      {cast.cut && <p className="player-cut">The recording was broken off; this is what there is of it.</p>}
+      {cast.cut && <p className="player-cut">This is the beginning of the recording: it was broken off, or is longer than 64 MB.</p>}
       <div className="player-foot">
         <IconButton name={now.playing ? "Pause" : "Play"} keys="Space" onClick={() => player.current?.play(!now.playing)}>
           {now.playing ? <Pause size={15} /> : <Play size={15} />}

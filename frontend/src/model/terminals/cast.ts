@@ -3,8 +3,8 @@
 export type CastEvent = { at: number; kind: "o" | "r" | "m"; data: string };
 export type Cast = { cols: number; rows: number; title: string; duration: number; events: CastEvent[]; cut: boolean };
 
-/** Characters of a recording that are read; more would not fit into a page. */
-export const MAX_CAST = 256 * 1024 * 1024;
+/** Characters of a recording that are read: a longer one would take a page gigabytes. */
+export const MAX_CAST = 64 * 1024 * 1024;
 const MAX_COLS = 1000;
 const MAX_ROWS = 500;
 
