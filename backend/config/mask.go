@@ -20,11 +20,14 @@ const Hidden = "•••hidden•••"
 
 // secretName is an environment variable that by its name holds a credential.
 // The endings are those by which the sandbox drops inherited variables.
-var secretName = regexp.MustCompile(`(?i)(key|token|password|passwd|secret|credentials?|auth)$`)
+var secretName = regexp.MustCompile(`(?i)(key|token|password|passwd|passphrase|secret|credentials?|auth)$`)
+
+// login is who somebody is, in an address.
+var login = regexp.MustCompile(`://[^/@\s]+@`)
 
 // mask gives the text of a settings file with every credential hidden: the
-// fields made for them, environment variables named like one, and passwords in
-// proxy addresses. The rest stays byte for byte.
+// fields made for them, environment variables named like one, and who somebody
+// is in the address of a proxy or in an environment variable. The rest stays byte for byte.
 func mask(data []byte) []byte {
 	root, _, bad := parse("", data)
 	if bad != nil {
@@ -57,7 +60,8 @@ func walkSecrets(root *hujson.Value, do func(path string, v *hujson.Value)) {
 	}
 	envs := func(path string, v *hujson.Value) {
 		for _, m := range members(v) {
-			if secretName.MatchString(memberName(m)) {
+			lit, _ := m.Value.Value.(hujson.Literal)
+			if secretName.MatchString(memberName(m)) || lit.Kind() == '"' && login.MatchString(lit.String()) {
 				text(path+"."+memberName(m), &m.Value)
 			}
 		}
@@ -123,7 +127,11 @@ func hideUser(address string) string {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
-	return scheme + "://" + Hidden + rest[strings.LastIndexByte(rest[:end], '@'):]
+	rest = rest[strings.LastIndexByte(rest[:end], '@'):]
+	if login.MatchString(rest) {
+		return Hidden // an address within the address
+	}
+	return scheme + "://" + Hidden + rest
 }
 
 // isHidden reports whether a value is one that mask made.
@@ -131,7 +139,8 @@ func isHidden(s string) bool { return s == Hidden || strings.Contains(s, Hidden+
 
 // hide is the value that stands for the one of this name.
 func hide(name string, v hujson.Value) hujson.Literal {
-	if lit, ok := v.Value.(hujson.Literal); ok && strings.HasPrefix(name, "proxies.") && lit.String() != Hidden {
+	lit, ok := v.Value.(hujson.Literal)
+	if ok && lit.Kind() == '"' && name != CredentialAPIKey && name != CredentialOAuth && !secretName.MatchString(name) && lit.String() != Hidden {
 		return hujson.String(hideUser(lit.String()))
 	}
 	return hujson.String(Hidden)
@@ -139,7 +148,7 @@ func hide(name string, v hujson.Value) hujson.Literal {
 
 // loose finds credentials in a text that is not whole: the name of one, and
 // what follows up to the end of its text or line.
-var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth + `|[A-Z0-9_-]*(?:key|token|password|passwd|secret|credentials?|auth))["']?\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
+var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth + `|[A-Z0-9_-]*(?:key|token|password|passwd|passphrase|secret|credentials?|auth))["']?\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
 
 func maskLoosely(data []byte) []byte {
 	return loose.ReplaceAll(data, []byte(`${1}${3}`+Hidden))

@@ -83,6 +83,31 @@ func TestTheHostOfAProxyIsShown(t *testing.T) {
 	}
 }
 
+// TestLoginsInAddressesAreHidden: an address among the environment variables may
+// hold a password as one of a proxy does.
+func TestLoginsInAddressesAreHidden(t *testing.T) {
+	text := `{"envs": {"DATABASE_URL": "postgres://me:CANARY@db:5432/x", "MONGO": "mongodb://me:CANARY@a:1,b:2/x", "GPG_PASSPHRASE": "CANARY", "PLAIN": "https://example.com/@x", "MAIL": "me@example.com", "NEXT": "http://me@a/?n=http://me:CANARY@b"},
+		"mcp": {"servers": {"x": {"command": "c", "env": {"DSN": "mysql://me:CANARY@db/x"}}}}}`
+	got := string(mask([]byte(text)))
+	for _, part := range []string{`"postgres://` + Hidden + `@db:5432/x"`, `"https://example.com/@x"`, `"me@example.com"`, `"mysql://` + Hidden + `@db/x"`} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s is not in %s", part, got)
+		}
+	}
+	if strings.Contains(got, "CANARY") {
+		t.Errorf("%s", got)
+	}
+	if back, err := unmask("c", []byte(got), []byte(text), false); err != nil || string(back) != text {
+		t.Errorf("%v\n%s", err, back)
+	}
+	doc := decode("c", []byte(text))
+	for _, f := range leaves() {
+		if shown, _ := json.Marshal(f.Shown(doc.config)); bytes.Contains(shown, []byte("CANARY")) {
+			t.Errorf("%s shows %s", f.Name, shown)
+		}
+	}
+}
+
 func TestUnmask(t *testing.T) {
 	text := `{"anthropic_api_key": "` + Hidden + `", "envs": {"A_TOKEN": "` + Hidden + `", "B": "x"}}`
 	if _, err := unmask("c", []byte(text), []byte(`{"anthropic_api_key": "sk-1"}`), false); err == nil || !strings.Contains(err.Error(), "envs.A_TOKEN") {

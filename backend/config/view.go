@@ -44,7 +44,9 @@ func (f Field) Shown(c Config) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
-			if value != nil && value != "" && secretName.MatchString(name) {
+			if text, ok := value.(string); ok {
+				value = shownEnv(name, text)
+			} else if value != nil && secretName.MatchString(name) {
 				value = Hidden
 			}
 			out[name] = value
@@ -55,15 +57,26 @@ func (f Field) Shown(c Config) any {
 		for name, s := range v {
 			s.Env = maps.Clone(s.Env)
 			for key, value := range s.Env {
-				if value != "" && secretName.MatchString(key) {
-					s.Env[key] = Hidden
-				}
+				s.Env[key] = shownEnv(key, value)
 			}
 			out[name] = s
 		}
 		return out
 	}
 	return v
+}
+
+// shownEnv is the value of an environment variable for people.
+func shownEnv(name, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case secretName.MatchString(name):
+		return Hidden
+	case login.MatchString(value):
+		return hideUser(value)
+	}
+	return value
 }
 
 // Said is what the layer's file says about a field, as it was written and in
