@@ -24,15 +24,17 @@ type saved struct {
 	charset *charset
 }
 
-func newBuffer(cols, rows, scrollback int) *buffer {
-	b := &buffer{cols: cols, rows: rows, scrollback: scrollback}
+// reset makes it as good as new.
+func (b *buffer) reset(cols, rows, scrollback int) {
+	b.cols, b.rows, b.scrollback = cols, rows, scrollback
+	b.saved = saved{}
 	b.clear()
-	return b
 }
 
 // clear empties the buffer; saved stays.
 func (b *buffer) clear() {
-	b.lines, b.odd = newRing(b.rows+b.scrollback), false
+	b.lines.reset(b.rows + b.scrollback)
+	b.odd = false
 	b.base, b.x, b.y = 0, 0, 0
 	b.top, b.bottom = 0, b.rows-1
 	b.tabs = tabs{}

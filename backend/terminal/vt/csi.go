@@ -299,6 +299,10 @@ func (t *Terminal) repeat(n int) {
 	if limit := perLine * (t.rows + t.o.Scrollback + 2); n > limit {
 		n = limit + (n-limit)%perLine
 	}
+	if t.repeats -= n; t.repeats < 0 {
+		t.repeats = 0
+		n = min(n, 2*t.cols)
+	}
 	if len(text) == 1 && t.charset == nil && !t.modes.insert {
 		t.repeatASCII(text[0], n)
 		return

@@ -9,7 +9,15 @@ type ring struct {
 	n     int
 }
 
-func newRing(capacity int) ring { return ring{slots: make([]*line, capacity)} }
+// reset empties it.
+func (r *ring) reset(capacity int) {
+	if capacity == len(r.slots) {
+		clear(r.slots)
+	} else {
+		r.slots = make([]*line, capacity)
+	}
+	r.start, r.n = 0, 0
+}
 
 func (r *ring) full() bool { return r.n == len(r.slots) }
 

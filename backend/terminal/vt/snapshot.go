@@ -82,9 +82,10 @@ func (s *snapshot) place(x, y int) {
 	s.x = x
 }
 
-// start ends whatever the other terminal is in the middle of and resets it.
+// start ends whatever the other terminal is in the middle of, resets it, and has
+// it show nothing before all is drawn.
 func (s *snapshot) start() {
-	s.str("\x18\x1bc\x1b[?25h\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
+	s.str("\x18\x1bc\x1b[?2026h\x1b[?25h\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
 }
 
 func (s *snapshot) normalScreen(n int) {

@@ -52,6 +52,7 @@ type Terminal struct {
 	seq      int // where in the bytes being written it starts
 
 	combBytes budget
+	repeats   int // how many more characters repetitions may print
 }
 
 // Indexes of Terminal.palette that are not colour numbers.
@@ -70,7 +71,7 @@ func New(cols, rows int, o Options) *Terminal {
 	loadWidths()
 	t := &Terminal{o: o, cols: clamp(cols, minCols, maxCols), rows: clamp(rows, minRows, maxRows)}
 	t.palette = map[int][3]uint8{}
-	t.combBytes = budget{limit: maxCombBytes}
+	t.combBytes, t.repeats = budget{limit: maxCombBytes}, maxRepeats
 	t.exts.init()
 	t.modes.reset()
 	t.resetScreens()
@@ -82,9 +83,12 @@ func New(cols, rows int, o Options) *Terminal {
 func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
 
 func (t *Terminal) resetScreens() {
-	t.normal = newBuffer(t.cols, t.rows, t.o.Scrollback)
+	if t.normal == nil {
+		t.normal, t.alt = new(buffer), new(buffer)
+	}
+	t.normal.reset(t.cols, t.rows, t.o.Scrollback)
 	t.normal.fillRows(null)
-	t.alt = newBuffer(t.cols, t.rows, 0)
+	t.alt.reset(t.cols, t.rows, 0)
 	t.b = t.normal
 }
 
@@ -108,6 +112,7 @@ func (t *Terminal) Resize(cols, rows int) {
 // Write takes the program's output. It never fails.
 func (t *Terminal) Write(p []byte) (int, error) {
 	t.seq, t.run = 0, false
+	t.repeats = min(t.repeats+len(p)*repeatsPer, maxRepeats)
 	i, before := 0, t.utfN
 	for t.utfN > 0 && i < len(p) {
 		t.utf[t.utfN] = p[i]
