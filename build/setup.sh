@@ -140,6 +140,7 @@ check_test_tools() {
   tool vim vim ''
   tool tmux tmux ''
   tool htop htop ''
+  tool WebKitWebDriver webkit2gtk-driver '' # the engine of the window, for its figures
   have chromium || have google-chrome || have chromium-browser || tool chromium chromium ''
   # A bare machine has no font at all, and Chromium then draws nothing.
   if have fc-list && [ -n "$(fc-list 2>/dev/null | head -n 1)" ]; then return; fi
