@@ -35,6 +35,14 @@ type pane struct {
 
 func newPane(t testing.TB, cols, rows uint16) *pane {
 	t.Helper()
+	p := newQuietPane(t, cols, rows)
+	go p.read()
+	return p
+}
+
+// newQuietPane is one that somebody else reads.
+func newQuietPane(t testing.TB, cols, rows uint16) *pane {
+	t.Helper()
 	file, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +66,6 @@ func newPane(t testing.TB, cols, rows uint16) *pane {
 	}
 	p := &pane{t: t, file: file, tty: tty, ended: make(chan error, 1), changed: make(chan struct{})}
 	p.resize(cols, rows)
-	go p.read()
 	t.Cleanup(func() {
 		if p.cmd != nil {
 			_ = p.cmd.Process.Kill()

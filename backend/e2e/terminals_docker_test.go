@@ -429,6 +429,9 @@ func TestTerminalOnTheHost(t *testing.T) {
 	}
 }
 
+// promptEnd is a shell's prompt with the mark that it ends.
+var promptEnd = regexp.MustCompile("[$#] *\x1b\\]133;B\x07 *$")
+
 var markedLine = regexp.MustCompile(`L(\d+)E`)
 
 // TestTerminalOutlivesACrash kills the app while a program prints. What it
@@ -464,9 +467,7 @@ func TestTerminalOutlivesACrash(t *testing.T) {
 		want++
 	}
 	c.typeIn("\x03")
-	c.wait("the prompt", func() bool {
-		return strings.HasSuffix(strings.TrimRight(string(c.out), " "), "$") || strings.HasSuffix(strings.TrimRight(string(c.out), " "), "#")
-	})
+	c.wait("the prompt", func() bool { return promptEnd.Match(c.out) })
 	c.typeIn("echo al''ive\r")
 	c.shown("alive")
 	c.say(`{"type":"close"}`)
@@ -519,4 +520,42 @@ func TestTerminalRecording(t *testing.T) {
 	}
 	c.status("closed")
 	s.must("Terminals.DeleteRecording", nil, name)
+}
+
+// TestTerminalFiles: what is dropped on a pane or pasted into it is where its
+// program is told, quoted as its shell wants it.
+func TestTerminalFiles(t *testing.T) {
+	h, s, ch, dir := terminalServer(t)
+	c := s.termClient(t)
+	c.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/sh"],"cols":200`, ch))
+	name := filepath.Join(dir, "it's $HOME; a “file”.txt")
+	if err := os.WriteFile(name, []byte("drop"+"ped"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var at string
+	began := time.Now()
+	s.must("Terminals.ContainerPath", &at, ch, name)
+	t.Logf("a path took %v", time.Since(began).Round(time.Millisecond))
+	c.typeIn("clear; cat " + at + "; echo :end\r")
+	c.shown("dropped:end")
+	began = time.Now()
+	s.must("Terminals.PasteFile", &at, ch, "x.png", "iVBORw0KGgpwYXN0ZWQ=") // a PNG's first bytes and a word
+	t.Logf("a pasted file took %v", time.Since(began).Round(time.Millisecond))
+	if !regexp.MustCompile(`^/\S+/\.loop-pastes/paste-\d{8}T\d{6}Z-[0-9a-f]{8}\.png$`).MatchString(at) {
+		t.Errorf("pasted to %s", at)
+	}
+	c.typeIn("clear; tail -c 6 " + at + "; stat -c '%a' " + at + "\r")
+	c.shown("pasted600")
+	large := strings.Repeat("A", (10<<20)/3*4) // base64 of 10 MiB, less a byte or two
+	s.must("Terminals.PasteFile", &at, ch, "", large)
+	for _, path := range []string{filepath.Join(h.dir, "config.json"), "/etc/shadow", "relative", name + "\n"} {
+		if err := s.call("Terminals.ContainerPath", nil, ch, path); err == nil || strings.Contains(err.Error(), "internal") {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if err := s.call("Terminals.PasteFile", nil, ch, "", large+"AAAAAAAA"); err == nil {
+		t.Error("more than 10 MiB was pasted")
+	}
+	c.say(`{"type":"close"}`)
+	c.status("stopped")
 }
