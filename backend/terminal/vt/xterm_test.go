@@ -5,8 +5,12 @@ package vt
 import (
 	"flag"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"loop/backend/terminal/vt/xtermtest"
 )
@@ -14,6 +18,7 @@ import (
 var (
 	cases     = flag.Int("vt.cases", 300, "streams to compare with xterm.js")
 	firstSeed = flag.Uint64("vt.seed", 1, "the first stream")
+	update    = flag.Bool("update", false, "write what xterm.js makes of the streams in testdata")
 	keepGoing = flag.Bool("vt.all", false, "count failures instead of stopping at the first few")
 )
 
@@ -32,12 +37,6 @@ func (e event) apply(s ...screen) {
 			s.Write(e.data)
 		}
 	}
-}
-
-type scenario struct {
-	cols, rows, scrollback int
-	events                 []event
-	snapAt                 int // a snapshot is taken after this many events; -1 for none
 }
 
 // differs runs a stream in both terminals and says how they differ.
@@ -97,31 +96,7 @@ func diff(ours, theirs string) (d string, threw bool) {
 	if strings.HasPrefix(theirs, "threw") || strings.Contains(theirs, " undefined\n") { // which comes to the same
 		return "", true
 	}
-	if ours == theirs {
-		return "", false
-	}
-	a, b := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
-	var out strings.Builder
-	for i, k := 0, 0; i < max(len(a), len(b)) && k < 8; i++ {
-		var x, y string
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if x != y {
-			k++
-			from := 0 // show where they part
-			for from < min(len(x), len(y)) && x[from] == y[from] {
-				from++
-			}
-			name, _, _ := strings.Cut(x, "{")
-			from = max(0, from-40)
-			fmt.Fprintf(&out, "\n  %s\n    ours   %.120s\n    theirs %.120s", name, x[min(from, len(x)):], y[min(from, len(y)):])
-		}
-	}
-	return out.String(), false
+	return diffLines(ours, theirs), false
 }
 
 // shrink drops what the difference does not need.
@@ -199,6 +174,39 @@ func runStreams(t *testing.T, differs func(*xtermtest.Node, *scenario) string) {
 			describe(small.events), differs(n, &small))
 	}
 	t.Logf("%d of %d differ", failed, *cases)
+}
+
+// TestStreamFiles takes a snapshot after every event of the streams in testdata.
+func TestStreamFiles(t *testing.T) {
+	n := xtermtest.Start(t)
+	for _, f := range streamFiles(t) {
+		if d := f.differs(n); d != "" && !*update {
+			t.Errorf("%s: %s", f.name, d)
+		}
+		for f.snapAt = range len(f.events) + 1 {
+			if d := f.snapshotDiffers(n); d != "" {
+				t.Errorf("%s: snapshot at %d: %s", f.name, f.snapAt, d)
+			}
+		}
+		theirs := n.New(f.cols, f.rows, f.scrollback)
+		for _, e := range f.events {
+			e.apply(theirs)
+		}
+		got := theirs.Dump(true)
+		theirs.Close()
+		if got == f.want {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s: xterm.js makes something else of it now:%s", f.name, diffLines(f.want, got))
+			continue
+		}
+		f.archive.Files = slices.DeleteFunc(f.archive.Files, func(a txtar.File) bool { return a.Name == "xterm" })
+		f.archive.Files = append(f.archive.Files, txtar.File{Name: "xterm", Data: []byte(got)})
+		if err := os.WriteFile(f.path, txtar.Format(f.archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestWidthsAreXterms(t *testing.T) {
