@@ -11,10 +11,11 @@ const [, , engine, address, flooder] = process.argv;
 const MB = 16;
 
 // Runs in the page.
-async function measure(flooder, MB, LINE) {
+async function measure(program, mb, line) {
   const turn = () => new Promise((r) => {
     const c = new MessageChannel();
-    c.port1.onmessage = () => { c.port1.close(); r(); };
+    c.port1.addEventListener("message", () => { c.port1.close(); r(); });
+    c.port1.start();
     c.port2.postMessage(0);
   });
   const until = async (what, ok, limit = 60_000) => {
@@ -48,12 +49,12 @@ async function measure(flooder, MB, LINE) {
 
   h.input("\u0003");
   await new Promise((r) => setTimeout(r, 200));
-  h.input(`exec node '${flooder}' ${MB}\r`);
+  h.input(`exec node '${program}' ${mb}\r`);
   await until("the flood", () => title() === "flooding");
   const began = performance.now();
   h.input("go");
   await until("its end", () => title() === "flooded");
-  out.page = MB / ((performance.now() - began) / 1000);
+  out.page = mb / ((performance.now() - began) / 1000);
   const busy = [];
   h.input("on");
   for (let i = 0; i < 30; i++) {
@@ -67,7 +68,7 @@ async function measure(flooder, MB, LINE) {
   out.busy_p95 = at(busy, 0.95);
   h.end();
   await new Promise((r) => setTimeout(r, 1000));
-  out.memory = MB / ((await window.feed(LINE, MB * 1e6)) / 1000);
+  out.memory = mb / ((await window.feed(line, mb * 1e6)) / 1000);
   out.ratio = out.page / out.memory;
   return out;
 }
@@ -88,7 +89,7 @@ async function webkit() {
   const port = 20_000 + (process.pid % 20_000);
   const driver = spawn("WebKitWebDriver", [`--port=${port}`], { stdio: "inherit" });
   const call = async (method, path, body) => {
-    const r = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body) });
+    const r = await fetch(`http://127.0.0.1:${port}${path}`, body ? { method, body: JSON.stringify(body) } : { method });
     const { value } = await r.json();
     if (!r.ok) throw new Error(`${path}: ${value.error}: ${value.message}`);
     return value;
