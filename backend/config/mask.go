@@ -61,7 +61,7 @@ func walkSecrets(root *hujson.Value, do func(path string, v *hujson.Value)) {
 	envs := func(path string, v *hujson.Value) {
 		for _, m := range members(v) {
 			lit, _ := m.Value.Value.(hujson.Literal)
-			if secretName.MatchString(memberName(m)) || lit.Kind() == '"' && login.MatchString(lit.String()) {
+			if secretName.MatchString(memberName(m)) || lit.Kind() == '"' && (login.MatchString(lit.String()) || isHidden(lit.String())) {
 				text(path+"."+memberName(m), &m.Value)
 			}
 		}
@@ -75,7 +75,7 @@ func walkSecrets(root *hujson.Value, do func(path string, v *hujson.Value)) {
 			envs(name, &m.Value)
 		case "proxies":
 			for _, p := range members(&m.Value) {
-				if lit, ok := p.Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && (hasPassword(lit.String()) || lit.String() == Hidden) {
+				if lit, ok := p.Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && (hasPassword(lit.String()) || isHidden(lit.String())) {
 					text(name+"."+memberName(p), &p.Value)
 				}
 			}

@@ -132,6 +132,7 @@ func TestVisible(t *testing.T) {
 // text, and can be undone.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte(secretText))
+	f.Add([]byte(`{"envs": {"A": "http://a@b/?http://c@d", "B": "x://u:p@h"}}`))
 	f.Add([]byte(`{"envs": {"A_KEY": "x"}, "mcp": {"servers": null}}`))
 	f.Add([]byte(`{"proxies": {"http_proxy": "a@b"}, "envs": 1`))
 	f.Fuzz(func(t *testing.T, data []byte) {
