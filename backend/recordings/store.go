@@ -24,6 +24,8 @@ const (
 	// tailBytes finds the last event: one has at most 64 KiB of output, and each
 	// byte of it is six at most in JSON.
 	tailBytes = 512 << 10
+	// maxTimestamp is the end of the year 9999, the last that JSON can say.
+	maxTimestamp = 253402300799
 )
 
 // nameForm is a recording's name: when it began, and some of the session's id.
@@ -139,11 +141,12 @@ func look(root *os.Root, name string) (core.Recording, error) {
 	}
 	line, _, whole := bytes.Cut(first[:n], []byte("\n"))
 	var h header
-	if err := json.Unmarshal(line, &h); err != nil || !whole || h.Version != 2 {
+	if err := json.Unmarshal(line, &h); err != nil || !whole || h.Version != 2 || h.Timestamp < 0 || h.Timestamp > maxTimestamp {
 		return core.Recording{}, fmt.Errorf("read recording: no header: %w", fs.ErrInvalid)
 	}
-	end := make([]byte, min(info.Size()-int64(len(line))-1, tailBytes))
-	if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
+	// A recording that is just being begun may have grown since its size was asked for.
+	end := make([]byte, max(0, min(info.Size()-int64(len(line))-1, tailBytes)))
+	if _, err := f.ReadAt(end, max(0, info.Size()-int64(len(end)))); err != nil && !errors.Is(err, io.EOF) {
 		return core.Recording{}, err
 	}
 	return core.Recording{

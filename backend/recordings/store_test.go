@@ -186,7 +186,12 @@ func TestFull(t *testing.T) {
 	if err := tape.Output([]byte("fits")); err != nil {
 		t.Fatal(err)
 	}
-	if err := tape.Output(bytes.Repeat([]byte("x"), 100)); !errors.Is(err, ErrFull) {
+	for range 2 {
+		if err := tape.Output(bytes.Repeat([]byte("x"), 100)); !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+	}
+	if err := tape.Output([]byte("y")); !errors.Is(err, ErrFull) { // it would fit, behind what did not
 		t.Fatal(err)
 	}
 	if err := tape.Close(); err != nil {
@@ -195,6 +200,43 @@ func TestFull(t *testing.T) {
 	if list, err := s.Recordings(t.Context()); err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
+	text, err := os.ReadFile(filepath.Join(s.dir, tape.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, events := parse(t, text); len(events) != 2 || events[1].kind != "m" {
+		t.Fatalf("%+v", events)
+	}
+}
+
+// FuzzLook: a file is listed by what its beginning and end say, whatever they are.
+func FuzzLook(f *testing.F) {
+	f.Add([]byte("{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":1,\"title\":\"\x1b\"}\n[1.5, \"o\", \"x\"]\n"))
+	f.Add([]byte("{\"version\":2}\n[1e300, \"o\", \"x\"]\n[-1, \"o\", \"\"]\n[[[["))
+	f.Add([]byte("{\"version\":2,\"timestamp\":9223372036854775807,\"width\":65536}\n"))
+	f.Add([]byte("{\"version\":2,\"timestamp\":9223372036854775807}\n"))
+	f.Add([]byte("\n"))
+	dir := f.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = root.Close() })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(filepath.Join(dir, "x"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := look(root, "x")
+		if err != nil {
+			return
+		}
+		if r.DurationMs < 0 || r.Bytes != int64(len(text)) || r.Title != core.CleanTitle(r.Title) {
+			t.Fatalf("%+v", r)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // FuzzTape: whatever a program prints, in whatever pieces, is one JSON event

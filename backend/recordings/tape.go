@@ -40,6 +40,7 @@ type Tape struct {
 	now   func() time.Time
 	begun time.Time
 	size  int64
+	full  bool   // nothing more is written
 	tail  []byte // the beginning of a character that is cut
 	line  []byte
 }
@@ -68,7 +69,7 @@ func (t *Tape) Mark(text string) error { return t.event("m", []byte(text)) }
 func (t *Tape) Close() error {
 	err := t.event("o", t.tail)
 	t.tail = nil
-	if errors.Is(err, ErrFull) {
+	if t.full {
 		err = nil
 	}
 	t.ended()
@@ -85,8 +86,8 @@ func (t *Tape) event(kind string, data []byte) error {
 	t.line = append(t.line, `, "`+kind+`", "`...)
 	t.line = appendEscaped(t.line, data)
 	t.line = append(t.line, "\"]\n"...)
-	if t.size+int64(len(t.line)) > maxBytes {
-		return ErrFull
+	if t.full || t.size+int64(len(t.line)) > maxBytes {
+		return t.endFull(at)
 	}
 	n, err := t.file.Write(t.line)
 	t.size += int64(n)
@@ -94,6 +95,17 @@ func (t *Tape) event(kind string, data []byte) error {
 		return fmt.Errorf("write recording: %w", err)
 	}
 	return nil
+}
+
+// endFull says in the recording itself, once, that there was more.
+func (t *Tape) endFull(at float64) error {
+	if t.full {
+		return ErrFull
+	}
+	t.full = true
+	n, err := fmt.Fprintf(t.file, "[%.6f, \"m\", \"The recording ends here: it is as long as one may be.\"]\n", at)
+	t.size += int64(n)
+	return errors.Join(ErrFull, err)
 }
 
 // appendEscaped writes text as it stands in a JSON string. It is the hot path:
