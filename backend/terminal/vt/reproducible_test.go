@@ -16,7 +16,7 @@ func (t *Terminal) reproducible() bool {
 				usual = usual && b.tabs.has(i) == (i%8 == 0)
 			}
 		}
-		if hidden && (!usual || t.cols < 16) {
+		if hidden && !usual {
 			return false
 		}
 		for i := range b.lines.n {
@@ -60,10 +60,23 @@ func (t *Terminal) reproducible() bool {
 	if l := t.b.row(t.b.y); t.b.x >= t.cols && l.code(t.cols-1) == width1 && !s.uniform(l) {
 		return false
 	}
+	if t.modes.origin && (t.b.y < t.b.top || t.b.y > t.b.bottom) {
+		return false
+	}
 	return len(t.alt.lines.slots) == t.rows
 }
 
 func (t *Terminal) styleOf(c cell) uint32 {
 	bits, _ := t.exts.get(c.ext)
 	return bits & extStyle
+}
+
+// hiddenTabs says whether there are tab stops that only a wider terminal has.
+func (t *Terminal) hiddenTabs() bool {
+	for i := t.cols; i < maxTabs; i++ {
+		if t.normal.tabs.has(i) || t.alt.tabs.has(i) {
+			return true
+		}
+	}
+	return false
 }

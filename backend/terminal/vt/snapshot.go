@@ -121,7 +121,9 @@ func (s *snapshot) altSaved() {
 		s.setPen(pen{})
 		s.str("\x1b[?47h")
 		s.place(0, min(saved.y, s.rows-1))
-		s.save(saved, &line{})
+		l := &line{n: s.cols}
+		l.put(s.cols-1, cell{code: 'x' | width1})
+		s.save(saved, l)
 		s.str("\x1b[?47l")
 	}
 }
@@ -251,7 +253,7 @@ func (s *snapshot) savedCursor(v saved, base int) {
 // save saves a cursor in the row of l, where the cursor is.
 func (s *snapshot) save(v saved, l *line) {
 	s.column(max(0, min(v.x, s.cols-1)))
-	if v.x >= s.cols && l.n > 0 {
+	if v.x >= s.cols {
 		s.pendAgain(l)
 	}
 	p := pen{fg: v.fg, bg: v.bg &^ bgExt}

@@ -26,8 +26,7 @@ func (s *snapshot) finish() {
 		s.place(at, y)
 		s.joined(l, at)
 	case b.x >= s.cols:
-		s.place(s.cols-1, y)
-		s.pendingWrap(l)
+		s.pendingWrap(l, y)
 		s.str("\x1b\\") // what follows must not join what was printed
 		s.settings()
 		s.setPen(t.pen)
@@ -98,14 +97,14 @@ func (s *snapshot) joined(l *line, at int) {
 }
 
 // pendingWrap brings the cursor past the last column by printing there.
-func (s *snapshot) pendingWrap(l *line) {
+func (s *snapshot) pendingWrap(l *line, y int) {
 	at := s.cols - 1
 	if l.code(at) == 0 && at > 0 && s.regular(l, at-1) {
 		at--
 	}
+	s.place(at, y) // in origin mode a column alone would move the row too
 	switch c := l.at(at); {
 	case s.regular(l, at):
-		s.column(at)
 		s.character(l, at)
 	case c.width() == 0 && c.hasContent():
 		s.setPen(s.penOf(c))
