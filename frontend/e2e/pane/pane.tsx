@@ -64,7 +64,7 @@ function onInput(d: string | Uint8Array) {
 function onHandle(h: PaneHandle | null) {
   told.handle = h;
 }
-const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: query.get("session") ?? "" } : { create: { channel_id: query.get("channel") ?? "", target: query.get("target") === "host" ? "host" : undefined } };
+const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: query.get("session") ?? "" } : { create: { channel_id: query.get("channel") ?? "", target: query.get("target") === "host" || location.protocol === "wails:" ? "host" : undefined } };
 
 function Page() {
   const [props, setProps] = useState<Partial<TerminalViewProps>>(first);

@@ -49,6 +49,8 @@ export function SearchBox({ search, onClose }: { search: SearchAddon; onClose():
     <div className="term-search" role="search" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") {
+        // Else WebKit's keypress of it goes to the terminal, which has the focus by then.
+        e.preventDefault();
         e.stopPropagation();
         onClose();
       } else if (e.key === "Enter" && e.target === field.current) {
