@@ -106,7 +106,7 @@ func TestFakeTTYConformance(t *testing.T) {
 	if err := f.Kill(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := p.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+	if n, err := p.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Fatal(n, err)
 	}
 	if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 137 || exit.Reason == "" {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	cerrdefs "github.com/containerd/errdefs"
+
 	"bufio"
 	"context"
 	"errors"
@@ -243,7 +245,7 @@ func (t *execTTY) Wait(ctx context.Context) (core.TerminalExit, error) {
 	for {
 		r, err := t.cli.ContainerExecInspect(ctx, t.execID)
 		switch {
-		case client.IsErrNotFound(err): // with its container, or with the engine's memory of it
+		case cerrdefs.IsNotFound(err): // with its container, or with the engine's memory of it
 			return core.TerminalExit{Code: 255, Reason: t.why(ctx, "The engine no longer knows the program.")}, nil
 		case err != nil:
 			return core.TerminalExit{}, t.d.fail("look at the terminal", err)

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,7 +41,7 @@ func BenchmarkExecTTY(b *testing.B) {
 				m, err = p.Read(buf)
 				n += m
 			}
-			if err != io.EOF || n < size {
+			if !errors.Is(err, io.EOF) || n < size {
 				b.Fatal(n, err)
 			}
 			b.StopTimer() // the other side ends nothing

@@ -171,7 +171,7 @@ func TestExecTTYEndsWithItsContainer(t *testing.T) {
 			if err := end(id); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := p.Read(buf); n != 0 || err != io.EOF {
+			if n, err := p.Read(buf); n != 0 || !errors.Is(err, io.EOF) {
 				t.Fatal(n, err)
 			}
 			exit, err := p.Wait(t.Context())

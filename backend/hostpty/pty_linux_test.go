@@ -2,6 +2,7 @@ package hostpty
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -215,7 +216,7 @@ func BenchmarkRead(b *testing.B) {
 				}
 				for {
 					_, err := p.Read(buf)
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					reads++

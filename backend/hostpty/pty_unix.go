@@ -121,7 +121,7 @@ func lookPath(o Options) (string, error) {
 		}
 		return path, nil
 	}
-	why := error(fs.ErrNotExist)
+	why := fs.ErrNotExist
 	for _, dir := range filepath.SplitList(lookup(o.Env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue // the directory a terminal opens in may hold anybody's programs
@@ -367,7 +367,7 @@ func deviceOf(tty *os.File) uint64 {
 		return 0
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Rdev)
+		return uint64(st.Rdev) //nolint:unconvert // int32 on darwin
 	}
 	return 0
 }

@@ -111,7 +111,7 @@ func (s *Service) Steer(ctx context.Context, id core.RunID) error {
 // jump promotes a queued run before it stops the one under way: a crash between
 // the two loses nothing and starts nothing else first.
 func (s *Service) jump(ctx context.Context, id core.RunID) error {
-	run, err := s.change(ctx, func() (core.Run, []core.Event, error) {
+	_, err := s.change(ctx, func() (core.Run, []core.Event, error) {
 		run, err := s.p.Store.PromoteQueued(ctx, id)
 		return run, nil, err
 	})
@@ -127,7 +127,8 @@ func (s *Service) jump(ctx context.Context, id core.RunID) error {
 	}
 	// Only what was under way while this one still waited is in its way. Had it
 	// started and ended meanwhile, that would be a run that was behind it.
-	if run, err = s.run(ctx, id); err != nil || run.State != core.RunQueued {
+	run, err := s.run(ctx, id)
+	if err != nil || run.State != core.RunQueued {
 		return err
 	}
 	for _, r := range active {

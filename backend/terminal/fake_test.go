@@ -143,7 +143,6 @@ func (f *program) Close() error { f.change(func() { f.closed = true }); return n
 
 // programs hands out one program after the other.
 type programs struct {
-	mu     sync.Mutex
 	next   func(Start) (Program, error)
 	resume func(Saved) (Program, int64, error)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -94,7 +95,7 @@ func TestHeldRead(t *testing.T) {
 	if i := stands(t, s, wire.PausedReader); i.OutEnd != hold*3/2 {
 		t.Fatalf("held at %d", i.OutEnd)
 	}
-	got = append(got, more...)
+	got = slices.Concat(got, more)
 	_ = s.Close()
 
 	// Nobody holds it now: it prints the rest, 540,002 bytes in all, which the
@@ -108,7 +109,7 @@ func TestHeldRead(t *testing.T) {
 		t.Fatalf("%+v %v", p, err)
 	}
 	rest, err := io.ReadAll(wire.NewChunkReader(st))
-	if err != nil || !bytes.Equal(append(got, rest...), want) {
+	if err != nil || !bytes.Equal(slices.Concat(got, rest), want) {
 		t.Fatalf("%d and %d bytes of %d: %v", len(got), len(rest), len(want), err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -134,7 +135,7 @@ func (s *screen) text(t *testing.T, want string) {
 func (s *screen) eof(t *testing.T) []byte {
 	t.Helper()
 	out := s.until(t, "the end", func(_ []byte, err error) bool { return err != nil })
-	if s.err != io.EOF {
+	if !errors.Is(s.err, io.EOF) {
 		t.Fatalf("the output ended with %v, want io.EOF", s.err)
 	}
 	return out
@@ -199,7 +200,7 @@ func end(t *testing.T, b Backend) {
 		t.Fatalf("printed %q", out)
 	}
 	for range 3 {
-		if n, err := s.Read(make([]byte, 10)); n != 0 || err != io.EOF {
+		if n, err := s.Read(make([]byte, 10)); n != 0 || !errors.Is(err, io.EOF) {
 			t.Fatalf("after the end: %d bytes, %v", n, err)
 		}
 	}
