@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"loop/backend/core"
 	"loop/backend/guestlink"
@@ -31,15 +33,32 @@ func (l links) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	}
 	from := core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID}
 	l.tcp.attend(ctx, from)
+	// An engine whose record is late says at first that a container that was woken
+	// goes on, and then refuses the link because it is paused.
+	for end := time.Now().Add(settleTime); ; {
+		link, err := l.openAwake(ctx, c.ID, guestlink.Options{
+			Caller:    from,
+			Callbacks: l.callbacks, DemoModel: l.demo, GatewayIP: gateway, Log: l.log,
+		})
+		if err == nil {
+			return link, nil
+		}
+		if l.awake == nil || !errors.Is(err, core.ErrConflict) || !time.Now().Before(end) {
+			return nil, err
+		}
+		if terr := tick(ctx); terr != nil {
+			return nil, errors.Join(err, terr)
+		}
+	}
+}
+
+func (l links) openAwake(ctx context.Context, id core.ContainerID, o guestlink.Options) (*guestlink.Link, error) {
 	if l.awake != nil {
-		done, err := l.awake(ctx, c.ID)
+		done, err := l.awake(ctx, id)
 		if err != nil {
 			return nil, fmt.Errorf("wait for the container: %w", err)
 		}
 		defer done()
 	}
-	return guestlink.Open(ctx, l.dialer, c.ID, guestlink.Options{
-		Caller:    from,
-		Callbacks: l.callbacks, DemoModel: l.demo, GatewayIP: gateway, Log: l.log,
-	})
+	return guestlink.Open(ctx, l.dialer, id, o)
 }

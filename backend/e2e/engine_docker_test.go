@@ -403,7 +403,8 @@ func TestEngineHangs(t *testing.T) {
 }
 
 // TestNoHello: a container whose loop init does not answer ends the run with
-// that as the reason, in time, and does not stay behind running.
+// that as the reason, in time, and does not stay behind running. One that is only
+// paused is woken: a start that was broken off may have left it so.
 func TestNoHello(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -412,7 +413,7 @@ func TestNoHello(t *testing.T) {
 	}{
 		// PID 1 gets no signal from its own namespace but does from the engine's.
 		{"init stopped", []string{"kill", "-s", "STOP"}, "loop init did not"},
-		{"container paused", []string{"pause"}, "paused"},
+		{"container paused", []string{"pause"}, ""},
 		{"init killed", []string{"kill"}, "not running"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -432,7 +433,11 @@ func TestNoHello(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := run.Outcome.Failure
-			if r.code != 1 || run.State != core.RunFailed || f == nil || f.Code != core.CodeNoLink || f.Remedy == "" ||
+			if tc.want == "" {
+				if r.code != 0 || run.State != core.RunDone {
+					t.Errorf("exit %d, %s %+v\n%s", r.code, run.State, f, r.err)
+				}
+			} else if r.code != 1 || run.State != core.RunFailed || f == nil || f.Code != core.CodeNoLink || f.Remedy == "" ||
 				!strings.Contains(r.err, f.Cause) || !strings.Contains(f.Cause+f.Detail, tc.want) {
 				t.Errorf("exit %d, %+v\n%s", r.code, f, r.err)
 			}

@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// refusals is an engine that opens no link, for one reason after the other.
+type refusals struct {
+	why   []error // the last one stays
+	dials int
+}
+
+func (r *refusals) DialExec(context.Context, core.ContainerID, string, []string) (io.ReadWriteCloser, error) {
+	err := r.why[min(r.dials, len(r.why)-1)]
+	r.dials++
+	return nil, err
+}
+
+// TestLinkToAContainerThatWasWoken: a refusal because of a pause that is over is
+// asked again, within bounds; others are not.
+func TestLinkToAContainerThatWasWoken(t *testing.T) {
+	boom, paused := errors.New("boom"), fmt.Errorf("is paused: %w", core.ErrConflict)
+	for name, tc := range map[string]struct {
+		why   []error
+		want  error
+		dials int
+		took  time.Duration
+	}{
+		"another reason": {[]error{boom}, boom, 1, 0},
+		"a late record":  {[]error{paused, paused, boom}, boom, 3, 2 * settleTick},
+		"for ever":       {[]error{paused}, core.ErrConflict, int(settleTime/settleTick) + 1, settleTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, woken, done := &refusals{why: tc.why}, 0, 0
+				l := links{
+					dialer: r, log: slog.New(slog.DiscardHandler), gateway: func(context.Context) (string, error) { return "", nil },
+					awake: func(context.Context, core.ContainerID) (func(), error) { woken++; return func() { done++ }, nil },
+				}
+				began := time.Now()
+				link, err := l.Open(t.Context(), core.Container{ID: "box"})
+				if link != nil || !errors.Is(err, tc.want) {
+					t.Errorf("%v, %v", link, err)
+				}
+				if took := time.Since(began); r.dials != tc.dials || woken != tc.dials || done != tc.dials || took != tc.took {
+					t.Errorf("dialled %d times, woke %d, let go %d, took %v", r.dials, woken, done, took)
+				}
+			})
+		})
+	}
+}
