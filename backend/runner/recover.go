@@ -50,7 +50,8 @@ func (s *Service) recover(ctx context.Context) {
 }
 
 // retireLeftovers stops containers whose run has ended: Loop died between
-// storing the end and stopping them, or the engine was away.
+// storing the end and stopping them, or the engine was away. And those of
+// commands that an earlier launch was at.
 func (s *Service) retireLeftovers(ctx context.Context) {
 	pause := pauses{first: 250 * time.Millisecond, most: 30 * time.Second}
 	for {
@@ -70,7 +71,15 @@ func (s *Service) retireLeftovers(ctx context.Context) {
 // retireLeftover stops one container whose run has ended, and deletes the output
 // that the run's end made superfluous.
 func (s *Service) retireLeftover(ctx context.Context, c core.Container) {
-	if c.RunID == "" || c.ID == "" {
+	if c.ID == "" {
+		return
+	}
+	if c.RunID == "" {
+		// A command's, such as git's for a work tree: whoever waited for it is gone
+		// with the launch that made it. Those of terminals have a type of their own.
+		if c.Type == core.TypeAgent && c.Status == core.ContainerRunning && c.CreatedAt.Before(s.made) && s.retireContainer(ctx, c.ID, 0) != nil && ctx.Err() == nil {
+			s.retireLater(ctx, c.ID, 0)
+		}
 		return
 	}
 	run, err := s.p.Store.Run(ctx, c.RunID)
