@@ -263,7 +263,11 @@ func (s *Service) Input(ctx context.Context, id core.TerminalID, p []byte) error
 	t.mu.Lock()
 	t.keyed = time.Now()
 	t.used = t.keyed
+	away := t.info.State == core.TerminalAway
 	t.mu.Unlock()
+	if away { // what is typed would be lost on the way
+		return core.Fail(core.CodeConflict, core.ErrNotRunning, "The container of this terminal cannot be reached now.", "Loop tries again by itself; wait a moment.")
+	}
 	return t.input.add(ctx, p)
 }
 

@@ -195,6 +195,9 @@ func TestLinkBreaks(t *testing.T) {
 		if st := s.List("")[0].State; st != core.TerminalAway {
 			t.Fatalf("state %s", st)
 		}
+		if err := s.Input(t.Context(), info.ID, []byte("x")); code(err) != core.CodeConflict {
+			t.Fatalf("input while away: %v", err)
+		}
 		f.print("two ")
 		f.change(func() { f.down = nil })
 		if f := next(t, v); string(f.Data) != "two " {
