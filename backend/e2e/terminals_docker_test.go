@@ -388,8 +388,9 @@ func TestTerminalInAForeignContainer(t *testing.T) {
 	t.Cleanup(func() { _, _ = docker(context.Background(), "rm", "-f", "-v", id) })
 	c := s.termClient(t)
 	c.create(fmt.Sprintf(`"channel_id":%q,"container_id":%q,"rows":30,"cols":90,"cmd":["/bin/sh"]`, ch, id))
-	c.typeIn("stty size; stty -echo; cat -v\r")
+	c.typeIn("stty size; stty -echo; echo st''arted; cat -v\r")
 	c.shown("30 90")
+	c.shown("started")
 	c.typeIn("\x10\x10\x11\r") // the engine's own way to leave
 	c.shown("^P^P")
 	c.typeIn("\x03") // what is typed before the shell is back goes with it, as on every terminal
