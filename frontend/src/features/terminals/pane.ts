@@ -15,6 +15,7 @@ import { cleanTitle } from "../../model/terminals/titles";
 import { isFocusReport, isReport, swallowQueries } from "./answers";
 import type { KeptCommand } from "./commands";
 import { ShellMarks } from "./commands";
+import { guardParser, WholeCharacters } from "./guard";
 import { guardIme, imeEngine } from "./ime";
 import type { LinkHint } from "./links";
 import { addWebLinks, linkHandler } from "./links";
@@ -74,6 +75,7 @@ export class TerminalPane {
   readonly client: TerminalClient;
   private fitter = new FitAddon();
   private encoder = new TextEncoder();
+  private whole = new WholeCharacters();
   private cleanups: (() => void)[] = [];
   private fitTimer: ReturnType<typeof setTimeout> | undefined;
   private opened = false;
@@ -84,6 +86,7 @@ export class TerminalPane {
   private seen = true; // on the screen
   private focusEvent = false;
   private gone = false;
+  private brokenAt = -Infinity;
 
   constructor(private o: PaneOptions) {
     const { events: ev, settings } = o;
@@ -106,6 +109,7 @@ export class TerminalPane {
     this.scroll = new ScrollKeeper(term, () => ev.onBehind(this.scroll.behind));
     term.parser.registerOscHandler(52, (data) => this.onClipboard(data));
     swallowQueries(term);
+    guardParser(term, () => this.onBroken());
     term.onTitleChange((t) => this.loading || ev.onTitle(cleanTitle(t)));
     term.onBell(() => this.loading || ev.onBell());
     term.onData((d) => this.onData(d));
@@ -120,7 +124,7 @@ export class TerminalPane {
       want: o.want, size: { cols: 0, rows: 0 }, visible: o.visible,
       screen: {
         fresh: (cols, rows) => this.fresh(cols, rows),
-        write: (data, parsed) => term.write(data, parsed),
+        write: (data, parsed) => term.write(this.whole.take(data), parsed),
         resize: (cols, rows) => term.write("", () => term.resize(cols, rows)),
         drawn: () => this.drawn(),
       },
@@ -241,6 +245,13 @@ export class TerminalPane {
       term.resize(cols, rows);
     });
     term.write("\u001b[?2026h");
+  }
+
+  /** xterm.js lost output to an error of its own. Asked again at most every five seconds. */
+  private onBroken() {
+    if (this.loading || performance.now() - this.brokenAt < 5000) return;
+    this.brokenAt = performance.now();
+    this.client.resync();
   }
 
   private drawn() {
