@@ -164,6 +164,18 @@ test("pane: hidden it gets nothing, shown it has the screen, marks and place aga
   await until("the mark is back", async () => (await page.locator(".term-mark.bad").count()) === 1);
 });
 
+test("pane: a window out of sight holds nobody up, and has everything when it is back", silent(), async (page, mock) => {
+  const sight = (hidden) => page.evaluate((h) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => h });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  await sight(true);
+  await until("told", () => mock.terminals.log.some((m) => m.type === "show" && !m.visible), 5000);
+  await last(mock).write("meanwhile\r\n");
+  await sight(false);
+  await shows(page, "meanwhile");
+});
+
 test("pane: sizes are the server's", silent(), async (page, mock) => {
   const s = last(mock);
   await until("asked once", () => s.sizes.length >= 1);

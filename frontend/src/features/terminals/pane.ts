@@ -27,6 +27,7 @@ import { ScrollKeeper } from "./scroll";
 import { fontStack, onThemeChange, terminalTheme } from "./theme";
 
 const FIT_MS = 80;
+const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
 const COLS = 80;
 const ROWS = 24;
 
@@ -78,6 +79,7 @@ export class TerminalPane {
   private whole = new WholeCharacters();
   private cleanups: (() => void)[] = [];
   private fitTimer: ReturnType<typeof setTimeout> | undefined;
+  private sightTimer: ReturnType<typeof setTimeout> | undefined;
   private opened = false;
   private loading = true; // a snapshot is being drawn: nothing in it happens now
   private backTo = 0;
@@ -134,7 +136,9 @@ export class TerminalPane {
     const watch = new ResizeObserver(() => this.onBox());
     watch.observe(o.host);
     term.onWriteParsed(() => this.seen || this.loading || ev.onUnseen(true));
-    this.cleanups.push(() => watch.disconnect(), onThemeChange(() => (term.options.theme = terminalTheme())));
+    const look = () => this.onSight();
+    document.addEventListener("visibilitychange", look);
+    this.cleanups.push(() => watch.disconnect(), () => document.removeEventListener("visibilitychange", look), onThemeChange(() => (term.options.theme = terminalTheme())));
     this.open();
   }
 
@@ -173,6 +177,7 @@ export class TerminalPane {
   dispose() {
     this.gone = true;
     clearTimeout(this.fitTimer);
+    clearTimeout(this.sightTimer);
     this.client.dispose();
     for (const f of this.cleanups) f();
     this.shell.dispose();
@@ -190,6 +195,12 @@ export class TerminalPane {
     this.o.visible = visible;
     if (visible) this.propose();
     this.client.show(visible);
+  }
+
+  private onSight() {
+    clearTimeout(this.sightTimer);
+    if (!document.hidden) this.client.show(this.o.visible);
+    else this.sightTimer = setTimeout(() => document.hidden && this.client.show(false), AWAY_MS);
   }
 
   private onBox() {

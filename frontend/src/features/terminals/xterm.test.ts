@@ -6,8 +6,10 @@ import type { Terminal } from "@xterm/xterm";
 import { describe, expect, it } from "vitest";
 import { isFocusReport, isReport, swallowQueries } from "./answers";
 import { reportsFocus, reportsMouse, stopReports } from "./core";
+import { imeEngine } from "./ime";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { linkTarget } from "./links";
+import { isChromium } from "./renderer";
 
 const require = createRequire(import.meta.url);
 const { Terminal: Headless } = require("@xterm/headless") as { Terminal: new (o: object) => Terminal };
@@ -77,6 +79,20 @@ describe("links", () => {
     ["https://аррӏе.com/", "https://xn--80ak6aa92e.com/"],
     ["javascript:alert(1)", null], ["file:///etc/passwd", null], ["data:text/html,x", null], ["vscode://x", null], ["http://", null], ["nothing", null],
   ])("%s leads to %s", (text, want) => expect(linkTarget(text)).toBe(want));
+});
+
+describe("browsers", () => {
+  const apple = "Mozilla/5.0 (%s) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+  it.each([
+    ["WebKitGTK", `${apple.replace("%s", "X11; Linux x86_64")} Version/18.0 Safari/605.1.15`, "webkitgtk", false],
+    ["the window on Linux", apple.replace("%s", "X11; Linux x86_64"), "webkitgtk", false],
+    ["WKWebView", apple.replace("%s", "Macintosh; Intel Mac OS X 10_15_7"), "wkwebview", false],
+    ["Chromium", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36", null, true],
+    ["WebView2", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0", null, true],
+    ["Firefox", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", null, false],
+  ])("%s: whose compositions, which renderer", (_, ua, ime, webgl) => {
+    expect([imeEngine(ua), isChromium(ua)]).toEqual([ime, webgl]);
+  });
 });
 
 // WCAG: how far two colours are apart.

@@ -1,7 +1,8 @@
 // What becomes of pasted text before a program sees it.
+import { utf8Length } from "../text";
 
-/** The most that one paste may bring, in UTF-16 units. */
-export const MAX_PASTE = 4 * 1024 * 1024;
+/** The most that one paste may bring, in bytes: a session keeps 1 MiB that its program has not read. */
+export const MAX_PASTE = 960 * 1024;
 
 export type Paste = {
   text: string; // cleaned; newlines as they were, the terminal makes CR of them
@@ -19,7 +20,7 @@ const MARKER = /(?:\u001b\[|\u009b)20[01]~/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 export function preparePaste(raw: string, bracketed: boolean): Paste {
-  if (raw.length > MAX_PASTE) return { text: "", lines: 0, removed: 0, ask: false, tooLong: true };
+  if (raw.length > MAX_PASTE || utf8Length(raw) > MAX_PASTE) return { text: "", lines: 0, removed: 0, ask: false, tooLong: true };
   let text = raw;
   // Taking one marker out can make another of what was around it.
   for (let before = ""; before !== text; ) {

@@ -40,6 +40,8 @@ describe("paste", () => {
     expect(preparePaste("a", false).ask).toBe(false);
     expect(preparePaste("a\nb\nc\n", false)).toMatchObject({ lines: 3, removed: 0 });
     expect(preparePaste("x".repeat(MAX_PASTE + 1), false)).toMatchObject({ tooLong: true, text: "" });
+    expect(preparePaste("日".repeat(MAX_PASTE / 2), false).tooLong).toBe(true);
+    expect(preparePaste("x".repeat(MAX_PASTE), false).tooLong).toBe(false);
   });
 
   it("makes one line of several", () => {
