@@ -385,7 +385,11 @@ func TestTerminalInAForeignContainer(t *testing.T) {
 	}
 	lines := strings.Fields(out)
 	id := lines[len(lines)-1]
-	t.Cleanup(func() { _, _ = docker(context.Background(), "rm", "-f", "-v", id) })
+	t.Cleanup(func() {
+		if out, err := docker(context.Background(), "rm", "-f", "-v", id); err != nil {
+			t.Errorf("remove %s: %v %s", id, err, out)
+		}
+	})
 	c := s.termClient(t)
 	c.create(fmt.Sprintf(`"channel_id":%q,"container_id":%q,"rows":30,"cols":90,"cmd":["/bin/sh"]`, ch, id))
 	c.typeIn("stty size; stty -echo; echo st''arted; cat -v\r")
