@@ -124,6 +124,7 @@ func (s lateStore) ActiveRuns(ctx context.Context) ([]core.Run, error) {
 func TestSteeredAndOverAlready(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t, slow)
+		r.launch.Timeout = 2 * time.Hour // the slow one ends by itself
 		r.start()
 		defer r.quit()
 		ids := r.prompts("c", "slow", "slow later", "now")
