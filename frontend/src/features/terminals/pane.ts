@@ -246,6 +246,7 @@ export class TerminalPane {
 
   private fresh(cols: number, rows: number) {
     const { term } = this;
+    this.whole = new WholeCharacters(); // what a snapshot replaces is not gone on with
     // In its place among the writes. The old picture stays until the new one is whole.
     term.write("", () => {
       if (!this.loading) this.kept = this.shell.keep();

@@ -5,6 +5,7 @@ import { Terminal } from "@xterm/xterm";
 import type { Cast, CastEvent } from "../../model/terminals/cast";
 import { CastClock, castSize } from "../../model/terminals/cast";
 import { swallowQueries } from "./answers";
+import { guardParser } from "./guard";
 import { terminalOptions } from "./pane";
 import type { TerminalSettings } from "./props";
 import { onThemeChange, terminalTheme } from "./theme";
@@ -31,6 +32,7 @@ export class CastPlayer {
     term.loadAddon(new Unicode11Addon());
     term.unicode.activeVersion = "11";
     swallowQueries(term);
+    guardParser(term, () => {}); // what was lost comes back with the next seek
     term.attachCustomKeyEventHandler(() => false); // keys are the player's
     term.open(host);
     if (term.textarea) term.textarea.disabled = true;
