@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -78,8 +77,8 @@ func (o *onceError) do(f func() error) error {
 // ExecTTY starts a program on a terminal in a running container and connects to
 // it. ctx bounds the start, not the program. It returns once the program runs;
 // one that is not there gives a Failure with CodeNotFound, a missing directory
-// one with CodeDir. A container that is not running gives core.ErrNotRunning, an
-// absent one core.ErrNotFound. A terminal cannot be connected to again: when the
+// one with CodeDir. A container that is not running gives a Failure that wraps
+// core.ErrNotRunning, an absent one core.ErrNotFound. A terminal cannot be connected to again: when the
 // connection is lost, Read says so with CodeEngineLost.
 //
 // Of all keys, Control-^ alone arrives only with the one after it; that is how
@@ -97,11 +96,14 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 		DetachKeys: detachKeys, ConsoleSize: size,
 	})
 	if err != nil {
-		return nil, d.fail("prepare a terminal", err)
+		return nil, refused(spec, d.fail("prepare a terminal", err))
 	}
 	conn, err := attach(ctx, cli, ex.ID, container.ExecAttachOptions{Tty: true, ConsoleSize: size})
 	if err != nil {
-		return nil, d.fail("start a terminal", err)
+		if ctx.Err() != nil { // it may have come to run all the same
+			err = errors.Join(err, d.endLate(id, spec))
+		}
+		return nil, refused(spec, d.fail("start a terminal", err))
 	}
 	t := &execTTY{
 		d: d, cli: cli, box: id, execID: ex.ID, id: spec.ID, user: spec.User,
@@ -109,6 +111,9 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 	}
 	if err := t.started(ctx, spec); err != nil {
 		_ = conn.Conn.Close()
+		if ctx.Err() != nil {
+			err = errors.Join(err, d.endLate(id, spec))
+		}
 		return nil, err
 	}
 	// Older engines take no size with the start.
@@ -118,6 +123,13 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 		}
 	}
 	return t, nil
+}
+
+// endLate ends what a start that was given up may have started.
+func (d *Docker) endLate(id core.ContainerID, spec core.ExecSpec) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	return d.endTree(ctx, id, spec.User, spec.ID)
 }
 
 func withDefaults(spec core.ExecSpec) core.ExecSpec {
@@ -175,20 +187,6 @@ func (t *execTTY) notStarted(spec core.ExecSpec) error {
 	_ = t.conn.Conn.SetReadDeadline(time.Now().Add(time.Second))
 	words, _ := io.ReadAll(io.LimitReader(t.r, stderrTail)) // as far as they came
 	return startFailure(spec, strings.TrimSpace(string(words)))
-}
-
-func startFailure(spec core.ExecSpec, words string) error {
-	err := fmt.Errorf("start a terminal: %s", words)
-	name := spec.Argv[0]
-	switch {
-	case strings.Contains(words, "chdir to cwd"):
-		return core.Fail(core.CodeDir, err, "The container has no directory "+spec.Dir+".", "Choose another directory for the terminal.")
-	case strings.Contains(words, "executable file not found"), strings.Contains(words, "no such file or directory"):
-		return core.Fail(core.CodeNotFound, err, "The container has no program called "+name+".", "Name a program that the container has, for example /bin/sh.")
-	case strings.Contains(words, "permission denied"), strings.Contains(words, "exec format error"):
-		return core.Fail(core.CodeInvalid, err, name+" cannot be executed in the container.", "Name another program, for example /bin/sh.")
-	}
-	return core.Fail(core.CodeInternal, err, "The container engine could not start "+name+".", "The detail holds the engine's own words.")
 }
 
 func (t *execTTY) Read(p []byte) (int, error) {

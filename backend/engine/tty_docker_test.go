@@ -111,7 +111,7 @@ func TestExecTTYThatCannotStart(t *testing.T) {
 		"no such path":      {core.ExecSpec{Argv: []string{"/bin/nosh"}}, core.CodeNotFound},
 		"not executable":    {core.ExecSpec{Argv: []string{"/etc/passwd"}}, core.CodeInvalid},
 		"no such directory": {core.ExecSpec{Dir: "/nope"}, core.CodeDir},
-		"no such user":      {core.ExecSpec{User: "nobody-of-this-name"}, core.CodeInternal},
+		"no such user":      {core.ExecSpec{User: "nobody-of-this-name"}, core.CodeInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := d.ExecTTY(t.Context(), id, c.spec)
@@ -123,8 +123,68 @@ func TestExecTTYThatCannotStart(t *testing.T) {
 			}
 		})
 	}
-	if _, err := d.ExecTTY(t.Context(), core.ContainerID(strings.Repeat("0", 64)), core.ExecSpec{}); !errors.Is(err, core.ErrNotFound) {
+	if _, err := d.ExecTTY(t.Context(), core.ContainerID(strings.Repeat("0", 64)), core.ExecSpec{}); !errors.Is(err, core.ErrNotFound) || core.AsFailure(err).Code != core.CodeNotFound {
 		t.Fatal(err)
+	}
+}
+
+func TestExecTTYInAContainerThatWaits(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: []string{"sleep", "1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Pause(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ExecTTY(t.Context(), id, core.ExecSpec{}); core.AsFailure(err).Code != core.CodeConflict || !strings.Contains(core.AsFailure(err).Cause, "paused") {
+		t.Fatal(err)
+	}
+	if err := p.End(t.Context()); core.AsFailure(err).Code != core.CodeConflict {
+		t.Fatal(err)
+	}
+	if err := d.Unpause(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil { // what could not be done is done now
+		t.Fatal(err)
+	}
+	if err := d.Kill(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ExecTTY(t.Context(), id, core.ExecSpec{}); !errors.Is(err, core.ErrNotRunning) || core.AsFailure(err).Code != core.CodeConflict {
+		t.Fatal(err)
+	}
+}
+
+// A start that is given up leaves nothing running, whenever that happens.
+func TestExecTTYGivenUp(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	for i := range 12 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond)
+		p, err := d.ExecTTY(ctx, id, core.ExecSpec{Argv: []string{"sleep", "424242"}})
+		cancel()
+		if err == nil {
+			err = p.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left := inBox(t, d, id, `for f in /proc/[0-9]*; do tr '\0' ' ' <$f/cmdline 2>/dev/null; echo; done | grep "^sleep 42424[2]"`)
+		if left == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left: %s", left)
+		}
+		<-tick.C
 	}
 }
 

@@ -16,6 +16,7 @@ func TestWordsOfAStartThatFailed(t *testing.T) {
 		oci + `exec: "/bin/nosh": stat /bin/nosh: no such file or directory: unknown`:                core.CodeNotFound,
 		oci + `chdir to cwd ("/nope") set in config.json failed: no such file or directory: unknown`: core.CodeDir,
 		oci + `exec: "/etc/passwd": permission denied: unknown`:                                      core.CodeInvalid,
+		`unable to find user x: no matching entries in passwd file`:                                  core.CodeInvalid,
 		"": core.CodeInternal,
 	} {
 		f := core.AsFailure(startFailure(spec, words))

@@ -86,7 +86,7 @@ func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
 	argv := append([]string{"/bin/sh", "-c", sweep, "loop-sweep", string(s.id), signals}, s.sids...)
 	conn, err := s.d.DialExec(ctx, s.box, s.user, argv)
 	if err != nil {
-		return nil, err
+		return nil, refused(core.ExecSpec{User: s.user}, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	out, err := io.ReadAll(io.LimitReader(conn, maxSwept))
