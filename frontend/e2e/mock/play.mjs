@@ -184,9 +184,10 @@ export class Player {
       w.image = { state: "building", ref: "loop-agent:latest", step, progress: i / 40, lines: lines.slice(-40) };
       w.emit("image.build_status", "", "", w.image);
       // Held in the middle for a page that is too slow to see a build that ends.
+      const held = () => i === 20 && this.building && this.buildHeld;
       do {
         await new Promise((r) => setTimeout(r, 150 / this.speed));
-      } while (this.building && this.buildHeld && i === 20);
+      } while (held());
     }
     w.image = this.building ? { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c", lines: lines.slice(-40) } : { state: "missing", ref: "loop-agent:latest", lines: lines.slice(-40) };
     this.building = false;
