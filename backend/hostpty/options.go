@@ -29,8 +29,9 @@ const (
 	// hangupGrace is the seed's: how long a program has to end after SIGHUP.
 	hangupGrace = 3 * time.Second
 	// killGrace bounds the wait for what SIGKILL was sent to. The kernel ends a
-	// process in milliseconds unless it sits in a system call of a dead disk.
-	killGrace = 2 * time.Second
+	// process in milliseconds unless it sits in a system call of a dead disk, or
+	// the computer is so busy that its turn to end does not come.
+	killGrace = 5 * time.Second
 	// lookEvery is the pause between looks at the process table (a look at 300
 	// processes takes 3 ms).
 	lookEvery = 20 * time.Millisecond

@@ -15,7 +15,7 @@ import (
 )
 
 // patience is far above what a loaded machine takes.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // live is a real shell at work.
 type live struct {
