@@ -35,14 +35,17 @@ func (s *snapshot) setPen(p pen) {
 		s.wholePen(p)
 		return
 	}
-	var codes []int
+	s.str("\x1b[")
 	if p.fg != old.fg {
-		codes = appendColor(codes, p.fg, 30)
+		s.color(p.fg, 30)
 	}
 	if p.bg != old.bg {
-		codes = appendColor(codes, p.bg, 40)
+		if p.fg != old.fg {
+			s.out = append(s.out, ';')
+		}
+		s.color(p.bg, 40)
 	}
-	s.csi("m", codes...)
+	s.out = append(s.out, 'm')
 }
 
 // flags goes from one pen's colours and flags to another's, one by one: none of
@@ -78,15 +81,14 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 			codes = append(codes, f.off)
 		}
 	}
-	if (fg^toFg)&colorBits != 0 {
-		codes = appendColor(codes, toFg, 30)
-	}
-	if (bg^toBg)&colorBits != 0 {
-		codes = appendColor(codes, toBg, 40)
-	}
 	if len(codes) > 0 {
 		s.csi("m", codes...)
 	}
+	s.str("\x1b[")
+	s.color(toFg, 30)
+	s.out = append(s.out, ';')
+	s.color(toBg, 40)
+	s.out = append(s.out, 'm')
 	if (bg^toBg)&bgProtect != 0 {
 		if toBg&bgProtect != 0 {
 			s.str("\x1b[1\"q")
@@ -99,21 +101,11 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 // wholePen sets everything from nothing.
 func (s *snapshot) wholePen(p pen) {
 	s.str("\x1b[0")
-	for _, f := range []struct {
-		on   bool
-		code string
-	}{
-		{p.fg&fgBold != 0, ";1"},
-		{p.bg&bgDim != 0, ";2"},
-		{p.bg&bgItalic != 0, ";3"},
-		{p.fg&fgBlink != 0, ";5"},
-		{p.fg&fgInverse != 0, ";7"},
-		{p.fg&fgHidden != 0, ";8"},
-		{p.fg&fgStrike != 0, ";9"},
-		{p.bg&bgOverline != 0, ";53"},
-	} {
-		if f.on {
-			s.str(f.code)
+	if (p.fg|p.bg)&^colorBits != 0 {
+		for _, f := range penFlags {
+			if p.fg&f.fg|p.bg&f.bg != 0 {
+				s.str(f.code)
+			}
 		}
 	}
 	if style := p.ext & extStyle >> extStyleShift; style == 1 {
@@ -122,19 +114,14 @@ func (s *snapshot) wholePen(p pen) {
 		s.str(";4:")
 		s.num(int(style))
 	}
-	var codes []int
-	if p.fg&modeMask != 0 {
-		codes = appendColor(codes, p.fg, 30)
-	}
-	if p.bg&modeMask != 0 {
-		codes = appendColor(codes, p.bg, 40)
-	}
-	if p.ext&modeMask != 0 {
-		codes = appendColor(codes, p.ext, 50)
-	}
-	for _, c := range codes {
-		s.out = append(s.out, ';')
-		s.num(c)
+	for _, c := range [...]struct {
+		v    uint32
+		base int
+	}{{p.fg, 30}, {p.bg, 40}, {p.ext, 50}} {
+		if c.v&modeMask != 0 {
+			s.out = append(s.out, ';')
+			s.color(c.v, c.base)
+		}
 	}
 	s.out = append(s.out, 'm')
 	if p.bg&bgProtect != 0 {
@@ -142,21 +129,38 @@ func (s *snapshot) wholePen(p pen) {
 	}
 }
 
-// appendColor appends the parameters for a colour; base is 30, 40 or 50.
-func appendColor(codes []int, c uint32, base int) []int {
+var penFlags = []struct {
+	fg, bg uint32
+	code   string
+}{
+	{fg: fgBold, code: ";1"}, {bg: bgDim, code: ";2"}, {bg: bgItalic, code: ";3"}, {fg: fgBlink, code: ";5"},
+	{fg: fgInverse, code: ";7"}, {fg: fgHidden, code: ";8"}, {fg: fgStrike, code: ";9"}, {bg: bgOverline, code: ";53"},
+}
+
+// color writes the parameters for a colour; base is 30, 40 or 50.
+func (s *snapshot) color(c uint32, base int) {
 	v := int(c & colorMask)
 	switch c & modeMask {
 	case mode16:
 		if v >= 8 {
-			return append(codes, base+60+v-8)
+			v += 60 - 8
 		}
-		return append(codes, base+v)
+		s.num(base + v)
 	case mode256:
-		return append(codes, base+8, 5, v)
+		s.num(base + 8)
+		s.str(";5;")
+		s.num(v)
 	case modeRGB:
-		return append(codes, base+8, 2, v>>16, v>>8&0xff, v&0xff)
+		s.num(base + 8)
+		s.str(";2;")
+		s.num(v >> 16)
+		s.out = append(s.out, ';')
+		s.num(v >> 8 & 0xff)
+		s.out = append(s.out, ';')
+		s.num(v & 0xff)
+	default:
+		s.num(base + 9)
 	}
-	return append(codes, base+9)
 }
 
 func (s *snapshot) link(l *link) {

@@ -3,6 +3,7 @@
 package vt
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -42,7 +43,12 @@ func (e event) apply(s ...screen) {
 
 // differs runs a stream in both terminals and says how they differ.
 func (c *scenario) differs(n *xtermtest.Node) string {
-	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback})
+	var said strings.Builder
+	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback, Answer: func(p []byte) {
+		if !(bytes.HasPrefix(p, []byte("\x1b[8;")) && bytes.HasSuffix(p, []byte("t"))) && !bytes.HasPrefix(p, []byte("\x1bP")) { // those xterm.js leaves to others
+			said.Write(p)
+		}
+	}})
 	theirs := n.New(c.cols, c.rows, c.scrollback)
 	defer theirs.Close()
 	for i, e := range c.events {
@@ -57,8 +63,14 @@ func (c *scenario) differs(n *xtermtest.Node) string {
 			}
 		}
 	}
+	if a, b := said.String(), statusStrings.ReplaceAllString(theirs.Said(), ""); a != b {
+		return fmt.Sprintf("we say %q, xterm.js %q", a, b)
+	}
 	return ""
 }
+
+// statusStrings are answers to DECRQSS, which are given to nobody here.
+var statusStrings = regexp.MustCompile(`\x1bP[^\x1b]*\x1b\\`)
 
 // snapshotDiffers takes a snapshot on the way and goes on with its reader.
 func (c *scenario) snapshotDiffers(n *xtermtest.Node) string {
