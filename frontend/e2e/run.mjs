@@ -8,6 +8,7 @@ import "./branches.mjs";
 import "./settings.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";
+import "./dock.mjs";
 import "./terminal-pane.mjs";
 import "./terminal-flood.mjs";
 import "./terminal-look.mjs";

@@ -39,7 +39,7 @@ export function setTimeline(id: ChannelID, change: (t: TimelineState) => Timelin
   if (after !== before) timelinesStore.setState({ [id]: after });
 }
 
-export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "containers" | "image" | "rename" | "remove" | "worktree" | "sessions" | "shortcuts";
+export type Dialog = "" | "palette" | "settings" | "folder" | "doctor" | "containers" | "image" | "rename" | "remove" | "worktree" | "sessions" | "shortcuts" | "recordings";
 
 export type ViewState = {
   selected: ChannelID; // "" is the welcome page

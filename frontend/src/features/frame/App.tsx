@@ -5,7 +5,7 @@ import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { FailureCard } from "../../ui/FailureCard";
 import { Sidebar } from "../channels/Sidebar";
-import { TimelinePanel } from "../timeline/TimelinePanel";
+import { Dock } from "../dock/Dock";
 import { Welcome } from "../welcome/Welcome";
 import { Announcer } from "./Announcer";
 import { Dialogs } from "./Dialogs";
@@ -30,11 +30,10 @@ export function App() {
           <Sidebar />
         </ErrorBoundary>
       )}
-      {/* Panels of equal rank live here; the timeline is the first of them. */}
       <main className="centre">
         {sidebarOpen && <Splitter />}
         <Trouble />
-        <ErrorBoundary key={selected} what="Panel">{selected ? <TimelinePanel channelId={selected} /> : <Welcome />}</ErrorBoundary>
+        <ErrorBoundary key={selected} what="Panel">{selected ? <Dock channelId={selected} /> : <Welcome />}</ErrorBoundary>
       </main>
       <StatusBar />
       <ErrorBoundary what="Dialog">

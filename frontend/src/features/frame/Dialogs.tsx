@@ -16,6 +16,7 @@ const loaders = {
   ContainersDialog: () => import("../containers/ContainersDialog").then((m) => m.ContainersDialog),
   ImageDialog: () => import("../image/ImageDialog").then((m) => m.ImageDialog),
   SessionsDialog: () => import("../sessions/SessionsDialog").then((m) => m.SessionsDialog),
+  RecordingsDialog: () => import("../dock/RecordingsDialog").then((m) => m.RecordingsDialog),
   ShortcutsDialog: () => import("../palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
 };
 type Props = { onClose(): void };
@@ -33,6 +34,7 @@ const DoctorDialog = later(loaders.DoctorDialog);
 const ContainersDialog = later(loaders.ContainersDialog);
 const ImageDialog = later(loaders.ImageDialog);
 const SessionsDialog = later(loaders.SessionsDialog);
+const RecordingsDialog = later(loaders.RecordingsDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
@@ -66,6 +68,8 @@ export function Dialogs() {
         return channel ? <WorktreeDialog channel={channel} onClose={closeDialog} /> : null;
       case "sessions":
         return <SessionsDialog onClose={closeDialog} />;
+      case "recordings":
+        return <RecordingsDialog onClose={closeDialog} />;
       case "rename":
         return channel ? <RenameDialog channel={channel} onClose={closeDialog} /> : null;
       case "remove":

@@ -5,6 +5,7 @@ import { draftsStore, frameStore, timelineOf, timelinesStore, viewStore } from "
 import type { Dialog } from "../../model/stores";
 import { channelRows } from "../../model/frame";
 import { activeRun } from "../../model/timeline/state";
+import { revealTimeline } from "../dock/dock";
 import { draftOf, setDraft } from "./drafts";
 import { saveChoice } from "./memory";
 import { session, toast, toastFailure } from "./session";
@@ -29,6 +30,7 @@ export function select(id: ChannelID) {
 
 /** Moves the keyboard to the prompt box, on a person's own wish only. */
 export function focusPrompt() {
+  revealTimeline();
   const box = () => document.querySelector<HTMLTextAreaElement>("[data-prompt]");
   box()?.focus();
   requestAnimationFrame(() => box()?.focus()); // a channel that was just chosen has its box one frame later

@@ -2,6 +2,7 @@
 import type { Answer, ChannelID, ChannelView, SessionStart } from "../../api/types";
 import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
+import { revealTimeline } from "../dock/dock";
 import { focusPrompt, select } from "./actions";
 import { session, toast, toastFailure } from "./session";
 
@@ -69,6 +70,7 @@ export function nextNeed() {
   const next = order[(at + 1) % order.length];
   if (!next) return;
   select(next.channel_id);
+  revealTimeline();
   const card = () => document.querySelector<HTMLElement>("[data-region=question]");
   requestAnimationFrame(() => requestAnimationFrame(() => card()?.focus()));
   if (order.length > 1) toast(`${visible(next.name)}: ${at + 2 > order.length ? 1 : at + 2} of ${order.length}`);

@@ -8,6 +8,8 @@ import * as outbox from "../../model/outbox";
 import {
   connectionStore, doctorStore, frameStore, outboxStore, setTimeline, timelineOf, timelinesStore, viewStore,
 } from "../../model/stores";
+import { sessionsStore } from "../../model/dock/store";
+import { applyTerminalEvents, fromList } from "../../model/terminals/sessions";
 import { loadFailed, loaded, olderLoaded, receive, startLoading } from "../../model/timeline/state";
 import type { Bridge } from "../../shell/bridge";
 import { saveOutbox } from "./memory";
@@ -17,6 +19,9 @@ const HIDDEN_MS = 100;
 const RESYNC_MS = 300; // several holes in a row are healed by one load
 
 export type Session = ReturnType<typeof startSession>;
+
+/** Told of every batch of events, after the stores have it. */
+export const batchListeners = new Set<(batch: LoopEvent[]) => void>();
 
 let current: Session | null = null;
 /** The one session of this page; set before React renders. */
@@ -35,8 +40,10 @@ export function startSession(bridge: Bridge) {
     const run = ++snapshotRun;
     held = held ?? [];
     try {
-      const [s, questions] = await Promise.all([api.system.snapshot(), api.runs.questions()]);
+      // Without the list of terminals everything else works.
+      const [s, questions, terminals] = await Promise.all([api.system.snapshot(), api.runs.questions(), api.terminals.list("").then((l) => l ?? [], () => null)]);
       if (run !== snapshotRun) return;
+      if (terminals) sessionsStore.setState(fromList(terminals));
       frameStore.setState({ questions: questions ?? [] });
       const waiting = held ?? [];
       held = null;
@@ -98,6 +105,7 @@ export function startSession(bridge: Bridge) {
   }
 
   function deliver(batch: LoopEvent[]) {
+    sessionsStore.setState((t) => applyTerminalEvents(t, batch));
     const by = new Map<string, LoopEvent[]>();
     for (const ev of batch) if (ev.channel_id) by.set(ev.channel_id, [...(by.get(ev.channel_id) ?? []), ev]);
     const known: RunID[] = [];
@@ -108,6 +116,7 @@ export function startSession(bridge: Bridge) {
       if (events.some((e) => e.type === "channel.deleted") && viewStore.getState().selected === id) viewStore.setState({ selected: "" });
     }
     setLetters(outbox.settle(outboxStore.getState().letters, known));
+    for (const f of batchListeners) f(batch);
   }
 
   function heal(id: string) {

@@ -12,7 +12,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: keys(MOD, "B"), does: "Show or hide the sidebar" },
   { keys: keys(MOD, ","), does: "Settings" },
   { keys: isMac ? "⌥ ↑ ↓" : "Alt ↑ ↓", does: "Previous or next channel" },
-  { keys: "F6", does: "Next region: sidebar, timeline, prompt box, status bar" },
+  { keys: "F6", does: "Next region: sidebar, timeline, prompt box, terminals, status bar" },
   { keys: "j k", does: "Next or previous item in the timeline" },
   { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
   { keys: "c", does: "Copy the item" },
@@ -25,7 +25,7 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
 
 /** Moves the focus from one part of the frame to the next. */
 function nextRegion(back: boolean) {
-  const all = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((el) => el.offsetParent !== null);
+  const all = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((el) => el.offsetParent !== null && getComputedStyle(el).visibility !== "hidden");
   if (all.length === 0) return;
   const at = all.findIndex((el) => el.contains(document.activeElement));
   const el = all[(at + (back ? -1 : 1) + all.length) % all.length];
@@ -60,7 +60,7 @@ export function useShortcuts() {
       if (dialog) return;
       if (e.key === "F8") return run(nextNeed);
       if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
-      if (e.altKey && !e.ctrlKey && !e.metaKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
+      if (e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
         return run(() => step(e.key === "ArrowUp" ? -1 : 1));
       }
       if (e.key === "?" && !editing(e.target)) return run(() => openDialog("shortcuts"));

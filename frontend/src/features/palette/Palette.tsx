@@ -10,6 +10,7 @@ import { keys, MOD } from "../../ui/keys";
 import { useReturnFocus } from "../../ui/useReturnFocus";
 import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
+import { dockCommands } from "../dock/commands";
 import { newThread, nextNeed } from "../frame/branches";
 import "./palette.css";
 
@@ -58,6 +59,11 @@ export function Palette() {
                   <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
                 </Command.Group>
               )}
+              {current && (
+                <Command.Group heading="Terminals and panes">
+                  {dockCommands(selected).map((c) => <Item key={c.id} value={`${c.name} ${c.id}`} icon={c.icon} name={c.name} {...(c.hint ? { hint: c.hint } : {})} onSelect={run(c.run)} />)}
+                </Command.Group>
+              )}
               <Command.Group heading="Loop">
                 <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(nextNeed)} />
                 <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
@@ -97,9 +103,9 @@ function KindIcon({ kind }: { kind: string }) {
   }
 }
 
-function Item({ icon, name, hint, onSelect }: { icon: ReactNode; name: string; hint?: string; onSelect(): void }) {
+function Item({ icon, name, value = name, hint, onSelect }: { icon: ReactNode; name: string; value?: string; hint?: string; onSelect(): void }) {
   return (
-    <Command.Item value={name} onSelect={onSelect}>
+    <Command.Item value={value} onSelect={onSelect}>
       {icon}
       <span>{name}</span>
       {hint && <Kbd>{hint}</Kbd>}

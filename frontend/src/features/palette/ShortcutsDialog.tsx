@@ -1,19 +1,36 @@
+import { dockRows } from "../../model/dock/keys";
+import { KEY_ROWS } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
+import { isMac } from "../../ui/keys";
 import { Modal } from "../../ui/Modal";
 import { SHORTCUTS } from "../frame/shortcuts";
+import { platform } from "../terminals/keyboard";
 import "./palette.css";
 
+type Row = { keys: string; does: string };
+
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
+  const terminal = KEY_ROWS.map((r) => ({ keys: r[platform()][0] ?? "", does: r.does })).filter((r) => r.keys);
   return (
     <Modal title="Keyboard shortcuts" scrolls onClose={onClose}>
-      <dl className="shortcuts">
-        {SHORTCUTS.map((s) => (
-          <div key={s.does}>
-            <dt>{s.does}</dt>
-            <dd><Kbd>{s.keys}</Kbd></dd>
-          </div>
-        ))}
-      </dl>
+      <Rows rows={SHORTCUTS} />
+      <h3 className="shortcuts-part">Panes</h3>
+      <Rows rows={dockRows(isMac)} />
+      <h3 className="shortcuts-part">In a terminal</h3>
+      <Rows rows={terminal} />
     </Modal>
+  );
+}
+
+function Rows({ rows }: { rows: Row[] }) {
+  return (
+    <dl className="shortcuts">
+      {rows.map((s) => (
+        <div key={s.does}>
+          <dt>{s.does}</dt>
+          <dd><Kbd>{s.keys}</Kbd></dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -131,7 +131,7 @@ describe("layout", () => {
     const rnd = (n: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
     const sides: Side[] = ["left", "right", "up", "down"];
     let l = startLayout();
-    for (let i = 1; i < 1500; i++) {
+    for (let i = 1; i < 600; i++) {
       const all = groups(l.root);
       const g = all[rnd(all.length)]?.id ?? "";
       const p = Object.keys(l.panels)[rnd(Object.keys(l.panels).length)] ?? "";
@@ -144,7 +144,7 @@ describe("layout", () => {
       l = acts[rnd(acts.length)]?.() ?? l;
       sound(l);
     }
-  });
+  }, 20_000);
 
   it("normalises sizes", () => {
     for (const s of [[0, 0], [NaN, 1], [-1, 5, 1], [1e9, 1e-9], Array.from({ length: 24 }, () => 0)]) {

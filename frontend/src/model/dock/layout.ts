@@ -8,7 +8,7 @@ export type GroupID = string;
 /** More kinds come to stand beside these two as equals. */
 export type Panel =
   | { id: PanelID; kind: "timeline" }
-  | { id: PanelID; kind: "terminal"; session: TerminalID; target: TerminalTarget; create?: TerminalCreate };
+  | { id: PanelID; kind: "terminal"; session: TerminalID; target: TerminalTarget; plain?: boolean; create?: TerminalCreate };
 
 export type Group = { kind: "group"; id: GroupID; panels: PanelID[]; active: PanelID };
 export type Split = { kind: "split"; id: string; dir: "row" | "column"; parts: Node[]; sizes: number[] }; // sizes add up to 1

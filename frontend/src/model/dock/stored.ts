@@ -21,7 +21,7 @@ export function store(l: Layout): string {
   const strip = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(strip) } : { ...n, panels: n.panels.filter((p) => ids.has(p)), active: ids.has(n.active) ? n.active : (n.panels.find((p) => ids.has(p)) ?? "") });
   const { root, focus, zoom } = prune({ ...l, root: strip(l.root) });
   if (root.kind === "group" && root.panels.length === 1) return ""; // as at the start
-  const panels = kept.map((p) => (p.kind === "timeline" ? { id: p.id, kind: p.kind } : { id: p.id, kind: p.kind, session: p.session, target: p.target }));
+  const panels = kept.map((p) => (p.kind === "timeline" ? { id: p.id, kind: p.kind } : { id: p.id, kind: p.kind, session: p.session, target: p.target, plain: p.plain }));
   return JSON.stringify({ version: VERSION, root, panels, focus, zoom });
 }
 
@@ -89,10 +89,10 @@ function read(d: Record<string, unknown>): Layout | null {
   };
   if (used[TIMELINE]) return prune(l);
   // The timeline cannot be lost.
-  const with_: Layout = { ...l, panels: { ...used, [TIMELINE]: { id: TIMELINE, kind: "timeline" } } };
+  const whole: Layout = { ...l, panels: { ...used, [TIMELINE]: { id: TIMELINE, kind: "timeline" } } };
   const g = groups(root)[0] as Group;
   const put = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(put) } : n.id === g.id ? { ...n, panels: [TIMELINE, ...n.panels] } : n);
-  return prune({ ...with_, root: put(root) });
+  return prune({ ...whole, root: put(root) });
 }
 
 function readPanels(v: unknown): Record<string, Panel> {
@@ -104,7 +104,7 @@ function readPanels(v: unknown): Record<string, Panel> {
     if (p.kind !== "terminal" || typeof p.id !== "string" || !/^p\d{1,9}$/.test(p.id)) continue;
     if (typeof p.session !== "string" || !ID.test(p.session) || sessions.has(p.session)) continue;
     sessions.add(p.session);
-    out[p.id] = { id: p.id, kind: "terminal", session: p.session, target: p.target === "host" ? "host" : "agent" };
+    out[p.id] = { id: p.id, kind: "terminal", session: p.session, target: p.target === "host" ? "host" : "agent", ...(p.plain === true ? { plain: true } : {}) };
   }
   return out;
 }

@@ -59,10 +59,10 @@ export function createOf(kind: TerminalKind, channel: ChannelID): TerminalCreate
 }
 
 /** The same again as a session that is over. */
-export function againOf(t: Pick<TerminalInfo, "channel_id" | "target" | "cmd" | "container_id" | "named" | "title">): TerminalCreate {
+export function againOf(t: Pick<TerminalInfo, "channel_id" | "target" | "cmd" | "named" | "title">, plain: boolean): TerminalCreate {
   return {
     channel_id: t.channel_id, target: t.target,
-    ...(t.cmd?.length ? { cmd: t.cmd } : t.target === "agent" ? { plain: true } : {}),
+    ...(t.cmd?.length ? { cmd: t.cmd } : plain && t.target === "agent" ? { plain: true } : {}),
     ...(t.named ? { title: t.title } : {}),
   };
 }

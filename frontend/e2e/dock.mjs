@@ -1,0 +1,322 @@
+// Panels of the centre: terminals beside the timeline, by keyboard and by mouse.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { equal, ok, test, until } from "./harness.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const enter = async (page, name = "api-server") => {
+  await page.getByRole("treeitem", { name }).click();
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+};
+const tabs = (page) => page.locator(".dock-strip").evaluateAll((all) => all.map((s) => [...s.querySelectorAll("[role=tab]")].map((t) => t.querySelector(".ellipsis").textContent)));
+const boxes = (page) => page.locator(".dock-panel:not(.off)").evaluateAll((all) => all.map((p) => { const r = p.getBoundingClientRect(); return [r.left, r.top, r.width, r.height].map(Math.round); }));
+const live = (page, n) => until(`${n} terminals are drawn`, () => page.locator(".term:not(.loading) .xterm-rows").count().then((c) => c === n), 15_000);
+const inTerminal = (page) => page.evaluate(() => document.activeElement?.closest(".dock-panel")?.id ?? "");
+/** The terminal with the keyboard is ready for it. */
+const ready = (page) => until("a terminal has the keyboard", () => page.evaluate(() => Boolean(document.activeElement?.matches(".xterm-helper-textarea") && !document.activeElement.closest(".term.loading"))), 15_000);
+const sessions = (mock) => [...mock.terminals.sessions.values()];
+const typed = (s) => s.input.toString().replaceAll("\u001b[I", "").replaceAll("\u001b[O", ""); // where the focus is
+
+async function four(page, mock) {
+  await enter(page);
+  await page.keyboard.press("Control+Shift+T");
+  await ready(page);
+  await page.keyboard.press("Control+Shift+D");
+  await until("a second", () => sessions(mock).length === 2);
+  await ready(page);
+  await page.keyboard.press("Control+Shift+E");
+  await until("a third", () => sessions(mock).length === 3);
+  await ready(page);
+  await page.keyboard.press("Alt+Shift+ArrowLeft");
+  await ready(page);
+  await page.keyboard.press("Control+Shift+E");
+  await until("a fourth", () => sessions(mock).length === 4);
+  await ready(page);
+  await live(page, 4);
+}
+
+test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [1440, 900] }, async (page, mock) => {
+  await four(page, mock);
+  equal(sessions(mock).map((s) => [s.spec.target ?? "agent", Boolean(s.spec.plain)]), [["agent", false], ["agent", true], ["agent", true], ["agent", true]], "what was asked for");
+  equal((await boxes(page)).length, 5, "panels");
+  const was = await inTerminal(page);
+  await page.keyboard.press("Alt+Shift+ArrowRight");
+  await until("the one on the right", async () => (await inTerminal(page)) !== was);
+  const right = await inTerminal(page);
+  await page.keyboard.press("Alt+Shift+ArrowUp");
+  await until("the one above", async () => (await inTerminal(page)) !== right);
+  await page.keyboard.type("ls");
+  await page.keyboard.press("Enter");
+  await until("only that one got the keys", () => sessions(mock).filter((s) => typed(s).includes("ls\r")).length === 1);
+
+  // Resize and move.
+  const before = await boxes(page);
+  await page.keyboard.press("Control+Shift+L");
+  await page.getByRole("group", { name: "Arrange panes" }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await until("sizes changed", async () => JSON.stringify(await boxes(page)) !== JSON.stringify(before));
+  await page.keyboard.press("=");
+  await page.keyboard.press("Shift+ArrowDown");
+  await until("it went into the group below", async () => (await tabs(page)).some((t) => t.length === 2));
+  await page.keyboard.press("Shift+ArrowDown"); // below that there is nothing: a group of its own
+  await until("it has a group again", async () => (await tabs(page)).every((t) => t.length === 1));
+  await page.keyboard.press("Enter");
+  await ready(page);
+  await page.keyboard.press("Control+Shift+X");
+  await until("one pane alone", async () => (await boxes(page)).length === 1);
+  await page.getByRole("button", { name: "Show all" }).waitFor();
+  await page.keyboard.press("Control+Shift+X");
+  await until("all again", async () => (await boxes(page)).length === 5);
+  await ready(page);
+  await page.keyboard.press("F6");
+  await until("F6 leaves the terminal", async () => !(await page.evaluate(() => document.activeElement?.matches(".xterm-helper-textarea") && document.activeElement.closest(".dock-panel")?.id)) || (await inTerminal(page)) !== was);
+  equal(sessions(mock).length, 4, "no terminal was made anew");
+});
+
+test("dock: tabs by keys: arrows, rename, close asks only if something runs", async (page, mock) => {
+  await enter(page);
+  await page.keyboard.press("Control+Shift+T");
+  await ready(page);
+  await live(page, 1);
+  await page.keyboard.press("Control+Shift+T");
+  await until("a second", () => sessions(mock).length === 2);
+  await ready(page);
+  equal((await tabs(page)).map((t) => t.length), [1, 2], "a tab beside the first");
+  await page.keyboard.press("Control+PageUp");
+  await until("the first tab", () => page.getByRole("tab").nth(1).getAttribute("aria-selected").then((v) => v === "true"));
+  const tab = page.getByRole("tab").nth(1);
+  await tab.focus();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
+  await page.keyboard.type("build watcher");
+  await page.keyboard.press("Enter");
+  await page.getByRole("tab", { name: "build watcher" }).waitFor();
+  await ready(page);
+  equal(mock.log.find((c) => c.name === "Terminals.Rename").args[1], "build watcher");
+  // Nothing runs: no question.
+  await page.keyboard.press("Control+Shift+W");
+  await page.getByRole("tab", { name: "build watcher" }).waitFor({ state: "detached" });
+  await ready(page);
+  await page.keyboard.type("tui");
+  await page.keyboard.press("Enter");
+  await page.getByText("top of").first().waitFor();
+  await page.keyboard.press("Control+Shift+W");
+  await page.getByRole("dialog", { name: "Close the terminal" }).waitFor();
+  await page.getByText("A program is running").waitFor();
+  await page.keyboard.press("Escape");
+  await ready(page);
+  await page.keyboard.press("Control+Shift+W");
+  await page.getByRole("button", { name: "Close the pane only" }).click();
+  await until("only the timeline", async () => (await tabs(page)).length === 1);
+  equal(sessions(mock).length, 1, "its session goes on");
+  await page.getByRole("button", { name: "Open a terminal (1 without a pane)" }).click();
+  await page.getByRole("menuitem", { name: /running/ }).click();
+  await page.getByText("top of").first().waitFor();
+  await ready(page);
+  await page.keyboard.press("Control+Shift+W");
+  await page.getByRole("button", { name: "End it" }).click();
+  await until("it is gone", () => sessions(mock).length === 0);
+});
+
+test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [1440, 900] }, async (page, mock) => {
+  await enter(page);
+  for (let i = 1; i <= 3; i++) {
+    await page.getByRole("button", { name: "Open a terminal" }).last().click();
+    await page.getByRole("menuitem", { name: "Shell in the container" }).click();
+    await until(`session ${i}`, () => sessions(mock).length === i);
+    await ready(page);
+    await mock.terminals.calls()["Terminals.Rename"](sessions(mock)[i - 1].id, `t${i}`);
+  }
+  await page.getByRole("tab", { name: "t3" }).waitFor();
+  equal(await tabs(page), [["Timeline"], ["t1", "t2", "t3"]]);
+  const drag = async (name, x, y, between = async () => {}) => {
+    const b = await page.getByRole("tab", { name }).boundingBox();
+    await page.mouse.move(b.x + 20, b.y + 15);
+    await page.mouse.down();
+    await page.mouse.move(b.x + 40, b.y + 25, { steps: 3 });
+    await page.mouse.move(x, y, { steps: 6 });
+    await between();
+    await page.mouse.up();
+  };
+  const [, right] = await boxes(page);
+  const kept = await page.locator(".xterm-rows").evaluateAll((all) => all.forEach((e, i) => (e.dataset.kept = String(i)))).then(() => 3);
+  await drag("t3", right[0] + right[2] / 2, right[1] + right[3] - 30, async () => {
+    await page.locator(".dock-drop").waitFor();
+  });
+  await until("a group below", async () => JSON.stringify(await tabs(page)) === JSON.stringify([["Timeline"], ["t1", "t2"], ["t3"]]));
+  await drag("t2", right[0] + right[2] - 20, right[1] + right[3] - 120);
+  await until("a group beside that", async () => JSON.stringify(await tabs(page)) === JSON.stringify([["Timeline"], ["t1"], ["t3"], ["t2"]]));
+  equal(await page.locator(".xterm-rows[data-kept]").count(), kept, "the terminals are the same elements");
+  const first = await page.getByRole("tab", { name: "t1" }).boundingBox();
+  await drag("t2", first.x + 4, first.y + 12, async () => page.locator(".dock-caret").waitFor());
+  await until("before the other tab", async () => JSON.stringify(await tabs(page)) === JSON.stringify([["Timeline"], ["t2", "t1"], ["t3"]]));
+  await drag("t1", 300, 500, () => page.keyboard.press("Escape"));
+  equal(await tabs(page), [["Timeline"], ["t2", "t1"], ["t3"]], "Escape leaves all as it was");
+
+  const line = await page.getByRole("separator", { name: "Width of the panes" }).boundingBox();
+  const [timeline] = await boxes(page);
+  await page.mouse.move(line.x + 3, line.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(line.x - 117, line.y + 300, { steps: 5 });
+  await page.mouse.up();
+  equal(Math.abs((await boxes(page))[0][2] - (timeline[2] - 120)) <= 2, true, "the line followed the mouse");
+  await until("the programs know their size", () => sessions(mock).some((s) => s.sizes.length > 1));
+  await page.getByRole("tab", { name: "t1" }).click({ button: "middle" });
+  await until("closed by the middle button", () => sessions(mock).length === 2);
+});
+
+test("dock: a reload and another channel bring all panes back, bad memory does no harm", { size: [1440, 900] }, async (page, mock) => {
+  await four(page, mock);
+  const before = await boxes(page);
+  await until("it was kept", () => page.evaluate(() => Object.keys(localStorage).some((k) => k.startsWith("loop.dock.") && (localStorage.getItem(k) ?? "").split('"terminal"').length === 5)));
+  await page.reload();
+  await live(page, 4);
+  equal(await boxes(page), before, "the same places");
+  equal(sessions(mock).length, 4, "the same sessions");
+  await page.getByText("ana@loop-api-server").nth(3).waitFor();
+  await enter(page, "docs");
+  equal((await boxes(page)).length, 1, "another channel has its own");
+  await enter(page);
+  await live(page, 4);
+  equal(await boxes(page), before, "and back");
+  // A session that ended while nobody looked.
+  const gone = sessions(mock)[1];
+  mock.terminals.sessions.delete(gone.id);
+  await page.reload();
+  await page.getByText("This terminal is no longer there").waitFor();
+  await page.getByRole("button", { name: "Open a new one here" }).click();
+  await until("a new one in its place", () => sessions(mock).length === 4);
+  await live(page, 4);
+  await page.evaluate(() => { for (const k of Object.keys(localStorage)) if (k.startsWith("loop.dock.")) { window.k = k; } localStorage.setItem(window.k, '{"version":1,"root":{"kind":"split","parts":[{"kind":"group"'); Storage.prototype.setItem = () => {}; });
+  await page.reload();
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+  equal(await tabs(page), [["Timeline"]], "rubbish: as at the start");
+  await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
+});
+
+test("dock: typing into all is unmistakable and reaches the visible ones only", { size: [1440, 900] }, async (page, mock) => {
+  await four(page, mock);
+  await page.keyboard.press("Control+Shift+T");
+  await until("a fifth, before the fourth", () => sessions(mock).length === 5);
+  await ready(page);
+  await page.keyboard.press("Control+Shift+B");
+  await page.getByText("Typing goes to all 4 visible terminals.").waitFor();
+  equal(await page.locator(".dock-panel.target").count(), 4, "marked panes");
+  await page.keyboard.type("ls");
+  await page.keyboard.press("Enter");
+  await until("all of them have it, once", () => sessions(mock).filter((s) => typed(s) === "ls\r").length === 4);
+  await page.keyboard.press("Control+Shift+B");
+  await page.getByText("Typing goes to all").waitFor({ state: "detached" });
+  await page.keyboard.type("x");
+  await until("one again", () => sessions(mock).filter((s) => typed(s) === "ls\rx").length === 1);
+});
+
+test("dock: this computer is marked; bell, new output, away and the end are said on the tab", async (page, mock) => {
+  await enter(page);
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("this computer");
+  await page.keyboard.press("Enter");
+  await ready(page);
+  const host = mock.terminals.last();
+  equal(host.spec.target, "host");
+  await page.getByRole("tab", { name: "This computer" }).waitFor();
+  await page.keyboard.press("Control+Shift+D");
+  await until("beside it", () => sessions(mock).length === 2);
+  equal(mock.terminals.last().spec.target, "host", "a split of it is there too");
+  await page.keyboard.press("Control+Shift+T");
+  await until("a tab", () => sessions(mock).length === 3);
+  await ready(page);
+  const behind = sessions(mock)[1];
+  await live(page, 3);
+  void behind.write("more\r\n");
+  await page.getByRole("tab", { name: "new output" }).waitFor();
+  void behind.write("\x07");
+  await page.getByRole("tab", { name: /bell/ }).waitFor();
+  equal(await page.evaluate(() => document.activeElement?.closest(".dock-panel.off")), null, "the bell took no focus");
+  await page.getByRole("tab", { name: /bell/ }).click();
+  await page.getByRole("tab", { name: /bell/ }).waitFor({ state: "detached" });
+  host.away(true);
+  await page.getByRole("tab", { name: /away/ }).waitFor();
+  host.away(false);
+  host.end(3);
+  await page.getByRole("tab", { name: /ended/ }).waitFor();
+  await page.getByRole("button", { name: "Restart" }).click();
+  await until("the same again in its place", () => mock.terminals.last().spec.target === "host" && sessions(mock).length === 3 && !mock.terminals.sessions.has(host.id));
+  mock.terminals.remove(behind); // closed from elsewhere
+  await until("its tab goes", async () => (await tabs(page)).flat().length === 3);
+});
+
+test("dock: record, play, delete", async (page, mock) => {
+  await enter(page);
+  await page.keyboard.press("Control+Shift+T");
+  await ready(page);
+  await page.getByRole("button", { name: /^Actions for/ }).last().click();
+  await page.getByRole("menuitem", { name: "Record" }).click();
+  await page.getByRole("tab", { name: /recording/ }).waitFor();
+  await ready(page);
+  await page.keyboard.type("ls");
+  await page.keyboard.press("Enter");
+  await until("it ran", () => typed(mock.terminals.last()).includes("\r"));
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("stop recording");
+  await page.keyboard.press("Enter");
+  await until("kept", () => mock.terminals.recordings.size === 1);
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("recordings of");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: /^Play/ }).click();
+  await page.getByRole("slider", { name: "Position" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: /^Delete/ }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Nothing was recorded yet.").waitFor();
+});
+
+async function clean(page, what) {
+  await page.waitForTimeout(250);
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+    return r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`);
+  });
+  equal(found, [], what);
+}
+
+for (const theme of ["dark", "light"]) {
+  test(`dock axe ${theme}: splits, menus, bars, dialogs`, { theme, reduced: true, size: [1440, 900] }, async (page, mock) => {
+    await four(page, mock);
+    await clean(page, "four splits");
+    await page.keyboard.press("Control+Shift+B");
+    await page.getByText("Typing goes to all").waitFor();
+    await clean(page, "typing into all");
+    await page.keyboard.press("Control+Shift+B");
+    await page.getByRole("button", { name: "Open a terminal" }).last().click();
+    await page.getByRole("menu").waitFor();
+    await clean(page, "menu of new terminals");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Actions for/ }).last().click();
+    await page.getByRole("menu").waitFor();
+    await clean(page, "menu of a pane");
+    await page.keyboard.press("Escape");
+    await page.getByRole("tab").nth(2).focus();
+    await page.keyboard.press("F2");
+    await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
+    await clean(page, "renaming");
+    await page.keyboard.press("Escape");
+    await ready(page);
+    await page.keyboard.press("Control+Shift+L");
+    await page.getByRole("group", { name: "Arrange panes" }).waitFor();
+    await clean(page, "arranging");
+    await page.keyboard.press("Escape");
+    mock.terminals.addRecording("a.cast", `${JSON.stringify({ version: 2, width: 80, height: 24, timestamp: 1767000000, title: "demo" })}\n[2.5,"o","hello"]`);
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.keyboard.press("Control+Shift+P");
+    await page.keyboard.type("recordings of");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: /^Play/ }).waitFor();
+    await clean(page, "recordings");
+    ok(true, "done");
+  });
+}

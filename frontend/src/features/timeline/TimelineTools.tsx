@@ -1,0 +1,46 @@
+import { ListFilter } from "lucide-react";
+import { DropdownMenu } from "radix-ui";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
+import type { ChannelID } from "../../api/types";
+import { frameStore } from "../../model/stores";
+import { elidePath, visible } from "../../model/text";
+import type { Filter } from "../../model/timeline/filter";
+import { FILTERS } from "../../model/timeline/filter";
+import { IconButton } from "../../ui/Button";
+
+export const filtersStore = createStore<Record<ChannelID, Filter>>(() => ({}));
+
+export function setFilter(channel: ChannelID, filter: Filter) {
+  filtersStore.setState({ [channel]: filter });
+}
+
+/** What stands beside the timeline's tab: where the channel is, and what is shown of it. */
+export function TimelineTools({ channelId }: { channelId: ChannelID }) {
+  const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
+  const filter = useStore(filtersStore, (all) => all[channelId] ?? "all");
+  return (
+    <>
+      <span className="panel-dir mono ellipsis" title={dir}>{elidePath(visible(dir), 60)}</span>
+      <DropdownMenu.Root modal={false}>
+        <DropdownMenu.Trigger asChild>
+          <IconButton name={`Show: ${FILTERS[filter]}`} className={filter === "all" ? "" : "on"}>
+            <ListFilter size={15} />
+          </IconButton>
+        </DropdownMenu.Trigger>
+        <DropdownMenu.Portal>
+          <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+            <DropdownMenu.RadioGroup value={filter} onValueChange={(v) => setFilter(channelId, v as Filter)}>
+              {Object.entries(FILTERS).map(([value, word]) => (
+                <DropdownMenu.RadioItem key={value} value={value} className="menu-item">
+                  <span className="menu-dot">{filter === value ? "•" : ""}</span>
+                  {word}
+                </DropdownMenu.RadioItem>
+              ))}
+            </DropdownMenu.RadioGroup>
+          </DropdownMenu.Content>
+        </DropdownMenu.Portal>
+      </DropdownMenu.Root>
+    </>
+  );
+}

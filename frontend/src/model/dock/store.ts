@@ -1,0 +1,27 @@
+// The stores of the centre. Vanilla zustand, as model/stores.ts.
+import { createStore } from "zustand/vanilla";
+import type { ChannelID } from "../../api/types";
+import type { Sessions } from "../terminals/sessions";
+import { noSessions } from "../terminals/sessions";
+import type { GroupID, Layout, PanelID, Side } from "./layout";
+
+/** Layouts of channels that were looked at. */
+export const layoutsStore = createStore<Record<ChannelID, Layout>>(() => ({}));
+
+export const sessionsStore = createStore<Sessions>(() => noSessions);
+
+export type DropAt = { group: GroupID; side: Side | "" } | { group: GroupID; at: number; x: number };
+
+export type DockUi = {
+  keyboard: PanelID; // the terminal that has, or is to have, the keyboard
+  renaming: PanelID;
+  closing: PanelID; // waits for an answer
+  menu: PanelID; // of this tab is open
+  arranging: boolean;
+  broadcast: boolean;
+  drag: { panel: PanelID; x: number; y: number; over: DropAt | null } | null;
+  said: string; // for those who do not see it
+};
+
+export const idleDock: DockUi = { keyboard: "", renaming: "", closing: "", menu: "", arranging: false, broadcast: false, drag: null, said: "" };
+export const dockUi = createStore<DockUi>(() => idleDock);
