@@ -27,8 +27,11 @@ if [[ ${LOOP_SHELL_INTEGRATION-} != 0 && -z ${TMUX-}${STY-} && ${TERM-} != @(scr
   # that history did not take was not meant to be kept.
   __loop_before() {
     builtin local LC_ALL LC_CTYPE HISTTIMEFORMAT='' line s c i out=''
+    builtin local at='\!'
+    at=${at@P}
     line=$(builtin history 1)
-    if [[ $line == "$__loop_last" || ! $line =~ ^\ *[0-9]+[*\ ]\ (.*)$ ]]; then builtin return; fi
+    if ((at <= 1)); then at=$line; fi
+    if [[ $at == "$__loop_last" || ! $line =~ ^\ *[0-9]+[*\ ]\ (.*)$ ]]; then builtin return; fi
     s=${BASH_REMATCH[1]}
     if [[ $s == ' '* ]]; then builtin return; fi
     s=${s:0:2048}
@@ -83,7 +86,10 @@ if [[ ${LOOP_SHELL_INTEGRATION-} != 0 && -z ${TMUX-}${STY-} && ${TERM-} != @(scr
       __loop_encode "$PWD"
     fi
     builtin printf '\e]7;file://%s%s\a\e]133;A\a' "${HOSTNAME-}" "$__loop_url"
-    __loop_last=$(builtin history 1)
+    # The number of history's last entry; of an empty one it says too little.
+    __loop_last='\!'
+    __loop_last=${__loop_last@P}
+    if ((__loop_last <= 1)); then __loop_last=$(builtin history 1); fi
     # Whoever sets the prompt anew with every command has done so by now.
     if [[ ${PS1-} != *"$__loop_ps1"* ]]; then PS1=${PS1-}$__loop_ps1; fi
     if [[ ${PS0-} != *"$__loop_ps0"* ]]; then PS0=${PS0-}$__loop_ps0; fi

@@ -19,7 +19,7 @@ const patience = time.Minute
 
 // live is a real shell at work.
 type live struct {
-	t    *testing.T
+	t    testing.TB
 	pty  *hostpty.PTY
 	mu   sync.Mutex
 	out  bytes.Buffer
@@ -29,7 +29,7 @@ type live struct {
 }
 
 // home makes a home directory out of files.
-func home(t *testing.T, files map[string]string) string {
+func home(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -44,9 +44,8 @@ func home(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// begin starts a shell; with marks when marks is set. Files of change replace
-// what Integrate makes.
-func begin(t *testing.T, home string, argv []string, marks bool, env ...string) *live {
+// begin starts a shell; with marks when marks is set.
+func begin(t testing.TB, home string, argv []string, marks bool, env ...string) *live {
 	t.Helper()
 	if marks {
 		dir := t.TempDir()
