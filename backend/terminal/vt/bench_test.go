@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 const benchSize = 4 << 20
@@ -88,12 +89,23 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkResize is of a full scrollback, there and back.
+// BenchmarkResize is of a full scrollback of long lines, to half the width and
+// back.
 func BenchmarkResize(b *testing.B) {
-	t := New(80, 24, Options{})
-	t.Write(benchData("ascii"))
+	var t *Terminal
+	var used time.Duration
 	for b.Loop() {
-		t.Resize(79, 24)
+		b.StopTimer()
+		t = New(80, 24, Options{Scrollback: 20000})
+		t.Write(benchData("ascii")[:800000])
+		from := cpuTime()
+		b.StartTimer()
+		t.Resize(40, 24)
 		t.Resize(80, 24)
+		b.StopTimer()
+		used += from // without what is not timed
+		used -= cpuTime()
+		b.StartTimer()
 	}
+	b.ReportMetric(-float64(used.Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 }
