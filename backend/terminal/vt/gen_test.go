@@ -39,6 +39,9 @@ func (g *generator) stream(n int) []event {
 			b.WriteString(g.token())
 		}
 		data := []byte(b.String())
+		if g.IntN(10) == 0 {
+			data = g.soup()
+		}
 		for len(data) > 0 && g.IntN(3) == 0 { // cut anywhere
 			k := 1 + g.IntN(len(data))
 			events = append(events, event{data: data[:k]})
@@ -57,6 +60,32 @@ func (g *generator) stream(n int) []event {
 }
 
 func (g *generator) pick(s ...string) string { return s[g.IntN(len(s))] }
+
+// soup is bytes that may or may not be sequences. Long numbers are left out:
+// xterm.js would count them.
+func (g *generator) soup() []byte {
+	const common = "\x1b\x1b\x1b[[[]P_^X\\(?>!$ ;;:0123456789\x07\x18\x1a\n\r\b\t\x0e\x0f\x7f"
+	out := make([]byte, 1+g.IntN(60))
+	digits := 0
+	for i := range out {
+		switch g.IntN(4) {
+		case 0:
+			out[i] = byte(g.IntN(256))
+		case 1:
+			out[i] = byte(0x40 + g.IntN(0x3f))
+		default:
+			out[i] = common[g.IntN(len(common))]
+		}
+		if out[i] >= '0' && out[i] <= '9' {
+			if digits++; digits > 2 {
+				out[i] = ';'
+			}
+		} else {
+			digits = 0
+		}
+	}
+	return out
+}
 
 func (g *generator) word() string {
 	var b strings.Builder
