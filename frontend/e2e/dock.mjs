@@ -87,6 +87,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await page.keyboard.press("Control+PageUp");
   await until("the first tab", () => page.getByRole("tab").nth(1).getAttribute("aria-selected").then((v) => v === "true"));
   const tab = page.getByRole("tab").nth(1);
+  await page.keyboard.press("Shift"); // the next thing a person does: the terminal no longer waits for the focus
   await tab.focus();
   await page.keyboard.press("F2");
   await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
@@ -208,7 +209,7 @@ test("dock: typing into all is unmistakable and reaches the visible ones only", 
   await page.keyboard.press("Enter");
   await until("all of them have it, once", () => sessions(mock).filter((s) => typed(s) === "ls\r").length === 4);
   await page.keyboard.press("Control+Shift+B");
-  await page.getByText("Typing goes to all").waitFor({ state: "detached" });
+  await page.getByText("Typing goes to all 4 visible").waitFor({ state: "detached" });
   await page.keyboard.type("x");
   await until("one again", () => sessions(mock).filter((s) => typed(s) === "ls\rx").length === 1);
 });
@@ -274,14 +275,15 @@ test("dock: record, play, delete", async (page, mock) => {
   await page.getByText("Nothing was recorded yet.").waitFor();
 });
 
-async function clean(page, what) {
+/** menu: a menu over the page is in no region of it, as everywhere. */
+async function clean(page, what, menu = false) {
   await page.waitForTimeout(250);
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
     return r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`);
   });
-  equal(found, [], what);
+  equal(found.filter((f) => !menu || !f.startsWith("region: div[data-radix-popper")), [], what);
 }
 
 for (const theme of ["dark", "light"]) {
@@ -289,17 +291,18 @@ for (const theme of ["dark", "light"]) {
     await four(page, mock);
     await clean(page, "four splits");
     await page.keyboard.press("Control+Shift+B");
-    await page.getByText("Typing goes to all").waitFor();
+    await page.getByText("Typing goes to all 4 visible").waitFor();
     await clean(page, "typing into all");
     await page.keyboard.press("Control+Shift+B");
     await page.getByRole("button", { name: "Open a terminal" }).last().click();
     await page.getByRole("menu").waitFor();
-    await clean(page, "menu of new terminals");
+    await clean(page, "menu of new terminals", true);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: /^Actions for/ }).last().click();
     await page.getByRole("menu").waitFor();
-    await clean(page, "menu of a pane");
+    await clean(page, "menu of a pane", true);
     await page.keyboard.press("Escape");
+    await page.keyboard.press("Shift");
     await page.getByRole("tab").nth(2).focus();
     await page.keyboard.press("F2");
     await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();

@@ -20,6 +20,7 @@ import { Strip } from "./Strip";
 import { Icon, useFace } from "./Tab";
 import { TerminalPanel } from "./TerminalPanel";
 import { useDockKeys } from "./useDockKeys";
+import { useKeyboardHolder } from "./useKeyboardHolder";
 
 const WHOLE: Rect = { x: 0, y: 0, w: 1, h: 1 };
 const START = startLayout();
@@ -35,6 +36,7 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
   const closing = useStore(dockUi, (u) => u.closing);
   const said = useStore(dockUi, (u) => u.said);
   useDockKeys();
+  useKeyboardHolder();
   useEffect(() => {
     layoutOf(channelId);
     addEventListener("pagehide", saveLayouts);
@@ -44,15 +46,6 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
       leaveDock();
     };
   }, [channelId]);
-  useEffect(() => {
-    // A terminal has the keyboard only as long as nothing else has it.
-    const onFocus = (e: FocusEvent) => {
-      const { keyboard } = dockUi.getState();
-      if (keyboard && e.target instanceof Element && !e.target.closest(`#panel-${keyboard}`)) dockUi.setState({ keyboard: "" });
-    };
-    document.addEventListener("focusin", onFocus);
-    return () => document.removeEventListener("focusin", onFocus);
-  }, []);
   const asked = layout.panels[closing];
   return (
     <div className={`dock ${arranging ? "arranging" : ""}`}>

@@ -63,15 +63,21 @@ function onEvents(batch: LoopEvent[]) {
 
 batchListeners.add(onEvents);
 
+/** The terminal that was to get the keyboard, until the person does the next thing. */
+export const wish = { panel: "", until: 0 };
+const WISH_MS = 1000;
+
 /** Gives the keyboard to a panel. */
 export function goInto(panel: PanelID) {
   update(here(), (l) => change.activate(l, panel));
   const p = layoutOf(here()).panels[panel];
   if (p?.kind === "terminal") {
+    Object.assign(wish, { panel, until: performance.now() + WISH_MS });
     if (dockUi.getState().keyboard === panel) handles.get(panel)?.focus();
     else dockUi.setState({ keyboard: panel });
     return;
   }
+  wish.panel = "";
   dockUi.setState({ keyboard: "" });
   const box = () => document.querySelector<HTMLElement>("[data-prompt]");
   box()?.focus();
