@@ -206,6 +206,5 @@ func terminalEnv() []core.EnvVar {
 		{Name: "TERM", Value: "xterm-256color", Lane: sandbox.LaneApp},
 		{Name: "COLORTERM", Value: "truecolor", Lane: sandbox.LaneApp},
 		{Name: "TERM_PROGRAM", Value: "Loop", Lane: sandbox.LaneApp},
-		{Name: "LANG", Value: "C.UTF-8", Lane: sandbox.LaneApp},
 	}
 }

@@ -17,7 +17,7 @@ type sizeMark struct {
 }
 
 // session is one program on a terminal. Locks are taken in the order screenMu,
-// mu; neither is held while the program is called.
+// mu; neither is held while the program is called, which resizing alone is.
 type session struct {
 	svc     *Service
 	program Program
@@ -53,6 +53,7 @@ type session struct {
 	ended                chan struct{} // closed when stopped is set
 	prompt               chan struct{} // a shell showed its prompt
 
+	resizing sync.Mutex // taken before mu, and held while the program is told
 	screenMu sync.Mutex
 	screen   *vt.Terminal
 
@@ -175,8 +176,11 @@ func (s *session) hold(now time.Time) (wait time.Duration, ok bool) {
 	return wait, ok
 }
 
-// resize sets a new size from here on in the stream.
+// resize sets a new size from here on in the stream. Sizes reach the program in
+// the order in which they are in the stream.
 func (s *session) resize(ctx context.Context, cols, rows uint16) error {
+	s.resizing.Lock()
+	defer s.resizing.Unlock()
 	s.mu.Lock()
 	if s.stopped || (s.info.Cols == cols && s.info.Rows == rows) {
 		s.mu.Unlock()
