@@ -87,11 +87,13 @@ func (b *buffer) scroll(c cell, wrapped bool) {
 		if bottom == b.lines.n-1 {
 			b.lines.push(l)
 		} else {
+			b.odd = b.odd || bottom >= b.lines.n
 			b.lines.insert(bottom+1, l)
 		}
 		b.base++
 	case bottom == b.lines.n-1:
-		b.lines.set(b.lines.n-1, b.blank(b.lines.recycle(), c, wrapped))
+		b.lines.recycle()
+		b.line(b.lines.n-1).blank(b.cols, c, wrapped) // the line itself, wherever else it may be
 	default:
 		l := b.lines.get(0)
 		b.odd = b.odd || bottom >= b.lines.n

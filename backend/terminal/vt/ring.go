@@ -55,7 +55,7 @@ func (r *ring) push(l *line) {
 	}
 }
 
-func (r *ring) pop() { r.n-- }
+func (r *ring) pop() { r.n = max(r.n-1, 0) }
 
 // recycle drops the first line of a full ring and returns it as the last.
 func (r *ring) recycle() *line {
@@ -107,7 +107,7 @@ func (r *ring) remove(i int) *line {
 	for ; i < r.n-1; i++ {
 		r.set(i, r.get(i+1))
 	}
-	r.n--
+	r.pop()
 	return l
 }
 
