@@ -38,7 +38,7 @@ export function ArrangeBar() {
   useEffect(() => el.current?.focus(), []);
   return (
     <div
-      className="dock-arrange" ref={el} tabIndex={-1} role="group" aria-label="Arrange panes. Arrows resize, Shift and arrows move the tab, equals makes all as large, Enter ends."
+      className="dock-arrange" ref={el} tabIndex={-1} role="group" aria-label="Arrange panes. Arrows resize, Shift and arrows move the tab, equals makes all the same size, Enter ends."
       onBlur={() => leave(false)}
       onKeyDown={(e) => {
         const side = sideOf(e.key);
@@ -57,7 +57,7 @@ export function ArrangeBar() {
       <strong>Arrange</strong>
       <span><Kbd>← → ↑ ↓</Kbd> resize</span>
       <span><Kbd>{isMac ? "⇧" : "Shift"} arrows</Kbd> move the tab</span>
-      <span><Kbd>=</Kbd> all as large</span>
+      <span><Kbd>=</Kbd> all the same size</span>
       <span><Kbd>Enter</Kbd> done</span>
       <span className="dock-said tnum">{said}</span>
     </div>

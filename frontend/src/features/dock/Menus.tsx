@@ -9,12 +9,11 @@ import { panelOfSession } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import { KIND_NAMES, sessionsOf } from "../../model/terminals/sessions";
-import { keysFor } from "../../model/terminals/keys";
 import { IconButton, Kbd } from "../../ui/Button";
 import { isMac } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
-import { platform } from "../terminals/keyboard";
 import { evenOut, goInto, layoutOf, moveTab, openTerminal, requestClose, runDockKey, showSession, split, toggleBroadcast, toggleRecord, toggleZoom } from "./dock";
+import { hintOf } from "./hints";
 import { useFace } from "./Tab";
 
 const KIND_ICONS = { agent: Sparkles, shell: SquareTerminal, host: Monitor };
@@ -48,7 +47,7 @@ export function NewMenu({ channelId, group }: { channelId: ChannelID; group: Gro
         <DropdownMenu.Content className="menu" align="end" sideOffset={4} onCloseAutoFocus={stay}>
           {(["agent", "shell", "host"] as const).map((kind) => {
             const I = KIND_ICONS[kind];
-            return <Entry key={kind} icon={<I size={14} aria-hidden className={kind === "host" ? "host" : ""} />} name={KIND_NAMES[kind]} hint={kind === "agent" ? keysFor("new", platform()) : ""} onSelect={() => openTerminal(kind, group.panels.length === 1 && layout.panels[group.active]?.kind === "timeline" ? "" : group.id)} />;
+            return <Entry key={kind} icon={<I size={14} aria-hidden className={kind === "host" ? "host" : ""} />} name={KIND_NAMES[kind]} hint={kind === "agent" ? hintOf("new") : ""} onSelect={() => openTerminal(kind, group.panels.length === 1 && layout.panels[group.active]?.kind === "timeline" ? "" : group.id)} />;
           })}
           {hidden.length > 0 && (
             <>
@@ -74,7 +73,6 @@ export function PanelMenu({ layout, group, panel }: { channelId: ChannelID; layo
   const face = useFace(panel);
   const terminal = panel.kind === "terminal";
   const several = layout.root.kind === "split";
-  const p = platform();
   return (
     <DropdownMenu.Root modal={false} open={open} onOpenChange={(o) => dockUi.setState({ menu: o ? panel.id : "" })}>
       <DropdownMenu.Trigger asChild>
@@ -89,8 +87,8 @@ export function PanelMenu({ layout, group, panel }: { channelId: ChannelID; layo
           if (terminal) goInto(panel.id);
           else document.getElementById(`tab-${panel.id}`)?.focus();
         }}>
-          <Entry icon={<Columns2 size={14} aria-hidden />} name="Split right" hint={keysFor("split-right", p)} onSelect={() => split("right", panel.id)} />
-          <Entry icon={<Rows2 size={14} aria-hidden />} name="Split down" hint={keysFor("split-down", p)} onSelect={() => split("down", panel.id)} />
+          <Entry icon={<Columns2 size={14} aria-hidden />} name="Split right" hint={hintOf("split-right")} onSelect={() => split("right", panel.id)} />
+          <Entry icon={<Rows2 size={14} aria-hidden />} name="Split down" hint={hintOf("split-down")} onSelect={() => split("down", panel.id)} />
           <DropdownMenu.Separator className="menu-line" />
           <Entry icon={layout.zoom ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />} name={layout.zoom ? "Show all panes" : "Show alone"} hint={keyOf("zoom", isMac)} disabled={!several} onSelect={() => { goInto(panel.id); toggleZoom(); }} />
           <DropdownMenu.Sub>
@@ -106,7 +104,7 @@ export function PanelMenu({ layout, group, panel }: { channelId: ChannelID; layo
             </DropdownMenu.Portal>
           </DropdownMenu.Sub>
           <Entry icon={<Move size={14} aria-hidden />} name="Arrange by keys" hint={keyOf("arrange", isMac)} disabled={!several && group.panels.length < 2} onSelect={() => { goInto(panel.id); runDockKey({ do: "arrange" }); }} />
-          <Entry icon={<Equal size={14} aria-hidden />} name="Make all as large" disabled={!several} onSelect={evenOut} />
+          <Entry icon={<Equal size={14} aria-hidden />} name="Make all the same size" disabled={!several} onSelect={evenOut} />
           {terminal && (
             <>
               <DropdownMenu.Separator className="menu-line" />
@@ -114,7 +112,7 @@ export function PanelMenu({ layout, group, panel }: { channelId: ChannelID; layo
               <Entry icon={<Pencil size={14} aria-hidden />} name="Rename" hint="F2" disabled={!face.session} onSelect={() => dockUi.setState({ renaming: panel.id })} />
               <Entry icon={<Disc size={14} aria-hidden />} name={face.recording ? "Stop recording" : "Record"} disabled={!face.recording && face.state !== "running"} onSelect={() => toggleRecord(panel.id)} />
               <DropdownMenu.Separator className="menu-line" />
-              <Entry icon={<X size={14} aria-hidden />} name="Close" danger hint={keysFor("close", p)} onSelect={() => requestClose(panel.id)} />
+              <Entry icon={<X size={14} aria-hidden />} name="Close" danger hint={hintOf("close")} onSelect={() => requestClose(panel.id)} />
             </>
           )}
         </DropdownMenu.Content>

@@ -5,11 +5,10 @@ import { focusPanel, panelOfSession } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import { KIND_NAMES, sessionsOf } from "../../model/terminals/sessions";
-import { keysFor } from "../../model/terminals/keys";
 import { visible } from "../../model/text";
 import { isMac } from "../../ui/keys";
-import { platform } from "../terminals/keyboard";
 import { evenOut, goInto, layoutOf, moveTab, openTerminal, requestClose, runDockKey, showSession, split, toggleBroadcast, toggleRecord, toggleZoom } from "./dock";
+import { hintOf } from "./hints";
 import { panesStore } from "./panes";
 
 export type DockCommand = { id: string; name: string; icon: ReactNode; hint?: string; run(): void };
@@ -20,14 +19,13 @@ export function dockCommands(channel: string): DockCommand[] {
   const l = layoutOf(channel);
   const here = focusPanel(l);
   const panel = l.panels[here];
-  const p = platform();
   const several = l.root.kind === "split";
   const out: DockCommand[] = [
-    { id: "new", name: `Open: ${KIND_NAMES.agent}`, icon: <Sparkles size={14} aria-hidden />, hint: keysFor("new", p), run: () => openTerminal("agent") },
+    { id: "new", name: `Open: ${KIND_NAMES.agent}`, icon: <Sparkles size={14} aria-hidden />, hint: hintOf("new"), run: () => openTerminal("agent") },
     { id: "shell", name: `Open: ${KIND_NAMES.shell}`, icon: <SquareTerminal size={14} aria-hidden />, run: () => openTerminal("shell") },
     { id: "host", name: `Open: ${KIND_NAMES.host}`, icon: <Monitor size={14} className="host" aria-hidden />, run: () => openTerminal("host") },
-    { id: "right", name: "Split right", icon: <Columns2 size={14} aria-hidden />, hint: keysFor("split-right", p), run: () => split("right", here) },
-    { id: "down", name: "Split down", icon: <Rows2 size={14} aria-hidden />, hint: keysFor("split-down", p), run: () => split("down", here) },
+    { id: "right", name: "Split right", icon: <Columns2 size={14} aria-hidden />, hint: hintOf("split-right"), run: () => split("right", here) },
+    { id: "down", name: "Split down", icon: <Rows2 size={14} aria-hidden />, hint: hintOf("split-down"), run: () => split("down", here) },
   ];
   for (const t of sessionsOf(sessionsStore.getState(), channel)) {
     const shown = panelOfSession(l, t.session_id);
@@ -37,7 +35,7 @@ export function dockCommands(channel: string): DockCommand[] {
   if (several) {
     out.push(
       { id: "zoom", name: l.zoom ? "Show all panes" : "Show the pane alone", icon: <Maximize2 size={14} aria-hidden />, hint: keyOf("zoom", isMac), run: toggleZoom },
-      { id: "even", name: "Make all panes as large", icon: <Equal size={14} aria-hidden />, run: evenOut },
+      { id: "even", name: "Make all panes the same size", icon: <Equal size={14} aria-hidden />, run: evenOut },
       { id: "arrange", name: "Arrange panes by keys", icon: <Move size={14} aria-hidden />, hint: keyOf("arrange", isMac), run: () => void runDockKey({ do: "arrange" }) },
       ...(["left", "right", "up", "down"] as const).map((side) => ({ id: `move-${side}`, name: `Move the tab ${side}`, icon: <Move size={14} aria-hidden />, run: () => { moveTab(side); goInto(here); } })),
     );
@@ -48,7 +46,7 @@ export function dockCommands(channel: string): DockCommand[] {
       { id: "broadcast", name: dockUi.getState().broadcast ? "Type into one terminal again" : "Type into all visible terminals", icon: <RadioTower size={14} aria-hidden />, hint: keyOf("broadcast", isMac), run: toggleBroadcast },
       { id: "rename", name: "Rename the terminal", icon: <Pencil size={14} aria-hidden />, hint: "F2", run: () => dockUi.setState({ renaming: here }) },
       { id: "record", name: recording ? "Stop recording the terminal" : "Record the terminal", icon: <Disc size={14} aria-hidden />, run: () => toggleRecord(here) },
-      { id: "close", name: "Close the terminal", icon: <X size={14} aria-hidden />, hint: keysFor("close", p), run: () => requestClose(here) },
+      { id: "close", name: "Close the terminal", icon: <X size={14} aria-hidden />, hint: hintOf("close"), run: () => requestClose(here) },
     );
   }
   out.push({ id: "recordings", name: "Recordings of terminals", icon: <Film size={14} aria-hidden />, run: () => viewStore.setState({ dialog: "recordings" }) });

@@ -222,7 +222,7 @@ export function broadcast(from: PanelID, data: string | Uint8Array) {
 
 export function evenOut() {
   update(here(), change.even);
-  say("All panes are as large as each other.");
+  say("All panes have the same size.");
 }
 
 export function stretch(side: Side) {

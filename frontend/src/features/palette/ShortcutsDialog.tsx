@@ -3,6 +3,7 @@ import { KEY_ROWS } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
 import { isMac } from "../../ui/keys";
 import { Modal } from "../../ui/Modal";
+import { spaced } from "../dock/hints";
 import { SHORTCUTS } from "../frame/shortcuts";
 import { platform } from "../terminals/keyboard";
 import "./palette.css";
@@ -10,7 +11,7 @@ import "./palette.css";
 type Row = { keys: string; does: string };
 
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
-  const terminal = KEY_ROWS.map((r) => ({ keys: r[platform()][0] ?? "", does: r.does })).filter((r) => r.keys);
+  const terminal = KEY_ROWS.map((r) => ({ keys: spaced(r[platform()][0] ?? ""), does: r.does })).filter((r) => r.keys);
   return (
     <Modal title="Keyboard shortcuts" scrolls onClose={onClose}>
       <Rows rows={SHORTCUTS} />
