@@ -97,3 +97,23 @@ test("flood: text can be selected and scrolled back to while it goes on", pane({
   await page.getByRole("button", { name: "New output" }).waitFor();
   equal((await screen(page))[0], top);
 });
+
+test("flood: rubbish and hostile sequences break nothing and are answered by nothing", pane({ program: "silent" }), async (page, mock) => {
+  const s = last(mock);
+  s.vt.write = () => {}; // the mock's own terminal has no guard
+  let seed = 7;
+  const rnd = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  const parts = ["\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x9b", "\x90", "?", ">", ";", "0", "1049h", "1049l", "2026h", "2026l", "2J", "3J", "c", "6n", "t", "52;c;?", "133;A", "133;C", "133;D;1", "8;;javascript:x", "1337;File=inline=1;size=9:AAAA", "q#0!99999~", "999999999S", "2147483647b", "\x07", "\x1b\\", "\x18", "\u202e", "é日", "\r\n", "\x00\x7f"];
+  const before = s.input.length;
+  for (let i = 0; i < 12; i++) {
+    let text = "";
+    for (let j = 0; j < 200; j++) text += parts[rnd(parts.length)];
+    await s.write(i % 3 ? text : Buffer.from(Array.from({ length: 2000 }, () => rnd(256))));
+  }
+  await s.write("\x18\x1b\\\x1b[?1049l\x1b[?2026l\x1b[?1003l\x1b[?1004l\x1bc\x1b[2J\x1b[Halive");
+  await shows(page, "alive", 20_000);
+  equal(s.input.length - before, 0, "bytes that reached the program");
+  await page.locator(".term-screen").click({ position: { x: 300, y: 200 } });
+  await page.keyboard.type("ok");
+  await until("typed", () => s.input.subarray(before).toString().endsWith("ok"));
+});

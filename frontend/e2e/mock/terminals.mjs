@@ -35,7 +35,7 @@ export class Session {
     this.onInput = () => {};
     this.onResize = () => {};
     this.waiting = []; // programs that wait for viewers to catch up
-    this.vt = new Terminal({ cols: this.cols, rows: this.rows, scrollback: 10_000, allowProposedApi: true });
+    this.vt = new Terminal({ cols: this.cols, rows: this.rows, scrollback: 10_000, allowProposedApi: true, logLevel: "off" });
     this.serializer = new SerializeAddon();
     this.vt.loadAddon(this.serializer);
     this.vt.loadAddon(new Unicode11Addon());
