@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -453,5 +454,74 @@ func TestTerminalFrontDoor(t *testing.T) {
 	none, c2 := serve(t, &source{})
 	if code, _ := request(t, c2, "GET", none.URL()+"api/ws/terminal", "", map[string]string{"Authorization": "Bearer " + token}); code != http.StatusNotFound {
 		t.Errorf("without terminals: %d", code)
+	}
+}
+
+// TestAnyOrder sends what clients may and may not say in any order, while
+// sessions print, change and end. Each error is answered, and the socket lives.
+func TestAnyOrder(t *testing.T) {
+	said := []string{
+		`{"type":"create","channel_id":"ch","acks":true}`, `{"type":"create","target":"host"}`, `{"type":"create"}`,
+		`{"type":"attach","session_id":"00000000000000000000000000000001","acks":true}`, `{"type":"attach","session_id":"00000000000000000000000000000002"}`,
+		`{"type":"attach","session_id":"x"}`, `{"type":"detach"}`, `{"type":"resync"}`, `{"type":"show","visible":false}`, `{"type":"show","visible":true}`,
+		`{"type":"input","data":"eA=="}`, `{"type":"input","data":"*"}`, `{"type":"resize","rows":9,"cols":9}`, `{"type":"ack","offset":99999999999}`, `{"type":"ack","offset":-1}`,
+		`{"type":"record","on":true}`, `{"type":"close"}`, `{"type":"stop","session_id":"00000000000000000000000000000003"}`, `{"type":"kill","channel_id":"ch"}`, `{`, `{"type":""}`,
+	}
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		f := newFakeTerms()
+		s, c := serveTerms(t, f, nil)
+		client := dialTerm(t, s, c)
+		heard := make(chan int)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		go func() {
+			n := 0
+			defer func() { heard <- n }()
+			for {
+				_, data, err := client.conn.Read(ctx)
+				if err != nil {
+					t.Errorf("seed %d: the socket ended: %v", seed, err)
+					return
+				}
+				if n++; strings.Contains(string(data), "unknown_message") && strings.Contains(string(data), "the end") {
+					return
+				}
+			}
+		}()
+		for range 500 {
+			switch rnd.IntN(10) {
+			case 0:
+				if err := client.conn.Write(t.Context(), websocket.MessageBinary, make([]byte, rnd.IntN(100))); err != nil {
+					t.Fatal(err)
+				}
+			case 1, 2, 3:
+				id := core.TerminalID(fmt.Sprintf("%032d", 1+rnd.IntN(5)))
+				switch s, err := f.get(id); {
+				case err != nil:
+				case rnd.IntN(8) == 0:
+					f.exit(s, core.TerminalExit{})
+				default:
+					f.show(id, core.TerminalFrame{Kind: core.FrameKind(1 + rnd.IntN(3)), Data: []byte("x"), Cols: 10, Rows: 10})
+				}
+			default:
+				client.say(said[rnd.IntN(len(said))])
+			}
+		}
+		client.say(`{"type":"the end"}`)
+		if n := <-heard; n < 100 {
+			t.Errorf("seed %d: only %d answers", seed, n)
+		}
+		client.conn.CloseNow()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		f.mu.Lock()
+		for id, s := range f.sessions {
+			if len(s.viewers) > 0 {
+				t.Errorf("seed %d: %d viewers of %s are left", seed, len(s.viewers), id)
+			}
+		}
+		f.mu.Unlock()
 	}
 }
