@@ -215,15 +215,3 @@ func (g *generator) broken() string {
 		"\x1bX sos \x1b\\", "\x1b[<1;2M", "\x1b[1:2:3H", "\x1b[;;;;5H", "\x1b[é", "\x1b_é", "\x1bP\x1b[2A", "\x1b[?1;?2h", "\x1b[   q", "\x1b[1$$p", "\x1b[\x7f3C",
 		"\x1b["+strings.Repeat("1;", 40)+"7m", "\x1b["+strings.Repeat("4:3", 40)+"m", "\x1b[38;2;1;2;3;4;5;6;7;8;9m", "\x1b[3\x1b[4D", "\x18", "\x1a", "\x1b[1;1\x18H", "\u0090+q\u009c", "\u009d0;c1\u009c")
 }
-
-func describe(events []event) string {
-	var b strings.Builder
-	for _, e := range events {
-		if e.cols != 0 {
-			fmt.Fprintf(&b, "resize %d %d\n", e.cols, e.rows)
-		} else {
-			fmt.Fprintf(&b, "write %q\n", e.data)
-		}
-	}
-	return b.String()
-}

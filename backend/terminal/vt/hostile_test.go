@@ -64,7 +64,6 @@ func TestMemoryIsBounded(t *testing.T) {
 		if cap(v.osc) > 2*maxOSC || cap(v.pend) > 2*maxPending || len(v.palette) > 259 {
 			t.Errorf("%s: osc %d, pending %d, palette %d", name, cap(v.osc), cap(v.pend), len(v.palette))
 		}
-		snap = nil
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

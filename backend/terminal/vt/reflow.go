@@ -141,7 +141,7 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 		if len(group) == 1 && group[0].wrapped && group[0].trimmed() == 0 {
 			adding = -1
 		}
-		cut := 0
+		var cut int
 		if b.base == 0 && b.y != b.lines.n-1 {
 			cut = max(0, b.y-len(b.lines.slots)+adding)
 		} else {

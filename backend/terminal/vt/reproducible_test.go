@@ -70,13 +70,3 @@ func (t *Terminal) styleOf(c cell) uint32 {
 	bits, _ := t.exts.get(c.ext)
 	return bits & extStyle
 }
-
-// hiddenTabs says whether there are tab stops that only a wider terminal has.
-func (t *Terminal) hiddenTabs() bool {
-	for i := t.cols; i < maxTabs; i++ {
-		if t.normal.tabs.has(i) || t.alt.tabs.has(i) {
-			return true
-		}
-	}
-	return false
-}

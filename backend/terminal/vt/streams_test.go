@@ -19,11 +19,7 @@ func TestStreams(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			v := New(f.cols, f.rows, Options{Scrollback: f.scrollback})
 			for _, e := range f.events {
-				if e.cols != 0 {
-					v.Resize(e.cols, e.rows)
-				} else {
-					v.Write(e.data)
-				}
+				e.on(v)
 			}
 			if d := diffLines(v.Dump(true), f.want); d != "" {
 				t.Error(d)
@@ -53,6 +49,39 @@ func TestStreamsInPieces(t *testing.T) {
 		if a, b := string(v.Snapshot()), string(w.Snapshot()); a != b && !strings.HasPrefix(f.name, "run-") {
 			t.Errorf("%s: snapshots\n%q\n%q", f.name, a, b)
 		}
+	}
+}
+
+// TestSnapshotsOfStreams takes a snapshot after every event and goes on with both.
+func TestSnapshotsOfStreams(t *testing.T) {
+	for _, f := range streamFiles(t) {
+		for f.snapAt = range len(f.events) + 1 {
+			v := New(f.cols, f.rows, Options{Scrollback: f.scrollback})
+			for _, e := range f.events[:f.snapAt] {
+				e.on(v)
+			}
+			if !v.reproducible() {
+				continue
+			}
+			cols, rows := v.Size()
+			w := New(cols, rows, Options{Scrollback: f.scrollback})
+			w.Write(v.Snapshot())
+			for _, e := range f.events[f.snapAt:] {
+				e.on(v)
+				e.on(w)
+			}
+			if d := diffLines(w.Dump(false), v.Dump(false)); d != "" {
+				t.Errorf("%s: snapshot at %d: %s", f.name, f.snapAt, d)
+			}
+		}
+	}
+}
+
+func (e event) on(v *Terminal) {
+	if e.cols != 0 {
+		v.Resize(e.cols, e.rows)
+	} else {
+		v.Write(e.data)
 	}
 }
 

@@ -239,3 +239,25 @@ func TestWidthsAreXterms(t *testing.T) {
 		}
 	}
 }
+
+func describe(events []event) string {
+	var b strings.Builder
+	for _, e := range events {
+		if e.cols != 0 {
+			fmt.Fprintf(&b, "resize %d %d\n", e.cols, e.rows)
+		} else {
+			fmt.Fprintf(&b, "write %q\n", e.data)
+		}
+	}
+	return b.String()
+}
+
+// hiddenTabs says whether there are tab stops that only a wider terminal has.
+func (t *Terminal) hiddenTabs() bool {
+	for i := t.cols; i < maxTabs; i++ {
+		if t.normal.tabs.has(i) || t.alt.tabs.has(i) {
+			return true
+		}
+	}
+	return false
+}

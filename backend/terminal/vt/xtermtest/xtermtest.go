@@ -2,6 +2,7 @@ package xtermtest
 
 import (
 	"bufio"
+	"context"
 	_ "embed"
 	"encoding/binary"
 	"io"
@@ -36,7 +37,7 @@ func Start(tb testing.TB) *Node {
 	if err := os.WriteFile(file, []byte(driver), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.Command("node", file, frontend)
+	cmd := exec.CommandContext(context.Background(), "node", file, frontend) // ends with its input
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -95,8 +96,9 @@ func (t *Terminal) raw(op byte, p []byte) {
 	head := append([]byte{op}, make([]byte, 8)...)
 	binary.LittleEndian.PutUint32(head[1:], t.id)
 	binary.LittleEndian.PutUint32(head[5:], uint32(len(p)))
-	t.n.in.Write(head)
-	t.n.in.Write(p)
+	// An error stays with the writer and is seen when it is flushed.
+	_, _ = t.n.in.Write(head)
+	_, _ = t.n.in.Write(p)
 }
 
 func (t *Terminal) reply() []byte {
