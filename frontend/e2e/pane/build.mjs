@@ -1,9 +1,12 @@
 // Builds the page of one pane for tests, once per run.
+import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { build } from "vite";
 
-export const PANE = fileURLToPath(new URL("../../node_modules/.tmp/pane/", import.meta.url));
+// Of this process alone: another run would empty it under the feet of its pages.
+export const PANE = fileURLToPath(new URL(`../../node_modules/.tmp/pane-${process.pid}/`, import.meta.url));
+process.on("exit", () => rmSync(PANE, { recursive: true, force: true }));
 
 let built;
 export function buildPane() {
