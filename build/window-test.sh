@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the real window through a demo run: window-test.sh [DIRECTORY]
+# Drives the real window through a demo run and four terminals: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
 # Loop folder of its own; types with xdotool as a person would, and reads what
@@ -149,3 +149,64 @@ says System.Snapshot '[]' "r.channels.find(c => c.channel_id === '$channel').sta
 sleep 1
 picture 3-done
 step "The window finished a demo run"
+
+step "Four terminals, by the keyboard"
+# command NAME: by the palette.
+command_by_name() {
+  xdotool key --clearmodifiers ctrl+shift+p
+  sleep 0.5 # the palette takes keys once it is drawn
+  xdotool type --delay 20 "$1"
+  sleep 0.3
+  xdotool key Return
+}
+# opened N COMMAND…: repeats the command until there are N sessions that run.
+opened() {
+  local n=$1 deadline
+  shift
+  if says Terminals.List "[\"$channel\"]" "r.length < $n"; then "$@"; fi
+  deadline=$((SECONDS + 30))
+  until says Terminals.List "[\"$channel\"]" "r.filter(t => t.state === 'running' && t.viewers > 0).length === $n"; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.2
+  done
+  sleep 1 # it is drawn, and has the keyboard
+}
+keys() { xdotool key --clearmodifiers "$@"; }
+type_line() {
+  xdotool type --delay 15 "$1"
+  xdotool key Return
+  sleep 0.5
+}
+await "a shell in the container" opened 1 command_by_name 'shell in the container'
+await "a shell beside it" opened 2 keys ctrl+shift+d
+await "one below" opened 3 keys ctrl+shift+e
+keys alt+shift+Left
+sleep 1
+await "one below the first" opened 4 keys ctrl+shift+e
+keys ctrl+shift+l
+keys equal Return
+sleep 1
+type_line 'cd /; clear; uname -srm; date'
+keys alt+shift+Up
+sleep 0.5
+type_line 'cd /; clear; ls -l --color'
+keys alt+shift+Right
+sleep 0.5
+# shellcheck disable=SC2016 # the shell in the terminal expands it
+type_line 'clear; for i in 31 32 33 34 35 36; do printf "\033[${i}mcolour %s \033[7m and turned \033[0m\n" $i; done; cd /'
+keys alt+shift+Down
+sleep 0.5
+type_line 'cd /; clear; git --version; claude --version; false'
+says Channels.History "[\"$channel\",5]" 'r.length === 1' || die "What was typed into a terminal went to the prompt box."
+says Terminals.List "[\"$channel\"]" 'r.length === 4 && r.every(t => t.target === "agent" && t.cols > 10 && t.rows > 3)' || die "The terminals have no size."
+sleep 1
+picture 4-terminals
+keys ctrl+shift+x
+sleep 1
+picture 5-terminal-alone
+keys ctrl+shift+x
+for id in $(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(t=>t.session_id).join("\n")'); do
+  call Terminals.Close "[\"$id\"]" >/dev/null
+done
+await "the end of all" says Terminals.List "[\"$channel\"]" 'r.length === 0'
+step "The window showed four terminals"

@@ -302,6 +302,8 @@ for (const theme of ["dark", "light"]) {
     await page.getByRole("menu").waitFor();
     await clean(page, "menu of a pane", true);
     await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await ready(page); // the menu gives the keyboard back
     await page.keyboard.press("Shift");
     await page.getByRole("tab").nth(2).focus();
     await page.keyboard.press("F2");
