@@ -56,7 +56,11 @@ export class ScrollKeeper {
     }
   }
 
+  /** The person wants the end: what was to be come back to is not wanted any more. */
   follow() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.saved = null;
     this.term.scrollToBottom();
     this.check();
   }
