@@ -138,13 +138,13 @@ func cpuTime(b *testing.B, pid int) time.Duration {
 		b.Fatal(err)
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	var ticks time.Duration
+	ticks := 0
 	for _, f := range fields[11:13] { // utime and stime; 100 a second on every Linux
 		n, err := strconv.Atoi(f)
 		if err != nil {
 			b.Fatal(err)
 		}
-		ticks += time.Duration(n)
+		ticks += n
 	}
-	return ticks * 10 * time.Millisecond
+	return time.Duration(ticks) * (time.Second / 100)
 }
