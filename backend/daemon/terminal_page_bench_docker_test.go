@@ -19,14 +19,15 @@ func BenchmarkTerminalPage(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	build := exec.Command("node", "--input-type=module", "-e", `await (await import("./e2e/pane/build.mjs")).buildPane()`)
+	page := b.TempDir()
+	build := exec.Command("node", "--input-type=module", "-e", `await (await import("./e2e/pane/build.mjs")).buildPane(process.argv[1])`, page)
 	build.Dir = frontend
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build the page: %v %s", err, out)
 	}
 	b.Setenv("LOOP_HOME", b.TempDir())
 	b.Setenv("SHELL", "/bin/bash")
-	d, err := New(b.Context(), Options{Version: "bench", Frontend: os.DirFS(filepath.Join(frontend, "node_modules", ".tmp", "pane"))})
+	d, err := New(b.Context(), Options{Version: "bench", Frontend: os.DirFS(page)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,10 +9,11 @@ export const PANE = fileURLToPath(new URL(`../../node_modules/.tmp/pane-${proces
 process.on("exit", () => rmSync(PANE, { recursive: true, force: true }));
 
 let built;
-export function buildPane() {
+// Into PANE, or into a directory of the caller's.
+export function buildPane(outDir = PANE) {
   built ??= build({
     configFile: false, root: fileURLToPath(new URL(".", import.meta.url)), base: "./", logLevel: "warn", plugins: [react()],
-    build: { target: "chrome120", outDir: PANE, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 2000 },
+    build: { target: "chrome120", outDir, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 2000 },
   });
   return built;
 }
