@@ -35,6 +35,7 @@ type Terminals interface {
 	Stop(ctx context.Context, id core.TerminalID) error
 	Kill(ctx context.Context, ch core.ChannelID) error
 	Record(ctx context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error)
+	Clear(ctx context.Context, id core.TerminalID) error
 }
 
 // serveTerminal speaks the terminal protocol of docs/protocol.md on one socket.
@@ -212,6 +213,10 @@ func (t *termSocket) follow(m *control) *refusal {
 	case "show":
 		t.cur.hidden = !*m.Visible
 		t.cur.viewer.Show(*m.Visible)
+	case "clear":
+		if err := t.svc.Clear(t.ctx, t.cur.id); err != nil {
+			return refusalOf(err)
+		}
 	case "detach":
 		id := t.cur.id
 		t.detach()

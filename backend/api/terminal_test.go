@@ -51,6 +51,7 @@ func TestTerminalMistakes(t *testing.T) {
 		{`{"type":"ack"}`, "", termMissingField},
 		{`{"type":"show"}`, termNoSession, termMissingField},
 		{`{"type":"record"}`, termNoSession, termMissingField},
+		{`{"type":"clear"}`, termNoSession, ""},
 		{`{"type":"resync"}`, termNoSession, ""},
 		{`{"type":"detach"}`, termNoSession, ""},
 		{`{"type":"create","cmd":` + args(65) + `,"channel_id":"ch"}`, termInvalidInput, termInvalidInput},
@@ -125,6 +126,7 @@ func TestServiceFailures(t *testing.T) {
 		{"stop", `{"type":"stop"}`},
 		{"kill", `{"type":"kill","channel_id":"ch"}`},
 		{"record", `{"type":"record","on":true}`},
+		{"clear", `{"type":"clear"}`},
 	} {
 		t.Run(tc.method, func(t *testing.T) {
 			f := newFakeTerms()
@@ -155,7 +157,7 @@ func TestSeedClient(t *testing.T) {
 	one := dialTerm(t, s, c)
 	one.say(`{"type":"create","channel_id":"ch","cmd":["/bin/bash","-l"],"rows":40,"cols":65535,"open_mode":"fork"}`)
 	id := one.expect("created", "").SessionID
-	if got, want := f.called("create"), `create {"ChannelID":"ch","ContainerID":"","Target":"","Cmd":["/bin/bash","-l"],"Plain":false,"OpenMode":"fork","Cols":1000,"Rows":40,"Title":""}`; !slices.Equal(got, []string{want}) {
+	if got, want := f.called("create"), `create {"ChannelID":"ch","ContainerID":"","Target":"","Cmd":["/bin/bash","-l"],"Plain":false,"OpenMode":"fork","Dir":"","Cols":1000,"Rows":40,"Title":""}`; !slices.Equal(got, []string{want}) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := f.called("attach"); !slices.Equal(got, []string{"attach " + string(id) + " acks=false"}) {

@@ -191,6 +191,10 @@ func (f *fakeTerms) Record(ctx context.Context, id core.TerminalID, on bool) (co
 	return i, err
 }
 
+func (f *fakeTerms) Clear(ctx context.Context, id core.TerminalID) error {
+	return f.log(ctx, "clear", "%s", id)
+}
+
 // show gives a frame to every viewer of a session.
 func (f *fakeTerms) show(id core.TerminalID, frame core.TerminalFrame) {
 	s, err := f.get(id)

@@ -34,6 +34,7 @@ type control struct {
 	OpenMode    core.OpenMode       `json:"open_mode"`
 	Plain       bool                `json:"plain"`
 	Title       string              `json:"title"`
+	Dir         string              `json:"dir"`
 	Acks        bool                `json:"acks"` // create, attach
 
 	Rows uint64 `json:"rows"` // create, resize
@@ -123,7 +124,7 @@ func decodeControl(data []byte) (control, *refusal) {
 		if m.ChannelID == "" {
 			return m, missing("channel_id")
 		}
-	case "stop", "close", "input", "resize", "ack", "resync", "detach", "show", "record":
+	case "stop", "close", "input", "resize", "ack", "resync", "detach", "show", "record", "clear":
 	default:
 		return m, refuse(termUnknownMessage, "", "%q is no message of this protocol.", core.CleanTitle(m.Type))
 	}
@@ -195,7 +196,7 @@ func (m *control) size() (cols, rows uint16) {
 func (m *control) spec() core.TerminalSpec {
 	s := core.TerminalSpec{
 		ChannelID: m.ChannelID, ContainerID: m.ContainerID, Target: m.Target, Cmd: m.Cmd,
-		Plain: m.Plain, OpenMode: m.OpenMode, Title: core.CleanTitle(m.Title),
+		Plain: m.Plain, OpenMode: m.OpenMode, Dir: m.Dir, Title: core.CleanTitle(m.Title),
 	}
 	s.Cols, s.Rows = m.size()
 	return s

@@ -74,7 +74,7 @@ func playTranscript(t *testing.T, script []byte) []byte {
 		if strings.Contains(line, `"create"`) || strings.Contains(line, `"attach"`) || strings.HasPrefix(line, "! snapshot") {
 			answers = 2
 		}
-		for _, quiet := range []string{`"ack"`, `"show"`, `"resync"`, `"resize","rows":40`, `"input","data":"bHM="`} {
+		for _, quiet := range []string{`"ack"`, `"show"`, `"resync"`, `"clear"`, `"resize","rows":40`, `"input","data":"bHM="`} {
 			if strings.Contains(line, quiet) {
 				answers = 0
 			}

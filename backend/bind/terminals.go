@@ -77,13 +77,14 @@ type TerminalRequest struct {
 	Cols        uint16              `json:"cols,omitempty"`
 	Rows        uint16              `json:"rows,omitempty"`
 	Title       string              `json:"title,omitempty"`
+	Dir         string              `json:"dir,omitempty"` // where it begins, if that is there
 }
 
 // Create starts a session that nobody is attached to yet.
 func (t *Terminals) Create(req TerminalRequest) (core.TerminalInfo, error) {
 	return t.Service.Create(t.Ctx, core.TerminalSpec{
 		ChannelID: req.ChannelID, ContainerID: req.ContainerID, Target: req.Target, Cmd: req.Cmd, Plain: req.Plain,
-		OpenMode: req.OpenMode, Cols: req.Cols, Rows: req.Rows, Title: req.Title,
+		OpenMode: req.OpenMode, Cols: req.Cols, Rows: req.Rows, Title: req.Title, Dir: req.Dir,
 	})
 }
 

@@ -37,6 +37,7 @@ const (
 	MaxTerminalRows = 500
 	MinTerminalCols = 2 // below that a wide character has no place
 	MinTerminalRows = 1
+	MaxTerminalDir  = 4096 // bytes
 )
 
 // TerminalSpec asks for a session.
@@ -47,6 +48,7 @@ type TerminalSpec struct {
 	Cmd         []string // empty: a login shell; for an agent target with the agent typed into it
 	Plain       bool     // agent, Cmd empty: the shell alone
 	OpenMode    OpenMode
+	Dir         string // where a program begins; empty, or not there: where the channel's begin
 	Cols, Rows  uint16 // 0: 80 by 24
 	Title       string // given by the person; empty follows the program's
 }
@@ -60,6 +62,15 @@ const (
 	TerminalEnded   TerminalState = "ended" // the program ended; what it printed can still be read
 )
 
+// ShellState is what a shell's own marks say that it does.
+type ShellState string
+
+const (
+	ShellUnknown ShellState = ""        // it makes no marks
+	ShellPrompt  ShellState = "prompt"  // it waits for a command
+	ShellRunning ShellState = "running" // a command runs in it
+)
+
 // TerminalInfo describes a session; pages list it and events carry it.
 type TerminalInfo struct {
 	ID          TerminalID     `json:"session_id"`
@@ -67,11 +78,14 @@ type TerminalInfo struct {
 	ContainerID ContainerID    `json:"container_id,omitempty"`
 	Target      TerminalTarget `json:"target"`
 	State       TerminalState  `json:"state"`
-	Title       string         `json:"title"`          // given, else the program's, else the command; printable, at most 200 runes
-	Named       bool           `json:"named"`          // the title was given by the person
-	Dir         string         `json:"dir,omitempty"`  // where the shell is, as it says itself
-	Cmd         []string       `json:"cmd,omitempty"`  // what was asked for
-	Exit        *TerminalExit  `json:"exit,omitempty"` // of an ended one
+	Title       string         `json:"title"`         // given, else the program's, else the command; printable, at most 200 runes
+	Named       bool           `json:"named"`         // the title was given by the person
+	Dir         string         `json:"dir,omitempty"` // where the shell is, as it says itself
+	Cmd         []string       `json:"cmd,omitempty"` // what was asked for
+	Plain       bool           `json:"plain,omitempty"`
+	Shell       ShellState     `json:"shell,omitempty"`
+	Command     string         `json:"command,omitempty"` // what runs in the shell, as it was typed; cleaned as titles are
+	Exit        *TerminalExit  `json:"exit,omitempty"`    // of an ended one
 	Cols        uint16         `json:"cols"`
 	Rows        uint16         `json:"rows"`
 	Viewers     int            `json:"viewers"`

@@ -15,10 +15,13 @@ import (
 
 // startHost starts a program of the person's own on this computer.
 func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (terminal.Program, error) {
-	dir, err := t.hostDir(ctx, s.Spec.ChannelID)
-	if err != nil {
-		return nil, err
+	dir := s.Spec.Dir
+	if st, err := os.Stat(dir); !filepath.IsAbs(dir) || err != nil || !st.IsDir() {
+		if dir, err = t.hostDir(ctx, s.Spec.ChannelID); err != nil {
+			return nil, err
+		}
 	}
+	var err error
 	argv := s.Spec.Cmd
 	env := hostpty.Environ(os.Environ())
 	if len(argv) == 0 {

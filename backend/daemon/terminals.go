@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 
 	"loop/backend/config"
 	"loop/backend/core"
@@ -171,22 +172,19 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 		return "", err
 	}
 	req := core.SpawnRequest{
-		ID: core.SpawnID(g.id), Dir: spec.WorkDir, Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
+		ID: core.SpawnID(g.id), Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
 		Env: append(terminalEnv(), cli.Env...), Files: cli.Files,
 	}
 	tries := agentShells
 	if len(g.spec.Cmd) > 0 {
 		tries = [][]string{g.spec.Cmd}
 	}
-	for _, argv := range tries {
-		r := req
-		if r.Argv = argv; settings.Config.Terminal.ShellIntegration {
-			r = integrated(req, argv)
-		}
-		if _, err = link.Spawn(ctx, r); err == nil {
-			break
-		}
-		if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeNotFound {
+	dirs := []string{spec.WorkDir}
+	if path.IsAbs(g.spec.Dir) && !again {
+		dirs = []string{g.spec.Dir, spec.WorkDir} // the first may be gone, or of another container
+	}
+	for _, req.Dir = range dirs {
+		if err = spawnFirst(ctx, link, req, tries, settings.Config.Terminal.ShellIntegration); failedBy(err) != core.CodeDir {
 			break
 		}
 	}
@@ -198,6 +196,27 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	}
 	link.RouteModel(core.RunID(g.id), l.Upstream)
 	return cli.Line, nil
+}
+
+// spawnFirst starts the first of several programs that is there.
+func spawnFirst(ctx context.Context, link core.Link, req core.SpawnRequest, tries [][]string, integrate bool) (err error) {
+	for _, argv := range tries {
+		r := req
+		if r.Argv = argv; integrate {
+			r = integrated(req, argv)
+		}
+		if _, err = link.Spawn(ctx, r); failedBy(err) != core.CodeNotFound {
+			break
+		}
+	}
+	return err
+}
+
+func failedBy(err error) core.Code {
+	if f, ok := errors.AsType[*core.Failure](err); ok {
+		return f.Code
+	}
+	return ""
 }
 
 // terminalEnv is what programs look at to know what a terminal can do.

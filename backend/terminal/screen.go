@@ -14,17 +14,18 @@ import (
 func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	return vt.New(int(cols), int(rows), vt.Options{
 		Answer: s.answer,
-		Mark: func(kind byte, _ string) {
+		Mark: func(kind byte, arg string) {
 			if kind == 'B' { // the prompt is drawn
 				poke(s.prompt)
 			}
+			s.shellSays(kind, arg)
 		},
 		Title: func(t string) {
 			t = core.CleanTitle(t)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.given != t {
-				s.given, s.dirty = t, true
+				s.given, s.dirty, s.unkept = t, true, true
 			}
 		},
 		Dir: func(d string) {
@@ -32,7 +33,7 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.info.Dir != d {
-				s.info.Dir, s.dirty = d, true
+				s.info.Dir, s.dirty, s.unkept = d, true, true
 			}
 		},
 	})
@@ -213,6 +214,15 @@ func (s *session) tell() bool {
 
 // keepScreen stores a snapshot for the next launch and says at which offset.
 func (s *session) keepScreen(ctx context.Context) int64 {
+	s.keeping.Lock() // an older one must not replace a newer
+	defer s.keeping.Unlock()
+	s.mu.Lock()
+	unkept := s.unkept
+	s.unkept = false
+	s.mu.Unlock()
+	if unkept {
+		s.keepRow()
+	}
 	data, off, _, cols, rows := s.capture()
 	if err := s.svc.o.Keeper.SaveScreen(context.WithoutCancel(ctx), s.info.ID, data, off, cols, rows); err != nil {
 		s.log.Warn("keep terminal's screen", "session", s.info.ID, "err", err)

@@ -94,6 +94,9 @@ func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
 		spec.Cols, spec.Rows = 80, 24
 	}
 	spec.Cols, spec.Rows = clampSize(spec.Cols, spec.Rows)
+	if len(spec.Dir) > core.MaxTerminalDir || strings.ContainsRune(spec.Dir, 0) {
+		return spec, invalid("The directory has no usable name.", "Leave it out to begin where the channel's terminals do.")
+	}
 	spec.Title = core.CleanTitle(spec.Title)
 	return spec, nil
 }
@@ -125,7 +128,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.Term
 	}
 	info := core.TerminalInfo{
 		ID: st.ID, ChannelID: st.Spec.ChannelID, ContainerID: st.Container.ID, Target: spec.Target, State: core.TerminalRunning,
-		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
+		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
 	}
 	_, ours := p.(*Guest)
 	t := s.newSession(info, p, ours && s.o.Keeper != nil)

@@ -47,7 +47,9 @@ type session struct {
 	ending    bool  // ended on purpose
 	quietTo   int64 // queries before this offset were answered in an earlier launch
 	rec       Recording
-	dirty     bool // info changed since it was told
+	dirty     bool   // info changed since it was told
+	unkept    bool   // title, directory or what the shell does changed since they were kept
+	typed     string // the command line that the shell named last; the screen's goroutine alone uses it
 
 	pumpWake, screenWake chan struct{}
 	ended                chan struct{} // closed when stopped is set
@@ -56,6 +58,7 @@ type session struct {
 	resizing sync.Mutex // taken before mu, and held while the program is told
 	screenMu sync.Mutex
 	screen   *vt.Terminal
+	keeping  sync.Mutex // taken before all others: a snapshot is being stored
 
 	input inputQueue
 }

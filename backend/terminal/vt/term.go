@@ -3,7 +3,8 @@ package vt
 import "unicode/utf8"
 
 // Options say what a Terminal does besides drawing. All callbacks are optional,
-// are called from Write, and must not call back into the Terminal.
+// are called from Write, and must not call back into the Terminal,
+// but for StopReports from Mark.
 type Options struct {
 	Scrollback int          // lines kept above the screen; 0 is 10000
 	Answer     func([]byte) // the reply to a query, to be sent to the program; the slice is the callee's

@@ -1,0 +1,61 @@
+package terminal
+
+import (
+	"context"
+
+	"loop/backend/core"
+)
+
+// shellSays follows a shell's marks: whether it waits for a command or runs one.
+// It is called while the screen is drawn.
+func (s *session) shellSays(kind byte, arg string) {
+	var state core.ShellState
+	command := ""
+	switch kind {
+	case 'E':
+		s.typed = core.CleanTitle(arg)
+		return
+	case 'C':
+		state, command, s.typed = core.ShellRunning, s.typed, ""
+	case 'D':
+		state, s.typed = core.ShellPrompt, ""
+	case 'A':
+		state = core.ShellPrompt
+		// Whoever draws a prompt wants neither mouse nor focus reports: a program
+		// that was killed left them on, and whoever attaches would get them back.
+		s.screen.StopReports()
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.info.Shell != state || s.info.Command != command {
+		s.info.Shell, s.info.Command = state, command
+		s.dirty, s.unkept = true, true
+	}
+}
+
+// Clear empties a session's scrollback and its screen but for the line with the
+// cursor, for everybody who looks at it and for the next launch. While a
+// full-screen program draws, what it draws stays.
+func (s *Service) Clear(ctx context.Context, id core.TerminalID) error {
+	t, err := s.session(id)
+	if err != nil {
+		return err
+	}
+	t.screenMu.Lock()
+	t.screen.Clear()
+	t.mu.Lock()
+	for v := range t.viewers {
+		v.snap = true
+		v.poke()
+	}
+	stopped := t.stopped
+	t.mu.Unlock()
+	t.screenMu.Unlock()
+	t.pokePump()
+	if t.keep && !stopped {
+		t.keepScreen(ctx)
+	}
+	return nil
+}
