@@ -29,6 +29,7 @@ type System struct {
 	Launch     string            `json:"-"`
 	Version    string            `json:"-"`
 	Window     Native            `json:"-"`
+	Kept       PageMemory        `json:"-"` // nil: nothing is kept
 }
 
 // Snapshot is everything the frame shows, as of event Seq.

@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"loop/backend/core"
+)
+
+// pageMemoryFile is where the page's own choices are, in the Loop folder. A
+// browser keeps them by address, and the port is another one after each start.
+const pageMemoryFile = "page.json"
+
+// Bounds of the page's memory. A layout of 24 groups is some 5 KiB.
+const (
+	maxMemoryKeys  = 2048
+	maxMemoryValue = 64 << 10
+	maxMemoryFile  = 16 << 20
+)
+
+var memoryKey = regexp.MustCompile(`^[a-z][a-z0-9.]{0,79}$`)
+
+// pageMemory keeps what the page asks to have kept: names and short texts that
+// mean nothing to Loop. Methods may be called from any goroutine.
+type pageMemory struct {
+	name string
+
+	mu   sync.Mutex
+	kept map[string]string
+}
+
+// openPageMemory reads the file. One that cannot be read is no reason not to
+// start: the page begins as on the first day.
+func openPageMemory(home string) (*pageMemory, error) {
+	m := &pageMemory{name: filepath.Join(home, pageMemoryFile), kept: map[string]string{}}
+	info, err := os.Stat(m.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil && info.Size() > maxMemoryFile {
+		err = fmt.Errorf("%d bytes are too many", info.Size())
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(m.name)
+	}
+	read := map[string]string{}
+	if err == nil {
+		err = json.Unmarshal(b, &read)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read the page's memory: %w", err)
+	}
+	for k, v := range read {
+		if len(m.kept) < maxMemoryKeys && memoryKey.MatchString(k) && len(v) <= maxMemoryValue {
+			m.kept[k] = v
+		}
+	}
+	return m, nil
+}
+
+// All is everything kept.
+func (m *pageMemory) All() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.kept)
+}
+
+// Keep stores a value, or forgets it when it is empty.
+func (m *pageMemory) Keep(key, value string) error {
+	if !memoryKey.MatchString(key) || len(value) > maxMemoryValue {
+		return core.Fail(core.CodeInvalid, nil, "That cannot be kept.", "Names are small letters, digits and dots; values have 64 KiB at most.")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, had := m.kept[key]
+	if old == value && had == (value != "") {
+		return nil
+	}
+	if value == "" {
+		delete(m.kept, key)
+	} else if m.kept[key] = value; len(m.kept) > maxMemoryKeys {
+		delete(m.kept, key)
+		return core.Fail(core.CodeTooMany, nil, "The page keeps too much already.", "Remove channels that are not needed.")
+	}
+	if err := m.write(); err != nil {
+		if had {
+			m.kept[key] = old
+		} else {
+			delete(m.kept, key)
+		}
+		return core.Fail(core.CodeInternal, err, "Loop could not write into its folder.", "Check that the disk is not full.")
+	}
+	return nil
+}
+
+func (m *pageMemory) write() error {
+	b, err := json.Marshal(m.kept)
+	if err != nil {
+		return fmt.Errorf("encode the page's memory: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(m.name), pageMemoryFile+".*") // 0600 by CreateTemp
+	if err != nil {
+		return fmt.Errorf("keep the page's memory: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), m.name)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the page's memory: %w", err)
+	}
+	return nil
+}
+
+// pageMemory opens the page's memory of this Loop folder.
+func (d *Daemon) pageMemory() *pageMemory {
+	m, err := openPageMemory(d.home)
+	if err != nil {
+		d.log.Warn("the page begins without memory", "err", err)
+	}
+	return m
+}
