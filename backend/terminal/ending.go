@@ -142,7 +142,7 @@ func (s *Service) Restore(ctx context.Context) error {
 		row.Info.State, row.Info.Viewers, row.Info.Recording = core.TerminalAway, 0, ""
 		t := s.newSession(row.Info, &returning{programs: s.o.Programs, saved: row}, true)
 		t.saved = row
-		t.info.Plain = row.Plain
+		t.info.Plain, t.given, t.ran = row.Plain, row.Given, row.Ran
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)

@@ -65,6 +65,9 @@ type Saved struct {
 	Info     core.TerminalInfo
 	OpenMode core.OpenMode
 	Plain    bool
+	Typed    string // the line that was typed into its shell, as a title is cleaned
+	Given    string // title that the program chose
+	Ran      string // …that what runs in its shell chose
 	Shift    int64  // the program's own offsets plus Shift are the session's
 	Screen   []byte // a snapshot at Offset; empty is none
 	Offset   int64

@@ -24,7 +24,9 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 			t = core.CleanTitle(t)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if s.given != t {
+			if s.info.Shell == core.ShellRunning {
+				s.ran, s.dirty, s.unkept = t, true, true
+			} else if s.given != t {
 				s.given, s.dirty, s.unkept = t, true, true
 			}
 		},
@@ -247,7 +249,7 @@ func (s *session) keepRow() {
 	}
 	s.mu.Lock()
 	row, stopped := s.saved, s.stopped
-	row.Info = s.viewLocked()
+	row.Info, row.Given, row.Ran = s.info, s.given, s.ran
 	s.mu.Unlock()
 	if stopped {
 		return

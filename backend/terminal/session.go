@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -31,7 +32,8 @@ type session struct {
 
 	mu        sync.Mutex
 	info      core.TerminalInfo
-	given     string // title of the program
+	given     string // title that the program chose
+	ran       string // …that what runs in the shell chose; over with it
 	ring      ring
 	sizes     []sizeMark
 	firstSize int // number of sizes[0]
@@ -81,8 +83,8 @@ func (s *session) view() core.TerminalInfo {
 
 func (s *session) viewLocked() core.TerminalInfo {
 	i := s.info
-	if !i.Named && s.given != "" {
-		i.Title = s.given
+	if !i.Named {
+		i.Title = cmp.Or(s.ran, s.runs(), s.given, i.Title)
 	}
 	return i
 }

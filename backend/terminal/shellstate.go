@@ -29,10 +29,19 @@ func (s *session) shellSays(kind byte, arg string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.info.Shell != state || s.info.Command != command {
-		s.info.Shell, s.info.Command = state, command
+	if s.ran != "" || s.info.Shell != state || s.info.Command != command {
+		s.info.Shell, s.info.Command, s.ran = state, command, ""
 		s.dirty, s.unkept = true, true
 	}
+}
+
+// runs is a title for what runs in the shell: the command, or the agent's name
+// for the long line that was typed to start it.
+func (s *session) runs() string {
+	if s.info.Command != "" && s.info.Command == s.saved.Typed {
+		return commandTitle(core.TerminalSpec{Target: s.info.Target})
+	}
+	return s.info.Command
 }
 
 // Clear empties a session's scrollback and its screen but for the line with the

@@ -39,6 +39,35 @@ func TestWhatAShellDoes(t *testing.T) {
 	})
 }
 
+// TestTitlesOfWhatRuns: the command in front, or what it calls itself, and
+// neither once it is over.
+func TestTitlesOfWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f, _ := rig(t, Options{})
+		info := create(t, s, core.TerminalSpec{Plain: true})
+		for _, c := range []struct{ print, want string }{
+			{"\x1b]133;A\x07$ ", "Shell"},
+			{"\x1b]0;ana: ~\x07", "ana: ~"},
+			{"\x1b]633;E;vim notes\x07\x1b]133;C\x07", "vim notes"},
+			{"\x1b]2;notes (~) - VIM\x07", "notes (~) - VIM"},
+			{"\x1b]133;D;0\x07\x1b]133;A\x07$ ", "ana: ~"}, // a killed program leaves its title behind
+			{"\x1b]633;E;make\x07\x1b]133;C\x07", "make"},
+		} {
+			f.print(c.print)
+			<-time.After(time.Second)
+			if i := s.List("")[0]; i.Title != c.want {
+				t.Errorf("after %q: %q, want %q", c.print, i.Title, c.want)
+			}
+		}
+		if i, err := s.Rename(t.Context(), info.ID, "mine"); err != nil || i.Title != "mine" {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if i, err := s.Rename(t.Context(), info.ID, ""); err != nil || i.Title != "make" {
+			t.Errorf("%+v, %v", i, err)
+		}
+	})
+}
+
 // TestLeakedReportsDoNotComeBack: a killed program leaves mouse and focus
 // reports on; who attaches at the prompt after it is not told to send any.
 func TestLeakedReportsDoNotComeBack(t *testing.T) {

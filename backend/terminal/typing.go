@@ -3,6 +3,8 @@ package terminal
 import (
 	"context"
 	"time"
+
+	"loop/backend/core"
 )
 
 // Typist is a Program with a line to be typed into its shell. Typed gives it
@@ -27,6 +29,10 @@ func (s *session) typeIn(ctx context.Context) {
 	if line == "" || !s.prompted(ctx) {
 		return
 	}
+	s.mu.Lock()
+	s.saved.Typed = core.CleanTitle(line)
+	s.mu.Unlock()
+	s.keepRow()
 	if err := s.input.add(ctx, []byte(line+"\r")); err != nil && ctx.Err() == nil {
 		s.log.Warn("type the agent's command", "session", s.info.ID, "err", err)
 	}
