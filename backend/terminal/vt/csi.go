@@ -1,5 +1,7 @@
 package vt
 
+import "unicode/utf8"
+
 // keepInside keeps the cursor on the screen, or between the margins in origin
 // mode.
 func (t *Terminal) keepInside(maxX int) {
@@ -278,16 +280,15 @@ func (t *Terminal) eraseLine(selective bool) {
 	}
 }
 
-// repeat prints the character before the cursor n times more. Beyond as many as
-// fill screen and scrollback only the last line's length makes a difference.
+// repeat prints the character before the cursor n times more, up to what
+// repeatLines hold. The page's terminal is bounded by the same rule.
 func (t *Terminal) repeat(n int) {
 	if t.join == 0 {
 		return
 	}
 	t.run = false
-	width := int(t.join)
 	l := t.b.row(t.b.y)
-	x := t.b.x - width
+	x := t.b.x - int(t.join)
 	var text string
 	switch code := l.code(x); {
 	case code&codeComb != 0:
@@ -295,14 +296,7 @@ func (t *Terminal) repeat(n int) {
 	case code&codeMask != 0:
 		text = string(rune(code & codeMask))
 	}
-	perLine := t.cols / width
-	if limit := perLine * (t.rows + t.o.Scrollback + 2); n > limit {
-		n = limit + (n-limit)%perLine
-	}
-	if t.repeats -= n; t.repeats < 0 {
-		t.repeats = 0
-		n = min(n, 2*t.cols)
-	}
+	n = min(n, repeatLines*t.cols/max(1, utf8.RuneCountInString(text)))
 	if len(text) == 1 && t.charset == nil && !t.modes.insert {
 		t.repeatASCII(text[0], n)
 		return

@@ -150,6 +150,9 @@ func (g *generator) token() string {
 	case 17:
 		return "\x1b[" + g.pick("", "0", "1", "2", "?0", "?1", "?2", "?") + g.pick("K", "J", "K")
 	case 18:
+		if g.IntN(6) == 0 {
+			return g.pick("x", "中", "e\u0301\u0302") + "\x1b[" + g.num() + "b"
+		}
 		return "\x1b[" + g.count() + g.pick("L", "M", "S", "T", "b", "X", "I", "Z")
 	case 19:
 		if !g.irregular {

@@ -107,3 +107,23 @@ func TestLongPending(t *testing.T) {
 		}
 	}
 }
+
+// TestRepetitionIsBounded: a few bytes print a few lines at most, also where a
+// cell holds much.
+func TestRepetitionIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want int // columns printed
+	}{
+		{"a\x1b[2147483647b", 1 + 4*80},
+		{"a\x1b[300b", 301},
+		{"e" + strings.Repeat("\u0301", 9) + "\x1b[999b", 1 + 4*80/10},
+		{"中\x1b[2b", 6},
+	} {
+		v := New(80, 24, Options{})
+		v.Write([]byte(c.in))
+		if got := (v.b.base+v.b.y)*80 + v.b.x; got != c.want {
+			t.Errorf("%.20q: %d columns, want %d", c.in, got, c.want)
+		}
+	}
+}

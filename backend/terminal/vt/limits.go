@@ -20,7 +20,6 @@ const (
 	maxPending    = 64 << 10 // bytes of an incomplete sequence kept for a snapshot
 	maxDir        = 4096     // PATH_MAX
 	maxMark       = 4096     // bytes of a mark's argument: a command line
-	maxRepeats    = 4 << 20  // characters by repetition that a program may save up for,
-	repeatsPer    = 16       // as many for each byte it writes; beyond, one is good for two lines
+	repeatLines   = 4        // columns of so many lines are printed by one repetition: no more work than a few line feeds
 	maxAnswerLine = 64       // bytes of the longest answer
 )

@@ -53,7 +53,6 @@ type Terminal struct {
 	seq      int // where in the bytes being written it starts
 
 	combBytes budget
-	repeats   int // how many more characters repetitions may print
 }
 
 // Indexes of Terminal.palette that are not colour numbers.
@@ -72,7 +71,7 @@ func New(cols, rows int, o Options) *Terminal {
 	loadWidths()
 	t := &Terminal{o: o, cols: clamp(cols, minCols, maxCols), rows: clamp(rows, minRows, maxRows)}
 	t.palette = map[int][3]uint8{}
-	t.combBytes, t.repeats = budget{limit: maxCombBytes}, maxRepeats
+	t.combBytes = budget{limit: maxCombBytes}
 	t.exts.init()
 	t.modes.reset()
 	t.resetScreens()
@@ -113,7 +112,6 @@ func (t *Terminal) Resize(cols, rows int) {
 // Write takes the program's output. It never fails.
 func (t *Terminal) Write(p []byte) (int, error) {
 	t.seq, t.run = 0, false
-	t.repeats = min(t.repeats+len(p)*repeatsPer, maxRepeats)
 	i, before := 0, t.utfN
 	for t.utfN > 0 && i < len(p) {
 		t.utf[t.utfN] = p[i]

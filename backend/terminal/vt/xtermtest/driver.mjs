@@ -29,10 +29,22 @@ function open(cols, rows, scrollback) {
       else if (e.type === 2) for (const k of [...t.palette.keys()]) if (k < 256) t.palette.delete(k);
     }
   });
+  term.parser.registerCsiHandler({ final: "b" }, (params) => boundedRepeat(t.core, params[0] || 1));
   term.onData((s) => (t.said += s));
   term.onTitleChange((s) => t.titles.push(s));
   term.onBell(() => t.bells++);
   return t;
+}
+
+// boundedRepeat is the page's bound on repetitions (guard.ts), which is the state's
+// too: four lines of characters.
+function boundedRepeat(core, n) {
+  const { buffer } = core;
+  const h = core._inputHandler;
+  const text = buffer.lines.get(buffer.ybase + buffer.y)?.getString(buffer.x - ((h._parser.precedingJoinState >> 1) & 3)) ?? "";
+  const most = Math.floor((4 * core.cols) / Math.max(1, [...text].length));
+  if (n <= most) return false;
+  return most < 1 || h.repeatPrecedingCharacter({ params: [most], length: 1 });
 }
 
 // partial is the length of an incomplete character at the end. xterm.js loses

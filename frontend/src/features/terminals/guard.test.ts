@@ -50,6 +50,21 @@ describe("guard", () => {
     await write(t, `x\u001b[2147483647${final}y`);
     expect(broken()).toBe(0);
   });
+  it("repeats at most four lines, however much one cell holds", async () => {
+    const { t } = make();
+    const width = () => t.buffer.active.baseY * 80 + t.buffer.active.cursorY * 80 + t.buffer.active.cursorX;
+    await write(t, "a\u001b[2147483647b");
+    expect(width()).toBe(321);
+    await write(t, "\u001bca\u001b[300b");
+    expect(width()).toBe(301);
+    await write(t, `\u001bce${"\u0301".repeat(9)}\u001b[999b`);
+    expect(width()).toBe(33);
+    await write(t, `\u001bce${"\u0301".repeat(100_000)}\u001b[9b\u001b[b`);
+    expect(width()).toBe(1);
+    const began = performance.now();
+    await write(t, "a\u001b[2147483647b".repeat(4000));
+    expect(performance.now() - began).toBeLessThan(5000); // minutes without a bound
+  });
   it("goes on after an error", async () => {
     const { t, broken } = make();
     t.parser.registerCsiHandler({ final: "w" }, () => {

@@ -42,8 +42,10 @@ type Handler = Record<"scrollUp" | "scrollDown" | "insertLines" | "deleteLines" 
   eraseInDisplay(p: Counted, selective: boolean): boolean;
   _parser: { precedingJoinState: number };
 };
-type Lines = { get(i: number): unknown };
-type Core = { _inputHandler: Handler; buffer: { x: number; y: number; lines: Lines } };
+type Lines = { get(i: number): { getString(x: number): string } | undefined };
+type Core = { _inputHandler: Handler; buffer: { x: number; y: number; ybase: number; lines: Lines } };
+/** Lines that one repetition may print: no more work than a few line feeds. The session's own screen has the same rule. */
+const REPEAT_LINES = 4;
 
 /**
  * Must come after all other handlers. broken says that xterm.js lost the rest of
@@ -70,7 +72,7 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
     p.registerCsiHandler({ final }, (params) => {
       const n = first(params);
       const most = limit(n);
-      return n > most && h[name]({ params: [most], length: 1 });
+      return n > most && (most < 1 || h[name]({ params: [most], length: 1 }));
     });
   const rows = () => term.rows;
   const cols = () => term.cols;
@@ -80,7 +82,7 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
     // It goes on to a line that may not be there.
     const { lines } = buffer;
     const get = lines.get;
-    lines.get = (i) => get.call(lines, i) ?? {};
+    lines.get = (i) => get.call(lines, i) ?? ({} as ReturnType<Lines["get"]>);
     try {
       return h.eraseInDisplay({ params: [1], length: 1 }, selective);
     } finally {
@@ -90,10 +92,11 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
   return [
     bound("S", "scrollUp", rows), bound("T", "scrollDown", rows), bound("L", "insertLines", rows), bound("M", "deleteLines", rows),
     bound("I", "cursorForwardTab", cols), bound("Z", "cursorBackwardTab", cols),
-    bound("b", "repeatPrecedingCharacter", (n) => {
-      const line = Math.max(1, Math.floor(term.cols / (((h._parser.precedingJoinState >> 1) & 3) || 1)));
-      const most = line * (term.rows + (term.options.scrollback ?? 0) + 2);
-      return n > most ? most + ((n - most) % line) : n;
+    bound("b", "repeatPrecedingCharacter", () => {
+      const { buffer } = core;
+      const all = REPEAT_LINES * term.cols;
+      const text = buffer.lines.get(buffer.ybase + buffer.y)?.getString(buffer.x - ((h._parser.precedingJoinState >> 1) & 3)) ?? "";
+      return text.length > 2 * all ? 0 : Math.floor(all / Math.max(1, [...text].length));
     }),
     p.registerCsiHandler({ final: "J" }, erase(false)),
     p.registerCsiHandler({ prefix: "?", final: "J" }, erase(true)),
