@@ -87,10 +87,10 @@ func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 		return e
 	}
 	if parentDir != "" && parentDir != dir {
-		e.project(trust, parentDir, LayerProject)
-		e.project(trust, dir, LayerWorktree)
+		e.project(trust, parentDir, "", LayerProject)
+		e.project(trust, dir, parentDir, LayerWorktree)
 	} else {
-		e.project(trust, dir, LayerProject)
+		e.project(trust, dir, "", LayerProject)
 	}
 	return e
 }
@@ -114,11 +114,11 @@ func (e *Effective) global(global Snapshot) {
 	}
 }
 
-func (e *Effective) project(trust *Trust, dir, name string) {
+func (e *Effective) project(trust *Trust, dir, parent, name string) {
 	if sameFile(e.Layers[0].Path, ProjectPath(dir)) {
 		return // the project is the folder that Loop's own is in
 	}
-	doc, sum := loadProject(dir)
+	doc, sum := loadProject(dir, parent)
 	if doc == nil {
 		return
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,7 +16,9 @@ import (
 // File is one settings file: the global one, or the one of a project.
 type File struct {
 	Path string
-	dir  string // of the project; empty for the global file
+	dir  string // of the project or work tree; empty for the global file
+	// parent is the project's folder if dir is that of a work tree.
+	parent string
 }
 
 // GlobalFile is a settings file that belongs to the person alone.
@@ -24,9 +27,17 @@ func GlobalFile(path string) File { return File{Path: path} }
 // ProjectFile is the settings file of the project at dir.
 func ProjectFile(dir string) File { return File{Path: ProjectPath(dir), dir: filepath.Clean(dir)} }
 
+// WorktreeFile is the settings file of the work tree at dir of the project at
+// parent. It is reached through no link that stands in the project.
+func WorktreeFile(dir, parent string) File {
+	f := ProjectFile(dir)
+	f.parent = filepath.Clean(parent)
+	return f
+}
+
 func (f File) read() ([]byte, error) {
 	if f.dir != "" {
-		return readProjectFile(f.dir)
+		return readProjectFile(f.dir, f.parent)
 	}
 	data, _, err := readFile(f.Path)
 	return data, err
@@ -53,7 +64,10 @@ func (f File) write(data []byte) error {
 	}
 	// An agent may be at work in the project: nothing is written outside of it,
 	// whatever links it makes meanwhile.
-	root, err := os.OpenRoot(f.dir)
+	root, err := openProject(f.dir, f.parent)
+	if errors.Is(err, errTreeLink) || errors.Is(err, errSwapped) {
+		return f.unreadable(err)
+	}
 	if err != nil {
 		return fmt.Errorf("open project: %w", err)
 	}

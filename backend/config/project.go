@@ -27,15 +27,63 @@ func ProjectPath(dir string) string { return filepath.Join(dir, ProjectFolder, F
 
 var (
 	errLink        = errors.New("is a link")
+	errTreeLink    = errors.New("is a link where a work tree should be")
 	errSwapped     = errors.New("changed while it was opened")
 	errProjectSize = errors.New("larger than 1 MiB")
 )
 
-// readProjectFile reads a project's settings file. Neither it nor its folder
-// may be a link: the project would choose a file that is not its own. An error
-// that wraps fs.ErrNotExist means that the project has none.
-func readProjectFile(dir string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
+// openProject opens the folder of a project, or of a work tree of the project at
+// parent. Agents write in a project, so no link is followed from parent down to a
+// work tree inside it, whenever it was put there: it would make another folder's
+// file the work tree's. What is above parent is the person's own.
+func openProject(dir, parent string) (*os.Root, error) {
+	rel, err := filepath.Rel(parent, dir)
+	if parent == "" || err != nil || !filepath.IsLocal(rel) {
+		return os.OpenRoot(dir)
+	}
+	root, err := os.OpenRoot(parent)
+	if err != nil {
+		return nil, err
+	}
+	for part := range strings.SplitSeq(filepath.Clean(rel), string(filepath.Separator)) {
+		below, err := enter(root, part)
+		_ = root.Close() // only read from
+		if err != nil {
+			return nil, err
+		}
+		root = below
+	}
+	return root, nil
+}
+
+// enter opens a folder in root that is none by way of a link.
+func enter(root *os.Root, name string) (*os.Root, error) {
+	seen, err := root.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case seen.Mode()&fs.ModeSymlink != 0:
+		return nil, errTreeLink
+	case !seen.IsDir():
+		return nil, fs.ErrNotExist // a file of that name is no work tree
+	}
+	below, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := below.Stat("."); err != nil || !os.SameFile(seen, info) {
+		_ = below.Close() // only looked at
+		return nil, errSwapped
+	}
+	return below, nil
+}
+
+// readProjectFile reads the settings file of the project at dir, or of the work
+// tree at dir of the project at parent. Neither it nor its folder may be a link:
+// the project would choose a file that is not its own. An error that wraps
+// fs.ErrNotExist means that the project has none.
+func readProjectFile(dir, parent string) ([]byte, error) {
+	root, err := openProject(dir, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +135,8 @@ func projectProblem(path string, err error) Problem {
 	switch {
 	case errors.Is(err, errLink):
 		p.Message, p.Remedy = "The project's settings file, or its .loop folder, is a link.", "Replace it by an ordinary file in an ordinary folder."
+	case errors.Is(err, errTreeLink):
+		p.Message, p.Remedy = "The work tree, or a folder between it and its project, is a link.", "Look at what stands there, an agent may have made it; then remove the link."
 	case errors.Is(err, errSwapped):
 		p.Message, p.Remedy = "The project's settings file changed while it was read.", "Try again."
 	case errors.Is(err, errProjectSize):
@@ -97,11 +147,11 @@ func projectProblem(path string, err error) Problem {
 	return p
 }
 
-// loadProject reads the settings file of the project at dir. Without one it
-// returns nil.
-func loadProject(dir string) (doc *document, sum string) {
+// loadProject reads the settings file of the project at dir, or of the work tree
+// at dir of the project at parent. Without one it returns nil.
+func loadProject(dir, parent string) (doc *document, sum string) {
 	path := ProjectPath(dir)
-	data, err := readProjectFile(dir)
+	data, err := readProjectFile(dir, parent)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, ""
 	}

@@ -166,7 +166,7 @@ func (t *Trust) Approve(dir, path, sum string) error {
 	if filepath.Clean(path) != ProjectPath(dir) {
 		return core.Fail(core.CodeInvalid, nil, "That is not the settings file of this project.", "Approve the file that is shown.")
 	}
-	data, err := readProjectFile(dir)
+	data, err := readProjectFile(dir, "")
 	if err != nil {
 		p := projectProblem(path, err)
 		return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)

@@ -65,7 +65,7 @@ func (w *ProjectWatch) look(dir string, old glimpse, known bool) glimpse {
 		return old
 	}
 	g := glimpse{info: info, readAt: w.now()}
-	switch data, err := readProjectFile(dir); {
+	switch data, err := readProjectFile(dir, ""); {
 	case err == nil:
 		g.sum = sumOf(data)
 	case !errors.Is(err, fs.ErrNotExist):

@@ -59,7 +59,7 @@ type guestTCP struct {
 // admit makes what the programs of one run need to call over TCP. Without the
 // setting it makes nothing, and the link carries their calls.
 func (g *guestTCP) admit(ctx context.Context, cfg config.Config, st core.EngineStatus, from core.Caller, network string) (url string, env []core.EnvVar, notice string, err error) {
-	if g == nil {
+	if g == nil || from.RunID == "" { // only runs have tokens
 		return "", nil, "", nil
 	}
 	if cfg.GuestTransport != transportTCP {

@@ -83,6 +83,18 @@ func projectDirs(ch core.Channel) (project, tree string) {
 	return ch.Dir, ""
 }
 
+// projectFiles are the settings files of those.
+func projectFiles(ch core.Channel) (files []config.File) {
+	project, tree := projectDirs(ch)
+	if project != "" {
+		files = append(files, config.ProjectFile(project))
+	}
+	if tree != "" {
+		files = append(files, config.WorktreeFile(tree, project))
+	}
+	return files
+}
+
 // effective is the configuration of a channel.
 func (s settingsFiles) effective(ch core.Channel) config.Effective {
 	project, tree := projectDirs(ch)
@@ -112,14 +124,13 @@ func (s settingsFiles) file(ctx context.Context, scope string, id core.ChannelID
 		return config.File{}, err
 	}
 	project, tree := projectDirs(ch)
-	dir := project
-	if scope == scopeWorktree {
-		dir = tree
+	switch {
+	case scope == scopeWorktree && tree != "":
+		return config.WorktreeFile(tree, project), nil
+	case scope == scopeProject && project != "":
+		return config.ProjectFile(project), nil
 	}
-	if dir == "" {
-		return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".", "Choose another channel, or change the global settings.")
-	}
-	return config.ProjectFile(dir), nil
+	return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".", "Choose another channel, or change the global settings.")
 }
 
 func (s settingsFiles) View(ctx context.Context, id core.ChannelID) (bind.SettingsView, error) {
@@ -301,11 +312,10 @@ func (s settingsFiles) Restore(ctx context.Context, id string) (core.ChannelID, 
 			return config.GlobalFile(path), true
 		}
 		for _, ch := range list {
-			project, tree := projectDirs(ch)
-			for _, dir := range []string{project, tree} {
-				if dir != "" && path == config.ProjectPath(dir) {
+			for _, f := range projectFiles(ch) {
+				if path == f.Path {
 					of = ch.ID
-					return config.ProjectFile(dir), true
+					return f, true
 				}
 			}
 		}
@@ -346,17 +356,23 @@ func (s settingsFiles) poll(ctx context.Context, watch *config.ProjectWatch) {
 		return
 	}
 	var dirs []string
+	files := map[string]config.File{} // by folder; a work tree's way to it is the strict one
 	for _, ch := range list {
 		project, tree := projectDirs(ch)
-		for _, dir := range []string{project, tree} {
-			if dir != "" {
-				dirs = append(dirs, dir)
+		if project != "" {
+			dirs = append(dirs, project)
+			if _, known := files[project]; !known {
+				files[project] = config.ProjectFile(project)
 			}
+		}
+		if tree != "" {
+			dirs = append(dirs, tree)
+			files[tree] = config.WorktreeFile(tree, project)
 		}
 	}
 	first, changed := watch.Poll(dirs)
 	for _, dir := range slices.Concat(first, changed) {
-		s.record(config.ProjectFile(dir))
+		s.record(files[dir])
 	}
 	for _, ch := range list {
 		project, tree := projectDirs(ch)

@@ -129,6 +129,18 @@ func TestTCPKnowsItsCallersByToken(t *testing.T) {
 	}
 }
 
+// TestTCPNoTokenWithoutARun: containers of terminals have no run, and one token
+// for all of them would let each act as the other.
+func TestTCPNoTokenWithoutARun(t *testing.T) {
+	r := newTCP(t, nil)
+	r.set("", true, nil)
+	for _, box := range []core.ContainerID{"one", "two"} {
+		if token := r.Grant(t.Context(), core.Caller{ChannelID: "chan", ContainerID: box}); token != "" || r.Admitted("") {
+			t.Errorf("%s: got a token", box)
+		}
+	}
+}
+
 func TestTCPTokenEndsWithTheRun(t *testing.T) {
 	r := newTCP(t, nil)
 	token := r.Grant(t.Context(), core.Caller{ChannelID: "chan", RunID: "r1"}).Reveal()

@@ -49,7 +49,7 @@ func copyInto(spec core.Spec, c core.FileCopy) (reason string) {
 }
 
 var (
-	errNotOrdinary = errors.New("it is not an ordinary file")
+	errNotOrdinary = errors.New("it is not an ordinary file, or a link leads to it")
 	errTooLarge    = fmt.Errorf("it is larger than %d MiB", MaxCopySize>>20)
 	errInTheWay    = errors.New("a link or a folder that an agent may have made is in its place")
 )
@@ -58,11 +58,15 @@ func copyReason(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "it does not exist any more"
 	}
+	if errors.Is(err, errNotOrdinary) {
+		return errNotOrdinary.Error()
+	}
 	return reason(err)
 }
 
-// readOrdinary reads a file that is what it was when it was looked at: no link,
-// no pipe, no device. The owner's permissions go along; nobody else gets any.
+// readOrdinary reads the file at a path whose links were resolved: there is none
+// by now, on the way or at its end, and no pipe and no device. The owner's
+// permissions go along; nobody else gets any.
 func readOrdinary(name string) ([]byte, fs.FileMode, error) {
 	seen, err := os.Lstat(name)
 	if err != nil {
@@ -71,9 +75,12 @@ func readOrdinary(name string) ([]byte, fs.FileMode, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, 0, errNotOrdinary
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|noWait|noFollow, 0)
-	if err != nil {
+	f, err := openUnlinked(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return nil, 0, err
+	case err != nil: // it can be looked at, and yet not be opened without a link
+		return nil, 0, errors.Join(errNotOrdinary, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

@@ -148,6 +148,38 @@ func TestCopiesOfWhatChanged(t *testing.T) {
 	}
 }
 
+// TestCopiesThroughNoLink: a folder on the way became a link since the path was
+// resolved, to a place with a file of the same name.
+func TestCopiesThroughNoLink(t *testing.T) {
+	spec, h, state := copied(t, map[string]string{"conf/deep/tool.toml": "mine"})
+	other := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(other, "deep"), 0o755))
+	must(t, os.WriteFile(filepath.Join(other, "deep", "tool.toml"), []byte("secret of another folder"), 0o600))
+	conf := filepath.Join(h.Home, "conf")
+	must(t, os.Rename(conf, conf+".away"))
+	must(t, os.Symlink(other, conf))
+	notices, err := Prepare(spec, h)
+	if err != nil || len(notices) != 1 || !strings.Contains(notices[0], "a link leads to it") {
+		t.Errorf("%q %v", notices, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(state, "home", "conf", "deep", "tool.toml")); err == nil {
+		t.Errorf("copied %q", b)
+	}
+}
+
+// TestCopiesBelowAFolderThatCannotBeListed, as /home is on many computers.
+func TestCopiesBelowAFolderThatCannotBeListed(t *testing.T) {
+	spec, h, state := copied(t, map[string]string{"conf/tool.toml": "mine"})
+	must(t, os.Chmod(filepath.Join(h.Home, "conf"), 0o311))
+	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(h.Home, "conf"), 0o755)) })
+	if notices, err := Prepare(spec, h); err != nil || len(notices) != 0 {
+		t.Errorf("%q %v", notices, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(state, "home", "conf", "tool.toml")); err != nil || string(b) != "mine" {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
 func TestEnviron(t *testing.T) {
 	t.Setenv("LOOP_T_A", "1")
 	t.Setenv("LOOP_T_B", "2")

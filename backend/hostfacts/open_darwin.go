@@ -1,0 +1,13 @@
+package hostfacts
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openUnlinked opens the file at an absolute path that leads through no link; the
+// kernel refuses one anywhere on the way.
+func openUnlinked(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|noWait|unix.O_NOFOLLOW_ANY, 0)
+}
