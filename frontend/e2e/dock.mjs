@@ -1,40 +1,10 @@
 // Panels of the centre: terminals beside the timeline, by keyboard and by mouse.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { boxes, enter, four, inTerminal, live, ready, sessions, tabs, typed } from "./dock-steps.mjs";
 import { equal, ok, test, until } from "./harness.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-const enter = async (page, name = "api-server") => {
-  await page.getByRole("treeitem", { name }).click();
-  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
-};
-const tabs = (page) => page.locator(".dock-strip").evaluateAll((all) => all.map((s) => [...s.querySelectorAll("[role=tab]")].map((t) => t.querySelector(".ellipsis").textContent)));
-const boxes = (page) => page.locator(".dock-panel:not(.off)").evaluateAll((all) => all.map((p) => { const r = p.getBoundingClientRect(); return [r.left, r.top, r.width, r.height].map(Math.round); }));
-const live = (page, n) => until(`${n} terminals are drawn`, () => page.locator(".term:not(.loading) .xterm-rows").count().then((c) => c === n), 15_000);
-const inTerminal = (page) => page.evaluate(() => document.activeElement?.closest(".dock-panel")?.id ?? "");
-/** The terminal with the keyboard is ready for it. */
-const ready = (page) => until("a terminal has the keyboard", () => page.evaluate(() => Boolean(document.activeElement?.matches(".xterm-helper-textarea") && !document.activeElement.closest(".term.loading"))), 15_000);
-const sessions = (mock) => [...mock.terminals.sessions.values()];
-const typed = (s) => s.input.toString().replaceAll("\u001b[I", "").replaceAll("\u001b[O", ""); // where the focus is
-
-async function four(page, mock) {
-  await enter(page);
-  await page.keyboard.press("Control+Shift+T");
-  await ready(page);
-  await page.keyboard.press("Control+Shift+D");
-  await until("a second", () => sessions(mock).length === 2);
-  await ready(page);
-  await page.keyboard.press("Control+Shift+E");
-  await until("a third", () => sessions(mock).length === 3);
-  await ready(page);
-  await page.keyboard.press("Alt+Shift+ArrowLeft");
-  await ready(page);
-  await page.keyboard.press("Control+Shift+E");
-  await until("a fourth", () => sessions(mock).length === 4);
-  await ready(page);
-  await live(page, 4);
-}
 
 test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
@@ -105,7 +75,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await page.getByText("top of").first().waitFor();
   await page.keyboard.press("Control+Shift+W");
   await page.getByRole("dialog", { name: "Close the terminal" }).waitFor();
-  await page.getByText("A program is running").waitFor();
+  await page.getByText("“tui” is running in").waitFor();
   await page.keyboard.press("Escape");
   await ready(page);
   await page.keyboard.press("Control+Shift+W");
@@ -166,35 +136,6 @@ test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [
   await until("the programs know their size", () => sessions(mock).some((s) => s.sizes.length > 1));
   await page.getByRole("tab", { name: "t1" }).click({ button: "middle" });
   await until("closed by the middle button", () => sessions(mock).length === 2);
-});
-
-test("dock: a reload and another channel bring all panes back, bad memory does no harm", { size: [1440, 900] }, async (page, mock) => {
-  await four(page, mock);
-  const before = await boxes(page);
-  await until("it was kept", () => page.evaluate(() => Object.keys(localStorage).some((k) => k.startsWith("loop.dock.") && (localStorage.getItem(k) ?? "").split('"terminal"').length === 5)));
-  await page.reload();
-  await live(page, 4);
-  equal(await boxes(page), before, "the same places");
-  equal(sessions(mock).length, 4, "the same sessions");
-  await page.getByText("ana@loop-api-server").nth(3).waitFor();
-  await enter(page, "docs");
-  equal((await boxes(page)).length, 1, "another channel has its own");
-  await enter(page);
-  await live(page, 4);
-  equal(await boxes(page), before, "and back");
-  // A session that ended while nobody looked.
-  const gone = sessions(mock)[1];
-  mock.terminals.sessions.delete(gone.id);
-  await page.reload();
-  await page.getByText("This terminal is no longer there").waitFor();
-  await page.getByRole("button", { name: "Open a new one here" }).click();
-  await until("a new one in its place", () => sessions(mock).length === 4);
-  await live(page, 4);
-  await page.evaluate(() => { for (const k of Object.keys(localStorage)) if (k.startsWith("loop.dock.")) { window.k = k; } localStorage.setItem(window.k, '{"version":1,"root":{"kind":"split","parts":[{"kind":"group"'); Storage.prototype.setItem = () => {}; });
-  await page.reload();
-  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
-  equal(await tabs(page), [["Timeline"]], "rubbish: as at the start");
-  await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
 });
 
 test("dock: typing into all is unmistakable and reaches the visible ones only", { size: [1440, 900] }, async (page, mock) => {

@@ -9,6 +9,7 @@ import "./settings.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";
+import "./dock-memory.mjs";
 import "./terminal-pane.mjs";
 import "./terminal-flood.mjs";
 import "./terminal-look.mjs";

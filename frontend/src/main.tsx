@@ -6,23 +6,28 @@ import "./ui/ui.css";
 import "./features/frame/frame.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./features/frame/App";
-import { loadChoice, loadOutbox } from "./features/frame/memory";
+import { loadChoice, loadOutbox, recall } from "./features/frame/memory";
 import { startSession } from "./features/frame/session";
 import { select } from "./features/frame/actions";
 import { applyTheme } from "./features/frame/theme";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
 import { openBridge } from "./shell/open";
 
+const RECALL_MS = 400; // Loop is on this computer; if it does not answer, the browser's memory will do
+
+applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
+outboxStore.setState({ letters: loadOutbox() });
+
+const session = startSession(await openBridge());
+await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r, RECALL_MS))]);
+
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
 applyTheme(theme, contrast);
 viewStore.setState({ theme, contrast, sidebarOpen: loadChoice("sidebar") !== "closed" });
-outboxStore.setState({ letters: loadOutbox() });
 
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });
-
-const session = startSession(await openBridge());
 
 // The channel of the last visit comes back once it is known to exist still.
 const stop = frameStore.subscribe((f) => {

@@ -26,6 +26,8 @@ export class Session {
     this.state = "running";
     this.exit = null;
     this.recording = "";
+    this.shell = ""; // prompt or running, by its marks
+    this.command = "";
     this.cast = null;
     this.createdAt = owner.world.now();
     this.input = Buffer.alloc(0); // everything that was typed
@@ -44,8 +46,9 @@ export class Session {
 
   info() {
     return {
-      session_id: this.id, channel_id: this.spec.channel_id ?? "", target: this.spec.target || "agent", state: this.state, title: this.title, named: this.named,
+      session_id: this.id, channel_id: this.spec.channel_id ?? "", target: this.spec.target || "agent", state: this.state, title: (!this.named && this.command) || this.title, named: this.named,
       dir: "/home/ana/src/api-server", cmd: this.spec.cmd ?? null, exit: this.exit, cols: this.cols, rows: this.rows, viewers: this.viewers.size,
+      ...(this.spec.plain ? { plain: true } : {}), ...(this.shell ? { shell: this.shell } : {}), ...(this.command ? { command: this.command } : {}),
       recording: this.recording, created_at: new Date(this.createdAt).toISOString(),
     };
   }
@@ -55,9 +58,29 @@ export class Session {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data, "utf8");
     this.offset += bytes.length;
     this.vt.write(bytes);
+    this.marks(bytes);
     this.cast?.events.push([(this.owner.world.now() - this.cast.began) / 1000, "o", bytes.toString("utf8")]);
     for (const v of this.viewers) v.give(bytes);
     return this.room();
+  }
+
+  /** What the shell's marks say, as the real session follows them. */
+  marks(bytes) {
+    const before = this.shell + this.command;
+    // eslint-disable-next-line no-control-regex -- OSC begins with ESC and ends with BEL
+    for (const [, kind, arg] of bytes.toString("latin1").matchAll(/\x1b\](?:133|633);([A-E])(?:;([^\x07]*))?\x07/g)) {
+      if (kind === "E") this.typed = arg;
+      else if (kind === "C") [this.shell, this.command] = ["running", this.typed ?? ""];
+      else if (kind === "A" || kind === "D") [this.shell, this.command] = ["prompt", ""];
+    }
+    if (this.shell + this.command !== before) this.owner.changed(this);
+  }
+
+  /** All but the line with the cursor is forgotten. */
+  async clear() {
+    await new Promise((r) => this.vt.write("", r));
+    this.vt.clear();
+    for (const v of this.viewers) await v.snapshot("resync", {});
   }
 
   room() {

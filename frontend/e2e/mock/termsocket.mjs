@@ -87,6 +87,8 @@ export function attachViewer(terms, ws) {
         return undefined;
       case "resync":
         return viewer.snapshot("resync", {});
+      case "clear":
+        return session.clear();
       case "record":
         return session.record(m.on);
       case "close":

@@ -17,6 +17,7 @@ export class World {
     this.ring = []; // the last events, for pages that come back
     this.nextId = 1;
     this.channels = new Map();
+    this.memory = {}; // what pages have had kept
     this.events = new Map(); // channel → stored events
     this.live = new Map(); // channel → LiveMessage
     this.runs = new Map();

@@ -84,6 +84,8 @@ export function makeApi(invoke: Invoke) {
       adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
       credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
       setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
+      memory: () => call<Record<string, string> | null>("System", "Memory"),
+      keep: (name: string, value: string) => call<null>("System", "Keep", name, value),
       openURL: (url: string) => call<null>("System", "OpenURL", url),
     },
   };

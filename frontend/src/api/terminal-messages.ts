@@ -10,7 +10,7 @@ export type ClientMessage =
   | { type: "show"; visible: boolean }
   | { type: "record"; on: boolean }
   | { type: "close" | "stop"; session_id?: TerminalID }
-  | { type: "resync" | "detach" };
+  | { type: "resync" | "clear" | "detach" };
 
 export type AttachedMessage = {
   type: "created" | "attached";

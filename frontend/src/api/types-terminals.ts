@@ -18,6 +18,9 @@ export type TerminalInfo = {
   named: boolean;
   dir?: string;
   cmd?: string[] | null;
+  plain?: boolean; // no agent was typed into it
+  shell?: "prompt" | "running"; // what the shell's marks say; missing: it makes none
+  command?: string; // what runs in it, as it was typed
   exit?: TerminalExit | null;
   cols: number;
   rows: number;
@@ -47,4 +50,5 @@ export type TerminalCreate = {
   plain?: boolean;
   open_mode?: OpenMode;
   title?: string;
+  dir?: string; // where it begins, if that is there
 };

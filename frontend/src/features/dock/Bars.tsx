@@ -19,7 +19,7 @@ export function BroadcastBar({ layout }: { layout: Layout }) {
     <div className="dock-broadcast" role="alert">
       <RadioTower size={15} aria-hidden />
       <p>
-        <strong>{targets.length > 1 ? `Typing goes to all ${targets.length} visible terminals.` : "Only one terminal is visible."}</strong>
+        <strong>{targets.length > 1 ? `Typing goes to ${targets.length === 2 ? "both" : `all ${targets.length}`} visible terminals.` : "Only one terminal is visible."}</strong>
         {hosts > 0 && ` ${hosts === 1 ? "One of them runs" : `${hosts} of them run`} on this computer.`}
       </p>
       <Button look="small" onClick={toggleBroadcast}>Type into one again <Kbd>{keyOf("broadcast", isMac)}</Kbd></Button>

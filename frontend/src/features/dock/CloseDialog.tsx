@@ -1,6 +1,7 @@
 import { useStore } from "zustand";
 import type { Panel } from "../../model/dock/layout";
-import { dockUi } from "../../model/dock/store";
+import { dockUi, sessionsStore } from "../../model/dock/store";
+import { isIdle } from "../../model/terminals/sessions";
 import { Button } from "../../ui/Button";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
@@ -11,13 +12,15 @@ import { useFace } from "./Tab";
 /** Asked only where something may be lost. */
 export function CloseDialog({ panel }: { panel: Panel }) {
   const face = useFace(panel);
+  const info = useStore(sessionsStore, (s) => (panel.kind === "terminal" ? s.byId[panel.session] : undefined));
   const open = useStore(dockUi, (u) => u.closing === panel.id);
   const done = (f?: (id: string) => void) => {
     dockUi.setState({ closing: "" });
     if (f) setTimeout(() => f(panel.id));
   };
   if (!open) return null;
-  const busy = handles.get(panel.id)?.busy();
+  const command = info?.shell === "running" ? info.command : "";
+  const idle = isIdle(info, handles.get(panel.id)?.busy() ?? null);
   return (
     <Modal title="Close the terminal" onClose={() => done()} foot={
       <>
@@ -28,7 +31,7 @@ export function CloseDialog({ panel }: { panel: Panel }) {
       </>
     }>
       <p>
-        {busy ? "A program is running in" : "A program may be running in"} “<SafeText text={face.title} />”
+        {command ? <>“<SafeText text={command.length > 80 ? `${command.slice(0, 80)}…` : command} />” is running in</> : idle === false ? "A program is running in" : "A program may be running in"} “<SafeText text={face.title} />”
         {panel.kind === "terminal" && panel.target === "host" ? " on this computer" : ""}. Ending it stops everything that was started there.
       </p>
       <p className="hint">Without its pane the program goes on; the plus button of a tab strip lists it.</p>

@@ -9,12 +9,14 @@ import { panelOfSession } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import { KIND_NAMES, sessionsOf } from "../../model/terminals/sessions";
+import { sessionDetail, sessionTitle } from "../../model/terminals/titles";
+import { visible } from "../../model/text";
 import { IconButton, Kbd } from "../../ui/Button";
 import { isMac } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
 import { evenOut, goInto, layoutOf, moveTab, openTerminal, requestClose, runDockKey, showSession, split, toggleBroadcast, toggleRecord, toggleZoom } from "./dock";
 import { hintOf } from "./hints";
-import { useFace } from "./Tab";
+import { SessionIcon, useFace } from "./Tab";
 
 const KIND_ICONS = { agent: Sparkles, shell: SquareTerminal, host: Monitor };
 
@@ -54,7 +56,7 @@ export function NewMenu({ channelId, group }: { channelId: ChannelID; group: Gro
               <DropdownMenu.Separator className="menu-line" />
               <DropdownMenu.Label className="menu-label">Without a pane</DropdownMenu.Label>
               {hidden.map((t) => (
-                <Entry key={t.session_id} icon={t.target === "host" ? <Monitor size={14} className="host" aria-hidden /> : <SquareTerminal size={14} aria-hidden />} name={<><span className="ellipsis"><SafeText text={t.title || "Terminal"} /></span><span className="menu-word">{t.state}</span></>} onSelect={() => showSession(t, layout.panels[group.active]?.kind === "timeline" ? "" : group.id)} />
+                <Entry key={t.session_id} icon={<SessionIcon t={t} />} name={<><span className="ellipsis" title={visible(sessionDetail(t))}><SafeText text={sessionTitle(t)} /></span><span className="menu-word">{t.state === "running" ? (t.shell === "prompt" ? "waits" : "running") : t.state}</span></>} onSelect={() => showSession(t, layout.panels[group.active]?.kind === "timeline" ? "" : group.id)} />
               ))}
             </>
           )}

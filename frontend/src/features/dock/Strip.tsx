@@ -6,6 +6,7 @@ import type { ChannelID } from "../../api/types";
 import * as change from "../../model/dock/change";
 import type { Group, Layout, Panel } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
+import { sessionTitle } from "../../model/terminals/titles";
 import { Button } from "../../ui/Button";
 import { composing, isMac } from "../../ui/keys";
 import { keyOf } from "../../model/dock/keys";
@@ -25,7 +26,11 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
   const active = layout.panels[group.active];
 
   useEffect(() => {
-    document.getElementById(`tab-${group.active}`)?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    const show = () => document.getElementById(`tab-${group.active}`)?.parentElement?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    show();
+    const o = new ResizeObserver(show); // a strip that became narrower
+    if (list.current) o.observe(list.current);
+    return () => o.disconnect();
   }, [group.active, group.panels.length]);
 
   function onKeyDown(e: KeyboardEvent) {
@@ -74,7 +79,7 @@ function Rename({ panel }: { panel: Panel | undefined }) {
   const session = panel?.kind === "terminal" ? panel.session : "";
   const [text, setText] = useState(() => {
     const info = sessionsStore.getState().byId[session];
-    return info?.named ? info.title : (panesStore.getState()[id]?.title ?? info?.title ?? "");
+    return info ? sessionTitle(info) : (panesStore.getState()[id]?.title ?? "");
   });
   const over = useRef(false);
   const field = useRef<HTMLInputElement>(null);

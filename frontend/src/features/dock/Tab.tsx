@@ -2,14 +2,18 @@ import { Bell, Circle, CircleSlash, List, Monitor, Sparkles, SquareTerminal, Squ
 import type { KeyboardEvent } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
+import type { TerminalInfo } from "../../api/types-terminals";
 import * as change from "../../model/dock/change";
 import type { Panel } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { frameStore } from "../../model/stores";
+import { visible } from "../../model/text";
+import { sessionDetail, sessionTitle } from "../../model/terminals/titles";
 import { SafeText } from "../../ui/SafeText";
 import { goInto, requestClose, update } from "./dock";
 import { beginDrag } from "./drag";
 import { panesStore } from "./panes";
+import { useSettled } from "./useSettled";
 
 type Props = { channelId: ChannelID; panel: Panel; active: boolean; front: boolean; onKeyDown(e: KeyboardEvent): void };
 
@@ -18,6 +22,7 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
   const { id } = panel;
   const dragged = useStore(dockUi, (u) => u.drag?.panel === id);
   const face = useFace(panel);
+  const title = useSettled(face.title);
   return (
     <div className={`dock-tab ${active ? "active" : ""} ${front ? "front" : ""} ${dragged ? "dragged" : ""}`} role="presentation" onContextMenu={(e) => {
       e.preventDefault();
@@ -25,7 +30,7 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
       dockUi.setState({ menu: id });
     }}>
       <div
-        role="tab" id={`tab-${id}`} aria-controls={`panel-${id}`} aria-selected={active} tabIndex={active ? 0 : -1} title={face.title}
+        role="tab" id={`tab-${id}`} aria-controls={`panel-${id}`} aria-selected={active} tabIndex={active ? 0 : -1} title={visible(face.detail) || title}
         aria-keyshortcuts={panel.kind === "terminal" ? "Delete F2 Shift+F10" : "Shift+F10"}
         onPointerDown={(e) => beginDrag(e, channelId, id)}
         onClick={() => (panel.kind === "terminal" ? goInto(id) : update(channelId, (l) => change.activate(l, id)))}
@@ -34,7 +39,7 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
         onKeyDown={onKeyDown}
       >
         <Icon panel={panel} />
-        <span className="ellipsis"><SafeText text={face.title} /></span>
+        <span className="ellipsis"><SafeText text={title} /></span>
         {panel.kind === "terminal" && panel.target === "host" && <span className="dock-host">This computer</span>}
         {face.recording && <span className="dock-mark rec" title="Recording"><Circle size={8} fill="currentColor" aria-hidden /><span className="sr-only">recording</span></span>}
         {face.bell ? (
@@ -62,6 +67,11 @@ export function Icon({ panel, size = 14 }: { panel: Panel; size?: number }) {
   return panel.plain ? <SquareTerminal size={size} aria-hidden /> : <Sparkles size={size} aria-hidden />;
 }
 
+export function SessionIcon({ t, size = 14 }: { t: TerminalInfo; size?: number }) {
+  if (t.target === "host") return <Monitor size={size} className="host" aria-hidden />;
+  return t.plain || t.cmd?.length ? <SquareTerminal size={size} aria-hidden /> : <Sparkles size={size} aria-hidden />;
+}
+
 /** What is known of a panel: from its pane, and from the list of sessions. */
 export function useFace(panel: Panel) {
   const pane = useStore(panesStore, (p) => p[panel.id]);
@@ -69,11 +79,11 @@ export function useFace(panel: Panel) {
   const info = useStore(sessionsStore, (s) => s.byId[session]);
   const known = useStore(sessionsStore, (s) => s.known);
   const marks = useStore(frameStore, (f) => f.config?.terminal?.bell !== "off");
-  if (panel.kind === "timeline") return { title: "Timeline", state: "", session, unread: false, bell: false, recording: "" };
+  if (panel.kind === "timeline") return { title: "Timeline", detail: "", state: "", session, unread: false, bell: false, recording: "" };
   const gone = known && session !== "" && !info && !panel.create;
   const state = gone || pane?.state === "ended" || info?.state === "ended" ? "ended" : pane?.state === "away" || info?.state === "away" ? "away" : pane?.state === "live" ? "running" : "";
   return {
-    title: info?.named ? info.title : pane?.title || info?.title || panel.create?.title || "Terminal", state, session,
+    title: info ? sessionTitle(info) : pane?.title || panel.create?.title || "Terminal", detail: info ? sessionDetail(info) : "", state, session,
     unread: pane?.unread ?? false, bell: marks && (pane?.bell ?? false), recording: pane?.recording || info?.recording || "",
   };
 }

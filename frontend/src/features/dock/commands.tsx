@@ -1,15 +1,17 @@
 import { Columns2, Disc, Equal, Film, Maximize2, Monitor, Move, Pencil, RadioTower, Rows2, Sparkles, SquareTerminal, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { keyOf } from "../../model/dock/keys";
-import { focusPanel, panelOfSession } from "../../model/dock/layout";
+import { focusPanel } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import { KIND_NAMES, sessionsOf } from "../../model/terminals/sessions";
+import { sessionTitle } from "../../model/terminals/titles";
 import { visible } from "../../model/text";
 import { isMac } from "../../ui/keys";
 import { evenOut, goInto, layoutOf, moveTab, openTerminal, requestClose, runDockKey, showSession, split, toggleBroadcast, toggleRecord, toggleZoom } from "./dock";
 import { hintOf } from "./hints";
 import { panesStore } from "./panes";
+import { SessionIcon } from "./Tab";
 
 export type DockCommand = { id: string; name: string; icon: ReactNode; hint?: string; run(): void };
 
@@ -28,9 +30,7 @@ export function dockCommands(channel: string): DockCommand[] {
     { id: "down", name: "Split down", icon: <Rows2 size={14} aria-hidden />, hint: hintOf("split-down"), run: () => split("down", here) },
   ];
   for (const t of sessionsOf(sessionsStore.getState(), channel)) {
-    const shown = panelOfSession(l, t.session_id);
-    const title = (shown && panesStore.getState()[shown]?.title) || t.title || "Terminal";
-    out.push({ id: t.session_id, name: `Go to terminal: ${visible(title)}`, icon: t.target === "host" ? <Monitor size={14} className="host" aria-hidden /> : <SquareTerminal size={14} aria-hidden />, run: () => showSession(t) });
+    out.push({ id: t.session_id, name: `Go to terminal: ${visible(sessionTitle(t))}`, icon: <SessionIcon t={t} />, run: () => showSession(t) });
   }
   if (several) {
     out.push(

@@ -1,67 +1,24 @@
 // What a person can do with the panels of the centre; keys, menus, buttons and the
 // palette share these.
-import type { ChannelID, LoopEvent } from "../../api/types";
 import type { TerminalID, TerminalInfo } from "../../api/types-terminals";
 import * as change from "../../model/dock/change";
 import type { DockKey } from "../../model/dock/keys";
 import type { Layout, Panel, PanelID, Side } from "../../model/dock/layout";
-import { focusGroup, focusPanel, groupById, groupOf, groups, panelOfSession, shownPanels, startLayout, TIMELINE } from "../../model/dock/layout";
+import { focusGroup, focusPanel, groupById, groupOf, groups, panelOfSession, shownPanels, TIMELINE } from "../../model/dock/layout";
 import { neighbour, place } from "../../model/dock/place";
-import { restore, store } from "../../model/dock/stored";
-import { dockUi, idleDock, layoutsStore, sessionsStore } from "../../model/dock/store";
+import { dockUi, idleDock, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import type { TerminalKind } from "../../model/terminals/sessions";
-import { againOf, createOf, removedSessions } from "../../model/terminals/sessions";
-import { loadChoice, saveChoice } from "../frame/memory";
-import { batchListeners, session, toast, toastFailure } from "../frame/session";
+import { againOf, createOf, isIdle } from "../../model/terminals/sessions";
+import { session, toast, toastFailure } from "../frame/session";
+import { layoutOf, update } from "./layouts";
 import { handles, panesStore } from "./panes";
 
-const SAVE_MS = 200;
+export { layoutOf, saveLayouts, update } from "./layouts";
+
 const STEP = 0.04; // of the centre, for one arrow
 
 const here = () => viewStore.getState().selected;
-
-export function layoutOf(channel: ChannelID): Layout {
-  const known = layoutsStore.getState()[channel];
-  if (known) return known;
-  const read = channel ? restore(loadChoice(`dock.${channel}`)) : startLayout();
-  if (channel) layoutsStore.setState({ [channel]: read });
-  return read;
-}
-
-const unsaved = new Set<ChannelID>();
-let timer: ReturnType<typeof setTimeout> | undefined;
-
-export function saveLayouts() {
-  clearTimeout(timer);
-  for (const ch of unsaved) saveChoice(`dock.${ch}`, store(layoutOf(ch)));
-  unsaved.clear();
-}
-
-export function update(channel: ChannelID, f: (l: Layout) => Layout) {
-  const before = layoutOf(channel);
-  const after = f(before);
-  if (after === before) return;
-  layoutsStore.setState({ [channel]: after });
-  unsaved.add(channel);
-  clearTimeout(timer);
-  timer = setTimeout(saveLayouts, SAVE_MS);
-}
-
-/** Events of sessions and channels, as they concern layouts. */
-function onEvents(batch: LoopEvent[]) {
-  const gone = removedSessions(batch);
-  if (gone.size > 0) for (const ch of Object.keys(layoutsStore.getState())) update(ch, (l) => change.closeSessions(l, gone));
-  for (const ev of batch) {
-    if (ev.type !== "channel.deleted" || !ev.channel_id) continue;
-    const ch = ev.channel_id;
-    layoutsStore.setState(({ [ch]: _gone, ...rest }) => rest, true);
-    unsaved.delete(ch);
-    saveChoice(`dock.${ch}`, "");
-  }
-}
-
-batchListeners.add(onEvents);
 
 /** The terminal that was to get the keyboard, until the person does the next thing. */
 export const wish = { panel: "", until: 0 };
@@ -127,7 +84,10 @@ export function split(side: Side, from: PanelID = focusPanel(layoutOf(here()))) 
   const p = l.panels[from];
   const g = groupOf(l, from);
   if (!g) return;
-  openPanel(panelFor(p?.kind === "terminal" && p.target === "host" ? "host" : "shell"), { group: g.id, side });
+  const made = panelFor(p?.kind === "terminal" && p.target === "host" ? "host" : "shell");
+  // Where the other one is, as far as its shell says.
+  const dir = p?.kind === "terminal" ? panesStore.getState()[from]?.dir || sessionsStore.getState().byId[p.session]?.dir : "";
+  openPanel(dir && made.kind === "terminal" ? { ...made, create: { ...made.create, dir } } : made, { group: g.id, side });
 }
 
 /** A session that goes on without a pane, or is shown already. */
@@ -136,7 +96,7 @@ export function showSession(t: TerminalInfo, group = "") {
   const had = panelOfSession(l, t.session_id);
   if (had) return goInto(had);
   const terminals = groups(l.root).find((g) => g.panels.some((p) => l.panels[p]?.kind === "terminal"));
-  const made: change.NewPanel = { kind: "terminal", session: t.session_id, target: t.target };
+  const made: change.NewPanel = { kind: "terminal", session: t.session_id, target: t.target, ...(t.plain || t.cmd?.length ? { plain: true } : {}) };
   const target = group || (focusPanel(l) === TIMELINE ? terminals?.id : focusGroup(l).id);
   openPanel(made, target ? { group: target } : { group: focusGroup(l).id, side: "right" });
 }
@@ -145,7 +105,7 @@ export function restart(panel: PanelID) {
   const p = layoutOf(here()).panels[panel];
   if (p?.kind !== "terminal") return;
   const old = sessionsStore.getState().byId[p.session];
-  const create = old ? againOf(old, p.plain === true) : (p.create ?? createOf(p.target === "host" ? "host" : p.plain ? "shell" : "agent", here()));
+  const create = old ? againOf(old, old.plain ?? p.plain === true) : (p.create ?? createOf(p.target === "host" ? "host" : p.plain ? "shell" : "agent", here()));
   update(here(), (l) => change.replace(l, panel, { kind: "terminal", session: "", target: p.target, create, ...(p.plain ? { plain: true } : {}) }));
   goToFocus();
   if (old) session().api.terminals.close(old.session_id).catch(() => undefined); // it was over already
@@ -159,8 +119,7 @@ export function requestClose(panel: PanelID = focusPanel(layoutOf(here()))) {
   const known = sessionsStore.getState().byId[p.session];
   const pane = panesStore.getState()[panel];
   const over = !p.session || known?.state === "ended" || pane?.state === "ended" || pane?.state === "failed" || (sessionsStore.getState().known && !known);
-  const idle = !known?.cmd?.length && handles.get(panel)?.busy() === false;
-  if (over || idle) endAndClose(panel);
+  if (over || isIdle(known, handles.get(panel)?.busy() ?? null)) endAndClose(panel);
   else dockUi.setState({ closing: panel });
 }
 
@@ -270,7 +229,7 @@ export function runDockKey(k: DockKey): boolean {
       return true;
     }
     case "arrange":
-      if (l.root.kind === "split" || focusGroup(l).panels.length > 1) dockUi.setState({ arranging: !dockUi.getState().arranging });
+      if (l.root.kind === "split" || focusGroup(l).panels.length > 1) dockUi.setState({ arranging: !dockUi.getState().arranging, said: "" });
       else toast("There is only one panel. Split it first.");
       return true;
     case "zoom":

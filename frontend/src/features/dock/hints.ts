@@ -1,11 +1,8 @@
 import type { KeyAction } from "../../model/terminals/keys";
-import { keysFor } from "../../model/terminals/keys";
+import { keysFor, spaced } from "../../model/terminals/keys";
 import { platform } from "../terminals/keyboard";
 
-/** Keys as the rest of the page writes them: with spaces, the plus key left as it is. */
-export function spaced(keys: string): string {
-  return keys.replace(/(?<=.)\+(?=.)/g, " ");
-}
+export { spaced } from "../../model/terminals/keys";
 
 export function hintOf(action: KeyAction): string {
   return spaced(keysFor(action, platform()));

@@ -1,7 +1,7 @@
 // Settings of terminals: what the configuration says, and the size chosen by keys.
 import { createStore } from "zustand/vanilla";
 import type { TerminalLook } from "../../api/types";
-import { loadChoice, saveChoice } from "../frame/memory";
+import { loadChoice, recallListeners, saveChoice } from "../frame/memory";
 import type { TerminalSettings } from "../terminals/props";
 import { DEFAULT_SETTINGS } from "../terminals/props";
 
@@ -9,7 +9,12 @@ const MIN = 8;
 const MAX = 32;
 
 /** Added to the configured size, in px. */
-export const zoomStore = createStore<{ by: number }>(() => ({ by: Number(loadChoice("terminal.zoom")) || 0 }));
+export const zoomStore = createStore<{ by: number }>(kept);
+
+function kept() {
+  return { by: Number(loadChoice("terminal.zoom")) || 0 };
+}
+recallListeners.add(() => zoomStore.setState(kept()));
 
 export function terminalSettings(look: TerminalLook | undefined, by: number): TerminalSettings {
   const d = DEFAULT_SETTINGS;

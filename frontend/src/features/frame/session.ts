@@ -12,7 +12,7 @@ import { sessionsStore } from "../../model/dock/store";
 import { applyTerminalEvents, fromList } from "../../model/terminals/sessions";
 import { loadFailed, loaded, olderLoaded, receive, startLoading } from "../../model/timeline/state";
 import type { Bridge } from "../../shell/bridge";
-import { saveOutbox } from "./memory";
+import { saveOutbox, send } from "./memory";
 
 const PAGE = 300; // events in one page of a timeline
 const HIDDEN_MS = 100;
@@ -199,6 +199,7 @@ export function startSession(bridge: Bridge) {
   bridge.onLink((link) => {
     connectionStore.setState(link);
     if (link.state !== "online") return;
+    void send();
     // After a break the stream goes on where it was, or says that it cannot.
     if (frameStore.getState().ready && !held) void resend();
     else void snapshot();

@@ -1,7 +1,7 @@
 import { ContextMenu } from "radix-ui";
 import { useState } from "react";
 import type { KeyAction } from "../../model/terminals/keys";
-import { keysFor } from "../../model/terminals/keys";
+import { keysFor, spaced } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
 import { platform } from "./keyboard";
 
@@ -66,5 +66,5 @@ export function PaneMenu(p: Props) {
 
 function Keys({ action }: { action: KeyAction }) {
   const k = keysFor(action, platform());
-  return k ? <Kbd>{k}</Kbd> : null;
+  return k ? <Kbd>{spaced(k)}</Kbd> : null;
 }

@@ -1,6 +1,7 @@
 // Shell integration on the screen: a mark per command with how it ended, jumps
 // from one to the next, a command's output as text.
 import type { IDecoration, IDisposable, IMarker, Terminal } from "@xterm/xterm";
+import type { TerminalExit } from "../../api/types-terminals";
 import type { Command } from "../../model/terminals/marks";
 import { CommandMarks, parseMark } from "../../model/terminals/marks";
 import { reportedDir } from "../../model/terminals/titles";
@@ -63,6 +64,12 @@ export class ShellMarks {
       if (k.end >= 0) c = this.marks.feed({ kind: "end", exit: k.exit }, () => place(k.end)) ?? c;
       if (c) this.draw(c);
     }
+  }
+
+  /** The session is over, and with it what ran. */
+  end(exit: TerminalExit | null) {
+    const c = this.marks.feed({ kind: "end", exit: exit?.code ?? null }, () => this.term.registerMarker(0) ?? null);
+    if (c) this.draw(c);
   }
 
   clear() {

@@ -281,7 +281,10 @@ export class TerminalPane {
   }
 
   private onClient(s: ClientState) {
-    if (s.state === "ended") recoverAtEnd(this.term);
+    if (s.state === "ended") {
+      recoverAtEnd(this.term);
+      this.term.write("", () => this.shell.end(s.exit)); // after what was printed last
+    }
     this.o.events.onClient(s);
   }
 

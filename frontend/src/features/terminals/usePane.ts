@@ -5,7 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 import type { ClientState } from "../../model/terminals/client";
 import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
-import { dirName } from "../../model/terminals/titles";
+import { dirName, sessionTitle } from "../../model/terminals/titles";
 import { copyText, readText } from "../../shell/clipboard";
 import { dropsComeFromHost, onHostDrop } from "../../shell/drops";
 import { session, toastFailure } from "../frame/session";
@@ -91,7 +91,10 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         change({ search: p.search });
         break;
       case "clear":
-        term.clear();
+        // The session's, so that nothing of it comes back; its screen is drawn anew.
+        if (p.client.clear()) p.scroll.follow();
+        else if (p.client.state.state === "ended") term.clear();
+        else notice("Not cleared: the terminal is not connected.");
         break;
       case "page-up":
       case "page-down":
@@ -218,7 +221,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     return () => clearTimeout(t);
   }, [ui.notice, change]);
 
-  const title = (info?.named ? info.title : ui.title || info?.title) || (ui.dir ? dirName(ui.dir) : "") || "Terminal";
+  const title = info ? sessionTitle(info) : ui.title || (ui.dir ? dirName(ui.dir) : "") || "Terminal";
   function onDrop(e: React.DragEvent) {
     const d = droppedData(e.dataTransfer);
     e.preventDefault();

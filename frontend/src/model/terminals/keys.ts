@@ -138,3 +138,8 @@ export const KEY_ROWS: KeyRow[] = [
 export function keysFor(action: KeyAction, platform: Platform): string {
   return KEY_ROWS.find((r) => r.action === action)?.[platform][0] ?? "";
 }
+
+/** Keys as the rest of the page writes them: with spaces, the plus key left as it is. */
+export function spaced(keys: string): string {
+  return keys.replace(/(?<=.)\+(?=.)/g, " ");
+}

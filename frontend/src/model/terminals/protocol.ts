@@ -90,6 +90,12 @@ export class TerminalClient {
     if (this.ready) this.say({ type: "record", on });
   }
 
+  /** Empties the session's scrollback and screen, for everybody. False if nobody is there to do it. */
+  clear(): boolean {
+    if (this.ready) this.say({ type: "clear" });
+    return this.ready;
+  }
+
   /** Ends the program; its container stays. */
   end() {
     if (this.ready) this.say({ type: "close" });

@@ -58,11 +58,19 @@ export function createOf(kind: TerminalKind, channel: ChannelID): TerminalCreate
   }
 }
 
+/** Nothing is lost when it ends: its shell waits for a command. Null: nobody knows. */
+export function isIdle(t: Pick<TerminalInfo, "cmd" | "shell"> | undefined, busy: boolean | null): boolean | null {
+  if (!t || t.cmd?.length) return t ? false : null;
+  if (busy !== null) return !busy; // the pane has it at first hand
+  return t.shell ? t.shell === "prompt" : null;
+}
+
 /** The same again as a session that is over. */
-export function againOf(t: Pick<TerminalInfo, "channel_id" | "target" | "cmd" | "named" | "title">, plain: boolean): TerminalCreate {
+export function againOf(t: Pick<TerminalInfo, "channel_id" | "target" | "cmd" | "named" | "title" | "dir">, plain: boolean): TerminalCreate {
   return {
     channel_id: t.channel_id, target: t.target,
     ...(t.cmd?.length ? { cmd: t.cmd } : plain && t.target === "agent" ? { plain: true } : {}),
     ...(t.named ? { title: t.title } : {}),
+    ...(t.dir ? { dir: t.dir } : {}),
   };
 }

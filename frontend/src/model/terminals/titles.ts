@@ -1,4 +1,5 @@
 // Titles that programs choose: what can be drawn on one line, as core.CleanTitle does.
+import type { TerminalInfo } from "../../api/types-terminals";
 
 const MAX = 200;
 
@@ -9,6 +10,17 @@ export function cleanTitle(text: string): string {
     if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(ch) && ch !== "\ufffd") out.push(ch);
   }
   return out.join("").trim();
+}
+
+/** What a session is called: a person's name for it, where its shell waits, or what runs there. */
+export function sessionTitle(t: Pick<TerminalInfo, "named" | "title" | "shell" | "dir">): string {
+  if (!t.named && t.shell === "prompt" && t.dir) return dirName(t.dir);
+  return t.title || "Terminal";
+}
+
+/** The whole of it, where there is room: with its directory. */
+export function sessionDetail(t: Pick<TerminalInfo, "title" | "dir" | "command">): string {
+  return [t.title, t.command && t.command !== t.title ? t.command : "", t.dir && t.dir !== t.title ? t.dir : ""].filter(Boolean).join("\n");
 }
 
 /** The last part of a path, for tabs. */
