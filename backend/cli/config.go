@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,6 +26,8 @@ import (
 type configFlags struct {
 	channelFlags
 	global, project, tree bool
+	// channelOnly says that there is nothing to do without a channel.
+	channelOnly bool
 }
 
 func (f *configFlags) on(cmd *cobra.Command, scopes bool) {
@@ -56,7 +60,7 @@ func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
 		return "", nil
 	}
 	id, err := f.find(ctx, c)
-	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && f.channel == "" && f.dir == "" && f.scope() == "global" {
+	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && f.channel == "" && f.dir == "" && f.scope() == "global" && !f.channelOnly {
 		return "", nil // just some folder
 	}
 	return id, err
@@ -73,6 +77,9 @@ func (a *app) inSettings(cmd *cobra.Command, f *configFlags, do func(ctx context
 	id, err := f.of(ctx, c)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && id == "" && !f.global {
+		a.err.styledLine(amber, "This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
 	}
 	return do(ctx, c, id)
 }
@@ -371,6 +378,7 @@ func (a *app) configTrust() *cobra.Command {
 			if cmd.Flags().Changed("approve") && !wholeSum.MatchString(sum) {
 				return usagef("--approve needs the whole SHA-256, 64 digits, as “loop config trust” shows it")
 			}
+			f.channelOnly = true
 			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
 				if revoke != "" {
 					return a.changed(ctx, c, &f, "Settings.Revoke", id, revoke)

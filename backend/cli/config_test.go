@@ -190,3 +190,13 @@ func TestConfigTrust(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 }
+
+// TestConfigTrustNeedsAChannel: that nothing waits is not said of a folder that
+// nobody has looked at.
+func TestConfigTrustNeedsAChannel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := newRig(t)
+	if code := r.run("config", "trust"); code != exitUsage || strings.Contains(r.out.String(), "Nothing waits") || !strings.Contains(r.err.String(), "There is no channel for") {
+		t.Errorf("%d %s %s", code, r.out.String(), r.err.String())
+	}
+}

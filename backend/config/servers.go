@@ -13,9 +13,6 @@ import (
 // becomes a part of the names of its tools.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// ownServer is the name under which the CLI gets Loop's own tools.
-const ownServer = "loop"
-
 // servers reads the object of MCP servers. A server that is null is not set.
 func servers(obj *hujson.Object) (map[string]MCPServer, error) {
 	out, seen := map[string]MCPServer{}, map[string]bool{}
@@ -28,9 +25,6 @@ func servers(obj *hujson.Object) (map[string]MCPServer, error) {
 		seen[name] = true
 		if !serverName.MatchString(name) {
 			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has the name “%s”, which is not made of letters, digits, - and _ (64 at most)", printable(name)), remedy: "Choose another name."}
-		}
-		if name == ownServer {
-			return nil, &placed{offset: m.Name.StartOffset, msg: "has the name “loop”, which is that of Loop's own server", remedy: "Choose another name."}
 		}
 		if lit, ok := m.Value.Value.(hujson.Literal); ok && lit.Kind() == 'n' {
 			continue

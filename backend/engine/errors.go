@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -80,6 +81,9 @@ func mapError(step string, err error) error {
 	case strings.Contains(msg, "bind source path does not exist"), strings.Contains(msg, "invalid mount config"):
 		return core.Fail(core.CodeMount, fmt.Errorf("%s: %w", step, err),
 			"A mount of the container is not possible: "+strings.TrimSuffix(lastClause(msg), ".")+".", "Check that the directory still exists and is visible to the engine.")
+	case noNetwork.MatchString(msg):
+		return core.Fail(core.CodeConfig, fmt.Errorf("%s: %w", step, err),
+			"The container engine has no network “"+noNetwork.FindStringSubmatch(msg)[1]+"”.", "Make it with “docker network create”, or set container_network to “bridge” or “none”.")
 	case cerrdefs.IsNotFound(err):
 		return fmt.Errorf("%s: %w: %w", step, core.ErrNotFound, err)
 	case cerrdefs.IsConflict(err):
@@ -92,6 +96,9 @@ func mapError(step string, err error) error {
 		"The container engine could not "+step+".", "The detail holds the engine's own words; “loop doctor” checks the engine.")
 }
 
+// noNetwork is how the engine says at a start that the container's network is none.
+var noNetwork = regexp.MustCompile(`network (\S+) not found`)
+
 func lastClause(s string) string {
 	if i := strings.LastIndex(s, "bind source path"); i >= 0 {
 		return s[i:]
@@ -102,5 +109,5 @@ func lastClause(s string) string {
 // noImage is the failure of an absent image.
 func noImage(step, ref string, err error) error {
 	return core.Fail(core.CodeNoImage, fmt.Errorf("%s: %w: %w", step, core.ErrNoImage, err),
-		"The image "+ref+" is not there.", "Build it with the build button in the window, or with “make image”.")
+		"The image "+ref+" is not there.", "If it is Loop's own, build it with the build button in the window or with “loop image build”; if not, pull it.")
 }

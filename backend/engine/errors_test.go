@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	cerrdefs "github.com/containerd/errdefs"
+
 	"loop/backend/core"
 )
 
@@ -21,6 +23,16 @@ func TestMapErrorTime(t *testing.T) {
 	}
 	err = mapError("list containers", fmt.Errorf("get: %w", context.Canceled))
 	if _, ok := errors.AsType[*core.Failure](err); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("%#v", err)
+	}
+}
+
+// TestMapErrorNetwork: a start that fails because there is no such network is not
+// a container that is gone.
+func TestMapErrorNetwork(t *testing.T) {
+	err := mapError("start the container", fmt.Errorf("Error response from daemon: network nosuch not found: %w", cerrdefs.ErrNotFound))
+	f, ok := errors.AsType[*core.Failure](err)
+	if !ok || f.Code != core.CodeConfig || !strings.Contains(f.Cause, "“nosuch”") || errors.Is(err, core.ErrNotFound) {
 		t.Errorf("%#v", err)
 	}
 }
