@@ -32,6 +32,9 @@ type ExecStream struct {
 	closeOnce sync.Once
 }
 
+// errExecStart comes before the engine's words on why an exec did not start.
+var errExecStart = errors.New("start exec")
+
 // Read returns stdout bytes. An exec that the engine could not start gives an
 // error with the engine's words; a connection that broke inside a piece one of
 // CodeEngineLost.
@@ -44,7 +47,7 @@ func (s *ExecStream) Read(p []byte) (int, error) {
 		// these words.
 		for _, w := range [][]byte{[]byte("OCI runtime exec failed"), []byte("cannot exec in a ")} {
 			if bytes.HasPrefix(p[:n], w) {
-				return 0, fmt.Errorf("start exec: %s", bytes.TrimSpace(p[:min(n, stderrTail)]))
+				return 0, fmt.Errorf("%w: %s", errExecStart, bytes.TrimSpace(p[:min(n, stderrTail)]))
 			}
 		}
 	}
@@ -112,18 +115,26 @@ func (d *Docker) DialExec(ctx context.Context, id core.ContainerID, user string,
 	return s, nil
 }
 
-// attach starts the exec. The client's upgrade does not heed ctx once the
-// request is written, so it runs aside and is closed when it comes too late.
-func attach(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) (types.HijackedResponse, error) {
-	type result struct {
-		conn types.HijackedResponse
-		err  error
-	}
-	ch := make(chan result, 1)
+// attached is an exec that has been started, or why it has not.
+type attached struct {
+	conn types.HijackedResponse
+	err  error
+}
+
+// attaching starts the exec. The client's upgrade does not heed ctx once the
+// request is written, so it runs aside; whoever gets a connection closes it.
+func attaching(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) <-chan attached {
+	ch := make(chan attached, 1)
 	go func() {
 		conn, err := cli.ContainerExecAttach(ctx, execID, o)
-		ch <- result{conn, err}
+		ch <- attached{conn, err}
 	}()
+	return ch
+}
+
+// attach starts the exec; what comes after ctx's end is closed.
+func attach(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) (types.HijackedResponse, error) {
+	ch := attaching(ctx, cli, execID, o)
 	select {
 	case r := <-ch:
 		return r.conn, r.err

@@ -98,22 +98,27 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 	if err != nil {
 		return nil, refused(spec, d.fail("prepare a terminal", err))
 	}
-	conn, err := attach(ctx, cli, ex.ID, container.ExecAttachOptions{Tty: true, ConsoleSize: size})
-	if err != nil {
-		if ctx.Err() != nil { // it may have come to run all the same
-			err = errors.Join(err, d.endLate(id, spec))
-		}
-		return nil, refused(spec, d.fail("start a terminal", err))
-	}
 	t := &execTTY{
-		d: d, cli: cli, box: id, execID: ex.ID, id: spec.ID, user: spec.User,
-		conn: conn, r: conn.Reader, drained: make(chan struct{}),
+		d: d, cli: cli, box: id, execID: ex.ID, id: spec.ID, user: spec.User, drained: make(chan struct{}),
+	}
+	coming := attaching(ctx, cli, ex.ID, container.ExecAttachOptions{Tty: true, ConsoleSize: size})
+	select {
+	case r := <-coming:
+		if r.err != nil && ctx.Err() != nil {
+			return nil, errors.Join(d.fail("start a terminal", ctx.Err()), t.giveUp(spec))
+		}
+		if r.err != nil {
+			return nil, refused(spec, d.fail("start a terminal", r.err))
+		}
+		t.conn, t.r = r.conn, r.conn.Reader
+	case <-ctx.Done():
+		return nil, errors.Join(d.fail("start a terminal", ctx.Err()), t.giveUpOn(coming, spec))
 	}
 	if err := t.started(ctx, spec); err != nil {
-		_ = conn.Conn.Close()
 		if ctx.Err() != nil {
-			err = errors.Join(err, d.endLate(id, spec))
+			return nil, errors.Join(err, t.giveUp(spec))
 		}
+		_ = t.conn.Conn.Close()
 		return nil, err
 	}
 	// Older engines take no size with the start.
@@ -123,13 +128,6 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 		}
 	}
 	return t, nil
-}
-
-// endLate ends what a start that was given up may have started.
-func (d *Docker) endLate(id core.ContainerID, spec core.ExecSpec) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-	defer cancel()
-	return d.endTree(ctx, id, spec.User, spec.ID)
 }
 
 func withDefaults(spec core.ExecSpec) core.ExecSpec {

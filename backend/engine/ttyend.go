@@ -61,6 +61,41 @@ func (d *Docker) endTree(ctx context.Context, box core.ContainerID, user string,
 	return nil
 }
 
+// giveUpOn is giveUp for a connection that is still to come.
+func (t *execTTY) giveUpOn(coming <-chan attached, spec core.ExecSpec) error {
+	late := time.NewTimer(closeWait)
+	defer late.Stop()
+	select {
+	case r := <-coming:
+		if r.err == nil {
+			t.conn, t.r = r.conn, r.conn.Reader
+		}
+		return t.giveUp(spec)
+	case <-late.C:
+		go func() {
+			if r := <-coming; r.err == nil {
+				r.conn.Close()
+			}
+		}()
+		return t.giveUp(spec)
+	}
+}
+
+// giveUp ends what a start that nobody waits for any more starts. The engine
+// connects first and starts then, so the program is waited for: before it runs
+// there is nothing to be found.
+func (t *execTTY) giveUp(spec core.ExecSpec) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if t.r != nil {
+		defer func() { _ = t.conn.Conn.Close() }()
+		if err := t.started(ctx, spec); err != nil && ctx.Err() == nil {
+			return nil // it has said why it does not start
+		}
+	}
+	return t.d.endTree(ctx, t.box, t.user, t.id)
+}
+
 type sweeper struct {
 	d    *Docker
 	box  core.ContainerID
@@ -71,42 +106,88 @@ type sweeper struct {
 
 // after waits a moment before it sweeps again.
 func (s *sweeper) after(ctx context.Context, signals string) ([]string, error) {
-	pause := time.NewTimer(100 * time.Millisecond)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
+	if err := pause(ctx); err != nil {
+		return nil, err
 	}
 	return s.sweep(ctx, signals)
 }
 
+func pause(ctx context.Context) error {
+	t := time.NewTimer(100 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end the terminal's programs: %w", ctx.Err())
+	}
+}
+
+// startTries is how often a sweep is begun anew when the container has no process
+// left for it: there is one again as soon as something ends.
+const startTries = 20
+
 // sweep sends signals to what is there and returns it as “name (pid)”.
 func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
-	argv := append([]string{"/bin/sh", "-c", sweep, "loop-sweep", string(s.id), signals}, s.sids...)
+	how := "quick"
+	for try := 1; ; try++ {
+		out, err := s.exec(ctx, signals, how)
+		if err == nil && strings.HasSuffix(out, "swept\n") {
+			return s.parse(out), nil
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
+		}
+		if facts, ferr := s.d.Inspect(ctx, s.box); errors.Is(ferr, core.ErrNotFound) || ferr == nil && !facts.Running {
+			return nil, core.ErrNotRunning
+		}
+		switch {
+		case err == nil && how == "quick":
+			how = "alone" // a shell ends when it gets no process for grep
+			continue
+		case err == nil:
+			err = fmt.Errorf("the answer breaks off: %q", out[max(0, len(out)-200):])
+		case errors.Is(err, errExecStart) && !noShell(err.Error()):
+			if try < startTries {
+				if err := pause(ctx); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
+				"Loop cannot end what the terminal started: the engine can start no process in the container.",
+				"The container may have reached its limit of processes; stop the container.")
+		case !errors.Is(err, errExecStart):
+			return nil, err // the engine's own
+		}
+		return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
+			"Loop cannot end what the terminal started: the container has no /bin/sh that works.",
+			"End the programs in the container, or stop the container.")
+	}
+}
+
+// noShell says that an exec fails for a reason that stays.
+func noShell(words string) bool {
+	for _, w := range []string{"no such file or directory", "executable file not found", "permission denied", "exec format error"} {
+		if strings.Contains(words, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// exec runs the script once.
+func (s *sweeper) exec(ctx context.Context, signals, how string) (string, error) {
+	argv := append([]string{"/bin/sh", "-c", sweep, "loop-sweep", string(s.id), signals, how}, s.sids...)
 	conn, err := s.d.DialExec(ctx, s.box, s.user, argv)
 	if err != nil {
-		return nil, refused(core.ExecSpec{User: s.user}, err)
+		return "", refused(core.ExecSpec{User: s.user}, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	out, err := io.ReadAll(io.LimitReader(conn, maxSwept))
 	stop()
 	_ = conn.Close()
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
-	}
-	if err == nil && !strings.HasSuffix(string(out), "swept\n") {
-		err = fmt.Errorf("the answer breaks off: %q", out[max(0, len(out)-200):])
-		if facts, ferr := s.d.Inspect(ctx, s.box); errors.Is(ferr, core.ErrNotFound) || ferr == nil && !facts.Running {
-			return nil, core.ErrNotRunning
-		}
-	}
-	if err != nil {
-		return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
-			"Loop cannot end what the terminal started: the container has no /bin/sh that works.",
-			"End the programs in the container, or stop the container.")
-	}
-	return s.parse(string(out)), nil
+	return string(out), err
 }
 
 // parse reads lines of “pid session name”. They come from a container: a number

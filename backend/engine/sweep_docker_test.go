@@ -1,0 +1,136 @@
+//go:build docker
+
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// ready reads until the program has said so.
+func ready(t *testing.T, p core.TTY) {
+	t.Helper()
+	var seen bytes.Buffer
+	buf := make([]byte, 4096)
+	for !strings.Contains(seen.String(), "ready") {
+		n, err := p.Read(buf)
+		seen.Write(buf[:n])
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen.String())
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, p) }()
+}
+
+// A process chooses its name. Whatever it is, the end of a terminal is nobody
+// else's.
+func TestSweepIsNotMisled(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	inBox(t, d, id, `setsid sleep 313131 >/dev/null 2>&1 & sleep 0.2`)
+	out := inBox(t, d, id, `for f in /proc/[0-9]*; do [ "$(cat $f/comm)" != sleep ] || cut -d' ' -f6 $f/stat; done`)
+	victim := strings.TrimSpace(out)
+	if !number(victim) {
+		t.Fatalf("%q", out)
+	}
+	for _, name := range []string{
+		`\n9 ` + victim + ` x`, // what echo makes a line of
+		"\n9 " + victim + " x",
+		"a) S 1 1 " + victim + "\n", // what looks like the kernel's fields
+		"a) S 1\n",
+		`\c`,
+		"(((",
+		")",
+	} {
+		if len(name) > 15 {
+			t.Fatalf("%q is too long for the kernel", name)
+		}
+		p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{User: "1000:1000", Argv: []string{"sh", "-c", `trap '' HUP TERM; printf %s "$0" >/proc/$$/comm; echo ready; while true; do sleep 1; done`, name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready(t, p)
+		if err := p.Close(); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if left := inBox(t, d, id, `tr '\0' ' ' </proc/`+victim+`/cmdline`); !strings.Contains(left, "313131") {
+			t.Fatalf("%q ended another session", name)
+		}
+	}
+	// Nor is one whose environment only holds the words somewhere.
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{ID: "c0ffee", Argv: []string{"sh", "-c", `echo ready; exec sleep 1000`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, p)
+	inBox(t, d, id, `QUERY=LOOP_TERMINAL=c0ffee setsid sleep 323232 >/dev/null 2>&1 & QUERY="a
+LOOP_TERMINAL=c0ffee" setsid sleep 323232 >/dev/null 2>&1 & sleep 0.2`)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(inBox(t, d, id, `for f in /proc/[0-9]*; do tr '\0' ' ' <$f/cmdline 2>/dev/null; echo; done`), "sleep 323232"); n != 2 {
+		t.Errorf("%d of 2 others live", n)
+	}
+}
+
+// living are the container's processes: its first one and the shell that looks.
+func living(t *testing.T, d *Docker, id core.ContainerID) []string {
+	t.Helper()
+	return strings.Fields(inBox(t, d, id, `for f in /proc/[0-9]*; do read n name state x <$f/stat && [ $state = Z ] || echo $name; done 2>/dev/null`))
+}
+
+// Programs with megabytes of environment are found in time.
+func TestSweepOfLargeEnvironments(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, nil)
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{User: "1000:1000", Argv: []string{"sh", "-c", `
+		big=$(head -c 120000 /dev/zero | tr '\0' a)
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do eval "export A$i=\$big"; done
+		trap '' HUP TERM
+		i=0; while [ $i -lt 30 ]; do setsid sleep 1000 & i=$((i+1)); done; echo ready; wait`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, p)
+	start := time.Now()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("ended in %v", time.Since(start))
+	if left := living(t, d, id); len(left) != 2 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A program that forks without end, in a container without a free process.
+func TestSweepOfAForkBomb(t *testing.T) {
+	d := realEngine(t)
+	id := foreignBox(t, d, func(s *core.Spec) { s.Limits.Pids = 60 })
+	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{User: "1000:1000", Argv: []string{"bash", "-c", `trap '' HUP TERM; b() { b & b & wait; }; echo ready; while true; do b; done`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, p)
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		facts := inBox(t, d, id, `set -- /proc/[0-9]*; echo $#`)
+		var n int
+		if _, err := fmt.Sscan(facts, &n); err == nil && n > 50 || time.Now().After(deadline) {
+			break
+		}
+	}
+	start := time.Now()
+	if err := p.Close(); err != nil {
+		t.Errorf("%v", err)
+	}
+	t.Logf("ended in %v", time.Since(start))
+	if left := living(t, d, id); len(left) != 2 {
+		t.Errorf("left: %q", left)
+	}
+}
