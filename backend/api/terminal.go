@@ -17,11 +17,11 @@ import (
 
 // Bounds of a terminal socket.
 const (
-	maxTermMessage  = 1 << 20          // more is refused
-	maxTermRead     = 16 << 20         // more than this in one message ends the socket: it is no terminal's
-	termFrame       = 64 << 10         // of binary output; from perf.md §2.4
-	termWriteBudget = 30 * time.Second // for one frame; a client that takes longer is let go and may attach again
-	termGoodbye     = time.Second      // for a client to answer that Loop is closing
+	maxTermMessage  = 1 << 20         // more is refused
+	maxTermRead     = 16 << 20        // more than this in one message ends the socket: it is no terminal's
+	termFrame       = 64 << 10        // of binary output; from perf.md §2.4
+	termWriteBudget = 5 * time.Minute // for one frame; a page may stand still in a debugger, and nobody waits for it
+	termGoodbye     = time.Second     // for a client to answer that Loop is closing
 )
 
 // Terminals keeps terminal sessions. Methods are called from the goroutines of
@@ -73,7 +73,8 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 		return
 	case <-t.ctx.Done(): // the server closes, or nobody takes what is written
 	}
-	t.typed.close() // reading may be waiting for room there
+	t.typed.close() // room may be waited for there, and for messages
+	t.inbox.close()
 	// The connection itself is ended, because the library would wait five
 	// seconds for an answer to its goodbye.
 	raw, _ := r.Context().Value(connKey{}).(net.Conn)
@@ -89,14 +90,15 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 // connKey is where a request's context has its connection.
 type connKey struct{}
 
-// termSocket is one client. The reading goroutine owns the fields without a
-// comment; writing, input, sizes and output have goroutines of their own.
+// termSocket is one client. The goroutine that follows messages owns the fields
+// without a comment; reading, writing, input, sizes and output have goroutines
+// of their own.
 type termSocket struct {
-	ctx  context.Context // ends with the socket
-	stop context.CancelFunc
-	conn *websocket.Conn
-	svc  Terminals
-	buf  bytes.Buffer
+	ctx   context.Context // ends with the socket
+	stop  context.CancelFunc
+	conn  *websocket.Conn
+	svc   Terminals
+	inbox *inbox // from the reader
 
 	cur *attached // nil: nothing is attached
 
@@ -108,7 +110,7 @@ type termSocket struct {
 }
 
 func newTermSocket(ctx context.Context, conn *websocket.Conn, svc Terminals, budget time.Duration) *termSocket {
-	t := &termSocket{conn: conn, svc: svc, out: make(chan outgoing), budget: budget}
+	t := &termSocket{conn: conn, svc: svc, inbox: newInbox(), out: make(chan outgoing), budget: budget}
 	t.ctx, t.stop = context.WithCancel(ctx)
 	// What was typed before the client left is still the program's, so neither
 	// of these ends with the socket's context.
@@ -128,42 +130,63 @@ func (t *termSocket) end() {
 	t.work.Wait()
 }
 
-// read follows messages until the connection ends.
+// read has messages followed until the connection ends, and then what came
+// before its end.
 func (t *termSocket) read(ctx context.Context) {
+	var following sync.WaitGroup
+	following.Go(t.followAll)
+	defer following.Wait()
+	defer t.inbox.close()
+	var buf bytes.Buffer
 	for {
 		kind, r, err := t.conn.Reader(ctx)
 		if err != nil {
 			return
 		}
-		t.buf.Reset()
-		if _, err := t.buf.ReadFrom(io.LimitReader(r, maxTermMessage+1)); err != nil {
+		buf.Reset()
+		if _, err := buf.ReadFrom(io.LimitReader(r, maxTermMessage+1)); err != nil {
 			return
 		}
-		if t.buf.Len() > maxTermMessage {
+		m := received{kind: kind}
+		if m.long = buf.Len() > maxTermMessage; m.long {
 			if _, err := io.Copy(io.Discard, r); err != nil {
 				return
 			}
-			t.fail("", "", refuse(termInvalidInput, "Send it in pieces.", "The message is longer than %d bytes.", maxTermMessage))
-			continue
+		} else {
+			m.data = bytes.Clone(buf.Bytes())
 		}
-		t.take(kind, t.buf.Bytes())
-		if t.ctx.Err() != nil {
+		if !t.inbox.add(m) {
 			return
 		}
 	}
 }
 
-// take follows one message. data is reused after it.
-func (t *termSocket) take(kind websocket.MessageType, data []byte) {
-	if kind == websocket.MessageBinary {
+func (t *termSocket) followAll() {
+	for {
+		m, ok := t.inbox.take()
+		if !ok || t.ctx.Err() != nil {
+			t.inbox.close() // nobody takes any more
+			return
+		}
+		t.take(m)
+	}
+}
+
+// take follows one message.
+func (t *termSocket) take(in received) {
+	if in.long {
+		t.fail("", "", refuse(termInvalidInput, "Send it in pieces.", "The message is longer than %d bytes.", maxTermMessage))
+		return
+	}
+	if in.kind == websocket.MessageBinary {
 		if t.cur == nil {
 			t.fail("input", "", errNoSession)
-		} else if len(data) > 0 {
-			t.typed.add(t.cur.id, bytes.Clone(data))
+		} else if len(in.data) > 0 {
+			t.typed.add(t.cur.id, in.data)
 		}
 		return
 	}
-	m, bad := decodeControl(data)
+	m, bad := decodeControl(in.data)
 	if bad == nil {
 		bad = t.follow(&m)
 	}
@@ -177,10 +200,10 @@ func (t *termSocket) follow(m *control) *refusal {
 	case "create":
 		return t.create(m)
 	case "attach":
+		t.detach() // first, as in the original, whatever the id is
 		if !isSessionID(m.SessionID) {
 			return errUnknownSession
 		}
-		t.detach()
 		return t.attach("attached", m.SessionID, m.Acks)
 	case "stop":
 		return t.over(m, t.svc.Stop)

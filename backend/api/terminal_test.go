@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -31,7 +32,8 @@ func TestTerminalMistakes(t *testing.T) {
 		{`{"type":"resize","rows":"x","cols":80}`, termInvalidJSON, termInvalidJSON},
 		{`{"type":"resize","rows":-1,"cols":80}`, termInvalidJSON, termInvalidJSON},
 		{`{"type":7}`, termInvalidJSON, termInvalidJSON},
-		{`null`, termUnknownMessage, termUnknownMessage},
+		{`null`, termInvalidJSON, termInvalidJSON},
+		{" null\n", termInvalidJSON, termInvalidJSON},
 		{`{}`, termUnknownMessage, termUnknownMessage},
 		{`{"type":"dance"}`, termUnknownMessage, termUnknownMessage},
 		{`{"type":"created"}`, termUnknownMessage, termUnknownMessage},
@@ -111,6 +113,122 @@ func TestGuessedSessionIDs(t *testing.T) {
 	}
 	if n := len(f.called("attach")); n != 1 {
 		t.Errorf("%d ids reached the service, only one could be an id", n)
+	}
+}
+
+// TestAttachDetachesFirst, whatever it names: an id that cannot be one is no
+// more harmless than one that is gone.
+func TestAttachDetachesFirst(t *testing.T) {
+	for _, id := range []string{string(unusedID), "a1b2c3d4"} {
+		f := newFakeTerms()
+		s, c := serveTerms(t, f, nil)
+		client := dialTerm(t, s, c)
+		client.open()
+		client.say(`{"type":"attach","session_id":"` + id + `"}`)
+		client.expect("error", termSessionFailed)
+		client.say(`{"type":"input","data":"bHM="}`)
+		client.expect("error", termNoSession)
+	}
+}
+
+// TestStatusFields: a client of the original reads these four in every status.
+func TestStatusFields(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	check := func(typ string) {
+		t.Helper()
+		for {
+			kind, data := client.read()
+			if kind != websocket.MessageText {
+				continue
+			}
+			var m map[string]any
+			if err := json.Unmarshal(data, &m); err != nil || m["type"] != typ {
+				t.Fatalf("%s, want %s: %v", data, typ, err)
+			}
+			for _, field := range []string{"session_id", "message", "error_code"} {
+				if _, ok := m[field].(string); !ok {
+					t.Errorf("%s has no %s: %s", typ, field, data)
+				}
+			}
+			return
+		}
+	}
+	client.say(`{`)
+	check("error")
+	client.say(`{"type":"create","channel_id":"ch"}`)
+	check("created")
+	client.say(`{"type":"attach","session_id":"` + string(firstID) + `"}`)
+	check("attached")
+	f.show(firstID, core.TerminalFrame{Kind: core.FrameEnded, Exit: &core.TerminalExit{}})
+	check("closed")
+	client.say(`{"type":"close"}`)
+	check("stopped")
+}
+
+// TestPingsAreAnsweredMeanwhile: making a container, or its image, takes longer
+// than the patience of many WebSocket libraries, and what is sent meanwhile is
+// followed afterwards.
+func TestPingsAreAnsweredMeanwhile(t *testing.T) {
+	f := newFakeTerms()
+	made := make(chan struct{})
+	f.block["create"] = made
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	client.say(`{"type":"create","channel_id":"ch"}`)
+	client.say(`{"type":"input","data":"bHM="}`)
+	f.waitCall(t, `create {"ChannelID":"ch","ContainerID":"","Target":"","Cmd":null,"Plain":false,"OpenMode":"","Dir":"","Cols":0,"Rows":0,"Title":""}`)
+	heard := make(chan error, 1)
+	go func() {
+		_, _, err := client.conn.Read(t.Context())
+		heard <- err
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := client.conn.Ping(ctx); err != nil {
+		t.Errorf("while a session is being made: %v", err)
+	}
+	if calls := f.called("input"); len(calls) != 0 {
+		t.Errorf("out of order: %q", calls)
+	}
+	close(made)
+	if err := <-heard; err != nil {
+		t.Fatal(err)
+	}
+	f.waitCall(t, `input `+string(firstID)+` "ls"`)
+}
+
+// TestMessagesWaitWithinBounds: what is sent while a message is being followed
+// is kept up to a bound, and the end of the socket frees everybody.
+func TestMessagesWaitWithinBounds(t *testing.T) {
+	b := newInbox()
+	n := 0
+	for full := false; !full; n++ {
+		b.add(received{data: make([]byte, 64<<10)})
+		b.mu.Lock()
+		full = b.size >= maxUnfollowed
+		b.mu.Unlock()
+	}
+	if n < 10 || n > 20 {
+		t.Errorf("%d messages of 64 KiB", n)
+	}
+	added := make(chan bool)
+	go func() { added <- b.add(received{}) }()
+	if _, ok := b.take(); !ok {
+		t.Error("nothing to take")
+	}
+	if !<-added {
+		t.Error("room was made, and not used")
+	}
+	for range n {
+		if _, ok := b.take(); !ok {
+			t.Fatal("a message is missing")
+		}
+	}
+	go b.close()
+	if _, ok := b.take(); ok || b.add(received{}) {
+		t.Error("a closed inbox goes on")
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -49,11 +50,15 @@ type control struct {
 	input []byte // Data, decoded
 }
 
-// status is one text frame to a client. Fields without a value are left out,
-// but for those that a type always has, which are pointers.
+// status is one text frame to a client. The first four fields are the original's
+// and always there; others without a value are left out, but for those that a
+// type always has, which are pointers.
 type status struct {
-	Type        string              `json:"type"`
-	SessionID   core.TerminalID     `json:"session_id,omitempty"`
+	Type      string          `json:"type"`
+	SessionID core.TerminalID `json:"session_id"`
+	Message   string          `json:"message"`
+	ErrorCode string          `json:"error_code"`
+
 	ChannelID   core.ChannelID      `json:"channel_id,omitempty"`
 	ContainerID core.ContainerID    `json:"container_id,omitempty"`
 	Target      core.TerminalTarget `json:"target,omitempty"`
@@ -66,8 +71,6 @@ type status struct {
 	Name        *string             `json:"name,omitempty"`     // of the recording under way
 	ExitCode    *int                `json:"exit_code,omitempty"`
 	Signal      string              `json:"signal,omitempty"`
-	Message     string              `json:"message,omitempty"`
-	ErrorCode   string              `json:"error_code,omitempty"`
 	Remedy      string              `json:"remedy,omitempty"`
 	Request     string              `json:"request,omitempty"` // type of the message that an error answers
 }
@@ -107,7 +110,11 @@ func refusalOf(err error) *refusal {
 // session. It reports the message's type also with an error, when it has one.
 func decodeControl(data []byte) (control, *refusal) {
 	var m control
-	if err := json.Unmarshal(data, &m); err != nil {
+	err := json.Unmarshal(data, &m)
+	if err == nil && !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		err = errors.New("null") // which leaves any Go value as it is
+	}
+	if err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 			return m, refuse(termInvalidJSON, "", "The field %q has the wrong form.", wrong.Field)
 		}

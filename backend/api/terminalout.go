@@ -99,7 +99,7 @@ type attached struct {
 	viewer core.TerminalViewer
 	stop   context.CancelFunc
 	gone   chan struct{} // closed when nothing more is shown
-	hidden bool          // as the client says; the reading goroutine's
+	hidden bool          // as the client says; the following goroutine's
 
 	mu     sync.Mutex
 	held   bool // the end of the program is not told now
@@ -179,9 +179,9 @@ func (t *termSocket) show(ctx context.Context, a *attached) {
 			err = t.send(nil, f.Data, done)
 		case core.FrameSnapshot:
 			n := len(f.Data)
-			err = t.send(&status{Type: "resync", Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset, Snapshot: &n}, f.Data, done)
+			err = t.send(&status{Type: "resync", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset, Snapshot: &n}, f.Data, done)
 		case core.FrameResized:
-			err = t.send(&status{Type: "resized", Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset}, nil, done)
+			err = t.send(&status{Type: "resized", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset}, nil, done)
 		case core.FrameEnded:
 			m := status{Type: "closed", SessionID: a.id}
 			if f.Exit != nil {
