@@ -71,6 +71,13 @@ func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
 		}
 	}
 	if err := s.o.Containers.Remove(ctx, c.ID); err != nil {
+		for _, t := range s.all() {
+			if t.view().ContainerID == c.ID {
+				t.mu.Lock()
+				t.ending = false
+				t.mu.Unlock()
+			}
+		}
 		return err
 	}
 	for _, t := range s.all() {
@@ -143,6 +150,7 @@ func (s *Service) Restore(ctx context.Context) error {
 		t := s.newSession(row.Info, &returning{programs: s.o.Programs, saved: row}, true)
 		t.saved = row
 		t.info.Plain, t.given, t.ran = row.Plain, row.Given, row.Ran
+		t.sizeOwed = true // it may have changed after it was last kept
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)

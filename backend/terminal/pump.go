@@ -75,6 +75,7 @@ func (s *session) follow(ctx context.Context) (progress bool, err error) {
 		s.missed(ctx, start-from)
 	}
 	s.setState(core.TerminalRunning)
+	s.paySize(ctx)
 	buf := make([]byte, pumpSize)
 	for s.room(ctx) {
 		n, err := r.Read(buf)
@@ -107,7 +108,7 @@ func (s *session) missed(ctx context.Context, n int64) {
 		s.mu.Lock()
 	}
 	s.mu.Unlock()
-	note := fmt.Appendf(nil, "\x1b[!p\x1b[0m\r\n\x1b[7m %d bytes printed while Loop was away are gone \x1b[0m\r\n", n)
+	note := fmt.Appendf(nil, "\x18\x1b[!p\x1b[0m\r\n\x1b[7m %d bytes printed while Loop was away are gone \x1b[0m\r\n", n)
 	if int64(len(note)) > n {
 		note = note[:0]
 	}
@@ -129,6 +130,9 @@ func (s *session) conclude(ctx context.Context) {
 	wctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	exit, err := s.program.Wait(wctx)
+	for pause := firstRetry; err != nil && !errors.Is(err, core.ErrNotFound) && sleep(wctx, pause); pause *= 2 {
+		exit, err = s.program.Wait(wctx) // the link broke just now
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return // the app ends; the next launch finds out
@@ -150,6 +154,10 @@ func (s *session) relaunch(ctx context.Context) bool {
 	if !ok || ending {
 		return false
 	}
+	select { // a prompt of the shell before says nothing of the one to come
+	case <-s.prompt:
+	default:
+	}
 	if err := r.Relaunch(ctx, at); err != nil {
 		if !errors.Is(err, core.ErrNotFound) {
 			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)
@@ -157,9 +165,9 @@ func (s *session) relaunch(ctx context.Context) bool {
 		return false
 	}
 	// What the program before had set is not the new one's.
-	note := []byte("\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n")
+	note := []byte("\x18\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n")
 	s.mu.Lock()
-	s.saved.Shift = at
+	s.saved.Shift, s.sizeOwed = at, true
 	s.mu.Unlock()
 	s.local(note)
 	s.keepRow()

@@ -82,14 +82,14 @@ func (s *session) show(ctx context.Context) {
 		}
 		var again <-chan time.Time
 		var t *time.Timer
-		if d := s.restTime(told, keptAt); d > 0 {
+		if d := s.restTime(told, drawn, keptAt); d > 0 {
 			t = time.NewTimer(d)
 			again = t.C
 		}
 		select {
 		case <-s.screenWake:
 		case <-again:
-			if at := s.screenOffset(); s.keep && at != keptAt {
+			if at := s.screenOffset(); s.keep && at != keptAt && time.Since(drawn) >= saveIdle {
 				keptAt, kept = s.keepScreen(ctx), time.Now()
 			}
 		case <-ctx.Done():
@@ -106,7 +106,8 @@ func (s *session) show(ctx context.Context) {
 // gather waits for more output while it comes in quick succession.
 func (s *session) gather(ctx context.Context) {
 	s.mu.Lock()
-	if s.stopped || s.ring.end-s.screenAt >= lingerSize {
+	_, size := s.nextMark(s.sizeAt) // what comes before it cannot become more
+	if s.stopped || size || s.ring.end-s.screenAt >= lingerSize {
 		s.mu.Unlock()
 		return
 	}
@@ -142,16 +143,17 @@ func (s *session) step() (moved, done bool) {
 
 // restTime is how long the screen may rest before it has something to tell or
 // to keep; 0 is for ever.
-func (s *session) restTime(told time.Time, keptAt int64) time.Duration {
+func (s *session) restTime(told, drawn time.Time, keptAt int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dirty {
-		return max(time.Millisecond, announceEvery-time.Since(told))
-	}
+	var d time.Duration
 	if s.keep && s.screenAt != keptAt {
-		return saveIdle
+		d = max(time.Millisecond, saveIdle-time.Since(drawn))
 	}
-	return 0
+	if tell := max(time.Millisecond, announceEvery-time.Since(told)); s.dirty && (d == 0 || tell < d) {
+		d = tell
+	}
+	return d
 }
 
 func (s *session) screenOffset() int64 {
@@ -171,6 +173,9 @@ func (s *session) screenNext(buf []byte) (n int, m *sizeMark, done bool) {
 			return 0, &next, false
 		}
 		limit = min(limit, next.at-s.screenAt)
+	}
+	if old := s.quietTo - s.screenAt; old > 0 {
+		limit = min(limit, old) // so that what comes after is answered
 	}
 	n = s.ring.read(buf[:limit], s.screenAt)
 	return n, nil, n == 0 && s.stopped

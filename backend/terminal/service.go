@@ -135,6 +135,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.Term
 	t.saved = Saved{OpenMode: spec.OpenMode, Plain: spec.Plain}
 	t.keepRow()
 	if !s.add(t) {
+		t.unkeep()
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
 		return core.TerminalInfo{}, errors.Join(core.Fail(core.CodeCancelled, nil, "Loop is closing.", ""), p.End(ectx), p.Close())

@@ -11,12 +11,6 @@ import (
 	"loop/backend/terminal/vt"
 )
 
-// sizeMark is a change of size at a place in the stream.
-type sizeMark struct {
-	at         int64
-	cols, rows uint16
-}
-
 // session is one program on a terminal. Locks are taken in the order screenMu,
 // mu; neither is held while the program is called, which resizing alone is.
 type session struct {
@@ -36,7 +30,8 @@ type session struct {
 	ran       string // …that what runs in the shell chose; over with it
 	ring      ring
 	sizes     []sizeMark
-	firstSize int // number of sizes[0]
+	firstSize int  // number of sizes[0]
+	sizeOwed  bool // the program does not know its size
 	viewers   map[*viewer]struct{}
 	screenAt  int64 // how far the screen has read
 	sizeAt    int   // and which size mark it meets next
@@ -103,13 +98,6 @@ func (s *session) marksNow(now time.Time) (high, low int64) {
 		return highKeyed, lowKeyed
 	}
 	return highMark, lowMark
-}
-
-func (s *session) nextMark(n int) (sizeMark, bool) {
-	if i := n - s.firstSize; i >= 0 && i < len(s.sizes) {
-		return s.sizes[i], true
-	}
-	return sizeMark{}, false
 }
 
 func (s *session) exitNow() core.TerminalExit { return s.exit }
@@ -179,56 +167,6 @@ func (s *session) hold(now time.Time) (wait time.Duration, ok bool) {
 	}
 	s.held = !ok
 	return wait, ok
-}
-
-// resize sets a new size from here on in the stream. Sizes reach the program in
-// the order in which they are in the stream.
-func (s *session) resize(ctx context.Context, cols, rows uint16) error {
-	s.resizing.Lock()
-	defer s.resizing.Unlock()
-	s.mu.Lock()
-	if s.stopped || (s.info.Cols == cols && s.info.Rows == rows) {
-		s.mu.Unlock()
-		return nil
-	}
-	s.info.Cols, s.info.Rows = cols, rows
-	s.addSize(cols, rows)
-	s.dirty = true
-	s.mu.Unlock()
-	poke(s.screenWake)
-	return s.program.Resize(ctx, cols, rows)
-}
-
-// addSize puts a mark at the end of the stream. One there that nobody has met
-// is replaced, so that a storm of sizes leaves one.
-func (s *session) addSize(cols, rows uint16) {
-	m := sizeMark{s.ring.end, cols, rows}
-	last := s.firstSize + len(s.sizes) - 1
-	met := s.sizeAt > last
-	for v := range s.viewers {
-		met = met || v.mark > last
-		v.poke()
-	}
-	if len(s.sizes) > 0 && s.sizes[len(s.sizes)-1].at == m.at && !met {
-		s.sizes[len(s.sizes)-1] = m
-		return
-	}
-	s.sizes = append(s.sizes, m)
-}
-
-// forgetSizes drops marks that everybody has met; a viewer that gets a snapshot
-// next meets none.
-func (s *session) forgetSizes() {
-	low := s.sizeAt
-	for v := range s.viewers {
-		if !v.snap && !v.lost && !v.hidden {
-			low = min(low, v.mark)
-		}
-	}
-	if n := low - s.firstSize; n > 0 {
-		s.sizes = append(s.sizes[:0], s.sizes[n:]...)
-		s.firstSize += n
-	}
 }
 
 // attach adds a viewer, whose first frame is a snapshot.

@@ -19,6 +19,7 @@ type viewer struct {
 	off      int64 // of the next byte to give
 	mark     int   // number of the next size mark to give
 	snap     bool  // the next frame is a snapshot
+	drawing  bool  // it is being made: off and mark are about to be its
 	hidden   bool
 	lost     bool // let go of while it held the program up
 	closed   bool
@@ -56,7 +57,7 @@ func (v *viewer) unacked() int64 {
 
 // lag is how far the viewer is behind end, or 0 when it holds nobody up.
 func (v *viewer) lag(end int64) int64 {
-	if v.hidden || v.lost || v.closed || v.snap {
+	if v.hidden || v.lost || v.closed || v.snap || v.drawing {
 		return 0
 	}
 	return end - v.off + v.unacked()
@@ -213,10 +214,12 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 // has passed the snapshot meanwhile.
 func (v *viewer) snapshot() (core.TerminalFrame, bool) {
 	s := v.s
-	v.snap = false
+	v.snap, v.drawing = false, true
 	s.mu.Unlock()
 	data, off, mark, cols, rows := s.capture()
 	s.mu.Lock()
+	v.drawing = false
+	s.pokePump()
 	if off < s.ring.base {
 		v.snap = true
 		return core.TerminalFrame{}, false
