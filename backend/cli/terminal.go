@@ -39,7 +39,12 @@ own on this computer. The session goes on when you leave it, with Ctrl-] or with
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.openTerminal(cmd.Context(), &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("attach") && f.attach == "" {
+				return usagef("--attach names no session; “loop terminal list” shows them")
+			}
+			return a.openTerminal(cmd.Context(), &f, args)
+		},
 	}
 	cmd.Flags().StringVar(&f.channel, "channel", "", "id or name of a channel (default: the one of the folder)")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "folder of a channel (default: the current one)")

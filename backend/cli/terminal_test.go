@@ -266,6 +266,33 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 	}
 }
 
+// TestTerminalOfUnknownSize: a serial line and some programs that make terminals
+// say that theirs has no columns and no rows, and mean that they do not know.
+func TestTerminalOfUnknownSize(t *testing.T) {
+	r, _ := newTreeRig(t)
+	r.withScreen()
+	r.screen.cols, r.screen.rows = 0, 0
+	r.speak(func(p peer) {
+		if m := p.want("create"); m["cols"] != 80.0 || m["rows"] != 24.0 {
+			t.Errorf("%v", m)
+		}
+		p.status(created)
+		p.output("hello")
+		r.screen.seen(t, "hello")
+		r.screen.mu.Lock()
+		r.screen.cols = 100
+		r.screen.mu.Unlock()
+		r.screen.changed <- struct{}{}
+		if m := p.want("resize"); m["cols"] != 100.0 || m["rows"] != 24.0 {
+			t.Errorf("%v", m)
+		}
+		p.status(`{"type":"closed","session_id":%q,"exit_code":0}`, sessionID)
+	})
+	if code := r.run("terminal", "--channel", "p1"); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+}
+
 func TestTerminalFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do   func(p peer)
@@ -374,6 +401,9 @@ func TestTerminalMistakes(t *testing.T) {
 		{[]string{"terminal", "close"}, exitUsage, "the session is missing"},
 		{[]string{"terminal", "close", "zz"}, exitUsage, "There is no terminal session"},
 		{[]string{"terminal", "close", "1f"}, exitUsage, "begin with"},
+		{[]string{"terminal", "close", ""}, exitUsage, "the session is empty"}, // a script's variable that is empty
+		{[]string{"terminal", "record", "", "on"}, exitUsage, "the session is empty"},
+		{[]string{"terminal", "--attach", ""}, exitUsage, "--attach names no session"},
 		{[]string{"terminal", "record", "1f3", "maybe"}, exitUsage, "neither on nor off"},
 	} {
 		r, _ := newTreeRig(t)

@@ -99,7 +99,7 @@ func (r *remote) show(ctx context.Context, s screen, keys *leaveKeys, open map[s
 	}
 	defer conn.CloseNow()
 	a := &attachment{conn: conn, screen: s, keys: keys}
-	if a.cols, a.rows, err = s.Size(); err != nil {
+	if a.cols, a.rows, err = a.size(); err != nil {
 		return a.end, err
 	}
 	open["acks"] = true
@@ -169,7 +169,7 @@ func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, erro
 		for {
 			select {
 			case <-changed:
-				if cols, rows, err := a.screen.Size(); err == nil {
+				if cols, rows, err := a.size(); err == nil {
 					_ = a.resize(ctx, cols, rows) // a broken connection is seen by who reads it
 				}
 			case <-ctx.Done():
@@ -293,7 +293,19 @@ func (a *attachment) resize(ctx context.Context, cols, rows int) error {
 	a.mu.Lock()
 	a.cols, a.rows = cols, rows
 	a.mu.Unlock()
-	return a.say(ctx, map[string]any{"type": "resize", "cols": max(cols, 1), "rows": max(rows, 1)})
+	return a.say(ctx, map[string]any{"type": "resize", "cols": cols, "rows": rows})
+}
+
+// size is the terminal's, or what is usual where it does not know.
+func (a *attachment) size() (cols, rows int, err error) {
+	cols, rows, err = a.screen.Size()
+	if cols <= 0 {
+		cols = 80
+	}
+	if rows <= 0 {
+		rows = 24
+	}
+	return cols, rows, err
 }
 
 // mine says that a size is the one this terminal asked for.
