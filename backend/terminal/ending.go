@@ -35,20 +35,34 @@ func (s *Service) CloseSession(ctx context.Context, id core.TerminalID) error {
 	return nil
 }
 
-// Stop ends a session and removes the container it ran in; the other sessions
-// there end with it. Nothing is removed for a host session.
+// Stop ends a session and removes the container it ran in, if that is Loop's;
+// the other sessions there end with it. Nothing is removed for a host session.
 func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	t, err := s.session(id)
 	if err != nil {
 		return err
 	}
-	if err := s.CloseSession(ctx, id); err != nil {
+	box, ch := t.info.ContainerID, t.info.ChannelID
+	err = s.CloseSession(ctx, id)
+	if box == "" {
 		return err
 	}
-	if t.info.ContainerID == "" {
-		return nil
+	if err != nil { // its container's end is its own, too
+		if _, ours, _, rerr := s.o.Containers.Running(ctx, box); rerr != nil || !ours {
+			return err
+		}
 	}
-	return s.o.Containers.Remove(ctx, t.info.ContainerID)
+	unlock, err := s.shells.lock(ctx, string(ch)) // nobody is to be given what is about to go
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.o.Containers.Remove(ctx, box); err != nil {
+		return err
+	}
+	t.finish(core.TerminalExit{Code: -1})
+	s.remove(t)
+	return nil
 }
 
 // Kill removes a channel's shell container with everything in it. That there is

@@ -133,6 +133,10 @@ const (
 	inputPatience = 5 * time.Second
 	// maxAnswers bounds answers to queries that the program does not read.
 	maxAnswers = 4 << 10
+	// vanishLooks and vanishPause bound the wait for a container that is on its way
+	// out: the engine kills it and takes down its mounts in less than a second.
+	vanishLooks = 20
+	vanishPause = 100 * time.Millisecond
 	// endTime bounds ending a program's process tree.
 	endTime = 15 * time.Second
 	// announceEvery bounds how often a changed title is told.

@@ -90,9 +90,7 @@ func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
 	if spec.Target == core.TargetAgent && spec.ContainerID == "" && spec.ChannelID == "" {
 		return spec, invalid("Neither a container nor a channel was named.", "Name the channel.")
 	}
-	if spec.Cols == 0 || spec.Rows == 0 {
-		spec.Cols, spec.Rows = 80, 24
-	}
+	spec.Cols, spec.Rows = cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24)
 	spec.Cols, spec.Rows = clampSize(spec.Cols, spec.Rows)
 	if len(spec.Dir) > core.MaxTerminalDir || strings.ContainsRune(spec.Dir, 0) {
 		return spec, invalid("The directory has no usable name.", "Leave it out to begin where the channel's terminals do.")
@@ -123,15 +121,26 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.Term
 		st.Spec.ChannelID = cmp.Or(spec.ChannelID, st.Container.ChannelID)
 	}
 	p, err := s.o.Programs.Start(ctx, st)
+	if err != nil && st.Container.ID != "" && spec.ContainerID == "" && s.vanished(ctx, st.Container.ID, err) {
+		if st.Container, err = s.container(ctx, spec); err == nil {
+			p, err = s.o.Programs.Start(ctx, st)
+		}
+	}
 	if err != nil {
 		return core.TerminalInfo{}, err
+	}
+	_, ours := p.(*Guest)
+	if spec.Target == core.TargetAgent && !ours {
+		spec.Plain = true // nothing is typed where there is no loop init
 	}
 	info := core.TerminalInfo{
 		ID: st.ID, ChannelID: st.Spec.ChannelID, ContainerID: st.Container.ID, Target: spec.Target, State: core.TerminalRunning,
 		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
 	}
-	_, ours := p.(*Guest)
 	t := s.newSession(info, p, ours && s.o.Keeper != nil)
+	if spec.Colors != nil {
+		t.colors(*spec.Colors)
+	}
 	t.saved = Saved{OpenMode: spec.OpenMode, Plain: spec.Plain}
 	t.keepRow()
 	if !s.add(t) {
@@ -201,6 +210,24 @@ func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.C
 	return s.o.Containers.CreateShell(ctx, spec.ChannelID)
 }
 
+// vanished says whether a container ended between being found and being used,
+// which is why a start failed there. The engine needs a moment to remove one.
+func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) bool {
+	if f, ok := errors.AsType[*core.Failure](why); ok && f.Code != core.CodeNoLink && f.Code != core.CodeConflict {
+		return false
+	}
+	for range vanishLooks {
+		_, _, running, err := s.o.Containers.Running(ctx, id)
+		if errors.Is(err, core.ErrNotFound) || err == nil && !running {
+			return true
+		}
+		if err != nil || !sleep(ctx, vanishPause) {
+			return false
+		}
+	}
+	return false
+}
+
 func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
 	t := &session{
 		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
@@ -254,6 +281,9 @@ func (s *Service) Attach(_ context.Context, id core.TerminalID, w core.TerminalA
 	t, err := s.session(id)
 	if err != nil {
 		return nil, err
+	}
+	if w.Colors != nil {
+		t.colors(*w.Colors)
 	}
 	return t.attach(w), nil
 }
