@@ -219,6 +219,13 @@ func TestBrokenProjectFileIsAnError(t *testing.T) {
 	if e := ForDir(g, nil, filepath.Join(t.TempDir(), "gone"), ""); e.Err != nil || len(e.Layers) != 1 {
 		t.Errorf("no directory: %+v", e)
 	}
+	file := filepath.Join(t.TempDir(), "a file by now")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := ForDir(g, nil, file, ""); e.Err != nil || len(e.Layers) != 1 {
+		t.Errorf("a file in the directory's place: %v", e.Err)
+	}
 	broken := Snapshot{Path: "/g", Config: Defaults(), Err: core.Fail(core.CodeConfig, nil, "x", "y")}
 	if e := ForDir(broken, nil, t.TempDir(), ""); e.Err == nil {
 		t.Error("a broken global file went unnoticed")

@@ -84,11 +84,19 @@ var (
 	errTooLarge   = errors.New("file is too large")
 	errNotRegular = errors.New("not a regular file")
 	errIsDir      = errors.New("is a directory")
+	errDangling   = errors.New("is a link that leads nowhere")
 )
 
 func readFile(path string) ([]byte, fs.FileMode, error) {
 	// Looked at before it is opened: opening a named pipe would wait for ever.
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// A link that leads nowhere stands for a file: of a disk that is not mounted,
+		// for one. Without it more would be allowed than it says.
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return nil, 0, errDangling
+		}
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -118,6 +126,8 @@ func fileProblem(path string, err error) Problem {
 	switch {
 	case errors.Is(err, errIsDir):
 		p.Message, p.Remedy = "There is a folder where the settings file should be.", "Move the folder away."
+	case errors.Is(err, errDangling):
+		p.Message, p.Remedy = "The settings file is a link that leads nowhere.", "Put the file back to where it leads, or remove the link."
 	case errors.Is(err, errNotRegular):
 		p.Message, p.Remedy = "The settings file is not an ordinary file.", "Replace it by an ordinary file."
 	case errors.Is(err, errTooLarge):

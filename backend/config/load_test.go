@@ -209,6 +209,10 @@ func TestLoadFiles(t *testing.T) {
 	if err := os.Symlink("/dev/zero", path); err == nil {
 		expect("not an ordinary file")
 	}
+	os.Remove(path)
+	if err := os.Symlink(path+".away", path); err == nil {
+		expect("leads nowhere") // and not: there are no settings
+	}
 }
 
 func TestCredential(t *testing.T) {

@@ -39,9 +39,9 @@ var (
 func openProject(dir, parent string) (*os.Root, error) {
 	rel, err := filepath.Rel(parent, dir)
 	if parent == "" || err != nil || !filepath.IsLocal(rel) {
-		return os.OpenRoot(dir)
+		return openFolder(dir)
 	}
-	root, err := os.OpenRoot(parent)
+	root, err := openFolder(parent)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,16 @@ func openProject(dir, parent string) (*os.Root, error) {
 		root = below
 	}
 	return root, nil
+}
+
+// openFolder takes a file where the folder should be for a folder that is not
+// there: that it has no settings, and the run will say what it is.
+func openFolder(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if info, serr := os.Stat(dir); err != nil && serr == nil && !info.IsDir() {
+		return nil, fmt.Errorf("open %s: %w", dir, fs.ErrNotExist)
+	}
+	return root, err
 }
 
 // enter opens a folder in root that is none by way of a link.

@@ -67,7 +67,14 @@ func resultFailure(r *transcript.Result, refused *transcript.APIError, detail st
 	case r.APIErrorStatus > 0:
 		why = becauseOther
 		f = core.Fail(core.CodeModel, nil, "The model's API refused the request"+status+".", "Look at the details; another model or a shorter prompt may help.")
-	case has("malformed response", "connection error", "unable to connect", "fetch failed", "socket hang up", "econnre", "stream", "terminated", "timed out"):
+	case has("ssl certificate", "self-signed certificate", "ssl error"):
+		f = core.Fail(core.CodeModel, nil, "The certificate of the model's address is not trusted.",
+			"If a proxy looks into connections, name its certificate in extra_ca_files; otherwise check anthropic_base_url and this computer's clock.")
+	case has("can't reach the api", "no internet route", "connection refused", "connect through your proxy"):
+		why = becauseBusy
+		f = core.Fail(core.CodeModel, nil, "The model could not be reached.",
+			"Check the network, the proxy and anthropic_base_url in the settings, then try again.")
+	case has("malformed response", "connection error", "connection dropped", "unable to connect", "fetch failed", "socket hang up", "econnre", "stream", "terminated", "timed out"):
 		why = becauseBusy
 		f = core.Fail(core.CodeModel, nil, "The connection to the model broke off.",
 			"Check the network and anthropic_base_url in the settings, then try again.")
