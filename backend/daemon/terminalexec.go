@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"loop/backend/core"
 	"loop/backend/terminal"
@@ -19,14 +20,18 @@ func (t terminalPrograms) startExec(ctx context.Context, s terminal.Start) (term
 	if err != nil {
 		return nil, err
 	}
-	return &execProgram{tty: tty}, nil
+	return &execProgram{tty: tty, running: func(ctx context.Context) (bool, error) {
+		_, _, running, err := shells{t.d}.Running(ctx, s.Container.ID)
+		return running, err
+	}}, nil
 }
 
 // execProgram is a Program of the engine's.
 type execProgram struct {
-	tty  core.TTY
-	once sync.Once
-	err  error
+	tty     core.TTY
+	running func(context.Context) (bool, error) // whether its container does
+	once    sync.Once
+	err     error
 }
 
 // execOutput reads the terminal. Closing it early ends the program, because
@@ -78,7 +83,36 @@ func (p *execProgram) Resize(ctx context.Context, cols, rows uint16) error {
 // End implements terminal.Program.
 func (p *execProgram) End(ctx context.Context) error { return p.tty.End(ctx) }
 
-func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) { return p.tty.Wait(ctx) }
+// killed is what the engine gives for a program that got SIGKILL, as all do when
+// their container is stopped or removed.
+const killed = 128 + 9
+
+// containerGone gives the engine time to notice that a container is gone whose
+// programs were killed just now.
+const containerGone = 300 * time.Millisecond
+
+// Wait says of a program that was killed with its container that it was.
+func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
+	exit, err := p.tty.Wait(ctx)
+	if err != nil || exit.Code != killed || exit.Reason != "" {
+		return exit, err
+	}
+	for last := false; ; last = true {
+		running, err := p.running(ctx)
+		if errors.Is(err, core.ErrNotFound) || (err == nil && !running) {
+			exit.Reason = "The container it ran in was stopped or removed."
+			return exit, nil
+		}
+		if last {
+			return exit, nil
+		}
+		select {
+		case <-time.After(containerGone):
+		case <-ctx.Done():
+			return exit, nil
+		}
+	}
+}
 
 func (p *execProgram) Close() error {
 	p.once.Do(func() { p.err = p.tty.Close() })

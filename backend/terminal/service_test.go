@@ -79,6 +79,48 @@ func TestOneShellPerChannel(t *testing.T) {
 	}
 }
 
+// TestOneSideOfASize: who names only rows gets them.
+func TestOneSideOfASize(t *testing.T) {
+	s, _, _ := rig(t, Options{Programs: &programs{next: func(Start) (Program, error) { return newProgram(), nil }}})
+	for _, tc := range []struct{ cols, rows, wantCols, wantRows uint16 }{{0, 50, 80, 50}, {120, 0, 120, 24}, {0, 0, 80, 24}, {1, 1, core.MinTerminalCols, 1}} {
+		if i := create(t, s, core.TerminalSpec{Cols: tc.cols, Rows: tc.rows}); i.Cols != tc.wantCols || i.Rows != tc.wantRows {
+			t.Errorf("%+v: %dx%d", tc, i.Cols, i.Rows)
+		}
+	}
+}
+
+// TestNoAgentInAForeignContainer: nothing is typed into a shell of the engine's,
+// and it is not called Claude.
+func TestNoAgentInAForeignContainer(t *testing.T) {
+	s, _, _ := rig(t, Options{})
+	if i := create(t, s, core.TerminalSpec{}); i.Title != "Shell" || !i.Plain {
+		t.Errorf("%+v", i)
+	}
+}
+
+// TestClosedByAnother: viewers that did not ask are told why it is over.
+func TestClosedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, end := range []func(*Service, core.TerminalInfo) error{
+			func(s *Service, i core.TerminalInfo) error { return s.CloseSession(t.Context(), i.ID) },
+			func(s *Service, i core.TerminalInfo) error { return s.Kill(t.Context(), i.ChannelID) },
+		} {
+			s, _, _ := rig(t, Options{})
+			info := create(t, s, core.TerminalSpec{})
+			v := attach(t, s, info.ID, false)
+			next(t, v)
+			done := make(chan error, 1)
+			go func() { done <- end(s, info) }()
+			if f := next(t, v); f.Kind != core.FrameEnded || f.Exit.Reason != "The terminal was closed." {
+				t.Errorf("%+v", f.Exit)
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // TestEnding: what a program printed last reaches its viewers, then how it ended.
 func TestEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -200,6 +200,9 @@ func (s *session) finish(exit core.TerminalExit) {
 	if s.stopped {
 		return
 	}
+	if s.ending && exit.Reason == "" {
+		exit.Reason = "The terminal was closed." // news to every viewer but the one that asked
+	}
 	s.stopped, s.exit = true, exit
 	s.info.State, s.info.Exit = core.TerminalEnded, &exit
 	s.dirty = true

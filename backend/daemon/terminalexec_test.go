@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"loop/backend/core"
+)
+
+// endedTTY is a program of the engine's that ended with a code.
+type endedTTY struct {
+	core.TTY
+	code int
+}
+
+func (e endedTTY) Wait(context.Context) (core.TerminalExit, error) {
+	return core.TerminalExit{Code: e.code}, nil
+}
+
+// TestExecEndsWithItsContainer: a program that was killed with its container
+// says so, also when the engine notices the container's end a little later.
+func TestExecEndsWithItsContainer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code   int
+		states []any // one for each time it is asked: running, or an error
+		reason bool
+	}{
+		"removed":         {137, []any{core.ErrNotFound}, true},
+		"stopped":         {137, []any{false}, true},
+		"noticed later":   {137, []any{true, false}, true},
+		"killed by hand":  {137, []any{true, true}, false},
+		"ended by itself": {0, nil, false},
+		"engine away":     {137, []any{core.ErrConflict, core.ErrConflict}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				p := &execProgram{tty: endedTTY{code: tc.code}, running: func(context.Context) (bool, error) {
+					s := tc.states[asked]
+					asked++
+					if err, ok := s.(error); ok {
+						return false, err
+					}
+					return s.(bool), nil
+				}}
+				exit, err := p.Wait(t.Context())
+				if err != nil || exit.Code != tc.code || (exit.Reason != "") != tc.reason || asked != len(tc.states) {
+					t.Errorf("%+v %v, asked %d times", exit, err, asked)
+				}
+			})
+		})
+	}
+}
