@@ -35,7 +35,33 @@ func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal
 	}
 	g := guestStart{terminalPrograms: t, id: s.ID, spec: s.Spec, container: c}
 	g.spec.ChannelID = c.ChannelID
-	link, err := g.open(ctx, c)
+	// One that somebody paused is let go on, as for a run: a link that is open
+	// already would be waited for until it breaks.
+	if err := t.wake(ctx, c.ID); err != nil {
+		return nil, err
+	}
+	p, err := g.start(ctx)
+	if errors.Is(err, core.ErrLinkDown) && ctx.Err() == nil {
+		p, err = g.start(ctx) // over a new link: a shared one breaks for reasons of its own
+	}
+	if _, ok := errors.AsType[*core.Failure](err); !ok && errors.Is(err, core.ErrLinkDown) {
+		err = core.Fail(core.CodeNoLink, err, "The connection to the container broke off.", "Try again; if it repeats, look at the container's log.")
+	}
+	return p, err
+}
+
+func (t terminalPrograms) wake(ctx context.Context, id core.ContainerID) error {
+	done, err := t.d.starter.awake(ctx, id)
+	if err != nil {
+		return fmt.Errorf("wake the container: %w", err)
+	}
+	done()
+	return nil
+}
+
+// start spawns the program over a link of its own.
+func (g guestStart) start(ctx context.Context) (terminal.Program, error) {
+	link, err := g.open(ctx, g.container)
 	if err != nil {
 		return nil, fmt.Errorf("reach the container: %w", err)
 	}
@@ -43,7 +69,7 @@ func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return terminal.NewGuest(g.ports(), c, core.SpawnID(s.ID), link, 0, typed), nil
+	return terminal.NewGuest(g.ports(), g.container, core.SpawnID(g.id), link, 0, typed), nil
 }
 
 // Resume implements terminal.Programs.
@@ -187,6 +213,10 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 		if err = spawnFirst(ctx, link, req, tries, settings.Config.Terminal.ShellIntegration); failedBy(err) != core.CodeDir {
 			break
 		}
+	}
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
+		name := tries[len(tries)-1][0]
+		err = core.Fail(core.CodeNotFound, err, fmt.Sprintf("The container has no program called %s.", name), "Name one that it has, for example /bin/sh; a program that is missing belongs into the image.")
 	}
 	if err != nil {
 		return "", err
