@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -41,8 +42,20 @@ func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 	defer func() { _ = p.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = p.Close() })
 	defer stop()
-	go func() { _, _ = io.Copy(p, term) }()
-	out := make(chan struct{})
+	typed, out := make(chan []byte), make(chan struct{})
+	go func() {
+		for b := make([]byte, 4096); ; {
+			n, err := term.Read(b)
+			if err != nil {
+				return
+			}
+			select {
+			case typed <- bytes.Clone(b[:n]):
+			case <-out:
+				return
+			}
+		}
+	}()
 	go func() {
 		defer close(out)
 		if _, err := io.Copy(term, p); err != nil {
@@ -53,6 +66,13 @@ func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 		select {
 		case size := <-term.Sizes:
 			_ = p.Resize(size[0], size[1])
+		case b := <-typed:
+			select { // the size that was set before this was typed
+			case size := <-term.Sizes:
+				_ = p.Resize(size[0], size[1])
+			default:
+			}
+			_, _ = p.Write(b)
 		case <-out:
 			return p.Wait()
 		}

@@ -138,6 +138,7 @@ test("pane: a break is survived; nothing is lost or doubled", silent({ quietErro
   for (let i = 0; i < 50; i++) await s.write(`before ${i}\r\n`);
   await shows(page, "before 49");
   mock.down();
+  await until("the break is noticed", async () => (await info(page)).state === "reconnecting");
   await page.keyboard.type("lost");
   await page.getByText("Not sent: the terminal is not connected.").waitFor();
   for (let i = 0; i < 20; i++) await s.write(`meanwhile ${i}\r\n`);

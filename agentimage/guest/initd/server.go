@@ -78,13 +78,14 @@ type Listener interface {
 func (s *Server) Serve(ctx context.Context, ln Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = ln.Close() })
 	defer stop()
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.wg.Wait()
 	defer cancel()
 	failing := false
 	for {
 		conn, err := ln.AcceptUnix()
-		if ctx.Err() != nil {
+		if outer.Err() != nil { // ctx may learn of it after ln has
 			return nil
 		}
 		if errors.Is(err, net.ErrClosed) {
