@@ -76,7 +76,7 @@ func pasteName(now time.Time, name string, data []byte) string {
 	}
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails on supported systems
-	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format("20060102T150405Z"), hex.EncodeToString(b[:]), ext)
+	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format(pasteTime), hex.EncodeToString(b[:]), ext)
 }
 
 // keepPaste writes a new file that only its owner may read. The folder is one a
@@ -98,6 +98,7 @@ func keepPaste(f PasteFolder, name string, data []byte) (err error) {
 		return fmt.Errorf("open folder of pasted files: %w", err)
 	}
 	defer dir.Close()
+	prunePastes(dir, time.Now(), int64(len(data)))
 	out, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("make file: %w", err)
