@@ -36,6 +36,7 @@ type Terminals interface {
 	Kill(ctx context.Context, ch core.ChannelID) error
 	Record(ctx context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error)
 	Clear(ctx context.Context, id core.TerminalID) error
+	Colors(ctx context.Context, id core.TerminalID, c core.TerminalColors) error
 }
 
 // serveTerminal speaks the terminal protocol of docs/protocol.md on one socket.
@@ -204,7 +205,7 @@ func (t *termSocket) follow(m *control) *refusal {
 		if !isSessionID(m.SessionID) {
 			return errUnknownSession
 		}
-		return t.attach("attached", m.SessionID, m.Acks)
+		return t.attach("attached", m.SessionID, core.TerminalAttach{Acks: m.Acks, Colors: m.drawn})
 	case "stop":
 		return t.over(m, t.svc.Stop)
 	case "close":
@@ -236,6 +237,10 @@ func (t *termSocket) follow(m *control) *refusal {
 	case "show":
 		t.cur.hidden = !*m.Visible
 		t.cur.viewer.Show(*m.Visible)
+	case "colors":
+		if err := t.svc.Colors(t.ctx, t.cur.id, *m.drawn); err != nil {
+			return refusalOf(err)
+		}
 	case "clear":
 		if err := t.svc.Clear(t.ctx, t.cur.id); err != nil {
 			return refusalOf(err)
@@ -261,7 +266,7 @@ func (t *termSocket) create(m *control) *refusal {
 		return refusalOf(err)
 	}
 	m.SessionID = info.ID // an error from here on is about it
-	return t.attach("created", info.ID, m.Acks)
+	return t.attach("created", info.ID, core.TerminalAttach{Acks: m.Acks})
 }
 
 // over closes or stops a session, the attached one if none is named. The answer

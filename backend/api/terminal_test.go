@@ -54,6 +54,10 @@ func TestTerminalMistakes(t *testing.T) {
 		{`{"type":"show"}`, termNoSession, termMissingField},
 		{`{"type":"record"}`, termNoSession, termMissingField},
 		{`{"type":"clear"}`, termNoSession, ""},
+		{`{"type":"colors"}`, termNoSession, termMissingField},
+		{`{"type":"colors","colors":{"foreground":"#000000","background":"#fff"}}`, termInvalidInput, termInvalidInput},
+		{`{"type":"colors","colors":{"foreground":"#000000","background":"\u001b]11;?\u0007"}}`, termInvalidInput, termInvalidInput},
+		{`{"type":"create","channel_id":"ch","colors":{"foreground":"red"}}`, termInvalidInput, termInvalidInput},
 		{`{"type":"resync"}`, termNoSession, ""},
 		{`{"type":"detach"}`, termNoSession, ""},
 		{`{"type":"create","cmd":` + args(65) + `,"channel_id":"ch"}`, termInvalidInput, termInvalidInput},
@@ -92,6 +96,24 @@ func TestTerminalMistakes(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestColors: a client says what it draws with when it opens, attaches, and when
+// that changes.
+func TestColors(t *testing.T) {
+	f := newFakeTerms()
+	s, c := serveTerms(t, f, nil)
+	client := dialTerm(t, s, c)
+	client.say(`{"type":"create","channel_id":"ch","colors":{"foreground":"#010203","background":"#ffeedd","cursor":"#aabbcc"}}`)
+	id := client.expect("created", "").SessionID
+	if got := f.called("create"); len(got) != 1 || !strings.Contains(got[0], `"Colors":{"Foreground":[1,2,3],"Background":[255,238,221],"Cursor":[170,187,204]}`) {
+		t.Errorf("%q", got)
+	}
+	client.output("screen")
+	client.say(`{"type":"colors","colors":{"foreground":"#000000","background":"#FFFFFF"}}`)
+	f.waitCall(t, fmt.Sprintf("colors %s {[0 0 0] [255 255 255] [0 0 0]}", id))
+	client.say(fmt.Sprintf(`{"type":"attach","session_id":%q,"colors":{"foreground":"#ffffff","background":"#000000"}}`, id))
+	f.waitCall(t, "wishes {[255 255 255] [0 0 0] [255 255 255]}")
 }
 
 // TestGuessedSessionIDs: an id that is taken by nobody, one that cannot be an

@@ -119,6 +119,9 @@ func (f *fakeTerms) Attach(ctx context.Context, id core.TerminalID, w core.Termi
 	if err := f.log(ctx, "attach", "%s acks=%v", id, w.Acks); err != nil {
 		return nil, err
 	}
+	if w.Colors != nil {
+		_ = f.log(ctx, "wishes", "%v", *w.Colors)
+	}
 	s, err := f.get(id)
 	if err != nil {
 		return nil, err
@@ -193,6 +196,10 @@ func (f *fakeTerms) Record(ctx context.Context, id core.TerminalID, on bool) (co
 
 func (f *fakeTerms) Clear(ctx context.Context, id core.TerminalID) error {
 	return f.log(ctx, "clear", "%s", id)
+}
+
+func (f *fakeTerms) Colors(ctx context.Context, id core.TerminalID, c core.TerminalColors) error {
+	return f.log(ctx, "colors", "%s %v", id, c)
 }
 
 // show gives a frame to every viewer of a session.

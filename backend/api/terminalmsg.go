@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -36,7 +37,8 @@ type control struct {
 	Plain       bool                `json:"plain"`
 	Title       string              `json:"title"`
 	Dir         string              `json:"dir"`
-	Acks        bool                `json:"acks"` // create, attach
+	Acks        bool                `json:"acks"`   // create, attach
+	Colors      *colors             `json:"colors"` // create, attach, colors
 
 	Rows uint64 `json:"rows"` // create, resize
 	Cols uint64 `json:"cols"`
@@ -47,7 +49,34 @@ type control struct {
 	Visible   *bool           `json:"visible"`    // show
 	On        *bool           `json:"on"`         // record
 
-	input []byte // Data, decoded
+	input []byte               // Data, decoded
+	drawn *core.TerminalColors // Colors, read
+}
+
+// colors are what a client draws with, each as #rrggbb.
+type colors struct {
+	Foreground string `json:"foreground"`
+	Background string `json:"background"`
+	Cursor     string `json:"cursor"`
+}
+
+// read is nil without colours.
+func (c *colors) read() (*core.TerminalColors, *refusal) {
+	if c == nil {
+		return nil, nil
+	}
+	var out core.TerminalColors
+	for _, f := range []struct {
+		text string
+		to   *core.Color
+	}{{c.Foreground, &out.Foreground}, {c.Background, &out.Background}, {cmp.Or(c.Cursor, c.Foreground), &out.Cursor}} {
+		v, ok := core.ParseColor(f.text)
+		if !ok {
+			return nil, refuse(termInvalidInput, "Write each as #rrggbb.", "The colors are not foreground and background.")
+		}
+		*f.to = v
+	}
+	return &out, nil
 }
 
 // status is one text frame to a client. The first four fields are the original's
@@ -120,6 +149,10 @@ func decodeControl(data []byte) (control, *refusal) {
 		}
 		return m, refuse(termInvalidJSON, "Messages are JSON objects with a type.", "The message is not a JSON object.")
 	}
+	var bad *refusal
+	if m.drawn, bad = m.Colors.read(); bad != nil {
+		return m, bad
+	}
 	switch m.Type {
 	case "create":
 		return m, m.checkCreate()
@@ -131,7 +164,7 @@ func decodeControl(data []byte) (control, *refusal) {
 		if m.ChannelID == "" {
 			return m, missing("channel_id")
 		}
-	case "stop", "close", "input", "resize", "ack", "resync", "detach", "show", "record", "clear":
+	case "stop", "close", "input", "resize", "ack", "resync", "detach", "show", "record", "clear", "colors":
 	default:
 		return m, refuse(termUnknownMessage, "", "%q is no message of this protocol.", core.CleanTitle(m.Type))
 	}
@@ -187,6 +220,10 @@ func (m *control) checkAttached() *refusal {
 		if m.Visible == nil {
 			return missing("visible")
 		}
+	case "colors":
+		if m.Colors == nil {
+			return missing("colors")
+		}
 	case "record":
 		if m.On == nil {
 			return missing("on")
@@ -206,6 +243,7 @@ func (m *control) spec() core.TerminalSpec {
 		Plain: m.Plain, OpenMode: m.OpenMode, Dir: m.Dir, Title: core.CleanTitle(m.Title),
 	}
 	s.Cols, s.Rows = m.size()
+	s.Colors = m.drawn
 	return s
 }
 

@@ -110,8 +110,8 @@ type attached struct {
 
 // attach shows a session, beginning with a status of the given type and the
 // screen as it is.
-func (t *termSocket) attach(kind string, id core.TerminalID, acks bool) *refusal {
-	v, err := t.svc.Attach(t.ctx, id, core.TerminalAttach{Acks: acks})
+func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.TerminalAttach) *refusal {
+	v, err := t.svc.Attach(t.ctx, id, wishes)
 	if err != nil {
 		return t.sessionRefusal(err)
 	}

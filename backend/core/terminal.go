@@ -51,6 +51,8 @@ type TerminalSpec struct {
 	Dir         string // where a program begins; empty, or not there: where the channel's begin
 	Cols, Rows  uint16 // 0: 80 by 24
 	Title       string // given by the person; empty follows the program's
+	// Colors are those of whoever asks; nil is DarkTerminal.
+	Colors *TerminalColors `json:",omitempty"`
 }
 
 // TerminalState is where a session stands.
@@ -143,7 +145,8 @@ type TerminalViewer interface {
 
 // TerminalAttach are a viewer's wishes.
 type TerminalAttach struct {
-	Acks bool // it acknowledges; without that only its connection's own back-pressure counts
+	Acks   bool            // it acknowledges; without that only its connection's own back-pressure counts
+	Colors *TerminalColors // nil leaves what programs are told as it is
 }
 
 // maxTitle bounds a title, in runes.

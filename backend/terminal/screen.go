@@ -14,6 +14,7 @@ import (
 func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	return vt.New(int(cols), int(rows), vt.Options{
 		Answer: s.answer,
+		Theme:  themeOf(core.DarkTerminal),
 		Mark: func(kind byte, arg string) {
 			if kind == 'B' { // the prompt is drawn
 				poke(s.prompt)

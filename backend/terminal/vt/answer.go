@@ -9,7 +9,7 @@ func (t *Terminal) answer(s string) {
 	}
 }
 
-// status is DSR: 5 is health, 6 the cursor's place.
+// status is DSR: 5 is health, 6 the cursor's place, ?996 light or dark.
 func (t *Terminal) status(dec bool) {
 	prefix := ""
 	if dec {
@@ -18,6 +18,8 @@ func (t *Terminal) status(dec bool) {
 	switch v := t.params.v[0]; {
 	case v == 5 && !dec:
 		t.answer("\x1b[0n")
+	case v == 996 && dec:
+		t.reportScheme()
 	case v == 6:
 		// A pending wrap counts as a column of its own, as in xterm.js.
 		t.answer(fmt.Sprintf("\x1b[%s%d;%dR", prefix, t.b.y+1, t.b.x+1))
@@ -104,6 +106,8 @@ func (t *Terminal) decMode(p int32) int {
 		return onOff(m.paste)
 	case 2026:
 		return onOff(m.sync)
+	case modeTheme:
+		return onOff(m.themeReports)
 	}
 	return modeUnknown
 }

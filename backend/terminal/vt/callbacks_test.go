@@ -50,9 +50,9 @@ func TestWhatTheOutputSays(t *testing.T) {
 		{"\x1b[18t\x1b[14t\x1b[21t\x1b[20t", `answer "\x1b[8;24;80t"`},
 		{"\x1b[>q\x1b[>0q\x1b[>1q", `answer "\x1bP>|xterm.js(6.0.0)\x1b\\"|answer "\x1bP>|xterm.js(6.0.0)\x1b\\"`},
 		{"\x1b[?2026$p\x1b[?25$p\x1b[4$p\x1b[?9999$p", `answer "\x1b[?2026;2$y"|answer "\x1b[?25;1$y"|answer "\x1b[4;2$y"|answer "\x1b[?9999;0$y"`},
-		{"\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]12;?\x07", `answer "\x1b]10;rgb:0101/2020/ffff\x1b\\"|answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"`},
+		{"\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]12;?\x07", `answer "\x1b]10;rgb:0101/2020/ffff\x1b\\"|answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"|answer "\x1b]12;rgb:0000/0000/0000\x1b\\"`},
 		{"\x1b]11;#ffffff\x07\x1b]11;?\x07", `answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"`}, // never what a program chose
-		{"\x1b]4;1;?\x07\x1b]52;c;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[?u\x1b[x\x1b[0x\x1b[=c\x1b]50;?\x07\x1b[?996n\x05", ""},
+		{"\x1b]4;1;?\x07\x1b]52;c;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[?u\x1b[x\x1b[0x\x1b[=c\x1b]50;?\x07\x05", ""},
 	} {
 		want := strings.Split(c.want, "|")
 		if c.want == "" {

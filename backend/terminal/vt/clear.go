@@ -44,8 +44,8 @@ func (t *Terminal) Clear() {
 	t.join = 0
 }
 
-// StopReports ends mouse and focus reports, as if the program had. It may be
+// StopReports ends mouse, focus and theme reports, as if the program had. It may be
 // called from the Mark callback.
 func (t *Terminal) StopReports() {
-	t.modes.mouse, t.modes.mouseEncoding, t.modes.focus = mouseOff, 0, false
+	t.modes.mouse, t.modes.mouseEncoding, t.modes.focus, t.modes.themeReports = mouseOff, 0, false, false
 }

@@ -9,12 +9,15 @@ const (
 	mouseAny    = 1003
 	mouseSGR    = 1006
 	mousePixels = 1016
+
+	modeTheme = 2031
 )
 
 // modes are the settings besides the pen, charsets and margins.
 type modes struct {
 	resettable           // by DECSTR and RIS
 	mouse, mouseEncoding int
+	themeReports         bool // ?2031, which xterm.js does not have
 
 	// Not reset by anything but their own sequences, as in xterm.js.
 	cursorHidden bool
@@ -38,7 +41,7 @@ type resettable struct {
 
 func (m *modes) reset() {
 	m.resettable = resettable{}
-	m.mouse, m.mouseEncoding = mouseOff, 0
+	m.mouse, m.mouseEncoding, m.themeReports = mouseOff, 0, false
 }
 
 // setANSI is SM and RM.
@@ -105,6 +108,8 @@ func (t *Terminal) setDEC(on bool) {
 			m.paste = on
 		case 2026:
 			m.sync = on
+		case modeTheme:
+			m.themeReports = on
 		}
 	}
 }

@@ -208,26 +208,6 @@ func (t *Terminal) specialColors(data string, i int) {
 	}
 }
 
-// reportTheme answers with the theme's colour, whatever the program set.
-func (t *Terminal) reportTheme(i int) {
-	if t.o.Theme == (Theme{}) || i == palCursor {
-		return
-	}
-	c := t.o.Theme.Fg
-	if i == palBg {
-		c = t.o.Theme.Bg
-	}
-	s := "\x1b]" + strconv.Itoa(10+i-palFg) + ";rgb:"
-	for k, v := range c {
-		if k > 0 {
-			s += "/"
-		}
-		h := strconv.FormatUint(uint64(v)|0x100, 16)[1:]
-		s += h + h
-	}
-	t.answer(s + "\x1b\\")
-}
-
 // parseColor reads rgb:r/g/b and #rgb with 1 to 4 digits each.
 func parseColor(s string) (c [3]uint8, ok bool) {
 	s = strings.ToLower(s)

@@ -153,6 +153,7 @@ func (s *snapshot) settings() {
 		{m.appKeypad, "\x1b="},
 		{m.focus, "\x1b[?1004h"},
 		{m.paste, "\x1b[?2004h"},
+		{m.themeReports, "\x1b[?2031h"},
 		{!m.sync, "\x1b[?2026l"},
 	} {
 		if f.on {

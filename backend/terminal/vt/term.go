@@ -15,10 +15,6 @@ type Options struct {
 	Theme      Theme
 }
 
-// Theme is answered to OSC 10 and 11 queries; if both colours are zero they are
-// not answered.
-type Theme struct{ Fg, Bg [3]uint8 }
-
 // Terminal is the state that a stream of output has led to.
 type Terminal struct {
 	o          Options

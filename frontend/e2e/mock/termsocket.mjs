@@ -85,6 +85,9 @@ export function attachViewer(terms, ws) {
         session.wake();
         if (m.visible) await viewer.snapshot("resync", {});
         return undefined;
+      case "colors":
+        session.colors = m.colors;
+        return undefined;
       case "resync":
         return viewer.snapshot("resync", {});
       case "clear":

@@ -2,9 +2,13 @@
 import type { ChannelID } from "./types";
 import type { TerminalCreate, TerminalID, TerminalState, TerminalTarget } from "./types-terminals";
 
+/** What this pane draws with, each as #rrggbb: programs that ask are told. */
+export type TerminalColors = { foreground: string; background: string; cursor: string };
+
 export type ClientMessage =
-  | ({ type: "create"; rows: number; cols: number; acks: true } & TerminalCreate)
-  | { type: "attach"; session_id: TerminalID; acks: true }
+  | ({ type: "create"; rows: number; cols: number; acks: true; colors?: TerminalColors } & TerminalCreate)
+  | { type: "attach"; session_id: TerminalID; acks: true; colors?: TerminalColors }
+  | { type: "colors"; colors: TerminalColors }
   | { type: "resize"; rows: number; cols: number }
   | { type: "ack"; offset: number }
   | { type: "show"; visible: boolean }

@@ -24,7 +24,7 @@ import { stopReports } from "./core";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { useBestRenderer } from "./renderer";
 import { ScrollKeeper } from "./scroll";
-import { fontStack, onThemeChange, terminalTheme } from "./theme";
+import { fontStack, onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
 const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
@@ -123,7 +123,7 @@ export class TerminalPane {
         const t = setTimeout(f, ms);
         return () => clearTimeout(t);
       },
-      want: o.want, size: { cols: 0, rows: 0 }, visible: o.visible,
+      want: o.want, size: { cols: 0, rows: 0 }, visible: o.visible, colors: toldColors,
       screen: {
         fresh: (cols, rows) => this.fresh(cols, rows),
         write: (data, parsed) => term.write(this.whole.take(data), parsed),
@@ -138,7 +138,7 @@ export class TerminalPane {
     term.onWriteParsed(() => this.seen || this.loading || ev.onUnseen(true));
     const look = () => this.onSight();
     document.addEventListener("visibilitychange", look);
-    this.cleanups.push(() => watch.disconnect(), () => document.removeEventListener("visibilitychange", look), onThemeChange(() => (term.options.theme = terminalTheme())));
+    this.cleanups.push(() => watch.disconnect(), () => document.removeEventListener("visibilitychange", look), onThemeChange(() => { term.options.theme = terminalTheme(); this.client.recolor(); }));
     this.open();
   }
 

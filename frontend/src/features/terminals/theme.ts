@@ -1,5 +1,6 @@
 // Colours of terminals from the tokens of the page.
 import type { ITheme } from "@xterm/xterm";
+import type { TerminalColors } from "../../api/terminal-messages";
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "brightBlack", "brightRed", "brightGreen", "brightYellow", "brightBlue", "brightMagenta", "brightCyan", "brightWhite"] as const;
 
@@ -13,6 +14,19 @@ export function terminalTheme(el: Element = document.documentElement): ITheme {
   };
   NAMES.forEach((name, i) => (theme[name] = v(`--ansi-${i}`)));
   return theme;
+}
+
+/** The colours that programs are told, as they are said to the session. */
+export function toldColors(t: ITheme = terminalTheme()): TerminalColors | null {
+  const [foreground, background, cursor] = [t.foreground, t.background, t.cursor ?? t.foreground].map(hexColor);
+  return foreground && background ? { foreground, background, cursor: cursor ?? foreground } : null;
+}
+
+/** #rgb and #rrggbb, as #rrggbb. */
+export function hexColor(css: string | undefined): string | null {
+  const c = (css ?? "").toLowerCase();
+  if (/^#[0-9a-f]{6}$/.test(c)) return c;
+  return /^#[0-9a-f]{3}$/.test(c) ? c.replace(/[0-9a-f]/g, "$&$&") : null;
 }
 
 /** Colours of what is found, of marks and of command ends. */

@@ -1,5 +1,6 @@
 // What a terminal client is given and what it says of itself.
 import type { ChannelID, Failure } from "../../api/types";
+import type { TerminalColors } from "../../api/terminal-messages";
 import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from "../../api/types-terminals";
 
 export type PaneState =
@@ -45,6 +46,7 @@ export type Options = {
   want: { sessionId: TerminalID } | { create: TerminalCreate };
   size: { cols: number; rows: number };
   visible: boolean;
+  colors?(): TerminalColors | null;
   random?: () => number;
   onChange(state: ClientState): void;
   /** A refusal that ends nothing. */

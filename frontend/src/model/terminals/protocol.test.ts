@@ -5,14 +5,14 @@ import { ACK_EVERY, TerminalClient } from "./protocol";
 
 type Sent = string | Uint8Array;
 
-function world(want: Options["want"] = { sessionId: "s1" }, visible = true) {
+function world(want: Options["want"] = { sessionId: "s1" }, visible = true, colors?: Options["colors"]) {
   const wires: { events: WireEvents; sent: Sent[]; closed: boolean }[] = [];
   const timers: { ms: number; f: () => void; live: boolean }[] = [];
   const calls: string[] = [];
   const pending: (() => void)[] = [];
   const notices: string[] = [];
   const client = new TerminalClient({
-    want, visible, size: { cols: 80, rows: 24 }, random: () => 0.5,
+    want, visible, colors, size: { cols: 80, rows: 24 }, random: () => 0.5,
     dial(events) {
       const w = { events, sent: [] as Sent[], closed: false };
       wires.push(w);
@@ -48,6 +48,28 @@ function world(want: Options["want"] = { sessionId: "s1" }, visible = true) {
   };
 }
 const attached = (more = {}): ServerMessage => ({ type: "attached", session_id: "s1", cols: 80, rows: 24, offset: 0, snapshot: 0, state: "running", ...more });
+
+describe("colors", () => {
+  const dark = { foreground: "#ffffff", background: "#000000", cursor: "#ff0000" };
+  it("are told with what opens a session, and when they change", () => {
+    let now: typeof dark | null = dark;
+    const w = world(undefined, true, () => now);
+    w.client.recolor(); // nobody to tell yet
+    w.open();
+    w.say(attached());
+    now = { ...dark, background: "#222222" };
+    w.client.recolor();
+    now = null;
+    w.client.recolor();
+    expect(w.json()).toEqual([
+      { type: "attach", session_id: "s1", acks: true, colors: dark },
+      { type: "colors", colors: { ...dark, background: "#222222" } },
+    ]);
+    const c = world({ create: {} }, true, () => dark);
+    c.open();
+    expect(c.json()[0]).toMatchObject({ type: "create", colors: dark });
+  });
+});
 
 describe("opening", () => {
   it("attaches with acknowledgements, then is live", () => {

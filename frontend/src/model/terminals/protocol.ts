@@ -109,6 +109,12 @@ export class TerminalClient {
     if ((info.recording ?? "") !== this.state.recording && (s === "live" || s === "away")) this.set({ recording: info.recording ?? "" });
   }
 
+  /** What the pane draws with has changed. */
+  recolor() {
+    const colors = this.o.colors?.();
+    if (this.ready && colors) this.say({ type: "colors", colors });
+  }
+
   private connect() {
     this.cancelRetry?.();
     this.cancelRetry = null;
@@ -129,10 +135,12 @@ export class TerminalClient {
 
   private hello() {
     const { sessionId } = this.state;
-    if (sessionId) this.say({ type: "attach", session_id: sessionId, acks: true });
+    const c = this.o.colors?.();
+    const colors = c ? { colors: c } : {};
+    if (sessionId) this.say({ type: "attach", session_id: sessionId, acks: true, ...colors });
     else if ("create" in this.o.want) {
       this.asked = true;
-      this.say({ type: "create", ...this.o.want.create, ...this.want, acks: true });
+      this.say({ type: "create", ...this.o.want.create, ...this.want, acks: true, ...colors });
       this.sent = `${this.want.cols}x${this.want.rows}`;
     }
   }

@@ -1,0 +1,51 @@
+package vt
+
+import "strconv"
+
+// Theme is what the terminal is drawn with: the answer to OSC 10, 11 and 12
+// queries and to those for light or dark. If all of it is zero there is none.
+type Theme struct{ Fg, Bg, Cursor [3]uint8 }
+
+// dark says that the text is lighter than what is behind it.
+func (th Theme) dark() bool { return luma(th.Fg) >= luma(th.Bg) }
+
+// luma is a colour's brightness by the weights of ITU-R BT.601, in thousandths.
+func luma(c [3]uint8) int { return 299*int(c[0]) + 587*int(c[1]) + 114*int(c[2]) }
+
+// SetTheme changes the theme. A program that asked to be told (mode 2031) is,
+// when light becomes dark or dark light.
+func (t *Terminal) SetTheme(th Theme) {
+	turned := th.dark() != t.o.Theme.dark()
+	t.o.Theme = th
+	if turned && t.modes.themeReports {
+		t.reportScheme()
+	}
+}
+
+// reportScheme says whether the theme is dark (1) or light (2).
+func (t *Terminal) reportScheme() {
+	switch {
+	case t.o.Theme == Theme{}:
+	case t.o.Theme.dark():
+		t.answer("\x1b[?997;1n")
+	default:
+		t.answer("\x1b[?997;2n")
+	}
+}
+
+// reportTheme answers with the theme's colour, whatever the program set.
+func (t *Terminal) reportTheme(i int) {
+	if t.o.Theme == (Theme{}) {
+		return
+	}
+	c := [...][3]uint8{t.o.Theme.Fg, t.o.Theme.Bg, t.o.Theme.Cursor}[i-palFg]
+	s := "\x1b]" + strconv.Itoa(10+i-palFg) + ";rgb:"
+	for k, v := range c {
+		if k > 0 {
+			s += "/"
+		}
+		h := strconv.FormatUint(uint64(v)|0x100, 16)[1:]
+		s += h + h
+	}
+	t.answer(s + "\x1b\\")
+}
