@@ -45,10 +45,6 @@ type Options struct {
 	Desktop  bool        // this binary can open a window
 }
 
-// ContentPolicy is what the page may load and talk to, in the window as in a
-// browser.
-const ContentPolicy = api.ContentPolicy
-
 // configPoll is how often the configuration file is looked at for changes made
 // in an editor.
 const configPoll = time.Second
@@ -237,9 +233,10 @@ func (d *Daemon) assembleBound() {
 			}
 			return kind, secret.Reveal()
 		},
-		Problems: func() (list []string) {
-			for _, p := range d.config.Current().Problems {
-				list = append(list, p.String())
+		Problems: func() (list []doctor.ConfigProblem) {
+			s := d.config.Current()
+			for _, p := range s.Problems {
+				list = append(list, doctor.ConfigProblem{Text: p.String(), Remedy: p.Remedy, Warning: p.Warning, NoneBefore: !p.Warning && !s.Good})
 			}
 			return list
 		},
@@ -324,6 +321,9 @@ func (d *Daemon) background(name string, run func(context.Context) error) {
 
 // URL of the page, without the token.
 func (d *Daemon) URL() string { return d.api.URL() }
+
+// ContentPolicy is what the window's page may load and talk to.
+func (d *Daemon) ContentPolicy() string { return d.api.WindowPolicy() }
 
 // Token of this launch.
 func (d *Daemon) Token() string { return d.token }

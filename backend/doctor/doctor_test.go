@@ -22,7 +22,7 @@ func parts(t *testing.T) Parts {
 		Image:  func(context.Context) core.ImageStatus { return core.ImageStatus{State: core.ImageReady, Ref: "x"} },
 		Trial:  func(context.Context) (Trial, error) { return Trial{Started: time.Second}, nil },
 		Home:   t.TempDir(), OS: "linux", Getenv: func(string) string { return "" },
-		Credential: func() (string, string) { return "", "" }, Problems: func() []string { return nil },
+		Credential: func() (string, string) { return "", "" }, Problems: func() []ConfigProblem { return nil },
 		BaseURL: func() string { return "" }, ExtraCA: func() []string { return nil }, ReadCA: os.ReadFile,
 	}
 }
@@ -45,6 +45,27 @@ func TestAllWell(t *testing.T) {
 	}
 	if !r.OK() {
 		t.Error("warnings must not fail the report")
+	}
+}
+
+// TestConfiguration: an unknown field hinders nothing; a file that cannot be used
+// by a Loop that has just started lets nothing run.
+func TestConfiguration(t *testing.T) {
+	unknown := ConfigProblem{Text: "c:1: unknown", Remedy: "Check its name.", Warning: true}
+	for remedy, c := range map[string]struct {
+		list  []ConfigProblem
+		state State
+	}{
+		"Check its name.": {[]ConfigProblem{unknown}, Warn},
+		"Correct the file; until then Loop uses the last good values.": {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it."}}, Warn},
+		"Correct the file; nothing can be run until then.":             {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it.", NoneBefore: true}}, Fail},
+	} {
+		p := parts(t)
+		p.Problems = func() []ConfigProblem { return c.list }
+		r := Doctor{Probes(p)}.Check(t.Context())
+		if got := r.Checks[0]; got.State != c.state || got.Remedy != remedy || got.Summary != c.list[len(c.list)-1].Text {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 

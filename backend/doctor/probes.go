@@ -32,7 +32,15 @@ type Parts struct {
 	BaseURL    func() string                     // of the model, as it is set now; empty is the public API
 	ExtraCA    func() []string                   // the files that are set now
 	ReadCA     func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
-	Problems   func() []string                   // of the configuration file, located
+	Problems   func() []ConfigProblem            // of the configuration file
+}
+
+// ConfigProblem is one thing wrong with the configuration file.
+type ConfigProblem struct {
+	Text, Remedy string // Text says where
+	// Warning says that the rest of the file is in force. Otherwise nothing of it
+	// is, and NoneBefore that there is no earlier reading to go on with.
+	Warning, NoneBefore bool
 }
 
 // Trial is what starting a container and its link took.
@@ -65,10 +73,26 @@ func Probes(p Parts) []Probe {
 }
 
 func (p Parts) config(context.Context) (Check, error) {
-	if list := p.Problems(); len(list) > 0 {
-		return Check{State: Warn, Summary: list[0], Detail: strings.Join(list, "\n"), Remedy: "Correct the file; until then Loop uses the last good values."}, nil
+	list := p.Problems()
+	if len(list) == 0 {
+		return Check{Summary: "Read without problems."}, nil
 	}
-	return Check{Summary: "Read without problems."}, nil
+	worst, all := list[0], make([]string, len(list))
+	for i, c := range list {
+		all[i] = c.Text
+		if worst.Warning && !c.Warning {
+			worst = c
+		}
+	}
+	check := Check{State: Warn, Summary: worst.Text, Detail: strings.Join(all, "\n"), Remedy: worst.Remedy}
+	switch {
+	case worst.NoneBefore:
+		check.State = Fail
+		check.Remedy = "Correct the file; nothing can be run until then."
+	case !worst.Warning:
+		check.Remedy = "Correct the file; until then Loop uses the last good values."
+	}
+	return check, nil
 }
 
 func (p Parts) disk(context.Context) (Check, error) {

@@ -37,7 +37,7 @@ func reason(err error) string {
 		return "there is no such socket"
 	case isDenied(err):
 		return "permission denied"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), client.IsErrConnectionFailed(err) && !errors.As(err, &ne):
 		return "nothing listens there"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		return fmt.Sprintf("no answer in %s", tryTimeout)
