@@ -24,7 +24,11 @@ await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r,
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
 applyTheme(theme, contrast);
-viewStore.setState({ theme, contrast, sidebarOpen: loadChoice("sidebar") !== "closed" });
+// A narrow page, or a much enlarged one, has no room for the sidebar beside the rest.
+const narrow = matchMedia("(max-width: 760px)");
+const sidebarOpen = () => !narrow.matches && loadChoice("sidebar") !== "closed";
+narrow.addEventListener("change", () => viewStore.setState({ sidebarOpen: sidebarOpen() }));
+viewStore.setState({ theme, contrast, sidebarOpen: sidebarOpen() });
 
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });

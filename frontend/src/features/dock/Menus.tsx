@@ -1,4 +1,4 @@
-import { Columns2, Disc, Ellipsis, Equal, Film, Maximize2, Minimize2, Monitor, Move, Pencil, Plus, RadioTower, Rows2, Sparkles, SquareTerminal, X } from "lucide-react";
+import { ChevronRight, Columns2, Disc, Ellipsis, Equal, Film, Maximize2, Minimize2, Monitor, Move, Pencil, Plus, RadioTower, Rows2, Sparkles, SquareTerminal, X } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
@@ -95,7 +95,7 @@ export function PanelMenu({ layout, group, panel }: { channelId: ChannelID; layo
           <Entry icon={layout.zoom ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />} name={layout.zoom ? "Show all panes" : "Show alone"} hint={keyOf("zoom", isMac)} disabled={!several} onSelect={() => { goInto(panel.id); toggleZoom(); }} />
           <DropdownMenu.Sub>
             <DropdownMenu.SubTrigger className="menu-item" disabled={!several && group.panels.length < 2}>
-              <Move size={14} aria-hidden /> Move
+              <Move size={14} aria-hidden /> Move <ChevronRight size={14} aria-hidden className="menu-more" />
             </DropdownMenu.SubTrigger>
             <DropdownMenu.Portal>
               <DropdownMenu.SubContent className="menu" sideOffset={6}>

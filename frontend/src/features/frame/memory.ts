@@ -39,7 +39,7 @@ export function saveChoice(name: string, value: string) {
 type Keeper = { memory(): Promise<Record<string, string> | null>; keep(name: string, value: string): Promise<unknown> };
 const isShared = (name: string) => /^(dock\.[0-9a-f]+|terminal\.zoom|sidebar(\.width)?|contrast|selected)$/.test(name);
 const shared = new Map<string, string>();
-const unsent = new Set<string>();
+const unsent = new Set(unsentBefore().filter(isShared)); // by an earlier visit, or by this one
 let keeper: Keeper | null = null;
 let sending = false;
 
@@ -55,7 +55,6 @@ export async function recall(k: Keeper) {
     return;
   }
   keeper = k;
-  for (const name of unsentBefore()) if (isShared(name)) unsent.add(name);
   const mine = localNames();
   const first = Object.keys(all).length === 0; // of this Loop: the browser knows more
   for (const name of new Set([...mine, ...Object.keys(all)])) {
@@ -78,9 +77,9 @@ export async function send() {
   sending = true;
   try {
     for (let name = [...unsent][0]; name; name = [...unsent][0]) {
-      const value = shared.get(name) ?? "";
+      const value = loadChoice(name);
       await keeper.keep(name, value);
-      if (shared.get(name) === value) unsent.delete(name);
+      if (loadChoice(name) === value) unsent.delete(name);
     }
   } catch {
     // Loop does not answer; the browser has it for now.
