@@ -60,7 +60,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 	defer stop()
 	err = run(&options.App{
 		Title: "Loop", Width: 1280, Height: 820, MinWidth: 900, MinHeight: 400,
-		AssetServer:        &assetserver.Options{Assets: opts.Frontend, Middleware: withPolicy},
+		AssetServer:        &assetserver.Options{Assets: opts.Frontend, Middleware: withPolicy(d.ContentPolicy())},
 		BackgroundColour:   options.NewRGB(20, 23, 27), // --bg-1 of the dark theme: no white flash
 		OnStartup:          app.startup,
 		OnShutdown:         app.shutdown,
@@ -94,12 +94,14 @@ func run(o *options.App) (err error) {
 	return wails.Run(o)
 }
 
-// withPolicy gives the window's page the content policy of the headless one.
-func withPolicy(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", daemon.ContentPolicy)
-		next.ServeHTTP(w, r)
-	})
+// withPolicy gives the window's page a content policy.
+func withPolicy(policy string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", policy)
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 func (a *App) startup(ctx context.Context) {

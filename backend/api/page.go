@@ -6,11 +6,22 @@ import (
 	"strings"
 )
 
-// ContentPolicy lets the page load its own files and talk to its own origin,
-// nothing else, in a browser and in the window: agent text that slips through the sanitiser cannot fetch.
-// The window's origin is not the listener's, hence the loopback addresses. WebAssembly is for the decoders
-// of images in terminals; it allows no script.
-const ContentPolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:* http://127.0.0.1:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// ContentPolicy lets the page load its own files and talk to its own origin and
+// to what connect names, nothing else, in a browser and in the window: agent text
+// that slips through the sanitiser cannot fetch. WebAssembly is for the decoders
+// of images in terminals, and allows no script; blob is for where those cannot
+// make a bitmap otherwise, and data for the empty image they leave behind. Inline
+// styles are how terminals and lists place things.
+func ContentPolicy(connect ...string) string {
+	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; " +
+		"connect-src " + strings.Join(append([]string{"'self'"}, connect...), " ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+
+// WindowPolicy is ContentPolicy for a page that this server does not serve and
+// that talks to it.
+func (s *Server) WindowPolicy() string {
+	return ContentPolicy("http://"+s.Addr(), "ws://"+s.Addr())
+}
 
 // page serves the built frontend. The files are the same for everybody and
 // hold no secret; the token is in the address's fragment, which a browser
@@ -24,7 +35,9 @@ func page(files fs.FS) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", ContentPolicy)
+		// Older WebKits do not count sockets as the page's own origin. The front
+		// door knows the Host.
+		h.Set("Content-Security-Policy", ContentPolicy("ws://"+r.Host))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Frame-Options", "DENY")

@@ -248,6 +248,24 @@ func TestPageListsNothing(t *testing.T) {
 	}
 }
 
+// TestContentPolicy: a page talks to the listener it came from and to no other
+// program of this computer.
+func TestContentPolicy(t *testing.T) {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Host = "localhost:8222"
+	page(fstest.MapFS{"index.html": {Data: []byte("x")}}).ServeHTTP(w, r)
+	s, _ := serveTerms(t, newFakeTerms(), nil)
+	for where, policy := range map[string]string{" ws://localhost:8222": w.Header().Get("Content-Security-Policy"), " http://" + s.Addr() + " ws://" + s.Addr(): s.WindowPolicy()} {
+		if want := "; connect-src 'self'" + where + "; "; !strings.Contains(policy, want) {
+			t.Errorf("%s has no %s", policy, want)
+		}
+		if strings.Contains(policy, "*") || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; ") {
+			t.Error(policy)
+		}
+	}
+}
+
 // TestRefusalsDoNotFillTheLog: whoever knocks often and with a long name leaves
 // one short line.
 func TestRefusalsDoNotFillTheLog(t *testing.T) {

@@ -15,7 +15,7 @@ import { fail, newID, World } from "./world.mjs";
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".woff": "font/woff" };
 // The policy of backend/api/page.go: what the page may not do, tests notice.
-const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:* http://127.0.0.1:*; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const policy = (host) => `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; connect-src 'self' ws://${host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const CHECKS = [
   { id: "config", title: "Configuration", state: "ok", summary: "Read without problems.", duration_ms: 1 },
@@ -160,7 +160,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
     const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
     try {
       const data = await readFile(join(dist, file));
-      res.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" });
+      res.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": policy(req.headers.host), "X-Content-Type-Options": "nosniff" });
       res.end(data);
     } catch {
       res.writeHead(404).end("not found");
