@@ -201,7 +201,6 @@ func (t *termSocket) follow(m *control) *refusal {
 	case "create":
 		return t.create(m)
 	case "attach":
-		t.detach() // first, as in the original, whatever the id is
 		if !isSessionID(m.SessionID) {
 			return errUnknownSession
 		}
@@ -260,13 +259,19 @@ func (t *termSocket) follow(m *control) *refusal {
 }
 
 func (t *termSocket) create(m *control) *refusal {
-	t.detach()
-	info, err := t.svc.Create(t.ctx, m.spec())
-	if err != nil {
-		return refusalOf(err)
+	if t.cur != nil {
+		t.cur.hold() // nothing of it is shown meanwhile; a mistake does not lose it
 	}
-	m.SessionID = info.ID // an error from here on is about it
-	return t.attach("created", info.ID, core.TerminalAttach{Acks: m.Acks})
+	info, err := t.svc.Create(t.ctx, m.spec())
+	bad := refusalOf(err)
+	if err == nil {
+		m.SessionID = info.ID // an error from here on is about it
+		bad = t.attach("created", info.ID, core.TerminalAttach{Acks: m.Acks})
+	}
+	if bad != nil && t.cur != nil {
+		t.cur.release()
+	}
+	return bad
 }
 
 // over closes or stops a session, the attached one if none is named. The answer

@@ -138,18 +138,38 @@ func TestGuessedSessionIDs(t *testing.T) {
 	}
 }
 
-// TestAttachDetachesFirst, whatever it names: an id that cannot be one is no
-// more harmless than one that is gone.
-func TestAttachDetachesFirst(t *testing.T) {
-	for _, id := range []string{string(unusedID), "a1b2c3d4"} {
+// TestMistakesKeepTheAttachedSession: to attach to what is not there, or to make
+// what cannot be made, costs nothing; what goes well takes the place of it.
+func TestMistakesKeepTheAttachedSession(t *testing.T) {
+	for _, send := range []string{
+		`{"type":"attach","session_id":"` + string(unusedID) + `"}`, `{"type":"attach","session_id":"a1b2c3d4"}`, `{"type":"create","channel_id":"ch"}`,
+	} {
 		f := newFakeTerms()
 		s, c := serveTerms(t, f, nil)
 		client := dialTerm(t, s, c)
 		client.open()
-		client.say(`{"type":"attach","session_id":"` + id + `"}`)
+		f.mu.Lock()
+		f.fail["create"] = core.Fail(core.CodeNotFound, nil, "No such shell.", "")
+		f.mu.Unlock()
+		client.say(send)
 		client.expect("error", termSessionFailed)
 		client.say(`{"type":"input","data":"bHM="}`)
-		client.expect("error", termNoSession)
+		f.waitCall(t, `input `+string(firstID)+` "ls"`)
+		f.show(firstID, core.TerminalFrame{Kind: core.FrameOutput, Data: []byte("still here")})
+		client.output("still here")
+		if got := f.called("detach"); len(got) != 0 {
+			t.Errorf("%s: %q", send, got)
+		}
+		// It is shown nothing while another is made, and again when that failed.
+		if got, want := f.called("show"), []string{"show " + string(firstID) + " false", "show " + string(firstID) + " true"}; strings.Contains(send, "create") && !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+		f.mu.Lock()
+		delete(f.fail, "create")
+		f.mu.Unlock()
+		client.say(`{"type":"create","channel_id":"ch"}`)
+		client.expect("created", "")
+		f.waitCall(t, "detach "+string(firstID))
 	}
 }
 
@@ -280,9 +300,6 @@ func TestServiceFailures(t *testing.T) {
 			m := client.expect("error", termSessionFailed)
 			if m.Message != fail.Cause || m.Remedy != fail.Remedy || m.Request != tc.method {
 				t.Errorf("%+v", m)
-			}
-			if tc.method == "create" {
-				return // the present session is detached first, as in the original
 			}
 			f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: []byte("still here")})
 			client.output("still here")

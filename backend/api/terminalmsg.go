@@ -128,6 +128,9 @@ var (
 
 // refusalOf says what a service's error means to a client.
 func refusalOf(err error) *refusal {
+	if err == nil {
+		return nil
+	}
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
 	}

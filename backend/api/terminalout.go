@@ -108,8 +108,8 @@ type attached struct {
 	spoken bool
 }
 
-// attach shows a session, beginning with a status of the given type and the
-// screen as it is.
+// attach shows a session in place of the attached one, beginning with a status
+// of the given type and the screen as it is. An error leaves the attached one.
 func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.TerminalAttach) *refusal {
 	v, err := t.svc.Attach(t.ctx, id, wishes)
 	if err != nil {
@@ -136,6 +136,7 @@ func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.Termina
 		Type: kind, SessionID: id, ChannelID: i.ChannelID, ContainerID: i.ContainerID, Target: i.Target, State: i.State, Title: &i.Title,
 		Cols: first.Cols, Rows: first.Rows, Offset: &first.Offset, Snapshot: &n,
 	}
+	t.detach()
 	_ = t.send(&m, first.Data, make(chan error, 1))
 	t.cur = a
 	go func() {
