@@ -56,6 +56,8 @@ type Options struct {
 	Publish  func(...core.Event)
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Hide takes a run's secrets out of text; nil leaves it as it is.
+	Hide func(run core.RunID, text string) string
 }
 
 // Limits on what one agent may ask for.
@@ -125,6 +127,14 @@ func checkText(text string) error {
 	return nil
 }
 
+// hide keeps credentials that an agent repeats out of timelines.
+func (s *Service) hide(from core.Caller, text string) string {
+	if s.o.Hide == nil {
+		return text
+	}
+	return s.o.Hide(from.RunID, text)
+}
+
 // SendMessage shows a message of the agent in a channel.
 func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.ChannelID, text string) error {
 	if err := checkText(text); err != nil {
@@ -134,6 +144,7 @@ func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.Cha
 	if err != nil {
 		return err
 	}
+	text = s.hide(from, text)
 	run := from.RunID
 	if ch != from.ChannelID {
 		run = "" // that channel's own runs have not said it
@@ -173,7 +184,7 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: m.Content, Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
+	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.

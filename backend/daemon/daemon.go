@@ -200,7 +200,7 @@ func (d *Daemon) assembleRuns() {
 		Home: d.home, Fit: specs.fit, Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
-		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log,
+		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log, Hide: d.runner.Hide,
 	})
 }
 

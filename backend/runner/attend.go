@@ -160,7 +160,7 @@ func (w *work) stderr(ctx context.Context) string {
 		}
 		defer rc.Close()
 		b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
-		return w.said(string(b))
+		return w.hide().text(w.said(string(b)))
 	}
 	return ""
 }

@@ -31,6 +31,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	lines := make(chan parsed, 64)
 	quit := make(chan struct{})
 	var readErr error // read after lines is closed
+	hide := w.hide()
 	go func() {
 		defer close(lines)
 		r := transcript.NewReader(rc, w.readOff)
@@ -44,7 +45,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				return
 			}
 			before := w.parser.Result()
-			p := parsed{items: w.parser.Parse(l), start: start, end: l.End}
+			p := parsed{items: w.parser.Parse(hide.line(l)), start: start, end: l.End}
 			p.result = w.parser.Result() != before
 			start = l.End
 			select {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"loop/backend/core"
@@ -62,6 +63,8 @@ type work struct {
 	// after its result; grace does that.
 	overdue chan struct{}
 	grace   *time.Timer
+
+	hidden atomic.Pointer[hider] // what hide gave last
 
 	mu   sync.Mutex
 	link core.Link
@@ -185,6 +188,7 @@ func (w *work) spawn(ctx context.Context) error {
 		return err
 	}
 	w.began = &st
+	w.hide() // before the agent can say anything
 	mcp, err := mcpConfig(w.launch, w.run, w.spec.WorkDir)
 	if err != nil {
 		return err
