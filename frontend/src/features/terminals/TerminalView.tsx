@@ -1,7 +1,7 @@
 import "@xterm/xterm/css/xterm.css";
 import { ArrowDown, Circle } from "lucide-react";
 import { ContextMenu } from "radix-ui";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
@@ -50,16 +50,24 @@ export function TerminalView(props: TerminalViewProps) {
     area?.setAttribute("aria-label", `Terminal ${title}`);
   }, [pane, title, ui.drawn]);
 
+  const [over, setOver] = useState(false); // something is dragged over it
   const refocus = () => pane.current?.focus();
   const loading = !ui.drawn && client?.state !== "failed" && client?.state !== "ended";
   return (
     <div
-      className={`term ${ui.ringing ? "ringing" : ""} ${loading ? "loading" : ""}`}
+      className={`term ${ui.ringing ? "ringing" : ""} ${loading ? "loading" : ""} ${over ? "over" : ""}`}
       data-region role="group" aria-label={`Terminal ${title}`}
       onFocusCapture={() => onAction?.("focus")}
       onMouseDown={() => onAction?.("focus")}
-      onDragOver={(e) => e.preventDefault()}
-      onDrop={p.onDrop}
+      onDragOver={(e) => {
+        e.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={(e) => e.currentTarget.contains(e.relatedTarget as Node | null) || setOver(false)}
+      onDrop={(e) => {
+        setOver(false);
+        p.onDrop(e);
+      }}
       // A program that wants the mouse gets the right button too; Shift gives it back.
       onContextMenuCapture={(e) => {
         const t = pane.current?.term;

@@ -42,6 +42,7 @@ export function takeKeys(term: Terminal, taker: KeyTaker) {
   });
 }
 
+const WEBKIT_LINUX = SELF === "linux" && /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
 const NATIVE_MS = 60; // for the browser's own paste after a middle click
 
 /** Pastes of every kind end in onText or onFiles; xterm.js sees none of them. */
@@ -52,16 +53,32 @@ export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: 
   const mine = (e: MouseEvent) => reportsMouse(term) && !e.shiftKey; // the program's click
   function onPaste(e: ClipboardEvent) {
     if (e.target instanceof HTMLInputElement) return; // the search box
-    e.preventDefault();
     e.stopPropagation();
     const byMiddle = performance.now() - middle < NATIVE_MS * 2;
     clearTimeout(timer);
+    if (byMiddle && WEBKIT_LINUX && !reportsMouse(term) && e.target === term.textarea) return takeInserted(term.textarea);
+    e.preventDefault();
     if (byMiddle && reportsMouse(term)) return;
     const files = [...(e.clipboardData?.files ?? [])];
     const text = e.clipboardData?.getData("text/plain") ?? "";
     if (files.length > 0 && text === "") o.onFiles(files);
     else if (text !== "") o.onText(text);
     else if (byMiddle) o.onText(o.primary());
+  }
+  /** What WebKitGTK inserts after a middle click; what its event holds is the clipboard's. */
+  function takeInserted(area: HTMLTextAreaElement) {
+    area.value = "";
+    const onInput = (i: Event) => {
+      if (i.target !== area) return;
+      stop();
+      i.stopPropagation(); // nobody else is to see it, the guard of input methods neither
+      const text = area.value;
+      area.value = "";
+      if (text) o.onText(text);
+    };
+    const stop = () => window.removeEventListener("input", onInput, true);
+    window.addEventListener("input", onInput, true);
+    setTimeout(stop, NATIVE_MS);
   }
   function onUp(e: MouseEvent) {
     if (e.button !== 1 || mine(e)) return;

@@ -18,6 +18,7 @@ import type { PaneInfo, TerminalViewProps } from "./props";
 import { DEFAULT_SETTINGS } from "./props";
 
 const NOTICE_MS = 5000;
+const READ_MS = 70; // for one character of a long note
 const BELL_MS = 180;
 
 export type PaneUi = {
@@ -217,7 +218,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
   }, [info]);
   useEffect(() => {
     if (!ui.notice) return;
-    const t = setTimeout(() => change({ notice: null }), NOTICE_MS);
+    const t = setTimeout(() => change({ notice: null }), Math.max(NOTICE_MS, ui.notice.text.length * READ_MS));
     return () => clearTimeout(t);
   }, [ui.notice, change]);
 

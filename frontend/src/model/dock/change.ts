@@ -156,10 +156,11 @@ export function prune(l: Layout): Layout {
     if (n.kind === "group") return n.panels.length > 0 ? n : null;
     const parts: Node[] = [];
     const sizes: number[] = [];
-    n.parts.forEach((p, i) => {
-      const c = clean(p);
-      const size = n.sizes[i] ?? 0;
+    const kept = n.parts.map(clean);
+    const room = roomFor(kept, n.sizes);
+    kept.forEach((c, i) => {
       if (!c) return;
+      const size = room[i] ?? 0;
       if (c.kind === "split" && c.dir === n.dir) {
         parts.push(...c.parts);
         sizes.push(...c.sizes.map((s) => s * size));
@@ -175,6 +176,17 @@ export function prune(l: Layout): Layout {
   const next = { ...l, root };
   const has = (id: GroupID) => groups(root).some((g) => g.id === id);
   return { ...next, focus: has(l.focus) ? l.focus : (groups(root)[0]?.id ?? ""), zoom: root.kind === "split" && has(l.zoom) ? l.zoom : "" };
+}
+
+/** The room of what is gone goes to the smaller one beside it, which most often was split from it. */
+function roomFor(kept: (Node | null)[], sizes: number[]): number[] {
+  const room = sizes.slice();
+  kept.forEach((c, i) => {
+    if (c) return;
+    const to = [i - 1, i + 1].filter((j) => kept[j]).toSorted((a, b) => (room[a] ?? 0) - (room[b] ?? 0))[0];
+    if (to !== undefined) room[to] = (room[to] ?? 0) + (sizes[i] ?? 0);
+  });
+  return room;
 }
 
 function inSplits(l: Layout, f: (s: Split) => Split): Layout {

@@ -78,6 +78,15 @@ describe("layout", () => {
     expect(panelOfSession(c.closeSessions(l, new Set([id(1)])), id(1))).toBe("");
   });
 
+  it("gives the room of a closed pane back to the one it was split from", () => {
+    const a = beside(startLayout(), 1, "g0", "right");
+    const b = beside(a.layout, 2, a.layout.focus, "right");
+    const widths = (l: Layout) => [...place(l).groups.values()].map((r) => Math.round(r.w * 100));
+    expect(widths(b.layout)).toEqual([50, 25, 25]);
+    expect(widths(c.close(b.layout, b.panel))).toEqual([50, 50]);
+    expect(widths(c.close(b.layout, a.panel))).toEqual([50, 50]);
+  });
+
   it("zooms a group; what opens beside it ends that, another focus follows", () => {
     const { l, one } = four();
     const z = c.toggleZoom(l);
