@@ -19,8 +19,9 @@ const attributes = ["isBold", "isDim", "isItalic", "isUnderline", "isBlink", "is
 const cellText = (c) =>
   [c.getChars(), c.getWidth(), c.getFgColorMode(), c.getFgColor(), c.getBgColorMode(), c.getBgColor(), ...attributes.map((a) => c[a]())].join(" ");
 
-// A terminal that was made narrower keeps the cells that are beyond its edge;
-// nobody sees them.
+// A terminal that was made narrower keeps the cells that are beyond its edge, and
+// half of a wide character that stood on it, until the program draws again. Nobody
+// can see or print those.
 function differentLine(got, want, y, cols) {
   const a = got.getLine(y);
   const b = want.getLine(y);
@@ -30,6 +31,7 @@ function differentLine(got, want, y, cols) {
   for (let x = 0; x < cols; x++) {
     const g = cellText(a.getCell(x));
     const w = cellText(b.getCell(x));
+    if (x === cols - 1 && b.getCell(x).getWidth() === 2) continue;
     if (g !== w) return `${texts()}: cell ${x} is ${g}, want ${w}`;
   }
   return "";
