@@ -231,7 +231,7 @@ func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) 
 func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
 	t := &session{
 		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
-		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{}, 1), input: newInputQueue(),
+		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1), input: newInputQueue(),
 	}
 	t.ctx, t.stop = context.WithCancel(s.ctx)
 	t.screen = t.newScreen(info.Cols, info.Rows)

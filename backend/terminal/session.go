@@ -30,8 +30,9 @@ type session struct {
 	ran       string // …that what runs in the shell chose; over with it
 	ring      ring
 	sizes     []sizeMark
-	firstSize int  // number of sizes[0]
-	sizeOwed  bool // the program does not know its size
+	firstSize int       // number of sizes[0]
+	sizeOwed  bool      // the program does not know its size
+	asked     [2]uint16 // columns and rows asked for last
 	viewers   map[*viewer]struct{}
 	screenAt  int64 // how far the screen has read
 	sizeAt    int   // and which size mark it meets next
@@ -52,7 +53,7 @@ type session struct {
 	ended                chan struct{} // closed when stopped is set
 	prompt               chan struct{} // a shell showed its prompt
 
-	resizing sync.Mutex // taken before mu, and held while the program is told
+	resizing chan struct{} // one place; taken before mu, and held while the program is told
 	screenMu sync.Mutex
 	screen   *vt.Terminal
 	keeping  sync.Mutex // taken before all others: a snapshot is being stored

@@ -25,11 +25,20 @@ func (s *session) nextMark(n int) (sizeMark, bool) {
 
 // resize sets a new size from here on in the stream. Sizes reach the program in
 // the order in which they are in the stream; one that cannot be reached is told
-// when it can be.
+// when it can be. What is asked for while the program is being told waits as one:
+// the last of it counts, and a slow link gets no queue.
 func (s *session) resize(ctx context.Context, cols, rows uint16) error {
-	s.resizing.Lock()
-	defer s.resizing.Unlock()
 	s.mu.Lock()
+	s.asked = [2]uint16{cols, rows}
+	s.mu.Unlock()
+	select {
+	case s.resizing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.resizing }()
+	s.mu.Lock()
+	cols, rows = s.asked[0], s.asked[1]
 	if s.stopped || (s.info.Cols == cols && s.info.Rows == rows) {
 		s.mu.Unlock()
 		return nil
@@ -48,8 +57,12 @@ func (s *session) resize(ctx context.Context, cols, rows uint16) error {
 
 // paySize tells a program that came back its size.
 func (s *session) paySize(ctx context.Context) {
-	s.resizing.Lock()
-	defer s.resizing.Unlock()
+	select {
+	case s.resizing <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-s.resizing }()
 	s.mu.Lock()
 	owed := s.sizeOwed
 	s.mu.Unlock()
