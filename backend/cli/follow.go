@@ -127,7 +127,7 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			quiet.Reset(f.app.times.quiet)
 		case <-f.app.interrupts:
 			if f.cancelled != nil {
-				f.app.err.line("Left without waiting; Loop goes on stopping the run.")
+				f.left()
 				return errLeft
 			}
 			f.cancel(life)
@@ -142,7 +142,7 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			defer t.Stop()
 			leave = t.C
 		case <-leave:
-			f.app.err.line("Left before the run had stopped; Loop goes on stopping it.")
+			f.left()
 			return errLeft
 		case err := <-f.cancelled:
 			f.cancelled = make(chan error) // answered: a further Ctrl-C leaves
@@ -159,6 +159,16 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 		}
 	}
 	return nil
+}
+
+// left says what becomes of a run that was told to stop and has not.
+func (f *follower) left() {
+	if _, another := f.core.(*remote); another {
+		f.app.err.line("Left before the run had stopped; Loop goes on stopping it.")
+		return
+	}
+	// This process was Loop, and takes what it was told with it.
+	f.app.err.line("Left before the run had stopped. Its agent may go on in its container; the next start of Loop takes the run up again, and it can be stopped there.")
 }
 
 // settled says that a run could not be cancelled because it has ended anyway.

@@ -64,7 +64,7 @@ func TestInterruptTwice(t *testing.T) {
 	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
 		t.Fatalf("exit %d", code)
 	}
-	r.wantIn("err", "Left without waiting")
+	r.wantIn("err", "Left before the run had stopped. Its agent may go on")
 }
 
 // A run that ends by itself while it is being stopped ended by itself.
@@ -122,7 +122,7 @@ func TestTerminatedAndStuck(t *testing.T) {
 	if code := r.run("run", "--dir", r.dir, "x"); code != exitCancelled {
 		t.Fatalf("exit %d", code)
 	}
-	r.wantIn("err", "Left before the run had stopped")
+	r.wantIn("err", "Left before the run had stopped. Its agent may go on")
 }
 
 func TestInterruptedBeforeTheRun(t *testing.T) {
