@@ -142,7 +142,7 @@ func answerPrompt(q core.Question, a core.Answer) string {
 	case core.AnswerRevise:
 		return "Your plan is not approved yet. Change it as follows and present it again:\n\n" + a.Text
 	}
-	one := len(q.Questions) == 1
+	one, own := len(q.Questions) == 1, strings.TrimSpace(a.Text)
 	if !one {
 		sb.WriteString("These are the answers to your questions.\n")
 	}
@@ -155,8 +155,14 @@ func answerPrompt(q core.Question, a core.Answer) string {
 			parts = append(parts, strings.TrimSpace(a.Texts[i]))
 		}
 		text := strings.Join(parts, ", ")
-		if text == "" {
+		switch {
+		case text != "":
+		case own == "":
 			text = "(no answer)"
+		case one: // what was written is the answer to this
+			text, own = own, ""
+		default:
+			text = "(see below)"
 		}
 		if one {
 			fmt.Fprintf(&sb, "My answer to “%s”: %s", ask.Question, text)
@@ -164,8 +170,8 @@ func answerPrompt(q core.Question, a core.Answer) string {
 			fmt.Fprintf(&sb, "\n%d. %s\n   %s\n", i+1, ask.Question, text)
 		}
 	}
-	if t := strings.TrimSpace(a.Text); t != "" {
-		sb.WriteString("\n\n" + t)
+	if own != "" {
+		sb.WriteString("\n\n" + own)
 	}
 	return strings.TrimSpace(sb.String())
 }
