@@ -96,6 +96,9 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()
 	r, ok := a.running(ctx).(*remote)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if !ok {
 		return core.Fail(core.CodeNotFound, nil, "No Loop is running that could keep the terminal.", "Start the window or “loop serve” first.")
 	}
@@ -113,6 +116,8 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 	if err != nil {
 		if end.id != "" {
 			a.err.line("If the session is still there: loop terminal --attach %s", end.id)
+		} else if ctx.Err() != nil && f.attach == "" {
+			a.err.line("Loop goes on opening the session; “loop terminal list” shows it.")
 		}
 		return err
 	}

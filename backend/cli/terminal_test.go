@@ -266,6 +266,33 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 	}
 }
 
+// TestTerminalOpeningIsGivenUp with Ctrl-C, which is no news that Loop is gone.
+func TestTerminalOpeningIsGivenUp(t *testing.T) {
+	r, _ := newTreeRig(t)
+	r.withScreen()
+	r.speak(func(p peer) {
+		p.want("create")
+		r.interrupts <- os.Interrupt
+		p.hear() // until the client goes
+	})
+	if code := r.run("terminal", "--channel", "p1"); code != exitCancelled {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "goes on opening")
+	r.wantIn("err", "Stopped.")
+
+	r, _ = newTreeRig(t) // before Loop has answered anything
+	r.withScreen()
+	r.speak(func(peer) {})
+	ctx, cancel := context.WithCancel(r.ctx)
+	cancel()
+	r.ctx = ctx
+	if code := r.run("terminal", "--channel", "p1"); code != exitCancelled {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "Stopped.")
+}
+
 // TestTerminalOfUnknownSize: a serial line and some programs that make terminals
 // say that theirs has no columns and no rows, and mean that they do not know.
 func TestTerminalOfUnknownSize(t *testing.T) {
