@@ -187,6 +187,10 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if l.DockerConfig, err = sandbox.DockerConfig(layers, host); err != nil {
 		return "", err
 	}
+	if again { // with nothing to go on with the CLI only says so
+		list, lerr := transcripts(g.d.home).List(ctx, ch)
+		again = lerr != nil || len(list) > 0
+	}
 	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, spec.WorkDir, why.AddDirs, runner.InteractiveStart{
 		Mode: g.spec.OpenMode, Again: again,
 		Exists: func(s core.SessionID) bool {

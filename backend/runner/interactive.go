@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"loop/backend/core"
 	"loop/backend/wire"
@@ -64,8 +65,8 @@ func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID
 		return Interactive{}, err
 	}
 	for i, a := range args {
-		if strings.ContainsAny(a, "\n\r\x00") {
-			return Interactive{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("The agent's command line cannot be typed: %q has a line break.", a), "Look at claude_bin_path, claude_model and extra_dirs.")
+		if strings.ContainsFunc(a, unicode.IsControl) { // a shell takes it for a key
+			return Interactive{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("The agent's command line cannot be typed: %q has a line break or another control character.", a), "Look at claude_bin_path, claude_model and extra_dirs.")
 		}
 		args[i] = shellQuote(a)
 	}
@@ -91,27 +92,35 @@ const (
 )
 
 // interactiveSession is the session that is taken up, and whether as a copy.
+// The channel's is the one its next run would go on with: after a run that was
+// stopped that is kept as a wish, and the channel's own is older or none.
 func interactiveSession(ch core.Channel, demo bool, start InteractiveStart) (resume core.SessionID, fork bool) {
-	resume = ch.Session(demo)
-	next := ch.Next(demo)
+	next := wanted(core.Run{Demo: demo}, ch)
+	kept := func(id core.SessionID) bool {
+		return validSession(id) && (start.Exists == nil || start.Exists(id))
+	}
 	switch start.Mode {
 	case core.OpenFresh:
 		return "", false
-	case core.OpenFork:
-		fork = true
 	case core.OpenLegacy:
-		// Threads that still share their parent's session, and whatever else the
-		// next run would copy.
-		fork = next.Mode == core.SessionFork
-		if fork && next.SessionID != "" {
-			resume = next.SessionID
-		}
-		if next.Mode == core.SessionFresh {
+		// As the next run: threads that still share their parent's conversation fork.
+		resume, fork = next.resume, next.fork
+		if resume == "" {
 			return "", false
 		}
+	default:
+		fork = start.Mode == core.OpenFork
+		resume = ch.Session(demo)
+		if st := ch.Next(demo); st.Mode == core.SessionResume {
+			resume = st.SessionID
+		}
 	}
-	if !validSession(resume) || (start.Exists != nil && !start.Exists(resume)) {
-		return "", false
+	if !kept(resume) {
+		own := ch.Session(demo)
+		if resume == own || !kept(own) {
+			return "", false
+		}
+		return own, fork && start.Mode == core.OpenFork
 	}
 	return resume, fork
 }

@@ -13,6 +13,10 @@ func TestInteractiveSession(t *testing.T) {
 	ch := core.Channel{ID: "c1", SessionID: "s-1", DemoSessionID: "d-1"}
 	thread := core.Channel{ID: "c2", SessionID: "s-1", NextSession: core.SessionStart{Mode: core.SessionFork}}
 	fresh := core.Channel{ID: "c3"}
+	copied := core.Channel{ID: "c4", NextSession: core.SessionStart{Mode: core.SessionFork, SessionID: "s-8"}}
+	stopped := core.Channel{ID: "c5", NextSession: core.SessionStart{Mode: core.SessionResume, SessionID: "s-9"}}
+	kept := core.Channel{ID: "c6", SessionID: "s-1", NextSession: stopped.NextSession}
+	only := func(id core.SessionID) bool { return id == "s-1" }
 	for name, c := range map[string]struct {
 		ch    core.Channel
 		demo  bool
@@ -21,6 +25,12 @@ func TestInteractiveSession(t *testing.T) {
 	}{
 		"legacy resumes":               {ch, false, InteractiveStart{}, "--resume s-1"},
 		"legacy forks a thread":        {thread, false, InteractiveStart{}, "--resume s-1 --fork-session"},
+		"legacy forks another":         {copied, false, InteractiveStart{}, "--resume s-8 --fork-session"},
+		"legacy after a stopped run":   {stopped, false, InteractiveStart{}, "--resume s-9"},
+		"legacy, fresh wished":         {core.Channel{SessionID: "s-1", NextSession: core.SessionStart{Mode: core.SessionFresh}}, false, InteractiveStart{}, ""},
+		"resume after a stopped run":   {stopped, false, InteractiveStart{Mode: core.OpenResume}, "--resume s-9"},
+		"fork after a stopped run":     {stopped, false, InteractiveStart{Mode: core.OpenFork}, "--resume s-9 --fork-session"},
+		"the wished one is pruned":     {kept, false, InteractiveStart{Exists: only}, "--resume s-1"},
 		"resume":                       {thread, false, InteractiveStart{Mode: core.OpenResume}, "--resume s-1"},
 		"fork":                         {ch, false, InteractiveStart{Mode: core.OpenFork}, "--resume s-1 --fork-session"},
 		"fresh":                        {ch, false, InteractiveStart{Mode: core.OpenFresh}, ""},
@@ -70,7 +80,9 @@ func TestInteractiveIsQuoted(t *testing.T) {
 	if err != nil || strings.Contains(token.Line, "--settings") {
 		t.Errorf("%q %v", token.Line, err)
 	}
-	if _, err := InteractiveCommand(Launch{}, core.Channel{}, false, "t1", "/w", []string{"/a\nrm -rf ."}, InteractiveStart{}); err == nil {
-		t.Fatal("a line break was typed")
+	for _, dir := range []string{"/a\nrm -rf .", "/a\tb", "/a\x15rm", "/a\x1b[200~"} {
+		if _, err := InteractiveCommand(Launch{}, core.Channel{}, false, "t1", "/w", []string{dir}, InteractiveStart{}); err == nil {
+			t.Fatalf("%q was typed", dir)
+		}
 	}
 }
