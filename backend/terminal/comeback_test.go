@@ -94,6 +94,33 @@ func TestQueryRightAfterOldOnes(t *testing.T) {
 	})
 }
 
+// TestRestoredMarks: the commands of an earlier launch are there for who attaches,
+// and what the shell does is what it last said.
+func TestRestoredMarks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{rows: map[core.TerminalID]Saved{}}
+		id := core.TerminalID(core.NewID())
+		screen := []byte("\x1b]133;A\x1b\\$ make\r\n\x1b]633;E;make\x1b\\\x1b]133;C\x1b\\done\r\n\x1b]133;D;1\x1b\\\x1b]133;A\x1b\\$ ")
+		k.rows[id] = Saved{
+			Info:   core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Cols: 90, Rows: 20, Shell: core.ShellRunning, Command: "vim"},
+			Screen: screen, Offset: 100,
+		}
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved) (Program, int64, error) { return nil, 0, errDown }}})
+		if err := s.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if i := s.List("")[0]; i.Shell != core.ShellRunning || i.Command != "vim" {
+			t.Errorf("%q %q", i.Shell, i.Command)
+		}
+		g := next(t, attach(t, s, id, false))
+		for _, want := range []string{"\x1b]133;A\x1b\\$ make", "\x1b]633;E;make\x1b\\\x1b]133;C\x1b\\done", "\x1b]133;D;1\x1b\\\x1b]133;A\x1b\\$ "} {
+			if !bytes.Contains(g.Data, []byte(want)) {
+				t.Errorf("no %q in %q", want, g.Data)
+			}
+		}
+	})
+}
+
 // countingKeeper counts snapshots.
 type countingKeeper struct {
 	*keeper

@@ -168,6 +168,8 @@ func (s *Service) Restore(ctx context.Context) error {
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)
+		// The marks in it are in the order of lines; what was kept is what was last said.
+		t.info.Shell, t.info.Command, t.ran, t.typed = row.Info.Shell, row.Info.Command, row.Ran, ""
 		t.saved.Screen = nil
 		t.quietTo = row.Offset // until the program says how much it has printed
 		if r, ok := t.program.(*returning); ok {

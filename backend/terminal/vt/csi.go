@@ -260,6 +260,7 @@ func (t *Terminal) resetRow(y int, selective bool) {
 	l := t.b.row(y)
 	l.reset(t.bce, selective)
 	l.wrapped = false
+	l.marks = nil // as xterm.js drops its markers
 }
 
 func (t *Terminal) eraseLine(selective bool) {

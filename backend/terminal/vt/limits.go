@@ -20,6 +20,7 @@ const (
 	maxPending    = 64 << 10 // bytes of an incomplete sequence kept for a snapshot
 	maxDir        = 4096     // PATH_MAX
 	maxMark       = 4096     // bytes of a mark's argument: a command line
+	maxMarkBytes  = 2 << 20  // of all marks in lines: some tens of thousands
 	repeatLines   = 4        // columns of so many lines are printed by one repetition: no more work than a few line feeds
 	maxAnswerLine = 64       // bytes of the longest answer
 )

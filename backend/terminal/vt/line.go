@@ -8,7 +8,8 @@ import "slices"
 type line struct {
 	cells   []cell
 	n       int
-	wrapped bool   // continues the line above
+	wrapped bool // continues the line above
+	marks   []mark
 	comb    []comb // ascending columns; may hold leftovers of overwritten cells, as in xterm.js
 }
 
@@ -99,6 +100,7 @@ func (l *line) fill(from, to int, c cell) {
 func (l *line) blank(n int, c cell, wrapped bool) {
 	l.cells = l.cells[:0]
 	l.comb = l.comb[:0]
+	l.marks = nil
 	l.n, l.wrapped = n, wrapped
 	if c != null {
 		l.fill(0, n, c)

@@ -172,7 +172,7 @@ func (t *Terminal) fullReset() {
 	t.resetScreens()
 	t.resetPen()
 	t.exts.init()
-	t.combBytes.used = 0
+	t.combBytes.used, t.markBytes.used, t.command = 0, 0, ""
 }
 
 // setCursorStyle is DECSCUSR. Values past 6 only say whether the cursor blinks.

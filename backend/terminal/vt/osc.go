@@ -101,21 +101,6 @@ func clean(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 })
 }
 
-// mark takes a shell's mark: a letter, and what follows it.
-func (t *Terminal) mark(data string) {
-	kind, arg, _ := strings.Cut(data, ";")
-	if len(kind) != 1 || t.o.Mark == nil || len(arg) > maxMark {
-		return
-	}
-	switch kind[0] {
-	case 'A', 'B', 'C', 'D':
-		t.o.Mark(kind[0], arg)
-	case 'E':
-		cmd, _, _ := strings.Cut(arg, ";") // a nonce may follow
-		t.o.Mark('E', unescape633(cmd))
-	}
-}
-
 var hexByte = regexp.MustCompile(`\\(\\|x[0-9a-fA-F]{2})`)
 
 // unescape633 undoes the escapes of OSC 633: \\ and \xHH.

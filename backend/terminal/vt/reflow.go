@@ -26,6 +26,9 @@ func (b *buffer) reflowLarger(oldCols, cols, rows int) {
 			continue
 		}
 		n := joinGroup(group, oldCols, cols)
+		for _, l := range group[len(group)-n:] {
+			group[len(group)-n-1].takeMarks(l)
+		}
 		for j := range n {
 			removed[first+len(group)-n+j] = true
 		}

@@ -152,7 +152,14 @@ func (s *snapshot) lines(first int) {
 	for i := first; i < end; i++ {
 		l := b.line(i)
 		goesOn := i+1 < end && b.line(i+1).wrapped
+		wraps := s.x == s.cols // and is in this line once it is drawn
+		if !wraps {
+			s.marks(l)
+		}
 		s.line(l, goesOn)
+		if wraps {
+			s.marks(l)
+		}
 		if i == b.saved.y && i < b.base && b.saved != saved0 {
 			s.save(b.saved, l)
 			s.pendAgain(l)

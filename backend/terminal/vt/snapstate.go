@@ -7,6 +7,7 @@ import "unicode/utf8"
 func (s *snapshot) finish() {
 	t, b := s.t, s.b
 	s.palette()
+	s.command(t.command)
 	y := b.y
 	if t.modes.origin {
 		s.str("\x1b[?6h")

@@ -49,6 +49,8 @@ type Terminal struct {
 	seq      int // where in the bytes being written it starts
 
 	combBytes budget
+	markBytes budget
+	command   string // of the next mark C, as OSC 633;E had it
 }
 
 // Indexes of Terminal.palette that are not colour numbers.
@@ -67,7 +69,7 @@ func New(cols, rows int, o Options) *Terminal {
 	loadWidths()
 	t := &Terminal{o: o, cols: clamp(cols, minCols, maxCols), rows: clamp(rows, minRows, maxRows)}
 	t.palette = map[int][3]uint8{}
-	t.combBytes = budget{limit: maxCombBytes}
+	t.combBytes, t.markBytes = budget{limit: maxCombBytes}, budget{limit: maxMarkBytes}
 	t.exts.init()
 	t.modes.reset()
 	t.resetScreens()

@@ -41,7 +41,7 @@ export class ShellMarks {
     ];
   }
 
-  /** Marks are not in a snapshot. Where it shows the same lines, they come back. */
+  /** For a snapshot without marks. Where it shows the same lines, they come back. */
   keep(): KeptCommand[] {
     const b = this.term.buffer.normal;
     return this.marks.all().map((c) => ({

@@ -104,8 +104,8 @@ export class TerminalPane {
     progress.onChange((p) => ev.onProgress(p));
     term.loadAddon(new ImageAddon({ enableSizeReports: false, pixelLimit: 4_000_000, storageLimit: 32, sixelSizeLimit: 8_000_000, iipSizeLimit: 8_000_000 }));
     this.shell = new ShellMarks(term, {
-      onPrompt: () => (this.leaked = recoverAtPrompt(term) || this.leaked),
-      onRun: () => (this.leaked = false),
+      onPrompt: () => !this.loading && (this.leaked = recoverAtPrompt(term) || this.leaked),
+      onRun: () => !this.loading && (this.leaked = false),
       onDir: ev.onDir,
     });
     this.scroll = new ScrollKeeper(term, () => ev.onBehind(this.scroll.behind));
