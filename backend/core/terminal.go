@@ -92,7 +92,9 @@ type TerminalInfo struct {
 	Rows        uint16         `json:"rows"`
 	Viewers     int            `json:"viewers"`
 	Recording   string         `json:"recording,omitempty"` // name of the recording under way
-	CreatedAt   time.Time      `json:"created_at"`
+	// RecordingProblem says, in sentences, why the last one ended before it was told to.
+	RecordingProblem string    `json:"recording_problem,omitempty"`
+	CreatedAt        time.Time `json:"created_at"`
 }
 
 // TerminalExit is how a session's program ended.

@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// maxBytes bounds one recording. A page reads no more either, and players keep
-// a recording in memory.
+// maxBytes bounds one recording: players keep it in memory, and a page shows less
+// of it still.
 const maxBytes = 256 << 20
 
 // ErrFull says that a recording has become too long and was ended.
@@ -40,7 +40,7 @@ type Tape struct {
 	now   func() time.Time
 	begun time.Time
 	size  int64
-	full  bool   // nothing more is written
+	over  error  // why nothing more is written
 	tail  []byte // the beginning of a character that is cut
 	line  []byte
 }
@@ -67,9 +67,12 @@ func (t *Tape) Mark(text string) error { return t.event("m", []byte(text)) }
 
 // Close ends the recording.
 func (t *Tape) Close() error {
-	err := t.event("o", t.tail)
+	var err error
+	if t.over == nil {
+		err = t.event("o", t.tail)
+	}
 	t.tail = nil
-	if t.full {
+	if t.over != nil { // which was said when it happened
 		err = nil
 	}
 	t.ended()
@@ -77,6 +80,9 @@ func (t *Tape) Close() error {
 }
 
 func (t *Tape) event(kind string, data []byte) error {
+	if t.over != nil {
+		return t.over
+	}
 	if len(data) == 0 {
 		return nil
 	}
@@ -86,26 +92,26 @@ func (t *Tape) event(kind string, data []byte) error {
 	t.line = append(t.line, `, "`+kind+`", "`...)
 	t.line = appendEscaped(t.line, data)
 	t.line = append(t.line, "\"]\n"...)
-	if t.full || t.size+int64(len(t.line)) > maxBytes {
+	if t.size+int64(len(t.line)) > maxBytes {
 		return t.endFull(at)
 	}
-	n, err := t.file.Write(t.line)
-	t.size += int64(n)
-	if err != nil {
-		return fmt.Errorf("write recording: %w", err)
+	if _, err := t.file.Write(t.line); err != nil {
+		// What fits of a line is none, and would be the end of the recording to
+		// whoever reads it.
+		err = errors.Join(fmt.Errorf("write recording: %w", err), t.file.Truncate(t.size))
+		t.over = core.Fail(core.CodeDir, err, "The recording ended because it could not be written.", "Check that the disk is not full.")
+		return t.over
 	}
+	t.size += int64(len(t.line))
 	return nil
 }
 
 // endFull says in the recording itself, once, that there was more.
 func (t *Tape) endFull(at float64) error {
-	if t.full {
-		return ErrFull
-	}
-	t.full = true
 	n, err := fmt.Fprintf(t.file, "[%.6f, \"m\", \"The recording ends here: it is as long as one may be.\"]\n", at)
 	t.size += int64(n)
-	return errors.Join(ErrFull, err)
+	t.over = core.Fail(core.CodeTooMany, errors.Join(ErrFull, err), "The recording ended because it is as long as one may be.", "Begin another one to record more.")
+	return t.over
 }
 
 // appendEscaped writes text as it stands in a JSON string. It is the hot path:

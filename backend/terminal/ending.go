@@ -160,7 +160,7 @@ func (s *Service) Restore(ctx context.Context) error {
 		return fmt.Errorf("read saved terminals: %w", err)
 	}
 	for _, row := range rows {
-		row.Info.State, row.Info.Viewers, row.Info.Recording = core.TerminalAway, 0, ""
+		row.Info.State, row.Info.Viewers, row.Info.Recording, row.Info.RecordingProblem = core.TerminalAway, 0, "", ""
 		t := s.newSession(row.Info, &returning{programs: s.o.Programs, saved: row}, true)
 		t.saved = row
 		t.info.Plain, t.given, t.ran = row.Plain, row.Given, row.Ran

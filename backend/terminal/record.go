@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"strings"
+
 	"loop/backend/core"
 )
 
@@ -34,7 +36,7 @@ func (s *session) startRecording() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rec, s.info.Recording, s.dirty = rec, rec.Name(), true
+	s.rec, s.info.Recording, s.info.RecordingProblem, s.dirty = rec, rec.Name(), "", true
 	poke(s.screenWake)
 	return nil
 }
@@ -49,6 +51,10 @@ func (s *session) record(rec Recording, p []byte, m *sizeMark) {
 	}
 	if err != nil {
 		s.log.Warn("recording ended", "session", s.info.ID, "err", err)
+		f := core.AsFailure(err)
+		s.mu.Lock()
+		s.info.RecordingProblem = strings.TrimSpace(f.Cause + " " + f.Remedy)
+		s.mu.Unlock()
 		s.dropRecording()
 	}
 }

@@ -26,6 +26,7 @@ export type TerminalInfo = {
   rows: number;
   viewers: number;
   recording?: string;
+  recording_problem?: string; // why the last one ended by itself
   created_at: string;
 };
 

@@ -294,6 +294,9 @@ describe("breaks and ends", () => {
     expect(w.client.state.state).toBe("away");
     w.client.told({ state: "running", recording: "r.cast" });
     expect(w.client.state).toMatchObject({ state: "live", recording: "r.cast" });
+    for (let i = 0; i < 2; i++) w.client.told({ state: "running", recording_problem: "The disk is full." });
+    expect(w.client.state.recording).toBe("");
+    expect(w.notices).toEqual(["The disk is full."]);
   });
 
   it("rubbish and a late socket change nothing", () => {

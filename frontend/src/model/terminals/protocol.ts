@@ -102,11 +102,13 @@ export class TerminalClient {
   }
 
   /** The stream of events knows more than the socket: a container that went away, a new title. */
-  told(info: { state: "running" | "away" | "ended"; recording?: string }) {
+  told(info: { state: "running" | "away" | "ended"; recording?: string; recording_problem?: string }) {
     const s = this.state.state;
     if (info.state === "away" && s === "live") this.set({ state: "away" });
     if (info.state === "running" && s === "away") this.set({ state: "live" });
-    if ((info.recording ?? "") !== this.state.recording && (s === "live" || s === "away")) this.set({ recording: info.recording ?? "" });
+    if ((info.recording ?? "") === this.state.recording || (s !== "live" && s !== "away")) return;
+    if (!info.recording && info.recording_problem) this.o.onNotice(info.recording_problem);
+    this.set({ recording: info.recording ?? "" });
   }
 
   /** What the pane draws with has changed. */

@@ -1,0 +1,50 @@
+package terminal
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"loop/backend/core"
+)
+
+// tape is a Recording that takes only so many pieces.
+type tape struct{ left, closed int }
+
+func (r *tape) Output([]byte) error {
+	if r.left--; r.left < 0 {
+		return core.Fail(core.CodeDir, nil, "The disk is full.", "Make room.")
+	}
+	return nil
+}
+func (r *tape) Resize(uint16, uint16) error { return r.Output(nil) }
+func (r *tape) Mark(string) error           { return nil }
+func (r *tape) Name() string                { return "tape" }
+func (r *tape) Close() error                { r.closed++; return nil }
+
+// TestRecordingThatFails ends by itself, once, says why, and the session goes on;
+// the next one says nothing of it.
+func TestRecordingThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &tape{left: 2}
+		s, f, _ := rig(t, Options{Record: func(core.TerminalInfo) (Recording, error) { return r, nil }})
+		info := create(t, s, core.TerminalSpec{})
+		if i, err := s.Record(t.Context(), info.ID, true); err != nil || i.Recording != "tape" {
+			t.Fatal(i, err)
+		}
+		for range 3 {
+			f.print("x")
+			synctest.Wait()
+			if err := s.Resize(t.Context(), info.ID, 90+uint16(f.size), 20); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if i := s.List("")[0]; i.Recording != "" || i.RecordingProblem != "The disk is full. Make room." || r.closed != 1 || i.State != core.TerminalRunning {
+			t.Fatalf("%+v, closed %d times", i, r.closed)
+		}
+		r.left = 100
+		if i, err := s.Record(t.Context(), info.ID, true); err != nil || i.RecordingProblem != "" {
+			t.Fatal(i, err)
+		}
+	})
+}
