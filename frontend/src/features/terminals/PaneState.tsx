@@ -24,7 +24,8 @@ export function PaneState({ client, drawn, onRetry, onAction }: { client: Client
       return (
         <div className="term-bar need" role="status">
           <Unplug size={14} aria-hidden />
-          <p>Loop does not answer. The program goes on; keys are not sent.</p>
+          {/* A program of this computer's is Loop's own, and ends with it. */}
+          <p>Loop does not answer. {client.target === "host" ? "Keys are not sent." : "The program goes on; keys are not sent."}</p>
           <Button look="small" onClick={onRetry}>Try now</Button>
         </div>
       );

@@ -102,7 +102,7 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
           {now.playing ? <Pause size={15} /> : <Play size={15} />}
         </IconButton>
         <span className="tnum">{clock(now.at)}</span>
-        <input type="range" aria-label="Position" aria-valuetext={`${clock(now.at)} of ${clock(cast.duration)}`} min={0} max={Math.max(cast.duration, 0.001)} step={0.1} value={now.at} onChange={(e) => seek(Number(e.target.value))} />
+        <input type="range" aria-label="Position" aria-valuetext={`${clock(now.at)} of ${clock(cast.duration)}`} min={0} max={Math.max(cast.duration, 0.001)} step={0.01} value={now.at} onChange={(e) => seek(Number(e.target.value))} />
         <span className="tnum muted">{clock(cast.duration)}</span>
         <select className="field" aria-label="Speed" value={now.speed} onChange={(e) => speed(Number(e.target.value))}>
           {SPEEDS.map((s) => <option key={s} value={s}>{s}×</option>)}

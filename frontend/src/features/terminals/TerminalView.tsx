@@ -88,6 +88,9 @@ export function TerminalView(props: TerminalViewProps) {
                 <ArrowDown size={13} aria-hidden /> New output
               </Button>
             )}
+            <div className="term-notice" role="status" aria-live="polite">
+              {ui.notice && <p key={ui.notice.id}><SafeText text={ui.notice.text} /></p>}
+            </div>
           </div>
         </ContextMenu.Trigger>
         <PaneMenu
@@ -108,9 +111,6 @@ export function TerminalView(props: TerminalViewProps) {
       )}
       {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
-      <div className="term-notice" role="status" aria-live="polite">
-        {ui.notice && <p key={ui.notice.id}><SafeText text={ui.notice.text} /></p>}
-      </div>
       {ui.paste !== null && (
         <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); setTimeout(refocus); }} />
       )}
