@@ -32,6 +32,10 @@ const (
 	// process in milliseconds unless it sits in a system call of a dead disk, or
 	// the computer is so busy that its turn to end does not come.
 	killGrace = 5 * time.Second
+	// emptyLooks is how often the table is looked at before “nothing is left” is
+	// believed while processes come and go: one may start the next and end between
+	// being listed and being looked at.
+	emptyLooks = 12
 	// lookEvery is the pause between looks at the process table (a look at 300
 	// processes takes 3 ms).
 	lookEvery = 20 * time.Millisecond

@@ -52,15 +52,18 @@ func (p process) signal(sig unix.Signal) {
 	}
 }
 
+// kill ends it.
+func (p process) kill() { p.signal(unix.SIGKILL) }
+
 // zombie is the state of a process that ended and was not waited for.
 const zombie = 5
 
 // find lists the leader (0: no more) and everything whose controlling terminal is
 // dev, their descendants, and what shows the marker.
-func find(leader int, marker string, dev uint64) []process {
+func find(leader int, marker string, dev uint64) (out []process, sure bool) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
-		return nil
+		return nil, true
 	}
 	self := os.Getpid()
 	in := map[int]bool{}
@@ -84,13 +87,12 @@ func find(leader int, marker string, dev uint64) []process {
 			}
 		}
 	}
-	var out []process
 	for _, p := range all {
 		if in[p.pid] {
 			out = append(out, p)
 		}
 	}
-	return out
+	return out, true // the table is the kernel's own copy of one moment
 }
 
 func marked(pid int, marker string) bool {

@@ -307,11 +307,16 @@ func (p *PTY) Close() error {
 
 // left lists what of the session still runs. The leader counts while it runs.
 func (p *PTY) left() []process {
-	sid := p.cmd.Process.Pid
-	if p.released.Load() {
-		sid = 0
+	for looks := emptyLooks; ; looks-- {
+		sid := p.cmd.Process.Pid
+		if p.released.Load() {
+			sid = 0
+		}
+		left, sure := find(sid, p.marker, p.dev)
+		if len(left) > 0 || sure || looks <= 1 {
+			return left
+		}
 	}
-	return find(sid, p.marker, p.dev)
 }
 
 func (p *PTY) end() error {
@@ -323,7 +328,7 @@ func (p *PTY) end() error {
 	}
 	left = p.until(hangupGrace, func(process) {})
 	if len(left) > 0 {
-		left = p.until(killGrace, func(q process) { q.signal(unix.SIGKILL) })
+		left = p.until(killGrace, process.kill)
 	}
 	if len(left) == 0 {
 		return nil

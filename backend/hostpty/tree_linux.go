@@ -7,15 +7,28 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // process is one member of a session's tree.
 type process struct {
-	pid, ppid, sid int
-	start          string // ticks since boot: with the number it names one process for good
-	name           string
+	pid, ppid, group, sid int
+	start                 string // ticks since boot: with the number it names one process for good
+	name                  string
+	ours                  bool // its kernel session was begun by the tree
+}
+
+// kill ends it. A group of a session of ours is hit in one step, which nothing
+// that forks in it escapes; one after the other they could be chased for ever.
+func (p process) kill() {
+	if p.ours && p.group > 1 && p.group != unix.Getpgrp() {
+		if now, ok := stat(p.pid); ok && now.start == p.start && now.group == p.group {
+			_ = unix.Kill(-p.group, unix.SIGKILL)
+		}
+	}
+	p.signal(unix.SIGKILL)
 }
 
 // signal is sent through a handle, so that a number that was taken again in the
@@ -35,12 +48,15 @@ func (p process) signal(sig unix.Signal) {
 }
 
 // find lists the running members of session sid (0: of none), their descendants,
-// and every process with the marker.
-func find(sid int, marker string, _ uint64) []process {
+// and every process with the marker. The table is not one moment's picture: sure
+// says that no process went away while it was read, so that none it started on
+// its way out can have been missed.
+func find(sid int, marker string, _ uint64) (out []process, sure bool) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil
+		return nil, true
 	}
+	sure = true
 	self := os.Getpid()
 	var all []process
 	for _, d := range dirs {
@@ -50,6 +66,8 @@ func find(sid int, marker string, _ uint64) []process {
 		}
 		if p, ok := stat(pid); ok {
 			all = append(all, p)
+		} else if _, err := os.Lstat("/proc/" + d.Name()); err != nil {
+			sure = false
 		}
 	}
 	in := map[int]bool{}
@@ -66,13 +84,13 @@ func find(sid int, marker string, _ uint64) []process {
 			}
 		}
 	}
-	var out []process
 	for _, p := range all {
 		if in[p.pid] {
+			p.ours = sid != 0 && p.sid == sid || in[p.sid]
 			out = append(out, p)
 		}
 	}
-	return out
+	return out, sure
 }
 
 // stat reads one line of the process table; a dead process is not there.
@@ -97,18 +115,30 @@ func parseStat(pid int, line []byte) (process, bool) {
 		return process{}, false
 	}
 	ppid, err1 := strconv.Atoi(f[1])
-	sid, err2 := strconv.Atoi(f[3])
-	if err1 != nil || err2 != nil {
+	group, err2 := strconv.Atoi(f[2])
+	sid, err3 := strconv.Atoi(f[3])
+	if err1 != nil || err2 != nil || err3 != nil {
 		return process{}, false
 	}
-	return process{pid: pid, ppid: ppid, sid: sid, start: f[19], name: string(line[open+1 : end])}, true
+	return process{pid: pid, ppid: ppid, group: group, sid: sid, start: f[19], name: string(line[open+1 : end])}, true
 }
+
+// namespace is the one that Loop numbers processes in.
+var namespace = sync.OnceValue(func() string {
+	ns, _ := os.Readlink("/proc/self/ns/pid") // empty is none of theirs; then nothing is found by its mark
+	return ns
+})
 
 // maxEnviron bounds what is read of a process's environment: the kernel's own
 // limit for arguments and environment of a default stack.
 const maxEnviron = 2 << 20
 
 func marked(pid int, marker string) bool {
+	// What is in a container may make its environment long or slow to read, and
+	// did not come from a terminal of this computer.
+	if ns, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid)); err == nil && ns != namespace() {
+		return false
+	}
 	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		return false // another user's

@@ -1,0 +1,43 @@
+package hostpty
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each process starts the next and ends, so that whoever is found has gone before
+// it is hit. What there is of them at a time is bounded.
+func TestEndOfProcessesThatHop(t *testing.T) {
+	for name, next := range map[string]string{"in their group": `sh "$0" & exit`, "out of their session": `setsid sh "$0" & exit`} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			script := filepath.Join(dir, "hop-here")
+			if err := os.WriteFile(script, []byte(next+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := Start(Options{Dir: dir, Argv: []string{"sh", "-c", `trap '' HUP TERM INT; for i in 1 2 3 4; do sh "$0" & done; echo ready; sleep 100000`, script}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(p).ReadString('\n'); !strings.HasPrefix(line, "ready") {
+				t.Fatalf("%q %v", line, err)
+			}
+			begin := time.Now()
+			if err := p.Close(); err != nil {
+				t.Errorf("%v", err)
+			}
+			t.Logf("ended in %v", time.Since(begin))
+			// They end by themselves with their script.
+			defer os.Remove(script)
+			for range 5 {
+				if left := running(t, script); len(left) > 0 {
+					t.Fatalf("left: %q", left)
+				}
+			}
+		})
+	}
+}
