@@ -87,6 +87,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				w.resultAt = p.start
 				w.sawResult()
 			}
+			p.items = w.bounded(p.items)
 			b.add(p)
 			if b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes && w.resultAt < 0 {
 				if err := w.flush(ctx, &b); err != nil {
@@ -130,6 +131,29 @@ func (b *batch) add(p parsed) {
 		}
 		b.items = append(b.items, it)
 	}
+}
+
+// maxEvents bounds what the timeline keeps of one run. Days of honest work are a
+// tenth of it; a CLI that prints without end fills the database with some 25 MB
+// in ten seconds, and what it says last still counts: the rest is read, not kept.
+const maxEvents = 100_000
+
+// bounded leaves out what is over maxEvents, and says so once.
+func (w *work) bounded(items []transcript.Item) []transcript.Item {
+	if w.told > maxEvents {
+		return nil
+	}
+	for i, it := range items {
+		if it.Passing {
+			continue
+		}
+		if w.told++; w.told > maxEvents {
+			return append(items[:i:i], transcript.Item{Type: core.EventNotice, Data: core.Notice{
+				Level: "warning", Text: "The agent has printed more than the timeline keeps of one run. The rest is left out; how the run ends is still shown.",
+			}})
+		}
+	}
+	return items
 }
 
 // join makes one piece of two that follow one another.

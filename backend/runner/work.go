@@ -58,6 +58,7 @@ type work struct {
 	readOff  int64 // the next byte of stdout to read
 	resultAt int64 // where the result's line begins; -1 while there is none
 	held     []core.Event
+	told     int // events of its output that this process has stored
 
 	// overdue is closed when the CLI of the present try has not ended in time
 	// after its result; grace does that.
