@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxSequence bounds a control sequence that is held until its end is known:
@@ -187,6 +188,8 @@ func (f *screenFilter) escape(out []byte, b byte) []byte {
 		return f.control(out, b+0x40)
 	case len(f.held) == 1 && b == 'Z': // asks what this is
 		f.reset()
+	case len(f.held) > 1 && (f.held[1] == ' ' || f.held[1] == '%'): // another coding, in which letters are controls
+		f.reset()
 	default:
 		out = append(append(out, f.held...), b)
 		f.reset()
@@ -244,16 +247,20 @@ func quietCSI(seq []byte) bool {
 	switch last {
 	case 'c', 'n', 'x': // attributes, status and position, parameters
 		return last == 'n' && strings.HasPrefix(params, ">") // that one switches a mode
-	case 'p':
-		return !strings.HasSuffix(params, "$")
+	case 'p': // modes; the other one makes an older terminal of this one
+		return !strings.HasSuffix(params, "$") && !strings.HasSuffix(params, "\"")
 	case 'q':
 		return !strings.HasPrefix(params, ">")
-	case 'u':
-		return !strings.HasPrefix(params, "?")
+	case 'u': // keys of kitty's, state of the terminal
+		return !strings.HasPrefix(params, "?") && !strings.ContainsAny(params, "$&")
+	case 'h', 'l':
+		return quietModes(params, last)
+	case 'i': // prints
+		return false
 	case 'm':
 		return !strings.HasPrefix(params, "?")
-	case 'y', 'w', '|': // tests, rectangle and locator reports
-		return !strings.ContainsAny(params, "*'$&")
+	case 'y', 'w', '|', 'R': // tests, rectangle, locator, rendition and colour reports
+		return !strings.ContainsAny(params, "*'$&#")
 	case 'z', '{':
 		return !strings.Contains(params, "'")
 	case 't': // the window itself is the person's; only titles may be kept and taken back
@@ -264,23 +271,45 @@ func quietCSI(seq []byte) bool {
 	return true
 }
 
+// quietModes reports that setting or resetting modes leaves the keyboard with the
+// person, and the terminal one that this filter knows.
+func quietModes(params string, last byte) bool {
+	modes, private := strings.CutPrefix(params, "?")
+	for m := range strings.FieldsFuncSeq(modes, func(r rune) bool { return r == ';' || r == ':' }) {
+		switch m = strings.TrimLeft(m, "0"); {
+		case private && m == "2" && last == 'l': // a VT52
+			return false
+		case !private && m != "4" && m != "20": // inserting and new lines; others lock keys or echo them
+			return false
+		}
+	}
+	return true
+}
+
 // quietString reports that a whole string is one that draws or names: titles,
 // colours, links, marks, progress, text for the clipboard, Sixel pictures.
 // Others make a terminal answer, read or write files, or speak to the terminal
 // around it.
 func quietString(seq []byte) bool {
 	body := seq[2:]
-	if bytes.ContainsFunc(body, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }) && seq[1] != 'P' {
+	odd := func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }
+	if seq[1] == 'P' { // Sixel is letters and breaks between lines
+		odd = func(r rune) bool { return r >= 0x7f || r < 0x20 && r != '\n' && r != '\r' }
+	}
+	if !utf8.Valid(body) || bytes.ContainsFunc(body, odd) {
 		return false
 	}
 	switch seq[1] {
 	case ']':
 		kind, rest, _ := strings.Cut(string(body), ";")
 		switch kind {
-		case "0", "1", "2", "7", "8", "9", "133", "633", "104", "110", "111", "112", "117", "119":
+		case "9": // a notice or progress; numbers but 4 are commands to some terminals, one of them to run a program
+			n, _, _ := strings.Cut(rest, ";")
+			return n == "4" || strings.Trim(n, "0123456789") != ""
+		case "0", "1", "2", "7", "8", "133", "633", "104", "110", "111", "112", "117", "119":
 			return true
 		case "4", "10", "11", "12", "17", "19", "52":
-			return rest != "" && !slices.Contains(strings.Split(rest, ";"), "?")
+			return rest != "" && !slices.ContainsFunc(strings.Split(rest, ";"), func(v string) bool { return strings.HasPrefix(v, "?") })
 		}
 	case 'P':
 		params := bytes.TrimLeft(body, "0123456789;")

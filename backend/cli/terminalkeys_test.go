@@ -67,7 +67,19 @@ func TestScreenFilter(t *testing.T) {
 		{"\x1b[1;31mred\x1b[m\x1b[2J\x1b[H\x1b[?1049h\x1b[?2004h\x1b[>4;2m\x1b[>1u\x1b[<u\x1b[=1;1u", "\x1b[1;31mred\x1b[m\x1b[2J\x1b[H\x1b[?1049h\x1b[?2004h\x1b[>4;2m\x1b[>1u\x1b[<u\x1b[=1;1u"},
 		{"\x1b(B\x1b7\x1b8\x1bM\x1b=\x1b>\x1b#8\x1bc", "\x1b(B\x1b7\x1b8\x1bM\x1b=\x1b>\x1b#8\x1bc"},
 		{"a\x1b[cb\x1b[>c\x1b[=c\x1b[0c\x1b[5n\x1b[6n\x1b[?6n\x1b[?2026$p\x1b[1$p\x1b[>q\x1b[>0q\x1b[?u\x1b[?4m\x1b[x\x1bZ\x05z", "abz"},
-		{"\x1b[!p\x1b[2 q\x1b[61\"p\x1b[>1n", "\x1b[!p\x1b[2 q\x1b[61\"p\x1b[>1n"},
+		{"\x1b[!p\x1b[2 q\x1b[61\"p\x1b[>1n", "\x1b[!p\x1b[2 q\x1b[>1n"},
+		// Reports that only some terminals give.
+		{"a\x1b[#|\x1b[#R\x1b[1$u\x1b[&u\x1b[1$w\x1b[1*yb", "ab"},
+		// Another coding would make controls of letters: the second byte of Û is CSI.
+		{"\x1b%@Û6n\x1b%G\x1b G\x1b%/Gz", "Û6nz"},
+		// A VT52, a locked keyboard, an echo, a printer.
+		{"\x1b[?2l\x1b[?25;02l\x1b[2h\x1b[12l\x1b[4;2h\x1b[5i\x1b[?5iz", "z"},
+		{"\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h", "\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h"},
+		// Bytes that are no UTF-8, within strings as in text.
+		{"\x1b]0;\x9c\x9b6n\a\x1bPq\x9c\x9b6n\x1b\\\x1bPq~\u009b6n\x1b\\\x1b]0;ok\a", "\x1b]0;ok\x1b\\"},
+		// OSC 9 says something, shows progress, or is a command.
+		{"\x1b]9;done: 7\a\x1b]9;4;1;50\a\x1b]9;7;\"cmd\"\a\x1b]9;5\a", "\x1b]9;done: 7\x1b\\\x1b]9;4;1;50\x1b\\"},
+		{"\x1b]52;c;?x\a\x1b]11;??\a", ""},
 		{"\x1b[21t\x1b[18t\x1b[14;2t\x1b[8;50;100t\x1b[3;0;0t\x1b[22;0t\x1b[23;0t", "\x1b[22;0t\x1b[23;0t"},
 		{"\x1b]0;title\a\x1b]2;t\x1b\\", "\x1b]0;title\x1b\\\x1b]2;t\x1b\\"},
 		{"\x1b]11;?\a\x1b]10;?\x1b\\\x1b]4;1;?\a\x1b]4;1;red;2;?\a\x1b]52;c;?\a", ""},
