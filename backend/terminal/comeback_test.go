@@ -281,6 +281,34 @@ func TestTypedAtTheNewPrompt(t *testing.T) {
 	})
 }
 
+// TestRelaunchIsKeptFirst: whenever the app dies, the next one knows at which
+// offset the new program began.
+func TestRelaunchIsKeptFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{rows: map[core.TerminalID]Saved{}}
+		id := core.TerminalID(core.NewID())
+		k.rows[id] = Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Cols: 90, Rows: 20}, Screen: []byte("x"), Offset: 50}
+		kept := int64(-1)
+		b := &guestBox{running: true}
+		ports := b.ports(true)
+		ports.Again = func(context.Context, core.Link) (string, error) {
+			kept = k.row(id).Shift
+			b.program = true
+			return "", nil
+		}
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved) (Program, int64, error) {
+			return NewGuest(ports, core.Container{ID: "box"}, core.SpawnID(id), nil, 0, ""), 50, nil
+		}}})
+		if err := s.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if kept != 50 {
+			t.Fatalf("kept %d when the program started, want 50", kept)
+		}
+	})
+}
+
 // flakyProgram cannot say at first how it ended.
 type flakyProgram struct {
 	*program

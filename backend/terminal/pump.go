@@ -158,6 +158,12 @@ func (s *session) relaunch(ctx context.Context) bool {
 	case <-s.prompt:
 	default:
 	}
+	// Kept before the program starts: an app that dies right after would look in
+	// it for offsets that it does not have.
+	s.mu.Lock()
+	s.saved.Shift = at
+	s.mu.Unlock()
+	s.keepRow()
 	if err := r.Relaunch(ctx, at); err != nil {
 		if !errors.Is(err, core.ErrNotFound) {
 			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)
@@ -167,7 +173,7 @@ func (s *session) relaunch(ctx context.Context) bool {
 	// What the program before had set is not the new one's.
 	note := []byte("\x18\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n")
 	s.mu.Lock()
-	s.saved.Shift, s.sizeOwed = at, true
+	s.sizeOwed = true
 	s.mu.Unlock()
 	s.local(note)
 	s.keepRow()
