@@ -7,15 +7,16 @@
 # itself, drops the zero bytes between variables, and takes seconds for megabytes.
 #
 # Names of processes are their own choice and may hold brackets and line ends: a
-# number counts only where the kernel wrote it. A line is "pid session name"; the
-# last one says that none is missing.
+# number counts only where the kernel wrote it. A line is "pid session name";
+# "unsure" says that a process went away meanwhile, which may have started another;
+# the last line says that none is missing.
 LC_ALL=C
 mark=$1 signals=$2 how=$3
 shift 3
 sessions=" $* "
 line_end='
 '
-marked=
+marked='' unsure=''
 if [ "$how" = quick ]; then
   # Its own environment matches, too: that shows that it can do this.
   marked=$(LOOP_SWEEP=$$ && export LOOP_SWEEP && exec grep -lszxF -e "LOOP_TERMINAL=$mark" -e "LOOP_SWEEP=$$" /proc/[0-9]*/environ 2>/dev/null)
@@ -30,7 +31,10 @@ for dir in /proc/[0-9]*; do
       line="$line$part "
     done <"$dir/stat"
   } 2>/dev/null
-  [ -n "$line" ] || continue
+  if [ -z "$line" ]; then
+    [ -d "$dir" ] || unsure=1
+    continue
+  fi
   rest=${line##*) }
   name=${line#*(}
   name=${name%)*}
@@ -69,4 +73,5 @@ for dir in /proc/[0-9]*; do
     kill -s "$signal" "$pid" 2>/dev/null
   done
 done
+[ -z "$unsure" ] || echo unsure
 echo swept

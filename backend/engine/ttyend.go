@@ -127,13 +127,21 @@ func pause(ctx context.Context) error {
 // left for it: there is one again as soon as something ends.
 const startTries = 20
 
+// emptyLooks is how often a container is looked at before “nothing is left” is
+// believed while processes come and go in it.
+const emptyLooks = 8
+
 // sweep sends signals to what is there and returns it as “name (pid)”.
 func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
 	how := "quick"
 	for try := 1; ; try++ {
 		out, err := s.exec(ctx, signals, how)
 		if err == nil && strings.HasSuffix(out, "swept\n") {
-			return s.parse(out), nil
+			left := s.parse(out)
+			if len(left) > 0 || try >= emptyLooks || !strings.HasSuffix(out, "unsure\nswept\n") {
+				return left, nil
+			}
+			continue
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
