@@ -209,7 +209,7 @@ func (g *generator) osc() string {
 	end := g.pick("\x07", "\x1b\\", "\u009c", "\x18", "\x1b[1m")
 	return "\x1b]" + g.pick("0;title", "2;t\u00e9", "8;;http://a", "8;;http://a", "8;;", "8;;", "8;id=1;http://b;c", "8;id=1;http://b;c", "8;x=1:id=2;u", "8; ;", "8;a;",
 		"4;1;#123456", "4;1;rgb:1/2/3;300;#fff;2;#abc", "104", "104;1", "10;#010203", "11;rgb:ff/00/80;#111111", "12;#abcabcabc", "110", "111", "112",
-		"7;file://h/tmp", "133;A", "133;D;1", "633;P;Cwd=/x", "1337;CurrentDir=/y", "52;c;?", ";", "x;y", "0", "4;1;?", "10;?") + end
+		"7;file://h/tmp", "133;A", "133;A", "133;C", "133;D;1", "633;E;ls \\x3b", "633;P;Cwd=/x", "1337;CurrentDir=/y", "52;c;?", ";", "x;y", "0", "4;1;?", "10;?") + end
 }
 
 // broken are sequences that end in error, are too long or hold controls.

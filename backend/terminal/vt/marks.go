@@ -61,11 +61,7 @@ func (t *Terminal) keepMark(kind byte, arg string) {
 		return
 	}
 	l := t.b.row(t.b.y)
-	n := len(l.marks)
-	if n > 0 && l.marks[n-1].kind == kind || n == marksPerLine { // a prompt that is drawn again is the same
-		return
-	}
-	if !t.markBytes.spend(len(arg)+markCost, t.countMarks) {
+	if !l.takes(kind) || !t.markBytes.spend(len(arg)+markCost, t.countMarks) {
 		return
 	}
 	l.marks = append(l.marks, mark{kind, arg})
@@ -81,10 +77,17 @@ func (t *Terminal) countMarks() int {
 	return n
 }
 
+// takes says whether the line takes one more: a prompt that is drawn again is the
+// same prompt.
+func (l *line) takes(kind byte) bool {
+	n := len(l.marks)
+	return n == 0 || n < marksPerLine && l.marks[n-1].kind != kind
+}
+
 // takeMarks adds those of a line that is joined to this one.
 func (l *line) takeMarks(from *line) {
 	for _, m := range from.marks {
-		if len(l.marks) < marksPerLine {
+		if l.takes(m.kind) {
 			l.marks = append(l.marks, m)
 		}
 	}

@@ -2,6 +2,7 @@ package vt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -103,5 +104,36 @@ func TestMarksGoWithTheirLines(t *testing.T) {
 	v.Write([]byte("\x1bc"))
 	if got := marksOf(v); got != "" {
 		t.Errorf("after a reset: %.100q", got)
+	}
+}
+
+// TestMarksOfRandomStreams: whatever a program does, the marks of a snapshot are
+// in the lines where they were.
+func TestMarksOfRandomStreams(t *testing.T) {
+	found := 0
+	for seed := range uint64(2000) {
+		g := newGenerator(seed)
+		v := New(g.cols, g.rows, Options{Scrollback: 50})
+		for _, e := range g.stream(5 + g.IntN(60)) {
+			e.on(v)
+			if g.IntN(2) == 0 {
+				v.Write([]byte(g.pick("\x1b]133;A\a", "\x1b]633;E;x\a\x1b]133;C\a", "\x1b]133;D;1\a")))
+			}
+		}
+		if !v.reproducible() {
+			continue
+		}
+		w := New(v.cols, v.rows, Options{Scrollback: 50})
+		w.Write(v.Snapshot())
+		for i := range v.normal.lines.n {
+			a, b := v.normal.line(i).marks, w.normal.line(i).marks
+			if !slices.Equal(a, b) {
+				t.Fatalf("seed %d, line %d of %d: %v, want %v", seed, i, v.normal.lines.n, b, a)
+			}
+			found += len(a)
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d marks were compared", found)
 	}
 }
