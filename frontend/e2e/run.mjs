@@ -11,6 +11,7 @@ import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";
 import "./terminal-pane.mjs";
+import "./terminal-find.mjs";
 import "./terminal-flood.mjs";
 import "./terminal-look.mjs";
 

@@ -1,4 +1,4 @@
-// What a pane does besides keys: pastes, answers, breaks, sizes, searches, links.
+// What a pane does besides keys: pastes, answers, breaks, sizes.
 import { equal, ok, test, until } from "./harness.mjs";
 import { action, arrives, drawn, info, last, pane, screen, set, shows, typed } from "./pane/open.mjs";
 
@@ -82,55 +82,6 @@ test("pane: titles without tricks, folder, bell, progress", silent(), async (pag
   equal(await page.evaluate(() => document.activeElement?.id), "elsewhere", "the bell takes no focus");
   await set(page, { focused: true });
   await until("read", async () => !(await info(page)).unread);
-});
-
-test("pane: search counts, case, regular expressions", pane(), async (page) => {
-  await page.keyboard.type("seq 300\r");
-  await shows(page, "line 300");
-  await page.keyboard.press("Control+Shift+F");
-  const box = page.getByRole("textbox", { name: "Find in the terminal" });
-  const count = page.locator(".term-count");
-  await box.fill("LINE 2");
-  await until("112 of them", async () => /of 11[12]$/.test(await count.innerText()));
-  await page.getByRole("button", { name: "Match case" }).click();
-  await until("none in capitals", async () => (await count.innerText()) === "Nothing found");
-  await page.getByRole("button", { name: "Match case" }).click();
-  await page.getByRole("button", { name: "Regular expression" }).click();
-  await box.fill("line (7|9)$");
-  await until("two", async () => (await count.innerText()).endsWith("of 2"));
-  const before = await count.innerText();
-  await box.press("Enter");
-  await until("the next one", async () => (await count.innerText()) !== before);
-  await box.fill("line (");
-  await until("said", async () => (await count.innerText()) === "No valid expression");
-  ok(await box.evaluate((el) => !el.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }))), "Escape is used up: in WebKit its keypress would reach the program");
-  await until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
-});
-
-test("pane: links show where they lead and open only with Ctrl", silent(), async (page, mock, context) => {
-  await last(mock).write("\x1b]8;;https://evil.example/real\x07https://good.example\x1b]8;;\x07 and https://plain.example/a and \x1b]8;;javascript:alert(1)\x07click me\x1b]8;;\x07\r\n");
-  await shows(page, "click me");
-  const row = await page.locator(".xterm-rows > div", { hasText: "click me" }).boundingBox();
-  const at = (col) => [row.x + col * 8 + 3, row.y + row.height / 2];
-  await page.mouse.move(...at(5));
-  await page.getByText("https://evil.example/real").waitFor();
-  let opened = 0;
-  context.on("page", () => opened++);
-  await page.mouse.click(...at(5));
-  await page.keyboard.down("Control");
-  await page.mouse.move(...at(6));
-  await page.context().route("**/*evil.example*/**", (r) => r.fulfill({ body: "x" }));
-  const next = context.waitForEvent("page");
-  await page.mouse.click(...at(6));
-  const p = await next;
-  ok(p.url().startsWith("https://evil.example/real") || p.url() === "about:blank" || p.url().startsWith("chrome-error"), p.url());
-  await p.close();
-  equal(opened, 1, "only the click with Ctrl opened something");
-  await page.mouse.move(...at(57));
-  await page.getByText("Loop does not open this kind of link").waitFor();
-  await page.mouse.click(...at(57));
-  await page.keyboard.up("Control");
-  equal(opened, 1);
 });
 
 test("pane: a break is survived; nothing is lost or doubled", silent({ quietErrors: true }), async (page, mock) => {

@@ -6,24 +6,40 @@ import { composing } from "../../ui/keys";
 import { terminalInk } from "./theme";
 
 const LIMIT = 2000; // as the addon was told
+const MAX_PRESET = 200;
+
+let last = ""; // searched for, in any terminal
+let found = ""; // …and what of it was selected when that ended
+
+/** What a person selected, else what was searched for before. */
+function preset(selected: string): string {
+  return selected && selected !== found && selected.length <= MAX_PRESET && !selected.includes("\n") ? selected : last;
+}
 
 /** Finds in everything that is kept, newest first. */
-export function SearchBox({ search, onClose }: { search: SearchAddon; onClose(): void }) {
-  const [text, setText] = useState("");
+export function SearchBox({ search, asked, selected, onClose }: { search: SearchAddon; asked: number; selected(): string; onClose(): void }) {
+  const [text, setText] = useState(() => preset(selected()));
   const [regex, setRegex] = useState(false);
   const [cased, setCased] = useState(false);
-  const [found, setFound] = useState({ at: -1, of: 0 });
+  const [hits, setHits] = useState({ at: -1, of: 0 });
   const [wrong, setWrong] = useState(false);
   const field = useRef<HTMLInputElement>(null);
+  const latest = useRef(selected);
 
   useEffect(() => {
-    const d = search.onDidChangeResults((r) => setFound({ at: r.resultIndex, of: r.resultCount }));
-    field.current?.focus();
+    const now = latest.current;
+    const d = search.onDidChangeResults((r) => setHits({ at: r.resultIndex, of: r.resultCount }));
     return () => {
       d.dispose();
       search.clearDecorations();
+      found = now();
     };
   }, [search]);
+
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, [asked]);
 
   function options(incremental: boolean): ISearchOptions {
     const ink = terminalInk();
@@ -36,15 +52,16 @@ export function SearchBox({ search, onClose }: { search: SearchAddon; onClose():
   }
   useEffect(() => {
     const ok = valid(text, regex);
+    last = text;
     setWrong(!ok);
     search.clearDecorations();
-    if (text === "" || !ok) return setFound({ at: -1, of: 0 });
+    if (text === "" || !ok) return setHits({ at: -1, of: 0 });
     const t = setTimeout(() => go(-1, true), 60);
     return () => clearTimeout(t);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- go is made of these
   }, [text, regex, cased, search]);
 
-  const count = wrong ? "No valid expression" : text === "" ? "" : found.of === 0 ? "Nothing found" : `${found.at < 0 ? "?" : found.at + 1} of ${found.of >= LIMIT ? `${LIMIT}+` : found.of}`;
+  const count = wrong ? "No valid expression" : text === "" ? "" : hits.of === 0 ? "Nothing found" : `${hits.at < 0 ? "?" : hits.at + 1} of ${hits.of >= LIMIT ? `${LIMIT}+` : hits.of}`;
   return (
     <div className="term-search" role="search" onKeyDown={(e) => {
       if (composing(e)) return;
@@ -62,8 +79,8 @@ export function SearchBox({ search, onClose }: { search: SearchAddon; onClose():
       <span className="tnum term-count" role="status">{count}</span>
       <IconButton small name="Match case" aria-pressed={cased} onClick={() => setCased(!cased)}><CaseSensitive size={14} /></IconButton>
       <IconButton small name="Regular expression" aria-pressed={regex} onClick={() => setRegex(!regex)}><Regex size={14} /></IconButton>
-      <IconButton small name="Earlier match" keys="Enter" disabled={found.of === 0} onClick={() => go(-1)}><ChevronUp size={14} /></IconButton>
-      <IconButton small name="Later match" keys="Shift Enter" disabled={found.of === 0} onClick={() => go(1)}><ChevronDown size={14} /></IconButton>
+      <IconButton small name="Earlier match" keys="Enter" disabled={hits.of === 0} onClick={() => go(-1)}><ChevronUp size={14} /></IconButton>
+      <IconButton small name="Later match" keys="Shift Enter" disabled={hits.of === 0} onClick={() => go(1)}><ChevronDown size={14} /></IconButton>
       <IconButton small name="Close the search" keys="Esc" onClick={onClose}><X size={14} /></IconButton>
     </div>
   );

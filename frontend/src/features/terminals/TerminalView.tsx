@@ -103,7 +103,7 @@ export function TerminalView(props: TerminalViewProps) {
           onClosed={refocus}
         />
       </ContextMenu.Root>
-      {ui.search && <SearchBox search={ui.search} onClose={() => { change({ search: null }); refocus(); }} />}
+      {ui.search && <SearchBox search={ui.search} asked={ui.asked} selected={() => pane.current?.term.getSelection() ?? ""} onClose={() => { change({ search: null }); refocus(); }} />}
       {client?.recording && (
         <button type="button" className="term-chip rec" onClick={() => pane.current?.client.record(false)} title="Stop recording">
           <Circle size={9} fill="currentColor" aria-hidden /> Recording

@@ -34,11 +34,12 @@ export type PaneUi = {
   link: LinkHint;
   notice: { id: number; text: string } | null;
   search: SearchAddon | null; // open
+  asked: number; // how often it was asked for
   paste: string | null; // waits for an answer
   tabMoves: boolean;
 };
 
-const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, unseen: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, paste: null, tabMoves: false };
+const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, unseen: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, asked: 0, paste: null, tabMoves: false };
 
 let primary = ""; // what was selected last, in any terminal, for the middle click
 let notices = 0;
@@ -89,7 +90,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         void readText().then((t) => (t === null ? notice("The browser does not let this page read the clipboard. Paste with the keyboard.") : pasteText(t)));
         break;
       case "find":
-        change({ search: p.search });
+        setUi((u) => ({ ...u, search: p.search, asked: u.asked + 1 }));
         break;
       case "clear":
         // The session's, so that nothing of it comes back; its screen is drawn anew.

@@ -1,0 +1,69 @@
+// Looking for text, and links, in a pane.
+import { equal, ok, test, until } from "./harness.mjs";
+import { last, pane, shows } from "./pane/open.mjs";
+
+const silent = (more = {}) => pane({ program: "silent", ...more });
+
+test("pane: search counts, case, regular expressions", pane(), async (page) => {
+  await page.keyboard.type("seq 300\r");
+  await shows(page, "line 300");
+  await page.keyboard.press("Control+Shift+F");
+  const box = page.getByRole("textbox", { name: "Find in the terminal" });
+  const count = page.locator(".term-count");
+  await box.fill("LINE 2");
+  await until("112 of them", async () => /of 11[12]$/.test(await count.innerText()));
+  await page.getByRole("button", { name: "Match case" }).click();
+  await until("none in capitals", async () => (await count.innerText()) === "Nothing found");
+  await page.getByRole("button", { name: "Match case" }).click();
+  await page.getByRole("button", { name: "Regular expression" }).click();
+  await box.fill("line (7|9)$");
+  await until("two", async () => (await count.innerText()).endsWith("of 2"));
+  const before = await count.innerText();
+  await box.press("Enter");
+  await until("the next one", async () => (await count.innerText()) !== before);
+  await box.fill("line (");
+  await until("said", async () => (await count.innerText()) === "No valid expression");
+  ok(await box.evaluate((el) => !el.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }))), "Escape is used up: in WebKit its keypress would reach the program");
+  const back = () => until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
+  await back();
+  // Asked again, it has what was looked for last, ready to be replaced; and so it has with the terminal in front.
+  await page.keyboard.press("Control+Shift+F");
+  equal(await box.inputValue(), "line (");
+  await page.keyboard.type("line 12");
+  await until("ten of 120, and 12", async () => (await count.innerText()).endsWith("of 11"));
+  await page.locator(".xterm-helper-textarea").focus();
+  await page.keyboard.press("Control+Shift+F");
+  ok(await box.evaluate((el) => el === document.activeElement && el.selectionEnd === 7), "the field has the focus again");
+  await box.press("Escape");
+  await back();
+  const row = await page.locator(".xterm-rows > div", { hasText: "line 129" }).first().boundingBox();
+  await page.mouse.dblclick(row.x + 45, row.y + row.height / 2);
+  await page.keyboard.press("Control+Shift+F");
+  equal(await box.inputValue(), "129", "what is selected");
+});
+
+test("pane: links show where they lead and open only with Ctrl", silent(), async (page, mock, context) => {
+  await last(mock).write("\x1b]8;;https://evil.example/real\x07https://good.example\x1b]8;;\x07 and https://plain.example/a and \x1b]8;;javascript:alert(1)\x07click me\x1b]8;;\x07\r\n");
+  await shows(page, "click me");
+  const row = await page.locator(".xterm-rows > div", { hasText: "click me" }).boundingBox();
+  const at = (col) => [row.x + col * 8 + 3, row.y + row.height / 2];
+  await page.mouse.move(...at(5));
+  await page.getByText("https://evil.example/real").waitFor();
+  let opened = 0;
+  context.on("page", () => opened++);
+  await page.mouse.click(...at(5));
+  await page.keyboard.down("Control");
+  await page.mouse.move(...at(6));
+  await page.context().route("**/*evil.example*/**", (r) => r.fulfill({ body: "x" }));
+  const next = context.waitForEvent("page");
+  await page.mouse.click(...at(6));
+  const p = await next;
+  ok(p.url().startsWith("https://evil.example/real") || p.url() === "about:blank" || p.url().startsWith("chrome-error"), p.url());
+  await p.close();
+  equal(opened, 1, "only the click with Ctrl opened something");
+  await page.mouse.move(...at(57));
+  await page.getByText("Loop does not open this kind of link").waitFor();
+  await page.mouse.click(...at(57));
+  await page.keyboard.up("Control");
+  equal(opened, 1);
+});
