@@ -262,6 +262,7 @@ func TestTypedAtTheNewPrompt(t *testing.T) {
 		p.change(func() { p.gone = core.ErrNotFound })
 		p.print("") // wakes the reader, which finds it gone
 		<-time.After(promptQuiet / 2)
+		synctest.Wait()
 		typed := func() string {
 			p.mu.Lock()
 			defer p.mu.Unlock()
