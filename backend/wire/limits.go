@@ -24,6 +24,9 @@ const (
 	// MaxSpawns bounds how many spawns loop init remembers, ended ones included,
 	// so that a list always fits one frame.
 	MaxSpawns = 1024
+	// MaxOffset bounds what an output is said to hold, 1 PiB: nothing prints that
+	// much, and sums of offsets stay far from the end of 64 bits.
+	MaxOffset = 1 << 50
 	// MaxText bounds the text of an error.
 	MaxText = 4096
 	// MaxStreams bounds the streams the guest may have open at a time on a link.

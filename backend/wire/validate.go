@@ -148,8 +148,11 @@ func (p Reply) Validate() error {
 	if len(p.Spawns) > MaxSpawns {
 		return fmt.Errorf("%d spawns: %w", len(p.Spawns), ErrTooLarge)
 	}
-	if p.Offset < 0 {
-		return fmt.Errorf("offset %d is negative", p.Offset)
+	if p.Offset < 0 || p.Offset > MaxOffset {
+		return fmt.Errorf("offset %d is impossible", p.Offset)
+	}
+	if p.Exit != nil && !validSignal(p.Exit.Signal) {
+		return fmt.Errorf("%q is no signal", clip(p.Exit.Signal))
 	}
 	if p.Error != nil && (len(p.Error.Text) > 2*MaxText || len(p.Error.Code) > 64) {
 		return fmt.Errorf("error text: %w", ErrTooLarge)
@@ -171,10 +174,18 @@ func (i Info) validate() error {
 	if !ValidID(i.ID) {
 		return fmt.Errorf("spawn id %q is not a name", clip(i.ID))
 	}
-	if i.OutBase < 0 || i.OutEnd < i.OutBase || i.ErrBase < 0 || i.ErrEnd < i.ErrBase {
+	if i.OutBase < 0 || i.OutEnd < i.OutBase || i.OutEnd > MaxOffset || i.ErrBase < 0 || i.ErrEnd < i.ErrBase || i.ErrEnd > MaxOffset {
 		return fmt.Errorf("spawn %s has impossible offsets", i.ID)
 	}
+	if i.Exit != nil && !validSignal(i.Exit.Signal) {
+		return fmt.Errorf("%q is no signal", clip(i.Exit.Signal))
+	}
 	return nil
+}
+
+// validSignal takes what a signal's name is made of (SIGRTMIN+3), and none.
+func validSignal(s string) bool {
+	return len(s) <= 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") == ""
 }
 
 // maxExitRecord bounds the sidecar file: its fields are a few hundred bytes.
@@ -198,7 +209,7 @@ func ParseExitRecord(id string, data []byte) (ExitRecord, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return ExitRecord{}, fmt.Errorf("decode exit record: %w", err)
 	}
-	if r.ID != id || r.OutEnd < 0 || r.ErrEnd < 0 {
+	if r.ID != id || r.OutEnd < 0 || r.ErrEnd < 0 || !validSignal(r.Exit.Signal) {
 		return ExitRecord{}, fmt.Errorf("exit record is not of spawn %s", clip(id))
 	}
 	return r, nil
