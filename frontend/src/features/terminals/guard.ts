@@ -42,10 +42,36 @@ type Handler = Record<"scrollUp" | "scrollDown" | "insertLines" | "deleteLines" 
   eraseInDisplay(p: Counted, selective: boolean): boolean;
   _parser: { precedingJoinState: number };
 };
-type Lines = { get(i: number): { getString(x: number): string } | undefined };
+type Line = {
+  getString(x: number): string;
+  addCodepointToCell(x: number, code: number, width: number): void;
+  _data: Uint32Array;
+  _combined: Record<number, string>;
+};
+type Lines = { get(i: number): Line | undefined };
 type Core = { _inputHandler: Handler; buffer: { x: number; y: number; ybase: number; lines: Lines } };
+/** Bytes of UTF-8 in one cell: a letter under a million accents would be drawn anew for each. The same in the session's screen. */
+const CELL_BYTES = 256;
 /** Lines that one repetition may print: no more work than a few line feeds. The session's own screen has the same rule. */
 const REPEAT_LINES = 4;
+
+const bytes = (s: string) => [...s].reduce((n, ch) => n + utf8(ch.codePointAt(0) ?? 0), 0);
+const utf8 = (c: number) => (c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
+const guarded = new WeakSet<Line>();
+
+/** Once for the lines of all terminals. */
+function boundCells(lines: Lines) {
+  const proto = Object.getPrototypeOf(lines.get(0) ?? null) as Line | null;
+  if (!proto || guarded.has(proto)) return;
+  guarded.add(proto);
+  const add = proto.addCodepointToCell;
+  proto.addCodepointToCell = function (this: Line, x, code, width) {
+    const held = this._combined[x];
+    const cell = this._data[x * 3] ?? 0;
+    if (!(cell & 0x200000) || !held || held.length * 3 + 4 <= CELL_BYTES || bytes(held) + utf8(code) <= CELL_BYTES) add.call(this, x, code, width);
+    else if (width) this._data[x * 3] = (cell & ~0xc00000) | (width << 22);
+  };
+}
 
 /**
  * Must come after all other handlers. broken says that xterm.js lost the rest of
@@ -54,6 +80,7 @@ const REPEAT_LINES = 4;
 export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
   const core = (term as unknown as { _core: Core })._core;
   const h = core._inputHandler;
+  boundCells(core.buffer.lines);
   const parse = h.parse.bind(h);
   // An error would stop all writing to this terminal for good.
   h.parse = (data, result) => {
@@ -82,7 +109,7 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
     // It goes on to a line that may not be there.
     const { lines } = buffer;
     const get = lines.get;
-    lines.get = (i) => get.call(lines, i) ?? ({} as ReturnType<Lines["get"]>);
+    lines.get = (i) => get.call(lines, i) ?? ({} as Line);
     try {
       return h.eraseInDisplay({ params: [1], length: 1 }, selective);
     } finally {
