@@ -131,6 +131,13 @@ func (s *Service) remove(t *session) {
 	case <-time.After(lastWords):
 		t.finish(core.TerminalExit{Code: -1})
 	}
+	if f, ok := t.program.(Forgetter); ok {
+		ctx, cancel := context.WithTimeout(t.ctx, forgetTime)
+		if err := f.Forget(ctx); err != nil {
+			t.log.Debug("forget terminal's program", "session", t.info.ID, "err", err)
+		}
+		cancel()
+	}
 	t.end()
 	t.unkeep()
 	s.publish(core.EventTerminalRemoved, t.view())

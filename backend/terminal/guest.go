@@ -153,7 +153,7 @@ func (g *Guest) Resize(ctx context.Context, cols, rows uint16) error {
 	return link.Resize(ctx, g.id, cols, rows)
 }
 
-// End kills the tree and forgets the program. One that is gone with its
+// End kills the tree. One that is gone with its
 // container has ended.
 func (g *Guest) End(ctx context.Context) error {
 	link, err := g.opened(ctx)
@@ -178,11 +178,21 @@ func (g *Guest) Wait(ctx context.Context) (core.TerminalExit, error) {
 	if err != nil {
 		return core.TerminalExit{}, err
 	}
-	// Its output has been read to the end, so nothing is lost with it.
-	if err := link.Forget(ctx, g.id); err != nil && !errors.Is(err, core.ErrNotFound) {
-		return core.TerminalExit{Code: st.Code, Signal: st.Signal}, nil
-	}
 	return core.TerminalExit{Code: st.Code, Signal: st.Signal}, nil
+}
+
+// Forget implements Forgetter: loop init drops the program, with what it printed
+// and what it left in the background. One that cannot be reached is dropped when
+// loop init needs its place.
+func (g *Guest) Forget(ctx context.Context) error {
+	link, err := g.opened(ctx)
+	if err == nil {
+		err = link.Forget(ctx, g.id)
+	}
+	if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) {
+		return nil
+	}
+	return err
 }
 
 // Relaunch implements Relauncher: only a container that runs without knowing the

@@ -147,8 +147,11 @@ func TestGuestOverALinkThatBreaks(t *testing.T) {
 	if err := g.Resize(t.Context(), 70, 20); err != nil || b.resized != [2]uint16{70, 20} {
 		t.Fatal(err, b.resized)
 	}
-	if e, err := g.Wait(t.Context()); err != nil || e.Code != 130 || e.Signal != "SIGINT" || b.forgot != 1 {
+	if e, err := g.Wait(t.Context()); err != nil || e.Code != 130 || e.Signal != "SIGINT" || b.forgot != 0 {
 		t.Fatal(e, err, b.forgot)
+	}
+	if err := g.Forget(t.Context()); err != nil || b.forgot != 1 { // once its session is closed
+		t.Fatal(err, b.forgot)
 	}
 	if g.Typed() != "claude" || g.Typed() != "" {
 		t.Fatal("typed twice, or never")

@@ -33,6 +33,12 @@ type Relauncher interface {
 	Relaunch(ctx context.Context, at int64) error
 }
 
+// Forgetter is a Program of which something is kept after its end. Forget comes
+// once its session is closed.
+type Forgetter interface {
+	Forget(ctx context.Context) error
+}
+
 // Start is what a program is started for.
 type Start struct {
 	ID        core.TerminalID
@@ -139,6 +145,8 @@ const (
 	vanishPause = 100 * time.Millisecond
 	// endTime bounds ending a program's process tree.
 	endTime = 15 * time.Second
+	// forgetTime bounds having a program's remains dropped.
+	forgetTime = 5 * time.Second
 	// announceEvery bounds how often a changed title is told.
 	announceEvery = 200 * time.Millisecond
 	// saveEvery and saveIdle pace the snapshots kept for the next launch.

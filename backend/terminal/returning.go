@@ -83,6 +83,16 @@ func (r *returning) Wait(ctx context.Context) (core.TerminalExit, error) {
 	return p.Wait(ctx)
 }
 
+func (r *returning) Forget(ctx context.Context) error {
+	r.mu.Lock()
+	f, ok := r.p.(Forgetter)
+	r.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return f.Forget(ctx)
+}
+
 func (r *returning) Relaunch(ctx context.Context, at int64) error {
 	p, err := r.found(ctx)
 	if err != nil {

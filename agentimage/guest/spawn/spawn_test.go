@@ -404,8 +404,24 @@ func TestLimitOfSpawns(t *testing.T) {
 	if _, err := m.Spawn(t.Context(), "a", sh("true"), Body{}); code(err) != wire.CodeLimit {
 		t.Fatal(err)
 	}
+	// What ended without a spool makes room: a host that is gone does not forget it.
 	m.mu.Lock()
+	for i, p := range []string{"7", "8", "9"} {
+		m.spawns[p].startErr = nil
+		m.spawns[p].exit.Store(&wire.Exit{At: int64(100 - i)})
+	}
+	m.spawns["9"].req.Spool = true
+	m.mu.Unlock()
+	if _, err := m.Spawn(t.Context(), "a", sh("true"), Body{}); err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	if m.spawns["8"] != nil || m.spawns["7"] == nil || m.spawns["9"] == nil || len(m.spawns) != wire.MaxSpawns {
+		t.Error("not the one that ended first")
+	}
+	ours := m.spawns["a"]
 	clear(m.spawns)
+	m.spawns["a"] = ours
 	m.mu.Unlock()
 }
 

@@ -126,7 +126,7 @@ func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Bod
 		tab.mu.Unlock()
 		return wire.Info{}, wire.NewError(wire.CodeEnded, "the container is stopping")
 	}
-	if len(tab.spawns) >= wire.MaxSpawns {
+	if len(tab.spawns) >= wire.MaxSpawns && !tab.evict() {
 		tab.mu.Unlock()
 		return wire.Info{}, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
