@@ -30,7 +30,7 @@ var _ terminal.Keeper = terminalFiles{}
 const (
 	terminalRow    = ".json"
 	terminalScreen = ".screen"
-	maxRowBytes    = 64 << 10
+	maxRowBytes    = 8 << 20 // a command comes in a message of 1 MiB, and JSON may write a byte as six
 	maxScreenBytes = 64 << 20
 )
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ func TestTerminalFiles(t *testing.T) {
 		return terminal.Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond)}, Plain: true, Shift: 7, OpenMode: core.OpenFork}
 	}
 	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
+	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // as long as a message can bring it
 	for _, r := range []terminal.Saved{young, old} {
 		if err := f.SaveTerminal(t.Context(), r); err != nil {
 			t.Fatal(err)
