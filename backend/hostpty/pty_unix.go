@@ -53,6 +53,10 @@ func Start(o Options) (*PTY, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Without this the kernel's refusal would read as one of the program.
+	if err := unix.Access(o.Dir, unix.X_OK); err != nil {
+		return nil, dirFailure(o.Dir, err)
+	}
 	path, err := lookPath(o)
 	if err != nil {
 		return nil, err

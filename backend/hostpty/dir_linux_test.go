@@ -1,0 +1,31 @@
+package hostpty
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// A directory that may not be entered is what the failure speaks of, not the
+// program. To root no directory is closed.
+func TestDirectoryThatIsClosed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Start(Options{Argv: []string{"true"}, Dir: dir})
+	if err == nil {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if os.Getuid() != 0 {
+			t.Error("it was entered")
+		}
+		return
+	}
+	if f := core.AsFailure(err); f.Code != core.CodeDir || !strings.Contains(f.Cause, dir) {
+		t.Errorf("%+v", f)
+	}
+}
