@@ -14,6 +14,9 @@ import (
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
+	// A relaunch is tried again for as long as a container may take to be restarted.
+	relaunchTries = 15
+	relaunchPause = time.Second
 )
 
 // pump reads the program until it has ended or the app does.
@@ -164,9 +167,21 @@ func (s *session) relaunch(ctx context.Context) bool {
 	s.saved.Shift = at
 	s.mu.Unlock()
 	s.keepRow()
-	if err := r.Relaunch(ctx, at); err != nil {
+	err := r.Relaunch(ctx, at)
+	for try := 1; try < relaunchTries && passing(err) && !s.isEnding() && sleep(ctx, relaunchPause); try++ {
+		err = r.Relaunch(ctx, at) // the container was restarted once more, or the link broke
+	}
+	if err != nil {
 		if !errors.Is(err, core.ErrNotFound) {
 			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)
+		}
+		return false
+	}
+	if s.isEnding() { // closed meanwhile, when there was nothing to end
+		ectx, cancel := context.WithTimeout(ctx, endTime)
+		defer cancel()
+		if err := s.program.End(ectx); err != nil {
+			s.log.Warn("end a terminal that was started again", "session", s.info.ID, "err", err)
 		}
 		return false
 	}
@@ -179,6 +194,18 @@ func (s *session) relaunch(ctx context.Context) bool {
 	s.keepRow()
 	s.work.Go(func() { s.typeIn(s.ctx) })
 	return true
+}
+
+func (s *session) isEnding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
+
+// passing says that a relaunch failed on the way to the container.
+func passing(err error) bool {
+	f, ok := errors.AsType[*core.Failure](err)
+	return errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) && !errors.Is(err, core.ErrNotFound) || ok && f.Code == core.CodeNoLink
 }
 
 // local shows something that the program did not print. Offsets of the session
