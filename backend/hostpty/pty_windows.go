@@ -249,6 +249,9 @@ func (p *PTY) Close() error {
 		}
 		_ = p.in.Close()
 		_ = windows.CloseHandle(p.job)
+		if p.closeErr != nil {
+			return // what goes on keeps the console open: whoever waited for it would wait as long
+		}
 		<-p.shut
 		_ = p.out.Close()
 		p.wg.Wait()
