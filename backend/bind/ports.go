@@ -120,6 +120,9 @@ type TerminalLook struct {
 	Bell         string `json:"bell"`        // mark, sound, off
 	CopyOnSelect bool   `json:"copy_on_select"`
 	ScreenReader bool   `json:"screen_reader"`
+
+	Colors          []string `json:"colors,omitempty"` // [dark.|light.]name=#rrggbb
+	MinimumContrast float64  `json:"minimum_contrast"`
 }
 
 // ConfigProblem is one thing wrong with the file, located.

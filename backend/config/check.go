@@ -5,11 +5,17 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"loop/backend/core"
 )
+
+// colour is one of a terminal's, for both looks or for one.
+var colour = regexp.MustCompile(`^((dark|light)\.)?(background|foreground|cursor|selection|(bright_)?(black|red|green|yellow|blue|magenta|cyan|white))=#[0-9a-fA-F]{6}$`)
 
 func inRange(f Field, x float64, offset int) error {
 	low, lowErr := strconv.ParseFloat(f.Min, 64)
@@ -69,6 +75,10 @@ func checkText(f Field, s string, offset int) error {
 		}
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return bad("would let other computers reach Loop", "Use 127.0.0.1 and a port, like 127.0.0.1:8222.")
+		}
+	case "colour":
+		if !colour.MatchString(s) {
+			return bad(fmt.Sprintf("has %q, which is no colour of a terminal", core.CleanTitle(s)), "Write it like red=#cc0000, or dark.background=#101418 for the dark look alone.")
 		}
 	case "proxy":
 		if strings.ContainsFunc(s, unicode.IsSpace) {

@@ -72,6 +72,9 @@ type Terminal struct {
 	CopyOnSelect     bool   `json:"copy_on_select" default:"false" merge:"override" project:"never" doc:"Copy what is selected at once."`
 	ScreenReader     bool   `json:"screen_reader" default:"false" merge:"override" project:"never" doc:"Give what terminals show to screen readers; slower."`
 	ShellIntegration bool   `json:"shell_integration" default:"true" merge:"override" project:"never" doc:"Have shells mark prompts and commands, for jumping between them and copying what one printed."`
+
+	Colors          []string `json:"colors" merge:"replace" project:"never" check:"colour" doc:"Colours instead of Loop's own, as name=#rrggbb, or dark.name and light.name for one look: background, foreground, cursor, selection, black, red, green, yellow, blue, magenta, cyan, white, and bright_black to bright_white."`
+	MinimumContrast float64  `json:"minimum_contrast" default:"4.5" min:"1" max:"21" merge:"override" project:"never" doc:"Text that has less contrast than this is drawn in a clearer colour; 1 draws all as programs ask."`
 }
 
 // ClaudeRetry bounds what is tried again inside one run.

@@ -242,6 +242,11 @@ func assign(v reflect.Value, f Field, val hujson.Value) error {
 			if !ok || l.Kind() != '"' {
 				return &placed{offset: e.StartOffset, msg: fmt.Sprintf("must be a list of texts, and entry %d is something else", i)}
 			}
+			if f.check != "" {
+				if err := checkText(f, l.String(), e.StartOffset); err != nil {
+					return err
+				}
+			}
 			list = append(list, l.String())
 		}
 		v.Set(reflect.ValueOf(list))

@@ -145,12 +145,14 @@ func TestAppFieldsAreNamed(t *testing.T) {
 			continue
 		}
 		n++
-		value := map[string]string{"true or false": "true", "a text": `"x"`, "a whole number": "20", "a list of texts": `["x"]`}[f.Kind]
+		value := map[string]string{"true or false": "true", "a text": `"x"`, "a whole number": "20", "a number": "2.5", "a list of texts": `["x"]`}[f.Kind]
 		switch {
 		case f.OneOf != nil:
 			value = fmt.Sprintf("%q", f.OneOf[len(f.OneOf)-1])
 		case f.check == "loopback":
 			value = `"127.0.0.1:1"`
+		case f.check == "colour":
+			value = `["red=#cc0000"]`
 		case f.check == "url" || f.check == "engine":
 			value = `"http://x"`
 		}

@@ -48,6 +48,7 @@ func TestParseGood(t *testing.T) {
   "mounts": ["loop-a:/a", "~/x:~/x:ro",],
   "envs": {"A": 1000000, "B": true, "C": null, "D": [1, "x"], "E": 12345678901234567890,},
   "font_sizes": {"chat": 15},
+  "terminal": {"colors": ["light.bright_white=#FFFFFF", "cursor=#00ff00"]},
   "theme": null,
   "db_path": "data/x.db",
 } // the end`
@@ -55,7 +56,7 @@ func TestParseGood(t *testing.T) {
 	if err != nil || len(problems) != 0 {
 		t.Fatal(err, problems)
 	}
-	if c.ContainerMemoryMB != 4096 || c.ContainerCPUs != 1.5 || len(c.Mounts) != 2 || c.FontSizes.Chat != 15 || c.FontSizes.Terminal != 13 || c.Theme != "system" {
+	if c.ContainerMemoryMB != 4096 || c.ContainerCPUs != 1.5 || len(c.Mounts) != 2 || c.FontSizes.Chat != 15 || c.FontSizes.Terminal != 13 || c.Theme != "system" || len(c.Terminal.Colors) != 2 || c.Terminal.MinimumContrast != 4.5 {
 		t.Errorf("%+v", c)
 	}
 	if fmt.Sprintf("%v %v %v %v", c.Envs["A"], c.Envs["B"], c.Envs["C"], c.Envs["E"]) != "1000000 true <nil> 12345678901234567890" {
@@ -94,6 +95,10 @@ func TestProblems(t *testing.T) {
 		{`{"container_memory_mb": 1.5}`, 1, 25, "container_memory_mb", "must be a whole number", false},
 		{`{"container_memory_mb": 1e99}`, 1, 25, "container_memory_mb", "must be a whole number", false},
 		{`{"container_memory_mb": 1}`, 1, 25, "container_memory_mb", "must be from 256", false},
+		{`{"terminal": {"colors": ["red=#cc0000", "dark.orange=#ff8800"]}}`, 1, 41, "terminal.colors", "no colour of a terminal", false},
+		{`{"terminal": {"colors": ["red=url(x)"]}}`, 1, 26, "terminal.colors", "no colour of a terminal", false},
+		{`{"terminal": {"colors": ["red=#cc000"]}}`, 1, 26, "terminal.colors", "no colour of a terminal", false},
+		{`{"terminal": {"minimum_contrast": 0}}`, 1, 35, "terminal.minimum_contrast", "must be from 1", false},
 		{`{"container_cpus": -1}`, 1, 20, "container_cpus", "must be from 0.01", false},
 		{`{"container_cpus": 1e999}`, 1, 20, "container_cpus", "must be a number", false},
 		{`{"container_cpus": true}`, 1, 20, "container_cpus", "must be a number", false},

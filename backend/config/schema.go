@@ -83,6 +83,8 @@ func property(f Field) map[string]any {
 	switch f.check {
 	case "filled":
 		p["pattern"] = `\S`
+	case "colour":
+		p["items"] = map[string]any{"type": "string", "pattern": colour.String()}
 	case "url":
 		p["pattern"] = `^(https?://[^?#]+)?$`
 	case "word":

@@ -35,7 +35,7 @@ func configStatus(snap config.Snapshot) bind.ConfigStatus {
 	t := snap.Config.Terminal
 	st.Terminal = bind.TerminalLook{
 		FontFamily: t.FontFamily, FontSize: snap.Config.FontSizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
-		CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader,
+		CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,
 	}
 	for _, p := range snap.Problems {
 		st.Problems = append(st.Problems, bind.ConfigProblem{Line: p.Line, Col: p.Col, Field: p.Field, Message: p.Message, Remedy: p.Remedy})

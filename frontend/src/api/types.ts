@@ -140,7 +140,7 @@ export type ConfigStatus = {
   terminal: TerminalLook;
 };
 
-export type TerminalLook = { font_family: string; font_size: number; shift_enter: string; bell: string; copy_on_select: boolean; screen_reader: boolean };
+export type TerminalLook = { font_family: string; font_size: number; shift_enter: string; bell: string; copy_on_select: boolean; screen_reader: boolean; colors?: string[] | null; minimum_contrast?: number };
 
 export type Snapshot = {
   seq: number;

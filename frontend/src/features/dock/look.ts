@@ -1,12 +1,14 @@
 // Settings of terminals: what the configuration says, and the size chosen by keys.
 import { createStore } from "zustand/vanilla";
 import type { TerminalLook } from "../../api/types";
+import { frameStore } from "../../model/stores";
+import { setOwnColors } from "../terminals/colors";
 import { loadChoice, recallListeners, saveChoice } from "../frame/memory";
 import type { TerminalSettings } from "../terminals/props";
 import { DEFAULT_SETTINGS } from "../terminals/props";
 
 const MIN = 8;
-const MAX = 32;
+const MAX = 40; // as the setting has it
 
 /** Added to the configured size, in px. */
 export const zoomStore = createStore<{ by: number }>(kept);
@@ -16,12 +18,15 @@ function kept() {
 }
 recallListeners.add(() => zoomStore.setState(kept()));
 
+frameStore.subscribe((f) => setOwnColors(f.config?.terminal?.colors ?? []));
+
 export function terminalSettings(look: TerminalLook | undefined, by: number): TerminalSettings {
   const d = DEFAULT_SETTINGS;
   if (!look) return { ...d, fontSize: size(d.fontSize, by) };
   return {
     ...d, fontFamily: look.font_family, fontSize: size(look.font_size || d.fontSize, by), shiftEnter: look.shift_enter !== "enter",
     bellSound: look.bell === "sound", copyOnSelect: look.copy_on_select, screenReader: look.screen_reader,
+    minimumContrast: look.minimum_contrast || d.minimumContrast,
   };
 }
 

@@ -8,7 +8,7 @@ export function applyTheme(theme: string, contrast: string) {
   const more = matchMedia("(prefers-contrast: more)").matches;
   const root = document.documentElement;
   root.dataset.theme = theme === "light" || theme === "dark" ? theme : light ? "light" : "dark";
-  if (contrast === "more" || more) root.dataset.contrast = "more";
+  if (contrast === "more" || theme === "contrast" || more) root.dataset.contrast = "more";
   else delete root.dataset.contrast;
 }
 

@@ -29,7 +29,7 @@ export type TerminalSettings = {
   scrollback: number; // lines
   cursorBlink: boolean;
   shiftEnter: boolean; // Shift+Enter sends \ and CR
-  copyOnSelect: boolean; // for the middle click
+  copyOnSelect: boolean; // to the clipboard; the middle click has it in any case
   screenReader: boolean;
   bellSound: boolean;
   minimumContrast: number; // 1 is off
@@ -38,7 +38,7 @@ export type TerminalSettings = {
 };
 
 export const DEFAULT_SETTINGS: TerminalSettings = {
-  fontFamily: "", fontSize: 13, lineHeight: 1.2, scrollback: 10_000, cursorBlink: true, shiftEnter: true, copyOnSelect: true,
+  fontFamily: "", fontSize: 13, lineHeight: 1.2, scrollback: 10_000, cursorBlink: true, shiftEnter: true, copyOnSelect: false,
   screenReader: false, bellSound: false, minimumContrast: 4.5, macOptionIsMeta: true, leaveByF6: true,
 };
 

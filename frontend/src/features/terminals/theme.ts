@@ -39,7 +39,7 @@ export function terminalInk(el: Element = document.documentElement) {
 /** Called when theme or contrast of the page change. */
 export function onThemeChange(f: () => void): () => void {
   const o = new MutationObserver(f);
-  o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast"] });
+  o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast", "data-terminal-colors"] });
   return () => o.disconnect();
 }
 

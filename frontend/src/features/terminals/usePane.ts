@@ -20,6 +20,7 @@ import { DEFAULT_SETTINGS } from "./props";
 const NOTICE_MS = 5000;
 const READ_MS = 70; // for one character of a long note
 const BELL_MS = 180;
+const COPY_MS = 150; // after the last change of what is selected
 
 export type PaneUi = {
   client: ClientState | null;
@@ -140,6 +141,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     const { props: now, settings: s } = latest.current;
     if (!el || (!now.sessionId && !now.create)) return;
     let bellTimer: ReturnType<typeof setTimeout> | undefined;
+    let copyTimer: ReturnType<typeof setTimeout> | undefined;
     setUi({ ...START });
     const p = new TerminalPane({
       host: el, at: () => session().endpoint(), settings: s, visible: now.visible, mac: platform() === "mac",
@@ -162,7 +164,10 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         onBehind: (behind) => change({ behind }),
         onUnseen: (unseen) => setUi((u) => (u.unseen === unseen ? u : { ...u, unseen })),
         onSelection(text) {
-          if (latest.current.settings.copyOnSelect) primary = text;
+          if (document.activeElement?.closest(".term-search")) return; // found, not selected
+          primary = text;
+          clearTimeout(copyTimer);
+          if (latest.current.settings.copyOnSelect) copyTimer = setTimeout(() => void copyText(text), COPY_MS);
         },
         onLink(link) {
           const r = el.getBoundingClientRect();
@@ -192,6 +197,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     if (latest.current.props.focused) p.focus();
     return () => {
       clearTimeout(bellTimer);
+      clearTimeout(copyTimer);
       stopPastes();
       stopDrops();
       p.dispose();
