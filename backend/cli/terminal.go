@@ -107,6 +107,11 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 	if err != nil {
 		return err
 	}
+	if v, _ := a.deps.Env("COLORFGBG"); v != "" {
+		if c := drawnWith(v); c != nil {
+			open["colors"] = c
+		}
+	}
 	s, err := a.screen()
 	if err != nil {
 		return err
