@@ -168,6 +168,21 @@ test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock)
   await page.getByText("More contrast").click();
   await until("contrast", () => page.evaluate(() => document.documentElement.dataset.contrast === "more"));
   ok(!(await page.content()).includes("sk-ant-api03-secret"), "the key stays in the page");
+  // The file was edited: looks and terminals follow at once.
+  const term = (name) => page.evaluate((n) => getComputedStyle(document.documentElement).getPropertyValue(n).trim(), name);
+  const edited = (theme, colors) => {
+    Object.assign(mock.world.config, { theme, terminal: { ...mock.world.config.terminal, colors } });
+    mock.world.emit("config.changed", "", "", mock.world.config);
+  };
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  edited("dark", ["dark.background=#002b36", "light.background=#fdf6e3", "red=#dc322f"]);
+  await until("dark", () => page.evaluate(() => document.documentElement.dataset.theme === "dark"));
+  await until("a background of one's own", async () => (await term("--term-bg")) === "#002b36" && (await term("--ansi-1")) === "#dc322f");
+  edited("light", ["dark.background=#002b36", "light.background=#fdf6e3"]);
+  await until("the other one", async () => (await term("--term-bg")) === "#fdf6e3" && (await term("--ansi-1")) !== "#dc322f");
+  edited("light", null);
+  await until("Loop's own again", async () => (await term("--term-bg")) !== "#fdf6e3");
 });
 
 test("rename and remove a channel", async (page) => {

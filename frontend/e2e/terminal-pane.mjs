@@ -208,10 +208,10 @@ test("pane: who scrolled up stays there while everything is drawn anew", silent(
 test("pane: ended, restart and close by keyboard; away; failed with a remedy", pane({ prepare: (mock) => (mock.terminals.failNext = null) }), async (page, mock) => {
   last(mock).away(true);
   await set(page, { info: last(mock).info() });
-  await page.getByText("The container cannot be reached.").waitFor();
+  await page.getByText("The container cannot be reached now.").waitFor();
   last(mock).away(false);
   await set(page, { info: last(mock).info() });
-  await page.getByText("The container cannot be reached.").waitFor({ state: "detached" });
+  await page.getByText("The container cannot be reached now.").waitFor({ state: "detached" });
   await page.keyboard.type("exit 3\r");
   await page.getByText("Ended with exit code 3.").waitFor();
   equal(await page.evaluate(() => document.activeElement?.tagName), "TEXTAREA", "the end takes no focus");

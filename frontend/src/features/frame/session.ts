@@ -105,6 +105,8 @@ export function startSession(bridge: Bridge) {
   }
 
   function deliver(batch: LoopEvent[]) {
+    // The file was edited, or another page chose another look.
+    if (batch.some((e) => e.type === "config.changed")) viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
     sessionsStore.setState((t) => applyTerminalEvents(t, batch));
     const by = new Map<string, LoopEvent[]>();
     for (const ev of batch) if (ev.channel_id) by.set(ev.channel_id, [...(by.get(ev.channel_id) ?? []), ev]);

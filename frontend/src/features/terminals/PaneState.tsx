@@ -33,7 +33,7 @@ export function PaneState({ client, drawn, onRetry, onAction }: { client: Client
       return (
         <div className="term-bar need" role="status">
           <CircleSlash size={14} aria-hidden />
-          <p>The container cannot be reached. The program goes on in it; this comes back by itself.</p>
+          <p>The container cannot be reached now. Loop tries again by itself.</p>
         </div>
       );
     case "ended":
