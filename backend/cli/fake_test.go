@@ -237,7 +237,7 @@ func (r *rig) app(in string) *app {
 	return &app{
 		deps: r.deps, in: bytes.NewBufferString(in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
 		interrupts: r.interrupts, restoreInterrupt: func() {}, screen: r.openScreen,
-		times: times{startup: 300 * time.Millisecond, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
+		times: times{startup: 2 * time.Second, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
 	}
 }
 
