@@ -4,14 +4,27 @@ import "slices"
 
 // penOf is what a cell was written with, as far as a sequence can say it.
 func (s *snapshot) penOf(c cell) pen {
-	p := pen{fg: c.fg, bg: c.bg &^ bgExt}
+	p := pen{fg: c.fg, bg: c.bg}
 	if c.bg&bgExt != 0 {
 		p.ext, p.link = s.t.exts.get(c.ext)
-		if c.fg&fgUnder == 0 {
-			p.ext &^= extStyle
-		}
-		p.update()
 	}
+	return p.shown()
+}
+
+// shown has the underline that is seen. DECRC brings back the flag and not the
+// style, or the other way around, and no other sequence can say that: without a
+// style the flag alone is drawn as a single line, and a style counts only if the
+// cell says that it has one.
+func (p pen) shown() pen {
+	style := p.ext & extStyle
+	if p.bg&bgExt == 0 {
+		style = 0
+	}
+	if style == 0 && p.fg&fgUnder != 0 {
+		style = 1 << extStyleShift
+	}
+	p.ext = p.ext&^extStyle | style
+	p.update()
 	return p
 }
 

@@ -30,7 +30,7 @@ func (s *snapshot) finish() {
 		s.pendingWrap(l, y)
 		s.str("\x1b\\") // what follows must not join what was printed
 		s.settings()
-		s.setPen(t.pen)
+		s.setPen(t.pen.shown())
 	default:
 		s.settings()
 		s.endPen()
@@ -54,7 +54,7 @@ func (s *snapshot) endPen() {
 	t, saved := s.t, s.b.saved
 	if !t.restored() || saved.bg&bgExt != t.pen.bg&bgExt || saved.fg&fgUnder != t.pen.fg&fgUnder ||
 		t.charset != t.charsets[t.glevel] && t.charset != saved.charset {
-		s.setPen(t.pen)
+		s.setPen(t.pen.shown())
 		return
 	}
 	s.setPen(pen{ext: t.pen.ext, link: t.pen.link})
