@@ -40,6 +40,14 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await page.mouse.dblclick(row.x + 45, row.y + row.height / 2);
   await page.keyboard.press("Control+Shift+F");
   equal(await box.inputValue(), "129", "what is selected");
+  // It makes room for what it found.
+  await box.press("Escape");
+  await page.keyboard.press("Control+Shift+K");
+  await page.keyboard.type("false\r");
+  await until("cleared", async () => (await page.locator(".xterm-rows > div").nth(0).innerText()).includes("false"));
+  await page.keyboard.press("Control+Shift+F");
+  await box.fill("false");
+  await page.locator(".term-search.low").waitFor();
 });
 
 test("pane: links show where they lead and open only with Ctrl", silent(), async (page, mock, context) => {

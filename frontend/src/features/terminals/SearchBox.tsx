@@ -7,6 +7,7 @@ import { terminalInk } from "./theme";
 
 const LIMIT = 2000; // as the addon was told
 const MAX_PRESET = 200;
+const ROWS = 3; // that the box covers
 
 let last = ""; // searched for, in any terminal
 let found = ""; // …and what of it was selected when that ended
@@ -17,18 +18,22 @@ function preset(selected: string): string {
 }
 
 /** Finds in everything that is kept, newest first. */
-export function SearchBox({ search, asked, selected, onClose }: { search: SearchAddon; asked: number; selected(): string; onClose(): void }) {
+export function SearchBox({ search, asked, selected, row, onClose }: { search: SearchAddon; asked: number; selected(): string; row(): number; onClose(): void }) {
   const [text, setText] = useState(() => preset(selected()));
   const [regex, setRegex] = useState(false);
   const [cased, setCased] = useState(false);
   const [hits, setHits] = useState({ at: -1, of: 0 });
   const [wrong, setWrong] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const latest = useRef(selected);
+  const latest = useRef({ selected, row });
+  const [low, setLow] = useState(false); // it must not lie on what it found
 
   useEffect(() => {
-    const now = latest.current;
-    const d = search.onDidChangeResults((r) => setHits({ at: r.resultIndex, of: r.resultCount }));
+    const { selected: now, row: at } = latest.current;
+    const d = search.onDidChangeResults((r) => {
+      setHits({ at: r.resultIndex, of: r.resultCount });
+      setLow(r.resultIndex >= 0 && at() < ROWS);
+    });
     return () => {
       d.dispose();
       search.clearDecorations();
@@ -63,7 +68,7 @@ export function SearchBox({ search, asked, selected, onClose }: { search: Search
 
   const count = wrong ? "No valid expression" : text === "" ? "" : hits.of === 0 ? "Nothing found" : `${hits.at < 0 ? "?" : hits.at + 1} of ${hits.of >= LIMIT ? `${LIMIT}+` : hits.of}`;
   return (
-    <div className="term-search" role="search" onKeyDown={(e) => {
+    <div className={`term-search ${low ? "low" : ""}`} role="search" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") {
         // Else WebKit's keypress of it goes to the terminal, which has the focus by then.

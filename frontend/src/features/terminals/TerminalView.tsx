@@ -103,7 +103,7 @@ export function TerminalView(props: TerminalViewProps) {
           onClosed={refocus}
         />
       </ContextMenu.Root>
-      {ui.search && <SearchBox search={ui.search} asked={ui.asked} selected={() => pane.current?.term.getSelection() ?? ""} onClose={() => { change({ search: null }); refocus(); }} />}
+      {ui.search && <SearchBox search={ui.search} asked={ui.asked} selected={() => pane.current?.term.getSelection() ?? ""} row={() => selectedRow(pane.current?.term)} onClose={() => { change({ search: null }); refocus(); }} />}
       {client?.recording && (
         <button type="button" className="term-chip rec" onClick={() => pane.current?.client.record(false)} title="Stop recording">
           <Circle size={9} fill="currentColor" aria-hidden /> Recording
@@ -142,4 +142,9 @@ function screenText(term: import("@xterm/xterm").Terminal | undefined): string {
   const b = term.buffer.active;
   const lines = Array.from({ length: term.rows }, (_, y) => b.getLine(b.viewportY + y)?.translateToString(true) ?? "");
   return lines.join("\n").trimEnd();
+}
+
+function selectedRow(term: import("@xterm/xterm").Terminal | undefined): number {
+  const at = term?.getSelectionPosition();
+  return term && at ? at.start.y - term.buffer.active.viewportY : Infinity;
 }
