@@ -133,6 +133,11 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 		s = &jsonLines{w: a.out.w}
 	}
 	fo := &follower{app: a, core: c, sink: s, run: run, began: time.Now()}
+	defer func() {
+		if fo.core != c { // the caller closes c
+			_ = fo.core.Close()
+		}
+	}()
 	for _, e := range rest {
 		fo.take(e)
 	}

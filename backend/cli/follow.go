@@ -35,6 +35,7 @@ type follower struct {
 	began     time.Time // before the prompt was sent
 	lastID    int64     // newest stored event shown
 	ended     bool
+	stopping  bool       // the person wants the run to end
 	cancelled chan error // answer of Runs.Cancel once it was called
 }
 
@@ -121,7 +122,11 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			}
 		case <-quiet.C:
 			// Silence is ordinary; a connection that died unseen is not.
-			if err := f.catchUp(life); err != nil {
+			err := f.catchUp(life)
+			if f.passed(err) {
+				events, err = f.reattach(life, 1)
+			}
+			if err != nil {
 				return err
 			}
 			quiet.Reset(f.app.times.quiet)
@@ -146,6 +151,12 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			return errLeft
 		case err := <-f.cancelled:
 			f.cancelled = make(chan error) // answered: a further Ctrl-C leaves
+			if f.passed(err) { // the next Loop is asked again
+				if events, err = f.reattach(life, 1); err != nil {
+					return err
+				}
+				continue
+			}
 			if err != nil && !settled(err) {
 				return err
 			}
@@ -181,10 +192,10 @@ func settled(err error) bool {
 // or dropped into the buffer when the follower has left.
 func (f *follower) cancel(life context.Context) {
 	answer := make(chan error, 1)
-	f.cancelled = answer
-	id := f.run.ID
+	f.cancelled, f.stopping = answer, true
+	c, id := f.core, f.run.ID
 	go func() {
-		_, err := f.core.Call(life, "Runs.Cancel", id)
+		_, err := c.Call(life, "Runs.Cancel", id)
 		answer <- err
 	}()
 }
@@ -199,6 +210,12 @@ func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event,
 				return events, nil
 			}
 		}
+		if f.passed(err) {
+			if err = f.takeOver(life); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		last = err
 		t := time.NewTimer(f.app.times.reattach)
 		select {
@@ -210,6 +227,28 @@ func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event,
 		}
 	}
 	return nil, last
+}
+
+// passed reports that what went away was the Loop of another command.
+func (f *follower) passed(err error) bool {
+	r, ok := f.core.(*remote)
+	fail, lost := errors.AsType[*core.Failure](err)
+	return ok && r.passing && lost && fail.Code == codeLost
+}
+
+// takeOver finds the Loop that came after the one of a command that is done, or
+// becomes it: the run goes on in its container, and is found there.
+func (f *follower) takeOver(life context.Context) error {
+	c, err := f.app.connect(life)
+	if err != nil {
+		return err
+	}
+	_ = f.core.Close() // it is gone
+	f.core = c
+	if f.stopping {
+		f.cancel(life)
+	}
+	return nil
 }
 
 // timelinePage is what is read of Channels.Timeline.

@@ -39,6 +39,8 @@ type instance struct {
 	URL     string `json:"url"`
 	Token   string `json:"token"`
 	Version string `json:"version"`
+	// Command says that it is the Loop of one command, which ends with it.
+	Command bool `json:"command"`
 }
 
 func readInstance(home string) (instance, error) {
@@ -64,13 +66,16 @@ func readInstance(home string) (instance, error) {
 
 // remote is Core over the loopback API of a running instance.
 type remote struct {
-	base   *url.URL
-	token  string
-	pid    int
-	client *http.Client
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // followers
+	base  *url.URL
+	token string
+	pid   int
+	// passing is for the Loop of another command: its end is no end of the runs it
+	// had, and whoever follows one of them takes over.
+	passing bool
+	client  *http.Client
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup // followers
 }
 
 func newRemote(i instance) (*remote, error) {
@@ -82,7 +87,7 @@ func newRemote(i instance) (*remote, error) {
 	if u.Scheme != "http" || (u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())) || i.Token == "" || strings.ContainsAny(i.Token, " ,\r\n") {
 		return nil, errors.New("read instance address: not a loopback address with a token")
 	}
-	r := &remote{base: u, token: i.Token, pid: i.PID, client: localClient()}
+	r := &remote{base: u, token: i.Token, pid: i.PID, passing: i.Command, client: localClient()}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil
 }

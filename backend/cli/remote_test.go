@@ -164,6 +164,52 @@ func TestRemoteGoesAway(t *testing.T) {
 	r.wantIn("err", "(process 4711) went away")
 }
 
+// TestRemoteOfACommandGoesAway: the Loop that a run is in was that of another
+// command, which is done. This command takes its place and sees the run's end.
+func TestRemoteOfACommandGoesAway(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		r := newRig(t)
+		srv := r.serve()
+		data, err := json.Marshal(instance{PID: 4711, URL: srv.URL + "/", Token: token, Command: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.instanceText(string(data))
+		var run core.RunID
+		r.fake.prompt = func(f *fake, req promptRequest) error {
+			run = req.ClientID
+			return stuck(func() {
+				go func() {
+					srv.CloseClientConnections()
+					srv.Listener.Close()
+				}()
+			})(f, req)
+		}
+		r.fake.cancel = func(f *fake, id core.RunID) error {
+			f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
+			return nil
+		}
+		open, want := r.deps.Open, exitOK
+		r.deps.Open = func(ctx context.Context) (Core, error) {
+			if stop { // as if it had been pressed meanwhile
+				r.interrupts <- os.Interrupt
+			} else {
+				r.fake.publish(core.EventStatus, run, true, core.Status{State: core.RunDone, Result: "found again"})
+			}
+			return open(ctx)
+		}
+		if stop {
+			want = exitCancelled
+		}
+		if code := r.run("run", "--json", "--dir", r.dir, "x"); code != want {
+			t.Fatalf("exit %d", code)
+		}
+		if r.fake.opened != 1 || r.fake.closed != 1 {
+			t.Errorf("opened %d times, closed %d times", r.fake.opened, r.fake.closed)
+		}
+	}
+}
+
 // TestNotAlive: what instance.json names is not our Loop, so one is started here.
 func TestNotAlive(t *testing.T) {
 	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))

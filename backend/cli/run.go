@@ -103,12 +103,13 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		return a.unstarted(s, run, err)
 	}
 	run.ChannelID = channel
-	err = (&follower{app: a, core: c, sink: s, run: run, wishes: wishes}).follow(ctx)
+	fo := &follower{app: a, core: c, sink: s, run: run, wishes: wishes}
+	err = fo.follow(ctx)
 	if errors.Is(err, errLeft) {
 		// Left in a hurry: what is open is closed by the end of the process.
 		return exitError(exitCancelled)
 	}
-	if cerr := c.Close(); cerr != nil && err == nil {
+	if cerr := fo.core.Close(); cerr != nil && err == nil {
 		a.err.failure(core.AsFailure(fmt.Errorf("close Loop: %w", cerr)))
 	}
 	return err

@@ -15,6 +15,7 @@ type Local struct{ d *Daemon }
 
 // OpenLocal makes and starts a Loop. The caller closes it.
 func OpenLocal(ctx context.Context, opts Options) (*Local, error) {
+	opts.Command = true
 	d, err := New(ctx, opts)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ type Options struct {
 	Frontend fs.FS       // the built page
 	Window   bind.Native // nil headless
 	Desktop  bool        // this binary can open a window
+	Command  bool        // it ends with one command
 }
 
 // configPoll is how often the configuration file is looked at for changes made
@@ -270,7 +271,7 @@ func (d *Daemon) Bound() []any {
 // Start begins work: recovery, queues, reconciling, the listener. It returns
 // at once; Close waits for all of it.
 func (d *Daemon) Start() error {
-	if err := writeInstance(d.home, Instance{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now()}); err != nil {
+	if err := writeInstance(d.home, Instance{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now(), Command: d.opts.Command}); err != nil {
 		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
 	}
 	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())

@@ -34,6 +34,8 @@ type Instance struct {
 	Token     string    `json:"token"`
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"started_at"`
+	// Command says that this is the Loop of one command, which ends with it.
+	Command bool `json:"command,omitempty"`
 }
 
 // newToken makes the per-launch token: 256 random bits in hex.
