@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"sync"
 	"time"
 
@@ -14,9 +15,15 @@ import (
 // startExec starts a program in a container that Loop did not make: there is no
 // loop init in it, so the engine does, and the program ends with Loop.
 func (t terminalPrograms) startExec(ctx context.Context, s terminal.Start) (terminal.Program, error) {
-	tty, err := t.d.engine.ExecTTY(ctx, s.Container.ID, core.ExecSpec{
-		ID: s.ID, Argv: s.Spec.Cmd, Env: terminalEnv(), Cols: s.Spec.Cols, Rows: s.Spec.Rows,
-	})
+	spec := core.ExecSpec{ID: s.ID, Argv: s.Spec.Cmd, Env: terminalEnv(), Cols: s.Spec.Cols, Rows: s.Spec.Rows}
+	if path.IsAbs(s.Spec.Dir) {
+		spec.Dir = s.Spec.Dir
+	}
+	tty, err := t.d.engine.ExecTTY(ctx, s.Container.ID, spec)
+	if failedBy(err) == core.CodeDir { // it is gone, or another container's
+		spec.Dir = ""
+		tty, err = t.d.engine.ExecTTY(ctx, s.Container.ID, spec)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,142 @@
+//go:build docker
+
+package daemon
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// TestEndOfAForkBomb: at the limit of processes, with programs that heed nothing.
+func TestEndOfAForkBomb(t *testing.T) {
+	d, ch := started(t)
+	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", `
+		trap '' HUP TERM INT
+		setsid sleep 100000 & (setsid nohup sleep 100000 >/dev/null 2>&1 &) ; (kill -STOP $BASHPID) &
+		b() { b & b & wait; }; echo ready; while true; do b; done 2>/dev/null`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	(&screenText{v: v}).until(t, "ready")
+	facts := func() string {
+		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		return string(out)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
+	}
+	t.Logf("%d processes", strings.Count(facts(), "\n"))
+	begin := time.Now()
+	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
+		t.Errorf("%v", err)
+	}
+	t.Logf("ended in %v", time.Since(begin))
+	if out := facts(); strings.Contains(out, "trap") || strings.Contains(out, "100000") {
+		t.Errorf("left:\n%s", out)
+	}
+	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].ID != other.ID || l[0].State != core.TerminalRunning {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEndOfProcessesThatHop: each starts the next in a session of its own and
+// ends, so that whoever is found has gone before it is hit.
+func TestEndOfProcessesThatHop(t *testing.T) {
+	d, ch := started(t)
+	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"sh", "-c", `
+		trap '' HUP TERM INT
+		echo 'setsid sh "$0" & exit' >hop-here
+		for i in 1 2 3 4 5 6; do setsid sh ./hop-here & done; echo ready; sleep 100000`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	(&screenText{v: v}).until(t, "ready")
+	begin := time.Now()
+	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
+		t.Errorf("%v", err)
+	}
+	t.Logf("ended in %v", time.Since(begin))
+	for range 5 {
+		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		if strings.Contains(string(out), "hop-here") {
+			t.Fatalf("left:\n%s", out)
+		}
+	}
+	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].ID != other.ID || l[0].State != core.TerminalRunning {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestBackgroundOutlivesItsShell: what a shell leaves behind when it ends by
+// itself goes on, until its session is closed.
+func TestBackgroundOutlivesItsShell(t *testing.T) {
+	d, ch := started(t)
+	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", "nohup setsid sleep 282828 >/dev/null 2>&1 & sleep 0.3; echo bye"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	(&screenText{v: v}).ended(t)
+	alive := func() bool {
+		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		return strings.Contains(string(out), "282828")
+	}
+	for range 10 {
+		if !alive() {
+			t.Fatal("it ended with its shell")
+		}
+	}
+	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
+		t.Fatal(err)
+	}
+	if alive() {
+		t.Error("it goes on without its session")
+	}
+	c, _, _, err := shells{d}.Running(t.Context(), i.ContainerID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := d.links(nil).Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	if list, err := link.Spawns(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
