@@ -479,7 +479,7 @@ func TestReadingPausesForInput(t *testing.T) {
 	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(begun); d > 3*time.Second {
+	if d := time.Since(begun); d > 30*time.Second {
 		t.Errorf("closing took %v", d)
 	}
 }
@@ -526,7 +526,7 @@ func TestServerEndsTerminalSockets(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(begun); d > 3*time.Second {
+	if d := time.Since(begun); d > 30*time.Second {
 		t.Errorf("closing took %v", d)
 	}
 	if err := <-told; websocket.CloseStatus(err) != websocket.StatusGoingAway {
