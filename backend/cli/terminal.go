@@ -107,6 +107,9 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 	if err != nil {
 		return err
 	}
+	if within, _ := a.deps.Env("LOOP_TERMINAL"); within != "" && open["session_id"] == core.TerminalID(within) {
+		return core.Fail(core.CodeInvalid, nil, "That is the session this command runs in, and to show it in itself would never end.", "Attach to another one, or from another terminal.")
+	}
 	if v, _ := a.deps.Env("COLORFGBG"); v != "" {
 		if c := drawnWith(v); c != nil {
 			open["colors"] = c

@@ -266,6 +266,19 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 	}
 }
 
+// TestTerminalWithinItself: what a session shows would be shown in it, again.
+func TestTerminalWithinItself(t *testing.T) {
+	r, _ := newTreeRig(t)
+	r.withScreen()
+	r.fake.answers["Terminals.List"] = []core.TerminalInfo{{ID: sessionID}}
+	r.env["LOOP_TERMINAL"] = sessionID
+	r.speak(func(p peer) { t.Error("attached") })
+	if code := r.run("terminal", "--attach", "1f3"); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	r.wantIn("err", "would never end")
+}
+
 // TestTerminalOpeningIsGivenUp with Ctrl-C, which is no news that Loop is gone.
 func TestTerminalOpeningIsGivenUp(t *testing.T) {
 	r, _ := newTreeRig(t)

@@ -32,7 +32,7 @@ func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (term
 			return nil, err
 		}
 	}
-	pty, err := hostpty.Start(hostpty.Options{Argv: argv, Dir: dir, Env: env, Cols: s.Spec.Cols, Rows: s.Spec.Rows})
+	pty, err := hostpty.Start(hostpty.Options{Argv: argv, Dir: dir, Env: env, Cols: s.Spec.Cols, Rows: s.Spec.Rows, ID: s.ID})
 	if err != nil {
 		return nil, err
 	}

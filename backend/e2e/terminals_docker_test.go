@@ -420,6 +420,8 @@ func TestTerminalOnTheHost(t *testing.T) {
 	if made.ContainerID != "" {
 		t.Errorf("%+v", made)
 	}
+	c.typeIn("echo i''n:$LOOP_TERMINAL:\r") // by which “loop terminal” knows that it runs in it
+	c.shown("in:" + string(made.SessionID) + ":")
 	c.typeIn("echo at:$PWD:; stty size\r")
 	c.shown("at:" + dir + ":")
 	c.shown("30 200")

@@ -1,6 +1,7 @@
 package hostpty
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,10 +17,11 @@ type Exit = core.TerminalExit
 
 // Options say what to start.
 type Options struct {
-	Argv       []string // at most core.MaxTerminalArgs, none empty; Argv[0] is looked for in Env's PATH
-	Dir        string   // absolute; empty is the person's home
-	Env        []string // "NAME=value"; nil is Environ(os.Environ())
-	Cols, Rows uint16   // 0: 80 by 24
+	Argv       []string        // at most core.MaxTerminalArgs, none empty; Argv[0] is looked for in Env's PATH
+	Dir        string          // absolute; empty is the person's home
+	Env        []string        // "NAME=value"; nil is Environ(os.Environ())
+	Cols, Rows uint16          // 0: 80 by 24
+	ID         core.TerminalID // value of Marker; empty makes one
 }
 
 // Marker is the variable that every process of a session inherits.
@@ -129,7 +131,7 @@ func prepare(o Options) (Options, string, error) {
 	case !info.IsDir():
 		return o, "", core.Fail(core.CodeDir, nil, o.Dir+" is not a directory.", "Choose a directory for the terminal.")
 	}
-	marker := core.NewID()
+	marker := cmp.Or(string(o.ID), core.NewID())
 	// A copy: the caller's slice may have room behind it.
 	o.Env = append(append(make([]string, 0, len(o.Env)+1), o.Env...), Marker+"="+marker)
 	return o, marker, nil
