@@ -42,6 +42,17 @@ func TestEndOfAForkBomb(t *testing.T) {
 	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
 	}
 	t.Logf("%d processes", strings.Count(facts(), "\n"))
+	// Whoever wants another one now is told why there is none.
+	for range 4 {
+		more, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"/bin/true"}})
+		if err == nil {
+			if err := d.terminals.CloseSession(t.Context(), more.ID); err != nil {
+				t.Error(err)
+			}
+		} else if f := core.AsFailure(err); f.Code != core.CodeConflict || !strings.Contains(f.Cause, "processes") {
+			t.Errorf("%+v", f)
+		}
+	}
 	begin := time.Now()
 	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
 		t.Errorf("%v", err)

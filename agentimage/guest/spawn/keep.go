@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -30,7 +31,7 @@ func Keep(terminal bool) int {
 	events := json.NewEncoder(os.NewFile(keepEvents, "events"))
 	pid, err := keepStart(terminal)
 	if err != nil {
-		_ = events.Encode(keepEvent{Error: err.Error()})
+		_ = events.Encode(keepEvent{Error: err.Error(), Limit: errors.Is(err, syscall.EAGAIN)})
 		return 1
 	}
 	_ = events.Encode(keepEvent{Pid: pid})

@@ -20,6 +20,8 @@ type Reaper struct {
 	kids map[int]chan syscall.WaitStatus
 }
 
+var errNoProcess = wire.NewError(wire.CodeLimit, "the container has reached its limit of processes")
+
 // NewReaper returns an idle one; Run does the work.
 func NewReaper() *Reaper { return &Reaper{kids: make(map[int]chan syscall.WaitStatus)} }
 
@@ -63,7 +65,7 @@ func (r *Reaper) Start(exe string, argv []string, attr *syscall.ProcAttr) (int, 
 	defer r.mu.Unlock()
 	pid, err := syscall.ForkExec(exe, argv, attr)
 	if err == syscall.EAGAIN {
-		return 0, nil, wire.NewError(wire.CodeLimit, "the container has reached its limit of processes")
+		return 0, nil, errNoProcess
 	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("start %s: %w", argv, err)

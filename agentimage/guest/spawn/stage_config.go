@@ -44,6 +44,7 @@ type keepEvent struct {
 	Pid    int    `json:"pid,omitempty"`
 	Status *int   `json:"status,omitempty"` // raw wait status
 	Error  string `json:"error,omitempty"`
+	Limit  bool   `json:"limit,omitempty"` // there is no process for the program
 }
 
 func joinNul(list []string) []byte { return []byte(strings.Join(list, "\x00")) }

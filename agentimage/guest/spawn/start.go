@@ -262,7 +262,10 @@ var keepEnv = []string{"GOMAXPROCS=1", "GOGC=off"}
 func (p *proc) awaitStart(t tree, status *os.File) error {
 	var ev keepEvent
 	if err := t.events.Decode(&ev); err != nil {
-		return fmt.Errorf("start keeper: %w", err)
+		return wire.NewError(wire.CodeLimit, "the program's keeper ended at once, which happens without free processes or memory: "+err.Error())
+	}
+	if ev.Limit {
+		return errNoProcess
 	}
 	if ev.Error != "" {
 		return errors.New(ev.Error)
@@ -277,7 +280,7 @@ func (p *proc) awaitStart(t tree, status *os.File) error {
 	}
 	data = bytes.TrimPrefix(data, []byte(stageMark))
 	if len(data) == 0 {
-		return errors.New("the process ended before it executed the program (is the container out of processes or memory?)")
+		return wire.NewError(wire.CodeLimit, "the process ended before it executed the program, which happens without free processes or memory")
 	}
 	var se stageError
 	if err := json.Unmarshal(data, &se); err != nil {
