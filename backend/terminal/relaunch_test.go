@@ -1,53 +1,164 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"loop/backend/core"
 )
 
-// restless is started again only when its container stays up for a while.
-type restless struct {
+// againProgram is one that is started again when it is gone.
+type againProgram struct {
 	*program
-	fails []error
+	launches int
+	line     string
 }
 
-func (p *restless) Relaunch(context.Context, int64) error {
-	if len(p.fails) > 0 {
-		err := p.fails[0]
-		p.fails = p.fails[1:]
-		return err
-	}
-	p.change(func() { p.gone = nil })
+func (p *againProgram) Relaunch(context.Context, int64) error {
+	p.change(func() { p.gone = nil; p.launches++; p.line = "claude --continue" })
 	return nil
 }
 
-func TestRelaunchInAContainerThatIsRestartedAgain(t *testing.T) {
-	for name, c := range map[string]struct {
-		fails []error
-		state core.TerminalState
-	}{
-		"again":      {[]error{fmt.Errorf("spawn: %w", core.ErrLinkDown), fmt.Errorf("container: %w", core.ErrNotRunning), core.Fail(core.CodeNoLink, nil, "No hello.", "")}, core.TerminalRunning},
-		"for good":   {[]error{core.Fail(core.CodeNotFound, core.ErrNotFound, "It was removed.", "")}, core.TerminalEnded},
-		"by mistake": {[]error{core.Fail(core.CodeConfig, nil, "The settings are wrong.", "")}, core.TerminalEnded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := &restless{newProgram(), c.fails}
-				s, _, _ := rig(t, Options{Programs: &programs{next: func(Start) (Program, error) { return p, nil }}})
-				create(t, s, core.TerminalSpec{})
-				p.print("$ ")
-				synctest.Wait()
-				p.change(func() { p.gone = core.ErrNotFound })
-				sleep(t.Context(), 2*relaunchTries*relaunchPause)
-				synctest.Wait()
-				if got := s.List("")[0].State; got != c.state {
-					t.Errorf("%s, want %s", got, c.state)
-				}
-			})
-		})
+func (p *againProgram) Typed() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.line
+	p.line = ""
+	return l
+}
+
+// TestTypedAtTheNewPrompt: after a restart the agent's command waits for the new
+// shell's prompt, whatever the old one said of its own.
+func TestTypedAtTheNewPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &againProgram{program: newProgram()}
+		s, _, _ := rig(t, Options{Programs: &programs{next: func(Start) (Program, error) { return p, nil }}})
+		create(t, s, core.TerminalSpec{Cols: 90, Rows: 20})
+		p.print("\x1b]133;B\a$ \x1b]133;B\a$ ")
+		synctest.Wait()
+		p.change(func() { p.gone = core.ErrNotFound })
+		p.print("") // wakes the reader, which finds it gone
+		<-time.After(promptQuiet / 2)
+		synctest.Wait()
+		typed := func() string {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.input.String()
+		}
+		if p.launches != 1 || typed() != "" {
+			t.Fatalf("%d launches, typed %q before the prompt", p.launches, typed())
+		}
+		if got := p.told(); len(got) != 1 || got[0] != "90x20" {
+			t.Fatalf("the new program was told %v", got)
+		}
+		p.print("\x1b]133;B\a$ ")
+		synctest.Wait()
+		if typed() != "claude --continue\r" {
+			t.Fatalf("typed %q", typed())
+		}
+	})
+}
+
+// TestRelaunchIsKeptFirst: whenever the app dies, the next one knows at which
+// offset the new program began.
+func TestRelaunchIsKeptFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{rows: map[core.TerminalID]Saved{}}
+		id := core.TerminalID(core.NewID())
+		k.rows[id] = Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Cols: 90, Rows: 20}, Screen: []byte("x"), Offset: 50}
+		kept := int64(-1)
+		b := &guestBox{running: true}
+		ports := b.ports(true)
+		ports.Again = func(context.Context, core.Link) (string, error) {
+			kept = k.row(id).Shift
+			b.program = true
+			return "", nil
+		}
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved) (Program, int64, error) {
+			return NewGuest(ports, core.Container{ID: "box"}, core.SpawnID(id), nil, 0, ""), 50, nil
+		}}})
+		if err := s.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if kept != 50 {
+			t.Fatalf("kept %d when the program started, want 50", kept)
+		}
+	})
+}
+
+// flakyProgram cannot say at first how it ended.
+type flakyProgram struct {
+	*program
+	tries int
+}
+
+func (p *flakyProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
+	if p.tries++; p.tries < 3 {
+		return core.TerminalExit{}, errDown
 	}
+	return p.program.Wait(ctx)
+}
+
+func TestEndOverALinkThatBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &flakyProgram{program: newProgram()}
+		s, _, _ := rig(t, Options{Programs: &programs{next: func(Start) (Program, error) { return p, nil }}})
+		info := create(t, s, core.TerminalSpec{})
+		p.exit()
+		<-time.After(time.Second)
+		if i := s.List("")[0]; i.ID != info.ID || i.Exit == nil || i.Exit.Code != 7 || i.Exit.Reason != "" {
+			t.Fatalf("%+v", i)
+		}
+	})
+}
+
+// stuckBoxes cannot remove anything.
+type stuckBoxes struct{ *boxes }
+
+func (stuckBoxes) Remove(context.Context, core.ContainerID) error {
+	return errors.New("the engine does not answer")
+}
+
+// TestKillThatFails leaves the sessions as they were: what ends one later says why.
+func TestKillThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f, b := rig(t, Options{})
+		s.o.Containers = stuckBoxes{b}
+		create(t, s, core.TerminalSpec{})
+		if err := s.Kill(t.Context(), "c1"); err == nil {
+			t.Fatal("no error")
+		}
+		f.change(func() { f.gone = core.ErrNotFound })
+		synctest.Wait()
+		if i := s.List("")[0]; i.Exit == nil || i.Exit.Reason == "" {
+			t.Fatalf("%+v", i)
+		}
+	})
+}
+
+// TestMissedInTheMiddle: the note about bytes that are gone is seen although what
+// is gone began within a sequence.
+func TestMissedInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f, _ := rig(t, Options{})
+		info := create(t, s, core.TerminalSpec{})
+		f.print("\x1b]2;half a title")
+		synctest.Wait()
+		f.change(func() {
+			f.down = errDown
+			f.out = append(f.out, make([]byte, 5000)...)
+			f.size, f.base = int64(len(f.out)), int64(len(f.out))
+		})
+		<-time.After(time.Second)
+		f.change(func() { f.down = nil })
+		<-time.After(10 * time.Second)
+		if g := next(t, attach(t, s, info.ID, false)); !bytes.Contains(g.Data, []byte("are gone")) || s.List("")[0].Title == "half a title" {
+			t.Fatalf("%q %q", g.Data, s.List("")[0].Title)
+		}
+	})
 }
