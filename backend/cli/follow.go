@@ -151,7 +151,7 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			return errLeft
 		case err := <-f.cancelled:
 			f.cancelled = make(chan error) // answered: a further Ctrl-C leaves
-			if f.passed(err) { // the next Loop is asked again
+			if f.passed(err) {             // the next Loop is asked again
 				if events, err = f.reattach(life, 1); err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -152,8 +153,8 @@ func TestRemoteGoesAway(t *testing.T) {
 	gone := make(chan struct{})
 	r.fake.prompt = stuck(func() {
 		go func() { // closed in the middle of the run
+			srv.Listener.Close() // first, or there would be new connections
 			srv.CloseClientConnections()
-			srv.Listener.Close()
 			close(gone)
 		}()
 	})
@@ -178,12 +179,16 @@ func TestRemoteOfACommandGoesAway(t *testing.T) {
 		var run core.RunID
 		r.fake.prompt = func(f *fake, req promptRequest) error {
 			run = req.ClientID
-			return stuck(func() {
-				go func() {
-					srv.CloseClientConnections()
-					srv.Listener.Close()
-				}()
-			})(f, req)
+			return stuck(func() {})(f, req)
+		}
+		var once sync.Once
+		r.fake.onCall = func(method string) {
+			if method == "Channels.Timeline" { // it looks whether the run goes on
+				once.Do(func() {
+					srv.Listener.Close() // first, or there would be new connections
+					go srv.CloseClientConnections()
+				})
+			}
 		}
 		r.fake.cancel = func(f *fake, id core.RunID) error {
 			f.publish(core.EventStatus, id, true, core.Status{State: core.RunCancelled})
