@@ -150,7 +150,7 @@ func (w *work) goOnLater(ctx context.Context) bool {
 			return false
 		}
 	}
-	w.run.Outcome.Failure.Remedy = fmt.Sprintf("Loop goes on by itself at %s; the waiting prompt is in the queue.", cont.NotBefore.In(w.s.o.Now().Location()).Format("15:04"))
+	w.run.Outcome.Failure.Remedy = fmt.Sprintf("Loop goes on by itself at %s, if it is running then; the waiting prompt is in the queue.", cont.NotBefore.In(w.s.o.Now().Location()).Format("15:04"))
 	return true
 }
 
