@@ -84,7 +84,10 @@ func (p Parts) config(context.Context) (Check, error) {
 			worst = c
 		}
 	}
-	check := Check{State: Warn, Summary: worst.Text, Detail: strings.Join(all, "\n"), Remedy: worst.Remedy}
+	check := Check{State: Warn, Summary: worst.Text, Remedy: worst.Remedy}
+	if len(all) > 1 {
+		check.Detail = strings.Join(all, "\n")
+	}
 	switch {
 	case worst.NoneBefore:
 		check.State = Fail
