@@ -29,9 +29,14 @@ export async function until(what, condition, limit = 5000) {
 }
 
 export async function run(filter) {
+  const chosen = tests.filter((x) => !filter || x.name.includes(filter));
+  if (chosen.length === 0) {
+    console.log(`no test has “${filter}” in its name`);
+    return 1;
+  }
   const browser = await launch();
   let failed = 0;
-  for (const t of tests.filter((x) => !filter || x.name.includes(filter))) {
+  for (const t of chosen) {
     // Chromium drops what is under way when a network of the host changes, as
     // engine tests beside this one make it do: such a test gets a second try.
     let result = await attempt(browser, t);

@@ -1,5 +1,6 @@
 // node e2e/run-pane.mjs [filter]: only the tests of one terminal pane; they need no built page.
 import { run } from "./harness.mjs";
+import "./terminal-find.mjs";
 import "./terminal-keys.mjs";
 import "./terminal-pane.mjs";
 import "./terminal-flood.mjs";

@@ -75,3 +75,35 @@ test("pane: links show where they lead and open only with Ctrl", silent(), async
   await page.keyboard.up("Control");
   equal(opened, 1);
 });
+
+test("pane: a file that output names is shown at its line", silent({ quietErrors: true }), async (page, mock) => {
+  await last(mock).write("\x1b]7;file://box/home/ana/shop\x07pkg/settings.go:40:2: wrong\r\nbuild/none.c:3: wrong\r\n");
+  await shows(page, "none.c");
+  const row = async (text) => {
+    const b = await page.locator(".xterm-rows > div", { hasText: text }).boundingBox();
+    return [b.x + 40, b.y + b.height / 2];
+  };
+  await page.mouse.move(...(await row("settings.go")));
+  await page.getByText("Ctrl click shows it").waitFor();
+  await page.mouse.click(...(await row("settings.go")));
+  equal(await page.getByRole("dialog").count(), 0, "a click alone is the program's");
+  await page.keyboard.down("Control");
+  await page.mouse.click(...(await row("settings.go")));
+  await page.keyboard.up("Control");
+  const dialog = page.getByRole("dialog", { name: "pkg/settings.go:40" });
+  await dialog.getByText("/home/ana/shop/pkg/settings.go").waitFor();
+  const here = dialog.locator("[aria-current]");
+  ok((await here.innerText()).includes("read settings"));
+  await until("in sight", () => here.evaluate((el) => {
+    const a = el.getBoundingClientRect();
+    const b = el.closest(".dialog-body").getBoundingClientRect();
+    return a.top >= b.top && a.bottom <= b.bottom;
+  }));
+  await page.keyboard.press("Escape");
+  await until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
+  await page.keyboard.down("Control");
+  await page.mouse.click(...(await row("none.c")));
+  await page.keyboard.up("Control");
+  await page.getByText("build/none.c is not there.").waitFor();
+  await page.keyboard.press("Escape");
+});

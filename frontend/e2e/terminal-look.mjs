@@ -120,6 +120,15 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
     await page.getByRole("dialog").waitFor();
     await clean(page, "paste question");
     await page.keyboard.press("Escape");
+    await last(mock).write("\r\npkg/a.go:40: wrong\r\n");
+    const named = await page.locator(".xterm-rows > div", { hasText: "pkg/a.go:40" }).boundingBox();
+    await page.keyboard.down("Control");
+    await page.mouse.move(named.x + 30, named.y + 5);
+    await page.mouse.click(named.x + 40, named.y + named.height / 2);
+    await page.keyboard.up("Control");
+    await page.locator("[aria-current]").waitFor();
+    await clean(page, "a file");
+    await page.keyboard.press("Escape");
     await page.evaluate(() => window.pane.handle.record(true));
     await page.getByRole("button", { name: "Recording" }).waitFor();
     await last(mock).write("\x1b]9;4;1;60\x07");

@@ -207,6 +207,11 @@ export class Terminals {
         if (!path.startsWith("/home/ana/")) throw fail("not_mounted", "The container does not see that file.", "Copy it into the project's folder.");
         return `'${path}'`;
       },
+      "Terminals.ReadFile": (_channel, _target, dir, name, line) => {
+        if (!name.endsWith(".go")) throw fail("not_found", `${name} is not there.`, "It may have been moved, or be meant from another folder.");
+        const lines = Array.from({ length: 120 }, (_, i) => (i === 39 ? `\treturn fmt.Errorf("read settings: %w", err) // ${"a long line ".repeat(20)}` : `\tline ${i + 1}`));
+        return { path: `${dir}/${name}`, first: 1, lines, more: line > 100 };
+      },
       "Terminals.PasteFile": (_, name) => `'/home/ana/.loop/pastes/${name}'`,
     };
   }

@@ -3,7 +3,7 @@ import type {
   Answer, ChannelView, ConfigStatus, CredentialKind, DoctorReport, FolderList, PromptOptions, Question, Run, SessionInfo, SessionMessage, SessionStart, Snapshot, ThreadRequest, TimelinePage, WorktreeRequest,
 } from "./types";
 import type { CredentialStatus, RawSettings, SettingsRevision, SettingsRevisionText, SettingsView } from "./types-settings";
-import type { Recording, TerminalCreate, TerminalInfo } from "./types-terminals";
+import type { FilePart, Recording, TerminalCreate, TerminalInfo, TerminalTarget } from "./types-terminals";
 import { toFailure } from "./failure";
 
 export type Invoke = (service: string, method: string, args: unknown[]) => Promise<unknown>;
@@ -72,6 +72,7 @@ export function makeApi(invoke: Invoke) {
       recordings: () => call<Recording[] | null>("Terminals", "Recordings"),
       deleteRecording: (name: string) => call<null>("Terminals", "DeleteRecording", name),
       containerPath: (channel: string, path: string) => call<string>("Terminals", "ContainerPath", channel, path),
+      readFile: (channel: string, target: TerminalTarget, dir: string, name: string, line: number) => call<FilePart>("Terminals", "ReadFile", channel, target, dir, name, line),
       pasteFile: (channel: string, name: string, base64: string) => call<string>("Terminals", "PasteFile", channel, name, base64),
     },
     system: {

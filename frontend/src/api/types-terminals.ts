@@ -42,6 +42,14 @@ export type Recording = {
   rows: number;
 };
 
+/** The part of a text file around a line: bind.FilePart. */
+export type FilePart = {
+  path: string; // on this computer
+  first: number; // number of the first of lines
+  lines: string[];
+  more: boolean; // the file goes on behind them
+};
+
 /** What a pane asks for when there is no session yet. */
 export type TerminalCreate = {
   channel_id?: ChannelID;

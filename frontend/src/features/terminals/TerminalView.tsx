@@ -6,7 +6,9 @@ import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { reportsMouse } from "./core";
+import { FileView } from "./FileView";
 import { platform } from "./keyboard";
+import type { LinkHint } from "./links";
 import { PaneMenu } from "./PaneMenu";
 import { PaneState } from "./PaneState";
 import { PasteDialog } from "./PasteDialog";
@@ -111,6 +113,7 @@ export function TerminalView(props: TerminalViewProps) {
       )}
       {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
+      {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => { change({ file: null }); setTimeout(refocus); }} />}
       {ui.paste !== null && (
         <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); setTimeout(refocus); }} />
       )}
@@ -128,11 +131,11 @@ function Skeleton({ words }: { words: string }) {
   );
 }
 
-function LinkNote({ link, mac }: { link: { x: number; y: number; target: string; allowed: boolean }; mac: boolean }) {
+function LinkNote({ link, mac }: { link: NonNullable<LinkHint>; mac: boolean }) {
   return (
     <div className="term-link xterm-hover" style={{ left: link.x, top: link.y + (link.y < 60 ? 18 : -52) }} aria-hidden>
       <span className="mono"><SafeText text={link.target.length > 300 ? `${link.target.slice(0, 300)}…` : link.target} /></span>
-      <span className="muted">{link.allowed ? `${mac ? "⌘" : "Ctrl"} click opens it` : "Loop does not open this kind of link"}</span>
+      <span className="muted">{link.allowed ? `${mac ? "⌘" : "Ctrl"} click ${link.file ? "shows" : "opens"} it` : "Loop does not open this kind of link"}</span>
     </div>
   );
 }

@@ -1,9 +1,12 @@
 // Links in output: shown with where they really lead, opened with Ctrl or Command
-// and a click, and only to the web or to mail.
+// and a click, and only to the web or to mail. Files are shown in Loop.
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
+import type { FileRef } from "../../model/terminals/filelinks";
+import { addFileLinks } from "./filelinks";
 
-export type LinkHint = { x: number; y: number; target: string; allowed: boolean } | null;
+export type { FileRef } from "../../model/terminals/filelinks";
+export type LinkHint = { x: number; y: number; target: string; allowed: boolean; file?: boolean } | null;
 
 /** The address if it may be opened, with its host in ASCII so that look-alikes show. */
 export function linkTarget(text: string): string | null {
@@ -37,7 +40,8 @@ export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h:
   };
 }
 
-export function addWebLinks(term: Terminal, handler: ILinkHandler) {
+export function addLinks(term: Terminal, mac: boolean, handler: ILinkHandler, openFile: (f: FileRef) => void, hint: (h: LinkHint) => void) {
+  addFileLinks(term, mac, openFile, hint);
   const range = { start: { x: 1, y: 1 }, end: { x: 1, y: 1 } };
   term.loadAddon(new WebLinksAddon((e, uri) => handler.activate(e, uri, range), {
     hover: (e, uri) => handler.hover?.(e, uri, range),

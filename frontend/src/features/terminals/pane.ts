@@ -17,8 +17,8 @@ import type { KeptCommand } from "./commands";
 import { ShellMarks } from "./commands";
 import { guardParser, WholeCharacters } from "./guard";
 import { guardIme, imeEngine } from "./ime";
-import type { LinkHint } from "./links";
-import { addWebLinks, linkHandler } from "./links";
+import type { FileRef, LinkHint } from "./links";
+import { addLinks, linkHandler } from "./links";
 import type { TerminalSettings } from "./props";
 import { stopReports } from "./core";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
@@ -28,8 +28,7 @@ import { fontStack, onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
 const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
-const COLS = 80;
-const ROWS = 24;
+const [COLS, ROWS] = [80, 24];
 
 export type PaneEvents = {
   onClient(s: ClientState): void;
@@ -42,6 +41,7 @@ export type PaneEvents = {
   onUnseen(unseen: boolean): void; // output came while the pane was behind another
   onSelection(text: string): void;
   onLink(h: LinkHint): void;
+  onFile(f: FileRef): void; // to be shown
   onNotice(text: string): void;
   onCopied(text: string, primary: boolean): void; // by a program, OSC 52
   onSent(data: string | Uint8Array): void; // typed or pasted by the person
@@ -98,7 +98,7 @@ export class TerminalPane {
     term.loadAddon(this.search);
     term.loadAddon(new Unicode11Addon());
     term.unicode.activeVersion = "11";
-    addWebLinks(term, links);
+    addLinks(term, o.mac, links, ev.onFile, ev.onLink);
     const progress = new ProgressAddon();
     term.loadAddon(progress);
     progress.onChange((p) => ev.onProgress(p));
@@ -219,7 +219,7 @@ export class TerminalPane {
   private propose() {
     if (!this.opened || this.gone || this.o.host.clientWidth === 0 || this.o.host.clientHeight === 0) return;
     const d = this.fitter.proposeDimensions();
-    if (d && Number.isFinite(d.cols) && Number.isFinite(d.rows)) this.client.resize(Math.min(d.cols, 1000), Math.min(d.rows, 500));
+    if (d && Number.isFinite(d.cols + d.rows)) this.client.resize(Math.min(d.cols, 1000), Math.min(d.rows, 500));
   }
 
   /** Types as the person would. */

@@ -3,6 +3,7 @@ import type { SearchAddon } from "@xterm/addon-search";
 import type { RefObject } from "react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { ClientState } from "../../model/terminals/client";
+import type { FileRef } from "../../model/terminals/filelinks";
 import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
 import { dirName, sessionTitle } from "../../model/terminals/titles";
@@ -37,10 +38,11 @@ export type PaneUi = {
   search: SearchAddon | null; // open
   asked: number; // how often it was asked for
   paste: string | null; // waits for an answer
+  file: FileRef | null; // shown
   tabMoves: boolean;
 };
 
-const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, unseen: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, asked: 0, paste: null, tabMoves: false };
+const START: PaneUi = { client: null, drawn: false, title: "", dir: "", bell: false, unseen: false, ringing: false, progress: { state: 0, value: 0 }, behind: false, link: null, notice: null, search: null, asked: 0, paste: null, file: null, tabMoves: false };
 
 let primary = ""; // what was selected last, in any terminal, for the middle click
 let notices = 0;
@@ -173,6 +175,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
           const r = el.getBoundingClientRect();
           change({ link: link && { ...link, x: Math.max(4, Math.min(link.x - r.left, r.width - 320)), y: link.y - r.top } });
         },
+        onFile: (file) => change({ file }),
         onNotice: notice,
         onCopied(text, toPrimary) {
           if (toPrimary) primary = text;

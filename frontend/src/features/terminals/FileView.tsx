@@ -1,0 +1,60 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { toFailure } from "../../api/failure";
+import type { Failure } from "../../api/types";
+import type { FilePart, TerminalTarget } from "../../api/types-terminals";
+import type { FileRef } from "../../model/terminals/filelinks";
+import { cleanTitle } from "../../model/terminals/titles";
+import { copyText } from "../../shell/clipboard";
+import { Button } from "../../ui/Button";
+import { FailureCard } from "../../ui/FailureCard";
+import { Modal } from "../../ui/Modal";
+import { SafeText } from "../../ui/SafeText";
+import { session } from "../frame/session";
+import "./file.css";
+
+type Props = { file: FileRef; channel: string; target: TerminalTarget; dir: string; onClose(): void };
+
+/** The part of a file that output named, at its line. */
+export function FileView({ file, channel, target, dir, onClose }: Props) {
+  const [part, setPart] = useState<FilePart | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [copied, setCopied] = useState(false);
+  const there = useRef<HTMLLIElement>(null);
+  const load = useCallback(() => {
+    setFailure(null);
+    session().api.terminals.readFile(channel, target, dir, file.path, file.line).then(setPart, (err: unknown) => setFailure(toFailure(err)));
+  }, [channel, target, dir, file]);
+  useEffect(load, [load]);
+  useEffect(() => {
+    there.current?.scrollIntoView({ block: "center" }); // newer browsers return a promise
+  }, [part]);
+  const end = part ? part.first + part.lines.length - 1 : 0;
+  return (
+    <Modal
+      title={cleanTitle(`${file.path}:${file.line}`)} wide scrolls onClose={onClose}
+      foot={
+        <>
+          <Button disabled={!part} onClick={() => part && void copyText(part.path).then(setCopied)}>{copied ? "Copied" : "Copy path"}</Button>
+          <Button onClick={onClose}>Close</Button>
+        </>
+      }
+    >
+      {failure && <FailureCard failure={failure}><Button look="small" onClick={load}>Try again</Button></FailureCard>}
+      {!part && !failure && <div className="skeleton" aria-hidden="true" />}
+      {part && (
+        <>
+          <p className="hint mono file-path"><SafeText text={part.path} /></p>
+          {end < file.line && <p className="hint">The file has only {end === 1 ? "one line" : `${end} lines`} now.</p>}
+          {part.first > 1 && <p className="hint">Lines before {part.first} are left out.</p>}
+          <ol className="file-lines mono" start={part.first} style={{ counterReset: `line ${part.first - 1}` }}>
+            {part.lines.map((l, i) => {
+              const here = part.first + i === Math.min(file.line, end);
+              return <li key={i} {...(here ? { ref: there, "aria-current": "location" as const } : {})}><SafeText text={l} /></li>;
+            })}
+          </ol>
+          {part.more && <p className="hint">The file goes on behind line {end}.</p>}
+        </>
+      )}
+    </Modal>
+  );
+}

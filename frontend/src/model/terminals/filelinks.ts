@@ -1,0 +1,28 @@
+// Files that output names with a line, as compilers, linters and tests do:
+// path:line, path:line:column, and Python's File "path", line n.
+
+/** from and to count UTF-16 units of the text; to is behind the last. */
+export type FileLink = { path: string; line: number; column: number; from: number; to: number };
+export type FileRef = Pick<FileLink, "path" | "line" | "column">;
+
+const MAX_TEXT = 4000;
+const NUMBERED = /(?<=^|[\s"'`([{<=,|])((?:[A-Za-z]:[\\/]|(?:\.{1,2})?[\\/])?[\p{L}\p{N}_.@+~#-]+(?:[\\/][\p{L}\p{N}_.@+~#-]+)*):(\d{1,7})(?::(\d{1,5}))?(?![\p{L}\p{N}_])/gu;
+const PYTHON = /\bFile "([^"\p{C}]{1,500})", line (\d{1,7})/gu;
+/** Without a folder, a name needs an ending, and hosts with a port have one too. */
+const NAMED = /\.(?!(?:com|org|net|io|dev|local|localdomain|internal|lan)$)[A-Za-z][A-Za-z0-9_]{0,9}$/;
+const KNOWN = /^(?:Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Containerfile)$/;
+
+export function findFiles(text: string): FileLink[] {
+  const t = text.slice(0, MAX_TEXT);
+  const out: FileLink[] = [];
+  for (const m of t.matchAll(NUMBERED)) {
+    const [all, path = "", line = "", column = ""] = m;
+    if (/[\\/]/.test(path) ? !/[\p{L}\p{N}]/u.test(path) : !NAMED.test(path) && !KNOWN.test(path)) continue;
+    out.push({ path, line: Number(line), column: Number(column), from: m.index, to: m.index + all.length });
+  }
+  for (const m of t.matchAll(PYTHON)) {
+    if (out.some((l) => l.from < m.index + m[0].length && m.index < l.to)) continue;
+    out.push({ path: m[1] ?? "", line: Number(m[2]), column: 0, from: m.index, to: m.index + m[0].length });
+  }
+  return out.filter((l) => l.line > 0 && !l.path.startsWith("<")).toSorted((a, b) => a.from - b.from);
+}
