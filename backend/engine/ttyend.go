@@ -153,6 +153,11 @@ func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
 		case err == nil && how == "quick":
 			how = "alone" // a shell ends when it gets no process for grep
 			continue
+		case err == nil && try < startTries: // so does one that gets no thread or memory to begin with
+			if err := pause(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		case err == nil:
 			err = fmt.Errorf("the answer breaks off: %q", out[max(0, len(out)-200):])
 		case errors.Is(err, errExecStart) && !noShell(err.Error()):
@@ -169,7 +174,7 @@ func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
 			return nil, err // the engine's own
 		}
 		return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
-			"Loop cannot end what the terminal started: the container has no /bin/sh that works.",
+			"Loop cannot end what the terminal started: the container has no /bin/sh that works, or no process left for one.",
 			"End the programs in the container, or stop the container.")
 	}
 }
