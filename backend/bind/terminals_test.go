@@ -90,7 +90,7 @@ func TestContainerPath(t *testing.T) {
 		{Source: "/data/", Target: "/mnt/data/"},
 	}
 	win := mountList{
-		{Source: `C:\Users\U\p`, Target: "/work"},
+		{Source: `C:\Users\U\p`, Target: "/project"},
 		{Source: `\\srv\share\x`, Target: "/srv"},
 		{Source: `D:\`, Target: "/d"},
 	}
@@ -120,10 +120,10 @@ func TestContainerPath(t *testing.T) {
 		{"linux", "/home/u/p/a\x1b[31mb", ""},
 		{"linux", "/home/u/p/a\u0085b", ""},
 		{"linux", "/home/u/p/\xff", ""},
-		{"windows", `C:\Users\U\p\a b.txt`, "'/work/a b.txt'"},
-		{"windows", `c:\users\u\P\x`, "/work/x"},
-		{"windows", `C:/Users/U/p/x`, "/work/x"},
-		{"windows", `\\?\C:\Users\U\p\x`, "/work/x"},
+		{"windows", `C:\Users\U\p\a b.txt`, "'/project/a b.txt'"},
+		{"windows", `c:\users\u\P\x`, "/project/x"},
+		{"windows", `C:/Users/U/p/x`, "/project/x"},
+		{"windows", `\\?\C:\Users\U\p\x`, "/project/x"},
 		{"windows", `C:\Users\U\p\..\..\secret`, ""},
 		{"windows", `C:relative`, ""},
 		{"windows", `\Users\U\p\x`, ""},

@@ -32,9 +32,9 @@ type world struct {
 
 func newWorld() *world {
 	return &world{now: epoch, runs: map[core.RunID]core.Run{"r": {ID: "r", ChannelID: "p"}}, members: []Member{
-		{Channel: core.Channel{ID: "p", Name: "Project", Kind: core.KindProject, Dir: "/work/p", SessionID: "s"}, Status: "working", Live: true},
-		{Channel: core.Channel{ID: "t", Name: "A thread", Kind: core.KindThread, Dir: "/work/p", ParentID: "p"}, Status: "idle"},
-		{Channel: core.Channel{ID: "w", Name: "Fix", Kind: core.KindWorktree, Dir: "/work/p/.worktrees/fix", Branch: "fix-login", DemoSessionID: "d"}, Status: "done"},
+		{Channel: core.Channel{ID: "p", Name: "Project", Kind: core.KindProject, Dir: "/srv/p", SessionID: "s"}, Status: "working", Live: true},
+		{Channel: core.Channel{ID: "t", Name: "A thread", Kind: core.KindThread, Dir: "/srv/p", ParentID: "p"}, Status: "idle"},
+		{Channel: core.Channel{ID: "w", Name: "Fix", Kind: core.KindWorktree, Dir: "/srv/p/.worktrees/fix", Branch: "fix-login", DemoSessionID: "d"}, Status: "done"},
 	}}
 }
 

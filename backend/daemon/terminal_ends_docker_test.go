@@ -11,17 +11,10 @@ import (
 	"loop/backend/core"
 )
 
-// TestEndOfAForkBomb: at the limit of processes, with programs that heed nothing.
-func TestEndOfAForkBomb(t *testing.T) {
-	d, ch := started(t)
-	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", `
-		trap '' HUP TERM INT
-		setsid sleep 100000 & (setsid nohup sleep 100000 >/dev/null 2>&1 &) ; (kill -STOP $BASHPID) &
-		b() { b & b & wait; }; echo ready; while true; do b; done 2>/dev/null`}})
+// opened is a new session and what it shows; the view goes with the test.
+func opened(t *testing.T, d *Daemon, spec core.TerminalSpec) (core.TerminalInfo, *screenText) {
+	t.Helper()
+	i, err := d.terminals.Create(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +22,33 @@ func TestEndOfAForkBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer v.Close()
-	(&screenText{v: v}).until(t, "ready")
-	facts := func() string {
-		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-		return string(out)
+	t.Cleanup(v.Close)
+	return i, &screenText{v: v}
+}
+
+// processes are the command lines of a container's, as the engine lists them.
+func processes(t *testing.T, box core.ContainerID) string {
+	t.Helper()
+	out, err := exec.Command("docker", "top", string(box), "-eo", "pid,args").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v %s", err, out)
 	}
+	return string(out)
+}
+
+// TestEndOfAForkBomb: at the limit of processes, with programs that heed nothing.
+func TestEndOfAForkBomb(t *testing.T) {
+	d, ch := started(t)
+	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", `
+		trap '' HUP TERM INT
+		setsid sleep 100000 & (setsid nohup sleep 100000 >/dev/null 2>&1 &) ; (kill -STOP $BASHPID) &
+		b() { b & b & wait; }; echo ready; while true; do b; done 2>/dev/null`}})
+	screen.until(t, "ready")
+	facts := func() string { return processes(t, i.ContainerID) }
 	deadline := time.Now().Add(30 * time.Second)
 	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
 	}
@@ -74,30 +85,18 @@ func TestEndOfProcessesThatHop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"sh", "-c", `
+	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"sh", "-c", `
 		trap '' HUP TERM INT
 		echo 'setsid sh "$0" & exit' >hop-here
 		for i in 1 2 3 4 5 6; do setsid sh ./hop-here & done; echo ready; sleep 100000`}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	(&screenText{v: v}).until(t, "ready")
+	screen.until(t, "ready")
 	begin := time.Now()
 	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
 		t.Errorf("%v", err)
 	}
 	t.Logf("ended in %v", time.Since(begin))
 	for range 5 {
-		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-		if strings.Contains(string(out), "hop-here") {
+		if out := processes(t, i.ContainerID); strings.Contains(out, "hop-here") {
 			t.Fatalf("left:\n%s", out)
 		}
 	}
@@ -110,23 +109,9 @@ func TestEndOfProcessesThatHop(t *testing.T) {
 // itself goes on, until its session is closed.
 func TestBackgroundOutlivesItsShell(t *testing.T) {
 	d, ch := started(t)
-	i, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", "nohup setsid sleep 282828 >/dev/null 2>&1 & sleep 0.3; echo bye"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	(&screenText{v: v}).ended(t)
-	alive := func() bool {
-		out, err := exec.Command("docker", "top", string(i.ContainerID), "-eo", "pid,args").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-		return strings.Contains(string(out), "282828")
-	}
+	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", "nohup setsid sleep 282828 >/dev/null 2>&1 & sleep 0.3; echo bye"}})
+	screen.ended(t)
+	alive := func() bool { return strings.Contains(processes(t, i.ContainerID), "282828") }
 	for range 10 {
 		if !alive() {
 			t.Fatal("it ended with its shell")

@@ -27,11 +27,7 @@ func started(t *testing.T) (*Daemon, core.Channel) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		for _, c := range ofInstall(ctx, t, d) {
-			if err := d.engine.Remove(ctx, c, true); err != nil {
-				t.Error(err)
-			}
-		}
+		removeAll(ctx, t, d)
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
@@ -39,6 +35,12 @@ func started(t *testing.T) (*Daemon, core.Channel) {
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return d, project(t, d)
+}
+
+// project is a channel for an empty directory.
+func project(t *testing.T, d *Daemon) core.Channel {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,16 @@ func started(t *testing.T) (*Daemon, core.Channel) {
 	if err := d.store.AddChannel(t.Context(), ch); err != nil {
 		t.Fatal(err)
 	}
-	return d, ch
+	return ch
+}
+
+func removeAll(ctx context.Context, t *testing.T, d *Daemon) {
+	t.Helper()
+	for _, c := range ofInstall(ctx, t, d) {
+		if err := d.engine.Remove(ctx, c, true); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func ofInstall(ctx context.Context, t *testing.T, d *Daemon) (ids []core.ContainerID) {
@@ -169,16 +180,8 @@ func TestWhereTerminalsBegin(t *testing.T) {
 	begins := func(spec core.TerminalSpec, want string) {
 		t.Helper()
 		spec.Cmd, spec.Cols, spec.Rows = []string{"/bin/sh", "-c", "echo in-$(pwd)-"}, 200, 20
-		i, err := d.terminals.Create(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := d.terminals.Attach(t.Context(), i.ID, core.TerminalAttach{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer v.Close()
-		(&screenText{v: v}).until(t, "in-"+want+"-")
+		_, screen := opened(t, d, spec)
+		screen.until(t, "in-"+want+"-")
 	}
 	foreign := foreignContainer(t)
 	begins(core.TerminalSpec{ContainerID: foreign, Dir: "/usr/lib"}, "/usr/lib")

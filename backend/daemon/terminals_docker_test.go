@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -80,27 +79,12 @@ func TestTerminalInAContainer(t *testing.T) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 		defer cancel()
-		list, err := d.engine.List(ctx, map[string]string{core.LabelInstall: d.store.InstallID()})
-		if err != nil {
-			t.Error(err)
-		}
-		for _, c := range list {
-			if err := d.engine.Remove(ctx, c.ID, true); err != nil {
-				t.Error(err)
-			}
-		}
+		removeAll(ctx, t, d)
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: "p", Dir: dir, CreatedAt: time.Now()}
-	if err := d.store.AddChannel(t.Context(), ch); err != nil {
-		t.Fatal(err)
-	}
+	ch := project(t, d)
 	create := func(spec core.TerminalSpec) core.TerminalInfo {
 		t.Helper()
 		spec.ChannelID = ch.ID
@@ -132,7 +116,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	say(sh.ID, "echo he''llo; stty size; pwd; echo $TERM $LANG\r")
 	a.until(t, "hello")
 	a.until(t, "30 100")
-	a.until(t, dir)
+	a.until(t, ch.Dir)
 	a.until(t, "xterm-256color C.UTF-8")
 	if err := d.terminals.Resize(t.Context(), sh.ID, 61, 17); err != nil {
 		t.Fatal(err)
@@ -198,7 +182,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	host := create(core.TerminalSpec{Target: core.TargetHost, Cmd: []string{"/bin/sh"}})
 	hv := attach(host.ID)
 	say(host.ID, "pwd; echo tty-$(tty)\r")
-	hv.until(t, dir)
+	hv.until(t, ch.Dir)
 	hv.until(t, "tty-/dev/pts/")
 	if err := d.bound.channels.Remove(string(ch.ID)); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (c *talk) body(stream bool) []byte {
 	data, err := json.Marshal(map[string]any{
 		"model": c.model, "max_tokens": 32000, "stream": stream, "messages": c.messages, "tools": tools,
 		"thinking": map[string]any{"type": "adaptive"},
-		"system":   []map[string]any{{"type": "text", "text": "# Environment\n - Primary working directory: /work/my project\n - Platform: linux\n"}},
+		"system":   []map[string]any{{"type": "text", "text": "# Environment\n - Primary working directory: /srv/my project\n - Platform: linux\n"}},
 	})
 	if err != nil {
 		c.t.Fatal(err)

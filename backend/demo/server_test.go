@@ -24,16 +24,16 @@ func TestTourFirstVisit(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.say("user", []map[string]any{{"type": "text", "text": "<system-reminder>\nThe date.\n</system-reminder>"}, {"type": "text", "text": "Say “hello”"}})
 	c.say("system", "Available agent types")
-	all := c.play("dev in /work/my project")
+	all := c.play("dev in /srv/my project")
 	want := []string{"Bash", "Write", "Bash", "Edit", "Bash", "Write", "mcp__loop__send_message"}
 	if got := calls(all); !slices.Equal(got, want) {
 		t.Errorf("calls %v, want %v", got, want)
 	}
 	last := all[len(all)-1].texts
-	if !strings.Contains(last, "Say “hello”") || !strings.Contains(last, "/work/my project") {
+	if !strings.Contains(last, "Say “hello”") || !strings.Contains(last, "/srv/my project") {
 		t.Errorf("the summing-up quotes neither prompt nor folder: %q", last)
 	}
-	if p := all[1].blocks[1]["input"].(map[string]any)["file_path"]; p != "/work/my project/hello-from-loop.sh" {
+	if p := all[1].blocks[1]["input"].(map[string]any)["file_path"]; p != "/srv/my project/hello-from-loop.sh" {
 		t.Errorf("file path %v", p)
 	}
 }

@@ -105,18 +105,18 @@ func TestPlantedLinkMovesMount(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(guest, "from"), []byte("loop"), 0o644))
 	must(t, os.WriteFile(filepath.Join(project, "from"), []byte("agent"), 0o644))
-	must(t, os.Symlink("/opt", filepath.Join(home, "work")))
+	must(t, os.Symlink("/opt", filepath.Join(home, "code")))
 
 	out, err := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--label", "loop-test=hostfacts", "--network", "none",
 		"--mount", "type=bind,source="+guest+",target=/opt/loop,readonly",
 		"--mount", "type=bind,source="+home+",target=/home/mira",
-		"--mount", "type=bind,source="+project+",target=/home/mira/work/loop",
+		"--mount", "type=bind,source="+project+",target=/home/mira/code/loop",
 		"loop-agent:latest", "cat", "/opt/loop/from").CombinedOutput()
 	if err != nil || string(out) != "agent" {
 		t.Errorf("the control failed, the engine did not follow the link: %q, %v", out, err)
 	}
 
-	err = MakeMountpoint(sandbox.Mountpoint{Root: home, Rel: "work/loop"})
+	err = MakeMountpoint(sandbox.Mountpoint{Root: home, Rel: "code/loop"})
 	if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeMount {
 		t.Errorf("the link was not refused: %v", err)
 	}
