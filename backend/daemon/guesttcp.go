@@ -256,16 +256,7 @@ func writeGuestTCP(home string, st guestTCPState) error {
 	if err != nil {
 		return fmt.Errorf("encode the guest listener's key: %w", err)
 	}
-	tmp, err := os.CreateTemp(home, guestTCPFile+".*") // 0600 by CreateTemp
-	if err != nil {
-		return fmt.Errorf("write the guest listener's key: %w", err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(home, guestTCPFile))
-	}
-	if err != nil {
+	if err := replaceFile(filepath.Join(home, guestTCPFile), b); err != nil {
 		return fmt.Errorf("write the guest listener's key: %w", err)
 	}
 	return nil

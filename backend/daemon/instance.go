@@ -87,20 +87,7 @@ func writeInstance(home string, i Instance) error {
 	if err != nil {
 		return fmt.Errorf("encode instance file: %w", err)
 	}
-	tmp, err := os.CreateTemp(home, instanceFile+".*") // 0600 by CreateTemp
-	if err != nil {
-		return fmt.Errorf("write instance file: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Close()
-	} else {
-		_ = tmp.Close()
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(home, instanceFile))
-	}
-	if err != nil {
+	if err := replaceFile(filepath.Join(home, instanceFile), b); err != nil {
 		return fmt.Errorf("write instance file: %w", err)
 	}
 	return nil

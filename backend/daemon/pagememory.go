@@ -106,16 +106,7 @@ func (m *pageMemory) write() error {
 	if err != nil {
 		return fmt.Errorf("encode the page's memory: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(m.name), pageMemoryFile+".*") // 0600 by CreateTemp
-	if err != nil {
-		return fmt.Errorf("keep the page's memory: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), m.name)
-	}
-	if err != nil {
+	if err := replaceFile(m.name, b); err != nil {
 		return fmt.Errorf("keep the page's memory: %w", err)
 	}
 	return nil

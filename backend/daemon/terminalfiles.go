@@ -67,21 +67,7 @@ func (f terminalFiles) replace(id core.TerminalID, kind string, parts ...[]byte)
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("make terminals' folder: %w", err)
 	}
-	tmp, err := os.CreateTemp(f.dir, string(id)+kind+".*") // 0600 by CreateTemp
-	if err != nil {
-		return fmt.Errorf("keep terminal: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	for _, p := range parts {
-		if err == nil {
-			_, err = tmp.Write(p)
-		}
-	}
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(f.dir, string(id)+kind))
-	}
-	if err != nil {
+	if err := replaceFile(filepath.Join(f.dir, string(id)+kind), parts...); err != nil {
 		return fmt.Errorf("keep terminal: %w", err)
 	}
 	return nil

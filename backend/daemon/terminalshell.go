@@ -60,19 +60,7 @@ func keepFiles(dir string, files []core.SpawnFile) error {
 		if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, f.Data) {
 			continue
 		}
-		tmp, err := os.CreateTemp(dir, ".new-*") // 0600
-		if err != nil {
-			return fmt.Errorf("make shell file: %w", err)
-		}
-		_, err = tmp.Write(f.Data)
-		if cerr := tmp.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
-			err = os.Rename(tmp.Name(), name)
-		}
-		if err != nil {
-			_ = os.Remove(tmp.Name())
+		if err := replaceFile(name, f.Data); err != nil {
 			return fmt.Errorf("write shell file: %w", err)
 		}
 	}
