@@ -186,8 +186,10 @@ func TestTerminalCommand(t *testing.T) {
 	if p.modes() == was {
 		t.Error("keys do not go to the program as they are")
 	}
-	p.typeIn("printf '[\\033[6n]'; echo asked\r")
-	p.shown("[]asked") // Loop answers; this terminal is not asked
+	// Loop answers; this terminal is not asked. Without echo, for the kernel
+	// would print an answer that comes before the shell reads.
+	p.typeIn("stty -echo; printf '[\\033[6n]'; IFS= read -rsd R at; stty echo; echo asked${at#?}\r")
+	p.shown("[]asked[")
 	p.resize(70, 20)
 	if err := p.cmd.Process.Signal(syscall.SIGWINCH); err != nil {
 		t.Fatal(err)
