@@ -45,7 +45,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				return
 			}
 			before := w.parser.Result()
-			p := parsed{items: w.parser.Parse(hide.line(l)), start: start, end: l.End}
+			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hide.line(l))), start: start, end: l.End}
 			p.result = w.parser.Result() != before
 			start = l.End
 			select {

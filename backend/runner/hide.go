@@ -52,7 +52,37 @@ func newHider(l Launch) hider {
 
 func (h hider) line(l transcript.Line) transcript.Line {
 	l.Data, l.Tail = replaced(l.Data, h.inJSON), replaced(l.Tail, h.inJSON)
+	if len(l.Tail) > 0 { // an over-long line; a secret may lie where it was cut
+		l.Data = l.Data[:len(l.Data)-begun(l.Data, h.inJSON)]
+		l.Tail = l.Tail[ended(l.Tail, h.inJSON):]
+	}
 	return l
+}
+
+// begun is how many bytes at the text's end may be the beginning of a secret.
+func begun(text []byte, secrets [][]byte) int {
+	longest := 0
+	for _, s := range secrets {
+		for n := min(len(s)-1, len(text)); n > longest; n-- {
+			if bytes.HasSuffix(text, s[:n]) {
+				longest = n
+			}
+		}
+	}
+	return longest
+}
+
+// ended is how many bytes at the text's beginning may be the end of a secret.
+func ended(text []byte, secrets [][]byte) int {
+	longest := 0
+	for _, s := range secrets {
+		for n := min(len(s)-1, len(text)); n > longest; n-- {
+			if bytes.HasPrefix(text, s[len(s)-n:]) {
+				longest = n
+			}
+		}
+	}
+	return longest
 }
 
 func (h hider) text(s string) string { return string(replaced([]byte(s), h.plain)) }

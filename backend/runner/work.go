@@ -66,6 +66,7 @@ type work struct {
 	grace   *time.Timer
 
 	hidden atomic.Pointer[hider] // what hide gave last
+	pieces pieces                // of the message being streamed
 
 	mu   sync.Mutex
 	link core.Link

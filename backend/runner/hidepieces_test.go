@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// TestPiecesHideSecrets: however a message is cut into pieces, those that are
+// shown join without a gap, hold no secret nor its beginning, and lack at the end
+// only what the next piece could make one.
+func TestPiecesHideSecrets(t *testing.T) {
+	h := newHider(Launch{APIKey: "sk-ant-sk-ant-CANARY", OAuthToken: "•ünicode•token"})
+	texts := []string{
+		"it is sk-ant-sk-ant-CANARY, says s", "sk-ant-sk-ant-sk-ant-CANARYsk-ant-sk-ant-CANARY", "sk-ant-sk-ant-", "no secret",
+		"a •ünicode•tokem and •ünicode•token•",
+	}
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var p pieces
+		for block, text := range texts {
+			want, shown := h.text(text), ""
+			for at := 0; at < len(text); {
+				n := 1 + rng.IntN(min(9, len(text)-at))
+				for at+n < len(text) && text[at+n]&0xc0 == 0x80 {
+					n++ // pieces are whole characters
+				}
+				items := p.hidden(h, []transcript.Item{{Type: core.EventMessageStreaming, Passing: true, Data: core.MessageStreaming{
+					MsgID: "m", Block: block, Kind: "text", Offset: at, Delta: text[at : at+n],
+				}}})
+				at += n
+				for _, it := range items {
+					d := it.Data.(core.MessageStreaming)
+					if d.Offset != len(shown) || d.Delta == "" {
+						t.Fatalf("%q: a piece at %d after %d bytes", text, d.Offset, len(shown))
+					}
+					shown += d.Delta
+				}
+			}
+			if !strings.HasPrefix(want, shown) {
+				t.Fatalf("seed %d: %q was shown of %q", seed, shown, text)
+			}
+			if left := want[len(shown):]; len(left) != begun([]byte(want), h.plain) {
+				t.Fatalf("seed %d: %q was held of %q", seed, left, text)
+			}
+		}
+	}
+}
+
+// TestPiecesOfOthersPass: what is no piece of a message is not touched, nor is
+// anything without a secret to hide.
+func TestPiecesOfOthersPass(t *testing.T) {
+	var p pieces
+	items := []transcript.Item{{Type: core.EventThinking, Data: core.Thinking{Text: "sk-ant-CAN"}}}
+	if got := p.hidden(newHider(Launch{APIKey: "sk-ant-CANARY"}), items); len(got) != 1 || got[0].Data != items[0].Data {
+		t.Errorf("%+v", got)
+	}
+	items[0].Data = core.MessageStreaming{MsgID: "m", Delta: "s"}
+	if got := p.hidden(hider{}, items); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestHiddenWhereALineIsCut: an over-long line may be cut in a secret's middle.
+func TestHiddenWhereALineIsCut(t *testing.T) {
+	h := newHider(Launch{APIKey: "sk-ant-CANARY"})
+	l := h.line(transcript.Line{Data: []byte("the key sk-ant-CAN"), Tail: []byte("NARY and more")})
+	if string(l.Data) != "the key " || string(l.Tail) != " and more" {
+		t.Errorf("%q %q", l.Data, l.Tail)
+	}
+}
