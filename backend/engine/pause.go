@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"loop/backend/core"
 )
@@ -18,8 +19,25 @@ func (d *Docker) Pause(ctx context.Context, id core.ContainerID) error {
 	if err != nil {
 		return err
 	}
-	return d.fail("pause the container", cli.ContainerPause(ctx, string(id)))
+	for {
+		err = cli.ContainerPause(ctx, string(id))
+		if err == nil || !strings.Contains(err.Error(), "unable to freeze") {
+			return d.fail("pause the container", err)
+		}
+		// On a busy machine runc gives up a freezer (cgroup v1) that needs longer than
+		// its thousand looks, and lets the processes go on. Another try finds them
+		// elsewhere.
+		select {
+		case <-ctx.Done():
+			return d.fail("pause the container", err)
+		case <-time.After(freezeAgain):
+		}
+	}
 }
+
+// freezeAgain is the pause after a freezer that was given up; runc's own try takes
+// some 20 ms.
+const freezeAgain = 20 * time.Millisecond
 
 // Unpause lets a paused container go on; one that is not paused gives
 // core.ErrConflict. An engine's record of it may be late for some milliseconds
