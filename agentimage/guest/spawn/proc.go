@@ -231,7 +231,9 @@ func (p *proc) settle(drains *sync.WaitGroup, io *stdio) {
 	case <-drained:
 	case <-t.C:
 		_ = p.closeStdin() // nothing reads it any more
-		io.closeReaders()
+		for _, o := range io.readers {
+			o.close()
+		}
 		<-drained // a full disk keeps it here until there is room or Forget
 	}
 	_ = p.closeStdin()

@@ -21,9 +21,9 @@ import (
 
 // stdio is both ends of a spawn's standard streams.
 type stdio struct {
-	child   [3]int     // what the program gets; closed after the keeper has them
-	readers []*os.File // ours: stdout and stderr, or the terminal's master
-	stdin   *os.File   // ours; nil for /dev/null and for a terminal
+	child   [3]int    // what the program gets; closed after the keeper has them
+	readers []*outlet // ours: stdout and stderr, or the terminal's master
+	stdin   *os.File  // ours; nil for /dev/null and for a terminal
 }
 
 func (s *stdio) closeChild() {
@@ -36,8 +36,8 @@ func (s *stdio) closeChild() {
 }
 
 func (s *stdio) closeReaders() {
-	for _, f := range s.readers {
-		_ = f.Close()
+	for _, o := range s.readers {
+		_ = o.file.Close()
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *proc) openStreams(s *stdio) error {
 			return err
 		}
 		s.child = [3]int{slave, slave, slave}
-		s.readers = []*os.File{master}
+		s.readers = []*outlet{newOutlet(master)}
 		p.master = master
 		return nil
 	}
@@ -85,7 +85,7 @@ func (p *proc) openStreams(s *stdio) error {
 		if err != nil {
 			return err
 		}
-		s.readers = append(s.readers, f)
+		s.readers = append(s.readers, newOutlet(f))
 	}
 	if !p.req.HasStdin && !p.req.OpenStdin {
 		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)

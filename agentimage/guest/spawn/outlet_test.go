@@ -1,0 +1,36 @@
+//go:build linux
+
+package spawn
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+)
+
+// TestClosedOutletGivesWhatIsThere, however late it is read: all that a pipe
+// holds that somebody has open still, and no end of what comes after.
+func TestClosedOutletGivesWhatIsThere(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	want := bytes.Repeat([]byte("last words\n"), 5000)
+	if _, err := w.Write(want); err != nil {
+		t.Fatal(err)
+	}
+	o := newOutlet(r)
+	o.close()
+	if got, err := io.ReadAll(o); err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+	o.rest = 1000
+	if _, err := w.Write(want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(o); err != nil || len(got) != 1000 {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+}
