@@ -194,8 +194,15 @@ func exitSignal(t *testing.T, b Backend) {
 	}
 }
 
+// stay keeps a program until it is sent a line: what it printed before is there by
+// then. A read of a terminal that finds nothing while its program prints a last
+// word and ends may be told of the end alone.
+const stay = "; read x"
+
 func end(t *testing.T, b Backend) {
-	s := start(t, b, "printf first; printf last")
+	s := start(t, b, "stty -echo; printf first; printf last"+stay)
+	s.text(t, "firstlast")
+	s.write(t, "\r")
 	if out := s.eof(t); string(out) != "firstlast" {
 		t.Fatalf("printed %q", out)
 	}
@@ -211,7 +218,10 @@ func end(t *testing.T, b Backend) {
 
 func volume(t *testing.T, b Backend) {
 	const size = 5 << 20
-	s := start(t, b, fmt.Sprintf(`f=$(mktemp) && head -c %d /dev/urandom >"$f" && stty raw -echo && sha256sum <"$f" | cut -c1-64 && cat "$f"; rm -f "$f"`, size))
+	s := start(t, b, fmt.Sprintf(`f=$(mktemp) && head -c %d /dev/urandom >"$f" && stty raw -echo && sha256sum <"$f" | cut -c1-64 && cat "$f"; rm -f "$f"`, size)+stay)
+	whole := sha256.Size*2 + 1 + size
+	s.until(t, "all of it", func(out []byte, _ error) bool { return len(out) >= whole })
+	s.write(t, "\n")
 	out := s.eof(t)
 	sum, data, ok := bytes.Cut(out, []byte("\n"))
 	if !ok || len(data) != size {
@@ -227,7 +237,7 @@ func rubbish(t *testing.T, b Backend) {
 	for i := range in {
 		in[i] = byte(i)
 	}
-	s := start(t, b, fmt.Sprintf(`stty raw -echo; echo ready; head -c %d | sha256sum`, len(in)))
+	s := start(t, b, fmt.Sprintf(`stty raw -echo; echo ready; head -c %d | sha256sum`, len(in))+stay)
 	s.text(t, "ready")
 	s.write(t, string(in))
 	sum := sha256.Sum256(in)
@@ -235,20 +245,22 @@ func rubbish(t *testing.T, b Backend) {
 }
 
 func controlP(t *testing.T, b Backend) {
-	s := start(t, b, `stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An -tx1; dd bs=1 count=1 2>/dev/null | od -An -tx1`)
+	s := start(t, b, `stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An -tx1; dd bs=1 count=1 2>/dev/null | od -An -tx1`+stay)
 	s.text(t, "ready")
 	s.write(t, "\x10")
 	s.text(t, " 10")
 	s.write(t, "\x11") // with the one before, Docker's keys to leave
 	s.text(t, " 11")
+	s.write(t, "\n")
 	s.eof(t)
 }
 
 func controlC(t *testing.T, b Backend) {
-	s := start(t, b, `trap 'echo interrupted; exit 3' INT; echo ready; while true; do sleep 1; done`)
+	s := start(t, b, `trap 'echo interrupted; read x; exit 3' INT; echo ready; while true; do sleep 1; done`)
 	s.text(t, "ready")
 	s.write(t, "\x03")
 	s.text(t, "interrupted")
+	s.write(t, "\r")
 	if e := s.Wait(); e.Code != 3 {
 		t.Fatalf("exit %+v", e)
 	}
