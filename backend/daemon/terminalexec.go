@@ -94,9 +94,13 @@ func (p *execProgram) End(ctx context.Context) error { return p.tty.End(ctx) }
 // their container is stopped or removed.
 const killed = 128 + 9
 
-// containerGone gives the engine time to notice that a container is gone whose
-// programs were killed just now.
-const containerGone = 300 * time.Millisecond
+// containerGone is the time that the engine has to notice that a container is
+// gone whose programs were killed just now; a busy one has been seen to take
+// seconds. It is asked every containerLook.
+const (
+	containerGone = 5 * time.Second
+	containerLook = 250 * time.Millisecond
+)
 
 // Wait says of a program that was killed with its container that it was.
 func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
@@ -104,17 +108,20 @@ func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
 	if err != nil || exit.Code != killed || exit.Reason != "" {
 		return exit, err
 	}
-	for last := false; ; last = true {
+	late := time.NewTimer(containerGone)
+	defer late.Stop()
+	look := time.NewTicker(containerLook)
+	defer look.Stop()
+	for {
 		running, err := p.running(ctx)
 		if errors.Is(err, core.ErrNotFound) || (err == nil && !running) {
 			exit.Reason = "The container it ran in was stopped or removed."
 			return exit, nil
 		}
-		if last {
-			return exit, nil
-		}
 		select {
-		case <-time.After(containerGone):
+		case <-look.C:
+		case <-late.C:
+			return exit, nil
 		case <-ctx.Done():
 			return exit, nil
 		}

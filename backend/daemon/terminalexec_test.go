@@ -23,21 +23,21 @@ func (e endedTTY) Wait(context.Context) (core.TerminalExit, error) {
 func TestExecEndsWithItsContainer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code   int
-		states []any // one for each time it is asked: running, or an error
+		states []any // for each time it is asked, and from the last on: running, or an error
 		reason bool
 	}{
 		"removed":         {137, []any{core.ErrNotFound}, true},
 		"stopped":         {137, []any{false}, true},
-		"noticed later":   {137, []any{true, false}, true},
-		"killed by hand":  {137, []any{true, true}, false},
+		"noticed later":   {137, []any{true, true, true, true, false}, true},
+		"killed by hand":  {137, []any{true}, false},
 		"ended by itself": {0, nil, false},
-		"engine away":     {137, []any{core.ErrConflict, core.ErrConflict}, false},
+		"engine away":     {137, []any{core.ErrConflict}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := 0
 				p := &execProgram{tty: endedTTY{code: tc.code}, running: func(context.Context) (bool, error) {
-					s := tc.states[asked]
+					s := tc.states[min(asked, len(tc.states)-1)]
 					asked++
 					if err, ok := s.(error); ok {
 						return false, err
@@ -45,7 +45,7 @@ func TestExecEndsWithItsContainer(t *testing.T) {
 					return s.(bool), nil
 				}}
 				exit, err := p.Wait(t.Context())
-				if err != nil || exit.Code != tc.code || (exit.Reason != "") != tc.reason || asked != len(tc.states) {
+				if err != nil || exit.Code != tc.code || (exit.Reason != "") != tc.reason || asked < len(tc.states) {
 					t.Errorf("%+v %v, asked %d times", exit, err, asked)
 				}
 			})
