@@ -46,7 +46,7 @@ fi
 step "Copying the tree for the user $user ($(id "$user"))"
 mkdir -p "$tmp/home" "$tmp/tmp" "$tmp/repo"
 repo_git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' f; do
-  [ -e "$f" ] && printf '%s\0' "$f"
+  if [ -e "$f" ]; then printf '%s\0' "$f"; fi
 done | tar -c --null -T - | tar -x -C "$tmp/repo"
 cp -a agentimage/bin/. "$tmp/repo/agentimage/bin/"
 mkdir -p "$tmp/repo/build/bin" "$tmp/repo/build/cache" "$tmp/tests"
@@ -86,7 +86,7 @@ for pkg in "$@"; do
     ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
     LOOP_HOME="$tmp/home/.loop" LOOP_BIN="$tmp/repo/build/bin/loop" LOOP_CLAUDE_BIN="$tmp/repo/build/cache/claude" \
     LOOP_GUEST_BIN="$tmp/repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
-    "$tmp/tests/$name.test" -test.timeout 20m ${skip:+"-test.skip=^($skip)\$"} 2>&1 | tee -a "$CACHE/log/user.log"); then
+    "$tmp/tests/$name.test" -test.timeout 40m ${skip:+"-test.skip=^($skip)\$"} 2>&1 | tee -a "$CACHE/log/user.log"); then
     line="ok  	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
   else
     line="FAIL	loop/${pkg#./} (as $user)	$((SECONDS - began))s"

@@ -12,7 +12,8 @@
 
 started=$CACHE/engine.started # "pid N" or "systemd": what start did
 log=$CACHE/dockerd.log
-wait_seconds=60 # a first start creates bridge, iptables rules and containerd's state; slow disks need most of it
+wait_seconds=180 # a first start creates bridge, iptables rules and containerd's state; slow disks need a minute
+answer_seconds=30 # an engine that is busy answers late, and one that is taken for absent is started twice
 
 # addresses in the order backend/engine tries them; keep the two in step. A place
 # the person chose is the only one, as for the docker command.
@@ -53,9 +54,9 @@ ping() {
       [ -S "$path" ] || return 1
       [ -w "$path" ] || return 3
       have curl || return 0 # setup.sh is about to install it; a socket is a good sign until then
-      curl -fsS -m 5 --unix-socket "$path" http://localhost/_ping >/dev/null 2>&1
+      curl -fsS -m "$answer_seconds" --unix-socket "$path" http://localhost/_ping >/dev/null 2>&1
       ;;
-    tcp://*) curl -fsS -m 5 "http://${1#tcp://}/_ping" >/dev/null 2>&1 ;;
+    tcp://*) curl -fsS -m "$answer_seconds" "http://${1#tcp://}/_ping" >/dev/null 2>&1 ;;
     # ssh, npipe and TLS addresses need a real client; Loop's own doctor tells more.
     *) have docker && docker -H "$1" version >/dev/null 2>&1 ;;
   esac
@@ -83,7 +84,7 @@ status() {
 await_answer() {
   local pid=${1:-} deadline=$((SECONDS + wait_seconds))
   # Asked as root: the socket may belong to a group this session is not in yet.
-  until as_root curl -fsS -m 2 --unix-socket /var/run/docker.sock http://localhost/_ping >/dev/null 2>&1; do
+  until as_root curl -fsS -m "$answer_seconds" --unix-socket /var/run/docker.sock http://localhost/_ping >/dev/null 2>&1; do
     if [ -n "$pid" ] && ! as_root kill -0 "$pid" 2>/dev/null; then return 1; fi
     [ $SECONDS -lt $deadline ] || return 1
     sleep 0.3
