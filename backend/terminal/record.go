@@ -41,7 +41,7 @@ func (s *session) startRecording() error {
 	return nil
 }
 
-// record is called on the screen goroutine with screenMu held.
+// record is called with screenMu held.
 func (s *session) record(rec Recording, p []byte, m *sizeMark) {
 	var err error
 	if m != nil {
@@ -59,10 +59,17 @@ func (s *session) record(rec Recording, p []byte, m *sizeMark) {
 	}
 }
 
-// endRecording closes the recording under way, if there is one.
+// endRecording closes the recording under way, if there is one. What was printed
+// until then is in it, also when the screen has not come to it yet.
 func (s *session) endRecording() {
 	s.screenMu.Lock()
 	defer s.screenMu.Unlock()
+	s.mu.Lock()
+	recorded := s.rec != nil
+	s.mu.Unlock()
+	if recorded {
+		s.catchUp()
+	}
 	s.dropRecording()
 }
 

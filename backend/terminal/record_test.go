@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -47,4 +48,33 @@ func TestRecordingThatFails(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	})
+}
+
+// words is a Recording that keeps what it is given.
+type words struct {
+	tape
+	text string
+}
+
+func (w *words) Output(p []byte) error { w.text += string(p); return nil }
+func (w *words) Resize(cols, rows uint16) error {
+	w.text += fmt.Sprintf("<%dx%d>", cols, rows)
+	return nil
+}
+
+// TestRecordingHasWhatWasShown: viewers may be ahead of the screen, which records.
+// What they were given before the end of a recording is in it.
+func TestRecordingHasWhatWasShown(t *testing.T) {
+	s, f, _ := rig(t, Options{})
+	slow := s.newSession(core.TerminalInfo{Cols: 80, Rows: 24}, f, false) // nothing of it runs
+	w := &words{}
+	slow.rec = w
+	slow.append([]byte("one"))
+	slow.mu.Lock()
+	slow.addSize(100, 30)
+	slow.mu.Unlock()
+	slow.append([]byte("two"))
+	if slow.endRecording(); w.text != "one<100x30>two" || w.closed != 1 {
+		t.Errorf("recorded %q, closed %d times", w.text, w.closed)
+	}
 }

@@ -9,8 +9,8 @@ import (
 	"loop/backend/terminal/vt"
 )
 
-// newScreen makes the session's terminal state. Its callbacks run on the screen
-// goroutine with screenMu held.
+// newScreen makes the session's terminal state. Its callbacks run with screenMu
+// held.
 func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	return vt.New(int(cols), int(rows), vt.Options{
 		Answer: s.answer,
@@ -132,6 +132,12 @@ var frames = sync.Pool{New: func() any { return new([frameSize]byte) }}
 
 // step shows the screen what comes next, if anything does.
 func (s *session) step() (moved, done bool) {
+	s.screenMu.Lock()
+	defer s.screenMu.Unlock()
+	return s.stepLocked()
+}
+
+func (s *session) stepLocked() (moved, done bool) {
 	buf, _ := frames.Get().(*[frameSize]byte)
 	defer frames.Put(buf)
 	n, m, done := s.screenNext(buf[:])
@@ -140,6 +146,22 @@ func (s *session) step() (moved, done bool) {
 	}
 	s.draw(buf[:n], m)
 	return true, false
+}
+
+// catchUp shows the screen what viewers may have been given already. screenMu is
+// held.
+func (s *session) catchUp() {
+	s.mu.Lock()
+	end, last := s.ring.end, s.firstSize+len(s.sizes)
+	s.mu.Unlock()
+	for moved := true; moved; {
+		s.mu.Lock()
+		moved = s.screenAt < end || s.sizeAt < last
+		s.mu.Unlock()
+		if moved {
+			moved, _ = s.stepLocked()
+		}
+	}
 }
 
 // restTime is how long the screen may rest before it has something to tell or
@@ -182,10 +204,8 @@ func (s *session) screenNext(buf []byte) (n int, m *sizeMark, done bool) {
 	return n, nil, n == 0 && s.stopped
 }
 
-// draw brings the screen forward by bytes or by a size.
+// draw brings the screen forward by bytes or by a size. screenMu is held.
 func (s *session) draw(p []byte, m *sizeMark) {
-	s.screenMu.Lock()
-	defer s.screenMu.Unlock()
 	s.mu.Lock()
 	rec := s.rec
 	s.mu.Unlock()

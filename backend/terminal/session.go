@@ -47,7 +47,7 @@ type session struct {
 	rec       Recording
 	dirty     bool   // info changed since it was told
 	unkept    bool   // title, directory or what the shell does changed since they were kept
-	typed     string // the command line that the shell named last; the screen's goroutine alone uses it
+	typed     string // the command line that the shell named last; used with screenMu held
 
 	pumpWake, screenWake chan struct{}
 	ended                chan struct{} // closed when stopped is set
