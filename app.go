@@ -68,9 +68,10 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		Bind:               d.Bound(),
 		ErrorFormatter:     formatError,
 		LogLevelProduction: logger.ERROR,
-		// Files dropped on a terminal come as paths. The page keeps the window from
-		// navigating to one that is dropped elsewhere (frame/shortcuts.ts); to refuse
-		// drops here would also end dragging within the page on GTK.
+		// Files dropped on a terminal or the prompt box come as paths. The page keeps
+		// the window from navigating to one that is dropped elsewhere
+		// (shell/drops.ts); to refuse drops here would also end dragging within the
+		// page on GTK.
 		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true},
 		Linux:       &linux.Options{ProgramName: "loop", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
 	})

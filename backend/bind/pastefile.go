@@ -29,9 +29,9 @@ var pasteKinds = map[string]string{
 // pasteTexts are kinds of text that only a name tells.
 var pasteTexts = []string{"md", "csv", "json", "log", "yaml", "xml", "diff"}
 
-// PasteFile keeps what was pasted into a terminal, base64 encoded, where the
-// channel's container sees it, and returns its path there, quoted as by
-// ContainerPath. name is what the page knows of it, if anything.
+// PasteFile keeps what was pasted or dropped, base64 encoded, where the channel's
+// container sees it, and returns its path there, quoted as by ContainerPath. name
+// is what the page knows of it, if anything.
 func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
 	if base64.StdEncoding.DecodedLen(len(data)) > maxPaste+2 {
 		return "", tooBigToPaste()
@@ -46,15 +46,7 @@ func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
 	if len(b) == 0 {
 		return "", core.Fail(core.CodeInvalid, nil, "What was pasted is empty.", "")
 	}
-	folder, err := t.Pastes.PasteFolder(t.Ctx, core.ChannelID(channelID))
-	if err != nil {
-		return "", err
-	}
-	file := pasteName(time.Now(), name, b)
-	if err := keepPaste(folder, file, b); err != nil {
-		return "", core.Fail(core.CodeDir, err, "The pasted file could not be kept.", "Check that the disk is not full; or drop the file itself into the terminal.")
-	}
-	return shellQuote(path.Join(folder.Target, file)), nil
+	return t.paste(channelID, name, b)
 }
 
 func tooBigToPaste() error {

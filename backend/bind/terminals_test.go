@@ -206,6 +206,49 @@ func TestPasteFile(t *testing.T) {
 	}
 }
 
+// TestPasteHostFile: what the container does not see is copied, unless that
+// would bring something else than what was dropped.
+func TestPasteHostFile(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	ts := &bind.Terminals{Ctx: t.Context(), OS: runtime.GOOS, Pastes: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
+	put := func(name, data string) string {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	got, err := ts.PasteHostFile("ch", put("a plan.md", "# plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`^'/home/a b/\.pastes/(paste-\d{8}T\d{6}Z-[0-9a-f]{8}\.md)'$`).FindStringSubmatch(got)
+	if m == nil {
+		t.Fatalf("named %s", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(root, ".pastes", m[1])); string(text) != "# plan" || err != nil {
+		t.Errorf("copied %q %v", text, err)
+	}
+	if _, err := ts.PasteHostFile("ch", put("just.bin", strings.Repeat("x", 10<<20))); err != nil {
+		t.Error(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(put("secret", "s"), link); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]string{
+		"too large": put("large.bin", strings.Repeat("x", 10<<20+1)), "empty": put("empty", ""), "a folder": dir, "a link": link,
+		"gone": filepath.Join(dir, "gone"), "no full path": "just.bin", "nothing": "",
+	} {
+		got, err := ts.PasteHostFile("ch", at)
+		f := core.AsFailure(err)
+		if err == nil || f.Code == core.CodeInternal || f.Cause == "" || f.Remedy == "" && name != "empty" && name != "no full path" && name != "nothing" {
+			t.Errorf("%s: %q %+v", name, got, f)
+		}
+	}
+}
+
 // TestPasteFollowsNoLink: the folder is one a container can write to.
 func TestPasteFollowsNoLink(t *testing.T) {
 	outside := t.TempDir()

@@ -6,6 +6,7 @@ import "./keyboard.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";
+import "./prompt-files.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";

@@ -259,10 +259,10 @@ test("pane: a dropped file by content, its path for the program; menu gives the 
   })), "'/home/ana/.loop/pastes/notes.txt' ");
   equal(await arrives(page, mock, () => page.evaluate(() => {
     const d = new DataTransfer();
-    d.setData("text/uri-list", "file:///home/ana/a%20b.txt\r\nfile:///etc/passwd");
+    d.setData("text/uri-list", "file:///home/ana/a%20b.txt\r\nfile:///etc/passwd\r\nfile:///mnt/c.txt");
     document.querySelector(".term-screen").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true }));
-  })), "'/home/ana/a b.txt' ");
-  await page.getByText("The container does not see that file.").waitFor();
+  })), "'/home/ana/a b.txt' /home/ana/.loop/pastes/c.txt ");
+  await page.getByText("You may not read /etc/passwd.").waitFor();
   equal(await arrives(page, mock, () => page.evaluate(() => {
     const d = new DataTransfer();
     d.items.add(new File([new Uint8Array(9)], "image.png", { type: "image/png" }));

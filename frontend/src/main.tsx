@@ -11,10 +11,12 @@ import { startSession } from "./features/frame/session";
 import { select } from "./features/frame/actions";
 import { applyTheme } from "./features/frame/theme";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
+import { keepPage } from "./shell/drops";
 import { openBridge } from "./shell/open";
 
 const RECALL_MS = 400; // Loop is on this computer; if it does not answer, the browser's memory will do
 
+keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
 outboxStore.setState({ letters: loadOutbox() });
 

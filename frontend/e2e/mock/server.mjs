@@ -138,6 +138,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       const args = JSON.parse(body || "[]");
       log.push({ name, args });
       await new Promise((r) => setTimeout(r, world.delay.get(name) ?? 0));
+      await world.held.get(name);
       const planned = world.failNext.get(name);
       if (planned) {
         world.failNext.delete(name);

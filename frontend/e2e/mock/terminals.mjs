@@ -204,13 +204,17 @@ export class Terminals {
       "Terminals.Recordings": () => [...this.recordings.values()].map((r) => r.info),
       "Terminals.DeleteRecording": (name) => { this.recordings.delete(name); return null; },
       "Terminals.ContainerPath": (_, path) => {
-        if (!path.startsWith("/home/ana/")) throw fail("not_mounted", "The container does not see that file.", "Copy it into the project's folder.");
+        if (!path.startsWith("/home/ana/")) throw fail("mount", "The container does not see that file.", "Copy it into the project's folder.");
         return `'${path}'`;
       },
       "Terminals.ReadFile": (_channel, _target, dir, name, line) => {
         if (!name.endsWith(".go")) throw fail("not_found", `${name} is not there.`, "It may have been moved, or be meant from another folder.");
         const lines = Array.from({ length: 120 }, (_, i) => (i === 39 ? `\treturn fmt.Errorf("read settings: %w", err) // ${"a long line ".repeat(20)}` : `\tline ${i + 1}`));
         return { path: `${dir}/${name}`, first: 1, lines, more: line > 100 };
+      },
+      "Terminals.PasteHostFile": (_, path) => {
+        if (path.startsWith("/etc/")) throw fail("dir", `You may not read ${path}.`, "Change its permissions, or drop a copy that you may read.");
+        return `/home/ana/.loop/pastes/${path.replace(/.*\//, "")}`;
       },
       "Terminals.PasteFile": (_, name) => `'/home/ana/.loop/pastes/${name}'`,
     };

@@ -29,6 +29,7 @@ export class World {
     this.cost = 0;
     this.failNext = new Map(); // "Service.Method" → failure for the next call
     this.delay = new Map(); // "Service.Method" → ms
+    this.held = new Map(); // "Service.Method" → a promise that its answer waits for
     this.engine = { ok: true, host: "unix:///var/run/docker.sock", source: "default socket", name: "Docker", version: "28.3.0", api_version: "1.51", os: "linux", arch: "amd64", rootless: false };
     this.image = { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c" };
     this.config = { path: "/home/ana/.loop/config.json", problems: [], has_credentials: true, credential_kind: "anthropic_api_key", theme: "dark", terminal: { font_family: "", font_size: 13, shift_enter: "newline", bell: "mark", copy_on_select: false, screen_reader: false } };

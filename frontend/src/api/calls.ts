@@ -74,6 +74,7 @@ export function makeApi(invoke: Invoke) {
       containerPath: (channel: string, path: string) => call<string>("Terminals", "ContainerPath", channel, path),
       readFile: (channel: string, target: TerminalTarget, dir: string, name: string, line: number) => call<FilePart>("Terminals", "ReadFile", channel, target, dir, name, line),
       pasteFile: (channel: string, name: string, base64: string) => call<string>("Terminals", "PasteFile", channel, name, base64),
+      pasteHostFile: (channel: string, path: string) => call<string>("Terminals", "PasteHostFile", channel, path),
     },
     system: {
       snapshot: () => call<Snapshot>("System", "Snapshot"),

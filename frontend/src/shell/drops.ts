@@ -13,10 +13,17 @@ export function dropsComeFromHost(): boolean {
 /** Paths dropped onto the native window. Returns how to stop listening; a no-op in a browser. */
 export function onHostDrop(listener: (d: Dropped) => void): () => void {
   if (!window.runtime?.OnFileDrop) return () => {};
-  if (listeners.size === 0) window.runtime.OnFileDrop((x, y, paths) => listeners.forEach((l) => l({ x, y, paths })), false);
+  if (listeners.size === 0) window.runtime.OnFileDrop((x, y, paths) => listeners.forEach((l) => l({ x, y, paths: paths.filter(Boolean) })), false);
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
     if (listeners.size === 0) window.runtime?.OnFileDropOff?.();
   };
+}
+
+/** Keeps a page from being left for what is dropped beside every target. */
+export function keepPage() {
+  const stay = (e: DragEvent) => e.preventDefault();
+  window.addEventListener("dragover", stay);
+  window.addEventListener("drop", stay);
 }

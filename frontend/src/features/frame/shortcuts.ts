@@ -65,16 +65,8 @@ export function useShortcuts() {
       }
       if (e.key === "?" && !editing(e.target)) return run(() => openDialog("shortcuts"));
     }
-    // A file dropped outside a target would make the webview leave the page.
-    const stop = (e: DragEvent) => e.preventDefault();
     window.addEventListener("keydown", onKey);
-    window.addEventListener("dragover", stop);
-    window.addEventListener("drop", stop);
-    return () => {
-      window.removeEventListener("keydown", onKey);
-      window.removeEventListener("dragover", stop);
-      window.removeEventListener("drop", stop);
-    };
+    return () => window.removeEventListener("keydown", onKey);
   }, []);
 }
 

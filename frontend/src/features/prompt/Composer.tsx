@@ -1,5 +1,5 @@
 import { ArrowUp, Sparkles, Square } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import type { ClipboardEvent, KeyboardEvent } from "react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../api/types";
@@ -13,6 +13,10 @@ import { send, stopRun } from "../frame/actions";
 import { draftOf, setDraft } from "../frame/drafts";
 import { session } from "../frame/session";
 import { QuestionCard } from "../question/QuestionCard";
+import { pastedFiles, itemsOf } from "../files/bring";
+import { useFileDrop } from "../files/useFileDrop";
+import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox } from "./attach";
+import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
 import { QueueList } from "./QueueList";
 import { SendOptions } from "./SendOptions";
@@ -30,6 +34,14 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const [stopping, setStopping] = useState("");
   const [plan, setPlan] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
+  const { over, handlers } = useFileDrop(area, (d) => {
+    const items = itemsOf(d);
+    box.current?.focus();
+    if (items.length > 0) attach(channelId, items);
+    else if (d.text) insertText(channelId, d.text);
+  });
   const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
   const busy = running !== "" || channel?.state === "working";
 
@@ -42,6 +54,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     el.style.height = `${Math.min(el.scrollHeight, window.innerHeight * 0.4)}px`;
   }, [text]);
 
+  useEffect(() => (box.current ? knowBox(channelId, box.current) : undefined), [channelId]);
+
   useEffect(() => {
     session().api.channels.history(channelId, HISTORY).then(
       (list) => {
@@ -52,7 +66,8 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   }, [channelId, running]);
 
   function submit(options: PromptOptions = {}) {
-    if (!text.trim()) return;
+    if (!text.trim() || attaching(channelId)) return;
+    dismiss(channelId);
     send(channelId, text, plan ? { ...options, plan } : options);
     setPlan(false);
     history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
@@ -93,13 +108,21 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && walk(false)) e.preventDefault();
   }
 
+  function onPaste(e: ClipboardEvent) {
+    const files = pastedFiles(e.clipboardData);
+    if (files.length === 0) return;
+    e.preventDefault();
+    attach(channelId, itemsOf({ paths: [], files, text: "" }));
+  }
+
   return (
     <div className="composer">
       <div className="column">
       <Banner channelId={channelId} />
       <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
-      <div className="prompt-box" data-region="prompt">
+      <Attaching channelId={channelId} />
+      <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <textarea
           ref={box}
           data-prompt
@@ -110,6 +133,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           spellCheck
           onChange={(e) => { history.current.at = -1; change(e.target.value); }}
           onKeyDown={onKey}
+          onPaste={onPaste}
         />
         <div className="prompt-foot">
           <span className="chip">
@@ -129,11 +153,11 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
               <Kbd>{keys(MOD, ".")}</Kbd>
             </Button>
           )}
-          <Button look="primary" disabled={!text.trim()} onClick={() => submit()} title={online ? undefined : "Goes out on reconnect"}>
+          <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "When the files are there" : online ? undefined : "Goes out on reconnect"}>
             <ArrowUp size={14} aria-hidden />
             {busy || parked ? "Queue" : "Send"}
           </Button>
-          <SendOptions busy={busy} disabled={!text.trim()} plan={plan} onPlan={setPlan} onSend={submit} />
+          <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={setPlan} onSend={submit} />
         </div>
       </div>
       </div>

@@ -1,11 +1,12 @@
 import "@xterm/xterm/css/xterm.css";
 import { ArrowDown, Circle } from "lucide-react";
 import { ContextMenu } from "radix-ui";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { reportsMouse } from "./core";
+import { useFileDrop } from "../files/useFileDrop";
 import { FileView } from "./FileView";
 import { platform } from "./keyboard";
 import type { LinkHint } from "./links";
@@ -52,7 +53,8 @@ export function TerminalView(props: TerminalViewProps) {
     area?.setAttribute("aria-label", `Terminal ${title}`);
   }, [pane, title, ui.drawn]);
 
-  const [over, setOver] = useState(false); // something is dragged over it
+  const whole = useRef<HTMLDivElement>(null);
+  const { over, handlers } = useFileDrop(whole, p.onDrop, true);
   const refocus = () => pane.current?.focus();
   const loading = !ui.drawn && client?.state !== "failed" && client?.state !== "ended";
   return (
@@ -61,15 +63,7 @@ export function TerminalView(props: TerminalViewProps) {
       data-region role="group" aria-label={`Terminal ${title}`}
       onFocusCapture={() => onAction?.("focus")}
       onMouseDown={() => onAction?.("focus")}
-      onDragOver={(e) => {
-        e.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={(e) => e.currentTarget.contains(e.relatedTarget as Node | null) || setOver(false)}
-      onDrop={(e) => {
-        setOver(false);
-        p.onDrop(e);
-      }}
+      ref={whole} {...handlers}
       // A program that wants the mouse gets the right button too; Shift gives it back.
       onContextMenuCapture={(e) => {
         const t = pane.current?.term;

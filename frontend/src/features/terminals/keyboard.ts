@@ -4,6 +4,7 @@ import type { Terminal } from "@xterm/xterm";
 import type { KeyAction, KeyState, Platform } from "../../model/terminals/keys";
 import { keyAction } from "../../model/terminals/keys";
 import { readsByItself } from "../../shell/clipboard";
+import { pastedFiles } from "../files/bring";
 import { reportsMouse } from "./core";
 
 const SELF: Platform = /mac/i.test(navigator.platform || navigator.userAgent) ? "mac" : /win/i.test(navigator.platform || navigator.userAgent) ? "windows" : "linux";
@@ -59,9 +60,9 @@ export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: 
     if (byMiddle && WEBKIT_LINUX && !reportsMouse(term) && e.target === term.textarea) return takeInserted(term.textarea);
     e.preventDefault();
     if (byMiddle && reportsMouse(term)) return;
-    const files = [...(e.clipboardData?.files ?? [])];
+    const files = pastedFiles(e.clipboardData);
     const text = e.clipboardData?.getData("text/plain") ?? "";
-    if (files.length > 0 && text === "") o.onFiles(files);
+    if (files.length > 0) o.onFiles(files);
     else if (text !== "") o.onText(text);
     else if (byMiddle) o.onText(o.primary());
   }

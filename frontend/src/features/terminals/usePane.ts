@@ -8,10 +8,10 @@ import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
 import { dirName, sessionTitle } from "../../model/terminals/titles";
 import { copyText, readText } from "../../shell/clipboard";
-import { dropsComeFromHost, onHostDrop } from "../../shell/drops";
+import type { Dropped } from "../files/bring";
 import { session, toastFailure } from "../frame/session";
 import { beep } from "./bell";
-import { droppedData, insertFiles, insertPaths } from "./files";
+import { wordsFor } from "./files";
 import { platform, takeKeys, takePastes } from "./keyboard";
 import type { LinkHint } from "./links";
 import { TerminalPane } from "./pane";
@@ -69,11 +69,10 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     if (p.text) term.paste(p.text);
   }, [change, notice]);
 
-  const insert = useCallback(async (paths: string[], files: File[]) => {
+  const insert = useCallback(async (d: Dropped) => {
     const p = pane.current;
     if (!p) return;
-    const where = p.client.state;
-    const got = paths.length > 0 ? await insertPaths(paths, where) : await insertFiles(files, where);
+    const got = await wordsFor(d, p.client.state);
     if (got.problems[0]) notice(got.problems[0]);
     if (got.text) p.term.paste(got.text);
     p.focus();
@@ -192,17 +191,12 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
       run,
       layout: (e) => latest.current.props.onKey?.(e) ?? false,
     });
-    const stopPastes = takePastes(el, p.term, { onText: (t) => pasteText(t), onFiles: (f) => void insert([], f), primary: () => primary });
-    const stopDrops = onHostDrop(({ x, y, paths }) => {
-      const r = el.getBoundingClientRect();
-      if (x >= r.left && x < r.right && y >= r.top && y < r.bottom) void insert(paths, []);
-    });
+    const stopPastes = takePastes(el, p.term, { onText: (t) => pasteText(t), onFiles: (files) => void insert({ paths: [], files, text: "" }), primary: () => primary });
     if (latest.current.props.focused) p.focus();
     return () => {
       clearTimeout(bellTimer);
       clearTimeout(copyTimer);
       stopPastes();
-      stopDrops();
       p.dispose();
       pane.current = null;
       shownId.current = "";
@@ -233,11 +227,8 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
   }, [ui.notice, change]);
 
   const title = info ? sessionTitle(info) : ui.title || (ui.dir ? dirName(ui.dir) : "") || "Terminal";
-  function onDrop(e: React.DragEvent) {
-    const d = droppedData(e.dataTransfer);
-    e.preventDefault();
-    if (dropsComeFromHost() && !d.text) return;
-    if (d.paths.length > 0 || d.files.length > 0) void insert(d.paths, d.files);
+  function onDrop(d: Dropped) {
+    if (d.paths.length > 0 || d.files.length > 0) void insert(d);
     else if (d.text) pasteText(d.text);
   }
   return { ui, title, pane, change, run, pasteText, notice, onDrop, again: () => setGeneration((g) => g + 1) };

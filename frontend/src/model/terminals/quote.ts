@@ -19,19 +19,3 @@ export function quoteWindows(path: string): string {
 export function quotePath(path: string, platform: Platform): string {
   return platform === "windows" ? quoteWindows(path) : quotePosix(path);
 }
-
-/** Paths of a text/uri-list, as file managers drop it. Only files of this computer. */
-export function filePaths(uriList: string): string[] {
-  return uriList.split(/\r?\n/).flatMap((line) => {
-    const m = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(line.trim());
-    if (!m?.[1]) return [];
-    try {
-      const p = decodeURIComponent(m[1]);
-      // eslint-disable-next-line no-control-regex -- a NUL is in no path
-      if (p.includes("\u0000")) return [];
-      return [/^\/[A-Za-z]:[\\/]/.test(p) ? p.slice(1) : p];
-    } catch {
-      return [];
-    }
-  });
-}

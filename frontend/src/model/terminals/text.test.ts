@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseOsc52, MAX_OSC52 } from "./osc52";
 import { asOneLine, MAX_PASTE, preparePaste, preview } from "./paste";
-import { filePaths, quotePath, quotePosix } from "./quote";
+import { quotePath, quotePosix } from "./quote";
 import { cleanTitle, dirName, reportedDir } from "./titles";
 
 describe("paste", () => {
@@ -86,10 +86,6 @@ describe("quote", () => {
     expect(quotePath("C:\\Program Files\\x", "windows")).toBe('"C:\\Program Files\\x"');
     expect(quotePath('C:\\a"b & c', "windows")).toBe('"C:\\ab & c"');
     expect(quotePath("C:\\x", "windows")).toBe("C:\\x");
-  });
-  it("reads what file managers drop", () => {
-    expect(filePaths("# c\r\nfile:///home/a%20b/x\r\nhttps://x/y\r\nfile://localhost/z\nfile://other/z\nfile:///%00\nfile:///%zz")).toEqual(["/home/a b/x", "/z"]);
-    expect(filePaths("file:///C:/x")).toEqual(["C:/x"]);
   });
 });
 

@@ -1,0 +1,85 @@
+package bind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+	"time"
+
+	"loop/backend/core"
+)
+
+// PasteHostFile keeps a copy of a file of this computer that the channel's
+// container does not see, and returns its path there as PasteFile does. No link
+// is followed: another channel's agent may have made it in a folder of its own.
+func (t *Terminals) PasteHostFile(channelID, hostPath string) (string, error) {
+	if _, ok := hostName(hostPath, t.OS == "windows"); !ok {
+		return "", core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.", "")
+	}
+	data, err := readToPaste(hostPath)
+	if err != nil {
+		return "", err
+	}
+	return t.paste(channelID, path.Base(hostPath), data)
+}
+
+func readToPaste(at string) ([]byte, error) {
+	shown := core.CleanTitle(at)
+	named, err := os.Lstat(at)
+	if err != nil {
+		return nil, unreadableToPaste(shown, err)
+	}
+	switch {
+	case named.IsDir():
+		return nil, core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see the folder %s.", shown), "Add it to “mounts” in the settings, or drop the files in it.")
+	case named.Mode()&fs.ModeSymlink != 0:
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, and the container does not see it.", shown), "Drop the file that it leads to.")
+	case !named.Mode().IsRegular():
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no ordinary file.", shown), "Copy what is in it into a file.")
+	}
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if err != nil {
+		return nil, unreadableToPaste(shown, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !os.SameFile(named, info) {
+		return nil, unreadableToPaste(shown, errors.Join(err, errors.New("another file has taken its place")))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
+	switch {
+	case err != nil:
+		return nil, unreadableToPaste(shown, err)
+	case len(data) > maxPaste:
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20), "Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
+	case len(data) == 0:
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is empty.", shown), "")
+	}
+	return data, nil
+}
+
+func unreadableToPaste(shown string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return core.Fail(core.CodeNotFound, err, fmt.Sprintf("%s is not there.", shown), "It may have been moved: drop it again from where it is now.")
+	case errors.Is(err, fs.ErrPermission):
+		return core.Fail(core.CodeDir, err, fmt.Sprintf("You may not read %s.", shown), "Change its permissions, or drop a copy that you may read.")
+	}
+	return core.Fail(core.CodeDir, err, fmt.Sprintf("%s cannot be read.", shown), "Copy it into the project's folder and drop it from there.")
+}
+
+// paste keeps data where the channel's container sees it.
+func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
+	folder, err := t.Pastes.PasteFolder(t.Ctx, core.ChannelID(channelID))
+	if err != nil {
+		return "", err
+	}
+	file := pasteName(time.Now(), name, data)
+	if err := keepPaste(folder, file, data); err != nil {
+		return "", core.Fail(core.CodeDir, err, "The file could not be kept.", "Check that the disk is not full; or copy it into the project's folder and name it there.")
+	}
+	return shellQuote(path.Join(folder.Target, file)), nil
+}

@@ -1,0 +1,167 @@
+// Files dropped on the prompt box and pasted into it.
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { equal, ok, test, until } from "./harness.mjs";
+
+const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
+const value = (page) => prompt(page).inputValue();
+const becomes = (page, text) => until(`the prompt is ${JSON.stringify(text)}`, async () => (await value(page)) === text, 15_000);
+
+/** Lets pasted files wait. Returns how to let them go on. */
+function hold(mock) {
+  let go = () => {};
+  mock.world.held.set("Terminals.PasteFile", new Promise((r) => { go = r; }));
+  return go;
+}
+
+/** Files that lie in a folder of their own while the body runs. */
+async function withFiles(body) {
+  const dir = mkdtempSync(join(tmpdir(), "loop-drop-"));
+  try {
+    await body((name, text) => {
+      writeFileSync(join(dir, name), text);
+      return join(dir, name);
+    }, dir);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** A drag as the system brings it: over a place, then a drop there or on to another place. */
+async function drag(context, page, at, files) {
+  const cdp = await context.newCDPSession(page);
+  const send = async (type, over) => {
+    const b = await over.boundingBox();
+    await cdp.send("Input.dispatchDragEvent", { type, x: b.x + b.width / 2, y: b.y + b.height / 2, data: { items: [], files, dragOperationsMask: 1 } });
+  };
+  await send("dragEnter", at);
+  await send("dragOver", at);
+  return { drop: () => send("drop", at), leave: (to) => send("dragOver", to) };
+}
+
+const content = (page, selector, kind, files) => page.evaluate(({ selector: s, kind: k, files: all }) => {
+  const d = new DataTransfer();
+  for (const [name, size, type] of all) d.items.add(new File([new Uint8Array(size)], name, { type }));
+  const e = k === "paste" ? new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true }) : new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true });
+  document.querySelector(s).dispatchEvent(e);
+}, { selector, kind, files });
+
+test("prompt: files dropped on it are named at the caret, with the place marked before", async (page, mock, context) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("look at and say");
+  await prompt(page).evaluate((el) => el.setSelectionRange(7, 7));
+  await withFiles(async (file) => {
+    const box = page.locator(".prompt-box");
+    const files = [file("one.txt", "1"), file("two.png", "2")];
+    const away = await drag(context, page, box, files);
+    await page.locator(".prompt-box.over").waitFor();
+    await away.leave(page.locator(".statusbar"));
+    await page.locator(".prompt-box.over").waitFor({ state: "detached" });
+    const d = await drag(context, page, box, files);
+    await page.locator(".prompt-box.over").waitFor();
+    await d.drop();
+    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' and say");
+    equal(await page.locator(".prompt-box.over").count(), 0, "marked");
+    await page.keyboard.type(" please"); // the box has the keyboard, and the caret is behind the files
+    await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' please and say");
+    const sent = mock.log.filter((c) => c.name === "Terminals.PasteFile").map((c) => c.args.slice(1));
+    equal(sent, [["one.txt", btoa("1")], ["two.png", btoa("2")]], "what Loop got");
+  });
+});
+
+test("prompt: a pasted picture; text stays text", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).focus();
+  await content(page, "[data-prompt]", "paste", [["image.png", 9, "image/png"]]);
+  await becomes(page, "'/home/ana/.loop/pastes/image.png' ");
+  await page.evaluate(() => navigator.clipboard.writeText("and this"));
+  await page.keyboard.press("Control+v");
+  await becomes(page, "'/home/ana/.loop/pastes/image.png' and this");
+  equal(mock.log.filter((c) => c.name === "Terminals.PasteFile").length, 1, "calls");
+});
+
+test("prompt: progress; typing goes on; nothing is sent without its files; a cancel", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("see");
+  let release = hold(mock);
+  await content(page, ".prompt-box", "drop", [["a.png", 3, "image/png"], ["b.png", 3, "image/png"]]);
+  await page.getByText("Taking a.png into the container, 1 of 2").waitFor();
+  await page.keyboard.type(" what is wrong");
+  await page.keyboard.press("Enter");
+  equal(await page.getByRole("button", { name: "Send", exact: true }).isDisabled(), true, "Send waits");
+  release();
+  await becomes(page, "see '/home/ana/.loop/pastes/a.png' '/home/ana/.loop/pastes/b.png' what is wrong");
+  await page.getByText("Taking").waitFor({ state: "detached" });
+  release = hold(mock);
+  // Another channel meanwhile: what was dropped comes to the draft it was meant for.
+  await content(page, ".prompt-box", "drop", [["c.png", 3, "image/png"]]);
+  await page.getByRole("treeitem", { name: "infra" }).click();
+  await prompt(page).fill("other");
+  release();
+  await until("it is in the draft", () => page.evaluate(() => Object.values(localStorage).some((v) => v.includes("/c.png'"))), 15_000);
+  equal(await value(page), "other", "the other channel's draft");
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  const draft = await value(page);
+  ok(draft.includes("what is wrong") && draft.includes("/c.png' "), draft);
+  release = hold(mock);
+  await content(page, ".prompt-box", "drop", [["d.png", 3, "image/png"]]);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Taking").waitFor({ state: "detached" });
+  release(); // too late
+  equal(mock.log.filter((c) => c.name === "Runs.Prompt").length, 0, "sent");
+  await prompt(page).focus();
+  await page.keyboard.press("Enter");
+  await until("sent", () => mock.log.some((c) => c.name === "Runs.Prompt"));
+  equal(mock.log.find((c) => c.name === "Runs.Prompt").args[0].prompt, draft.trim(), "prompt");
+});
+
+test("prompt: too large, a folder, refused: cause and remedy, and the draft stays", { quietErrors: true }, async (page, mock, context) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("my draft");
+  await withFiles(async (file, dir) => {
+    const large = file("large.iso", "");
+    truncateSync(large, 10 * 1024 * 1024 + 1);
+    mkdirSync(join(dir, "folder"));
+    await (await drag(context, page, page.locator(".prompt-box"), [large, join(dir, "folder"), file("empty.txt", ""), file("fine.txt", "x")])).drop();
+    await page.getByText("large.iso is larger than 10 MiB. Copy it into the project's folder").waitFor();
+    await page.getByText("folder cannot be read. If it is a folder, take the files in it").waitFor();
+    await page.getByText("empty.txt is empty.").waitFor();
+    await becomes(page, "my draft '/home/ana/.loop/pastes/fine.txt' ");
+  });
+  for (let i = 0; i < 3; i++) await page.getByRole("button", { name: "Dismiss" }).first().click();
+  equal(await page.getByText("larger than").count(), 0, "dismissed");
+  // By paths, as a file manager may tell them: by the channel's folders, by a copy, not at all.
+  await page.evaluate(() => {
+    const d = new DataTransfer();
+    d.setData("text/uri-list", "file:///home/ana/a%20b.txt\r\nfile:///mnt/c.txt\r\nfile:///etc/shadow");
+    document.querySelector(".prompt-box").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true }));
+  });
+  await becomes(page, "my draft '/home/ana/.loop/pastes/fine.txt' '/home/ana/a b.txt' /home/ana/.loop/pastes/c.txt ");
+  await page.getByText("You may not read /etc/shadow. Change its permissions").waitFor();
+  mock.down();
+  await content(page, ".prompt-box", "drop", [["x.png", 3, "image/png"]]);
+  await page.getByText("Loop does not answer. Start it again").first().waitFor();
+  ok((await value(page)).startsWith("my draft "), "the draft is lost");
+});
+
+test("a file dropped anywhere else leaves the page where it is", async (page, mock, context) => {
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Image not loaded:").waitFor();
+  const at = page.url();
+  await page.evaluate(() => (window.still = true));
+  await withFiles(async (file) => {
+    const files = [file("page.html", "<p>elsewhere")];
+    for (const where of [".sidebar", ".scroller", ".statusbar"]) {
+      const d = await drag(context, page, page.locator(where).first(), files);
+      await d.drop();
+    }
+    await page.keyboard.press("Control+,");
+    const d = await drag(context, page, page.getByRole("dialog"), files);
+    await d.drop();
+    await page.waitForTimeout(300);
+    equal(page.url(), at, "address");
+    ok(await page.evaluate(() => window.still), "the page was loaded anew");
+    equal(await page.locator("[data-prompt]").inputValue(), "", "prompt");
+  });
+});
