@@ -140,11 +140,15 @@ const (
 	// maxAnswers bounds answers to queries that the program does not read.
 	maxAnswers = 4 << 10
 	// vanishLooks and vanishPause bound the wait for a container that is on its way
-	// out: the engine kills it and takes down its mounts in less than a second.
-	vanishLooks = 20
-	vanishPause = 100 * time.Millisecond
-	// endTime bounds ending a program's process tree.
-	endTime = 15 * time.Second
+	// out: the engine kills it and takes down its mounts in less than a second, but
+	// a busy one needs several. refusedLooks are for one that has answered, and so
+	// is likely to live.
+	vanishLooks  = 150
+	refusedLooks = 20
+	vanishPause  = 100 * time.Millisecond
+	// endTime bounds ending a program's process tree: seconds, but many of them where
+	// it is hundreds of processes that leave nobody the processor.
+	endTime = time.Minute
 	// forgetTime bounds having a program's remains dropped.
 	forgetTime = 5 * time.Second
 	// announceEvery bounds how often a changed title is told.

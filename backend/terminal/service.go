@@ -213,10 +213,14 @@ func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.C
 // vanished says whether a container ended between being found and being used,
 // which is why a start failed there. The engine needs a moment to remove one.
 func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) bool {
-	if f, ok := errors.AsType[*core.Failure](why); ok && f.Code != core.CodeNoLink && f.Code != core.CodeConflict {
+	looks := vanishLooks
+	switch f, ok := errors.AsType[*core.Failure](why); {
+	case ok && f.Code == core.CodeConflict:
+		looks = refusedLooks
+	case ok && f.Code != core.CodeNoLink:
 		return false
 	}
-	for range vanishLooks {
+	for range looks {
 		_, _, running, err := s.o.Containers.Running(ctx, id)
 		if errors.Is(err, core.ErrNotFound) || err == nil && !running {
 			return true
