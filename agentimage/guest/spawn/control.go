@@ -113,17 +113,32 @@ func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error 
 		if err := sweep(p.keeper, p.gone, s.sig, unix.SIGCONT); err != nil { // a stopped process could not hear
 			return err
 		}
-		t := time.NewTimer(s.wait)
-		select {
-		case <-p.gone:
-			t.Stop()
+		if p.goes(ctx, s.wait) {
 			return nil
-		case <-t.C:
-		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
-			t.Stop()
 		}
 	}
 	return tab.hunt(p)
+}
+
+// graceParts is how many waits a grace is made of: a machine that stood still
+// takes one of them from the programs, and not all.
+const graceParts = 20
+
+// goes reports whether nothing is left of the tree within d.
+func (p *proc) goes(ctx context.Context, d time.Duration) bool {
+	for range graceParts {
+		t := time.NewTimer(d / graceParts)
+		select {
+		case <-p.gone:
+			t.Stop()
+			return true
+		case <-t.C:
+		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
+			t.Stop()
+			return false
+		}
+	}
+	return false
 }
 
 // step is a signal and how long it may take to be heeded.
@@ -148,7 +163,8 @@ func (p *proc) farewell(grace time.Duration) []step {
 
 func (tab *Table) hunt(p *proc) error {
 	deadline := time.Now().Add(killDeadline)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	pause := time.Millisecond
+	for sweeps := 1; ; sweeps++ {
 		if err := sweep(p.keeper, p.gone, unix.SIGKILL); err != nil {
 			return err
 		}
@@ -159,9 +175,10 @@ func (tab *Table) hunt(p *proc) error {
 			return nil
 		case <-t.C:
 		}
-		if time.Now().After(deadline) {
+		if sweeps >= killSweeps && time.Now().After(deadline) {
 			return wire.NewError(wire.CodeInternal, "processes of spawn "+p.id+" are still there")
 		}
+		pause = min(2*pause, 50*time.Millisecond)
 	}
 }
 

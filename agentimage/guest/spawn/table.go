@@ -44,8 +44,11 @@ const (
 	// maxStarts is how many spawns start at a time: each holds a thread or two for
 	// some milliseconds, and loop init has a fixed number of them.
 	maxStarts = 4
-	// killDeadline bounds the hunt for a tree that keeps forking.
+	// killDeadline bounds the hunt for a tree that keeps forking. Where hundreds of
+	// processes leave loop init little of the processor, one sweep may take as long;
+	// it is not given up before killSweeps of them.
 	killDeadline = 20 * time.Second
+	killSweeps   = 20
 )
 
 // Config is what a Table needs to know.
