@@ -34,6 +34,10 @@ const (
 	// process in milliseconds unless it sits in a system call of a dead disk, or
 	// the computer is so busy that its turn to end does not come.
 	killGrace = 5 * time.Second
+	// killLooks is how often such processes are looked for at least: on a computer
+	// that is busy a look takes a second, and who starts the next process and ends
+	// is not met in each.
+	killLooks = 50
 	// emptyLooks is how often the table is looked at before “nothing is left” is
 	// believed while processes come and go: one may start the next and end between
 	// being listed and being looked at.

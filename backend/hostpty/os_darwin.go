@@ -59,8 +59,9 @@ func (p process) kill() { p.signal(unix.SIGKILL) }
 const zombie = 5
 
 // find lists the leader (0: no more) and everything whose controlling terminal is
-// dev, their descendants, and what shows the marker.
-func find(leader int, marker string, dev uint64) (out []process, sure bool) {
+// dev, their descendants, and what shows the marker. The table is complete at once:
+// nobody is met before the others are known.
+func find(leader int, marker string, dev uint64, _ func(process)) (out []process, sure bool) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil, true

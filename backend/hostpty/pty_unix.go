@@ -310,13 +310,16 @@ func (p *PTY) Close() error {
 }
 
 // left lists what of the session still runs. The leader counts while it runs.
-func (p *PTY) left() []process {
+func (p *PTY) left() []process { return p.look(nil) }
+
+// look is left, and does each to those found by themselves in the moment they are.
+func (p *PTY) look(each func(process)) []process {
 	for looks := emptyLooks; ; looks-- {
 		sid := p.cmd.Process.Pid
 		if p.released.Load() {
 			sid = 0
 		}
-		left, sure := find(sid, p.marker, p.dev)
+		left, sure := find(sid, p.marker, p.dev, each)
 		if len(left) > 0 || sure || looks <= 1 {
 			return left
 		}
@@ -330,9 +333,9 @@ func (p *PTY) end() error {
 		q.signal(unix.SIGHUP)
 		q.signal(unix.SIGCONT)
 	}
-	left = p.until(hangupGrace, func(process) {})
+	left = p.until(hangupGrace, 1, nil)
 	if len(left) > 0 {
-		left = p.until(killGrace, process.kill)
+		left = p.until(killGrace, killLooks, process.kill)
 	}
 	if len(left) == 0 {
 		return nil
@@ -347,25 +350,22 @@ func (p *PTY) end() error {
 }
 
 // until looks at what is left, does each to it, and looks again until nothing is
-// left or the time is over.
-func (p *PTY) until(limit time.Duration, each func(process)) []process {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
+// left, or the time is over and it has looked that often.
+func (p *PTY) until(limit time.Duration, looks int, each func(process)) []process {
+	begun := time.Now()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		left := p.left()
-		if len(left) == 0 {
-			return nil
+		left := p.look(each)
+		if looks--; len(left) == 0 || looks < 0 && time.Since(begun) > limit {
+			return left
 		}
 		for _, q := range left {
-			each(q)
+			if each != nil {
+				each(q)
+			}
 		}
-		select {
-		case <-deadline.C:
-			return left
-		case <-tick.C:
-		}
+		<-tick.C
 	}
 }
 

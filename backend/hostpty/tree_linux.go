@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,30 +51,40 @@ func (p process) signal(sig unix.Signal) {
 // find lists the running members of session sid (0: of none), their descendants,
 // and every process with the marker. The table is not one moment's picture: sure
 // says that no process went away while it was read, so that none it started on
-// its way out can have been missed.
-func find(sid int, marker string, _ uint64) (out []process, sure bool) {
+// its way out can have been missed. Members of the session and those with the
+// marker are met, unless meet is nil, in the moment they are found and the youngest
+// first: who starts the next and ends is gone when the table has been read.
+func find(sid int, marker string, _ uint64, meet func(process)) (out []process, sure bool) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, true
 	}
 	sure = true
 	self := os.Getpid()
-	var all []process
+	var pids []int
 	for _, d := range dirs {
-		pid, err := strconv.Atoi(d.Name())
-		if err != nil || pid == self {
-			continue
-		}
-		if p, ok := stat(pid); ok {
-			all = append(all, p)
-		} else if _, err := os.Lstat("/proc/" + d.Name()); err != nil {
-			sure = false
+		if pid, err := strconv.Atoi(d.Name()); err == nil && pid != self {
+			pids = append(pids, pid)
 		}
 	}
+	slices.Sort(pids)
+	var all []process
 	in := map[int]bool{}
-	for _, p := range all {
-		if sid != 0 && p.sid == sid || marked(p.pid, marker) {
-			in[p.pid] = true
+	for _, pid := range slices.Backward(pids) {
+		p, ok := stat(pid)
+		if !ok {
+			if _, err := os.Lstat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+				sure = false
+			}
+			continue
+		}
+		all = append(all, p)
+		if sid != 0 && p.sid == sid || marked(pid, marker) {
+			in[pid] = true
+			if meet != nil {
+				p.ours = sid != 0 && p.sid == sid
+				meet(p)
+			}
 		}
 	}
 	for grew := true; grew; {
