@@ -194,9 +194,16 @@ func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
 		return err
 	}
 	var errs []error
+	hit := map[int]bool{} // groups: a fork bomb leaves no time for one process after another
 	for _, q := range below {
-		if sigs[0] == unix.SIGKILL {
-			errs = append(errs, killGroup(q))
+		if hit[q.group] {
+			continue
+		}
+		whole, err := signalGroup(q, sigs)
+		errs = append(errs, err)
+		if whole {
+			hit[q.group] = true
+			continue
 		}
 		for _, sig := range sigs {
 			if err := signalProcess(q, sig); err != nil {

@@ -120,20 +120,25 @@ func signalProcess(p process, sig unix.Signal) error {
 	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
 }
 
-// killGroup kills the whole process group that p is in. The kernel does that in
-// one step which no fork inside the group can escape, where signalling one
-// process after another can chase a fork bomb for ever. The stage starts every
-// tree in a session of its own and a group cannot leave its session, so no
-// other spawn's process is in it.
-func killGroup(p process) error {
+// signalGroup signals the whole process group that p is in, and reports whether
+// it could. The kernel does that in one step which no fork inside the group can
+// escape, where signalling one process after another can chase a fork bomb for
+// ever. The stage starts every tree in a session of its own and a group cannot
+// leave its session, so no other spawn's process is in it.
+func signalGroup(p process, sigs []unix.Signal) (bool, error) {
 	if p.group <= 1 || p.group == unix.Getpgrp() {
-		return nil // a stage that has not made its session yet; it is signalled by itself
+		return false, nil // a stage that has not made its session yet; it is signalled by itself
 	}
 	now, ok := readProcess(p.pid)
 	if !ok || now.start != p.start || now.group != p.group {
-		return nil
+		return false, nil
 	}
-	return ignoreGone(unix.Kill(-p.group, unix.SIGKILL))
+	for _, sig := range sigs {
+		if err := unix.Kill(-p.group, sig); err != nil {
+			return false, ignoreGone(err)
+		}
+	}
+	return true, nil
 }
 
 func ignoreGone(err error) error {
