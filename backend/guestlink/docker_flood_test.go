@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"loop/backend/core"
 	"loop/backend/guestlink"
@@ -65,7 +64,7 @@ $| = 1; print "flooded\n"; sleep 1000;
 			t.Fatal(err)
 		}
 		eventually(t, "the flood reaches the host", func() bool { return reached.Load() > 20 })
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		if took, err := l.Ping(ctx); err != nil {
 			t.Fatalf("ping in the flood: %v after %s", err, took)

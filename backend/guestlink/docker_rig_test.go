@@ -43,8 +43,11 @@ func docker(tb testing.TB, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
+// patience bounds every wait: far above what a loaded machine takes.
+const patience = 3 * time.Minute
+
 func dockerTry(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
 	return string(out), err
@@ -235,7 +238,7 @@ func (l *lockedBuffer) String() string {
 func (b *box) link(tb testing.TB, opts guestlink.Options) (*guestlink.Link, *cliConn) {
 	tb.Helper()
 	d := &cliDialer{}
-	opts.Caller.ContainerID = b.id
+	opts.Caller.ContainerID, opts.HelloTimeout = b.id, patience
 	l, err := guestlink.Open(tb.Context(), d, b.id, opts)
 	if err != nil {
 		f := core.AsFailure(err)
@@ -282,7 +285,7 @@ func readAll(tb testing.TB, l *guestlink.Link, id core.SpawnID, stream string, o
 // eventually polls until ok or the deadline.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {

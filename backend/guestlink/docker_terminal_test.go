@@ -49,7 +49,7 @@ func watch(tb testing.TB, l *guestlink.Link, id core.SpawnID) *screen {
 // until reads up to text.
 func (s *screen) until(text string) string {
 	s.tb.Helper()
-	timer := time.AfterFunc(20*time.Second, func() { _ = s.r.Close() })
+	timer := time.AfterFunc(patience, func() { _ = s.r.Close() })
 	defer timer.Stop()
 	buf := make([]byte, 4096)
 	for !bytes.Contains(s.all.Bytes(), []byte(text)) {
@@ -159,7 +159,12 @@ func TestTerminalBacklog(t *testing.T) {
 	}
 	began := time.Now()
 	read(total / 2)
-	eventually(t, "the program is held up", func() bool { return spawnOf(t, l, id).Paused == wire.PausedReader })
+	// Held up, and not only until loop init hears how far the reader came: that is
+	// told for every quarter of what may be ahead of it.
+	eventually(t, "the program is held up", func() bool {
+		i := spawnOf(t, l, id)
+		return i.Paused == wire.PausedReader && i.OutEnd-got.at > wire.Window*3/4
+	})
 	stand := spawnOf(t, l, id)
 	if ahead := stand.OutEnd - got.at; ahead > 512<<10 || stand.Exit != nil {
 		t.Fatalf("%d bytes ahead of its reader, exit %v", ahead, stand.Exit)
