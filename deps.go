@@ -22,6 +22,13 @@ func deps(page fs.FS) cli.Deps {
 			}
 			return l, nil
 		},
+		OpenIdle: func(ctx context.Context) (cli.Core, error) {
+			l, err := daemon.OpenIdle(ctx, opts)
+			if err != nil {
+				return nil, err
+			}
+			return l, nil
+		},
 		Serve: func(ctx context.Context, addr string, ready func(url, token string)) error {
 			o := opts
 			o.Addr = addr

@@ -46,15 +46,23 @@ func answer[T any](method string, raw json.RawMessage) (T, error) {
 
 // connect finds Loop: the running instance if there is one, else Loop in this
 // process. The caller closes it.
-func (a *app) connect(ctx context.Context) (Core, error) {
+func (a *app) connect(ctx context.Context) (Core, error) { return a.connectOr(ctx, a.deps.Open) }
+
+// connectIdle is connect for what must not start an agent: a Loop in this process
+// leaves the queue alone.
+func (a *app) connectIdle(ctx context.Context) (Core, error) {
+	return a.connectOr(ctx, a.deps.OpenIdle)
+}
+
+func (a *app) connectOr(ctx context.Context, open func(context.Context) (Core, error)) (Core, error) {
 	if r := a.running(ctx); r != nil {
 		return r, nil
 	}
-	if a.deps.Open == nil {
+	if open == nil {
 		return nil, core.Fail(core.CodeInternal, nil, "No Loop is running, and this program cannot start one.", "Start “loop serve” first.")
 	}
 	// SIGTERM ends ctx; Loop in this process must outlive that, so that the run can be stopped in order.
-	c, err := a.deps.Open(context.WithoutCancel(ctx))
+	c, err := open(context.WithoutCancel(ctx))
 	if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeConflict {
 		return c, err
 	}
@@ -79,7 +87,7 @@ func (a *app) connect(ctx context.Context) (Core, error) {
 			if r := a.running(ctx); r != nil {
 				return r, nil
 			}
-			c, err = a.deps.Open(context.WithoutCancel(ctx))
+			c, err = open(context.WithoutCancel(ctx))
 			if f, ok := errors.AsType[*core.Failure](err); !ok || f.Code != core.CodeConflict {
 				return c, err // opened, or nothing that waiting mends
 			}

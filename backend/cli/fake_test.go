@@ -38,8 +38,11 @@ type fake struct {
 	seq      uint64
 	closed   int
 	opened   int
+	idle     int                          // opened without working the queue
 	last     map[string][]json.RawMessage // arguments of the last call, by method
 	onCall   func(method string)          // called with the lock free, before the answer
+	// handle answers before all that is scripted, with the lock free, unless ok is false.
+	handle func(method string, args []json.RawMessage) (answer any, ok bool, err error)
 }
 
 func newFake() *fake {
@@ -81,7 +84,7 @@ func (f *fake) called(method string) bool {
 func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMessage, error) {
 	f.mu.Lock()
 	f.calls = append(f.calls, method)
-	answer, fail, onCall := f.answers[method], f.fails[method], f.onCall
+	answer, fail, onCall, handle := f.answers[method], f.fails[method], f.onCall, f.handle
 	f.last[method] = nil
 	for _, arg := range args {
 		raw, err := json.Marshal(arg)
@@ -90,6 +93,7 @@ func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMess
 		}
 		f.last[method] = append(f.last[method], raw)
 	}
+	given := f.last[method]
 	f.mu.Unlock()
 	if onCall != nil {
 		onCall(method)
@@ -100,6 +104,13 @@ func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMess
 	reply := func(v any) (json.RawMessage, error) {
 		b, err := json.Marshal(v)
 		return b, err
+	}
+	if handle != nil {
+		if v, ok, err := handle(method, given); err != nil {
+			return nil, err
+		} else if ok {
+			return reply(v)
+		}
 	}
 	arg := func(i int, into any) {
 		b, err := json.Marshal(args[i])
@@ -213,11 +224,13 @@ type rig struct {
 	out, err   bytes.Buffer
 	screen     *fakeScreen                            // what the command runs in; nil is no terminal
 	terminal   func(context.Context, *websocket.Conn) // Loop's end of a terminal socket
+	editor     func(context.Context, string) error    // nil: nobody sits at a terminal
+	now        func() time.Time
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context()}
+	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context(), now: time.Now}
 	r.fake.prompt = ends(core.RunDone, nil)
 	r.deps = Deps{Version: "1.2.3", Home: r.home, Open: func(context.Context) (Core, error) {
 		r.fake.mu.Lock()
@@ -225,6 +238,12 @@ func newRig(t *testing.T) *rig {
 		r.fake.opened++
 		return r.fake, nil
 	}}
+	r.deps.OpenIdle = func(context.Context) (Core, error) {
+		r.fake.mu.Lock()
+		defer r.fake.mu.Unlock()
+		r.fake.idle++
+		return r.fake, nil
+	}
 	return r
 }
 
@@ -236,8 +255,8 @@ func (r *rig) app(in string) *app {
 	r.deps.Env = env
 	return &app{
 		deps: r.deps, in: bytes.NewBufferString(in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
-		interrupts: r.interrupts, restoreInterrupt: func() {}, screen: r.openScreen,
-		times: times{startup: 2 * time.Second, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond},
+		interrupts: r.interrupts, restoreInterrupt: func() {}, screen: r.openScreen, editor: r.editor, now: r.now,
+		times: times{startup: 2 * time.Second, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond, renew: time.Millisecond},
 	}
 }
 

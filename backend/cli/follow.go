@@ -50,13 +50,14 @@ func (f *follower) follow(ctx context.Context) error {
 		return f.app.unstarted(f.sink, f.run, err)
 	}
 	f.began = time.Now()
-	req := f.wishes
-	req.ClientID, req.ChannelID, req.Prompt, req.Demo, req.Script = f.run.ID, f.run.ChannelID, f.run.Prompt, f.run.Demo, f.run.Script
-	run, err := call[core.Run](life, f.core, "Runs.Prompt", req)
+	run, err := call[core.Run](life, f.core, "Runs.Prompt", request(f.run, f.wishes))
 	if err != nil {
 		return f.app.unstarted(f.sink, f.run, err)
 	}
 	f.run = run
+	if run.State == core.RunQueued && run.NotBefore.After(f.app.now()) {
+		f.sink.note("Starts " + moment(run.NotBefore, f.app.now()) + ".") // else nothing would be said for hours
+	}
 	return f.toEnd(ctx, life, events)
 }
 

@@ -40,6 +40,8 @@ type Deps struct {
 	// caller closes it. A Failure with core.CodeConflict says that another
 	// process holds the folder.
 	Open func(ctx context.Context) (Core, error)
+	// OpenIdle is Open for a Loop that works no queue.
+	OpenIdle func(ctx context.Context) (Core, error)
 	// Serve runs Loop with its listener until ctx ends, and closes it. An empty
 	// addr leaves the choice to the configuration. ready is called once, when
 	// the listener is bound.
@@ -62,6 +64,10 @@ type app struct {
 	times            times
 	// screen is the terminal this runs in; a Failure when it is none.
 	screen func() (screen, error)
+	// editor lets the person change a file and returns when that is done; nil when
+	// nobody sits at a terminal.
+	editor func(ctx context.Context, file string) error
+	now    func() time.Time
 }
 
 // times are waits that tests shorten.
@@ -72,10 +78,11 @@ type times struct {
 	quiet    time.Duration // the same, later in a run
 	reattach time.Duration // between tries to follow events again
 	stopping time.Duration // for a run to end after SIGTERM
+	renew    time.Duration // between renewals of the hold on a prompt that is edited
 }
 
 func defaultTimes() times {
-	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second}
+	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second, renew: 2 * time.Minute}
 }
 
 func init() {
@@ -89,8 +96,11 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 	if deps.Env == nil {
 		deps.Env = os.LookupEnv
 	}
-	a := &app{deps: deps, in: stdio.In, times: defaultTimes()}
+	a := &app{deps: deps, in: stdio.In, times: defaultTimes(), now: time.Now}
 	a.screen = func() (screen, error) { return openScreen(stdio.In, stdio.Out) }
+	if isTerminal(stdio.In) && isTerminal(stdio.Out) {
+		a.editor = func(ctx context.Context, file string) error { return editFile(ctx, stdio, deps.Env, file) }
+	}
 	a.out = newPrinter(stdio.Out, deps.Env)
 	a.err = newPrinter(stdio.Err, deps.Env)
 	sameTerminal(a.out, a.err)
@@ -139,7 +149,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(a.runCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
+	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
 	strictHelp(root)
 	return root

@@ -44,18 +44,28 @@ Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped.`,
   git diff | loop run --dir ~/src/app -
   loop run --json "List the tests" | jq -r 'select(.type == "result") | .outcome.text'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.dirGiven, f.channelGiven = cmd.Flags().Changed("dir"), cmd.Flags().Changed("channel")
+			f.given(cmd)
 			return a.run(cmd.Context(), f, args)
 		},
 	}
+	cmd.Flags().BoolVar(&f.json, "json", false, "print events as JSON lines, the result last")
+	f.on(cmd)
+	return cmd
+}
+
+// on adds what says where a prompt goes and how.
+func (f *runFlags) on(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "dir", "", "project folder (default: the current one)")
 	cmd.Flags().StringVar(&f.channel, "channel", "", "id or name of a channel, instead of a folder")
 	cmd.Flags().BoolVar(&f.demo, "demo", false, "use the scripted demo model: no key, no network, no cost")
 	cmd.Flags().StringVar(&f.script, "script", "", "with --demo: the script to play")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print events as JSON lines, the result last")
 	cmd.MarkFlagsMutuallyExclusive("dir", "channel")
 	f.wishFlags.on(cmd)
-	return cmd
+}
+
+// given notes which flags were there at all: an empty one is a mistake.
+func (f *runFlags) given(cmd *cobra.Command) {
+	f.dirGiven, f.channelGiven = cmd.Flags().Changed("dir"), cmd.Flags().Changed("channel")
 }
 
 // promptRequest is the argument of Runs.Prompt.
@@ -72,33 +82,45 @@ type promptRequest struct {
 	Session      core.SessionStart `json:"session,omitzero"`
 }
 
-func (a *app) run(ctx context.Context, f runFlags, args []string) error {
-	if err := checkScript(f); err != nil {
-		return err
+// letter reads what to send, how, and the folder when no channel is named.
+func (a *app) letter(f runFlags, args []string) (run core.Run, wishes promptRequest, dir string, err error) {
+	if err = checkScript(f); err != nil {
+		return run, wishes, "", err
 	}
-	wishes, err := f.wishes()
-	if err != nil {
-		return err
+	if wishes, err = f.wishes(a.now()); err != nil {
+		return run, wishes, "", err
 	}
 	prompt, err := a.prompt(args)
 	if err != nil {
-		return err
+		return run, wishes, "", err
 	}
 	if f.channelGiven && f.channel == "" {
-		return usagef("--channel is empty")
+		return run, wishes, "", usagef("--channel is empty")
 	}
-	dir := ""
 	if !f.channelGiven {
 		if dir, err = projectDir(f.dir, f.dirGiven); err != nil {
-			return err
+			return run, wishes, "", err
 		}
+	}
+	return core.Run{ID: core.RunID(core.NewID()), Prompt: prompt, Demo: f.demo, Script: f.script}, wishes, dir, nil
+}
+
+// request is the whole request for a run with some wishes.
+func request(run core.Run, wishes promptRequest) promptRequest {
+	wishes.ClientID, wishes.ChannelID, wishes.Prompt, wishes.Demo, wishes.Script = run.ID, run.ChannelID, run.Prompt, run.Demo, run.Script
+	return wishes
+}
+
+func (a *app) run(ctx context.Context, f runFlags, args []string) error {
+	run, wishes, dir, err := a.letter(f, args)
+	if err != nil {
+		return err
 	}
 	var s sink = &human{out: a.out, err: a.err}
 	if f.json {
 		s = &jsonLines{w: a.out.w}
 	}
-	run := core.Run{ID: core.RunID(core.NewID()), Prompt: prompt, Demo: f.demo, Script: f.script}
-	c, channel, err := a.prepare(ctx, f, dir)
+	c, channel, err := a.prepare(ctx, a.connect, f, dir)
 	if err != nil {
 		return a.unstarted(s, run, err)
 	}
@@ -116,10 +138,10 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 }
 
 // prepare finds Loop and the channel; Ctrl-C ends it.
-func (a *app) prepare(ctx context.Context, f runFlags, dir string) (Core, core.ChannelID, error) {
+func (a *app) prepare(ctx context.Context, connect func(context.Context) (Core, error), f runFlags, dir string) (Core, core.ChannelID, error) {
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()
-	c, err := a.connect(ctx)
+	c, err := connect(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,7 +190,7 @@ func checkScript(f runFlags) error {
 func (a *app) prompt(args []string) (string, error) {
 	text := strings.Join(args, " ")
 	if len(args) == 0 && isTerminal(a.in) {
-		return "", usagef("the prompt is missing: loop run \"…\", or - to read it from standard input")
+		return "", usagef("the prompt is missing; give it as an argument, or - to read it from standard input")
 	}
 	if len(args) == 0 || (len(args) == 1 && args[0] == "-") {
 		data, err := io.ReadAll(io.LimitReader(a.in, maxPromptBytes+1))
@@ -177,6 +199,11 @@ func (a *app) prompt(args []string) (string, error) {
 		}
 		text = string(data)
 	}
+	return checkedPrompt(text)
+}
+
+// checkedPrompt refuses what is no prompt.
+func checkedPrompt(text string) (string, error) {
 	switch {
 	case len(text) > maxPromptBytes:
 		return "", usagef("the prompt is longer than %d KiB; put long text into a file of the project and name the file", maxPromptBytes>>10)

@@ -27,6 +27,19 @@ func OpenLocal(ctx context.Context, opts Options) (*Local, error) {
 	return &Local{d}, nil
 }
 
+// OpenIdle makes a Loop in which nothing works by itself: no queue is worked, no
+// run of an earlier launch is taken up, and no other command finds it. It is for
+// a look at the folder, or a change of it, that must not start an agent. The
+// caller closes it.
+func OpenIdle(ctx context.Context, opts Options) (*Local, error) {
+	opts.Command = true
+	d, err := New(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Local{d}, nil
+}
+
 // Call calls a bound method and returns when it does, or with ctx. A method
 // that is left behind goes on until the app ends.
 func (l *Local) Call(ctx context.Context, method string, args ...any) (json.RawMessage, error) {
