@@ -44,6 +44,10 @@ func home(t testing.TB, files map[string]string) string {
 	return dir
 }
 
+// ended is printed behind a shell's end. Its terminal stays: when the last program
+// of one prints and ends while nobody reads, the end may be all that is told.
+const ended = "[the shell has ended]"
+
 // begin starts a shell; with marks when marks is set.
 func begin(t testing.TB, home string, argv []string, marks bool, env ...string) *live {
 	t.Helper()
@@ -58,7 +62,7 @@ func begin(t testing.TB, home string, argv []string, marks bool, env ...string) 
 		argv = newArgv
 	}
 	pty, err := hostpty.Start(hostpty.Options{
-		Argv: argv, Dir: home, Cols: 200, Rows: 50,
+		Argv: append([]string{"/bin/sh", "-c", `"$@"; echo "` + ended + `"; exec sleep 100000`, "sh"}, argv...), Dir: home, Cols: 200, Rows: 50,
 		Env: append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=me"}, env...),
 	})
 	if err != nil {
@@ -69,6 +73,7 @@ func begin(t testing.TB, home string, argv []string, marks bool, env ...string) 
 	go func() {
 		defer close(done)
 		buf := make([]byte, 4096)
+		answered := 0
 		for {
 			n, err := pty.Read(buf)
 			l.mu.Lock()
@@ -81,7 +86,7 @@ func begin(t testing.TB, home string, argv []string, marks bool, env ...string) 
 				return
 			}
 			// fish asks who the terminal is and waits for the answer.
-			if bytes.Contains(buf[:n], []byte("\x1b[c")) {
+			for asked := bytes.Count(l.out.Bytes(), []byte("\x1b[c")); answered < asked; answered++ {
 				_, _ = pty.Write([]byte("\x1b[?62c"))
 			}
 		}
@@ -131,21 +136,11 @@ func (l *live) run(prompt string, lines ...string) string {
 			l.t.Fatal(err)
 		}
 	}
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		l.mu.Lock()
-		out, err, more := l.out.String(), l.err, l.more
-		l.mu.Unlock()
-		if err != nil {
-			return out
-		}
-		select {
-		case <-more:
-		case <-late.C:
-			l.t.Fatalf("the shell does not end: %q", out)
-		}
-	}
+	l.wait(ended)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out, _, _ := strings.Cut(l.out.String(), ended)
+	return out
 }
 
 var ours = regexp.MustCompile("\x1b\\](133;[ABCD]|633;E|7;)[^\x07]*\x07")
