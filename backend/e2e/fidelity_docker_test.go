@@ -130,6 +130,20 @@ type drawn struct {
 // after is the offset that follows the bytes.
 func (d drawn) after() int64 { return d.off + int64(len(d.data)) }
 
+// until leaves out what comes after end; the first step stays as it is.
+func until(steps []drawn, end int64) (out []drawn) {
+	for i, d := range steps {
+		if i > 0 && len(d.data) > 0 {
+			if d.off >= end {
+				continue
+			}
+			d.data = d.data[:min(int64(len(d.data)), end-d.off)]
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
 // upTo draws what lies before off, and of the sizes at off as many as it takes to
 // have the one that a client began with there. It returns what is left.
 func (s *screen) upTo(steps []drawn, off int64, began [2]int) []drawn {
@@ -292,22 +306,32 @@ func (c *terminalSocket) seen() ([]drawn, int64) {
 	return append([]drawn(nil), c.steps...), c.at
 }
 
-// quiet waits until nothing has come for a while.
-func (c *terminalSocket) quiet(d time.Duration) {
-	c.t.Helper()
-	late := time.After(patience)
+// rest gives a program time to draw what it was asked for. Nothing depends on
+// whether it has: one that is slow, or draws for ever, has drawn less.
+func (c *terminalSocket) rest() {
+	late := time.After(10 * time.Second)
 	for {
 		c.mu.Lock()
 		changed := c.changed
 		c.mu.Unlock()
 		select {
 		case <-changed:
-		case <-time.After(d):
+		case <-time.After(700 * time.Millisecond):
 			return
 		case <-late:
-			c.t.Fatal("the program does not stop drawing")
+			return
 		}
 	}
+}
+
+// size is the last that the client has heard of; its lock is held.
+func (c *terminalSocket) size() (size [2]int) {
+	for _, d := range c.steps {
+		if d.cols != 0 {
+			size = [2]int{d.cols, d.rows}
+		}
+	}
+	return size
 }
 
 // acts drive one program: what is typed, and how long to wait after.
@@ -348,37 +372,56 @@ func TestLateClientsSeeTheSame(t *testing.T) {
 	if err := os.WriteFile(long, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name   string
-		create map[string]any
-		acts   []act
-	}{
-		{"bash", map[string]any{"target": "host", "cmd": []string{"bash", "--norc", "-i"}}, tuiActs(
+	tmux := filepath.Base(filepath.Dir(dir)) // a server of this test's own
+	defer func() { _ = exec.Command("tmux", "-L", tmux, "kill-server").Run() }()
+	for _, c := range []program{
+		{"bash", startsLate("bash", "--norc", "-i"), "", tuiActs(
 			"PS1='\\[\\e[1;32m\\]\\w\\[\\e[0m\\] $ '\r", "cat "+long+"\r", "ls -la --color=always /usr/bin | head -90\r", "seq 1 700\r",
 			"printf '\\e[31;44;1;4mred\\e[0m\\n%.0s' {1..50}\r", "echo a long line "+strings.Repeat("wrap ", 60)+"\r", "\x12cat\x07", "\x0c", "for i in {1..300}; do printf '%s\\r' $i; done\r",
 			"printf '\\e]8;;https://example.com\\e\\\\link\\e]8;;\\e\\\\\\n'\r", "tput smcup; echo inside; sleep 0.3; tput rmcup\r", "echo end\r")},
-		{"vim", map[string]any{"target": "host", "cmd": []string{"vim", "-u", "NONE", "-N", "-c", "syntax on", "-c", "set number", long}}, tuiActs(
+		{"vim", startsLate("vim", "-u", "NONE", "-N", "-c", "syntax on", "-c", "set number", long), "", tuiActs(
 			"\x06", "\x06", "100G", ":split\r", "/fox\r", "nnn", "ihello 世界\x1b", ":set wrap!\r", "zz", ":vsplit\r", "\x17w\x06", "gg", "dd", "u", ":q!\r", ":set list\r", "\x04\x04\x15", ":help\r")},
-		{"tmux", map[string]any{"target": "host", "cmd": []string{"tmux", "-L", "loop-test-" + filepath.Base(dir), "-f", "/dev/null", "new-session", "bash --norc"}}, tuiActs(
-			"cat "+long+"\r", "\x02%", "ls -la /usr\r", "\x02\"", "seq 1 500\r", "\x02o", "\x02[", "\x06", "q", "\x02z", "\x02z", "echo done\r", "\x02d")},
-		{"htop", map[string]any{"target": "host", "cmd": []string{"htop", "-d", "5"}}, tuiActs("\x1bOB", "t", "\x1bOB\x1bOB", "t", "I", "h", " ", "H", "K", "\x1bOB")},
-		{"claude", map[string]any{"channel_id": demo.ID}, tuiActs("", "", "", "hello\r", "", "", "more\r", "", "/help\r", "\x1b", "", "")},
+		{"tmux", startsLate("tmux", "-L", tmux, "-f", "/dev/null", "new-session", "bash --norc"), "\x02d", tuiActs(
+			"cat "+long+"\r", "\x02%", "ls -la /usr\r", "\x02\"", "seq 1 500\r", "\x02o", "\x02[", "\x06", "q", "\x02z", "\x02z", "echo done\r")},
+		{"htop", startsLate("htop", "-d", "5"), "q", tuiActs("\x1bOB", "t", "\x1bOB\x1bOB", "t", "I", "h", " ", "H", "K", "\x1bOB")},
+		{"claude", map[string]any{"channel_id": demo.ID}, "", tuiActs("", "", "", "hello\r", "", "", "more\r", "", "/help\r", "\x1b", "", "")},
 	} {
-		t.Run(c.name, func(t *testing.T) { lateClients(t, srv, x, c.name, c.create, c.acts) })
+		t.Run(c.name, func(t *testing.T) { lateClients(t, srv, x, c) })
 	}
 }
 
-func lateClients(t *testing.T, srv *server, x *xterm, name string, create map[string]any, acts []act) {
+// program is one that is driven: what creates its session, the keys that end it,
+// if any do, and what is done with it before.
+type program struct {
+	name   string
+	create map[string]any
+	end    string
+	acts   []act
+}
+
+// startsLate is a program of this computer that begins with Enter: what it prints
+// earlier than its first client is there would be in no stream.
+func startsLate(cmd ...string) map[string]any {
+	return map[string]any{"target": "host", "cmd": append([]string{"sh", "-c", `read go; exec "$@"`, "sh"}, cmd...)}
+}
+
+func lateClients(t *testing.T, srv *server, x *xterm, p program) {
 	const late = 20
 	first := srv.terminal(t)
-	create["type"], create["cols"], create["rows"] = "create", 100, 30
-	first.say(create)
+	p.create["type"], p.create["cols"], p.create["rows"] = "create", 100, 30
+	first.say(p.create)
 	first.until("the session", func() bool { return first.first != nil && first.snapshot == 0 })
 	id := first.first["session_id"]
-	if off := num(first.first, "offset"); off != 0 {
-		t.Fatalf("the first client missed %d bytes", off)
+	if p.name == "claude" { // it takes a moment to draw
+		first.until("the agent's screen", func() bool { return first.at > 2000 })
+	} else {
+		if off := num(first.first, "offset"); off != 0 {
+			t.Fatalf("the first client missed %d bytes", off)
+		}
+		first.keys("\r")
+		first.until("its first screen", func() bool { return first.at > 2 }) // more than the key's echo
 	}
-	rnd := rand.New(rand.NewPCG(uint64(len(name)), 7))
+	rnd := rand.New(rand.NewPCG(uint64(len(p.name)), 7))
 	pause := func(d time.Duration) { <-time.After(d) }
 	var clients []*terminalSocket
 	attach := func() {
@@ -386,27 +429,38 @@ func lateClients(t *testing.T, srv *server, x *xterm, name string, create map[st
 		c.say(map[string]any{"type": "attach", "session_id": id})
 		clients = append(clients, c)
 	}
-	if name == "claude" { // it takes a moment to draw
-		first.until("the agent's screen", func() bool { return first.at > 2000 })
-	}
-	for i, a := range acts {
+	for i, a := range p.acts {
 		if a.cols > 0 {
 			first.say(map[string]any{"type": "resize", "cols": a.cols, "rows": a.rows})
 		} else if a.keys != "" {
 			first.keys(a.keys)
 		}
-		for len(clients) < late*(i+1)/len(acts) {
+		for len(clients) < late*(i+1)/len(p.acts) {
 			pause(time.Duration(rnd.IntN(60)) * time.Millisecond)
 			attach()
 		}
 		pause(time.Duration(50+rnd.IntN(150)) * time.Millisecond)
 	}
-	if name == "htop" { // on a busy machine it draws for ever
-		first.keys("q")
-		first.until("its end", func() bool { return first.ended })
-	} else {
-		first.quiet(700 * time.Millisecond)
+	first.rest()
+	// Everybody has seen all changes of size who has seen the end, or a last one.
+	last := [2]int{90, 28}
+	over := func(c *terminalSocket) func() bool {
+		return func() bool { return c.snapshot == 0 && c.size() == last }
 	}
+	if p.end == "" {
+		first.say(map[string]any{"type": "resize", "cols": last[0], "rows": last[1]})
+	} else {
+		over = func(c *terminalSocket) func() bool { return func() bool { return c.ended } }
+		first.keys(p.end)
+	}
+	var began int64
+	for _, c := range clients {
+		c.until("the last of all", over(c))
+		steps, _ := c.seen()
+		began = max(began, steps[0].after())
+	}
+	first.until("the last of all", over(first))
+	first.until("what everybody began with", func() bool { return first.at >= began })
 	all, end := first.seen()
 	type latecomer struct {
 		steps  []drawn
@@ -416,7 +470,7 @@ func lateClients(t *testing.T, srv *server, x *xterm, name string, create map[st
 	for _, c := range clients {
 		c.until("what the first client has", func() bool { return c.at >= end && c.snapshot == 0 })
 		steps, _ := c.seen()
-		seen = append(seen, latecomer{steps, x.screen()})
+		seen = append(seen, latecomer{until(steps, end), x.screen()})
 	}
 	slices.SortStableFunc(seen, func(a, b latecomer) int { return cmp.Compare(a.steps[0].after(), b.steps[0].after()) })
 	want := x.screen()
