@@ -206,7 +206,12 @@ func TestTerminalCommand(t *testing.T) {
 	}
 
 	var list []core.TerminalInfo
-	if s.must("Terminals.List", &list, ch); len(list) != 1 || list[0].Viewers != 0 || list[0].State != core.TerminalRunning {
+	poll(t, "Loop to have let it go", func() bool { // the command waits for that only a little
+		list = nil
+		s.must("Terminals.List", &list, ch)
+		return len(list) == 1 && list[0].Viewers == 0
+	})
+	if list[0].State != core.TerminalRunning {
 		t.Fatalf("%+v", list)
 	}
 	p.resize(100, 25)

@@ -174,6 +174,14 @@ func (c *termClient) create(fields string) termStatus {
 	return a
 }
 
+// hasSize waits until the shell has a size of so many rows and columns: clients are
+// told before the program is.
+func (c *termClient) hasSize(size string) {
+	c.t.Helper()
+	c.typeIn(fmt.Sprintf("while [ \"$(stty size)\" != '%s' ]; do :; done; echo 'size''d' %s\r", size, size))
+	c.shown("sized " + size)
+}
+
 // inside lists the command lines of a container's processes.
 func inside(t testing.TB, container string) string {
 	t.Helper()
@@ -201,7 +209,7 @@ func runsHere(t testing.TB, arg string) bool {
 
 func poll(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	late := time.NewTimer(30 * time.Second)
+	late := time.NewTimer(patience)
 	defer late.Stop()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -240,8 +248,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	if a := c.status("resized"); a.Cols != 120 || a.Rows != 40 {
 		t.Errorf("%+v", a)
 	}
-	c.typeIn("stty size\r")
-	c.shown("40 120")
+	c.hasSize("40 120")
 
 	// Somebody else looks, and goes on when the first has left.
 	other := s.termClient(t)
@@ -358,8 +365,7 @@ func TestTerminalMistakes(t *testing.T) {
 		}
 		return false
 	})
-	keep.typeIn("stty size\r")
-	keep.shown("33 99")
+	keep.hasSize("33 99")
 
 	// The container is taken away under it.
 	if out, err := docker(t.Context(), "rm", "-f", made.ContainerID); err != nil {
