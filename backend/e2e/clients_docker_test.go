@@ -137,6 +137,13 @@ type page struct {
 	done       chan struct{}
 }
 
+// lost is how often the page lost its connection.
+func (p *page) lost() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reconnects
+}
+
 // shows reports whether the page has an event.
 func (p *page) shows(id int64) bool {
 	p.mu.Lock()
@@ -177,6 +184,9 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 			if err := json.Unmarshal(data, &batch); err != nil {
 				return err
 			}
+			if slices.ContainsFunc(batch, func(e core.Event) bool { return e.Type == core.EventReset }) {
+				return nil // it was too far behind, and takes all of it anew
+			}
 			keep(batch)
 		}
 		return nil
@@ -192,7 +202,9 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 				s.h.t.Error(err)
 				return
 			}
+			p.mu.Lock()
 			p.reconnects++
+			p.mu.Unlock()
 		}
 	}()
 	return p
@@ -205,7 +217,9 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 func TestQueueUnderManyClients(t *testing.T) {
 	work := t.TempDir()
 	bin := filepath.Join(work, "agent.py")
-	if err := os.WriteFile(bin, []byte(noting), 0o755); err != nil {
+	// Nothing goes on before there was enough of everything.
+	waiting := strings.Replace(noting, "for n in", "while not os.path.exists(\"go\"): time.sleep(0.01)\nfor n in", 1)
+	if err := os.WriteFile(bin, []byte(waiting), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	h := newHome(t, fmt.Sprintf(`{"claude_bin_path":%q,"anthropic_api_key":"k","container_keep_alive_sec":0}`, bin))
@@ -236,13 +250,14 @@ func TestQueueUnderManyClients(t *testing.T) {
 		}
 		return false
 	}
+	const rounds = 200 // of each client, so that all events are in one answer
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	client := func(one func(round int)) {
 		clients.Go(func() {
 			tick := time.NewTicker(80 * time.Millisecond)
 			defer tick.Stop()
-			for round := 0; ; round++ {
+			for round := range rounds {
 				select {
 				case <-stop:
 					return
@@ -292,9 +307,21 @@ func TestQueueUnderManyClients(t *testing.T) {
 			note("steer", s.call("Runs.Steer", nil, some()))
 		}
 	})
-	final := s.until(ch, "the end of every message", func(p timeline) bool {
-		return !slices.ContainsFunc(ids, func(id core.RunID) bool { return !ended(p, id) })
+	poll(t, "changes of each kind, and pages that lost their connection", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return tally["edit"] > 0 && tally["reorder"] > 0 && tally["hold"] > 0 && pages[0].lost() >= 3 && pages[1].lost() >= 3
 	})
+	if err := os.WriteFile(filepath.Join(work, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var final timeline
+	for n := range ids { // each may take as long as one
+		final = s.until(ch, fmt.Sprintf("the end of %d messages", n+1), func(p timeline) bool {
+			open := slices.DeleteFunc(slices.Clone(ids), func(id core.RunID) bool { return ended(p, id) })
+			return len(ids)-len(open) > n
+		})
+	}
 	close(stop)
 	clients.Wait()
 	t.Log(tally)
@@ -335,9 +362,6 @@ func TestQueueUnderManyClients(t *testing.T) {
 	if stopped > tally["steer"] {
 		t.Errorf("%d messages were stopped by %d that were steered", stopped, tally["steer"])
 	}
-	if tally["edit"] == 0 || tally["reorder"] == 0 || tally["hold"] == 0 {
-		t.Errorf("little was changed: %v", tally)
-	}
 
 	want, last := map[int64]string{}, int64(0)
 	s.must("Channels.Timeline", &final, ch, 0, 1000)
@@ -348,9 +372,6 @@ func TestQueueUnderManyClients(t *testing.T) {
 	stopWatching()
 	for i, p := range pages {
 		<-p.done
-		if p.reconnects < 3 {
-			t.Errorf("page %d lost its connection %d times only", i, p.reconnects)
-		}
 		for id, text := range want {
 			if p.events[id] != text {
 				t.Errorf("page %d shows %q as event %d, stored is %q", i, p.events[id], id, text)
