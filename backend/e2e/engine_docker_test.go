@@ -19,8 +19,7 @@ import (
 	"loop/backend/core"
 )
 
-// soon bounds what must not wait for an engine: an answer of the page's API, a
-// warning in the timeline.
+// soon bounds what must not wait for an engine: an answer of the page's API.
 const soon = 20 * time.Second
 
 // stranger is a user of this machine that the engine's socket does not admit.
@@ -61,11 +60,18 @@ func within(t testing.TB, d time.Duration, what string, f func()) {
 // engineIs waits until the page shows the engine as wanted.
 func (s *server) engineIs(ok bool) core.EngineStatus {
 	s.h.t.Helper()
+	return s.engineBecomes(ok, func() {})
+}
+
+// engineBecomes does something again and again meanwhile.
+func (s *server) engineBecomes(ok bool, meanwhile func()) core.EngineStatus {
+	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
+		meanwhile()
 		var snap snapshot
 		within(s.h.t, soon, "System.Snapshot", func() { s.must("System.Snapshot", &snap) })
 		if snap.Engine.OK == ok {
@@ -134,10 +140,11 @@ func (s *server) listen() <-chan core.Event {
 	return out
 }
 
-// said waits for an event that holds text.
+// said waits for an event that holds text. Whoever needs it early waits before
+// the engine is back.
 func said(t testing.TB, events <-chan core.Event, typ core.EventType, text string) {
 	t.Helper()
-	deadline := time.After(soon)
+	deadline := time.After(patience)
 	for {
 		select {
 		case e := <-events:
@@ -145,7 +152,7 @@ func said(t testing.TB, events <-chan core.Event, typ core.EventType, text strin
 				return
 			}
 		case <-deadline:
-			t.Fatalf("no %s event said %q within %v", typ, text, soon)
+			t.Fatalf("no %s event said %q within %v", typ, text, patience)
 		}
 	}
 }
@@ -188,8 +195,8 @@ func TestEngineRefused(t *testing.T) {
 	if err := os.Chmod(p.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	p.drop()
-	if st := s.engineIs(false); st.Failure == nil || st.Failure.Code != core.CodeEngineDenied {
+	// A connection that was on its way meanwhile is dropped, too.
+	if st := s.engineBecomes(false, p.drop); st.Failure == nil || st.Failure.Code != core.CodeEngineDenied {
 		t.Errorf("%+v", st.Failure)
 	}
 }

@@ -41,7 +41,7 @@ func (s *server) pending(ch core.ChannelID) (list []pending, approved []string) 
 const look = `{ env; ls / /shown; cat /shown/*; cat /etc/os-release; } > seen.txt 2>&1; true`
 
 // looked is what it saw, in a run of its own.
-func (s *server) looked(ch core.ChannelID, work string) string {
+func (s *server) looked(ch core.ChannelID, work string) (saw string, id core.RunID) {
 	s.h.t.Helper()
 	seen := filepath.Join(work, "seen.txt")
 	_ = os.Remove(seen)
@@ -52,19 +52,25 @@ func (s *server) looked(ch core.ChannelID, work string) string {
 	if err != nil {
 		s.h.t.Fatal(err)
 	}
-	return string(text)
+	return string(text), run.ID
 }
 
-// drained returns the events of one type that have come so far.
-func drained(events <-chan core.Event, typ core.EventType) (list []core.Event) {
+// told returns the events of one type that came before the end of a run.
+func told(t *testing.T, events <-chan core.Event, typ core.EventType, run core.RunID) (list []core.Event) {
+	t.Helper()
+	late := time.After(patience)
 	for {
 		select {
 		case e := <-events:
-			if e.Type == typ {
+			var st core.Status
+			switch {
+			case e.Type == typ:
 				list = append(list, e)
+			case e.Type == core.EventStatus && e.RunID == run && json.Unmarshal(e.Data, &st) == nil && st.State.Terminal():
+				return list
 			}
-		default:
-			return list
+		case <-late:
+			t.Fatalf("nobody was told of the end of %s", run)
 		}
 	}
 }
@@ -115,8 +121,10 @@ func TestHostileProject(t *testing.T) {
 	ch := s.add(work)
 	events := s.listen()
 
+	var run core.RunID
 	for range 2 { // the second run asks no more
-		saw := s.looked(ch, work)
+		var saw string
+		saw, run = s.looked(ch, work)
 		for _, no := range []string{"canary-env", "canary-in-the-diary", evil.URL, "docker.sock", "sk-evil"} {
 			if strings.Contains(saw, no) {
 				t.Errorf("an unapproved file reached the container: %q is in %s", no, saw)
@@ -131,11 +139,13 @@ func TestHostileProject(t *testing.T) {
 	if n := stolen.Load(); n != 0 {
 		t.Errorf("the project's own address was called %d times", n)
 	}
+	m.mu.Lock()
 	for _, k := range m.keys {
 		if !strings.Contains(k, "sk-canary") {
 			t.Errorf("the model was called with %q", k)
 		}
 	}
+	m.mu.Unlock()
 	list, approved := s.pending(ch)
 	if len(list) != 1 || len(approved) != 0 {
 		t.Fatalf("pending %+v, approved %q", list, approved)
@@ -157,7 +167,7 @@ func TestHostileProject(t *testing.T) {
 			t.Errorf("%q is not shown", line)
 		}
 	}
-	asked := drained(events, core.EventTrustRequested)
+	asked := told(t, events, core.EventTrustRequested, run)
 	var req core.TrustRequested
 	if len(asked) != 1 || json.Unmarshal(asked[0].Data, &req) != nil || req.SHA256 != p.SHA256 || req.ChannelID != ch {
 		t.Errorf("asked %d times: %+v", len(asked), asked)
@@ -174,18 +184,19 @@ func TestHostileProject(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	s.must("Settings.Approve", nil, ch, list[0].Path, list[0].SHA256)
-	if saw := s.looked(ch, work); !strings.Contains(saw, "SHOWN=approved") || !strings.Contains(saw, "canary-in-the-diary") {
+	if saw, _ := s.looked(ch, work); !strings.Contains(saw, "SHOWN=approved") || !strings.Contains(saw, "canary-in-the-diary") {
 		t.Errorf("the approved text is not in force: %s", saw)
 	}
 	put(settings, strings.Replace(plain, ":ro", ":rw", 1))
-	if saw := s.looked(ch, work); strings.Contains(saw, "SHOWN=approved") || strings.Contains(saw, "canary-in-the-diary") {
+	saw, run := s.looked(ch, work)
+	if strings.Contains(saw, "SHOWN=approved") || strings.Contains(saw, "canary-in-the-diary") {
 		t.Errorf("one byte was changed, and it is still approved: %s", saw)
 	}
 	again, approved := s.pending(ch)
 	if len(again) != 1 || len(approved) != 0 || !strings.Contains(again[0].Diff, "-  \"mounts\"") || strings.Contains(again[0].Diff, "+  \"envs\"") {
 		t.Errorf("%+v %q", again, approved)
 	}
-	if asked := drained(events, core.EventTrustRequested); len(asked) != 1 || !bytes.Contains(asked[0].Data, []byte(again[0].SHA256)) {
+	if asked := told(t, events, core.EventTrustRequested, run); len(asked) != 1 || !bytes.Contains(asked[0].Data, []byte(again[0].SHA256)) {
 		t.Errorf("asked %d times: %+v", len(asked), asked)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -137,15 +138,38 @@ type server struct {
 	cmd   *exec.Cmd
 	url   string
 	token string
-	log   *bytes.Buffer
+	log   *words
 	done  chan error
 }
+
+// words is what a process says, which may be read while it does.
+type words struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.Write(p)
+}
+
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// client makes a connection for every request: one that is kept may be closed by
+// the other side just when the next call is written to it, and calls are not sent
+// twice.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 var ready = regexp.MustCompile(`^Loop is ready: (http://127\.0\.0\.1:\d+/)#token=([0-9a-f]{64})$`)
 
 func (h *home) serve(args ...string) *server {
 	h.t.Helper()
-	s := &server{h: h, log: &bytes.Buffer{}, done: make(chan error, 1)}
+	s := &server{h: h, log: &words{}, done: make(chan error, 1)}
 	s.cmd = exec.Command(h.bin, append([]string{"serve"}, args...)...)
 	s.cmd.Env, s.cmd.SysProcAttr = h.env, h.as
 	s.cmd.Stderr = s.log
@@ -226,7 +250,7 @@ func (s *server) call(method string, out any, args ...any) error {
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return err
 	}
@@ -263,8 +287,8 @@ func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) t
 	defer deadline.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	var page timeline
 	for {
+		var page timeline // a fresh one: decoding keeps what a field had that is left out
 		s.must("Channels.Timeline", &page, ch, 0, 1000)
 		if ok(page) {
 			return page
