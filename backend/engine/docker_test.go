@@ -43,7 +43,7 @@ func TestDockerConformance(t *testing.T) {
 // A file put into a volume through a container that never ran is executable as
 // the entrypoint of another that has the volume read-only over a read-only root.
 func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	d := realEngine(t)
 	vol := "loop-test-" + core.NewID()[:8]
@@ -86,11 +86,11 @@ func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 // An exec of a program that is not there is refused by the engine only after the
 // stream was upgraded; the words must come back as an error, not as output.
 func TestExecOfMissingProgram(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	d := realEngine(t)
 	id, _, err := d.Create(ctx, core.Spec{
-		Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"sleep", "60"},
+		Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"sleep", "600"},
 		Labels: map[string]string{"loop-test": "engine"}, Network: "none",
 	})
 	if err != nil {

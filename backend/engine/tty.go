@@ -30,6 +30,9 @@ const (
 	// startWait bounds how long an exec may take from its request until its
 	// program runs: a loaded engine has been seen to need four seconds.
 	startWait = 30 * time.Second
+	// wordsWait is how long the engine may take from the end of an exec that did
+	// not start to the words that say why; it closes the connection behind them.
+	wordsWait = 10 * time.Second
 	// resizeWait: until the program runs there is nothing to resize.
 	resizeWait = 5 * time.Second
 	// execPoll is the pause between questions about an exec, which the engine
@@ -37,7 +40,7 @@ const (
 	execPoll = 20 * time.Millisecond
 	idlePoll = 2 * time.Second
 	// closeWait bounds what Close takes to end a program nobody has ended.
-	closeWait = 15 * time.Second
+	closeWait = time.Minute
 )
 
 // execTTY is an exec with a terminal on the real engine.
@@ -182,7 +185,7 @@ func (t *execTTY) started(ctx context.Context, spec core.ExecSpec) error {
 // notStarted reads the engine's words, which it wrote where the program's output
 // would have been.
 func (t *execTTY) notStarted(spec core.ExecSpec) error {
-	_ = t.conn.Conn.SetReadDeadline(time.Now().Add(time.Second))
+	_ = t.conn.Conn.SetReadDeadline(time.Now().Add(wordsWait))
 	words, _ := io.ReadAll(io.LimitReader(t.r, stderrTail)) // as far as they came
 	return startFailure(spec, strings.TrimSpace(string(words)))
 }

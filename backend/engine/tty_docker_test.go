@@ -149,7 +149,7 @@ func TestExecTTYInAContainerThatWaits(t *testing.T) {
 	}
 	// What could not be done is done now. The engine may hear late of the pause and
 	// take the container for paused once more until it hears of its end.
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for err = p.End(t.Context()); core.AsFailure(err).Code == core.CodeConflict && time.Now().Before(deadline); err = p.End(t.Context()) {
 		<-time.After(50 * time.Millisecond)
 	}
@@ -179,7 +179,7 @@ func TestExecTTYGivenUp(t *testing.T) {
 			}
 		}
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {

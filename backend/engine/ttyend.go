@@ -20,9 +20,11 @@ var sweep string
 
 const (
 	// softGrace is the time a program has to end by itself, as on the host;
-	// hardGrace what the kernel has after SIGKILL.
+	// hardGrace what the kernel has after SIGKILL, and hardLooks how often it is
+	// looked at least: on a busy engine one look alone takes seconds.
 	softGrace = 3 * time.Second
 	hardGrace = 5 * time.Second
+	hardLooks = 5
 	// maxSwept bounds what is read of a sweep's answer: 256 KiB are some ten
 	// thousand processes.
 	maxSwept = 256 << 10
@@ -39,7 +41,8 @@ func (d *Docker) endTree(ctx context.Context, box core.ContainerID, user string,
 	for limit := time.Now().Add(softGrace); err == nil && len(left) > 0 && time.Now().Before(limit); {
 		left, err = s.after(ctx, "")
 	}
-	for limit := time.Now().Add(hardGrace); err == nil && len(left) > 0 && time.Now().Before(limit); {
+	limit := time.Now().Add(hardGrace)
+	for look := 0; err == nil && len(left) > 0 && (look < hardLooks || time.Now().Before(limit)); look++ {
 		left, err = s.after(ctx, "KILL")
 		if err == nil && len(left) > 0 && s.user != "0:0" {
 			// Once with the other right; sessions are known to it by number.
