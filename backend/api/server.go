@@ -56,8 +56,9 @@ type Server struct {
 	stop  context.CancelFunc
 	conns sync.WaitGroup
 
-	refused    refusals
-	termBudget time.Duration // termWriteBudget; shorter in a test
+	refused     refusals
+	termBudget  time.Duration // termWriteBudget; shorter in a test
+	termGoodbye time.Duration // termGoodbye; longer in a test
 }
 
 // New binds the listener, so that the address is known before anything is
@@ -77,7 +78,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget, termGoodbye: termGoodbye}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)

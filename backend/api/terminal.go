@@ -79,7 +79,7 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 	// The connection itself is ended, because the library would wait five
 	// seconds for an answer to its goodbye.
 	raw, _ := r.Context().Value(connKey{}).(net.Conn)
-	late := time.AfterFunc(termGoodbye, func() { _ = raw.Close() })
+	late := time.AfterFunc(s.termGoodbye, func() { _ = raw.Close() })
 	defer late.Stop()
 	if s.ctx.Err() != nil {
 		_ = conn.Close(websocket.StatusGoingAway, "loop is closing")

@@ -226,7 +226,7 @@ func TestPingsAreAnsweredMeanwhile(t *testing.T) {
 		_, _, err := client.conn.Read(t.Context())
 		heard <- err
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := client.conn.Ping(ctx); err != nil {
 		t.Errorf("while a session is being made: %v", err)
@@ -488,17 +488,14 @@ func TestReadingPausesForInput(t *testing.T) {
 func TestClientThatDoesNotRead(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, func(s *Server) { s.termBudget = 50 * time.Millisecond })
+	f.screen = strings.Repeat("x", 500*termFrame) // more than the buffers of any loopback hold
 	client := dialTerm(t, s, c)
-	id := client.open()
-	big := make([]byte, termFrame)
-	for range 500 { // more than the buffers of any loopback hold
-		f.show(id, core.TerminalFrame{Kind: core.FrameOutput, Data: big})
-	}
-	f.waitCall(t, "detach "+string(id))
+	client.say(`{"type":"create","channel_id":"ch"}`)
+	f.waitCall(t, "detach "+string(firstID))
 	if got := f.called("close"); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
-	if _, err := f.get(id); err != nil {
+	if _, err := f.get(firstID); err != nil {
 		t.Error("the session is gone")
 	}
 }
@@ -508,7 +505,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func TestServerEndsTerminalSockets(t *testing.T) {
 	f := newFakeTerms()
 	f.block["create"] = make(chan struct{})
-	s, c := serveTerms(t, f, nil)
+	// Who is to hear of it has the time to, however late this gets a processor.
+	s, c := serveTerms(t, f, func(s *Server) { s.termGoodbye = patience })
 	free, busy, deaf := dialTerm(t, s, c), dialTerm(t, s, c), dialTerm(t, s, c)
 	busy.say(`{"type":"create","channel_id":"ch"}`)
 	for len(f.called("create")) == 0 {
@@ -632,7 +630,7 @@ func TestAnyOrder(t *testing.T) {
 		s, c := serveTerms(t, f, nil)
 		client := dialTerm(t, s, c)
 		heard := make(chan int)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 		defer cancel()
 		go func() {
 			n := 0

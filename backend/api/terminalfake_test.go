@@ -64,10 +64,13 @@ func (f *fakeTerms) log(ctx context.Context, method, format string, args ...any)
 	return err
 }
 
+// patience is far above what a loaded machine takes.
+const patience = time.Minute
+
 // waitCall waits until a call was noted, and returns how many there are.
 func (f *fakeTerms) waitCall(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(10 * time.Second); ; {
+	for late := time.After(patience); ; {
 		f.mu.Lock()
 		there, changed, calls := slices.Contains(f.calls, want), f.changed, slices.Clone(f.calls)
 		f.mu.Unlock()
@@ -327,7 +330,7 @@ func (c *termClient) say(text string) {
 
 func (c *termClient) read() (websocket.MessageType, []byte) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	kind, data, err := c.conn.Read(ctx)
 	if err != nil {
