@@ -126,7 +126,7 @@ func (g *guest) client(t *testing.T) *http.Client {
 		return st, nil
 	}}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second}
+	return &http.Client{Transport: tr, Timeout: time.Minute}
 }
 
 func reply(st *yamux.Stream, p wire.Reply) { _ = wire.WriteFrame(st, p) }

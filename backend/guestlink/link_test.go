@@ -42,7 +42,11 @@ func TestOpenNamesTheCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &pipeDialer{guest: c.guest, stderr: c.stderr}
-			_, err := guestlink.Open(t.Context(), d, "cont", guestlink.Options{HelloTimeout: 200 * time.Millisecond})
+			patience := time.Minute
+			if name == "silent" {
+				patience = 200 * time.Millisecond
+			}
+			_, err := guestlink.Open(t.Context(), d, "cont", guestlink.Options{HelloTimeout: patience})
 			d.wg.Wait()
 			f, ok := errors.AsType[*core.Failure](err)
 			if !ok || f.Code != core.CodeNoLink || f.Remedy == "" || !strings.Contains(f.Cause, c.want) {
@@ -289,9 +293,8 @@ func TestHostileGuest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(st, data); err != nil {
-				t.Fatal(err)
-			}
+			// The link may have ended before the write is known to have arrived.
+			_, _ = io.WriteString(st, data)
 			_ = st.Close()
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loop/backend/core"
@@ -268,35 +269,37 @@ func (l *fars) answered(t *testing.T, ip string) (bool, func()) {
 // TestTCPConnectionsAreBounded: one container that opens as many as it can does
 // not shut out another.
 func TestTCPConnectionsAreBounded(t *testing.T) {
-	l := &fars{conns: make(chan net.Conn), done: make(chan struct{})}
-	tcpOn(t, l, nil)
-	var closers []func()
-	defer func() {
-		for _, c := range closers {
+	synctest.Test(t, func(t *testing.T) { // by whose clock no connection is idle for long
+		l := &fars{conns: make(chan net.Conn), done: make(chan struct{})}
+		tcpOn(t, l, nil)
+		var closers []func()
+		defer func() {
+			for _, c := range closers {
+				c()
+			}
+		}()
+		count := func(n int, ip func(int) string) (got int) {
+			for i := range n {
+				ok, c := l.answered(t, ip(i))
+				closers = append(closers, c)
+				if ok {
+					got++
+				}
+			}
+			return got
+		}
+		if n := count(40, func(int) string { return "172.17.0.2" }); n != 32 {
+			t.Errorf("one container got %d connections", n)
+		}
+		if ok, c := l.answered(t, "172.17.0.3"); !ok {
+			t.Error("another container was shut out")
+		} else {
 			c()
 		}
-	}()
-	count := func(n int, ip func(int) string) (got int) {
-		for i := range n {
-			ok, c := l.answered(t, ip(i))
-			closers = append(closers, c)
-			if ok {
-				got++
-			}
+		if n := count(250, func(i int) string { return fmt.Sprintf("172.18.%d.%d", i/32, i%32) }); n < 220 || n > 224 {
+			t.Errorf("%d more connections were served", n)
 		}
-		return got
-	}
-	if n := count(40, func(int) string { return "172.17.0.2" }); n != 32 {
-		t.Errorf("one container got %d connections", n)
-	}
-	if ok, c := l.answered(t, "172.17.0.3"); !ok {
-		t.Error("another container was shut out")
-	} else {
-		c()
-	}
-	if n := count(250, func(i int) string { return fmt.Sprintf("172.18.%d.%d", i/32, i%32) }); n < 220 || n > 224 {
-		t.Errorf("%d more connections were served", n)
-	}
+	})
 }
 
 // FuzzTCPBytes: whatever bytes arrive, torn anywhere, nothing is asked without a
