@@ -51,7 +51,7 @@ func TestGuestTCPEndsUnderACallback(t *testing.T) {
 			if name == "another bridge" && hostOS != "linux" {
 				return // it always listens on one address there
 			}
-			w := newTCPWorld(t, t.TempDir(), "127.0.0.1")
+			w := newTCPWorld(t, t.TempDir(), ownAddress())
 			e := &errand{attend: w.attend, begun: make(chan struct{}), resume: make(chan struct{}), attended: make(chan struct{}), done: make(chan struct{})}
 			w.callbacks = e
 			_, token, _, err := w.enter(t, overTCP(), "bridge")

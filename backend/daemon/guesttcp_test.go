@@ -82,6 +82,16 @@ func (w *tcpWorld) enter(t *testing.T, cfg config.Config, network string) (url, 
 	return url, token, notice, err
 }
 
+// ownAddress is one of this computer's where no other program listens or calls
+// from: a port of it that was let go of is free.
+func ownAddress() string {
+	if hostOS != "linux" {
+		return "127.0.0.1"
+	}
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.9", 10+pid%200, pid/200%250)
+}
+
 func overTCP() config.Config {
 	cfg := keyed()
 	cfg.GuestTransport = transportTCP
@@ -129,7 +139,7 @@ func TestGuestTCPIsOffByDefault(t *testing.T) {
 // start, and the listener goes when it is switched off and nobody needs it.
 func TestGuestTCPOutlivesLoop(t *testing.T) {
 	home := t.TempDir()
-	w := newTCPWorld(t, home, "127.0.0.1")
+	w := newTCPWorld(t, home, ownAddress())
 	url, token, _, err := w.enter(t, overTCP(), "bridge")
 	if err != nil || len(token) != 64 || url != fmt.Sprintf("http://host.docker.internal:%d", portOf(w.server.Addr())) {
 		t.Fatalf("%q %d %v", url, len(token), err)
@@ -153,7 +163,7 @@ func TestGuestTCPOutlivesLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	next := newTCPWorld(t, home, "127.0.0.1")
+	next := newTCPWorld(t, home, ownAddress())
 	next.runs["r1"] = core.RunRunning
 	again, same, _, err := next.enter(t, overTCP(), "bridge")
 	if err != nil || again != url || same != token {
