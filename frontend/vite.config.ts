@@ -1,3 +1,4 @@
+/// <reference types="vitest/config" />
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
@@ -15,4 +16,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
   },
   worker: { format: "es" },
+  test: { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 120_000 }, // a loaded machine may stand still for seconds
 });
