@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -73,12 +75,16 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The script is that of the last prompt, the step the number of results since.
 	prompt, done := "", 0
 	for _, m := range req.Messages {
-		switch said := string(m.Content); {
-		case m.Role != "user":
-		case strings.Contains(said, `"tool_result"`):
-			done += strings.Count(said, `"tool_result"`) // the CLI joins answers of one id
-		case strings.Contains(said, "Do-"): // the CLI has words of its own here, too
-			prompt, done = said, 0
+		if m.Role != "user" {
+			continue
+		}
+		for _, said := range blocks(m.Content) {
+			switch {
+			case strings.Contains(said, `"tool_result"`):
+				done++
+			case strings.Contains(said, "Do-"): // the CLI has words of its own here, too
+				prompt, done = said, 0
+			}
 		}
 	}
 	c.mu.Lock()
@@ -88,17 +94,19 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			script = s
 		}
 	}
-	var hold, arrived chan struct{}
+	var hold chan struct{}
 	if done > 0 && done <= len(script) {
-		hold, arrived = c.hold[script[done-1].tool], c.arrived[script[done-1].tool]
+		tool := script[done-1].tool
+		if hold = c.hold[tool]; hold != nil {
+			select {
+			case <-c.arrived[tool]: // it was here before, and asks again
+			default:
+				close(c.arrived[tool])
+			}
+		}
 	}
 	c.mu.Unlock()
 	if hold != nil {
-		select {
-		case <-arrived:
-		default:
-			close(arrived)
-		}
 		select {
 		case <-hold:
 		case <-r.Context().Done():
@@ -111,6 +119,20 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	in, _ := json.Marshal(script[done].in)
 	text.reply(w, req.Stream, map[string]any{"type": "tool_use", "id": "toolu_" + core.NewID(), "name": script[done].tool, "input": json.RawMessage(in)}, "tool_use")
+}
+
+// blocks are the parts of a message: the CLI puts what was said one after the
+// other into one, answers of tools and prompts alike.
+func blocks(content json.RawMessage) []string {
+	var parts []json.RawMessage
+	if json.Unmarshal(content, &parts) != nil {
+		return []string{string(content)}
+	}
+	list := make([]string, len(parts))
+	for i, p := range parts {
+		list[i] = string(p)
+	}
+	return list
 }
 
 // results are what the tools of a run answered, in order.
@@ -170,7 +192,7 @@ func TestAgentsCallBack(t *testing.T) {
 				{mcp + "list_agents", map[string]any{}},
 				{mcp + "send_message", map[string]any{"content": "Psst.", "channel_id": string(foreign)}},
 				{mcp + "list_sessions", map[string]any{"channel_id": string(foreign)}},
-				bash(`echo "at=$API_URL"; printf %s "$LOOP_API_TOKEN" | rev > token; for p in agents call/System.Snapshot; do curl -s -m 10 -o /dev/null -w "$p=%{http_code} " "$API_URL/api/$p"; curl -s -m 10 -o /dev/null -w "with=%{http_code} " -H "Authorization: Bearer $LOOP_API_TOKEN" "$API_URL/api/$p"; done`),
+				bash(`echo "at=$API_URL"; printf %s "$LOOP_API_TOKEN" | rev > token; for p in agents call/System.Snapshot; do curl -s -m 25 -o /dev/null -w "$p=%{http_code} " "$API_URL/api/$p"; curl -s -m 25 -o /dev/null -w "with=%{http_code} " -H "Authorization: Bearer $LOOP_API_TOKEN" "$API_URL/api/$p"; done`),
 				{mcp + "create_worktree_thread", map[string]any{"branch": "fix/login"}},
 				{mcp + "search_channels", map[string]any{"query": "login"}},
 				{mcp + "resume_session", map[string]any{"session_id": "00000000-0000-4000-8000-000000000000"}},
@@ -256,6 +278,9 @@ func (s *server) keptNowhere(token string) {
 		t.Error("the log has the token")
 	}
 	err = filepath.WalkDir(s.h.dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // what is gone by now keeps nothing
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -285,7 +310,7 @@ func (s *server) deadAfter(said, token string) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer "+token)
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := client.Do(req)
 		if err != nil {
 			continue // one of the two is not listened on
 		}
@@ -308,7 +333,11 @@ func TestTCPCallbackAfterACrash(t *testing.T) {
 	s := h.serve()
 	ch := s.add(t.TempDir())
 	run := s.prompt(ch, "Do-wait")
-	<-c.arrived["Bash"]
+	select {
+	case <-c.arrived["Bash"]:
+	case <-time.After(patience):
+		t.Fatalf("the agent's first step did not end\n%s", s.log)
+	}
 	s.kill()
 	s = h.serve()
 	c.mu.Lock()
