@@ -66,7 +66,28 @@ func (w *work) prove(ctx context.Context, e *ending) error {
 		return err
 	}
 	e.gone, e.facts = true, facts
+	if killed {
+		e.facts = w.outOfMemory(ctx, facts)
+	}
 	return nil
+}
+
+// oomWait is how long an engine may take to say why a program was killed: it
+// hears of that and of the program's end in either order.
+const oomWait = 3 * time.Second
+
+// outOfMemory are the facts of a container in which the CLI was killed, as soon as
+// they say that memory was why, or when that is not to be expected any more.
+func (w *work) outOfMemory(ctx context.Context, facts *core.ContainerFacts) *core.ContainerFacts {
+	pause := pauses{first: 50 * time.Millisecond, most: 500 * time.Millisecond}
+	for began := time.Now(); facts != nil && !facts.OOMKilled && time.Since(began) < oomWait && pause.wait(ctx); {
+		now, err := w.s.p.Containers.Facts(ctx, w.container.ID)
+		if err != nil {
+			break
+		}
+		facts = &now
+	}
+	return facts
 }
 
 // stopped stops the container and returns once the engine says it does not run:

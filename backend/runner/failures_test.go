@@ -21,6 +21,7 @@ func TestBadCLI(t *testing.T) {
 		cause  string
 		detail string
 		oom    bool
+		late   int // before the engine says so
 	}{
 		"garbage":             {cli: plays(turn("one")+"npm ERR! code 1\nnpm ERR! bad\n", 1), code: core.CodeNoResult, cause: "exit code 1", detail: "npm ERR! bad"},
 		"nothing":             {cli: plays("", 0), code: core.CodeNoResult, cause: "without printing anything"},
@@ -34,6 +35,7 @@ func TestBadCLI(t *testing.T) {
 		"result then hangs":   {cli: func(p *proc) { p.print(turn("one") + goodResult); <-p.killed }, state: core.RunDone},
 		"killed":              {cli: plays(turn("one"), 137), code: core.CodeKilled, cause: "137"},
 		"out of memory":       {cli: plays(turn("one"), 137), code: core.CodeOutOfMemory, cause: "memory", oom: true},
+		"out of memory, late": {cli: plays(turn("one"), 137), code: core.CodeOutOfMemory, cause: "memory", oom: true, late: 4},
 		"disk full":           {cli: func(p *proc) { p.stderr("ENOSPC: no space left on device, write"); p.end(1) }, code: core.CodeDiskFull, cause: "disk is full"},
 		"not there":           {cli: plays("sh: claude: not found\n", 127), code: core.CodeNoResult, cause: "could not be started", detail: "not found"},
 		"401":                 {cli: plays(recording(t, "error-401"), 1), code: core.CodeModelAuth, cause: "refused the credentials (401)", detail: "Invalid API key"},
@@ -50,7 +52,7 @@ func TestBadCLI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				r := newRig(t, tc.cli)
-				r.boxes.oom = tc.oom
+				r.boxes.oom, r.boxes.oomLate = tc.oom, tc.late
 				r.store.channels["c"].SessionID = "old"
 				r.start()
 				defer r.quit()

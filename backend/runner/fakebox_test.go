@@ -20,6 +20,7 @@ type boxes struct {
 	all     []*box
 	noHello bool
 	oom     bool
+	oomLate int // how often it is not said yet of a container that ended
 	opened  int
 	calls   []string
 	ensure  func(ctx context.Context) error
@@ -175,7 +176,12 @@ func (b *boxes) Facts(_ context.Context, id core.ContainerID) (core.ContainerFac
 	if x == nil {
 		return core.ContainerFacts{}, core.ErrNotFound
 	}
-	return core.ContainerFacts{ID: id, Running: x.running, ExitCode: x.exit, OOMKilled: b.oom && !x.running}, nil
+	oom := b.oom && !x.running
+	if oom && b.oomLate > 0 {
+		b.oomLate--
+		oom = false
+	}
+	return core.ContainerFacts{ID: id, Running: x.running, ExitCode: x.exit, OOMKilled: oom}, nil
 }
 
 func (b *boxes) List(context.Context) (out []core.Container, err error) {
