@@ -22,9 +22,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 const token = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -10,9 +10,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 func event(text string) core.Event {
 	return core.NewEvent(core.EventNotice, "c", "r", time.UnixMilli(1000), core.Notice{Level: "info", Text: text})

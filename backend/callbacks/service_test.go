@@ -13,9 +13,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 var epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 

@@ -15,9 +15,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 func TestThreadSharesUntilItsFirstMessage(t *testing.T) {
 	w := newWorld(t)

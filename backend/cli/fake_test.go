@@ -17,9 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // fake is Loop with scripted answers. It speaks both forms of Core: as it is,
 // and behind fakeServer over HTTP.

@@ -14,9 +14,10 @@ import (
 	"go.uber.org/goleak"
 
 	"loop/backend/core"
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // rig is a runner between fakes, in a synctest bubble.
 type rig struct {

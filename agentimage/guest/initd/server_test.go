@@ -21,6 +21,7 @@ import (
 
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
+	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 			os.Exit(spawn.Stage())
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
 // newServer is loop init without its privileges, on a socket of the test's.

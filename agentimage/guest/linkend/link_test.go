@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 func TestConnectWaitsForTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")

@@ -18,10 +18,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // host is a link whose other end is an HTTP server.
 type host struct {

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
 
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 			os.Exit(Stage())
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
 // newTable runs programs as whoever runs the test: what needs privileges is

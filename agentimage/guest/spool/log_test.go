@@ -18,10 +18,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 // follow reads from off to the end.
 func follow(t *testing.T, l *Log, off int64, step int) []byte {

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"loop/backend/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 func TestWarm(t *testing.T) {
 	Warm(20)
