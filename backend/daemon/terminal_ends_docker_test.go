@@ -49,7 +49,7 @@ func TestEndOfAForkBomb(t *testing.T) {
 		b() { b & b & wait; }; echo ready; while true; do b; done 2>/dev/null`}})
 	screen.until(t, "ready")
 	facts := func() string { return processes(t, i.ContainerID) }
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
 	}
 	t.Logf("%d processes", strings.Count(facts(), "\n"))
@@ -72,9 +72,7 @@ func TestEndOfAForkBomb(t *testing.T) {
 	if out := facts(); strings.Contains(out, "trap") || strings.Contains(out, "100000") {
 		t.Errorf("left:\n%s", out)
 	}
-	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].ID != other.ID || l[0].State != core.TerminalRunning {
-		t.Errorf("%+v", l)
-	}
+	onlyRuns(t, d, ch.ID, other.ID)
 }
 
 // TestEndOfProcessesThatHop: each starts the next in a session of its own and
@@ -100,16 +98,15 @@ func TestEndOfProcessesThatHop(t *testing.T) {
 			t.Fatalf("left:\n%s", out)
 		}
 	}
-	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].ID != other.ID || l[0].State != core.TerminalRunning {
-		t.Errorf("%+v", l)
-	}
+	onlyRuns(t, d, ch.ID, other.ID)
 }
 
 // TestBackgroundOutlivesItsShell: what a shell leaves behind when it ends by
 // itself goes on, until its session is closed.
 func TestBackgroundOutlivesItsShell(t *testing.T) {
 	d, ch := started(t)
-	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c", "nohup setsid sleep 282828 >/dev/null 2>&1 & sleep 0.3; echo bye"}})
+	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c",
+		`nohup setsid sleep 282828 >/dev/null 2>&1 & until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.05; done; echo bye`}})
 	screen.ended(t)
 	alive := func() bool { return strings.Contains(processes(t, i.ContainerID), "282828") }
 	for range 10 {

@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func started(t *testing.T) (*Daemon, core.Channel) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		removeAll(ctx, t, d)
 		if err := d.Close(); err != nil {
@@ -52,11 +53,15 @@ func project(t *testing.T, d *Daemon) core.Channel {
 	return ch
 }
 
+// removeAll removes what is there; Loop may be removing some of it, too.
 func removeAll(ctx context.Context, t *testing.T, d *Daemon) {
 	t.Helper()
-	for _, c := range ofInstall(ctx, t, d) {
-		if err := d.engine.Remove(ctx, c, true); err != nil {
-			t.Error(err)
+	for ids := ofInstall(ctx, t, d); len(ids) > 0; ids = ofInstall(ctx, t, d) {
+		for _, c := range ids {
+			if err := d.engine.Remove(ctx, c, true); err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+				t.Error(err)
+				return
+			}
 		}
 	}
 }

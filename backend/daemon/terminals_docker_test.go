@@ -15,6 +15,9 @@ import (
 	"loop/backend/core"
 )
 
+// patience bounds every wait: far above what a loaded machine takes.
+const patience = 3 * time.Minute
+
 // screenText follows a viewer and waits until what it was given contains want.
 type screenText struct {
 	v    core.TerminalViewer
@@ -25,7 +28,7 @@ type screenText struct {
 
 func (s *screenText) until(t *testing.T, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for !strings.Contains(s.seen.String(), want) {
 		f, err := s.v.Next(ctx)
@@ -45,10 +48,18 @@ func (s *screenText) until(t *testing.T, want string) {
 	}
 }
 
+// past is until, and drops what was given up to there: what came behind it in
+// the same piece stays.
+func (s *screenText) past(t *testing.T, want string) {
+	t.Helper()
+	s.until(t, want)
+	s.seen.Next(strings.Index(s.seen.String(), want) + len(want))
+}
+
 // ended reads to the end of the program.
 func (s *screenText) ended(t *testing.T) *core.TerminalExit {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for s.exit == nil {
 		f, err := s.v.Next(ctx)
@@ -77,7 +88,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	}
 	d := open()
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		removeAll(ctx, t, d)
 		if err := d.Close(); err != nil {
@@ -238,21 +249,43 @@ func TestAgentTerminalAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until(t, "real") // the scripted model's answer
+	await(t, "conversation to go on with", func() bool {
+		list, err := transcripts(d.home).List(t.Context(), ch.Channel)
+		return err == nil && len(list) == 1
+	})
 	if out, err := exec.Command("docker", "restart", "-t", "1", string(i.ContainerID)).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	s.until(t, "--continue")
-	s.seen.Reset()
+	s.past(t, "--continue")
 	s.until(t, "for agents")
-	if l := d.terminals.List(ch.ID); len(l) != 1 || l[0].State != core.TerminalRunning {
-		t.Errorf("%+v", l)
+	onlyRuns(t, d, ch.ID, i.ID)
+}
+
+// onlyRuns waits until one session of the channel is left and its program is there.
+func onlyRuns(t *testing.T, d *Daemon, ch core.ChannelID, id core.TerminalID) {
+	t.Helper()
+	await(t, "one session that runs", func() bool {
+		l := d.terminals.List(ch)
+		return len(l) == 1 && l[0].ID == id && l[0].State == core.TerminalRunning
+	})
+}
+
+// await waits for ok.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s", what)
+		}
 	}
 }
 
 // foreignContainer is one that somebody else made.
 func foreignContainer(t *testing.T) core.ContainerID {
 	t.Helper()
-	out, err := exec.Command("docker", "run", "-d", "--network", "none", "--entrypoint", "sleep", "loop-agent:latest", "600").Output()
+	out, err := exec.Command("docker", "run", "-d", "--network", "none", "--entrypoint", "sleep", "loop-agent:latest", "6000").Output()
 	if err != nil {
 		t.Fatalf("make a container: %v", err)
 	}
