@@ -105,6 +105,11 @@ func (v *Vault) ask(ctx context.Context, limit time.Duration, f func() error) er
 	case err := <-answer:
 		return err
 	case <-t.C:
+		select {
+		case err := <-answer: // both, after a standstill
+			return err
+		default:
+		}
 		return errors.New("no answer in time")
 	case <-ctx.Done():
 		return ctx.Err()
