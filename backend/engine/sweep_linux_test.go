@@ -36,16 +36,31 @@ func sweepScript(t *testing.T, shell []string, how string) {
 	if got := run("TERM"); got != "swept\n" {
 		t.Fatalf("%v found %q", shell, got)
 	}
-	marked := exec.CommandContext(t.Context(), "sleep", "1000")
+	marked := exec.CommandContext(t.Context(), "cat")
 	marked.Env = []string{"A=multi\nline", terminalMark + "=" + id, "B=1"}
+	in, err := marked.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := marked.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := marked.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(""); !strings.Contains(got, " sleep\n") || strings.Count(got, "\n") != 2 {
+	// It has a name and an environment of its own once it does its work.
+	if _, err := in.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(""); !strings.Contains(got, " cat\n") || strings.Count(got, "\n") != 2 {
 		t.Errorf("%v found %q", shell, got)
 	}
 	run("HUP TERM CONT")
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for got := run(""); got != "swept\n"; got = run("") { // a dead one nobody has waited for does not count
 		if time.Now().After(deadline) {
 			t.Errorf("%v still finds %q", shell, got)
