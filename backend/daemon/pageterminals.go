@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"os"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -52,6 +54,10 @@ func (v containerView) PasteFolder(ctx context.Context, id core.ChannelID) (bind
 	}
 	for _, m := range spec.Mounts {
 		if m.Kind == core.MountState && !m.Volume && !m.ReadOnly && m.Target == spec.Agent.Home {
+			// A prompt can be given files before the channel has had a container.
+			if err := os.MkdirAll(m.Source, 0o700); err != nil {
+				return bind.PasteFolder{}, core.Fail(core.CodeDir, fmt.Errorf("make state folder: %w", err), "The channel's folder for pasted files could not be made.", "Check that the disk is not full and that Loop's folder belongs to you.")
+			}
 			return bind.PasteFolder{Root: m.Source, Dir: pasteDir, Target: m.Target + "/" + pasteDir}, nil
 		}
 	}
