@@ -81,6 +81,48 @@ test("prompt: a pasted picture; text stays text", async (page, mock) => {
   equal(mock.log.filter((c) => c.name === "Terminals.PasteFile").length, 1, "calls");
 });
 
+test("prompt: in the window, where the event of a paste has no files", async (page, mock) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).focus();
+  await page.evaluate(async () => {
+    window.runtime = { ClipboardGetText: () => navigator.clipboard.readText() };
+    const canvas = new OffscreenCanvas(2, 2);
+    canvas.getContext("2d").fillRect(0, 0, 2, 2);
+    const picture = await canvas.convertToBlob({ type: "image/png" });
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
+  });
+  await content(page, "[data-prompt]", "paste", []);
+  await becomes(page, "'/home/ana/.loop/pastes/pasted.png' ");
+  equal(mock.log.filter((c) => c.name === "Terminals.PasteFile").map((c) => atob(c.args[2]).slice(1, 4)), ["PNG"], "content");
+});
+
+test("prompt: it is as high as its text also when it becomes narrow", async (page) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill("a line that is as long as the box is wide ".repeat(2));
+  const cut = () => prompt(page).evaluate((el) => el.scrollHeight - el.clientHeight);
+  equal(await cut(), 0, "cut off at first");
+  await page.setViewportSize({ width: 760, height: 700 });
+  await until("nothing is cut off", async () => (await cut()) === 0);
+});
+
+test("a terminal is marked while a file is dragged over it", async (page, mock, context) => {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("shell in the container");
+  await page.keyboard.press("Enter");
+  await page.locator(".term-skeleton").waitFor({ state: "detached" });
+  const term = page.locator(".term");
+  await term.locator(".xterm-screen").waitFor();
+  const shown = () => term.evaluate((el) => getComputedStyle(el, "::after").opacity === "1");
+  equal(await shown(), false, "marked at first");
+  await withFiles(async (file) => {
+    const d = await drag(context, page, term, [file("a.txt", "a")]);
+    await until("marked", shown);
+    await d.leave(page.locator(".statusbar"));
+    await until("not marked any more", async () => !(await shown()));
+  });
+});
+
 test("prompt: progress; typing goes on; nothing is sent without its files; a cancel", async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).fill("see");
@@ -163,5 +205,8 @@ test("a file dropped anywhere else leaves the page where it is", async (page, mo
     equal(page.url(), at, "address");
     ok(await page.evaluate(() => window.still), "the page was loaded anew");
     equal(await page.locator("[data-prompt]").inputValue(), "", "prompt");
+    // WebKit asks for all of them.
+    const kept = await page.evaluate(() => ["dragenter", "dragover", "drop"].map((k) => !document.body.dispatchEvent(new DragEvent(k, { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true }))));
+    equal(kept, [true, true, true], "prevented");
   });
 });

@@ -25,6 +25,21 @@ export async function readText(): Promise<string | null> {
   }
 }
 
+/** Pictures and addresses of files, while a paste or a key of it is handled; nothing where a page may not read them. */
+export async function readFiles(): Promise<{ pictures: Blob[]; uriList: string }> {
+  const found = { pictures: [] as Blob[], uriList: "" };
+  try {
+    for (const item of await navigator.clipboard.read()) {
+      const picture = item.types.find((t) => t.startsWith("image/"));
+      if (item.types.includes("text/uri-list")) found.uriList = await (await item.getType("text/uri-list")).text();
+      else if (picture) found.pictures.push(await item.getType(picture));
+    }
+  } catch {
+    // as if nothing were there
+  }
+  return found;
+}
+
 function copyBySelection(text: string): boolean {
   const had = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   const area = document.createElement("textarea");

@@ -21,9 +21,11 @@ export function onHostDrop(listener: (d: Dropped) => void): () => void {
   };
 }
 
-/** Keeps a page from being left for what is dropped beside every target. */
+/**
+ * Keeps a page from being left for what is dropped beside every target. WebKit
+ * loads what is dropped although the drop itself is prevented, unless the last
+ * event before it was, too: and on a new element that is no dragover.
+ */
 export function keepPage() {
-  const stay = (e: DragEvent) => e.preventDefault();
-  window.addEventListener("dragover", stay);
-  window.addEventListener("drop", stay);
+  for (const type of ["dragenter", "dragover", "drop"]) window.addEventListener(type, (e) => e.preventDefault());
 }

@@ -3,6 +3,7 @@
 import { isFailure, toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
 import { filePaths } from "../../model/files";
+import { readFiles, readsByItself } from "../../shell/clipboard";
 import { session } from "../frame/session";
 
 const MAX_FILE = 10 * 1024 * 1024; // as Loop takes it
@@ -17,7 +18,7 @@ export function itemsOf(d: Dropped): Item[] {
 }
 
 export function itemName(i: Item): string {
-  return "path" in i ? (i.path.split(/[\\/]/).findLast(Boolean) ?? i.path) : i.file.name || "the picture";
+  return "path" in i ? (i.path.split(/[\\/]/).findLast(Boolean) ?? i.path) : i.file.name || "the pasted picture";
 }
 
 /** How a shell in the container is told the file. Rejects with a Failure. */
@@ -41,7 +42,7 @@ async function bringPath(channelId: string, path: string): Promise<string> {
 }
 
 async function bringContent(channelId: string, f: File): Promise<string> {
-  const name = f.name || "The picture";
+  const name = f.name || "The pasted picture";
   if (f.size > MAX_FILE) throw invalid(`${name} is larger than 10 MiB.`, "Copy it into the project's folder and name it there.");
   const data = await base64(f, name); // before its size is judged: a folder has none either
   if (data === "") throw invalid(`${name} is empty.`, "");
@@ -85,4 +86,15 @@ export function droppedData(d: DataTransfer): Dropped {
 /** Pasted files. What has text as well, as cells of a table do, is pasted as text. */
 export function pastedFiles(d: DataTransfer | null): File[] {
   return d && d.getData("text/plain") === "" ? [...d.files] : [];
+}
+
+/** WebKitGTK keeps pictures and files from the event of a paste; only the clipboard itself has them. */
+export function hiddenFiles(d: DataTransfer | null): boolean {
+  return readsByItself() && (d === null || (d.getData("text/plain") === "" && d.getData("text/html") === ""));
+}
+
+export async function clipboardFiles(): Promise<Dropped> {
+  const { pictures, uriList } = await readFiles();
+  const paths = filePaths(uriList);
+  return { paths, files: paths.length > 0 ? [] : pictures.map((p) => new File([p], "", { type: p.type })), text: "" };
 }

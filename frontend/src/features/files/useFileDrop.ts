@@ -25,26 +25,32 @@ export function useFileDrop(at: RefObject<HTMLElement | null>, onDrop: (d: Dropp
   // terminal are: then it is over when the drag is elsewhere, or the pointer free.
   useEffect(() => {
     if (!over) return;
-    const off = (e: Event) => e.type === "dragover" && at.current?.contains(e.target as Node) || setOver(false);
+    const off = (e: Event) => e.type.startsWith("drag") && at.current?.contains(e.target as Node) || setOver(false);
+    window.addEventListener("dragenter", off);
     window.addEventListener("dragover", off);
     window.addEventListener("pointermove", off);
     return () => {
+      window.removeEventListener("dragenter", off);
       window.removeEventListener("dragover", off);
       window.removeEventListener("pointermove", off);
     };
   }, [over, at]);
   const takes = (e: DragEvent) => text || mayBringFiles(e.dataTransfer.types);
+  // WebKit sends no dragover when an element is entered, none while the pointer
+  // rests, and a drop is ours only if the last event was taken.
+  const onOver = (e: DragEvent) => {
+    if (!takes(e)) return;
+    e.preventDefault();
+    setOver(true);
+  };
   return {
     over,
     handlers: {
       onDragEnter(e: DragEvent) {
         last.current = e.target;
+        onOver(e);
       },
-      onDragOver(e: DragEvent) {
-        if (!takes(e)) return;
-        e.preventDefault();
-        setOver(true);
-      },
+      onDragOver: onOver,
       // The next element is entered before this one is left, so the one that was
       // entered last is left only with all of them. WebKit does not say where to.
       onDragLeave(e: DragEvent) {

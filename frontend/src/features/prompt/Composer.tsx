@@ -1,6 +1,6 @@
 import { ArrowUp, Sparkles, Square } from "lucide-react";
 import type { ClipboardEvent, KeyboardEvent } from "react";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../api/types";
 import { modelName } from "../../model/format";
@@ -13,13 +13,14 @@ import { send, stopRun } from "../frame/actions";
 import { draftOf, setDraft } from "../frame/drafts";
 import { session } from "../frame/session";
 import { QuestionCard } from "../question/QuestionCard";
-import { pastedFiles, itemsOf } from "../files/bring";
+import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../files/bring";
 import { useFileDrop } from "../files/useFileDrop";
 import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox } from "./attach";
 import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
 import { QueueList } from "./QueueList";
 import { SendOptions } from "./SendOptions";
+import { useGrowing } from "./useGrowing";
 import "./prompt.css";
 
 const HISTORY = 50; // prompts of this channel within reach of the arrow keys
@@ -47,12 +48,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
 
   const change = (value: string) => setDraft(channelId, value);
 
-  useLayoutEffect(() => {
-    const el = box.current;
-    if (!el) return;
-    el.style.height = "auto";
-    el.style.height = `${Math.min(el.scrollHeight, window.innerHeight * 0.4)}px`;
-  }, [text]);
+  useGrowing(box, text);
 
   useEffect(() => (box.current ? knowBox(channelId, box.current) : undefined), [channelId]);
 
@@ -110,9 +106,10 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
 
   function onPaste(e: ClipboardEvent) {
     const files = pastedFiles(e.clipboardData);
-    if (files.length === 0) return;
+    if (files.length > 0) attach(channelId, itemsOf({ paths: [], files, text: "" }));
+    else if (hiddenFiles(e.clipboardData)) void clipboardFiles().then((d) => attach(channelId, itemsOf(d)));
+    else return;
     e.preventDefault();
-    attach(channelId, itemsOf({ paths: [], files, text: "" }));
   }
 
   return (

@@ -7,8 +7,9 @@ import type { FileRef } from "../../model/terminals/filelinks";
 import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
 import { dirName, sessionTitle } from "../../model/terminals/titles";
-import { copyText, readText } from "../../shell/clipboard";
+import { copyText, readsByItself, readText } from "../../shell/clipboard";
 import type { Dropped } from "../files/bring";
+import { clipboardFiles } from "../files/bring";
 import { session, toastFailure } from "../frame/session";
 import { beep } from "./bell";
 import { wordsFor } from "./files";
@@ -71,7 +72,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
 
   const insert = useCallback(async (d: Dropped) => {
     const p = pane.current;
-    if (!p) return;
+    if (!p || d.paths.length + d.files.length === 0) return;
     const got = await wordsFor(d, p.client.state);
     if (got.problems[0]) notice(got.problems[0]);
     if (got.text) p.term.paste(got.text);
@@ -89,7 +90,11 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         if (action === "copy-and-clear") term.clearSelection();
         break;
       case "paste":
-        void readText().then((t) => (t === null ? notice("The browser does not let this page read the clipboard. Paste with the keyboard.") : pasteText(t)));
+        void readText().then(async (t) => {
+          if (t === null) notice("The browser does not let this page read the clipboard. Paste with the keyboard.");
+          else if (t === "" && readsByItself()) await insert(await clipboardFiles());
+          else pasteText(t);
+        });
         break;
       case "find":
         setUi((u) => ({ ...u, search: p.search, asked: u.asked + 1 }));
@@ -128,7 +133,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         break;
     }
     p.scroll.check();
-  }, [change, notice, pasteText]);
+  }, [change, insert, notice, pasteText]);
 
   // One pane for one session: a new id that the pane itself made is not a new pane.
   const shownId = useRef("");
