@@ -83,7 +83,7 @@ func (o outcome) of(kind, subtype string) (out []map[string]any) {
 
 func (c *cli) run(prompt string, args ...string) outcome {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 8*time.Minute)
 	defer cancel()
 	return c.runCtx(ctx, prompt, args...)
 }

@@ -128,7 +128,7 @@ func newReal(t *testing.T) *real {
 				model = demo.ModelPrefix + run.Script
 			}
 			l := Launch{
-				BaseURL: srv.URL, APIKey: "x", Model: model, Retry: r.retry, Timeout: 2 * time.Minute,
+				BaseURL: srv.URL, APIKey: "x", Model: model, Retry: r.retry, Timeout: patience,
 				MCPServers: map[string]MCPServer{"loop": {Command: self, Env: map[string]string{childEnv: "mcp"}}},
 				Env:        append([]core.EnvVar{{Name: "CLAUDE_CODE_MAX_RETRIES", Value: "1"}}, r.extra...),
 			}
@@ -171,10 +171,13 @@ func (r *real) run(run core.Run) core.Run {
 
 func (r *real) say(prompt string) core.Run { r.t.Helper(); return r.run(core.Run{Prompt: prompt}) }
 
+// patience bounds every wait: far above what a loaded machine takes.
+const patience = 8 * time.Minute
+
 // when waits for something to become true.
 func (r *real) when(what string, ok func() bool) {
 	r.t.Helper()
-	limit := time.NewTimer(2 * time.Minute)
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -528,6 +531,13 @@ func TestClaudeInterrupt(t *testing.T) {
 		r.api.mu.Lock()
 		defer r.api.mu.Unlock()
 		return r.api.turns >= 2
+	})
+	r.when("the conversation on disk", func() bool { // the CLI of this test is killed without a word
+		files, _ := filepath.Glob(filepath.Join(r.boxes.home, ".claude", "projects", "*", "*.jsonl"))
+		return slices.ContainsFunc(files, func(f string) bool {
+			b, err := os.ReadFile(f)
+			return err == nil && strings.Contains(string(b), "the first task")
+		})
 	})
 	now, err := r.s.Interrupt(context.Background(), core.Run{ChannelID: "c", Prompt: "no, this", Script: "quick"})
 	if err != nil {

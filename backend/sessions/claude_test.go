@@ -54,7 +54,7 @@ func newClaude(t *testing.T) *claude {
 // say runs one prompt as the channel, in dir.
 func (c *claude) say(ch core.Channel, dir, prompt string, args ...string) answer {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(c.T.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.T.Context(), 8*time.Minute)
 	defer cancel()
 	home := c.T.TempDir()
 	state := c.rig.path(ch.StateOwner())
