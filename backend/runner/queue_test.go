@@ -72,6 +72,43 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// TestInterruptBeforeTheFirstWord: a run that is stopped while the model still
+// thinks about its prompt is what the interrupting message refers to all the same,
+// if the CLI has written the prompt down.
+func TestInterruptBeforeTheFirstWord(t *testing.T) {
+	for name, tc := range map[string]struct {
+		exists, known bool
+		want          string
+	}{"written": {true, true, "now @sess"}, "not written": {false, true, "now"}, "who knows": {false, false, "now"}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				silent := func(p *proc) {
+					if !strings.HasPrefix(string(p.req.Stdin), "slow") {
+						slow(p)
+						return
+					}
+					p.print(`{"type":"system","subtype":"init","session_id":"sess"}` + "\n")
+					<-p.killed
+				}
+				r, cli := newSpawnRig(t, silent)
+				r.ports.Sessions = func(core.Channel, string, core.SessionID) (bool, bool) { return tc.exists, tc.known }
+				r.start()
+				defer r.quit()
+				r.prompts("c", "slow")
+				r.pass(time.Second)
+				run, err := r.s.Interrupt(context.Background(), core.Run{ID: "now", ChannelID: "c", Prompt: "now"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.ended(run.ID, time.Minute)
+				if got := cli.prompts(); !slices.Equal(got, []string{"slow", tc.want}) {
+					t.Errorf("spawned %q", got)
+				}
+			})
+		})
+	}
+}
+
 // TestPromoteBeforeCancel: a crash between the two changes what comes next, and
 // loses nothing.
 func TestPromoteBeforeCancel(t *testing.T) {

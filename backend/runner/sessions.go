@@ -107,12 +107,22 @@ func (w *work) kept(id core.SessionID) bool {
 	return exists || !known
 }
 
+// written is true only when it is certain that the CLI keeps a session: it writes
+// a prompt down before the model has said anything.
+func (w *work) written(id core.SessionID) bool {
+	if w.s.p.Sessions == nil {
+		return false
+	}
+	exists, known := w.s.p.Sessions(w.ch, w.spec.WorkDir, id)
+	return exists && known
+}
+
 // keepSession lets the next run go on with the conversation of one that is being
 // stopped: it is what an interrupting message refers to. It is stored before the
 // run's end, so that nothing can be claimed in between.
 func (w *work) keepSession(ctx context.Context) {
 	id := w.parser.Session()
-	if w.run.State != core.RunCancelled || !validSession(id) || id == w.ch.Session(w.run.Demo) || !w.worked() {
+	if w.run.State != core.RunCancelled || !validSession(id) || id == w.ch.Session(w.run.Demo) || !w.worked() && !w.written(id) {
 		return
 	}
 	next := core.SessionStart{Mode: core.SessionResume, SessionID: id}
