@@ -243,6 +243,9 @@ func (c *terminalSocket) hear(m map[string]any) {
 	case "closed":
 		c.ended = true
 	case "error":
+		if m["request"] == "resize" {
+			return // the program ended before it was told
+		}
 		c.err = fmt.Errorf("%v: %v", m["error_code"], m["message"])
 	}
 }

@@ -25,8 +25,8 @@ import (
 )
 
 // patience bounds any single wait. A cold run takes a few seconds; a loaded
-// two-core machine has been seen to take ten times that.
-const patience = 150 * time.Second
+// two-core machine has been seen to take thirty times that.
+const patience = 5 * time.Minute
 
 // home is one Loop folder with the binary that works on it.
 type home struct {

@@ -27,6 +27,7 @@ type pane struct {
 	tty   *os.File
 	cmd   *exec.Cmd
 	ended chan error
+	runs  int
 
 	mu      sync.Mutex
 	out     bytes.Buffer
@@ -107,9 +108,15 @@ func (p *pane) modes() unix.Termios {
 	return *m
 }
 
-// start runs the binary in the pane.
+// start runs the binary in the pane, which keeps nothing of what was there before.
 func (p *pane) start(h *home, dir string, args ...string) {
 	p.t.Helper()
+	p.runs++
+	mark := fmt.Sprintf("[before run %d]", p.runs)
+	if _, err := p.tty.WriteString(mark); err != nil {
+		p.t.Fatal(err)
+	}
+	p.shown(mark)
 	p.mu.Lock()
 	p.out.Reset()
 	p.mu.Unlock()

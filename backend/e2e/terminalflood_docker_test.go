@@ -172,7 +172,7 @@ func TestThreeViewersOfAFlood(t *testing.T) {
 		}
 	}
 	before := memory(t, s.cmd.Process.Pid)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	ends := make(chan error, 2)
 	began := time.Now()
