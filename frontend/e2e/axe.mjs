@@ -1,12 +1,14 @@
 // axe on every state, light and dark: no violations.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { equal, test } from "./harness.mjs";
+import { equal, grab, still, test, until } from "./harness.mjs";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+const working = (mock) => until("the agent works", () => [...mock.world.runs.values()].some((r) => r.state === "running"));
+
 async function clean(page, what) {
-  await page.waitForTimeout(200); // an appearing dialog has half its contrast
+  await still(page);
   await page.evaluate(source);
   const found = await page.evaluate(async () => {
     const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
@@ -21,7 +23,6 @@ for (const theme of ["dark", "light"]) {
   test(`axe ${theme}: timeline, all kinds of rows, opened`, o, async (page) => {
     await page.getByRole("treeitem", { name: "api-server" }).click();
     await page.getByText("Fixed.").waitFor();
-    await page.waitForTimeout(500);
     await clean(page, "end of the timeline");
     for (const n of ["Edit internal", "Other output", "Plan 2 of 3"]) await page.getByRole("button", { name: n }).first().click();
     await clean(page, "opened rows");
@@ -31,22 +32,23 @@ for (const theme of ["dark", "light"]) {
     await clean(page, "start of the timeline");
   });
   test(`axe ${theme}: failed, interrupted, empty`, o, async (page) => {
-    for (const n of ["storefront", "infra", "docs"]) {
+    for (const [n, there] of [["storefront", "The container ran out of memory"], ["infra", "Loop stopped while this run"], ["docs", "Nothing here yet"]]) {
       await page.getByRole("treeitem", { name: n }).click();
-      await page.waitForTimeout(150);
+      await page.locator(".panel").getByText(there).first().waitFor();
       await clean(page, n);
     }
   });
-  test(`axe ${theme}: running with a queue`, o, async (page) => {
+  test(`axe ${theme}: running with a queue`, o, async (page, mock) => {
     await page.getByRole("treeitem", { name: "docs" }).click();
     for (const t of ["hang", "next", "after"]) {
       await page.getByRole("textbox", { name: "Prompt" }).fill(t);
       await page.keyboard.press("Enter");
     }
     await page.getByText("after").waitFor();
+    await working(mock);
     await clean(page, "running");
   });
-  test(`axe ${theme}: a question, a plan, an edited queue, conversations`, o, async (page) => {
+  test(`axe ${theme}: a question, a plan, an edited queue, conversations`, o, async (page, mock) => {
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     const send = async (text) => { await prompt.fill(text); await page.keyboard.press("Enter"); };
     await page.getByRole("treeitem", { name: "docs" }).click();
@@ -62,8 +64,9 @@ for (const theme of ["dark", "light"]) {
     for (const t of ["hang", "next", "after"]) await send(t);
     await page.getByRole("button", { name: "Edit" }).last().click();
     await page.getByRole("textbox", { name: "Edit the waiting prompt" }).waitFor();
+    await working(mock);
     await clean(page, "queue");
-    await page.getByRole("treeitem", { name: "docs" }).focus();
+    await grab(page.getByRole("treeitem", { name: "docs" }));
     await page.keyboard.press("Shift+F10");
     await page.getByRole("menuitem", { name: "Conversations" }).click();
     await page.getByText("No conversation is kept here yet.").waitFor();
@@ -76,7 +79,7 @@ for (const theme of ["dark", "light"]) {
     await page.getByRole("region", { name: "Settings that wait for approval" }).waitFor();
     for (const part of ["General", "All settings", "File", "History"]) {
       await page.getByRole("tab", { name: part }).click();
-      await page.waitForTimeout(200);
+      await page.locator(".dialog .skeleton").first().waitFor({ state: "detached" });
       await clean(page, part);
     }
   });
@@ -89,7 +92,7 @@ for (const theme of ["dark", "light"]) {
     await page.getByRole("treeitem", { name: "api-server" }).click();
     const dialogs = { palette: "Control+k", settings: "Control+,", folder: "Control+o", rename: "F2", remove: "Delete", shortcuts: "?" };
     for (const [name, keys] of Object.entries(dialogs)) {
-      await page.getByRole("treeitem", { name: "api-server" }).focus();
+      await grab(page.getByRole("treeitem", { name: "api-server" }));
       await page.keyboard.press(keys);
       await page.getByRole("dialog").waitFor();
       await clean(page, name);
@@ -99,7 +102,6 @@ for (const theme of ["dark", "light"]) {
     for (const name of ["Containers", "Gate:"]) {
       await page.getByRole("button", { name }).first().click();
       await page.getByRole("dialog").waitFor();
-      await page.waitForTimeout(300);
       await clean(page, name);
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -1,5 +1,5 @@
 // Settings: the form, the file, history, keys, and a project that wants more.
-import { equal, ok, test, until } from "./harness.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
 
 const dialog = (page) => page.getByRole("dialog");
 async function settings(page, part) {
@@ -25,7 +25,7 @@ test("settings form: where a value is from, change, reset, refuse", { quietError
   await page.getByText("must be at least 256").waitFor();
   await box.fill("1024");
   await page.getByRole("combobox", { name: "Changes go to" }).selectOption("project");
-  equal(await box.inputValue(), "4096", "a change that was not saved does not move to another file");
+  await becomes(() => box.inputValue(), "4096", "a change that was not saved does not move to another file");
   await box.fill("1024");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("it is not in force").waitFor();
@@ -33,7 +33,7 @@ test("settings form: where a value is from, change, reset, refuse", { quietError
   await page.getByRole("button", { name: "Reset container_memory_mb" }).click();
   await page.getByText("it is not in force").waitFor({ state: "detached" });
   await page.getByRole("searchbox").fill("");
-  ok(await page.getByRole("checkbox", { name: "container_image_autobuild" }).isDisabled(), "what is for all projects can be changed for one");
+  await becomes(() => page.getByRole("checkbox", { name: "container_image_autobuild" }).isDisabled(), true, "what is for all projects cannot be changed for one");
   await page.getByRole("combobox", { name: "Changes go to" }).selectOption("global");
   await page.getByRole("textbox", { name: "mounts" }).fill("loop-npm:~/.npm\n\n ~/.gitconfig:~/.gitconfig:ro ");
   await page.getByRole("button", { name: "Save", exact: true }).click();

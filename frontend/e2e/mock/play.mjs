@@ -8,11 +8,20 @@ export class Player {
     this.speed = speed;
     this.timers = new Map(); // run → how to cut it short
     this.held = false;
+    this.paused = false; // nothing goes on in any run
+    this.pauseAt = ""; // …once this was said
+    this.endless = false; // an essay has no end
   }
 
   wait(run, ms) {
     return new Promise((resolve, reject) => {
-      const t = setTimeout(() => { this.timers.delete(run.run_id); resolve(); }, ms / this.speed);
+      let t;
+      const over = () => {
+        if (this.paused) return void (t = setTimeout(over, 5));
+        this.timers.delete(run.run_id);
+        return resolve();
+      };
+      t = setTimeout(over, ms / this.speed);
       this.timers.set(run.run_id, () => { clearTimeout(t); reject(new Error("cancelled")); });
     });
   }
@@ -102,6 +111,7 @@ export class Player {
       live.blocks[block].text += delta;
       this.w.emit("message.streaming", run.channel_id, run.run_id, { msg_id: msgId, block, kind, offset, delta });
       offset += Buffer.byteLength(delta);
+      if (this.pauseAt && live.blocks[block].text.includes(this.pauseAt)) [this.paused, this.pauseAt] = [true, ""];
       await this.wait(run, 24);
     }
     this.w.live.delete(run.channel_id);
@@ -146,7 +156,7 @@ export class Player {
       await this.wait(run, 3_600_000);
     }
     if (p.includes("essay")) {
-      for (let i = 1; i <= 30; i++) await this.stream(run, "text", `Paragraph ${i}. ${"The quick brown fox jumps over the lazy dog and keeps on running. ".repeat(5)}`);
+      for (let i = 1; i <= 30 || this.endless; i++) await this.stream(run, "text", `Paragraph ${i}. ${"The quick brown fox jumps over the lazy dog and keeps on running. ".repeat(5)}`);
       this.end(run, "done", { model: "claude-sonnet-4-5-20250929", num_turns: 30, cost_usd: 0.21 });
       return;
     }
@@ -171,6 +181,13 @@ export class Player {
 
   cancel(id) {
     this.timers.get(id)?.();
+  }
+
+  /** Nobody looks any more. */
+  leave() {
+    this.held = true;
+    this.building = false;
+    for (const stop of this.timers.values()) stop();
   }
 
   async build() {

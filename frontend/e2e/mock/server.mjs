@@ -137,9 +137,8 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       const name = url.pathname.slice("/api/call/".length);
       const args = JSON.parse(body || "[]");
       log.push({ name, args });
-      await new Promise((r) => setTimeout(r, world.delay.get(name) ?? 0));
       await world.held.get(name);
-      const planned = world.failNext.get(name);
+      const planned = world.failNext.get(name) ?? world.failEach.get(name);
       if (planned) {
         world.failNext.delete(name);
         return json(500, planned);
@@ -195,6 +194,6 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
     /** Cuts the event sockets only: the page comes back and goes on where it was. */
     cut(code = 1001) { for (const s of sockets) s.close(code); },
     channel: (name) => [...world.channels.values()].find((c) => c.name === name),
-    async close() { for (const s of sockets) s.terminate(); terminals.cut(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
+    async close() { play.leave(); for (const s of sockets) s.terminate(); terminals.cut(); server.closeAllConnections(); await new Promise((r) => server.close(r)); },
   };
 }

@@ -28,8 +28,8 @@ export class World {
     this.listeners = new Set();
     this.cost = 0;
     this.failNext = new Map(); // "Service.Method" → failure for the next call
-    this.delay = new Map(); // "Service.Method" → ms
-    this.held = new Map(); // "Service.Method" → a promise that its answer waits for
+    this.failEach = new Map(); // "Service.Method" → failure for every call while it is there
+    this.held = new Map(); // "Service.Method" → what its calls wait for
     this.engine = { ok: true, host: "unix:///var/run/docker.sock", source: "default socket", name: "Docker", version: "28.3.0", api_version: "1.51", os: "linux", arch: "amd64", rootless: false };
     this.image = { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c" };
     this.config = { path: "/home/ana/.loop/config.json", problems: [], has_credentials: true, credential_kind: "anthropic_api_key", theme: "dark", terminal: { font_family: "", font_size: 13, shift_enter: "newline", bell: "mark", copy_on_select: false, screen_reader: false } };
@@ -54,6 +54,16 @@ export class World {
     if (this.ring.length > 8192) this.ring.shift();
     for (const l of this.listeners) l([ev]);
     return ev;
+  }
+
+  /** Calls of this method are not answered until what is returned is called. */
+  hold(name) {
+    let go;
+    this.held.set(name, new Promise((r) => (go = r)));
+    return () => {
+      this.held.delete(name);
+      go();
+    };
   }
 
   /** As if more had happened than is kept: pages that were away must take a snapshot. */
