@@ -1,6 +1,6 @@
 // What comes back: after a reload, in another browser, under another address.
-import { boxes, enter, four, live, ready, sessions, tabs, typed } from "./dock-steps.mjs";
-import { equal, ok, test, until } from "./harness.mjs";
+import { boxes, enter, four, live, opens, prompted, ready, sessions, tabs, typed } from "./dock-steps.mjs";
+import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const kept = (mock, n) => until("Loop keeps the layout", () => Object.entries(mock.world.memory).some(([k, v]) => k.startsWith("dock.") && v.split('"terminal"').length === n + 1));
 
@@ -10,14 +10,14 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   await kept(mock, 4);
   await page.reload();
   await live(page, 4);
-  equal(await boxes(page), before, "the same places");
+  await becomes(() => boxes(page), before, "the same places");
   equal(sessions(mock).length, 4, "the same sessions");
   await page.getByText("ana@loop-api-server").nth(3).waitFor();
   await enter(page, "docs");
-  equal((await boxes(page)).length, 1, "another channel has its own");
+  await becomes(async () => (await boxes(page)).length, 1, "another channel has its own");
   await enter(page);
   await live(page, 4);
-  equal(await boxes(page), before, "and back");
+  await becomes(() => boxes(page), before, "and back");
   // A session that ended while nobody looked.
   const gone = sessions(mock)[1];
   mock.terminals.sessions.delete(gone.id);
@@ -30,7 +30,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   for (const k of Object.keys(mock.world.memory)) if (k.startsWith("dock.")) mock.world.memory[k] = '{"version":1,"root":{"kind":"split","parts":[{"kind":"group"';
   await page.reload();
   await page.getByRole("textbox", { name: "Prompt" }).waitFor();
-  equal(await tabs(page), [["Timeline"]], "rubbish: as at the start");
+  await becomes(() => tabs(page), [["Timeline"]], "rubbish: as at the start");
   await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
 });
 
@@ -42,23 +42,25 @@ test("dock: another browser has the same panes, and what it changes comes back",
   const second = await other.newPage();
   await second.goto(mock.url);
   await live(second, 4);
-  equal(await boxes(second), places, "the same places");
+  await becomes(() => boxes(second), places, "the same places");
   equal(sessions(mock).length, 4, "the same sessions");
-  await second.locator(".xterm-helper-textarea").first().focus();
+  await grab(second.locator(".xterm-helper-textarea").first());
   await second.keyboard.press("Control+=");
   await until("the size of the text is kept", () => mock.world.memory["terminal.zoom"] === "1");
   await other.close();
   await page.reload();
   await live(page, 4);
-  equal(await page.evaluate(() => localStorage.getItem("loop.terminal.zoom")), "1");
+  await becomes(() => page.evaluate(() => localStorage.getItem("loop.terminal.zoom")), "1");
 
   // What Loop was not told, because it did not answer, is told by the next visit.
-  mock.world.failNext.set("System.Keep", { code: "internal", cause: "The disk is full." });
-  await page.locator(".xterm-helper-textarea").first().focus();
+  mock.world.failEach.set("System.Keep", { code: "internal", cause: "The disk is full." });
+  const tried = mock.log.length;
+  await grab(page.locator(".xterm-helper-textarea").first());
   await page.keyboard.press("Control+=");
-  await until("it was tried", () => !mock.world.failNext.has("System.Keep"));
+  await until("it was tried", () => mock.log.slice(tried).some((c) => c.name === "System.Keep"));
   await until("the browser has it", () => page.evaluate(() => localStorage.getItem("loop.terminal.zoom") === "2"));
   equal(mock.world.memory["terminal.zoom"], "1");
+  mock.world.failEach.clear();
   await page.reload();
   await until("it is told again", () => mock.world.memory["terminal.zoom"] === "2");
 });
@@ -71,27 +73,29 @@ test("dock: tabs say where a shell waits and what runs; an idle one closes witho
   await ready(page);
   await live(page, 1);
   await page.getByRole("tab", { name: "api-server" }).waitFor();
+  await prompted(page);
   await page.keyboard.type("tui");
   await page.keyboard.press("Enter");
   await page.getByRole("tab", { name: "tui" }).waitFor();
   await page.reload();
   await live(page, 1);
   await page.getByRole("tab", { name: "tui" }).waitFor();
-  await page.locator(".xterm-helper-textarea").focus();
+  await grab(page.locator(".xterm-helper-textarea"));
   await page.keyboard.press("Control+Shift+W");
   await page.getByText("“tui” is running in").waitFor();
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await ready(page);
   await page.keyboard.type("q");
   await page.getByRole("tab", { name: "api-server" }).waitFor();
   await page.reload();
   await live(page, 1);
-  await page.locator(".xterm-helper-textarea").focus();
-  await page.keyboard.press("Control+Shift+D");
-  await until("a split", () => sessions(mock).length === 2);
+  await grab(page.locator(".xterm-helper-textarea"));
+  await opens(page, mock, "Control+Shift+D", 2);
   equal(mock.terminals.last().spec.dir, "/home/ana/src/api-server", "it begins where the other is");
   await live(page, 2);
-  await page.locator(".xterm-helper-textarea").first().focus();
+  await grab(page.locator(".xterm-helper-textarea").first());
+  await prompted(page);
   await page.keyboard.press("Control+Shift+W");
   await until("closed, nothing was asked", () => sessions(mock).length === 1);
   ok(!(await page.getByRole("dialog").isVisible()), "no dialog");
@@ -99,12 +103,12 @@ test("dock: tabs say where a shell waits and what runs; an idle one closes witho
 
 test("dock: a cleared terminal stays cleared", async (page, mock) => {
   await enter(page);
-  await page.keyboard.press("Control+Shift+T");
-  await ready(page);
-  await live(page, 1);
+  await opens(page, mock, "Control+Shift+T", 1);
+  await prompted(page);
   await page.keyboard.type("seq 60");
   await page.keyboard.press("Enter");
   await page.getByText("line 60").waitFor();
+  await prompted(page);
   await page.keyboard.press("Control+Shift+K");
   await page.getByText("line 60").waitFor({ state: "detached" });
   await page.keyboard.type("false");
@@ -113,5 +117,7 @@ test("dock: a cleared terminal stays cleared", async (page, mock) => {
   await page.reload();
   await live(page, 1);
   await page.getByText("$ false").waitFor();
+  await grab(page.locator(".xterm-helper-textarea"));
+  await prompted(page);
   ok(!(await page.locator(".xterm-rows").textContent()).includes("line"), "nothing of it comes back");
 });

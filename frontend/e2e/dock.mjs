@@ -1,21 +1,22 @@
 // Panels of the centre: terminals beside the timeline, by keyboard and by mouse.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { boxes, enter, four, inTerminal, live, ready, sessions, tabs, typed } from "./dock-steps.mjs";
-import { equal, ok, test, until } from "./harness.mjs";
+import { boxes, enter, four, inTerminal, live, opens, prompted, ready, sessions, tabs, typed } from "./dock-steps.mjs";
+import { becomes, equal, frames, grab, still, test, until } from "./harness.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
   equal(sessions(mock).map((s) => [s.spec.target ?? "agent", Boolean(s.spec.plain)]), [["agent", false], ["agent", true], ["agent", true], ["agent", true]], "what was asked for");
-  equal((await boxes(page)).length, 5, "panels");
+  await becomes(async () => (await boxes(page)).length, 5, "panels");
   const was = await inTerminal(page);
   await page.keyboard.press("Alt+Shift+ArrowRight");
   await until("the one on the right", async () => (await inTerminal(page)) !== was);
   const right = await inTerminal(page);
   await page.keyboard.press("Alt+Shift+ArrowUp");
   await until("the one above", async () => (await inTerminal(page)) !== right);
+  await ready(page);
   await page.keyboard.type("ls");
   await page.keyboard.press("Enter");
   await until("only that one got the keys", () => sessions(mock).filter((s) => typed(s).includes("ls\r")).length === 1);
@@ -23,20 +24,29 @@ test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [144
   // Resize and move.
   const before = await boxes(page);
   await page.keyboard.press("Control+Shift+L");
-  await page.getByRole("group", { name: "Arrange panes" }).waitFor();
+  const bar = page.getByRole("group", { name: "Arrange panes" });
+  const arranging = () => until("the bar has the keyboard", () => bar.evaluate((el) => el === document.activeElement));
+  await arranging();
   await page.keyboard.press("ArrowLeft");
+  await arranging();
   await page.keyboard.press("ArrowLeft");
   await until("sizes changed", async () => JSON.stringify(await boxes(page)) !== JSON.stringify(before));
+  await arranging();
   await page.keyboard.press("=");
   await page.keyboard.press("Shift+ArrowDown");
   await until("it went into the group below", async () => (await tabs(page)).some((t) => t.length === 2));
+  await frames(page); // a moved panel gives the keyboard back
+  await arranging();
   await page.keyboard.press("Shift+ArrowDown"); // below that there is nothing: a group of its own
   await until("it has a group again", async () => (await tabs(page)).every((t) => t.length === 1));
+  await frames(page);
+  await arranging();
   await page.keyboard.press("Enter");
   await ready(page);
   await page.keyboard.press("Control+Shift+X");
   await until("one pane alone", async () => (await boxes(page)).length === 1);
   await page.getByRole("button", { name: "Show all" }).waitFor();
+  await ready(page);
   await page.keyboard.press("Control+Shift+X");
   await until("all again", async () => (await boxes(page)).length === 5);
   await ready(page);
@@ -47,29 +57,30 @@ test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [144
 
 test("dock: tabs by keys: arrows, rename, close asks only if something runs", async (page, mock) => {
   await enter(page);
-  await page.keyboard.press("Control+Shift+T");
-  await ready(page);
+  await opens(page, mock, "Control+Shift+T", 1);
   await live(page, 1);
-  await page.keyboard.press("Control+Shift+T");
-  await until("a second", () => sessions(mock).length === 2);
-  await ready(page);
-  equal((await tabs(page)).map((t) => t.length), [1, 2], "a tab beside the first");
+  await opens(page, mock, "Control+Shift+T", 2);
+  await becomes(async () => (await tabs(page)).map((t) => t.length), [1, 2], "a tab beside the first");
   await page.keyboard.press("Control+PageUp");
   await until("the first tab", () => page.getByRole("tab").nth(1).getAttribute("aria-selected").then((v) => v === "true"));
+  await ready(page);
   const tab = page.getByRole("tab").nth(1);
   await page.keyboard.press("Shift"); // the next thing a person does: the terminal no longer waits for the focus
-  await tab.focus();
+  await grab(tab);
   await page.keyboard.press("F2");
-  await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
+  const name = page.getByRole("textbox", { name: "Name of the terminal" });
+  await until("the field has the focus", () => name.evaluate((el) => el === document.activeElement));
   await page.keyboard.type("build watcher");
   await page.keyboard.press("Enter");
   await page.getByRole("tab", { name: "build watcher" }).waitFor();
   await ready(page);
   equal(mock.log.find((c) => c.name === "Terminals.Rename").args[1], "build watcher");
   // Nothing runs: no question.
+  await prompted(page);
   await page.keyboard.press("Control+Shift+W");
   await page.getByRole("tab", { name: "build watcher" }).waitFor({ state: "detached" });
   await ready(page);
+  await prompted(page);
   await page.keyboard.type("tui");
   await page.keyboard.press("Enter");
   await page.getByText("top of").first().waitFor();
@@ -77,6 +88,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await page.getByRole("dialog", { name: "Close the terminal" }).waitFor();
   await page.getByText("“tui” is running in").waitFor();
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await ready(page);
   await page.keyboard.press("Control+Shift+W");
   await page.getByRole("button", { name: "Close the pane only" }).click();
@@ -101,7 +113,7 @@ test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [
     await mock.terminals.calls()["Terminals.Rename"](sessions(mock)[i - 1].id, `t${i}`);
   }
   await page.getByRole("tab", { name: "t3" }).waitFor();
-  equal(await tabs(page), [["Timeline"], ["t1", "t2", "t3"]]);
+  await becomes(() => tabs(page), [["Timeline"], ["t1", "t2", "t3"]]);
   const drag = async (name, x, y, between = async () => {}) => {
     const b = await page.getByRole("tab", { name }).boundingBox();
     await page.mouse.move(b.x + 20, b.y + 15);
@@ -128,24 +140,24 @@ test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [
 
   const line = await page.getByRole("separator", { name: "Width of the panes" }).boundingBox();
   const [timeline] = await boxes(page);
+  const asked = () => sessions(mock).reduce((n, s) => n + s.sizes.length, 0);
+  const before = asked();
   await page.mouse.move(line.x + 3, line.y + 300);
   await page.mouse.down();
   await page.mouse.move(line.x - 117, line.y + 300, { steps: 5 });
   await page.mouse.up();
-  equal(Math.abs((await boxes(page))[0][2] - (timeline[2] - 120)) <= 2, true, "the line followed the mouse");
-  await until("the programs know their size", () => sessions(mock).some((s) => s.sizes.length > 1));
+  await until("the line followed the mouse", async () => Math.abs((await boxes(page))[0][2] - (timeline[2] - 120)) <= 2);
+  await until("the programs know their size", () => asked() > before);
   await page.getByRole("tab", { name: "t1" }).click({ button: "middle" });
   await until("closed by the middle button", () => sessions(mock).length === 2);
 });
 
 test("dock: typing into all is unmistakable and reaches the visible ones only", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
-  await page.keyboard.press("Control+Shift+T");
-  await until("a fifth, before the fourth", () => sessions(mock).length === 5);
-  await ready(page);
+  await opens(page, mock, "Control+Shift+T", 5); // before the fourth
   await page.keyboard.press("Control+Shift+B");
   await page.getByText("Typing goes to all 4 visible terminals.").waitFor();
-  equal(await page.locator(".dock-panel.target").count(), 4, "marked panes");
+  await becomes(() => page.locator(".dock-panel.target").count(), 4, "marked panes");
   await page.keyboard.type("ls");
   await page.keyboard.press("Enter");
   await until("all of them have it, once", () => sessions(mock).filter((s) => typed(s) === "ls\r").length === 4);
@@ -164,14 +176,12 @@ test("dock: this computer is marked; bell, new output, away and the end are said
   const host = mock.terminals.last();
   equal(host.spec.target, "host");
   await page.getByRole("tab", { name: "This computer" }).waitFor();
-  await page.keyboard.press("Control+Shift+D");
-  await until("beside it", () => sessions(mock).length === 2);
+  await opens(page, mock, "Control+Shift+D", 2);
   equal(mock.terminals.last().spec.target, "host", "a split of it is there too");
-  await page.keyboard.press("Control+Shift+T");
-  await until("a tab", () => sessions(mock).length === 3);
-  await ready(page);
+  await opens(page, mock, "Control+Shift+T", 3);
   const behind = sessions(mock)[1];
   await live(page, 3);
+  await frames(page); // the pane behind knows that it is
   void behind.write("more\r\n");
   await page.getByRole("tab", { name: "new output" }).waitFor();
   void behind.write("\x07");
@@ -192,8 +202,7 @@ test("dock: this computer is marked; bell, new output, away and the end are said
 
 test("dock: record, play, delete", async (page, mock) => {
   await enter(page);
-  await page.keyboard.press("Control+Shift+T");
-  await ready(page);
+  await opens(page, mock, "Control+Shift+T", 1);
   await page.getByRole("button", { name: /^Actions for/ }).last().click();
   await page.getByRole("menuitem", { name: "Record" }).click();
   await page.getByRole("tab", { name: /recording/ }).waitFor();
@@ -218,7 +227,7 @@ test("dock: record, play, delete", async (page, mock) => {
 
 /** menu: a menu over the page is in no region of it, as everywhere. */
 async function clean(page, what, menu = false) {
-  await page.waitForTimeout(250);
+  await still(page);
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
@@ -239,6 +248,7 @@ for (const theme of ["dark", "light"]) {
     await page.getByRole("menu").waitFor();
     await clean(page, "menu of new terminals", true);
     await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Actions for/ }).last().click();
     await page.getByRole("menu").waitFor();
     await clean(page, "menu of a pane", true);
@@ -246,16 +256,18 @@ for (const theme of ["dark", "light"]) {
     await page.getByRole("menu").waitFor({ state: "detached" });
     await ready(page); // the menu gives the keyboard back
     await page.keyboard.press("Shift");
-    await page.getByRole("tab").nth(2).focus();
+    await grab(page.getByRole("tab").nth(2));
     await page.keyboard.press("F2");
     await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
     await clean(page, "renaming");
     await page.keyboard.press("Escape");
     await ready(page);
     await page.keyboard.press("Control+Shift+L");
-    await page.getByRole("group", { name: "Arrange panes" }).waitFor();
+    const bar = page.getByRole("group", { name: "Arrange panes" });
+    await until("the bar has the keyboard", () => bar.evaluate((el) => el === document.activeElement));
     await clean(page, "arranging");
     await page.keyboard.press("Escape");
+    await ready(page);
     mock.terminals.addRecording("a.cast", `${JSON.stringify({ version: 2, width: 80, height: 24, timestamp: 1767000000, title: "demo" })}\n[2.5,"o","hello"]`);
     await page.evaluate(() => document.activeElement?.blur());
     await page.keyboard.press("Control+Shift+P");
@@ -263,6 +275,5 @@ for (const theme of ["dark", "light"]) {
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: /^Play/ }).waitFor();
     await clean(page, "recordings");
-    ok(true, "done");
   });
 }
