@@ -1,12 +1,12 @@
 // Looking for text, and links, in a pane.
-import { equal, ok, test, until } from "./harness.mjs";
-import { last, pane, shows } from "./pane/open.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
+import { keyboard, last, pane, prompted, screen, shows } from "./pane/open.mjs";
 
 const silent = (more = {}) => pane({ program: "silent", ...more });
 
 test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await page.keyboard.type("seq 300\r");
-  await shows(page, "line 300");
+  await prompted(page);
   await page.keyboard.press("Control+Shift+F");
   const box = page.getByRole("textbox", { name: "Find in the terminal" });
   const count = page.locator(".term-count");
@@ -24,25 +24,29 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await box.fill("line (");
   await until("said", async () => (await count.innerText()) === "No valid expression");
   ok(await box.evaluate((el) => !el.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }))), "Escape is used up: in WebKit its keypress would reach the program");
-  const back = () => until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
-  await back();
+  const inField = () => until("the field has the focus, all of it selected", () => box.evaluate((el) => el === document.activeElement && el.selectionStart === 0 && el.selectionEnd === el.value.length));
+  await keyboard(page);
   // Asked again, it has what was looked for last, ready to be replaced; and so it has with the terminal in front.
   await page.keyboard.press("Control+Shift+F");
-  equal(await box.inputValue(), "line (");
+  await becomes(() => box.inputValue(), "line (");
+  await inField();
   await page.keyboard.type("line 12");
   await until("ten of 120, and 12", async () => (await count.innerText()).endsWith("of 11"));
   await page.locator(".xterm-helper-textarea").focus();
   await page.keyboard.press("Control+Shift+F");
-  ok(await box.evaluate((el) => el === document.activeElement && el.selectionEnd === 7), "the field has the focus again");
+  await inField();
+  equal(await box.inputValue(), "line 12");
   await box.press("Escape");
-  await back();
+  await keyboard(page);
   const row = await page.locator(".xterm-rows > div", { hasText: "line 129" }).first().boundingBox();
   await page.mouse.dblclick(row.x + 45, row.y + row.height / 2);
   await page.keyboard.press("Control+Shift+F");
-  equal(await box.inputValue(), "129", "what is selected");
+  await becomes(() => box.inputValue(), "129", "what is selected");
   // It makes room for what it found.
   await box.press("Escape");
+  await keyboard(page);
   await page.keyboard.press("Control+Shift+K");
+  await until("nothing but the prompt", async () => (await screen(page)).filter((l) => l !== "").join() === "$");
   await page.keyboard.type("false\r");
   await until("cleared", async () => (await page.locator(".xterm-rows > div").nth(0).innerText()).includes("false"));
   await page.keyboard.press("Control+Shift+F");
@@ -100,7 +104,7 @@ test("pane: a file that output names is shown at its line", silent({ quietErrors
     return a.top >= b.top && a.bottom <= b.bottom;
   }));
   await page.keyboard.press("Escape");
-  await until("back in the terminal", () => page.evaluate(() => document.activeElement?.tagName === "TEXTAREA"));
+  await keyboard(page);
   await page.keyboard.down("Control");
   await page.mouse.click(...(await row("none.c")));
   await page.keyboard.up("Control");

@@ -2,7 +2,7 @@
 // figures are printed; only what would be broken fails.
 import { HIGH } from "./mock/terminals.mjs";
 import { flood } from "./mock/programs.mjs";
-import { equal, ok, test, until } from "./harness.mjs";
+import { becomes, equal, ok, test, until } from "./harness.mjs";
 import { info, last, pane, screen, shows } from "./pane/open.mjs";
 
 const at = (sorted, p) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] * 10) / 10;
@@ -42,7 +42,7 @@ async function latencies(page, mock, n) {
   });
   for (let i = 1; i <= n; i++) {
     await page.keyboard.press("a");
-    await until(`answer ${i}`, () => page.evaluate((k) => window.keys.length >= k, i), 10_000);
+    await until(`answer ${i}`, () => page.evaluate((k) => window.keys.length >= k, i));
   }
   return page.evaluate(() => ({ shown: window.keys.toSorted((a, b) => a - b), parsed: window.parsed.toSorted((a, b) => a - b) }));
 }
@@ -59,14 +59,14 @@ test("flood: bounded, whole to the last cell, and keys get through", pane({ prog
   const end = await over;
   clearInterval(watch);
   await s.write("\r\nthe very end\r\n");
-  await shows(page, "the very end", 15_000);
+  await shows(page, "the very end");
   const rate = MB / ((end - began) / 1000);
   console.log(`      key to parsed, idle: p50 ${at(idle.parsed, 0.5)} p95 ${at(idle.parsed, 0.95)} ms; key to told: idle p50 ${at(idle.shown, 0.5)} p95 ${at(idle.shown, 0.95)}, under flood p50 ${at(busy.shown, 0.5)} p95 ${at(busy.shown, 0.95)} ms; ${rate.toFixed(1)} MB/s through the page; at most ${Math.round(worst / 1024)} KiB not acknowledged`);
   ok(worst <= HIGH + 64 * 1024, `${worst} bytes on their way`);
   await s.snapshot();
   const b = s.vt.buffer.active;
   const want = Array.from({ length: s.rows }, (_, y) => b.getLine(b.baseY + y).translateToString(true).trimEnd());
-  equal(await screen(page), want, "the last screen");
+  await becomes(() => screen(page), want, "the last screen");
 });
 
 test("flood: hidden, it holds nobody up; shown again it has everything", pane({ program: "silent" }), async (page, mock) => {
@@ -82,7 +82,7 @@ test("flood: hidden, it holds nobody up; shown again it has everything", pane({ 
     return performance.now() - began;
   });
   console.log(`      shown again with a full scrollback after ${Math.round(ms)} ms`);
-  equal((await info(page)).state, "live");
+  await becomes(async () => (await info(page)).state, "live");
 });
 
 test("flood: text can be selected and scrolled back to while it goes on", pane({ program: "silent" }), async (page, mock) => {
@@ -111,7 +111,7 @@ test("flood: rubbish and hostile sequences break nothing and are answered by not
     await s.write(i % 3 ? text : Buffer.from(Array.from({ length: 2000 }, () => rnd(256))));
   }
   await s.write("\x18\x1b\\\x1b[?1049l\x1b[?2026l\x1b[?1003l\x1b[?1004l\x1bc\x1b[2J\x1b[Halive");
-  await shows(page, "alive", 20_000);
+  await shows(page, "alive");
   equal(s.input.length - before, 0, "bytes that reached the program");
   await page.locator(".term-screen").click({ position: { x: 300, y: 200 } });
   await page.keyboard.type("ok");

@@ -1,8 +1,8 @@
 // Input methods as the browser reports them, images, recordings, and axe on every state.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { equal, ok, test, until } from "./harness.mjs";
-import { arrives, drawn, last, pane, screen, set, shows } from "./pane/open.mjs";
+import { becomes, equal, still, test, until } from "./harness.mjs";
+import { drawn, gives, keyboard, last, pane, prompted, screen, set, shows } from "./pane/open.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WEBKIT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
@@ -26,24 +26,23 @@ const asWebKit = { prepare: (_, page) => page.addInitScript((ua) => Object.defin
 const phrase = (text) => [["keydown", 229], ["input", "n", "insertCompositionText"], ["compositionstart", ""], ["compositionupdate", "n"], ["keydown", 229], ["compositionend", text], ["input", text, "insertText"]];
 
 test("ime: WebKitGTK commits each phrase once", pane({ program: "silent", ...asWebKit }), async (page, mock) => {
-  equal(await arrives(page, mock, () => compose(page, [...phrase("甲"), ...phrase("乙"), ...phrase("丙"), ...phrase("丙")])), Buffer.from("甲乙丙丙").toString("latin1"));
-  equal(await arrives(page, mock, () => compose(page, [["keydown", 229], ["compositionend", "ő"], ["input", "ő", "insertText"]])), Buffer.from("ő").toString("latin1"));
+  await gives(page, mock, () => compose(page, [...phrase("甲"), ...phrase("乙"), ...phrase("丙"), ...phrase("丙")]), Buffer.from("甲乙丙丙").toString("latin1"));
+  await gives(page, mock, () => compose(page, [["keydown", 229], ["compositionend", "ő"], ["input", "ő", "insertText"]]), Buffer.from("ő").toString("latin1"));
   await compose(page, [["keydown", 229], ["compositionstart", ""], ["compositionupdate", "ni hao"]]);
-  equal(await page.locator(".term-preedit").innerText(), "ni hao");
-  equal(await arrives(page, mock, () => compose(page, [["compositionend", ""]])), "");
-  ok(await page.locator(".term-preedit").isHidden(), "nothing is composed");
-  equal(await arrives(page, mock, () => page.keyboard.type("ls")), "ls");
+  await becomes(() => page.locator(".term-preedit").innerText(), "ni hao");
+  await gives(page, mock, () => compose(page, [["compositionend", ""]]), "");
+  await until("nothing is composed", () => page.locator(".term-preedit").isHidden());
+  await gives(page, mock, () => page.keyboard.type("ls"), "ls");
 });
 
 test("ime: Chromium's own composition is left alone", pane({ program: "silent" }), async (page, mock) => {
   const cdp = await page.context().newCDPSession(page);
-  const got = await arrives(page, mock, async () => {
+  await gives(page, mock, async () => {
     await page.locator(".xterm textarea").focus();
     await cdp.send("Input.imeSetComposition", { text: "に", selectionStart: 1, selectionEnd: 1 });
     await cdp.send("Input.imeSetComposition", { text: "日本", selectionStart: 2, selectionEnd: 2 });
     await cdp.send("Input.insertText", { text: "日本" });
-  });
-  equal(got, Buffer.from("日本").toString("latin1"));
+  }, Buffer.from("日本").toString("latin1"));
 });
 
 test("an image is drawn", pane({ program: "silent" }), async (page, mock) => {
@@ -69,10 +68,10 @@ test("recordings: play, pause, seek, speed, sizes, by keyboard", pane(recorded),
   await page.getByRole("button", { name: "Play" }).waitFor();
   await page.keyboard.press("End");
   await shows(page, "end");
-  equal((await screen(page)).length, 14, "rows after the change of size");
+  await becomes(async () => (await screen(page)).length, 14, "rows after the change of size");
   await page.keyboard.press("Home");
   await until("empty again", async () => (await screen(page)).every((l) => l === ""));
-  equal((await screen(page)).length, 12);
+  await becomes(async () => (await screen(page)).length, 12);
   for (let i = 0; i < 9; i++) await page.keyboard.press("ArrowRight");
   await shows(page, "third");
   await page.keyboard.press("ArrowLeft");
@@ -80,12 +79,19 @@ test("recordings: play, pause, seek, speed, sizes, by keyboard", pane(recorded),
   await until("before the third", async () => !(await screen(page)).includes("third") && (await screen(page)).includes("second"));
   await page.keyboard.press(">");
   await page.keyboard.press(">");
-  equal(await page.getByRole("combobox", { name: "Speed" }).inputValue(), "4");
+  await becomes(() => page.getByRole("combobox", { name: "Speed" }).inputValue(), "4");
   await page.keyboard.press("k");
   await shows(page, "end");
   await page.getByRole("button", { name: "Play" }).waitFor();
   await page.getByRole("button", { name: "Close the recording" }).click();
   equal(await page.evaluate(() => window.pane.actions), ["closed"]);
+});
+
+test("pane: recording on and off", pane({ program: "silent" }), async (page, mock) => {
+  await page.evaluate(() => window.pane.handle.record(true));
+  await page.getByRole("button", { name: "Recording" }).click();
+  await page.getByRole("button", { name: "Recording" }).waitFor({ state: "detached" });
+  await becomes(() => mock.terminals.recordings.size, 1);
 });
 
 test("recordings: one that is gone says so", pane({ noWait: true, query: "recording=b.cast", quietErrors: true }), async (page) => {
@@ -94,7 +100,7 @@ test("recordings: one that is gone says so", pane({ noWait: true, query: "record
 });
 
 async function clean(page, what, off = []) {
-  await page.waitForTimeout(200);
+  await still(page);
   await page.evaluate(axe);
   const found = await page.evaluate(async (rules) => (await window.axe.run(document, { rules: Object.fromEntries(rules.map((r) => [r, { enabled: false }])), runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`), off);
   equal(found, [], what);
@@ -104,22 +110,25 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
   const o = { theme, query, reduced: true, quietErrors: true };
   test(`axe ${theme} ${query}: a pane in all its states`, pane(o), async (page, mock) => {
     await page.keyboard.type("ls\rtest\rseq 50\r");
-    await shows(page, "line 50");
+    await prompted(page);
     await clean(page, "live");
     await page.keyboard.press("Control+Shift+F");
     await page.getByRole("textbox", { name: "Find in the terminal" }).fill("line");
-    await page.waitForTimeout(200);
+    await until("something is found", async () => /of \d/.test(await page.locator(".term-count").innerText()));
     await clean(page, "search");
     await page.keyboard.press("Escape");
+    await keyboard(page);
     await page.mouse.click(300, 200, { button: "right" });
     await page.getByRole("menuitem").first().waitFor();
     await clean(page, "menu", ["region"]); // a menu is a layer over the page, in no landmark
     await page.keyboard.press("Escape");
+    await keyboard(page);
     await page.evaluate(() => navigator.clipboard.writeText("a\nb"));
     await page.keyboard.press("Control+Shift+V");
     await page.getByRole("dialog").waitFor();
     await clean(page, "paste question");
     await page.keyboard.press("Escape");
+    await keyboard(page);
     await last(mock).write("\r\npkg/a.go:40: wrong\r\n");
     const named = await page.locator(".xterm-rows > div", { hasText: "pkg/a.go:40" }).boundingBox();
     await page.keyboard.down("Control");
@@ -129,6 +138,7 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
     await page.locator("[aria-current]").waitFor();
     await clean(page, "a file");
     await page.keyboard.press("Escape");
+    await keyboard(page);
     await page.evaluate(() => window.pane.handle.record(true));
     await page.getByRole("button", { name: "Recording" }).waitFor();
     await last(mock).write("\x1b]9;4;1;60\x07");
@@ -141,7 +151,7 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
     await page.getByText("Loop does not answer.").waitFor();
     await clean(page, "reconnecting");
     mock.up();
-    await until("back", async () => (await page.getByText("Loop does not answer.").count()) === 0, 15_000);
+    await until("back", async () => (await page.getByText("Loop does not answer.").count()) === 0);
     last(mock).end(137, { signal: "SIGKILL", reason: "The container was removed." });
     await page.getByText("Ended by SIGKILL.").waitFor();
     await clean(page, "ended");
@@ -149,10 +159,10 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
   test(`axe ${theme} ${query}: failed, opening, a recording`, pane({ ...o, noWait: true, prepare: (mock) => { mock.terminals.failNext = { error_code: "session_failed", message: "No.", remedy: "Do something." }; mock.terminals.addRecording("a.cast", CAST); } }), async (page, mock) => {
     await page.getByText("Do something.").waitFor();
     await clean(page, "failed");
-    mock.terminals.delay = 3000;
+    mock.terminals.hold();
     await page.getByRole("button", { name: "Try again" }).click();
     await page.locator(".term-skeleton").waitFor();
-    await page.waitForTimeout(1300);
+    await until("words", () => page.getByText("Opening the terminal…").evaluate((el) => getComputedStyle(el).opacity === "1"));
     await clean(page, "opening");
     const url = new URL(page.url());
     url.searchParams.set("recording", "a.cast");
@@ -167,6 +177,6 @@ test("screen readers: lines are in the tree, keys still work", pane({ program: "
   await drawn(page);
   await last(mock).write("read me\r\n");
   await page.locator(".xterm-accessibility").getByText("read me").first().waitFor();
-  equal(await arrives(page, mock, () => page.keyboard.type("ok")), "ok");
+  await gives(page, mock, () => page.keyboard.type("ok"), "ok");
   await clean(page, "screen reader mode");
 });

@@ -149,7 +149,7 @@ export class Terminals {
     this.program = "shell"; // of sessions that are made next
     this.failNext = null; // { error_code, message, remedy } for the next create
     this.sockets = new Set();
-    this.delay = 0; // ms before create is answered
+    this.held = null; // what create waits for
     this.log = []; // every text message of every client
   }
 
@@ -161,6 +161,13 @@ export class Terminals {
     const program = programs[spec.program ?? this.program];
     setTimeout(() => program?.(s), 5);
     return s;
+  }
+
+  /** Terminals are not opened until what is returned is called. */
+  hold() {
+    let go;
+    this.held = new Promise((r) => (go = r));
+    return go;
   }
 
   last() {

@@ -55,7 +55,7 @@ export function attachViewer(terms, ws) {
     terms.log.push(m);
     switch (m.type) {
       case "create":
-        await new Promise((r) => setTimeout(r, terms.delay));
+        await terms.held;
         if (terms.failNext) {
           const f = terms.failNext;
           terms.failNext = null;
@@ -84,6 +84,8 @@ export function attachViewer(terms, ws) {
         viewer.hidden = !m.visible;
         session.wake();
         if (m.visible) await viewer.snapshot("resync", {});
+        return undefined;
+      case "fence": // only marks a place in what is sent
         return undefined;
       case "colors":
         session.colors = m.colors;

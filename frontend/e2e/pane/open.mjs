@@ -1,5 +1,5 @@
 // Opens the page of one pane, and what tests of it share.
-import { until } from "../harness.mjs";
+import { becomes, equal, until } from "../harness.mjs";
 import { buildPane, PANE } from "./build.mjs";
 
 const PLATFORMS = { mac: "MacIntel", windows: "Win32", linux: "Linux x86_64" };
@@ -12,12 +12,41 @@ export function pane({ program = "shell", os = "linux", query = "", prepare = ()
       await buildPane();
       mock.terminals.program = program;
       await prepare(mock, page);
+      await page.addInitScript(watch);
       await page.addInitScript((p) => Object.defineProperty(navigator, "platform", { get: () => p }), PLATFORMS[os]);
       const theme = `theme=${options.theme ?? "dark"}`;
       await page.goto(`${mock.address}/?channel=c1&${theme}&${typeof query === "function" ? query(mock) : query}#token=${mock.token}`);
       if (!options.noWait) await drawn(page);
     },
   };
+}
+
+// In the page: the socket of its terminal, and what it said in passing.
+function watch() {
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (data) {
+    if (this.url.includes("terminal")) window.wire = this;
+    return send.call(this, data);
+  };
+  window.notices = [];
+  new MutationObserver(() => {
+    for (const p of document.querySelectorAll(".term-notice p")) if (window.notices.at(-1) !== p.textContent) window.notices.push(p.textContent);
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+}
+
+/** A notice that goes away by itself was shown. */
+export async function said(page, text) {
+  await until(`it says ${text}`, () => page.evaluate((t) => window.notices.some((n) => n.includes(t)), text));
+}
+
+/** The terminal has the keyboard, and nothing that closed takes it away. */
+export async function keyboard(page) {
+  await until("the terminal has the keyboard", () => page.evaluate(async () => {
+    const here = () => document.activeElement?.matches(".xterm textarea") ?? false;
+    if (!here()) return false;
+    await new Promise((r) => setTimeout(r, 50));
+    return here();
+  }));
 }
 
 export async function drawn(page) {
@@ -30,26 +59,70 @@ export const typed = (mock) => last(mock).input.toString("latin1");
 /** What the screen shows, line by line. */
 export const screen = (page) => page.evaluate(() => [...document.querySelectorAll(".xterm-rows > div")].map((d) => d.textContent.replaceAll("\u00a0", " ").trimEnd()));
 
-export async function shows(page, text, limit) {
-  await until(`the screen shows ${text}`, async () => (await screen(page)).some((l) => l.includes(text)), limit);
+export async function shows(page, text) {
+  await until(`the screen shows ${text}`, async () => (await screen(page)).some((l) => l.includes(text)));
 }
 
-export const action = (page) => page.evaluate(() => window.pane.actions.splice(0));
+/** The shell has done everything and waits; the last command is on the screen if it is named. */
+export async function prompted(page, command = "") {
+  await until("the shell waits", async () => {
+    const lines = (await screen(page)).filter((l) => l !== "");
+    return lines.at(-1) === "$" && (command === "" || lines.includes(`$ ${command}`));
+  });
+}
+
+/** What the pane asked of its layout, and nothing else. */
+export async function did(page, want, what) {
+  await becomes(() => page.evaluate(() => window.pane.actions), want, what);
+  await page.evaluate(() => window.pane.actions.splice(0));
+}
 export const info = (page) => page.evaluate(() => window.pane.infos.at(-1));
 export const set = (page, props) => page.evaluate((p) => window.pane.set(p), props);
 
-/** Runs f and says what arrived at the program meanwhile, once it is quiet. */
-export async function arrives(page, mock, f) {
-  const before = last(mock).input.length;
-  await f();
-  let n = -1;
-  let same = 0; // looks in a row: a call on the way may take a while on a busy machine
-  await until("it is quiet", async () => {
-    const now = last(mock).input.length;
-    same = now === n ? same + 1 : 0;
-    n = now;
-    await new Promise((r) => setTimeout(r, 60));
-    return same >= 4;
+/** The page's timers stand still until what is returned is called. */
+export async function stopClock(page) {
+  await page.evaluate(() => {
+    const { setTimeout: begin, clearTimeout: end } = window;
+    const waiting = new Map();
+    let id = 1e9;
+    window.setTimeout = (f) => (waiting.set(++id, f), id);
+    window.clearTimeout = (n) => void (waiting.delete(n) || end.call(window, n));
+    window.goOn = () => {
+      Object.assign(window, { setTimeout: begin, clearTimeout: end });
+      for (const f of waiting.values()) begin.call(window, f);
+    };
   });
-  return last(mock).input.subarray(before).toString("latin1");
+  return () => page.evaluate(() => window.goOn());
+}
+
+let fences = 0;
+/** The page has done what it had to, after a while of its own, and the program has all of it. */
+async function fence(page, mock) {
+  const n = ++fences;
+  const sent = await page.evaluate(async (k) => {
+    await new Promise((r) => setTimeout(r, 80));
+    if (window.wire?.readyState !== WebSocket.OPEN) return false;
+    window.wire.send(JSON.stringify({ type: "fence", n: k }));
+    return true;
+  }, n);
+  if (sent) await until("what was sent arrived", () => mock.terminals.log.some((m) => m.type === "fence" && m.n === n));
+}
+
+let marks = 0;
+/** The program prints, and the page has parsed it. */
+export async function prints(page, mock, text) {
+  const mark = `mark ${++marks}`;
+  await last(mock).write(`${text}\x1b]2;${mark}\x07`);
+  await until(`the page has ${JSON.stringify(text).slice(0, 40)}`, () => page.evaluate((m) => window.pane.infos.some((i) => i.title === m), mark));
+}
+
+/** Runs f: just that arrives at the program, and no more. */
+export async function gives(page, mock, f, want, what = "") {
+  const s = last(mock);
+  const before = s.input.length;
+  const got = () => s.input.subarray(before).toString("latin1");
+  await f();
+  if (want !== "") await until(`${JSON.stringify(want)} arrives ${what}`, () => got().length >= want.length);
+  for (let i = 0; i < 2; i++) await fence(page, mock);
+  equal(got(), want, what);
 }

@@ -6,7 +6,7 @@ import "../../src/styles/tokens.css";
 import "../../src/styles/base.css";
 import "../../src/ui/ui.css";
 import { Terminal } from "@xterm/xterm";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { session, startSession } from "../../src/features/frame/session";
 import { applyTheme } from "../../src/features/frame/theme";
@@ -17,7 +17,7 @@ import type { PaneHandle, PaneInfo, TerminalViewProps } from "../../src/features
 import { TerminalView } from "../../src/features/terminals/TerminalView";
 import { openBridge } from "../../src/shell/open";
 
-type Told = { infos: PaneInfo[]; actions: string[]; inputs: string[]; handle: PaneHandle | null; set(p: Partial<TerminalViewProps>): void };
+type Told = { infos: PaneInfo[]; actions: string[]; inputs: string[]; handle: PaneHandle | null; set(p: Partial<TerminalViewProps>): Promise<void> };
 declare global {
   interface Window {
     pane: Told;
@@ -50,7 +50,7 @@ window.feed = async (line, bytes) => {
 const query = new URLSearchParams(location.search);
 applyTheme(query.get("theme") ?? "dark", query.get("contrast") ?? "");
 startSession(await openBridge());
-const told: Told = (window.pane = { infos: [], actions: [], inputs: [], handle: null, set: () => {} });
+const told: Told = (window.pane = { infos: [], actions: [], inputs: [], handle: null, set: () => Promise.resolve() });
 
 function onInfo(i: PaneInfo) {
   told.infos.push(i);
@@ -68,7 +68,13 @@ const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: qu
 
 function Page() {
   const [props, setProps] = useState<Partial<TerminalViewProps>>(first);
-  told.set = (p) => setProps((was) => ({ ...was, ...p }));
+  // Done once the pane has them.
+  const [waits] = useState<(() => void)[]>([]);
+  told.set = (p) => new Promise((done) => {
+    waits.push(done);
+    setProps((was) => ({ ...was, ...p }));
+  });
+  useEffect(() => waits.splice(0).forEach((done) => done()), [props, waits]);
   const cast = query.get("recording");
   return (
     <main style={{ display: "grid", gridTemplateRows: "32px 1fr", height: "100%" }}>

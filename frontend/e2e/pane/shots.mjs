@@ -61,7 +61,7 @@ for (const theme of ["dark", "light"]) {
 }
 await shot("contrast-dark", { query: "contrast=more" }, colours);
 await shot("contrast-light", { theme: "light", query: "contrast=more" }, work);
-await shot("opening", { wait: false, prepare: (m) => (m.terminals.delay = 5000) }, (p) => p.waitForTimeout(1600));
+await shot("opening", { wait: false, prepare: (m) => m.terminals.hold() }, (p) => p.waitForTimeout(1600));
 await shot("failed", { wait: false, prepare: (m) => (m.terminals.failNext = { error_code: "session_failed", message: "The container of this channel could not be started.", remedy: "Look at the checks: Docker does not answer." }) }, (p) => p.getByText("Look at the checks").waitFor());
 await shot("break", {}, async (page, mock) => {
   await work(page);
