@@ -105,6 +105,15 @@ test("prompt: it is as high as its text also when it becomes narrow", async (pag
   await until("nothing is cut off", async () => (await cut()) === 0);
 });
 
+test("prompt: a chip without room ends in an ellipsis", async (page) => {
+  await page.getByRole("button", { name: "Demo channel" }).click();
+  await page.getByText("Claude Code, scripted model").waitFor();
+  await page.setViewportSize({ width: 320, height: 700 });
+  const chip = page.locator(".prompt-chips");
+  await until("it is short", () => chip.locator(".ellipsis").evaluate((el) => el.scrollWidth > el.clientWidth));
+  equal(await chip.evaluate((el) => el.scrollWidth <= el.clientWidth), true, "it fits");
+});
+
 test("a terminal is marked while a file is dragged over it", async (page, mock, context) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await page.keyboard.press("Control+Shift+P");

@@ -1,5 +1,5 @@
 import { ArrowUp, Sparkles, Square } from "lucide-react";
-import type { ClipboardEvent, KeyboardEvent } from "react";
+import type { ClipboardEvent, KeyboardEvent, ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../api/types";
@@ -133,13 +133,12 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           onPaste={onPaste}
         />
         <div className="prompt-foot">
-          <span className="chip">
-            <Sparkles size={13} aria-hidden />
-            {channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}
+          <span className="prompt-chips">
+            <Chip icon={<Sparkles size={13} aria-hidden />}>{channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}</Chip>
+            {lastModel && channel?.kind !== "demo" && <Chip>{modelName(visible(lastModel))}</Chip>}
+            {plan && <Chip>Plan first</Chip>}
+            {channel?.next_session?.mode && <Chip>{NEXT[channel.next_session.mode] ?? channel.next_session.mode}</Chip>}
           </span>
-          {lastModel && channel?.kind !== "demo" && <span className="chip">{modelName(visible(lastModel))}</span>}
-          {plan && <span className="chip">Plan first</span>}
-          {channel?.next_session?.mode && <NextSession mode={channel.next_session.mode} />}
           <span className="prompt-hint">
             <Kbd>Enter</Kbd> {busy || parked ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
           </span>
@@ -164,6 +163,12 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
 
 const NEXT: Record<string, string> = { fork: "Begins a copy of the conversation", fresh: "Begins a new conversation", resume: "Goes on with an earlier conversation" };
 
-function NextSession({ mode }: { mode: string }) {
-  return <span className="chip">{NEXT[mode] ?? mode}</span>;
+/** What the prompt will be sent with; cut off where there is no room. */
+function Chip({ icon, children }: { icon?: ReactNode; children: string }) {
+  return (
+    <span className="chip" title={children}>
+      {icon}
+      <span className="ellipsis">{children}</span>
+    </span>
+  );
 }
