@@ -40,7 +40,7 @@ const (
 	drainGrace = 500 * time.Millisecond
 	// firstReader is how long a terminal with a full ring waits for its first
 	// reader: a start, the reply and one request, over any link.
-	firstReader = 5 * time.Second
+	firstReader = 20 * time.Second
 	// maxStarts is how many spawns start at a time: each holds a thread or two for
 	// some milliseconds, and loop init has a fixed number of them.
 	maxStarts = 4

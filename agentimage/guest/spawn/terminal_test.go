@@ -206,7 +206,7 @@ func TestResizeStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("a thousand took %v", took)
 	}
 	if err := m.Resize("a", 77, 33); err != nil {
