@@ -15,6 +15,10 @@ import (
 // session. The container stays. An error says that the tree may not be gone;
 // the session stays then.
 func (s *Service) CloseSession(ctx context.Context, id core.TerminalID) error {
+	return s.closeWithin(ctx, id, endTime)
+}
+
+func (s *Service) closeWithin(ctx context.Context, id core.TerminalID, limit time.Duration) error {
 	t, err := s.session(id)
 	if err != nil {
 		return err
@@ -23,7 +27,7 @@ func (s *Service) CloseSession(ctx context.Context, id core.TerminalID) error {
 	t.ending = true
 	t.mu.Unlock()
 	// The kill goes on when whoever asked for it goes away.
-	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	if err := t.program.End(ectx); err != nil {
 		t.mu.Lock()
@@ -43,14 +47,14 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 		return err
 	}
 	box, ch := t.info.ContainerID, t.info.ChannelID
-	err = s.CloseSession(ctx, id)
-	if box == "" {
-		return err
-	}
-	if err != nil { // its container's end is its own, too
-		if _, ours, _, rerr := s.o.Containers.Running(ctx, box); rerr != nil || !ours {
-			return err
+	limit, goes := endTime, false
+	if box != "" {
+		if _, ours, _, err := s.o.Containers.Running(ctx, box); err == nil && ours {
+			limit, goes = politeTime, true // its container's end is its own, too
 		}
+	}
+	if err := s.closeWithin(ctx, id, limit); box == "" || err != nil && !goes {
+		return err
 	}
 	unlock, err := s.shells.lock(ctx, string(ch)) // nobody is to be given what is about to go
 	if err != nil {

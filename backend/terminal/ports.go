@@ -148,7 +148,9 @@ const (
 	vanishPause  = 100 * time.Millisecond
 	// endTime bounds ending a program's process tree: seconds, but many of them where
 	// it is hundreds of processes that leave nobody the processor.
-	endTime = time.Minute
+	// politeTime bounds it where the container is removed anyway.
+	endTime    = time.Minute
+	politeTime = 15 * time.Second
 	// forgetTime bounds having a program's remains dropped.
 	forgetTime = 5 * time.Second
 	// announceEvery bounds how often a changed title is told.
