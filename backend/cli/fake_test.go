@@ -227,11 +227,14 @@ type rig struct {
 	terminal   func(context.Context, *websocket.Conn) // Loop's end of a terminal socket
 	editor     func(context.Context, string) error    // nil: nobody sits at a terminal
 	now        func() time.Time
+	times      times
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context(), now: time.Now}
+	// A minute is what a test does not wait out.
+	r.times = times{startup: time.Minute, probe: time.Minute, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: time.Minute, renew: time.Millisecond}
 	r.fake.prompt = ends(core.RunDone, nil)
 	r.deps = Deps{Version: "1.2.3", Home: r.home, Open: func(context.Context) (Core, error) {
 		r.fake.mu.Lock()
@@ -257,7 +260,7 @@ func (r *rig) app(in string) *app {
 	return &app{
 		deps: r.deps, in: bytes.NewBufferString(in), out: newPrinter(&r.out, env), err: newPrinter(&r.err, env),
 		interrupts: r.interrupts, restoreInterrupt: func() {}, screen: r.openScreen, editor: r.editor, now: r.now,
-		times: times{startup: 2 * time.Second, probe: 2 * time.Second, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: 200 * time.Millisecond, renew: time.Millisecond},
+		times: r.times,
 	}
 }
 

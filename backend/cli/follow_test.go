@@ -112,6 +112,7 @@ func TestTerminated(t *testing.T) {
 
 func TestTerminatedAndStuck(t *testing.T) {
 	r := newRig(t)
+	r.times.stopping = 200 * time.Millisecond
 	ctx, term := context.WithCancel(t.Context())
 	defer term()
 	r.ctx = ctx

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -267,6 +268,7 @@ func TestStartingUp(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	r = newRig(t)
+	r.times.startup = 2 * time.Second
 	r.deps.Open = func(context.Context) (Core, error) {
 		return nil, core.Fail(core.CodeConflict, nil, "Another Loop works on this folder.", "Use that one.")
 	}

@@ -86,7 +86,7 @@ func (s *fakeScreen) text() string {
 // seen waits until something is shown.
 func (s *fakeScreen) seen(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(10 * time.Second); !strings.Contains(s.text(), want); {
+	for late := time.After(time.Minute); !strings.Contains(s.text(), want); {
 		select {
 		case <-s.wrote:
 		case <-late:
@@ -199,11 +199,11 @@ func TestTerminalIsLeft(t *testing.T) {
 		leave func(r *rig, typed io.Writer)
 		code  int
 	}{
-		"by a key":        {nil, func(_ *rig, w io.Writer) { fmt.Fprint(w, "q\x1d") }, 0},
-		"as in ssh":       {nil, func(_ *rig, w io.Writer) { fmt.Fprint(w, "q\r~"); fmt.Fprint(w, ".") }, 0},
-		"by another key":  {[]string{"--detach-key", "ctrl-q", "--escape", "none"}, func(_ *rig, w io.Writer) { fmt.Fprint(w, "q~.\x11") }, 0},
-		"by a signal":     {nil, func(r *rig, w io.Writer) { fmt.Fprint(w, "q"); r.interrupts <- os.Interrupt }, 0},
-		"by its keyboard": {nil, func(_ *rig, w io.Writer) { fmt.Fprint(w, "q"); _ = w.(io.Closer).Close() }, 0},
+		"by a key":        {nil, func(_ *rig, w io.Writer) { fmt.Fprint(w, "\x1d") }, 0},
+		"as in ssh":       {nil, func(_ *rig, w io.Writer) { fmt.Fprint(w, "\r~"); fmt.Fprint(w, ".") }, 0},
+		"by another key":  {[]string{"--detach-key", "ctrl-q", "--escape", "none"}, func(_ *rig, w io.Writer) { fmt.Fprint(w, "~.\x11") }, 0},
+		"by a signal":     {nil, func(r *rig, _ io.Writer) { r.interrupts <- os.Interrupt }, 0},
+		"by its keyboard": {nil, func(_ *rig, w io.Writer) { _ = w.(io.Closer).Close() }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := newTreeRig(t)
@@ -213,10 +213,11 @@ func TestTerminalIsLeft(t *testing.T) {
 				p.status(created)
 				p.output("hello")
 				r.screen.seen(t, "hello")
-				go tc.leave(r, typed)
-				if _, input := p.hear(); !strings.HasPrefix(input, "q") {
+				go fmt.Fprint(typed, "q")
+				if _, input := p.hear(); input != "q" {
 					t.Errorf("typed %q", input)
 				}
+				go tc.leave(r, typed)
 				for {
 					m, _ := p.hear()
 					if m["type"] == "detach" {
