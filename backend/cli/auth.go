@@ -204,7 +204,7 @@ func (a *app) printAuth(ctx context.Context, c Core) error {
 		}
 	}
 	if none {
-		a.out.line("Without a key only the demo channel works: “loop auth login” takes one.")
+		a.out.line("Without a key only the demo channel works, and a model of yours (anthropic_base_url) that asks for none: “loop auth login” takes one.")
 	}
 	for _, s := range list {
 		if s.Note != "" {

@@ -114,6 +114,44 @@ func TestCredentialsAreTried(t *testing.T) {
 	}
 }
 
+// TestModelThatWantsNoKey: a model of the person's own is asked without one, as
+// runs do.
+func TestModelThatWantsNoKey(t *testing.T) {
+	status, keyed := 0, false
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keyed = keyed || r.Header.Get("x-api-key") != "" || r.Header.Get("Authorization") != ""
+		w.WriteHeader(status)
+	}))
+	defer srv.Close()
+	p := parts(t)
+	p.BaseURL = func() string { return srv.URL }
+	p.Credential = func() (string, string) { return "", "" }
+	check := func() Check {
+		for _, c := range (Doctor{Probes(p)}).Check(t.Context()).Checks {
+			if c.ID == "credentials" {
+				return c
+			}
+		}
+		return Check{}
+	}
+	for code, want := range map[int]struct {
+		state State
+		says  string
+	}{200: {OK, "answers without a key"}, 401: {Fail, "without a key"}, 404: {Warn, "404"}} {
+		status = code
+		if c := check(); c.State != want.state || !strings.Contains(c.Summary, want.says) {
+			t.Errorf("%d: %+v", code, c)
+		}
+	}
+	srv.Close()
+	if c := check(); c.State != Warn || !strings.Contains(c.Summary, "could not be reached") || strings.Contains(c.Summary, "A key is set") {
+		t.Errorf("unreachable: %+v", c)
+	}
+	if keyed {
+		t.Error("a key was sent")
+	}
+}
+
 // TestModelAccessFollowsTheSettings: a gateway with a certificate of the company's
 // own is asked as the containers ask it, and where the settings say now.
 func TestModelAccessFollowsTheSettings(t *testing.T) {

@@ -177,15 +177,16 @@ func (p Parts) certificates(context.Context) (Check, error) {
 	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(files))}, nil
 }
 
-// credentials asks the API with the credential a run would use. It asks for
-// the list of models, which costs nothing.
+// credentials asks the API with the credential a run would use, or without one
+// where the settings name a model of the person's own. It asks for the list of
+// models, which costs nothing.
 func (p Parts) credentials(ctx context.Context) (Check, error) {
 	kind, secret := p.Credential()
-	if kind == "" {
+	base := p.BaseURL()
+	if kind == "" && base == "" {
 		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
 			Remedy: "Paste an API key in the settings, or run “loop auth login”."}, nil
 	}
-	base := p.BaseURL()
 	if base == "" {
 		base = DefaultBaseURL
 	}
@@ -198,10 +199,12 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
 	}
 	req.Header.Set("anthropic-version", "2023-06-01")
-	if kind == "claude_code_oauth_token" {
+	switch kind {
+	case "":
+	case "claude_code_oauth_token":
 		req.Header.Set("Authorization", "Bearer "+secret)
 		req.Header.Set("anthropic-beta", "oauth-2025-04-20")
-	} else {
+	default:
 		req.Header.Set("x-api-key", secret)
 	}
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.roots(), MinVersion: tls.VersionTLS12}},
@@ -210,9 +213,16 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	res, err := client.Do(req)
 	if err != nil {
 		// The URL is in the error, the key never is.
-		return Check{State: Warn, Summary: "A key is set, but " + req.URL.Host + " could not be reached.", Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil //nolint:nilerr // not proof that the key is bad: a warning
+		summary := "A key is set, but " + req.URL.Host + " could not be reached."
+		if kind == "" {
+			summary = req.URL.Host + ", which anthropic_base_url names, could not be reached."
+		}
+		return Check{State: Warn, Summary: summary, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil //nolint:nilerr // not proof that the key is bad: a warning
 	}
 	_ = res.Body.Close()
+	if kind == "" {
+		return keyless(req.URL.Host, res.StatusCode)
+	}
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode), "Paste a valid one in the settings.")
@@ -222,6 +232,18 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 			Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
 	}
 	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
+}
+
+// keyless says what an answer to a request without a key means.
+func keyless(host string, status int) (Check, error) {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused a request without a key (%d).", host, status), "Paste one in the settings, or run “loop auth login”.")
+	case http.StatusOK:
+		return Check{Summary: host + " answers without a key."}, nil
+	}
+	return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it wants a key is not known.", host, status),
+		Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
 }
 
 // roots are the system's certificates and the extra ones, which the containers
