@@ -41,7 +41,7 @@ func TestPromptBecomesATimeline(t *testing.T) {
 		if got := r.told(run.ID, core.EventMessageCreated); len(got) != 3 || !strings.Contains(got[2], "All done.") {
 			t.Errorf("messages %v", got)
 		}
-		if n := r.told(run.ID, core.EventNotice); len(n) != 1 || !strings.Contains(n[0], "/gone:/gone was left out") {
+		if n := r.told(run.ID, core.EventNotice); len(n) != 1 || !strings.Contains(n[0], "Not in the container: /gone:/gone.") {
 			t.Errorf("notices %v", n)
 		}
 		if c, _ := r.store.Channel(context.Background(), "c"); c.SessionID != run.Outcome.SessionID || c.SessionID == "" {

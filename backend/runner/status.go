@@ -103,7 +103,7 @@ func (w *work) refused(err error, tell bool) {
 func (w *work) explain(why core.Explanation) []core.Event {
 	var evs []core.Event
 	for _, m := range why.Skipped {
-		evs = append(evs, w.notice("warning", fmt.Sprintf("The mount %s was left out: %s", m.Text, m.Reason)))
+		evs = append(evs, w.notice("warning", fmt.Sprintf("Not in the container: %s. %s", m.Text, m.Reason)))
 	}
 	for _, n := range why.Notices {
 		evs = append(evs, w.notice("info", n))
