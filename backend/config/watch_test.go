@@ -8,7 +8,8 @@ import (
 )
 
 func TestProjectWatch(t *testing.T) {
-	w := NewProjectWatch()
+	w, begun := NewProjectWatch(), time.Now()
+	w.now = func() time.Time { return begun } // so that all that is written here stays young
 	a, b := t.TempDir(), project(t, t.TempDir(), `{}`)
 	poll := func(dirs ...string) string {
 		first, changed := w.Poll(dirs)
