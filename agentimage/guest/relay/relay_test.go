@@ -192,7 +192,7 @@ func TestRelayGivesUp(t *testing.T) {
 }
 
 func TestRelayRefusedAndBroken(t *testing.T) {
-	r := New(Options{ModelHold: time.Second, CallbackHold: time.Second})
+	r := New(Options{ModelHold: time.Minute, CallbackHold: time.Minute})
 	url := serve(t, r)
 	no := newHost(t, nil)
 	no.refuse = true
