@@ -175,8 +175,14 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 			return err
 		}
 		keep(now.Events)
+		// However few events come: nothing may be held up until there are enough.
+		short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(500))*time.Millisecond)
+		defer cancel()
 		for range 2 + rand.IntN(8) {
-			_, data, err := conn.Read(ctx)
+			_, data, err := conn.Read(short)
+			if short.Err() != nil {
+				return nil
+			}
 			if err != nil {
 				return err
 			}
