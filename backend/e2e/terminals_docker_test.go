@@ -453,10 +453,10 @@ func TestTerminalOutlivesACrash(t *testing.T) {
 	h, s, ch, _ := terminalServer(t)
 	c := s.termClient(t)
 	made := c.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":80,"rows":24`, ch))
-	// Short enough that all of it is within a snapshot's scrollback.
+	// Slow enough that all of it is within a snapshot's scrollback for five minutes.
 	// In a shell that no signal handler keeps alive: bash loses an interrupt that
 	// comes just as a loop's program ends, with or without a trap.
-	c.typeIn("sh -c 'for i in $(seq 1 100000); do echo L${i}E; sleep 0.01; done'\r")
+	c.typeIn("sh -c 'for i in $(seq 1 100000); do echo L${i}E; sleep 0.03; done'\r")
 	c.shown("L100E")
 	s.kill()
 	before := last(t, c.text())
@@ -472,7 +472,7 @@ func TestTerminalOutlivesACrash(t *testing.T) {
 	if a := c.status("attached"); a.Cols != 80 || a.Rows != 24 {
 		t.Errorf("%+v", a)
 	}
-	c.shown(fmt.Sprintf("L%dE", before+400)) // some of it was printed while the app was away
+	c.shown(fmt.Sprintf("L%dE", before+150)) // some of it was printed while the app was away
 	found := markedLine.FindAllStringSubmatch(c.text(), -1)
 	want := 1
 	for _, m := range found {
@@ -487,7 +487,7 @@ func TestTerminalOutlivesACrash(t *testing.T) {
 	c.shown("alive")
 	c.say(`{"type":"close"}`)
 	c.status("stopped")
-	if left := inside(t, made.ContainerID); strings.Contains(left, "sleep 0.01") {
+	if left := inside(t, made.ContainerID); strings.Contains(left, "sleep 0.03") {
 		t.Errorf("left:\n%s", left)
 	}
 }
