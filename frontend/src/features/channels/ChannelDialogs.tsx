@@ -90,7 +90,7 @@ export function RemoveDialog({ channel, onClose }: Props) {
         </>
       )}
       {[channel, ...below].some((c) => c.kind === "worktree") && (
-        <label className="check">
+        <label className="check-line">
           <input type="checkbox" checked={files} onChange={(e) => setFiles(e.target.checked)} />
           Delete the worktrees' folders too. Loop refuses where changes are not committed; the branches stay.
         </label>
