@@ -75,8 +75,9 @@ func (a *app) listCommand(name, short, method string, rows func(json.RawMessage)
 	return cmd
 }
 
+// list prints what one call answers. A look starts nothing that waits.
 func (a *app) list(ctx context.Context, method string, asJSON bool, rows func(json.RawMessage) ([][]string, error), args ...any) error {
-	c, err := a.connect(ctx)
+	c, err := a.connectIdle(ctx)
 	if err != nil {
 		return err
 	}

@@ -282,7 +282,7 @@ func TestStartingUp(t *testing.T) {
 func TestStartingUpAndFailing(t *testing.T) {
 	r := newRig(t)
 	tries := 0
-	r.deps.Open = func(context.Context) (Core, error) {
+	r.deps.OpenIdle = func(context.Context) (Core, error) {
 		if tries++; tries == 1 {
 			return nil, core.Fail(core.CodeConflict, nil, "Another Loop works on this folder.", "Use that one.")
 		}

@@ -49,11 +49,20 @@ func (f *channelFlags) find(ctx context.Context, c Core) (core.ChannelID, error)
 	return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no channel for %q.", dir), "Run “loop channels” to see them and name one with --channel, or start one with “loop run”.")
 }
 
-// inChannel is a command that works on one channel.
+// inChannel is a command that works on what is stored of one channel.
 func (a *app) inChannel(ctx context.Context, f *channelFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
+	return a.inChannelOf(ctx, a.connectIdle, f, do)
+}
+
+// inLiveChannel is one that ends runs or needs a container.
+func (a *app) inLiveChannel(ctx context.Context, f *channelFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
+	return a.inChannelOf(ctx, a.connect, f, do)
+}
+
+func (a *app) inChannelOf(ctx context.Context, connect func(context.Context) (Core, error), f *channelFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()
-	c, err := a.connect(ctx)
+	c, err := connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +164,7 @@ conversation with its first message.`,
 		Use: "remove CHANNEL", Short: "Remove a thread with its timeline; files stay", Args: exactly("the channel"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.channel = args[0]
-			return a.inChannel(cmd.Context(), &g, func(ctx context.Context, c Core, id core.ChannelID) error {
+			return a.inLiveChannel(cmd.Context(), &g, func(ctx context.Context, c Core, id core.ChannelID) error {
 				method, params := "Channels.Remove", []any{id}
 				if tree {
 					method, params = "Channels.RemoveTree", []any{id, false}
@@ -181,7 +190,7 @@ func (a *app) worktreeCommand() *cobra.Command {
 of the parent's conversation. Git runs in a container. A branch that does not
 exist is made from --base, or from what the parent has checked out.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+			return a.inLiveChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
 				return a.made(ctx, c, &f, "Worktree", "Channels.CreateWorktree", map[string]any{"parent_id": id, "branch": args[0], "name": name, "base": base})
 			})
 		},
@@ -197,7 +206,7 @@ exist is made from --base, or from what the parent has checked out.`,
 with changes that are not committed is kept unless --force is given.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.channel = args[0]
-			return a.inChannel(cmd.Context(), &g, func(ctx context.Context, c Core, id core.ChannelID) error {
+			return a.inLiveChannel(cmd.Context(), &g, func(ctx context.Context, c Core, id core.ChannelID) error {
 				method, params := "Channels.RemoveWorktree", []any{id, force}
 				if keep {
 					method, params = "Channels.Remove", []any{id}

@@ -29,7 +29,12 @@ func (a *asked) Call(ctx context.Context, method string, args ...any) (json.RawM
 func newTreeRig(t *testing.T) (*rig, *asked) {
 	r := newRig(t)
 	a := &asked{fake: r.fake}
-	r.deps.Open = func(context.Context) (Core, error) { return a, nil }
+	open := r.deps.Open
+	r.deps.Open = func(ctx context.Context) (Core, error) {
+		_, err := open(ctx)
+		return a, err
+	}
+	r.deps.OpenIdle = func(context.Context) (Core, error) { return a, nil }
 	r.fake.channels = []map[string]any{
 		{"channel_id": "t1", "name": "Aside", "kind": "thread", "dir": r.dir},
 		{"channel_id": "p1", "name": "App", "kind": "project", "dir": r.dir},
@@ -75,6 +80,9 @@ func TestThreadCommands(t *testing.T) {
 				t.Errorf("asked %s, want %s", last, tc.want)
 			}
 			r.wantIn("out", tc.says)
+			if live := tc.args[1] == "remove" || tc.args[0] == "worktree"; live != (r.fake.opened == 1) {
+				t.Errorf("a Loop that works the queue was opened %d times", r.fake.opened)
+			}
 			if strings.Contains(r.out.String(), "\x1b") {
 				t.Error("the name of a channel reached the terminal as it is")
 			}

@@ -87,6 +87,9 @@ func TestQueueCommand(t *testing.T) {
 	if r := h.run("queue", "steer", ids[1]); r.code != 2 || !strings.Contains(r.err, "No Loop is running") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
+	for _, look := range [][]string{{"channels"}, {"sessions", "--dir", work}, {"answer", "--list"}, {"explain", "--dir", work}, {"ps"}} {
+		h.ok(look...)
+	}
 	if n := len(h.containers()); n != 0 {
 		t.Errorf("changing the queue made %d containers", n)
 	}
@@ -99,6 +102,13 @@ func TestQueueCommand(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(work, "ran"))
 			return err == nil && strings.Count(string(text), "\n") >= n
 		})
+	}
+	var before timeline
+	s.must("Channels.Timeline", &before, ch, 0, 1000)
+	for _, e := range before.Events {
+		if e.Type == core.EventNotice && strings.Contains(string(e.Data), "queued again") {
+			t.Errorf("a look at the folder began a run: %s", e.Data)
+		}
 	}
 	started(1) // message 5 runs, and is held there
 	if r := h.run("queue", "edit", "--dir", work, ids[5], "too late"); r.code != 2 {
