@@ -6,7 +6,7 @@ import { equal, ok, test, until } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
 const value = (page) => prompt(page).inputValue();
-const becomes = (page, text) => until(`the prompt is ${JSON.stringify(text)}`, async () => (await value(page)) === text, 15_000);
+const becomes = (page, text) => until(`the prompt is ${JSON.stringify(text)}`, async () => (await value(page)) === text);
 
 /** Lets pasted files wait. Returns how to let them go on. */
 function hold(mock) {
@@ -150,7 +150,7 @@ test("prompt: progress; typing goes on; nothing is sent without its files; a can
   await page.getByRole("treeitem", { name: "infra" }).click();
   await prompt(page).fill("other");
   release();
-  await until("it is in the draft", () => page.evaluate(() => Object.values(localStorage).some((v) => v.includes("/c.png'"))), 15_000);
+  await until("it is in the draft", () => page.evaluate(() => Object.values(localStorage).some((v) => v.includes("/c.png'"))));
   equal(await value(page), "other", "the other channel's draft");
   await page.getByRole("treeitem", { name: "docs" }).click();
   const draft = await value(page);
