@@ -375,8 +375,8 @@ func TestLateClientsSeeTheSame(t *testing.T) {
 	if err := os.WriteFile(long, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tmux := filepath.Base(filepath.Dir(dir)) // a server of this test's own
-	defer func() { _ = exec.Command("tmux", "-L", tmux, "kill-server").Run() }()
+	tmux := filepath.Join(dir, "tmux") // a server of this test's own
+	defer func() { _ = exec.Command("tmux", "-S", tmux, "kill-server").Run() }()
 	for _, c := range []program{
 		{"bash", startsLate("bash", "--norc", "-i"), "", tuiActs(
 			"PS1='\\[\\e[1;32m\\]\\w\\[\\e[0m\\] $ '\r", "cat "+long+"\r", "ls -la --color=always /usr/bin | head -90\r", "seq 1 700\r",
@@ -384,7 +384,7 @@ func TestLateClientsSeeTheSame(t *testing.T) {
 			"printf '\\e]8;;https://example.com\\e\\\\link\\e]8;;\\e\\\\\\n'\r", "tput smcup; echo inside; sleep 0.3; tput rmcup\r", "echo end\r")},
 		{"vim", startsLate("vim", "-u", "NONE", "-N", "-c", "syntax on", "-c", "set number", long), "", tuiActs(
 			"\x06", "\x06", "100G", ":split\r", "/fox\r", "nnn", "ihello 世界\x1b", ":set wrap!\r", "zz", ":vsplit\r", "\x17w\x06", "gg", "dd", "u", ":q!\r", ":set list\r", "\x04\x04\x15", ":help\r")},
-		{"tmux", startsLate("tmux", "-L", tmux, "-f", "/dev/null", "new-session", "bash --norc"), "\x02d", tuiActs(
+		{"tmux", startsLate("tmux", "-S", tmux, "-f", "/dev/null", "new-session", "bash --norc"), "\x02d", tuiActs(
 			"cat "+long+"\r", "\x02%", "ls -la /usr\r", "\x02\"", "seq 1 500\r", "\x02o", "\x02[", "\x06", "q", "\x02z", "\x02z", "echo done\r")},
 		{"htop", startsLate("htop", "-d", "5"), "q", tuiActs("\x1bOB", "t", "\x1bOB\x1bOB", "t", "I", "h", " ", "H", "K", "\x1bOB")},
 		{"claude", map[string]any{"channel_id": demo.ID}, "", tuiActs("", "", "", "hello\r", "", "", "more\r", "", "/help\r", "\x1b", "", "")},
