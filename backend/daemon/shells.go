@@ -80,6 +80,11 @@ func (s shells) Running(ctx context.Context, id core.ContainerID) (c core.Contai
 	return core.Container{ID: facts.ID, Name: facts.Name}, false, facts.Running, nil
 }
 
+func (s shells) Paused(ctx context.Context, id core.ContainerID) bool {
+	facts, err := s.d.containers.Facts(ctx, id)
+	return err == nil && facts.Paused
+}
+
 // Remove ends a container of ours. Others' are never removed: the person made
 // them for something else.
 func (s shells) Remove(ctx context.Context, id core.ContainerID) error {

@@ -29,14 +29,54 @@ func (s *Service) closeWithin(ctx context.Context, id core.TerminalID, limit tim
 	// The kill goes on when whoever asked for it goes away.
 	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if err := t.program.End(ectx); err != nil {
+	if err := s.endProgram(ectx, t); err != nil {
 		t.mu.Lock()
 		t.ending = false
 		t.mu.Unlock()
+		if errors.Is(err, errPaused) {
+			return core.Fail(core.CodeConflict, err, "The container is paused, so nothing in it can end.", "Let it go on (“docker unpause”), then close the terminal again.")
+		}
 		return core.Fail(core.CodeInternal, err, "The terminal's programs could not be ended.", "Try again; removing the container ends them too.")
 	}
 	s.remove(t)
 	return nil
+}
+
+var errPaused = errors.New("the container is paused")
+
+// endProgram ends a session's program, and gives up with errPaused where its
+// container is held up: nothing in it dies before it goes on.
+func (s *Service) endProgram(ctx context.Context, t *session) error {
+	t.mu.Lock()
+	box := t.info.ContainerID
+	t.mu.Unlock()
+	if box == "" {
+		return t.program.End(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		next := time.NewTicker(pausedEvery)
+		defer next.Stop()
+		for seen := 0; seen < pausedLooks; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-next.C:
+			}
+			if seen++; !s.o.Containers.Paused(ctx, box) {
+				seen = 0
+			}
+		}
+		cancel(errPaused)
+	})
+	err := t.program.End(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errPaused) {
+		err = errors.Join(errPaused, err)
+	}
+	cancel(nil)
+	looks.Wait()
+	return err
 }
 
 // Stop ends a session and removes the container it ran in, if that is Loop's;

@@ -28,6 +28,7 @@ type program struct {
 	readers map[*programReader]bool
 	closed  bool
 	endErr  error
+	endHeld bool // End waits for its context
 }
 
 func newProgram() *program {
@@ -127,7 +128,11 @@ func (f *program) Resize(_ context.Context, cols, rows uint16) error {
 	return nil
 }
 
-func (f *program) End(context.Context) error {
+func (f *program) End(ctx context.Context) error {
+	if f.endHeld {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if f.endErr != nil {
 		return f.endErr
 	}
@@ -158,6 +163,7 @@ type boxes struct {
 	shells  map[core.ChannelID]core.Container
 	made    int
 	removed []core.ContainerID
+	paused  bool
 }
 
 func (b *boxes) FindShell(_ context.Context, ch core.ChannelID) (core.Container, bool, error) {
@@ -185,6 +191,12 @@ func (b *boxes) Running(_ context.Context, id core.ContainerID) (core.Container,
 		}
 	}
 	return core.Container{}, false, false, core.ErrNotFound
+}
+
+func (b *boxes) Paused(context.Context, core.ContainerID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.paused
 }
 
 func (b *boxes) Remove(_ context.Context, id core.ContainerID) error {

@@ -62,6 +62,8 @@ type Containers interface {
 	// Running says whether a container runs, and gives its record; ours is false
 	// for one that Loop did not make. core.ErrNotFound when there is none.
 	Running(ctx context.Context, id core.ContainerID) (c core.Container, ours, running bool, err error)
+	// Paused says that every process of a container is held up.
+	Paused(ctx context.Context, id core.ContainerID) bool
 	// Remove ends and removes; one that is gone, or being removed, is no error.
 	Remove(ctx context.Context, id core.ContainerID) error
 }
@@ -151,6 +153,11 @@ const (
 	// politeTime bounds it where the container is removed anyway.
 	endTime    = time.Minute
 	politeTime = 15 * time.Second
+	// pausedEvery is how often a container is asked, while programs in it are being
+	// ended, whether it is paused; at pausedLooks times in a row the wait is given
+	// up. Loop itself pauses a container for some 30 ms (docs/containers.md).
+	pausedEvery = time.Second
+	pausedLooks = 2
 	// forgetTime bounds having a program's remains dropped.
 	forgetTime = 5 * time.Second
 	// announceEvery bounds how often a changed title is told.

@@ -193,6 +193,34 @@ func TestTreeThatStays(t *testing.T) {
 	}
 }
 
+// TestCloseInAPausedContainer: nothing ends there, and whoever closes is told so
+// in seconds. A container that is found paused once, as when Loop holds it for a
+// moment, is waited for.
+func TestCloseInAPausedContainer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f, b := rig(t, Options{})
+		info := create(t, s, core.TerminalSpec{})
+		f.endHeld, b.paused = true, true
+		began := time.Now()
+		err := s.CloseSession(t.Context(), info.ID)
+		if core.AsFailure(err).Code != core.CodeConflict || len(s.List("")) != 1 || time.Since(began) > 3*time.Second {
+			t.Fatalf("%v after %v, %d sessions", err, time.Since(began), len(s.List("")))
+		}
+		time.AfterFunc(pausedEvery*3/2, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.paused = false
+		})
+		began = time.Now()
+		if err := s.CloseSession(t.Context(), info.ID); core.AsFailure(err).Code != core.CodeInternal || time.Since(began) != endTime {
+			t.Fatalf("%v after %v", err, time.Since(began))
+		}
+		if err := s.Stop(t.Context(), info.ID); err != nil || len(b.removed) != 1 {
+			t.Fatalf("%v, removed %v", err, b.removed)
+		}
+	})
+}
+
 // TestDeafProgram: input that is not read is bounded, refused whole, and holds
 // up nothing else.
 func TestDeafProgram(t *testing.T) {

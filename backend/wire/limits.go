@@ -51,8 +51,8 @@ const (
 // Times both ends agree on.
 const (
 	// HelloTimeout is how long the host waits for the hello before it says that
-	// there is no link (DESIGN §3). A loaded engine takes seconds for an exec.
-	HelloTimeout = 30 * time.Second
+	// there is no link (DESIGN §3).
+	HelloTimeout = 10 * time.Second
 	// RequestTimeout is how long a peer may take between opening a stream and
 	// its whole request frame.
 	RequestTimeout = 10 * time.Second
