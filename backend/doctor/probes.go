@@ -217,7 +217,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 		if kind == "" {
 			summary = req.URL.Host + ", which anthropic_base_url names, could not be reached."
 		}
-		return Check{State: Warn, Summary: summary, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil //nolint:nilerr // not proof that the key is bad: a warning
+		return Check{State: Warn, Summary: summary, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
 	}
 	_ = res.Body.Close()
 	if kind == "" {

@@ -53,7 +53,7 @@ func Start(t testing.TB) (address string) {
 	env := append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_DATA_HOME="+dir, "DISPLAY=")
 	launch(t, env, "", "dbus-daemon", "--nofork", "--nopidfile", "--config-file="+filepath.Join(dir, "bus.conf"))
 	await(t, "the message bus", func() error { // its socket is there before it listens
-		conn, err := net.Dial("unix", socket)
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", socket)
 		if err != nil {
 			return err
 		}
