@@ -115,7 +115,8 @@ func (r *Registry) isBusy(name string) bool {
 	return r.busy[name] > 0
 }
 
-// settle brings a row in line with what the engine says.
+// settle brings a row, as it was before the engine was asked, in line with what
+// the engine says. One that somebody has moved since is left to the next look.
 func (r *Registry) settle(ctx context.Context, c core.Container, f core.ContainerFacts) {
 	var err error
 	switch {
@@ -130,8 +131,8 @@ func (r *Registry) settle(ctx context.Context, c core.Container, f core.Containe
 		if c.Status == core.ContainerStopped {
 			removeAt = time.Time{} // the time was set by its end, which did not last
 		}
-		err = r.move(ctx, c.Name, core.ContainerRunning, removeAt)
-	case !f.Running:
+		err = r.moveFrom(ctx, c, core.ContainerRunning, removeAt)
+	case !f.Running && r.unchanged(c):
 		err = r.ended(ctx, c.Name)
 	}
 	if err != nil {
@@ -183,7 +184,7 @@ func (r *Registry) handle(ctx context.Context, ev core.ContainerEvent) {
 	switch ev.Kind {
 	case core.ContainerStarted:
 		if c.Status != core.ContainerRunning && c.Status != core.ContainerPendingRemoval {
-			if err := r.move(ctx, c.Name, core.ContainerRunning, time.Time{}); err != nil {
+			if err := r.moveFrom(ctx, c, core.ContainerRunning, time.Time{}); err != nil {
 				r.log.Warn("container started", "container_name", c.Name, "err", err)
 			}
 		}

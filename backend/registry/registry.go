@@ -209,6 +209,22 @@ func (r *Registry) move(ctx context.Context, name string, to core.ContainerStatu
 	return r.moveLocked(ctx, name, to, removeAt)
 }
 
+// moveFrom moves a row that is as it was; one that somebody has moved meanwhile,
+// or scheduled, stays so.
+func (r *Registry) moveFrom(ctx context.Context, was core.Container, to core.ContainerStatus, removeAt time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows[was.Name] != was {
+		return nil
+	}
+	return r.moveLocked(ctx, was.Name, to, removeAt)
+}
+
+func (r *Registry) unchanged(was core.Container) bool {
+	cur, ok := r.row(was.Name)
+	return ok && cur == was
+}
+
 func (r *Registry) moveLocked(ctx context.Context, name string, to core.ContainerStatus, removeAt time.Time) error {
 	c, ok := r.rows[name]
 	if !ok {
@@ -336,15 +352,17 @@ func (r *Registry) ended(ctx context.Context, name string) error {
 // ScheduleRemoval has a container removed after a while, also if Loop ends
 // meanwhile; a later call replaces the time. One that still runs then is killed.
 func (r *Registry) ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error {
-	c, ok := r.byID(id)
+	found, ok := r.byID(id)
 	if !ok {
 		return fmt.Errorf("container %s: %w", id, core.ErrNotFound)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	to := core.ContainerPendingRemoval
-	if c.Status == core.ContainerRunning {
+	if r.rows[found.Name].Status == core.ContainerRunning {
 		to = core.ContainerRunning // it shows as running until it ends
 	}
-	return r.move(ctx, c.Name, to, r.o.Now().Add(after))
+	return r.moveLocked(ctx, found.Name, to, r.o.Now().Add(after))
 }
 
 // KeepRunning takes a scheduled removal back, for a running container that is used

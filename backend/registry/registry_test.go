@@ -504,3 +504,25 @@ func TestLegalSteps(t *testing.T) {
 		t.Fatalf("illegal step: %v", err)
 	}
 }
+
+// TestSettleLeavesWhatMoved: the list that a row is settled by may be older than
+// what Start or ScheduleRemoval said of it since.
+func TestSettleLeavesWhatMoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		was := c
+		was.Status = core.ContainerReserved // when the list was made
+		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		want, _ := w.reg.row("a")
+		for _, running := range []bool{true, false} {
+			w.reg.settle(t.Context(), was, core.ContainerFacts{ID: c.ID, Name: "a", Running: running})
+			if got, ok := w.reg.row("a"); !ok || got != want {
+				t.Fatalf("running %v: %+v, want %+v", running, got, want)
+			}
+		}
+	})
+}
