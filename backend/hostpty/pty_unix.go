@@ -61,6 +61,7 @@ func Start(o Options) (*PTY, error) {
 	if err != nil {
 		return nil, err
 	}
+	hearSignals()
 	master, tty, err := openTerminal(o.Cols, o.Rows)
 	if err != nil {
 		return nil, startFailure(o.Argv[0], err)

@@ -1,0 +1,40 @@
+package hostpty
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestSignalsAreHeard: Loop may have been started by nohup. What a process ignores
+// is for all of it, so this has one of its own.
+func TestSignalsAreHeard(t *testing.T) {
+	const inside = "LOOP_TEST_IGNORES"
+	if os.Getenv(inside) == "" {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap '' HUP INT; exec "$0" -test.run '^TestSignalsAreHeard$' -test.v`, os.Args[0])
+		cmd.Env = append(os.Environ(), inside+"=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestSignalsAreHeard") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	mask := func(line string) string { return strings.TrimSpace(strings.TrimPrefix(line, "SigIgn:")) }
+	own, err := exec.CommandContext(t.Context(), "grep", "SigIgn", "/proc/self/status").Output()
+	if err != nil || mask(string(own)) != "0000000000000003" {
+		t.Fatalf("they are not ignored to begin with: %q %v", own, err)
+	}
+	p, err := Start(Options{Dir: t.TempDir(), Argv: []string{"/bin/sh", "-c", "grep SigIgn /proc/self/status; exec sleep 100000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(p).ReadString('\n')
+	if err != nil || mask(line) != "0000000000000000" {
+		t.Errorf("%q %v", line, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
