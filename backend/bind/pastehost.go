@@ -31,7 +31,7 @@ func readToPaste(at string) ([]byte, error) {
 	shown := core.CleanTitle(at)
 	named, err := os.Lstat(at)
 	if err != nil {
-		return nil, unreadableToPaste(shown, err)
+		return nil, unreadableToPaste(at, err)
 	}
 	switch {
 	case named.IsDir():
@@ -43,16 +43,16 @@ func readToPaste(at string) ([]byte, error) {
 	}
 	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
-		return nil, unreadableToPaste(shown, err)
+		return nil, unreadableToPaste(at, err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !os.SameFile(named, info) {
-		return nil, unreadableToPaste(shown, errors.Join(err, errors.New("another file has taken its place")))
+		return nil, unreadableToPaste(at, errors.Join(err, errors.New("another file has taken its place")))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
 	switch {
 	case err != nil:
-		return nil, unreadableToPaste(shown, err)
+		return nil, unreadableToPaste(at, err)
 	case len(data) > maxPaste:
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20), "Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
 	case len(data) == 0:
@@ -61,14 +61,12 @@ func readToPaste(at string) ([]byte, error) {
 	return data, nil
 }
 
-func unreadableToPaste(shown string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return core.Fail(core.CodeNotFound, err, fmt.Sprintf("%s is not there.", shown), "It may have been moved: drop it again from where it is now.")
-	case errors.Is(err, fs.ErrPermission):
-		return core.Fail(core.CodeDir, err, fmt.Sprintf("You may not read %s.", shown), "Change its permissions, or drop a copy that you may read.")
-	}
-	return core.Fail(core.CodeDir, err, fmt.Sprintf("%s cannot be read.", shown), "Copy it into the project's folder and drop it from there.")
+func unreadableToPaste(at string, err error) error {
+	return remedies{
+		missing:   "It may have been moved: drop it again from where it is now.",
+		forbidden: "Change its permissions, or drop a copy that you may read.",
+		other:     "Copy it into the project's folder and drop it from there.",
+	}.unreadable(at, err)
 }
 
 // paste keeps data where the channel's container sees it.

@@ -54,6 +54,18 @@ func (a *app) connectIdle(ctx context.Context) (Core, error) {
 	return a.connectOr(ctx, a.deps.OpenIdle)
 }
 
+// withCore does something with Loop, found by connect, until Ctrl-C.
+func (a *app) withCore(ctx context.Context, connect func(context.Context) (Core, error), do func(ctx context.Context, c Core) error) error {
+	ctx, stop := a.untilInterrupt(ctx)
+	defer stop()
+	c, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(ctx, c)
+}
+
 func (a *app) connectOr(ctx context.Context, open func(context.Context) (Core, error)) (Core, error) {
 	if r := a.running(ctx); r != nil {
 		return r, nil

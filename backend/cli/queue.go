@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,13 +52,10 @@ Exit codes: 0 done, 1 too late or refused, 2 wrong input, 130 stopped.`,
 }
 
 func (a *app) queueList(ctx context.Context, f *queueFlags) error {
-	ctx, stop := a.untilInterrupt(ctx)
-	defer stop()
-	c, err := a.connectIdle(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error { return a.listQueues(ctx, c, f) })
+}
+
+func (a *app) listQueues(ctx context.Context, c Core, f *queueFlags) error {
 	queues, err := f.queues(ctx, c)
 	if err != nil {
 		return err
@@ -69,7 +65,7 @@ func (a *app) queueList(ctx context.Context, f *queueFlags) error {
 		for _, q := range queues {
 			runs = append(runs, q.runs...)
 		}
-		return a.printValue(runs)
+		return a.asJSON(runs)
 	}
 	open, err := call[[]core.Question](ctx, c, "Runs.Questions")
 	if err != nil {
@@ -82,16 +78,6 @@ func (a *app) queueList(ctx context.Context, f *queueFlags) error {
 	}
 	a.table(rows)
 	a.sayAsleep(c)
-	return nil
-}
-
-// printValue prints what a command has as JSON.
-func (a *app) printValue(v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	a.printJSON(raw)
 	return nil
 }
 
@@ -145,7 +131,7 @@ func (a *app) queueAdd(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	if f.json {
-		return a.printValue(run)
+		return a.asJSON(run)
 	}
 	queue, err := queueOf(ctx, c, channel)
 	if err != nil { // it is queued all the same
@@ -199,7 +185,7 @@ func (a *app) queueChange(use, short, long, method string, said func(core.Run, s
 					}
 				}
 				if f.asJSON {
-					return a.printValue(run)
+					return a.asJSON(run)
 				}
 				a.out.line("%s", said(run, w.name))
 				return nil
@@ -257,7 +243,7 @@ func (a *app) queueRemoveCommand() *cobra.Command {
 					}
 				}
 				if f.asJSON {
-					return errors.Join(a.printValue(gone), failed)
+					return errors.Join(a.asJSON(gone), failed)
 				}
 				return failed
 			})

@@ -49,18 +49,13 @@ func (w waiting) gone() error {
 
 // onQueue is a command that works on prompts that wait.
 func (a *app) onQueue(ctx context.Context, f *queueFlags, wants []string, do func(ctx context.Context, c Core, found []waiting) error) error {
-	ctx, stop := a.untilInterrupt(ctx)
-	defer stop()
-	c, err := a.connectIdle(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	found, err := f.find(ctx, c, wants)
-	if err != nil {
-		return err
-	}
-	return do(ctx, c, found)
+	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error {
+		found, err := f.find(ctx, c, wants)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, found)
+	})
 }
 
 // queueOf reads what waits in a channel.

@@ -239,18 +239,13 @@ func (a *app) terminalListCommand() *cobra.Command {
 
 // onTerminal is a command that does one thing with a session.
 func (a *app) onTerminal(ctx context.Context, want string, do func(ctx context.Context, c Core, id core.TerminalID) error) error {
-	ctx, stop := a.untilInterrupt(ctx)
-	defer stop()
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	id, err := findTerminal(ctx, c, want)
-	if err != nil {
-		return err
-	}
-	return do(ctx, c, id)
+	return a.withCore(ctx, a.connect, func(ctx context.Context, c Core) error {
+		id, err := findTerminal(ctx, c, want)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, id)
+	})
 }
 
 func (a *app) terminalCloseCommand() *cobra.Command {

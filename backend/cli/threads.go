@@ -60,18 +60,13 @@ func (a *app) inLiveChannel(ctx context.Context, f *channelFlags, do func(ctx co
 }
 
 func (a *app) inChannelOf(ctx context.Context, connect func(context.Context) (Core, error), f *channelFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
-	ctx, stop := a.untilInterrupt(ctx)
-	defer stop()
-	c, err := connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	id, err := f.find(ctx, c)
-	if err != nil {
-		return err
-	}
-	return do(ctx, c, id)
+	return a.withCore(ctx, connect, func(ctx context.Context, c Core) error {
+		id, err := f.find(ctx, c)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, id)
+	})
 }
 
 // group is a command with nothing but sub-commands.

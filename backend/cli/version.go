@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -32,12 +30,7 @@ func (a *app) versionCommand() *cobra.Command {
 				}
 			}
 			if asJSON {
-				raw, err := json.Marshal(v)
-				if err != nil {
-					return fmt.Errorf("encode version: %w", err)
-				}
-				a.printJSON(raw)
-				return nil
+				return a.asJSON(v)
 			}
 			a.out.line("loop %s (%s, %s/%s)", v.Version, v.Go, v.OS, v.Arch)
 			return nil
