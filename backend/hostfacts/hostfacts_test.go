@@ -99,7 +99,7 @@ func TestGather(t *testing.T) {
 func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) {
 	t.Helper()
 	d := tempDir(t)
-	home, project := filepath.Join(d, "home"), filepath.Join(d, "home", "work", "proj")
+	home, project := filepath.Join(d, "home"), filepath.Join(d, "home", "code", "proj")
 	must(t, os.MkdirAll(filepath.Join(project, ".git", "hooks"), 0o755))
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("x"), 0o644))
 	h := sandbox.Host{OS: "linux", Arch: "amd64", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
@@ -125,7 +125,7 @@ func TestPrepare(t *testing.T) {
 	}
 	state := filepath.Join(h.LoopHome, "channels", "chan1")
 	for path, dir := range map[string]bool{
-		"home": true, "claude": true, "spool": true, "home/.claude": true, "home/.npm": true, "home/work/proj": true, "home/.gitconfig": false, "home/.claude.json": false,
+		"home": true, "claude": true, "spool": true, "home/.claude": true, "home/.npm": true, "home/code/proj": true, "home/.gitconfig": false, "home/.claude.json": false,
 	} {
 		info, err := os.Lstat(filepath.Join(state, path))
 		if err != nil || info.IsDir() != dir {
@@ -166,7 +166,7 @@ func TestPrepare(t *testing.T) {
 	}
 
 	// A link where the project is to be mounted, planted by renaming a parent.
-	work := filepath.Join(state, "home", "work")
+	work := filepath.Join(state, "home", "code")
 	must(t, os.Rename(work, work+"2"))
 	must(t, os.Symlink("/opt", work))
 	_, err := Prepare(spec, h)

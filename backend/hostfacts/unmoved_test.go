@@ -20,7 +20,7 @@ func TestUnmoved(t *testing.T) {
 		says string
 	}{
 		"nothing":                 {func(string, string) error { return nil }, ""},
-		"a mountpoint is missing": {func(_, state string) error { return os.Remove(filepath.Join(state, "home", "work", "proj")) }, ""},
+		"a mountpoint is missing": {func(_, state string) error { return os.Remove(filepath.Join(state, "home", "code", "proj")) }, ""},
 		"the hooks are a link": {func(project, _ string) error {
 			return errors.Join(os.Rename(project+"/.git/hooks", project+"/.git/h2"), os.Symlink("/etc", project+"/.git/hooks"))
 		}, "became a link"},
@@ -29,17 +29,17 @@ func TestUnmoved(t *testing.T) {
 		}, "became a link"},
 		"the hooks are gone": {func(project, _ string) error { return os.Rename(project+"/.git/hooks", project+"/.git/h2") }, "went away"},
 		"a link in the home": {func(_, state string) error {
-			return errors.Join(os.Rename(state+"/home/work", state+"/home/w2"), os.Symlink("/opt", state+"/home/work"))
+			return errors.Join(os.Rename(state+"/home/code", state+"/home/w2"), os.Symlink("/opt", state+"/home/code"))
 		}, "A link stands"},
 		"a file in the home": {func(_, state string) error {
-			return errors.Join(os.RemoveAll(state+"/home/work"), os.WriteFile(state+"/home/work", nil, 0o600))
+			return errors.Join(os.RemoveAll(state+"/home/code"), os.WriteFile(state+"/home/code", nil, 0o600))
 		}, "in the way"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, h, home := resolved(t, "~/.gitconfig:~/.gitconfig:ro")
 			_, err := Prepare(spec, h)
 			must(t, err)
-			must(t, c.move(filepath.Join(home, "work", "proj"), filepath.Join(h.LoopHome, "channels", "chan1")))
+			must(t, c.move(filepath.Join(home, "code", "proj"), filepath.Join(h.LoopHome, "channels", "chan1")))
 			err = Unmoved(spec)
 			if c.says == "" {
 				if err != nil {

@@ -25,7 +25,7 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 	var ids []core.ChannelID
 	for i := range channels {
 		id := core.ChannelID(fmt.Sprintf("c%02d", i))
-		if err := db.AddChannel(ctx, core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/work/" + string(id)}); err != nil {
+		if err := db.AddChannel(ctx, core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/repo/" + string(id)}); err != nil {
 			b.Fatal(err)
 		}
 		ids = append(ids, id)

@@ -213,9 +213,9 @@ func TestFilesOfTools(t *testing.T) {
 		}
 	}
 	want := []core.FileChange{
-		{Path: "/work/project/hello.txt", Kind: "create", Added: 3},
-		{Path: "/work/project/hello.txt", Kind: "edit", Added: 2, Removed: 1, Patch: "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+and a half\n three\n"},
-		{Path: "/work/project/hello.txt", Kind: "edit", Added: 1, Removed: 4, Patch: "@@ -1,4 +1,1 @@\n-one\n-TWO\n-and a half\n-three\n+replaced\n"},
+		{Path: "/repo/project/hello.txt", Kind: "create", Added: 3},
+		{Path: "/repo/project/hello.txt", Kind: "edit", Added: 2, Removed: 1, Patch: "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+and a half\n three\n"},
+		{Path: "/repo/project/hello.txt", Kind: "edit", Added: 1, Removed: 4, Patch: "@@ -1,4 +1,1 @@\n-one\n-TWO\n-and a half\n-three\n+replaced\n"},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v\nwant %v", got, want)
