@@ -215,26 +215,48 @@ func (r *Registry) untilNextRemoval() time.Duration {
 func (r *Registry) removeDue(ctx context.Context) {
 	now := r.o.Now()
 	for _, c := range r.List() {
-		if c.RemoveAt.IsZero() || c.RemoveAt.After(now) || r.isBusy(c.Name) || ctx.Err() != nil {
+		if c.RemoveAt.IsZero() || c.RemoveAt.After(now) || ctx.Err() != nil || !r.beginRemoval(c) {
 			continue
 		}
-		if cur, ok := r.row(c.Name); !ok || !cur.RemoveAt.Equal(c.RemoveAt) {
-			continue // taken back or put off meanwhile
-		}
-		cctx, cancel := context.WithTimeout(ctx, callTimeout)
-		if c.Status != core.ContainerPendingRemoval {
-			if err := r.move(cctx, c.Name, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
-				r.log.Warn("mark container for removal", "container_name", c.Name, "err", err)
-			}
-		}
-		if c.ID != "" && r.removed(cctx, c.ID) {
-			r.drop(cctx, c.Name)
-		}
-		if cur, ok := r.row(c.Name); ok { // still there: later
-			if err := r.move(cctx, c.Name, cur.Status, r.o.Now().Add(retryRemoval)); err != nil && ctx.Err() == nil {
-				r.log.Warn("put off removal", "container_name", c.Name, "err", err)
-			}
-		}
-		cancel()
+		r.remove(ctx, c)
+		r.endRemoval(c.Name)
 	}
+}
+
+func (r *Registry) remove(ctx context.Context, c core.Container) {
+	cctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if c.Status != core.ContainerPendingRemoval {
+		if err := r.move(cctx, c.Name, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
+			r.log.Warn("mark container for removal", "container_name", c.Name, "err", err)
+		}
+	}
+	if c.ID != "" && r.removed(cctx, c.ID) {
+		r.drop(cctx, c.Name)
+	}
+	if cur, ok := r.row(c.Name); ok { // still there: later
+		if err := r.move(cctx, c.Name, cur.Status, r.o.Now().Add(retryRemoval)); err != nil && ctx.Err() == nil {
+			r.log.Warn("put off removal", "container_name", c.Name, "err", err)
+		}
+	}
+}
+
+// beginRemoval reports whether a removal is still due; from then on KeepRunning
+// does not take it back, or somebody would go on with a container that is about
+// to be killed.
+func (r *Registry) beginRemoval(was core.Container) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cur, ok := r.rows[was.Name]
+	if !ok || !cur.RemoveAt.Equal(was.RemoveAt) || r.busy[was.Name] > 0 {
+		return false // taken back or put off meanwhile
+	}
+	r.removing[was.Name] = true
+	return true
+}
+
+func (r *Registry) endRemoval(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.removing, name)
 }

@@ -72,10 +72,11 @@ type Registry struct {
 	o   Options
 	log *slog.Logger
 
-	mu     sync.Mutex
-	rows   map[string]core.Container // by name; what the store holds
-	busy   map[string]int            // names that a Start is working on: reconcile leaves them alone
-	wakeup chan struct{}             // a removal time changed
+	mu       sync.Mutex
+	rows     map[string]core.Container // by name; what the store holds
+	busy     map[string]int            // names that a Start is working on: reconcile leaves them alone
+	removing map[string]bool           // names whose removal has begun: it is not taken back any more
+	wakeup   chan struct{}             // a removal time changed
 }
 
 // New returns a registry without rows.
@@ -92,7 +93,7 @@ func New(o Options) *Registry {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Registry{o: o, log: o.Log, rows: map[string]core.Container{}, busy: map[string]int{}, wakeup: make(chan struct{}, 1)}
+	return &Registry{o: o, log: o.Log, rows: map[string]core.Container{}, busy: map[string]int{}, removing: map[string]bool{}, wakeup: make(chan struct{}, 1)}
 }
 
 // steps are the legal moves of a status. A row leaves by being dropped, which is
@@ -366,7 +367,7 @@ func (r *Registry) ScheduleRemoval(ctx context.Context, id core.ContainerID, aft
 }
 
 // KeepRunning takes a scheduled removal back, for a running container that is used
-// again; core.ErrNotRunning when it has ended.
+// again; core.ErrNotRunning when it has ended or is just being removed.
 func (r *Registry) KeepRunning(ctx context.Context, id core.ContainerID) error {
 	f, err := r.Facts(ctx, id)
 	if err != nil {
@@ -379,7 +380,12 @@ func (r *Registry) KeepRunning(ctx context.Context, id core.ContainerID) error {
 	if !f.Running {
 		return fmt.Errorf("container %s: %w", id, core.ErrNotRunning)
 	}
-	return r.move(ctx, c.Name, core.ContainerRunning, time.Time{})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.removing[c.Name] {
+		return fmt.Errorf("container %s is being removed: %w", id, core.ErrNotRunning)
+	}
+	return r.moveLocked(ctx, c.Name, core.ContainerRunning, time.Time{})
 }
 
 // Facts asks the engine about a container. An absent one is core.ErrNotFound and

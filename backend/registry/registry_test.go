@@ -380,6 +380,7 @@ type flaky struct {
 	*engine.Fake
 	failCreateAfter, failStart error
 	refuseRemove               atomic.Bool
+	beforeRemove               func(core.ContainerID) // on the goroutine of the removal
 }
 
 func (f *flaky) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
@@ -400,6 +401,9 @@ func (f *flaky) Start(ctx context.Context, id core.ContainerID) error {
 func (f *flaky) Remove(ctx context.Context, id core.ContainerID, force bool) error {
 	if f.refuseRemove.Load() {
 		return errors.New("busy")
+	}
+	if f.beforeRemove != nil {
+		f.beforeRemove(id)
 	}
 	return f.Fake.Remove(ctx, id, force)
 }
@@ -472,6 +476,38 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Fatal(err)
+		}
+		_ = fake.Close()
+	})
+}
+
+// TestRemovalThatBegan: whoever asks for a container that is about to be killed is
+// told to make another one.
+func TestRemovalThatBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := engine.NewFake()
+		fake.AddImage("img", "sha256:1", nil)
+		fl := &flaky{Fake: fake}
+		r := New(Options{Install: install, Store: newRows(), Engine: fl, Watcher: fake})
+		var kept error
+		fl.beforeRemove = func(id core.ContainerID) { kept = r.KeepRunning(t.Context(), id) }
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		c, err := r.Start(t.Context(), spec("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		pass(3 * time.Second)
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(kept, core.ErrNotRunning) || len(r.List()) != 0 || len(r.removing) != 0 {
+			t.Fatalf("kept: %v, rows %v, removals %v", kept, r.List(), r.removing)
 		}
 		_ = fake.Close()
 	})
