@@ -291,8 +291,7 @@ func (a *app) queueMove(ctx context.Context, c Core, w waiting, where string, as
 				ids = append(ids, r.ID)
 			}
 		}
-		ids = append(ids[:to-1], append([]core.RunID{w.ID}, ids[to-1:]...)...)
-		raw, err := c.Call(ctx, "Runs.Reorder", w.ChannelID, ids)
+		raw, err := c.Call(ctx, "Runs.Reorder", w.ChannelID, slices.Insert(ids, to-1, w.ID))
 		if err == nil && asJSON {
 			a.printJSON(raw)
 			return nil

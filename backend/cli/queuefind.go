@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,10 +119,8 @@ func (f *queueFlags) find(ctx context.Context, c Core, wants []string) ([]waitin
 		if err != nil {
 			return nil, err
 		}
-		for _, other := range found {
-			if other.ID == w.ID {
-				return nil, usagef("prompt %s is named twice", w.name)
-			}
+		if slices.ContainsFunc(found, func(other waiting) bool { return other.ID == w.ID }) {
+			return nil, usagef("prompt %s is named twice", w.name)
 		}
 		found = append(found, w)
 	}
@@ -175,14 +174,8 @@ const shortest = 6
 func short(run core.Run, among []core.Run) string {
 	id := string(run.ID)
 	for n := shortest; n < len(id); n++ {
-		alone := true
-		for _, r := range among {
-			if r.ID != run.ID && strings.HasPrefix(string(r.ID), id[:n]) {
-				alone = false
-				break
-			}
-		}
-		if alone {
+		shared := func(r core.Run) bool { return r.ID != run.ID && strings.HasPrefix(string(r.ID), id[:n]) }
+		if !slices.ContainsFunc(among, shared) {
 			return id[:n]
 		}
 	}
@@ -191,12 +184,7 @@ func short(run core.Run, among []core.Run) string {
 
 // placeOf is a run's place in a queue, from 1; 0 when it is not there.
 func placeOf(queue []core.Run, id core.RunID) int {
-	for i, r := range queue {
-		if r.ID == id {
-			return i + 1
-		}
-	}
-	return 0
+	return 1 + slices.IndexFunc(queue, func(r core.Run) bool { return r.ID == id })
 }
 
 // placeFrom reads where a prompt shall go.
@@ -231,10 +219,7 @@ func queueRows(queues []queue, open []core.Question, all bool, now time.Time) []
 	}
 	rows := [][]string{head}
 	for _, q := range queues {
-		parked := false
-		for _, o := range open {
-			parked = parked || o.ChannelID == q.channel.ID
-		}
+		parked := slices.ContainsFunc(open, func(o core.Question) bool { return o.ChannelID == q.channel.ID })
 		for i, when := range starts(q.runs, parked, now) {
 			r := q.runs[i]
 			from, ok := triggers[r.Trigger]
