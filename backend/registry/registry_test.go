@@ -380,7 +380,8 @@ type flaky struct {
 	*engine.Fake
 	failCreateAfter, failStart error
 	refuseRemove               atomic.Bool
-	beforeRemove               func(core.ContainerID) // on the goroutine of the removal
+	reg                        *Registry                         // on this engine; set by due
+	beforeRemove               func(*Registry, core.ContainerID) // on the goroutine of the removal
 }
 
 func (f *flaky) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
@@ -403,7 +404,7 @@ func (f *flaky) Remove(ctx context.Context, id core.ContainerID, force bool) err
 		return errors.New("busy")
 	}
 	if f.beforeRemove != nil {
-		f.beforeRemove(id)
+		f.beforeRemove(f.reg, id)
 	}
 	return f.Fake.Remove(ctx, id, force)
 }
@@ -447,23 +448,39 @@ func TestStartFailures(t *testing.T) {
 	})
 }
 
+// due runs a registry on an engine that fails at times, with one container, a,
+// that is to be removed in a second; call in a bubble. end waits for all of it.
+func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
+	t.Helper()
+	fl.Fake = engine.NewFake()
+	fl.AddImage("img", "sha256:1", nil)
+	r = New(Options{Install: install, Store: store, Engine: fl, Watcher: fl.Fake})
+	fl.reg = r
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- r.Run(ctx) }()
+	c, err := r.Start(t.Context(), spec("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	return r, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		_ = fl.Close()
+	}
+}
+
 func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := engine.NewFake()
-		fake.AddImage("img", "sha256:1", nil)
-		fl, store := &flaky{Fake: fake}, newRows()
+		fl, store := &flaky{}, newRows()
 		fl.refuseRemove.Store(true)
-		r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake})
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- r.Run(ctx) }()
-		c, err := r.Start(t.Context(), spec("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
-			t.Fatal(err)
-		}
+		r, end := due(t, fl, store)
+		defer end()
 		pass(5 * time.Minute)
 		if got, ok := r.row("a"); !ok || got.Status != core.ContainerPendingRemoval {
 			t.Fatalf("row %+v, %v", got, ok)
@@ -473,11 +490,6 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 		if len(r.List()) != 0 || len(store.m) != 0 {
 			t.Fatalf("rows left: %v", r.List())
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		_ = fake.Close()
 	})
 }
 
@@ -485,31 +497,14 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 // told to make another one.
 func TestRemovalThatBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := engine.NewFake()
-		fake.AddImage("img", "sha256:1", nil)
-		fl := &flaky{Fake: fake}
-		r := New(Options{Install: install, Store: newRows(), Engine: fl, Watcher: fake})
 		var kept error
-		fl.beforeRemove = func(id core.ContainerID) { kept = r.KeepRunning(t.Context(), id) }
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- r.Run(ctx) }()
-		c, err := r.Start(t.Context(), spec("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
-			t.Fatal(err)
-		}
+		fl := &flaky{beforeRemove: func(r *Registry, id core.ContainerID) { kept = r.KeepRunning(t.Context(), id) }}
+		r, end := due(t, fl, newRows())
 		pass(3 * time.Second)
-		cancel()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		end()
 		if !errors.Is(kept, core.ErrNotRunning) || len(r.List()) != 0 || len(r.removing) != 0 {
 			t.Fatalf("kept: %v, rows %v, removals %v", kept, r.List(), r.removing)
 		}
-		_ = fake.Close()
 	})
 }
 
