@@ -148,7 +148,7 @@ func newWard(t *testing.T, fault *faultStore) *ward {
 	if w.db, err = store.Open(context.Background(), filepath.Join(t.TempDir(), "loop.db"), store.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, ch := range []core.Channel{{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/work"}, {ID: "d", Kind: core.KindProject, Name: "d", Dir: "/other"}} {
+	for _, ch := range []core.Channel{{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/repo"}, {ID: "d", Kind: core.KindProject, Name: "d", Dir: "/other"}} {
 		if err := w.db.AddChannel(context.Background(), ch); err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func (r *rig) nothingLeft(id core.RunID) {
 }
 
 func TestSetupFailures(t *testing.T) {
-	gone := core.Fail(core.CodeDir, nil, "The folder /work does not exist.", "Choose another.")
+	gone := core.Fail(core.CodeDir, nil, "The folder /repo does not exist.", "Choose another.")
 	for name, tc := range map[string]struct {
 		set  func(*rig)
 		code core.Code

@@ -103,7 +103,7 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 		if a := strings.Join(req.Argv, " "); a != want {
 			t.Errorf("argv\n%s\nwant\n%s", a, want)
 		}
-		if string(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/work" || !req.Spool || req.Stdio != core.StdioPipes {
+		if string(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/repo" || !req.Spool || req.Stdio != core.StdioPipes {
 			t.Errorf("request %+v", req)
 		}
 		env := map[string]string{}
@@ -125,7 +125,7 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 			MCPServers map[string]MCPServer `json:"mcpServers"`
 		}
 		if err := json.Unmarshal(req.Files[0].Data, &mcp); err != nil || mcp.MCPServers["mine"].Command != "m" ||
-			fmt.Sprint(mcp.MCPServers["loop"]) != "{/opt/loop/bin/loop [mcp --channel-id c --api-url http://127.0.0.1:8222 --author-id me --dir /work] map[]}" {
+			fmt.Sprint(mcp.MCPServers["loop"]) != "{/opt/loop/bin/loop [mcp --channel-id c --api-url http://127.0.0.1:8222 --author-id me --dir /repo] map[]}" {
 			t.Errorf("mcp %s %v", req.Files[0].Data, err)
 		}
 		if up := r.boxes.all[0].routes["run1"]; up.BaseURL != "http://127.0.0.1:9" {
@@ -164,7 +164,7 @@ func TestSessionIsResumedUnlessProvenAbsent(t *testing.T) {
 			r := newRig(t, func(p *proc) { got <- p.req; plays(goodResult, 0)(p) })
 			r.store.channels["c"].SessionID = "old"
 			r.ports.Sessions = func(_ core.Channel, dir string, id core.SessionID) (bool, bool) {
-				if dir != "/work" || id != "old" {
+				if dir != "/repo" || id != "old" {
 					t.Errorf("asked for %s in %s", id, dir)
 				}
 				return tc.exists, tc.known

@@ -37,7 +37,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T, cli func(*proc)) *rig {
-	r := &rig{t: t, store: newMemStore(core.Channel{ID: "c", Dir: "/work"}, core.Channel{ID: "d", Dir: "/other"}), boxes: &boxes{cli: cli}}
+	r := &rig{t: t, store: newMemStore(core.Channel{ID: "c", Dir: "/repo"}, core.Channel{ID: "d", Dir: "/other"}), boxes: &boxes{cli: cli}}
 	r.launch = Launch{APIKey: "secret", BaseURL: "http://model"}
 	r.ports = Ports{
 		Store: r.store, Containers: r.boxes, Images: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes},

@@ -8,7 +8,7 @@ import (
 )
 
 func TestDisturbs(t *testing.T) {
-	const p = "/home/mira/work/my-proj"
+	const p = "/home/mira/code/my-proj"
 	spec := func(ch core.ChannelID, dir string, hooks bool, mounts ...string) core.Spec {
 		fs := projectTree()
 		fs[dir], fs["/srv/data/sub"], fs["/srv/data/file"] = "dir", "dir", "file"
@@ -52,12 +52,12 @@ func TestDisturbs(t *testing.T) {
 // TestNothingIsMountedIntoAVolume: what an agent left in a volume cannot be
 // looked at from here, so no mount may land in one.
 func TestNothingIsMountedIntoAVolume(t *testing.T) {
-	const p = "/home/mira/work/my-proj"
+	const p = "/home/mira/code/my-proj"
 	h := linuxHost()
 	h.GitExcludes = "/home/mira/.cache/ignore"
 	fs := projectTree()
 	fs[h.GitExcludes], fs["/home/mira/.cache/dir"], fs[p+"/.git/hooks"] = "file", "dir", "dir"
-	layers := []Layer{{Name: LayerGlobal, ExtraDirs: []string{"~/.cache/dir"}, Mounts: []string{"loop-git:" + p + "/.git", "loop-cache:~/.cache", "/srv/data:~/.cache/data", "loop-x:~/.cache/x:ro", "loop-work:~/work", "loop-ro:/ro:ro", "/srv/data:/ro/data"}}}
+	layers := []Layer{{Name: LayerGlobal, ExtraDirs: []string{"~/.cache/dir"}, Mounts: []string{"loop-git:" + p + "/.git", "loop-cache:~/.cache", "/srv/data:~/.cache/data", "loop-x:~/.cache/x:ro", "loop-code:~/code", "loop-ro:/ro:ro", "/srv/data:/ro/data"}}}
 	spec, ex := mustResolve(t, fs, layers, subject(p), h)
 	var targets []string
 	for _, m := range spec.Mounts {

@@ -22,7 +22,7 @@ func TestInheritedLane(t *testing.T) {
 		"OPENAI_API_KEY", "SLACK_BOT_TOKEN", "My_Password", "AWS_ACCESS_KEY_ID", "ANTHROPIC_BASE_URL", "PATH", "LD_*", "NODE_OPTIONS", "LOOP_*", "HOME", "HTTPS_PROXY", "DOCKER_HOST",
 		"INDEX", "NUL", "ESC", "BAD", "LINES", "LONG", "HUGE", "BLOB", "1X", "GONE",
 	}}}
-	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/work/my-proj"), h)
+	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
 	got := map[string]core.EnvVar{}
 	for _, v := range spec.Env {
 		if v.Lane == LaneInherited && v.Name != "TZ" {
@@ -61,7 +61,7 @@ func TestOperatorLane(t *testing.T) {
 	layers := []Layer{{Name: LayerGlobal, Inherit: []string{"A"}, Envs: map[string]any{
 		"A": "mine", "NODE_OPTIONS": "--x", "TZ": "Asia/Tokyo", "BLOB": strings.Repeat("aB3/", 30), "LONG": strings.Repeat("x ", 20000), "BLOB_TOKEN": strings.Repeat("aB3/", 30), "LOOP_X": "x", "CHOWN_PATHS": "/etc",
 	}}}
-	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/work/my-proj"), h)
+	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
 	env := map[string]core.EnvVar{}
 	for _, v := range spec.Env {
 		env[v.Name] = v
@@ -96,7 +96,7 @@ func TestCopiesRefused(t *testing.T) {
 	fs["/home/mira/.npmrc"], fs["/home/mira/to-loop"], fs["/home/mira/sock"] = "file", "-> /home/mira/.loop/config.json", "socket"
 	fs["/home/mira/shared/.x"], fs["/home/mira/.x"] = "file", "-> /home/mira/shared/.x"
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"~/shared:/shared"}, CopyFiles: []string{"~/to-loop", "~/sock", "~/.x", "~root/.x", "~/a\x00", "~/.claude.json"}}}
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	spec, ex := mustResolve(t, fs, layers, sub, linuxHost())
 	if len(spec.Copies) != 0 || len(ex.Skipped) != 6 {
 		t.Errorf("%+v %+v", spec.Copies, ex.Skipped)
@@ -109,7 +109,7 @@ func TestCopiesRefused(t *testing.T) {
 	h := fs.fill(layers, sub, linuxHost())
 	for _, f := range []core.FileCopy{
 		{Source: "/home/mira/.npmrc", Target: "/etc/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/../x"},
-		{Source: "/home/mira/.npmrc", Target: "/home/mira/work/my-proj/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/.claude"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/work"},
+		{Source: "/home/mira/.npmrc", Target: "/home/mira/code/my-proj/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/.claude"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/code"},
 		{Source: "/home/mira/.npmrc", Target: "/home/mira/.claude/projects/x"}, {Source: "/home/mira/.loop/config.json", Target: "/home/mira/x"}, {Source: "x", Target: "/home/mira/x"}, {Source: "/proc/1/environ", Target: "/home/mira/x"},
 	} {
 		bad := spec

@@ -87,7 +87,7 @@ func projectTree() tree {
 	return tree{
 		"/home/mira":                "dir",
 		"/home/mira/.loop":          "dir",
-		"/home/mira/work/my-proj":   "dir",
+		"/home/mira/code/my-proj":   "dir",
 		"/home/mira/.ssh":           "dir",
 		"/home/mira/.gitconfig":     "file",
 		"/home/mira/.gitignore_all": "file",

@@ -55,17 +55,17 @@ func goldenCases() []goldenCase {
 	copied := projectTree()
 	copied["/home/mira/.npmrc"], copied["/home/mira/.vimrc"], copied["/home/mira/.claude/CLAUDE.md"] = "file", "file", "file"
 	copied["/home/mira/dots/tmux.conf"], copied["/home/mira/.tmux.conf"] = "file", "-> /home/mira/dots/tmux.conf"
-	copied["/home/mira/work/my-proj/.worktrees/wt1/.loop"] = "dir"
-	both := subject("/home/mira/work/my-proj/.worktrees/wt1")
-	both.ParentDir = "/home/mira/work/my-proj"
+	copied["/home/mira/code/my-proj/.worktrees/wt1/.loop"] = "dir"
+	both := subject("/home/mira/code/my-proj/.worktrees/wt1")
+	both.ParentDir = "/home/mira/code/my-proj"
 
 	demo := subject("")
 	demo.ModelOnRelay = true
 	demo.RunID = ""
 
 	return []goldenCase{
-		{"project", tree{"/home/mira/work/my-proj/.loop": "dir", "/home/mira/work/my-proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
-			nil, subject("/home/mira/work/my-proj"), linuxHost()},
+		{"project", tree{"/home/mira/code/my-proj/.loop": "dir", "/home/mira/code/my-proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
+			nil, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"root-host", tree{"/root/x/My Proj é!": "dir", "/root/.loop": "dir"}, nil, subject("/root/x/My Proj é!"), root},
 		{"mac-symlink", tree{"/Users/mira/.loop": "dir", "/private/tmp/p": "dir", "/tmp": "-> /private/tmp"}, nil, subject("/tmp/p"), mac},
 		{"windows", tree{`C:\Users\Mira\src\App`: "dir", `C:\Users\Mira\.loop`: "dir", `D:\data`: "dir"},
@@ -79,20 +79,20 @@ func goldenCases() []goldenCase {
 		{"mounts", projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{
 			"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh", "~/.gitconfig:~/.gitconfig:ro", "~/nothing:/nothing",
 			"/var/run/docker.sock:/var/run/docker.sock", "~/.loop:/l:ro", "~:/h:ro", "/etc:/host-etc", "./sub:/x", "loop-guest-1:/guest", "x-vol:/opt/loop",
-		}}}, subject("/home/mira/work/my-proj"), excludes},
+		}}}, subject("/home/mira/code/my-proj"), excludes},
 		{"layers", projectTree(), []Layer{
 			{Name: LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
 			{Name: LayerProfile, CPUs: new(8.0), ReadOnlyRoot: new(false)},
 			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
 			{Name: LayerRun, Access: new(AccessRO)},
-		}, subject("/home/mira/work/my-proj"), linuxHost()},
+		}, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"copies", copied, []Layer{
 			{Name: LayerGlobal, CopyFiles: []string{"~/gone"}, Mounts: []string{"loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro"}},
 			{Name: LayerProject, CopyFiles: []string{
-				"~/.vimrc", "~/.npmrc", "~/.claude/CLAUDE.md", "~/.tmux.conf", "~/.vimrc", "~/gone", "~/other", "~/.gitconfig", "~/.npm/x", "~/work", "/etc/hosts",
-				"/home/mira/work/my-proj/x", "~/.claude/projects/p/s.jsonl", "~/.loop/config.json", "relative", "",
+				"~/.vimrc", "~/.npmrc", "~/.claude/CLAUDE.md", "~/.tmux.conf", "~/.vimrc", "~/gone", "~/other", "~/.gitconfig", "~/.npm/x", "~/code", "/etc/hosts",
+				"/home/mira/code/my-proj/x", "~/.claude/projects/p/s.jsonl", "~/.loop/config.json", "relative", "",
 			}},
-		}, subject("/home/mira/work/my-proj"), linuxHost()},
+		}, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"every-layer", copied, []Layer{
 			{Name: LayerGlobal, Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
 				Envs: map[string]any{"A": "g", "B": "g", "C": "g"}, Proxies: &Proxies{HTTP: "http://127.0.0.1:3128", NoProxy: []string{"g.test"}}, Inherit: []string{"GOPROXY"}},
@@ -104,7 +104,7 @@ func goldenCases() []goldenCase {
 			{Name: LayerChannel, Network: new("mine")},
 			{Name: LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
 		}, both, every},
-		{"proxies", projectTree(), nil, subject("/home/mira/work/my-proj"), proxied},
+		{"proxies", projectTree(), nil, subject("/home/mira/code/my-proj"), proxied},
 		{"loop-home-under-mount", tree{"/data/loop": "dir", "/data/p": "dir", "/home/mira": "dir"},
 			[]Layer{{Name: LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},
 	}
@@ -208,8 +208,8 @@ func TestOriginNamesTheLayer(t *testing.T) {
 	for field, layer := range map[string]LayerName{
 		"image": LayerGlobal, "limits.memory_bytes": LayerWorktree, "limits.cpus": LayerRun, "limits.pids": LayerProject, "network": LayerChannel,
 		"read_only_root": LayerProfile, "stop_grace_sec": LayerAgent, "mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
-		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/work/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,
-		"mounts[/home/mira/work/my-proj/.worktrees/wt1/.loop]": LayerBuiltin, "copies[/home/mira/.vimrc]": LayerProject,
+		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/code/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,
+		"mounts[/home/mira/code/my-proj/.worktrees/wt1/.loop]": LayerBuiltin, "copies[/home/mira/.vimrc]": LayerProject,
 		"env[A]": LayerGlobal, "env[B]": LayerProject, "env[C]": LayerWorktree, "env[HTTP_PROXY]": LayerGlobal, "env[http_proxy]": LayerGlobal,
 		"spawn_env[HTTPS_PROXY]": LayerProject, "spawn_env[https_proxy]": LayerProject, "spawn_env[DEPLOY_TOKEN]": LayerWorktree, "env[NO_PROXY]": LayerWorktree, "env[no_proxy]": LayerWorktree,
 		"env[GOPROXY]": LayerGlobal, "env[NPM_CONFIG_REGISTRY]": LayerWorktree, "env[TZ]": originHost, "env[HOME]": LayerBuiltin,

@@ -21,7 +21,7 @@ var layerFields = map[string]struct {
 }{
 	"Preset":        {func(l *Layer, _ int) { l.Preset = new(PresetJob) }, []string{"preset"}},
 	"Layout":        {func(l *Layer, _ int) { l.Layout = new(LayoutMirror) }, []string{"layout"}},
-	"Access":        {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/work/my-proj]"}},
+	"Access":        {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
 	"Image":         {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
 	"MemoryMB":      {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},
 	"CPUs":          {func(l *Layer, n int) { l.CPUs = new(0.5 + float64(n)/10) }, []string{"limits.cpus"}},
@@ -57,7 +57,7 @@ func TestOriginOfEveryField(t *testing.T) {
 		h.Env[fmt.Sprint("INHERITED_", n)] = "x"
 	}
 	origins := func(layers []Layer) (map[string]core.FieldOrigin, core.Explanation) {
-		_, ex := mustResolve(t, fs, layers, subject("/home/mira/work/my-proj"), h)
+		_, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), h)
 		out := map[string]core.FieldOrigin{}
 		for _, o := range ex.Origins {
 			if _, twice := out[o.Field]; twice {
@@ -151,7 +151,7 @@ func TestTooManyCopies(t *testing.T) {
 		list = append(list, fmt.Sprintf("~/.f%03d", n))
 		fs[fmt.Sprintf("/home/mira/.f%03d", n)] = "file"
 	}
-	spec, ex := mustResolve(t, fs, []Layer{{Name: LayerGlobal, CopyFiles: list}}, subject("/home/mira/work/my-proj"), linuxHost())
+	spec, ex := mustResolve(t, fs, []Layer{{Name: LayerGlobal, CopyFiles: list}}, subject("/home/mira/code/my-proj"), linuxHost())
 	if len(spec.Copies) != maxCopies || len(ex.Skipped) != 1 || ex.Skipped[0].Text != list[maxCopies] || !strings.Contains(ex.Skipped[0].Reason, "100 more") {
 		t.Errorf("%d copies, skipped %+v", len(spec.Copies), ex.Skipped)
 	}
@@ -164,7 +164,7 @@ func TestTooManyCopies(t *testing.T) {
 
 func probesOf(copies []string) map[string]bool {
 	out := map[string]bool{}
-	for _, p := range Probes([]Layer{{Name: LayerGlobal, CopyFiles: copies}}, subject("/home/mira/work/my-proj"), linuxHost()) {
+	for _, p := range Probes([]Layer{{Name: LayerGlobal, CopyFiles: copies}}, subject("/home/mira/code/my-proj"), linuxHost()) {
 		out[p] = true
 	}
 	return out

@@ -70,7 +70,7 @@ func proxyEnv(t *testing.T, host map[string]string, layers ...Layer) (env map[st
 	t.Helper()
 	h := linuxHost()
 	h.Proxies = host
-	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/work/my-proj"), h)
+	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
 	env = map[string]core.EnvVar{}
 	for _, v := range spec.Env {
 		env[v.Name] = v

@@ -37,13 +37,13 @@ func TestWorkDir(t *testing.T) {
 	fs["/home/mira/.loop/channels/other/home"] = "dir"
 	fs["/home/mira/.loop/run"] = "dir"
 	for _, c := range []struct{ dir, part string }{
-		{"/home/mira/work/gone", "does not exist"},
+		{"/home/mira/code/gone", "does not exist"},
 		{"/home/mira/file", "not a folder"},
 		{"/", "whole file system"},
 		{"/home/mira/link-root", "whole file system"},
 		{"/home/mira", "home directory"},
 		{"/home/mira/", "home directory"},
-		{"/home/mira/work/../", "home directory"},
+		{"/home/mira/code/../", "home directory"},
 		{"/home/mira/link-home", "home directory"},
 		{"/home", "home directory"},
 		{"/home/mira/.loop", "Loop's own folder"},
@@ -118,7 +118,7 @@ func TestSettingsOutOfRange(t *testing.T) {
 		{Layer{Envs: map[string]any{"A": strings.Repeat("x", maxEnvValue+1)}}, "limit"},
 	} {
 		c.l.Name = LayerGlobal
-		layers, sub, h := []Layer{c.l}, subject("/home/mira/work/my-proj"), linuxHost()
+		layers, sub, h := []Layer{c.l}, subject("/home/mira/code/my-proj"), linuxHost()
 		_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeInvalid, c.part)
 	}
@@ -146,14 +146,14 @@ func TestHostAndSubjectRefused(t *testing.T) {
 		"type":                 func(s *Subject, _ *Host) { s.Type = "x" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			sub, h := subject("/home/mira/work/my-proj"), linuxHost()
+			sub, h := subject("/home/mira/code/my-proj"), linuxHost()
 			change(&sub, &h)
 			if _, _, err := Resolve(nil, sub, fs.fill(nil, sub, h)); err == nil {
 				t.Error("it was accepted")
 			}
 		})
 	}
-	sub, h := subject("/home/mira/work/my-proj"), fs.fill(nil, subject("/home/mira/work/my-proj"), linuxHost())
+	sub, h := subject("/home/mira/code/my-proj"), fs.fill(nil, subject("/home/mira/code/my-proj"), linuxHost())
 	for _, layers := range [][]Layer{{{Name: "nobody"}}, {{Name: LayerRun}, {Name: LayerGlobal}}, {{Name: LayerBuiltin}}} {
 		if _, _, err := Resolve(layers, sub, h); err == nil {
 			t.Errorf("layers %v were accepted", layers)
@@ -190,7 +190,7 @@ func TestMalformedMounts(t *testing.T) {
 		{"/" + strings.Repeat("a", maxMountText) + ":/y", "longer than"},
 	} {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-ok:/ok", c.text}}}
-		sub, h := subject("/home/mira/work/my-proj"), linuxHost()
+		sub, h := subject("/home/mira/code/my-proj"), linuxHost()
 		_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeMount, c.part)
 		if !strings.Contains(core.AsFailure(err).Cause, "global mounts[1]") {
@@ -198,7 +198,7 @@ func TestMalformedMounts(t *testing.T) {
 		}
 	}
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/x", "loop-b:/x/"}}}
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, linuxHost()))
 	wantFailure(t, err, core.CodeMount, "same container path")
 }
@@ -220,12 +220,12 @@ func TestRefusedMounts(t *testing.T) {
 		"/srv/data:/": "belongs", "/srv/data:/run/loop/x": "belongs", "/srv/data:/run": "belongs", "/srv/data:/opt/loop/bin": "belongs", "/srv/data:/opt": "belongs",
 		"/srv/data:/proc/x": "belongs", "/srv/data:/dev/shm": "belongs", "/srv/data:/etc/passwd": "belongs", "/srv/data:/etc": "belongs", "/srv/data:/etc/ld.so.preload": "belongs",
 		"/srv/data:/usr/bin": "image", "/srv/data:/tmp": "image", "/srv/data:~": "channel's own", "/srv/data:~/.claude": "memory", "/srv/data:/home": "memory",
-		"/srv/data:/home/mira/work/my-proj": "work directory", "loop-guest-x:/g": "belong to Loop", "loop-bind-x:/g": "belong to Loop", "loop-vol:/opt/loop/bin": "belongs",
+		"/srv/data:/home/mira/code/my-proj": "work directory", "loop-guest-x:/g": "belong to Loop", "loop-bind-x:/g": "belong to Loop", "loop-vol:/opt/loop/bin": "belongs",
 		"/srv/nothing:/n": "does not exist",
 	}
 	for text, part := range refused {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{text}}}
-		_, ex := mustResolve(t, fs, layers, subject("/home/mira/work/my-proj"), linuxHost())
+		_, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), linuxHost())
 		if len(ex.Skipped) != 1 || ex.Skipped[0].Text != text || !strings.Contains(ex.Skipped[0].Reason, part) {
 			t.Errorf("%q: skipped %v, want a reason with %q", text, ex.Skipped, part)
 		}
@@ -234,7 +234,7 @@ func TestRefusedMounts(t *testing.T) {
 		"/etc/ssl:/etc/ssl": core.MountExtra, "~/.ssh:/k": core.MountCredential, "~/.config/gh:~/.config/gh": core.MountCredential,
 	} {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{text}}}
-		spec, ex := mustResolve(t, fs, layers, subject("/home/mira/work/my-proj"), linuxHost())
+		spec, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), linuxHost())
 		m := spec.Mounts[6]
 		if m.Kind != kind || !m.ReadOnly || len(ex.Notices) != 1 {
 			t.Errorf("%q became %+v with notices %v; want read-only %s, and a word about it", text, m, ex.Notices, kind)
@@ -245,8 +245,8 @@ func TestRefusedMounts(t *testing.T) {
 // TestPlantedLink: a link the agent left in its home may not move a mount.
 func TestPlantedLink(t *testing.T) {
 	fs := projectTree()
-	fs["/home/mira/.loop/channels/"+channelID+"/home/work"] = "-> /opt"
-	sub, h := subject("/home/mira/work/my-proj"), linuxHost()
+	fs["/home/mira/.loop/channels/"+channelID+"/home/code"] = "-> /opt"
+	sub, h := subject("/home/mira/code/my-proj"), linuxHost()
 	_, _, err := Resolve(nil, sub, fs.fill(nil, sub, h))
 	wantFailure(t, err, core.CodeMount, "A link stands")
 
@@ -260,7 +260,7 @@ func TestPlantedLink(t *testing.T) {
 
 func TestProtectedLinks(t *testing.T) {
 	fs := projectTree()
-	p := "/home/mira/work/my-proj"
+	p := "/home/mira/code/my-proj"
 	fs[p+"/hooks-here"], fs[p+"/.git"] = "dir", "dir"
 	fs[p+"/.git/hooks"] = "-> " + p + "/hooks-here"
 	fs[p+"/.loop"] = "-> /srv/data"
@@ -276,7 +276,7 @@ func TestProtectedLinks(t *testing.T) {
 
 func TestInheritMounts(t *testing.T) {
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "bad"}}, {Name: LayerChannel, InheritMounts: new(false), Mounts: []string{"loop-b:/b"}}}
-	spec, _ := mustResolve(t, projectTree(), layers, subject("/home/mira/work/my-proj"), linuxHost())
+	spec, _ := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), linuxHost())
 	if len(spec.Mounts) != 8 || spec.Mounts[6].Source != "loop-b" {
 		t.Errorf("mounts %+v", spec.Mounts)
 	}
@@ -288,7 +288,7 @@ func TestNoCredentials(t *testing.T) {
 	}}}
 	h := linuxHost()
 	h.Proxies = map[string]string{"HTTPS_PROXY": "http://u:S3cret@proxy:1"}
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	spec, ex := mustResolve(t, projectTree(), layers, sub, h)
 	raw, err := json.Marshal([]any{spec, ex})
 	if err != nil || strings.Contains(string(raw), "S3cret") {
@@ -307,7 +307,7 @@ func TestNoCredentials(t *testing.T) {
 
 func TestHash(t *testing.T) {
 	base := func() (tree, []Layer, Subject, Host) {
-		return projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "1"}}}, subject("/home/mira/work/my-proj"), linuxHost()
+		return projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "1"}}}, subject("/home/mira/code/my-proj"), linuxHost()
 	}
 	hash := func(change func(tree, []Layer, *Subject, *Host)) string {
 		fs, layers, sub, h := base()
@@ -337,7 +337,7 @@ func TestHash(t *testing.T) {
 		"access":      func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Access = new(AccessRO) },
 		"network":     func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Network = new("mine") },
 		"uid":         func(_ tree, _ []Layer, _ *Subject, h *Host) { h.UID = 1001 },
-		"new hooks":   func(fs tree, _ []Layer, _ *Subject, _ *Host) { fs["/home/mira/work/my-proj/.git/hooks"] = "dir" },
+		"new hooks":   func(fs tree, _ []Layer, _ *Subject, _ *Host) { fs["/home/mira/code/my-proj/.git/hooks"] = "dir" },
 	} {
 		if hash(change) == same {
 			t.Errorf("the hash did not change with %s", name)
@@ -347,7 +347,7 @@ func TestHash(t *testing.T) {
 
 func BenchmarkResolve(b *testing.B) {
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh:ro", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"A": "~/a", "B": 2}, ExtraDirs: []string{"~/other"}}}
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	h := projectTree().fill(layers, sub, linuxHost())
 	b.ReportAllocs()
 	for b.Loop() {
@@ -362,7 +362,7 @@ func BenchmarkResolve(b *testing.B) {
 // another one for its next run, of a text that was approved long ago.
 func TestALinkOutOfAFolderThatAgentsWrite(t *testing.T) {
 	fs := projectTree()
-	const proj = "/home/mira/work/my-proj"
+	const proj = "/home/mira/code/my-proj"
 	fs[proj+"/data"] = "-> /home/mira/other"
 	fs[proj+"/in/deep"] = "-> /home/mira/other"
 	fs[proj+"/kept"] = "-> " + proj + "/real"

@@ -10,7 +10,7 @@ import (
 // home and a run's output stay the channel's own.
 func TestThreadSharesItsParentsMemory(t *testing.T) {
 	const owner = "fedcba9876543210fedcba9876543210"
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	sub.Channel.Kind, sub.Channel.ParentID, sub.Channel.StateID = core.KindThread, "00000000000000000000000000000001", owner
 	fs, h := projectTree(), linuxHost()
 	spec, _ := mustResolve(t, fs, nil, sub, h)

@@ -13,7 +13,7 @@ func TestValidate(t *testing.T) {
 	fs := projectTree()
 	fs["/srv/sneaky"] = "-> /home/mira"
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/data"}}}
-	sub := subject("/home/mira/work/my-proj")
+	sub := subject("/home/mira/code/my-proj")
 	good, _ := mustResolve(t, fs, layers, sub, linuxHost())
 	h := fs.fill(layers, sub, linuxHost())
 	h.Paths["/srv/sneaky"] = PathFact{Kind: PathDir, Target: "/home/mira"}

@@ -65,9 +65,9 @@ func TestChannelsKeepWhatThreadsAndWorktreesHave(t *testing.T) {
 	ctx := context.Background()
 	addChannel(t, s, "p")
 	want := core.Channel{
-		ID: "w", ParentID: "p", Kind: core.KindWorktree, Name: "fix", Dir: "/work/p/.worktrees/fix", SessionID: "s", DemoSessionID: "d",
+		ID: "w", ParentID: "p", Kind: core.KindWorktree, Name: "fix", Dir: "/repo/p/.worktrees/fix", SessionID: "s", DemoSessionID: "d",
 		NextSession: core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "u"}, DemoNextSession: core.SessionStart{Mode: core.SessionFresh},
-		StateID: "p", Branch: "fix", ParentDir: "/work/p", CreatedAt: epoch.Local(),
+		StateID: "p", Branch: "fix", ParentDir: "/repo/p", CreatedAt: epoch.Local(),
 	}
 	if err := s.AddChannel(ctx, want); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func open(t testing.TB) *Store {
 
 func addChannel(t testing.TB, s *Store, id core.ChannelID) core.Channel {
 	t.Helper()
-	c := core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/work/" + string(id), CreatedAt: epoch}
+	c := core.Channel{ID: id, Kind: core.KindProject, Name: string(id), Dir: "/repo/" + string(id), CreatedAt: epoch}
 	if err := s.AddChannel(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
