@@ -23,7 +23,9 @@ test("first run: four checks, build with progress and cancel, then the demo to i
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Try the demo" }).click();
   await until("the sample prompt is in the box", async () => (await prompt(page).inputValue()) !== "");
-  await until("the box has the keyboard", () => prompt(page).evaluate((el) => el === document.activeElement));
+  await until("the box has the keyboard, and the sample is selected", () => prompt(page).evaluate((el) => el === document.activeElement && el.selectionStart === 0 && el.selectionEnd === el.value.length));
+  await page.keyboard.type("Count the words");
+  equal(await prompt(page).inputValue(), "Count the words", "box after typing");
   await page.keyboard.press("Enter");
   await page.getByText("Done", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Write words.py" }).click();

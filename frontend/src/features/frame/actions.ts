@@ -28,12 +28,16 @@ export function select(id: ChannelID) {
   if (t.phase === "empty" || t.phase === "error") void session().load(id);
 }
 
-/** Moves the keyboard to the prompt box, on a person's own wish only. */
-export function focusPrompt() {
+/** Moves the keyboard to the prompt box, on a person's own wish only. What is typed takes the place of suggested. */
+export function focusPrompt(suggested = "") {
   revealTimeline();
-  const box = () => document.querySelector<HTMLTextAreaElement>("[data-prompt]");
-  box()?.focus();
-  requestAnimationFrame(() => box()?.focus()); // a channel that was just chosen has its box one frame later
+  const focus = () => {
+    const box = document.querySelector<HTMLTextAreaElement>("[data-prompt]");
+    box?.focus();
+    if (suggested && box?.value === suggested) box.select();
+  };
+  focus();
+  requestAnimationFrame(focus); // a channel that was just chosen has its box one frame later
 }
 
 export async function openFolder() {
@@ -68,7 +72,7 @@ export async function openDemo() {
     }
     if (!ch.last_event_id && !draftOf(draftsStore.getState(), ch.channel_id)) setDraft(ch.channel_id, DEMO_PROMPT);
     select(ch.channel_id);
-    focusPrompt();
+    focusPrompt(DEMO_PROMPT);
   } catch (err) {
     toastFailure(err);
   }
