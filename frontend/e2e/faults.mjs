@@ -1,4 +1,6 @@
 // What goes wrong: no answer, a lost answer, holes, refusals.
+import { once } from "node:events";
+import { connect } from "node:net";
 import { becomes, equal, frames, ok, test, until } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
@@ -106,6 +108,18 @@ test("no engine: first page and timeline say what helps", { scenario: "fresh" },
   await page.getByText(failure.remedy).first().waitFor();
   await page.getByRole("button", { name: "Demo channel" }).click();
   await page.locator(".composer").getByText(failure.cause).waitFor();
+});
+
+test("who leaves in the middle of a question harms nobody else", async (page, mock) => {
+  const left = connect(new URL(mock.address).port, "127.0.0.1");
+  const head = ["POST /api/call/System.Snapshot HTTP/1.1", "Host: x", `Authorization: Bearer ${mock.token}`, "Content-Length: 2", "Expect: 100-continue"];
+  left.write(`${head.join("\r\n")}\r\n\r\n`);
+  await once(left, "data"); // it is being read
+  left.resetAndDestroy();
+  await once(left, "close");
+  await page.reload();
+  await page.getByRole("treeitem", { name: "api-server" }).click();
+  await page.getByText("Fixed.").waitFor();
 });
 
 test("a timeline that cannot be read can be read again", { quietErrors: true }, async (page, mock) => {

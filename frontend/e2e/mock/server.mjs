@@ -133,7 +133,11 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
     if (url.pathname.startsWith("/api/call/")) {
       if (req.headers.authorization !== `Bearer ${token}`) return json(401, { code: "denied", cause: "No valid key." });
       let body = "";
-      for await (const chunk of req) body += chunk;
+      try {
+        for await (const chunk of req) body += chunk;
+      } catch {
+        return; // the page left before it had said all: nobody waits for an answer
+      }
       const name = url.pathname.slice("/api/call/".length);
       const args = JSON.parse(body || "[]");
       log.push({ name, args });
@@ -169,6 +173,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
 
   const wss = new WebSocketServer({ noServer: true, handleProtocols: () => "loop" });
   server.on("upgrade", (req, socket, head) => {
+    socket.on("error", () => socket.destroy()); // a page that left meanwhile
     const offered = String(req.headers["sec-websocket-protocol"] ?? "").split(",").map((s) => s.trim());
     if (!state.accept || !offered.includes(`loop.token.${token}`)) {
       socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
