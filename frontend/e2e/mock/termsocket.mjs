@@ -6,6 +6,7 @@ export function attachViewer(terms, ws) {
   let viewer = null;
   const say = (m) => ws.send(JSON.stringify(m));
   const error = (error_code, message, remedy, request) => say({ type: "error", error_code, message, remedy, request });
+  const gone = (request) => error("session_failed", "There is no terminal session with that id.", "It may have been closed; open a new terminal.", request);
 
   function detach() {
     if (!session) return;
@@ -64,7 +65,7 @@ export function attachViewer(terms, ws) {
         return attach("created", terms.create(m), m.acks);
       case "attach": {
         const s = terms.sessions.get(m.session_id);
-        if (!s) return error("session_failed", "There is no terminal session with that id.", "It may have been closed; open a new terminal.", "attach");
+        if (!s) return gone("attach");
         return attach("attached", s, m.acks);
       }
       case "detach":
@@ -99,6 +100,7 @@ export function attachViewer(terms, ws) {
       case "close":
       case "stop": {
         const s = m.session_id ? terms.sessions.get(m.session_id) : session;
+        if (!s) return gone(m.type);
         const id = s.id;
         detach();
         terms.remove(s);
