@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -300,11 +301,16 @@ func (s *server) deadAfter(said, token string) {
 	t.Helper()
 	_, rest, _ := strings.Cut(said, "at=http://host.docker.internal:")
 	port := strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' })[0]
-	gateway, err := docker(context.Background(), "network", "inspect", "-f", "{{(index .IPAM.Config 0).Gateway}}", "bridge")
+	// An engine's first start names only the subnet, whose first address it takes.
+	bridge, err := docker(context.Background(), "network", "inspect", "-f", "{{with index .IPAM.Config 0}}{{or .Gateway .Subnet}}{{end}}", "bridge")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, host := range []string{strings.TrimSpace(gateway), "127.0.0.1"} {
+	gateway := strings.TrimSpace(bridge)
+	if subnet, err := netip.ParsePrefix(gateway); err == nil {
+		gateway = subnet.Masked().Addr().Next().String()
+	}
+	for _, host := range []string{gateway, "127.0.0.1"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+host+":"+port+"/api/agents", nil)
 		if err != nil {
 			t.Fatal(err)
