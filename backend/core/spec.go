@@ -72,6 +72,7 @@ type Spec struct {
 	ChannelID       ChannelID         `json:"channel_id"`
 	StateID         ChannelID         `json:"state_id,omitempty"` // whose home and Claude folder it has, when not ChannelID's
 	RunID           RunID             `json:"run_id,omitempty"`
+	Plan            bool              `json:"plan,omitempty"` // nothing but the channel's state can be written
 	Image           string            `json:"image"`
 	Entrypoint      []string          `json:"entrypoint"`
 	Cmd             []string          `json:"cmd,omitempty"`

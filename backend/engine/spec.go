@@ -68,7 +68,7 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		host.Tmpfs[t.Target] = t.Options
 	}
 	for _, m := range s.Mounts {
-		host.Mounts = append(host.Mounts, mountOf(m))
+		host.Mounts = append(host.Mounts, mountOf(m, s.Plan))
 	}
 	return cfg, host
 }
@@ -92,14 +92,15 @@ func resources(l core.Limits) container.Resources {
 
 // mountOf uses the Mounts form rather than Binds: it takes any path, colons
 // included, and refuses a source that does not exist instead of creating an
-// empty directory owned by root.
-func mountOf(m core.Mount) mount.Mount {
+// empty directory owned by root. Where a run plans first, what else is mounted
+// below a read-only source is left out: engines before 25 would show it writable.
+func mountOf(m core.Mount, plan bool) mount.Mount {
 	out := mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
 	if m.Volume {
 		out.Type = mount.TypeVolume
 		out.VolumeOptions = &mount.VolumeOptions{NoCopy: m.NoCopy}
 		return out
 	}
-	out.BindOptions = &mount.BindOptions{Propagation: mount.PropagationRPrivate, CreateMountpoint: false}
+	out.BindOptions = &mount.BindOptions{Propagation: mount.PropagationRPrivate, CreateMountpoint: false, NonRecursive: plan && m.ReadOnly}
 	return out
 }

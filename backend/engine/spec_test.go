@@ -94,6 +94,22 @@ func TestCreateBodyInvariants(t *testing.T) {
 	}
 }
 
+// TestPlanLeavesOutWhatIsMountedBelow: a read-only bind of an older engine is so at
+// its top alone; the rest of the tree is left out where nothing may be written.
+func TestPlanLeavesOutWhatIsMountedBelow(t *testing.T) {
+	for _, plan := range []bool{false, true} {
+		s := fullSpec()
+		s.Plan = plan
+		_, host := createBody(s)
+		for i, m := range host.Mounts {
+			want := plan && s.Mounts[i].ReadOnly && !s.Mounts[i].Volume
+			if got := m.BindOptions != nil && m.BindOptions.NonRecursive; got != want {
+				t.Errorf("plan %v, %s: left out %v", plan, m.Target, got)
+			}
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
 	for _, tc := range []struct {
 		cpus  float64

@@ -35,7 +35,25 @@ func Gather(ctx context.Context, loopHome string) (sandbox.Host, error) {
 	}
 	h.TimeZone, h.TimeZoneOrigin = sandbox.DetectTimeZone(zoneFacts())
 	h.GitExcludes = gitExcludes(ctx, h.Home)
+	h.FileSystems = fileSystems("/proc/self/mountinfo")
 	return h, nil
+}
+
+// fileSystems are the places where one is mounted, as Linux lists them; on other
+// systems nothing is known of them. Engines there share folders as one.
+func fileSystems(list string) (out []string) {
+	b, err := os.ReadFile(list)
+	if err != nil {
+		return nil
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 4 {
+			out = append(out, unescape.Replace(f[4]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // userName is the account's name; $USER is believed only when the system's

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,5 +179,24 @@ func TestPrepare(t *testing.T) {
 	must(t, os.WriteFile(work, nil, 0o600))
 	if _, err := Prepare(spec, h); err == nil {
 		t.Error("a file in the way was accepted")
+	}
+}
+
+func TestFileSystems(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "mountinfo")
+	text := `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+36 22 0:31 / /home/mira/my\040disk rw - tmpfs tmpfs rw
+37 22 0:32 /x /odd\134name\011\012 rw - tmpfs tmpfs rw
+38 36 0:33 / /home/mira/my\040disk rw - tmpfs tmpfs rw
+cut off
+`
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fileSystems(list), []string{"/", "/home/mira/my disk", "/odd\\name\t\n"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := fileSystems(list + "-none"); got != nil {
+		t.Errorf("%q where nothing is known", got)
 	}
 }

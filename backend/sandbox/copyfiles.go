@@ -97,11 +97,7 @@ func (p *plan) copyTarget(target string) string {
 			return "A mount lies below its path inside the container."
 		}
 	}
-	all := make([]core.Mount, len(p.mounts))
-	for i, o := range p.mounts {
-		all[i] = o.Mount
-	}
-	return copyPlace(target, p.home, all)
+	return copyPlace(target, p.home, p.bare())
 }
 
 // copyPlace judges where a copy would lie among the mounts.

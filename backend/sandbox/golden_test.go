@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -59,6 +60,11 @@ func goldenCases() []goldenCase {
 	both := subject("/home/mira/code/my-proj/.worktrees/wt1")
 	both.ParentDir = "/home/mira/code/my-proj"
 
+	planned := both
+	planned.Plan = true
+	planning := tree{"/home/mira/code/my-proj/.loop": "dir", "/home/mira/code/my-proj/target": "dir", "/home/mira/x": "dir"}
+	maps.Copy(planning, copied)
+
 	demo := subject("")
 	demo.ModelOnRelay = true
 	demo.RunID = ""
@@ -104,6 +110,13 @@ func goldenCases() []goldenCase {
 			{Name: LayerChannel, Network: new("mine")},
 			{Name: LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
 		}, both, every},
+		{"plan", planning, []Layer{
+			{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b:ro", "~/x:/x", "~/.gitconfig:~/.gitconfig:ro", "loop-m:~/code/my-proj/node_modules", "loop-t:~/code/my-proj/target"}, ExtraDirs: []string{"~/other"}, CopyFiles: []string{"~/.vimrc"}},
+		}, planned, func() Host {
+			h := every
+			h.FileSystems = []string{"/", "/home", "/home/mira/code/my-proj/disk", "/home/mira/code/my-proj/target"}
+			return h
+		}()},
 		{"proxies", projectTree(), nil, subject("/home/mira/code/my-proj"), proxied},
 		{"loop-home-under-mount", tree{"/data/loop": "dir", "/data/p": "dir", "/home/mira": "dir"},
 			[]Layer{{Name: LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},

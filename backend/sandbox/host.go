@@ -14,6 +14,7 @@ type Subject struct {
 	LoopHome    string // absolute host path
 	InstallID   string
 	NameSuffix  string // six lower-case hex digits, random, from the caller
+	Plan        bool   // for a run that plans first: nothing of the project can be written
 	// ParentDir is the main work tree of a worktree channel, else empty.
 	ParentDir string
 	// ExtraDirs are the channel's own; when not nil they replace the layers'.
@@ -70,6 +71,9 @@ type Host struct {
 	EngineOS   string // linux
 	EngineArch string // amd64, arm64
 	EngineCPUs int    // 0 when not known
+
+	// FileSystems are the places where one is mounted, where that is known.
+	FileSystems []string
 
 	// Paths holds a fact for each path that Probes named.
 	Paths map[string]PathFact

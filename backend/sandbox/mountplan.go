@@ -16,6 +16,8 @@ type planned struct {
 	core.Mount
 	written string
 	project bool // a directory the agent works in
+	from    LayerName
+	held    bool // read-only because the run plans first
 }
 
 // plan collects the mounts of one spec.
@@ -48,12 +50,21 @@ func (p *plan) inVolume(target string) bool {
 }
 
 func (p *plan) add(m planned, layer LayerName) {
+	m.from = layer
 	p.mounts = append(p.mounts, m)
-	mode := "rw"
-	if m.ReadOnly {
-		mode = "ro"
+}
+
+func (p *plan) explain() {
+	for _, m := range p.mounts {
+		mode := "rw"
+		switch {
+		case m.held:
+			mode = "ro (plan)"
+		case m.ReadOnly:
+			mode = "ro"
+		}
+		p.ex.set("mounts["+m.Target+"]", m.Source+" "+mode, m.from)
 	}
-	p.ex.set("mounts["+m.Target+"]", m.Source+" "+mode, layer)
 }
 
 func (p *plan) skip(text, reason string) {
@@ -65,8 +76,11 @@ func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan,
 	p.system()
 	p.state()
 	own := len(p.mounts)
-	readOnly := m.access.value == AccessRO
-	if err := p.workspace(w, readOnly, m.access.from); err != nil {
+	readOnly, from := m.access.value == AccessRO, m.access.from
+	if sub.Plan {
+		from = LayerRun
+	}
+	if err := p.workspace(w, readOnly, from); err != nil {
 		return nil, err
 	}
 	workspace := slices.Clone(p.mounts[own:])
@@ -85,6 +99,12 @@ func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan,
 	if err := p.checkMountpoints(); err != nil {
 		return nil, err
 	}
+	if sub.Plan {
+		if err := p.holdReadOnly(); err != nil {
+			return nil, err
+		}
+	}
+	p.explain()
 	return p, nil
 }
 

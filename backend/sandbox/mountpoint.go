@@ -50,14 +50,18 @@ func relTarget(outer, inner string) string {
 	return inner[len(outer)+1:]
 }
 
-// checkMountpoints refuses a spec in which a mount would land on a link that
-// an agent planted below its home or its workspace in an earlier run.
-func (p *plan) checkMountpoints() error {
-	s := p.host.style()
+func (p *plan) bare() []core.Mount {
 	all := make([]core.Mount, len(p.mounts))
 	for i, m := range p.mounts {
 		all[i] = m.Mount
 	}
+	return all
+}
+
+// checkMountpoints refuses a spec in which a mount would land on a link that
+// an agent planted below its home or its workspace in an earlier run.
+func (p *plan) checkMountpoints() error {
+	s, all := p.host.style(), p.bare()
 	for i, m := range all {
 		outer := outerMount(m, all)
 		if outer == nil || outer.Volume {

@@ -60,6 +60,9 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 	if err != nil {
 		return spec, err
 	}
+	if sub.Plan { // not before: the plan of the mounts goes by what other runs may write
+		m.access = setting[string]{AccessRO, LayerRun}
+	}
 	agent := host.agentUser(p.home)
 	if agent.UID == SupervisorID {
 		return spec, core.Fail(core.CodeInvalid, nil,
@@ -77,6 +80,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		ChannelID:       sub.Channel.ID,
 		StateID:         sub.Channel.StateID,
 		RunID:           sub.RunID,
+		Plan:            sub.Plan,
 		Image:           sub.Image,
 		Entrypoint:      []string{GuestBin, "init"},
 		Tmpfs:           tmpfs(limits, p),
@@ -234,6 +238,9 @@ func explainRest(ex *explainer, spec core.Spec, m merged, w work) {
 	ex.set("preset", m.preset.value, m.preset.from)
 	ex.set("layout", m.layout.value, m.layout.from)
 	ex.set("access", m.access.value, m.access.from)
+	if spec.Plan {
+		ex.set("plan", "true", LayerRun)
+	}
 	if m.inheritMounts.from != "" {
 		ex.set("inherit_mounts", fmt.Sprint(m.inheritMounts.value), m.inheritMounts.from)
 	}

@@ -21,6 +21,7 @@ func Validate(spec core.Spec, host Host) error {
 	c.env()
 	c.mounts()
 	c.copies()
+	c.plan()
 	if len(c.bad) == 0 {
 		return nil
 	}
@@ -152,6 +153,23 @@ func (c *checker) copies() {
 		}
 		v := c.host.checkSource(f.Source)
 		c.must(v.refuse == "", "%q may not be copied: %s", f.Source, v.refuse)
+	}
+}
+
+// plan: where a run plans first, no mount but the channel's state can be written,
+// and what can be written does not lead to anything else that is mounted.
+func (c *checker) plan() {
+	for _, m := range c.spec.Mounts {
+		switch {
+		case !c.spec.Plan:
+		case m.Kind != core.MountState:
+			c.must(m.ReadOnly, "the mount at %q is writable, though the run plans first", m.Target)
+		default:
+			for _, o := range c.spec.Mounts {
+				shows := !o.Volume && o.Kind != core.MountState && (c.s.within(m.Source, o.Source) || c.s.within(c.host.resolved(m.Source), o.Source))
+				c.must(!shows, "the mount at %q can be written by way of %q, though the run plans first", o.Target, m.Target)
+			}
+		}
 	}
 }
 
