@@ -10,13 +10,15 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var f channelFlags
+	var plan bool
 	cmd := &cobra.Command{
 		Use: "explain", Short: "Say what container the next run gets, and where each value comes from", Args: none,
 		Example: `  loop explain
-  loop explain --channel api-server --json`,
+  loop explain --channel api-server --json
+  loop explain --plan`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				raw, err := c.Call(ctx, "System.Explain", id)
+				raw, err := c.Call(ctx, "System.Explain", id, plan)
 				if err != nil {
 					return err
 				}
@@ -33,6 +35,7 @@ func (a *app) explainCommand() *cobra.Command {
 		},
 	}
 	f.on(cmd)
+	cmd.Flags().BoolVar(&plan, "plan", false, "of a run that plans first")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,6 +29,15 @@ func TestExplain(t *testing.T) {
 	r.out.Reset()
 	if code := r.run("explain", "--channel", "one", "--json"); code != exitOK || !strings.Contains(r.out.String(), `"origins"`) {
 		t.Errorf("%d %s", code, r.out.String())
+	}
+	for _, plan := range []bool{false, true} {
+		args := []string{"explain", "--channel", "one"}
+		if plan {
+			args = append(args, "--plan")
+		}
+		if code := r.run(args...); code != exitOK || fmt.Sprintf("%s", r.fake.last["System.Explain"]) != fmt.Sprintf(`["ch1" %v]`, plan) {
+			t.Errorf("%d, asked with %s", code, r.fake.last["System.Explain"])
+		}
 	}
 	if code := r.run("explain", "--channel", "nobody"); code == exitOK {
 		t.Error("a channel that is not there was explained")

@@ -21,7 +21,7 @@ func (f *wishFlags) on(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.interrupt, "interrupt", false, "stop the channel's run under way and go before all that waits")
 	cmd.Flags().DurationVar(&f.delay, "delay", 0, "start it so much later, e.g. 90s or 2h")
 	cmd.Flags().StringVar(&f.startAt, "start-at", "", "start it at a time of day, e.g. 17:30, or on a day, e.g. “2026-03-01 08:00”")
-	cmd.Flags().BoolVar(&f.plan, "plan", false, "let the agent plan first and ask for approval")
+	cmd.Flags().BoolVar(&f.plan, "plan", false, "let the agent plan first and ask for approval; until then it can change nothing of yours")
 	cmd.Flags().StringVar(&f.session, "session", "", "id of the conversation to go on with, or to copy with --fork")
 	cmd.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy of the conversation")
 	cmd.Flags().StringVar(&f.at, "at", "", "with --fork: the message that the copy ends with")

@@ -30,7 +30,7 @@ func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir s
 		return out, fmt.Errorf("image: %w", err)
 	}
 	// It calls no model, so a network of none is no hindrance.
-	spec, _, host, _, err := s.container(ctx, settings, ch, core.TypeAgent, "", true)
+	spec, _, host, _, err := s.container(ctx, settings, ch, core.TypeAgent, core.Run{}, true)
 	if err != nil {
 		return out, err
 	}

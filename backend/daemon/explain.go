@@ -10,7 +10,7 @@ import (
 // explainer answers what a run would get, without one.
 type explainer struct{ d *Daemon }
 
-func (e explainer) Explain(ctx context.Context, id core.ChannelID) (core.Explanation, error) {
+func (e explainer) Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error) {
 	ch, err := e.d.store.Channel(ctx, id)
 	if err != nil {
 		if errors.Is(err, core.ErrNotFound) {
@@ -25,7 +25,7 @@ func (e explainer) Explain(ctx context.Context, id core.ChannelID) (core.Explana
 	}
 	// Whether the model is on the link only matters for a network of none, which
 	// is explained and not refused here.
-	_, why, _, _, err := s.container(ctx, settings, ch, core.TypeAgent, "", true)
+	_, why, _, _, err := s.container(ctx, settings, ch, core.TypeAgent, core.Run{Plan: plan}, true)
 	why.Notices = append(why.Notices, waiting(settings.Pending)...)
 	return why, err
 }

@@ -181,7 +181,7 @@ func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
 	b.Helper()
 	ctx := b.Context()
 	s := d.specs()
-	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, "", true)
+	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, core.Run{}, true)
 	if err != nil {
 		b.Fatal(err)
 	}

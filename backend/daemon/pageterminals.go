@@ -37,7 +37,7 @@ func (v containerView) spec(ctx context.Context, id core.ChannelID) (core.Spec, 
 	if err != nil {
 		return core.Spec{}, err
 	}
-	spec, _, _, _, err := s.container(ctx, settings, ch, core.TypeShell, "", true)
+	spec, _, _, _, err := s.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
 	return spec, err
 }
 

@@ -53,7 +53,7 @@ func (s shells) CreateShell(ctx context.Context, id core.ChannelID) (core.Contai
 	if err := s.d.images.Ensure(ctx); err != nil {
 		return core.Container{}, fmt.Errorf("image: %w", err)
 	}
-	spec, _, host, _, err := sp.container(ctx, settings, ch, core.TypeShell, "", true)
+	spec, _, host, _, err := sp.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
 	if err != nil {
 		return core.Container{}, err
 	}

@@ -80,7 +80,7 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if err != nil {
 		return core.Spec{}, core.Explanation{}, launch, err
 	}
-	spec, why, host, layers, err := s.container(ctx, settings, ch, core.TypeAgent, run.ID, launch.Upstream != core.ModelUpstream{})
+	spec, why, host, layers, err := s.container(ctx, settings, ch, core.TypeAgent, run, launch.Upstream != core.ModelUpstream{})
 	if err != nil {
 		return spec, why, launch, err
 	}
@@ -124,7 +124,7 @@ const (
 )
 
 // container resolves and validates; it changes nothing on the host.
-func (s specs) container(ctx context.Context, settings config.Effective, ch core.Channel, kind core.ContainerType, run core.RunID, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
+func (s specs) container(ctx context.Context, settings config.Effective, ch core.Channel, kind core.ContainerType, run core.Run, relayed bool) (spec core.Spec, why core.Explanation, host sandbox.Host, layers []sandbox.Layer, err error) {
 	if ch.Kind != core.KindDemo { // the demo's directory is Loop's own
 		if _, err = channels.CheckDir(ch.Dir); err != nil {
 			return
@@ -147,7 +147,7 @@ func (s specs) container(ctx context.Context, settings config.Effective, ch core
 	layers = layersOf(settings)
 	host.Env = hostfacts.Environ(sandbox.InheritNames(layers))
 	sub := sandbox.Subject{
-		Channel: ch, RunID: run, Type: kind, Image: cfg.ContainerImage, ImageID: imageID,
+		Channel: ch, RunID: run.ID, Plan: run.Plan, Type: kind, Image: cfg.ContainerImage, ImageID: imageID,
 		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix), LoopHome: s.home, InstallID: s.install, NameSuffix: suffix(),
 		ModelOnRelay: relayed, ParentDir: ch.ParentDir,
 	}

@@ -12,6 +12,7 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/hostfacts"
 	"loop/backend/sandbox"
 )
 
@@ -282,4 +283,38 @@ func envOf(env []core.EnvVar, name string) (string, bool) {
 		return "", false
 	}
 	return env[at].Value, true
+}
+
+// TestPlannedContainer: a run that plans first gets the project read-only, and
+// making that ready leaves nothing in the project. The run after it, and a shell,
+// get it as ever.
+func TestPlannedContainer(t *testing.T) {
+	r := newSpecRig(t)
+	r.snap.Config.Mounts = []string{"loop-modules:" + filepath.Join(r.channel.Dir, "node_modules")}
+	writable := func(spec core.Spec) bool {
+		return slices.ContainsFunc(spec.Mounts, func(m core.Mount) bool { return m.Target == r.channel.Dir && !m.ReadOnly })
+	}
+	spec, why, _, err := r.resolve(t.Context(), core.Run{ID: "r1", Plan: true}, r.channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hostfacts.Unmoved(spec); err != nil {
+		t.Fatal(err)
+	}
+	if !spec.Plan || writable(spec) || len(why.Skipped) != 1 {
+		t.Errorf("plan %v, left out %+v, mounts %+v", spec.Plan, why.Skipped, spec.Mounts)
+	}
+	if left, err := os.ReadDir(r.channel.Dir); err != nil || len(left) > 0 {
+		t.Errorf("in the project: %v %v", left, err)
+	}
+	// One that is taken over after a restart is resolved once more.
+	if spec, _, _, err = r.resolve(t.Context(), core.Run{ID: "r1", Plan: true, ContainerID: "box"}, r.channel); err != nil || !spec.Plan || writable(spec) {
+		t.Errorf("taken over: %+v %v", spec.Mounts, err)
+	}
+	if spec, _, _, err = r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel); err != nil || spec.Plan || !writable(spec) {
+		t.Errorf("the run after it: %+v %v", spec.Mounts, err)
+	}
+	if spec, _, _, _, err = r.container(t.Context(), config.Effective{Config: r.snap.Config}, r.channel, core.TypeShell, core.Run{}, true); err != nil || spec.Plan || !writable(spec) {
+		t.Errorf("a shell: %+v %v", spec.Mounts, err)
+	}
 }

@@ -177,7 +177,7 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 		return "", err
 	}
 	sp := g.d.specs()
-	spec, why, host, layers, err := sp.container(ctx, settings, ch, core.TypeShell, "", true)
+	spec, why, host, layers, err := sp.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
 	if err != nil {
 		return "", err
 	}

@@ -30,7 +30,7 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 	}
 	defer os.RemoveAll(filepath.Dir(ch.Dir))
 	s := d.specs()
-	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, "", true)
+	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, core.Run{}, true)
 	if err != nil {
 		return t, err
 	}
