@@ -171,6 +171,8 @@ func (s *Service) QueueMessage(ctx context.Context, from core.Caller, m core.Gue
 	return s.queue(ctx, from, ch, m)
 }
 
+// queue puts a prompt of an agent into a queue. Of a run that plans first it is one
+// that plans first, too, or it would be the way around.
 func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID, m core.GuestMessage) (core.Run, error) {
 	mine, root, err := s.mayStart(ctx, from)
 	if err != nil {
@@ -184,7 +186,7 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
+	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.
@@ -354,6 +356,13 @@ func (s *Service) CreateThread(ctx context.Context, from core.Caller, t core.Gue
 func (s *Service) CreateWorktree(ctx context.Context, from core.Caller, w core.GuestWorktree) (core.ChannelInfo, error) {
 	if err := s.first(ctx, from, w.Message); err != nil {
 		return core.ChannelInfo{}, err
+	}
+	switch mine, _, _, err := s.chain(ctx, from); {
+	case err != nil:
+		return core.ChannelInfo{}, err
+	case mine.Plan:
+		return core.ChannelInfo{}, core.Fail(core.CodeForbidden, nil,
+			"This run plans first, and a worktree would write into the project.", "Make it part of the plan.")
 	}
 	// Git works in a container of its own and is not half done because the
 	// caller's run ended meanwhile.

@@ -82,6 +82,7 @@ func (w *world) Prompt(_ context.Context, req core.Run) (core.Run, error) {
 }
 func (w *world) Interrupt(ctx context.Context, req core.Run) (core.Run, error) {
 	w.ask("interrupt %s, still wanted %v", req.ChannelID, ctx.Err() == nil)
+	w.queued = append(w.queued, req)
 	return req, nil
 }
 func (w *world) Remove(_ context.Context, id core.RunID) error { w.ask("remove %s", id); return nil }
@@ -137,6 +138,35 @@ func TestAForeignChannelIsRefusedEverywhere(t *testing.T) {
 		if len(w.asked)+len(w.events)+len(w.queued) > 0 {
 			t.Errorf("%q reached %v %v", ch, w.asked, w.events)
 		}
+	}
+}
+
+// TestPlanningAgents: an agent that plans first sets only such to work that do, and
+// opens no worktree, which would write into the project.
+func TestPlanningAgents(t *testing.T) {
+	w := newWorld()
+	w.runs["r"] = core.Run{ID: "r", ChannelID: "p", Plan: true}
+	s, ctx := w.service(), t.Context()
+	if _, err := s.QueueMessage(ctx, me, core.GuestMessage{Content: "write it"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.QueueMessage(ctx, me, core.GuestMessage{Content: "now", Interrupt: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateThread(ctx, me, core.GuestThread{Name: "n", Message: "write it there"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MessageAgent(ctx, me, "w", "write it for me"); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.queued) != 4 || slices.ContainsFunc(w.queued, func(r core.Run) bool { return !r.Plan }) {
+		t.Errorf("queued %+v", w.queued)
+	}
+	if _, err := s.CreateWorktree(ctx, me, core.GuestWorktree{Branch: "b"}); code(err) != core.CodeForbidden {
+		t.Errorf("a worktree: %v", err)
+	}
+	if slices.ContainsFunc(w.asked, func(a string) bool { return strings.HasPrefix(a, "worktree") }) {
+		t.Errorf("asked %q", w.asked)
 	}
 }
 

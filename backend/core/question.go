@@ -32,6 +32,7 @@ type Question struct {
 	Questions    []AskQuestion `json:"questions,omitempty"`
 	Plan         string        `json:"plan,omitempty"`
 	PlanFilePath string        `json:"planFilePath,omitempty"`
+	ReadOnly     bool          `json:"read_only,omitempty"` // its run planned first and could change nothing
 	Demo         bool          `json:"demo,omitempty"`
 	CreatedAt    time.Time     `json:"created_at"`
 	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`

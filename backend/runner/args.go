@@ -30,7 +30,9 @@ func modelURL(run core.RunID) string {
 //
 // A run that plans first starts in the CLI's plan mode, which the flag that skips
 // permissions would undo; what it may do is asked of the permission tool, which
-// allows everything but leaving that mode.
+// allows everything but leaving that mode: the container's mounts are what holds.
+// Without the setting the CLI would have a model judge each command instead, and
+// refuse all of them where that model is out of reach.
 func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
 	bin := l.Bin
 	if bin == "" {
@@ -44,7 +46,7 @@ func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
 		a = append(a, "--effort", l.Effort)
 	}
 	if run.Plan && run.Attempt.Kind != core.AttemptCompact {
-		a = append(a, "--permission-mode", "plan")
+		a = append(a, "--permission-mode", "plan", "--settings", `{"useAutoModeDuringPlan":false}`)
 	} else {
 		a = append(a, "--dangerously-skip-permissions")
 	}

@@ -38,7 +38,7 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 	s := New(Ports{
 		Store: db, Containers: bx, Images: bx, Links: bx, Spools: spoolFiles{bx},
 		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model"}, nil
+			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model"}, nil
 		},
 	}, Options{Parallel: channels})
 	run, stop := context.WithCancel(ctx)

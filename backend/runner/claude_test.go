@@ -135,7 +135,7 @@ func newReal(t *testing.T) *real {
 			if r.token {
 				l.OAuthToken, l.APIKey = "sk-ant-oat01-x", ""
 			}
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir}, core.Explanation{}, l, nil
+			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, l, nil
 		},
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()

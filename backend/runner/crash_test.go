@@ -176,7 +176,7 @@ func (w *ward) open() {
 	w.s = New(Ports{
 		Store: w.store, Containers: launch, Images: w.boxes, Links: launch, Spools: spoolFiles{w.boxes},
 		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}, nil
+			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}, nil
 		},
 	}, Options{})
 	w.stop, w.stopped = cancel, make(chan struct{})

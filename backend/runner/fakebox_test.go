@@ -28,6 +28,7 @@ type boxes struct {
 
 type box struct {
 	c       core.Container
+	plan    bool // its spec is a planning run's
 	running bool
 	exit    int
 	after   time.Duration // scheduled removal; -1 is none
@@ -107,8 +108,8 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 		return core.Container{}, errEngine
 	}
 	x := &box{
-		c:       core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
-		running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, routes: map[core.RunID]core.ModelUpstream{},
+		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
+		plan: spec.Plan, running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, routes: map[core.RunID]core.ModelUpstream{},
 	}
 	b.all = append(b.all, x)
 	b.note("start %s", x.c.ID)
@@ -194,6 +195,16 @@ func (b *boxes) List(context.Context) (out []core.Container, err error) {
 		out = append(out, x.c)
 	}
 	return out, nil
+}
+
+// planned says of each container, in order, whether it was made for a plan.
+func (b *boxes) planned() (out []bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.all {
+		out = append(out, x.plan)
+	}
+	return out
 }
 
 // breakLinks cuts every link; containers go on.

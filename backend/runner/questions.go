@@ -30,7 +30,7 @@ func questionEvent(k core.QuestionKind) core.EventType {
 func (w *work) question(a *transcript.Ask) core.Event {
 	q := core.Question{
 		ID: core.NewID(), ChannelID: w.run.ChannelID, RunID: w.run.ID, Kind: a.Kind, State: core.QuestionOpen,
-		ToolUseID: a.ToolUseID, Questions: a.Questions, Plan: a.Plan, PlanFilePath: a.PlanFilePath,
+		ToolUseID: a.ToolUseID, Questions: a.Questions, Plan: a.Plan, PlanFilePath: a.PlanFilePath, ReadOnly: w.run.Plan,
 		Demo: w.run.Demo, CreatedAt: w.s.o.Now(),
 	}
 	return w.event(questionEvent(q.Kind), q)
@@ -117,8 +117,8 @@ func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answ
 	}
 	run := core.Run{
 		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
-		Demo: q.Demo, Script: asked.Script, Plan: a.Action == core.AnswerRevise, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
-		Priority: 1,
+		Demo: q.Demo, Script: asked.Script, Trigger: TriggerAnswer, CreatedAt: s.o.Now(), Priority: 1,
+		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
 	}
 	for _, r := range queue {
 		run.Priority = max(run.Priority, r.Priority+1)

@@ -142,8 +142,16 @@ func TestPlanAnswers(t *testing.T) {
 				if len(got) != 2 || !strings.HasPrefix(cli.prompts()[1], tc.want) {
 					t.Fatalf("spawned %q", cli.prompts())
 				}
-				if plan := slices.Contains(got[1].Argv, "plan"); plan != (name == "revise") {
-					t.Errorf("plan mode %v", plan)
+				for i, want := range []bool{true, name == "revise"} {
+					if plan := slices.Contains(got[i].Argv, "plan"); plan != want || slices.Contains(got[i].Argv, `{"useAutoModeDuringPlan":false}`) != want {
+						t.Errorf("run %d: plan mode %v", i, plan)
+					}
+				}
+				if planned := r.boxes.planned(); !slices.Equal(planned, []bool{true, name == "revise"}) {
+					t.Errorf("containers that plan: %v", planned)
+				}
+				if !q.ReadOnly {
+					t.Error("the question does not say that its run could change nothing")
 				}
 				if len(r.told(first.ID, core.EventExitPlan)) != 1 || len(r.told(first.ID, core.EventPlanResolved)) != 1 {
 					t.Errorf("told\n%s", r.dump(first.ID))

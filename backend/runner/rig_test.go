@@ -42,7 +42,7 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	r.ports = Ports{
 		Store: r.store, Containers: r.boxes, Images: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes},
 		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir}, r.why, r.launch, nil
+			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, r.why, r.launch, nil
 		},
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()

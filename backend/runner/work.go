@@ -157,6 +157,9 @@ func (w *work) resolve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resolve container: %w", err)
 	}
+	if spec.Plan != w.run.Plan {
+		return core.Fail(core.CodeInternal, nil, "No container was made, because one that can write does not fit a run that plans first.", "")
+	}
 	w.spec, w.why, w.launch, w.launched = spec, why, launch, true
 	return nil
 }

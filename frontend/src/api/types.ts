@@ -260,6 +260,7 @@ export type Question = {
   questions?: AskQuestion[];
   plan?: string;
   planFilePath?: string;
+  read_only?: boolean; // its run planned first and could change nothing
   demo?: boolean;
   created_at: string;
   resolved_at?: string;

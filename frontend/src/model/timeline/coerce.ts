@@ -37,7 +37,7 @@ export function question(data: unknown): Question {
   return {
     question_id: text(q.question_id), channel_id: text(q.channel_id), run_id: text(q.run_id), tool_use_id: text(q.tool_use_id), created_at: text(q.created_at),
     kind: q.kind === "exit_plan" ? "exit_plan" : "ask_user", state: q.state === "answered" || q.state === "cancelled" ? q.state : "open",
-    plan: text(q.plan), planFilePath: text(q.planFilePath), questions: list(q.questions).map(askQuestion), ...(answer ? { answer } : {}),
+    plan: text(q.plan), planFilePath: text(q.planFilePath), read_only: q.read_only === true, questions: list(q.questions).map(askQuestion), ...(answer ? { answer } : {}),
   };
 }
 

@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// plans judges everything that a planned prompt led to: each container was made
+// read-only, and each CLI that was not compacting was in plan mode.
+func (r *rig) plans(cli *spawns, containers int) {
+	r.t.Helper()
+	made := r.boxes.planned()
+	if len(made) < containers || slices.Contains(made, false) {
+		r.t.Errorf("containers that plan: %v, want %d", made, containers)
+	}
+	for i, req := range cli.all() {
+		if string(req.Stdin) != compactPrompt && !slices.Contains(req.Argv, "plan") {
+			r.t.Errorf("spawn %d is not in plan mode: %q", i, req.Argv)
+		}
+	}
+}
+
+func (r *rig) promptPlan() core.RunID {
+	r.t.Helper()
+	run, err := r.s.Prompt(context.Background(), core.Run{ChannelID: "c", Prompt: "x", Plan: true})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return run.ID
+}
+
+// TestPlanSurvivesRestarts: Loop is closed at each moment of a planned run with
+// tries of every kind, its container ends or stays, and all that follows plans.
+func TestPlanSurvivesRestarts(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		for at := 0 * time.Second; at < 16*time.Second; at += 730 * time.Millisecond {
+			t.Run(fmt.Sprint(at, dies), func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					r, cli := newSpawnRig(t, busy, tooLong, plays(goodResult, 0), busy, fine)
+					r.store.channels["c"].SessionID = "old"
+					r.start()
+					id := r.promptPlan()
+					r.pass(at)
+					r.quit()
+					if dies {
+						r.boxes.mu.Lock()
+						for _, b := range r.boxes.all {
+							r.boxes.halt(b, 137)
+						}
+						r.boxes.mu.Unlock()
+					}
+					r.start()
+					defer r.quit()
+					r.ended(id, time.Hour)
+					r.plans(cli, 1)
+				})
+			})
+		}
+	}
+}
+
+// TestPlanGoesOn: what Loop or the person starts because of a planned run plans.
+func TestPlanGoesOn(t *testing.T) {
+	ctx := context.Background()
+	for name, tc := range map[string]struct {
+		first func(*proc)
+		then  func(r *rig, id core.RunID)
+	}{
+		"sent again": {fine, func(r *rig, id core.RunID) {
+			if _, err := r.s.Retry(ctx, id); err != nil {
+				r.t.Fatal(err)
+			}
+		}},
+		"after a limit": {plays(resultLine("usage limit reached|946684860", ""), 1), func(*rig, core.RunID) {}},
+		"an answer": {plays(recording(t, "ask"), 1), func(r *rig, _ core.RunID) {
+			if _, err := r.s.Answer(ctx, r.asked("c").ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Blue"}}}); err != nil {
+				r.t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r, cli := newSpawnRig(t, tc.first, fine)
+				r.launch.Retry.SessionLimitContinue = true
+				r.start()
+				defer r.quit()
+				id := r.promptPlan()
+				r.ended(id, time.Minute)
+				tc.then(r, id)
+				r.pass(10 * time.Minute)
+				if len(cli.all()) != 2 {
+					t.Fatalf("spawned %q", cli.prompts())
+				}
+				r.plans(cli, 2)
+			})
+		})
+	}
+}
+
+// TestNoWritableContainerForAPlan: a spec that can write is refused before there
+// is a container.
+func TestNoWritableContainerForAPlan(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, cli := newSpawnRig(t, fine)
+		specs := r.ports.Specs
+		r.ports.Specs = func(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
+			run.Plan = false
+			return specs(ctx, run, ch)
+		}
+		r.start()
+		defer r.quit()
+		run := r.ended(r.promptPlan(), time.Minute)
+		if run.State != core.RunFailed || r.did("start") > 0 || len(cli.all()) > 0 {
+			t.Errorf("ended %s with %d containers: %+v", run.State, r.did("start"), run.Outcome.Failure)
+		}
+	})
+}
