@@ -63,6 +63,41 @@ test("a plan: changes asked for, then approved; answered elsewhere is said", { q
   await page.getByText("Plan approved").waitFor();
 });
 
+test("plan first: what the menu, the queue, the timeline and the card say", async (page, mock) => {
+  await open(page, "docs");
+  const planFirst = async (text) => {
+    await prompt(page).fill(text);
+    await page.getByRole("button", { name: "More ways to send" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Plan first: your folders are read-only until you approve" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByText("Plan first", { exact: true }).waitFor();
+    await prompt(page).press("Enter");
+  };
+  const card = page.getByRole("region", { name: "The agent has a plan" });
+  await planFirst("make a plan");
+  await card.getByText("Your folders were read-only for this run. Approving starts one that can write to them.").waitFor();
+  equal(await page.getByText("Plan first", { exact: true }).count(), 0, "the next prompt does not plan");
+  await page.getByText("This run plans first: your folders and volumes are read-only in its container.").waitFor();
+  await planFirst("this waits");
+  await page.getByRole("list", { name: "Waiting prompts" }).getByText("plans first: this waits").waitFor();
+  await page.getByRole("button", { name: "Remove from the queue" }).click();
+  await card.getByRole("button", { name: "Request changes" }).click();
+  await page.getByRole("textbox", { name: "What should change?" }).fill("make a plan with tests");
+  await card.getByRole("button", { name: "Send changes" }).click();
+  await until("it planned again", () => mock.world.questions.size === 2);
+  await card.getByText("Your folders were read-only for this run.").waitFor();
+  await card.getByRole("button", { name: "Approve plan" }).click();
+  await card.waitFor({ state: "detached" });
+  const runs = () => [...mock.world.runs.values()].filter((r) => r.channel_id === [...mock.world.questions.values()][0].channel_id);
+  await until("the approved run", () => runs().at(-1).prompt.includes("approved"));
+  equal(runs().filter((r) => r.prompt !== "this waits").map((r) => !!r.plan), [true, true, false], "which runs planned");
+  // A plan that the agent made by itself, in a run that can write, is called that.
+  await page.getByText("Done", { exact: true }).last().waitFor();
+  await send(page, "make a plan by yourself");
+  await card.getByText("The agent chose to plan, in a run that can write to your folders. Look at what it changed.").waitFor();
+  equal(await card.getByText("read-only").count(), 0, "no word of read-only");
+});
+
 test("the queue: reorder by keyboard, edit in place, send now, delay", async (page, mock) => {
   await open(page, "docs");
   await send(page, "hang");

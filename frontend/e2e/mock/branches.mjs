@@ -65,7 +65,7 @@ export function branchCalls(w, play) {
       if (q.state !== "open") throw fail("conflict", "That question was answered already.", "Look at the timeline.");
       Object.assign(q, { state: answer.action === "cancel" ? "cancelled" : "answered", answer, resolved_at: new Date().toISOString() });
       w.emit(q.kind === "exit_plan" ? "agent.plan_resolved" : "agent.ask_resolved", q.channel_id, q.run_id, { ...q });
-      if (answer.action !== "cancel") play.enqueue({ client_id: newID(), channel_id: q.channel_id, prompt: said(q, answer), interrupt: true });
+      if (answer.action !== "cancel") play.enqueue({ client_id: newID(), channel_id: q.channel_id, prompt: said(q, answer), interrupt: true, plan: answer.action === "revise" || (answer.action === "answer" && q.read_only) });
       else play.drain(q.channel_id);
       return { ...q };
     },

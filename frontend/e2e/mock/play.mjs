@@ -91,6 +91,7 @@ export class Player {
     const name = `loop-${this.w.channels.get(run.channel_id).name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}-${newID().slice(0, 6)}`;
     const c = { container_id: newID() + newID(), container_name: name, channel_id: run.channel_id, run_id: run.run_id, type: "agent", status: "running", image: "loop-agent:latest", created_at: new Date().toISOString() };
     this.w.containers.push(c);
+    if (run.plan) this.w.emit("run.notice", run.channel_id, run.run_id, { level: "info", text: "This run plans first: your folders and volumes are read-only in its container." });
     this.w.emit("container.registered", run.channel_id, run.run_id, c);
     await this.wait(run, 240);
     this.status(run, "starting", { step: "link" });
@@ -142,12 +143,12 @@ export class Player {
       this.w.emit("run.attempt", run.channel_id, run.run_id, { number: 4, kind: "compacted" });
     }
     if (p.includes("ask me")) {
-      this.w.ask(run, "ask_user", { questions: QUESTIONS });
+      this.w.ask(run, "ask_user", { questions: QUESTIONS, read_only: !!run.plan });
       this.end(run, "done", { stop_reason: "ask_user", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
       return;
     }
     if (p.includes("make a plan")) {
-      this.w.ask(run, "exit_plan", { plan: PLAN, planFilePath: "/home/ana/.claude/plans/lock.md" });
+      this.w.ask(run, "exit_plan", { plan: PLAN, read_only: !!run.plan, planFilePath: "/home/ana/.claude/plans/lock.md" });
       this.end(run, "done", { stop_reason: "exit_plan", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
       return;
     }

@@ -34,6 +34,7 @@ export function QueueRow({ run, place, of, parked, onMove, drag }: Props) {
       {left > 0 ? <Hourglass size={13} aria-hidden /> : <Clock3 size={13} aria-hidden />}
       <span className="queue-word tnum">{word}</span>
       <span className="queue-text ellipsis" title={run.prompt}>
+        {run.plan && <span className="queue-word">plans first: </span>}
         {run.trigger === "agent" && <span className="queue-word">from an agent: </span>}
         {run.trigger === "continue" && <span className="queue-word">goes on by itself: </span>}
         <SafeText text={oneLine(run.prompt)} />

@@ -30,7 +30,7 @@ export function SendOptions({ busy, disabled, plan, onPlan, onSend }: Props) {
           <DropdownMenu.Separator className="menu-line" />
           <DropdownMenu.CheckboxItem className="menu-item" checked={plan} onCheckedChange={(on) => onPlan(on === true)} onSelect={(e) => e.preventDefault()}>
             <span className="menu-dot">{plan ? "•" : ""}</span>
-            Plan first, and ask before changing anything
+            Plan first: your folders are read-only until you approve
           </DropdownMenu.CheckboxItem>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

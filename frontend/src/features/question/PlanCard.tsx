@@ -5,6 +5,9 @@ import { visible } from "../../model/text";
 import { Markdown } from "../timeline/Markdown";
 import type { Answering } from "./QuestionCard";
 
+const HELD = "Your folders were read-only for this run. Approving starts one that can write to them.";
+const LOOSE = "The agent chose to plan, in a run that can write to your folders. Look at what it changed.";
+
 /** Three words of equal weight; none is a key away by accident. */
 export function PlanCard({ q, answering }: { q: Question; answering: Answering }) {
   const [revising, setRevising] = useState(false);
@@ -22,7 +25,7 @@ export function PlanCard({ q, answering }: { q: Question; answering: Answering }
         </label>
       )}
       <div className="question-foot">
-        <span className="hint grow">Until then the agent has changed nothing and waits.</span>
+        <span className="hint grow">{q.read_only ? HELD : LOOSE}</span>
         {revising ? (
           <>
             <Button onClick={() => setRevising(false)}>Back</Button>
