@@ -1,0 +1,210 @@
+//go:build docker
+
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// contents is everything in folders: what stands there, its mode, and when it was
+// last changed.
+func contents(t *testing.T, dirs ...string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			line := fmt.Sprint(info.Mode(), info.ModTime().UnixNano())
+			if info.Mode().IsRegular() {
+				b, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				line += fmt.Sprintf(" %x", sha256.Sum256(b))
+			}
+			all[name] = line
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// onDisk puts a file system of its own into a folder, as people do with data.
+func onDisk(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	switch err := syscall.Mount("loop-test", dir, "tmpfs", 0, "size=1m"); {
+	case errors.Is(err, syscall.EPERM):
+		return // an ordinary user cannot mount; the folder is one like any other then
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestPlanCannotWrite: an agent that plans first tries everything that would write
+// to its worktree, to the project with its repository, to an extra folder, a mount
+// and a volume, and to a file system mounted in the project. Nothing changes, what it only
+// reads works, and it is told why the rest does not. The same script without a plan
+// changes all of them; and what was approved is written, in another container.
+func TestPlanCannotWrite(t *testing.T) {
+	c := newCaller(t)
+	extra, data := t.TempDir(), t.TempDir()
+	volume := "loop-test-plan-" + core.NewID()
+	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",
+		"extra_dirs":[%q],"mounts":["%s:/data","%s:/vol"]}`, c.port, extra, data, volume))
+	t.Cleanup(func() { // after the containers: clean-ups go backwards, and newHome's was first
+		h.removeContainers()
+		if out, err := docker(context.Background(), "volume", "rm", "-f", volume); err != nil {
+			t.Logf("remove %s: %v %s", volume, err, out)
+		}
+	})
+	s := h.serve()
+	work := repository(t)
+	s.add(work)
+	tree := answers[core.Channel](h, "worktree", "new", "--dir", work, "--json", "plan-it")
+	disk := filepath.Join(work, "disk")
+	onDisk(t, disk)
+	in := func(dir, name string) string { return filepath.Join(dir, name) }
+	write := func(name string) step {
+		return step{"Write", map[string]any{"file_path": name, "content": "written\n"}}
+	}
+	const git = "git -c user.name=A -c user.email=a@example.com "
+	writes := []step{
+		{"Edit", map[string]any{"file_path": in(tree.Dir, "a.txt"), "old_string": "one", "new_string": "two"}},
+		write(in(tree.Dir, "write.txt")),
+		bash("echo > " + in(tree.Dir, "shell.txt")),
+		bash(git + "commit --allow-empty -m planned"),
+		bash("rm " + in(work, "a.txt")),
+		write(in(work, "write.txt")),
+		write(in(extra, "write.txt")),
+		bash("echo > /data/shell.txt"),
+		bash("echo > /vol/shell.txt"),
+		{mcp + "create_worktree_thread", map[string]any{"branch": "way-around"}},
+	}
+	reads := []step{
+		bash("ls; cat a.txt; git status --short; git log --oneline"),
+		{"Read", map[string]any{"file_path": in(tree.Dir, "a.txt")}},
+		bash("echo temporary > /tmp/t && cat /tmp/t"),
+		write("/tmp/plan.txt"),
+		bash("echo kept > ~/.claude/plan-probe && cat ~/.claude/plan-probe"),
+		bash("echo > " + in(disk, "shell.txt")), // an empty folder for the plan, or read-only; judged below
+	}
+	tries := append(reads, writes...)
+	c.steps["without"] = tries
+	c.steps["plan"] = append(slices.Clone(tries),
+		step{mcp + "queue_message", map[string]any{"content": "Write it.", "delay_seconds": 3600}},
+		step{"ExitPlanMode", map[string]any{"plan": "# The plan\n\n1. Write."}})
+	c.steps["approved"] = []step{write(in(tree.Dir, "approved.txt"))}
+
+	prompt := func(word string, plan bool) core.RunID {
+		var run core.Run
+		s.must("Runs.Prompt", &run, map[string]any{
+			"client_id": core.NewID(), "channel_id": tree.ID, "prompt": "Do-" + word, "plan": plan, "session": core.SessionStart{Mode: core.SessionFresh},
+		})
+		return run.ID
+	}
+	judge := func(run core.RunID, plan bool) {
+		t.Helper()
+		got := results(s.finished(tree.ID, run), run)
+		if len(got) < len(tries) {
+			t.Fatalf("plan %v: %d results, want %d: %q", plan, len(got), len(tries), got)
+		}
+		for i, st := range tries {
+			var r core.ToolResult
+			_ = json.Unmarshal([]byte(got[i]), &r)
+			denied := plan && i >= len(reads)-1
+			said := strings.ToLower(r.Output)
+			readable := strings.Contains(said, "read-only file system") || strings.Contains(said, "erofs") || strings.Contains(said, "plans first")
+			if r.IsError != denied || denied && !readable {
+				t.Errorf("plan %v, %s %v: error %v, %q", plan, st.tool, st.in, r.IsError, r.Output)
+			}
+		}
+	}
+
+	before := contents(t, work, extra, data)
+	planned := prompt("plan", true)
+	judge(planned, true)
+	if after := contents(t, work, extra, data); !maps.Equal(before, after) {
+		for name, what := range after {
+			if before[name] != what {
+				t.Errorf("%s was %q and is %q", name, before[name], what)
+			}
+		}
+		t.Error("the plan changed something")
+	}
+	open := h.questions()
+	if len(open) != 1 || open[0].RunID != planned || !open[0].ReadOnly {
+		t.Fatalf("open questions %+v", open)
+	}
+
+	// What the planning agent queued plans as well; what follows the approval does not.
+	s.must("Runs.Answer", nil, open[0].ID, core.Answer{Action: core.AnswerApprove, Text: "Do-approved"})
+	page := s.until(tree.ID, "the approved run's words", func(p timeline) bool { return strings.Contains(texts(p.Events), "That is done.") })
+	if len(page.Queue) != 1 || !page.Queue[0].Plan {
+		t.Errorf("queued by the planning agent: %+v", page.Queue)
+	}
+	if _, err := os.Stat(in(tree.Dir, "approved.txt")); err != nil {
+		t.Errorf("what was approved: %v", err)
+	}
+	runs := map[string]bool{}
+	for _, box := range h.containers() {
+		if id := box.Config.Labels[core.LabelRun]; id != "" && runs[id] {
+			t.Errorf("two containers of the run %s", id)
+		} else if id != "" {
+			runs[id] = true
+		}
+	}
+	if len(runs) != 2 {
+		t.Errorf("containers of the runs %v", runs)
+	}
+
+	// The control: without a plan the same calls write.
+	judge(prompt("without", false), false)
+	for _, name := range []string{
+		in(tree.Dir, "write.txt"), in(tree.Dir, "shell.txt"), in(work, "write.txt"), in(extra, "write.txt"), in(data, "shell.txt"),
+		in(disk, "shell.txt"), in(work, ".worktrees/way-around/.git"),
+	} {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("without a plan: %v", err)
+		}
+	}
+	if _, err := os.Stat(in(work, "a.txt")); err == nil {
+		t.Error("without a plan a file was not removed")
+	}
+	log := exec.CommandContext(t.Context(), "git", "log", "-1", "--format=%s", "plan-it")
+	log.Dir = work
+	if out, err := log.CombinedOutput(); err != nil || string(out) != "planned\n" {
+		t.Errorf("without a plan: git log %q %v", out, err)
+	}
+}
