@@ -19,6 +19,7 @@ type human struct {
 	streamed map[string]string // by message: text shown that no stored message has confirmed
 	step     string
 	build    string
+	waits    string // the tasks it was said to wait for
 }
 
 func (h *human) note(text string) { h.err.styledLine(dim, "%s", text) }
@@ -45,6 +46,8 @@ func (h *human) event(e core.Event) {
 		decode(e, h.status)
 	case core.EventImageBuild:
 		decode(e, h.image)
+	case core.EventBackground:
+		decode(e, h.background)
 	case core.EventActivity:
 		decode(e, func(a core.Activity) {
 			switch {
@@ -100,6 +103,9 @@ func (h *human) message(m core.MessageCreated) {
 		h.out.line("%s", m.Content)
 	}
 	h.out.fresh()
+	if m.Cut {
+		h.err.styledLine(dim, "Cut off here.")
+	}
 }
 
 func (h *human) toolUse(t core.ToolUse) {
@@ -192,6 +198,23 @@ func (h *human) attempt(a core.Attempt) {
 		wait = " in " + duration(time.Duration(a.DelayMs)*time.Millisecond)
 	}
 	h.err.styledLine(amber, "%s %s%s.", oneLine(a.Reason, 3*maxLine), attempts[a.Kind], wait)
+}
+
+// background says once what a run goes on for when the agent's turn is over.
+func (h *human) background(b core.Background) {
+	var names []string
+	for _, t := range b.Tasks {
+		names = append(names, oneLine(t.What, maxLine))
+	}
+	if !b.Waiting {
+		names = nil
+	}
+	waits := strings.Join(names, " · ")
+	if waits != "" && waits != h.waits {
+		h.out.fresh()
+		h.err.styledLine(amber, "Waiting for what still runs in the background: %s", waits)
+	}
+	h.waits = waits
 }
 
 func (h *human) question(q core.Question) {

@@ -19,6 +19,7 @@ const (
 	EventStatus           EventType = "agent.status"                // Status; stored
 	EventNotice           EventType = "run.notice"                  // Notice; stored
 	EventAttempt          EventType = "run.attempt"                 // Attempt; stored
+	EventBackground       EventType = "run.background"              // Background; stored
 	EventAskUser          EventType = "agent.ask_user"              // Question; stored, and opens it
 	EventExitPlan         EventType = "agent.exit_plan"             // Question; stored, and opens it
 	EventAskResolved      EventType = "agent.ask_resolved"          // Question; stored
@@ -93,6 +94,8 @@ type MessageCreated struct {
 	IsBot    bool   `json:"is_bot"`
 	// UUID names the message in the agent's transcript; a fork may end there.
 	UUID string `json:"uuid,omitempty"`
+	// Cut says that the agent ended in the middle of the message.
+	Cut bool `json:"cut,omitempty"`
 	// IsProcessed is false for a prompt that waits; messages.processed says when
 	// its run has begun.
 	IsProcessed  bool   `json:"is_processed"`
@@ -118,7 +121,7 @@ type MessageUpdated struct {
 type MessageStreaming struct {
 	MsgID  string `json:"msg_id"`
 	Block  int    `json:"block"`
-	Kind   string `json:"kind"` // text, thinking
+	Kind   string `json:"kind"` // text, thinking, tool: the name of one whose input is being written
 	Offset int    `json:"offset"`
 	Delta  string `json:"delta"`
 }
@@ -126,6 +129,7 @@ type MessageStreaming struct {
 type Thinking struct {
 	MsgID string `json:"msg_id,omitempty"`
 	Text  string `json:"text"`
+	Cut   bool   `json:"cut,omitempty"` // as in MessageCreated
 }
 
 type ToolUse struct {
@@ -133,6 +137,7 @@ type ToolUse struct {
 	ParentID  string          `json:"parent_tool_use_id,omitempty"`
 	Name      string          `json:"tool_name"`
 	Input     json.RawMessage `json:"input"`
+	Cut       bool            `json:"cut,omitempty"` // the agent ended before it had called the tool
 }
 
 // ToolResult carries at most 8 KiB of output (the limit of the original);
@@ -160,6 +165,22 @@ type Activity struct {
 	Activity    string `json:"activity"`
 	Description string `json:"description,omitempty"`
 	Model       string `json:"model,omitempty"`
+}
+
+// Background is what the agent has under way besides its turn, all of it; a later
+// one of the same run takes its place. Waiting says that the turn is over and the
+// run goes on for these tasks alone.
+type Background struct {
+	Tasks   []BackgroundTask `json:"tasks"`
+	Waiting bool             `json:"waiting"`
+}
+
+// BackgroundTask is a command that runs, or a sub-agent that works, while the
+// agent goes on.
+type BackgroundTask struct {
+	ID   string `json:"task_id"`
+	Kind string `json:"kind"` // command, agent, other
+	What string `json:"what"` // the command, or what the agent calls the task
 }
 
 // Status is a step in the life of a run. Status is running, completed or

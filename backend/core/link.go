@@ -55,6 +55,9 @@ type SpawnInfo struct {
 	OutEnd  int64       // bytes written to stdout (or the PTY) so far
 	ErrEnd  int64
 	Paused  string // why output is held up: "spool full", "disk full"; empty when it is not
+	// Detached are commands of a spool's tree that do not belong to the program
+	// any more: it has let them go, or has ended.
+	Detached []string
 }
 
 // Link is the host's end of the stream into one container's loop init. All

@@ -27,6 +27,7 @@ func spawnInfo(i wire.Info) core.SpawnInfo {
 	out := core.SpawnInfo{
 		ID: core.SpawnID(i.ID), Pid: i.Pid, Stdio: core.Stdio(i.Stdio), Started: time.UnixMilli(i.Started),
 		OutEnd: i.OutEnd, ErrEnd: i.ErrEnd, Paused: i.Paused,
+		Detached: i.Detached[:min(len(i.Detached), wire.MaxDetached)],
 	}
 	if i.Exit != nil {
 		e := exitStatus(*i.Exit)

@@ -124,9 +124,7 @@ func (w *work) tryAgain(ctx context.Context, next core.Attempt) bool {
 	old := w.run.SpawnID
 	w.run.Attempt = next
 	w.run.SpawnID, w.run.SpoolOffset = "", 0
-	// What the try said after its result is stored with the step that follows it,
-	// as it would be with the run's end.
-	if err := w.update(w.ending, append(w.held, w.event(core.EventAttempt, next))...); err != nil {
+	if err := w.update(w.ending, append(w.leftBehind(), w.event(core.EventAttempt, next))...); err != nil {
 		w.run.SpawnID = old
 		return w.broken(ctx, err)
 	}
@@ -137,8 +135,12 @@ func (w *work) tryAgain(ctx context.Context, next core.Attempt) bool {
 
 // startTry waits as long as the stored try says and starts it.
 func (w *work) startTry(ctx context.Context) bool {
-	w.parser, w.readOff, w.resultAt, w.held, w.began = &transcript.Parser{}, 0, -1, nil, nil
+	w.parser, w.readOff, w.under, w.began = &transcript.Parser{}, 0, under{}, nil
 	w.live.clear()
+	w.dying.Store(false)
+	w.mu.Lock()
+	w.detached = nil
+	w.mu.Unlock()
 	if err := w.takeUp(w.ending); err != nil {
 		return w.broken(ctx, err)
 	}

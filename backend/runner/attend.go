@@ -63,7 +63,7 @@ func (w *work) follows(ctx context.Context, e ending) bool {
 }
 
 func (w *work) watch(ctx context.Context) (ending, error) {
-	overdue := make(chan struct{})
+	overdue := make(chan struct{}, 1)
 	w.overdue = overdue
 	guarded, unguard := context.WithCancel(ctx)
 	var guard sync.WaitGroup
@@ -72,11 +72,15 @@ func (w *work) watch(ctx context.Context) (ending, error) {
 		unguard()
 		guard.Wait()
 		w.calm()
+		w.overdue = nil
 	}()
 	for stuck := 0; ; {
 		before, began := w.readOff, time.Now()
 		st, err := w.readToExit(ctx)
 		if err == nil {
+			if !w.dying.Load() {
+				w.lookForDetached(ctx, true)
+			}
 			return ending{exit: &st, stderr: w.stderr(ctx)}, nil
 		}
 		if ctx.Err() != nil {
@@ -240,6 +244,8 @@ func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
 // It ends when the reader has seen the end (ctx is done) or the container is
 // stopped, which the reader then finds.
 func (w *work) kill(ctx context.Context) {
+	w.lookForDetached(ctx, false)
+	w.dying.Store(true)
 	pause := pauses{first: 250 * time.Millisecond, most: 5 * time.Second}
 	for ctx.Err() == nil {
 		if l := w.currentLink(); l != nil {
@@ -271,16 +277,24 @@ func (w *work) kill(ctx context.Context) {
 	}
 }
 
-// sawResult gives the CLI time to exit after its result.
-func (w *work) sawResult() {
-	w.calm()
-	if overdue := w.overdue; overdue != nil {
-		w.grace = time.AfterFunc(w.s.o.ResultGrace, func() { close(overdue) })
-		w.overdue = nil // closed once
+// over gives the CLI time to exit when nothing more is to come of it, and takes
+// that back when something comes all the same.
+func (w *work) over(is bool) {
+	if !is {
+		w.calm()
+		return
+	}
+	if overdue := w.overdue; overdue != nil && w.grace == nil {
+		w.grace = time.AfterFunc(w.s.o.ResultGrace, func() {
+			select {
+			case overdue <- struct{}{}:
+			default: // it is being ended already
+			}
+		})
 	}
 }
 
-// calm ends the wait that sawResult began.
+// calm ends the wait that over began.
 func (w *work) calm() {
 	if w.grace != nil {
 		w.grace.Stop()

@@ -178,7 +178,7 @@ func (w *work) decide(e ending) {
 // end is not stored is read again by the next start. core.ErrConflict and
 // core.ErrNotFound mean that it has an end already, or is gone.
 func (w *work) store(ctx context.Context) ([]core.Event, error) {
-	evs := w.held
+	evs := w.leftBehind()
 	if a := w.parser.Asked(); a != nil && w.run.State == core.RunDone {
 		evs = append(evs, w.question(a))
 	}

@@ -44,12 +44,13 @@ type proc struct {
 	b      *boxes
 	killed chan struct{}
 
-	mu     sync.Mutex
-	out    []byte
-	err    []byte
-	exit   *core.ExitStatus
-	paused string
-	change chan struct{}
+	mu       sync.Mutex
+	out      []byte
+	err      []byte
+	exit     *core.ExitStatus
+	paused   string
+	detached []string
+	change   chan struct{}
 }
 
 func (p *proc) changed(fn func()) {
@@ -277,7 +278,7 @@ func (l *fakeLink) Spawns(context.Context) (out []core.SpawnInfo, err error) {
 	defer l.b.mu.Unlock()
 	for id, p := range l.x.procs {
 		p.mu.Lock()
-		out = append(out, core.SpawnInfo{ID: id, Exit: p.exit, OutEnd: int64(len(p.out)), ErrEnd: int64(len(p.err)), Paused: p.paused})
+		out = append(out, core.SpawnInfo{ID: id, Exit: p.exit, OutEnd: int64(len(p.out)), ErrEnd: int64(len(p.err)), Paused: p.paused, Detached: p.detached})
 		p.mu.Unlock()
 	}
 	return out, nil

@@ -17,13 +17,13 @@ const (
 
 // parsed is one line, understood.
 type parsed struct {
-	items  []transcript.Item
-	start  int64
-	end    int64
-	result bool
+	items []transcript.Item
+	end   int64
+	over  bool // nothing more is to come but the CLI's end
 }
 
-// follow reads one stream to its end and stores what it says. It returns nil at
+// follow reads one stream to its end and stores what it says. What an earlier
+// launch stored is read again, for what the parser must know of it. It returns nil at
 // the stream's end, errQuit when Loop closes, or the error that broke the
 // stream; the caller may go on at w.readOff with another stream. It closes rc,
 // after interrupt, which ends a Read that waits.
@@ -35,7 +35,6 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	go func() {
 		defer close(lines)
 		r := transcript.NewReader(rc, w.readOff)
-		start := w.readOff
 		for {
 			l, err := r.Next()
 			if err != nil {
@@ -44,10 +43,8 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				}
 				return
 			}
-			before := w.parser.Result()
-			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hide.line(l))), start: start, end: l.End}
-			p.result = w.parser.Result() != before
-			start = l.End
+			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hide.line(l))), end: l.End}
+			p.over = w.parser.Over()
 			select {
 			case lines <- p:
 			case <-quit:
@@ -78,18 +75,16 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				return readErr
 			}
 			w.readOff = p.end
-			if p.result && w.resultAt < 0 {
-				// What follows is stored together with the run's end: until then a
-				// crash must find the result again.
-				if err := w.flush(ctx, &b); err != nil {
-					return err
-				}
-				w.resultAt = p.start
-				w.sawResult()
-			}
+			w.over(p.over)
 			p.items = w.bounded(p.items)
+			if p.end <= w.run.SpoolOffset {
+				for _, it := range p.items {
+					w.track(it)
+				}
+				continue
+			}
 			b.add(p)
-			if b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes && w.resultAt < 0 {
+			if b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes {
 				if err := w.flush(ctx, &b); err != nil {
 					return err
 				}
@@ -183,14 +178,7 @@ func (w *work) flush(ctx context.Context, b *batch) error {
 		}
 	}
 	from, to := w.run.SpoolOffset, b.end
-	switch {
-	case w.resultAt >= 0:
-		w.held = append(w.held, keep...)
-		if len(w.held) > batchEvents {
-			w.held = w.held[:batchEvents] // nothing honest says that much after its result
-		}
-		keep = nil
-	case len(keep) > 0 || to-from >= batchBytes:
+	if len(keep) > 0 || to-from >= batchBytes {
 		stored, err := w.append(ctx, from, to, keep)
 		if err != nil {
 			return err
@@ -199,21 +187,15 @@ func (w *work) flush(ctx context.Context, b *batch) error {
 		keep = stored
 	}
 	n := 0
-	out := evs[:0]
 	for i, it := range b.items {
-		e := evs[i]
 		if !it.Passing {
-			if n >= len(keep) {
-				continue // held: told when stored
-			}
-			e = keep[n]
+			evs[i] = keep[n]
 			n++
 		}
-		out = append(out, e)
 		w.observe(it)
 	}
 	*b = batch{}
-	w.s.p.Publish(out...)
+	w.s.p.Publish(evs...)
 	return nil
 }
 
@@ -256,17 +238,14 @@ func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusa
 	}
 }
 
-// observe keeps the partial message and calls the hooks.
+// observe keeps track of the item and calls the hooks.
 func (w *work) observe(it transcript.Item) {
+	w.track(it)
 	h := w.mode.hooks
 	switch d := it.Data.(type) {
-	case core.MessageStreaming:
-		w.live.add(d)
 	case core.MessageCreated:
-		w.live.settle(d.MsgID, "text")
 		call(h.OnTurn, d)
 	case core.Thinking:
-		w.live.settle(d.MsgID, "thinking")
 		call(h.OnThinking, d)
 	case core.ToolUse:
 		call(h.OnToolUse, d)

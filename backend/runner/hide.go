@@ -104,10 +104,15 @@ func (s *Service) Hide(run core.RunID, text string) string {
 	if w == nil {
 		return text
 	}
+	return w.hider().text(text)
+}
+
+// hider is the one that hide made last.
+func (w *work) hider() hider {
 	if h := w.hidden.Load(); h != nil {
-		return h.text(text)
+		return *h
 	}
-	return text
+	return hider{}
 }
 
 // hide is of the run's own launch. That of a run whose container died while Loop

@@ -1,30 +1,38 @@
 package runner
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"sync"
 
 	"loop/backend/core"
+	"loop/backend/runner/transcript"
 )
+
+// maxLive bounds a message that is being streamed, in bytes.
+const maxLive = 2 << 20
 
 // live keeps the message being streamed for pages that load in its middle.
 type live struct {
 	mu     sync.Mutex
 	msgID  string
 	blocks []LiveBlock
+	size   int
 }
 
 func (l *live) add(d core.MessageStreaming) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d.MsgID != l.msgID {
-		l.msgID, l.blocks = d.MsgID, nil
+		l.msgID, l.blocks, l.size = d.MsgID, nil, 0
 	}
 	for len(l.blocks) <= d.Block { // the parser bounds the number
 		l.blocks = append(l.blocks, LiveBlock{})
 	}
 	b := &l.blocks[d.Block]
 	b.Kind = d.Kind
-	if d.Offset == len(b.Text) {
+	if l.size += len(d.Delta); d.Offset == len(b.Text) && l.size <= maxLive {
 		b.Text += d.Delta
 	}
 }
@@ -35,11 +43,14 @@ func (l *live) clear() {
 	l.msgID, l.blocks = "", nil
 }
 
-// settle empties the first block of that kind: its whole text is stored now.
+// settle empties the first block of that kind: its whole text is stored now. A
+// whole message with another id than the one being streamed was sent instead of it;
+// a call of a tool does not name its message.
 func (l *live) settle(msgID, kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if msgID != l.msgID {
+	if msgID != l.msgID && kind != "tool" {
+		l.blocks = nil
 		return
 	}
 	for i := range l.blocks {
@@ -54,11 +65,38 @@ func (l *live) snapshot(run core.RunID) *LiveMessage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := false
-	for _, b := range l.blocks {
-		full = full || b.Text != ""
+	blocks := append([]LiveBlock(nil), l.blocks...)
+	for i, b := range blocks {
+		if b.Kind == "tool" {
+			blocks[i] = LiveBlock{}
+		}
+		full = full || blocks[i].Text != ""
 	}
 	if !full {
 		return nil
 	}
-	return &LiveMessage{RunID: run, MsgID: l.msgID, Blocks: append([]LiveBlock(nil), l.blocks...)}
+	return &LiveMessage{RunID: run, MsgID: l.msgID, Blocks: blocks}
+}
+
+// cut is what was streamed of a message that never came whole, as it is stored.
+func (l *live) cut() []transcript.Item {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []transcript.Item
+	for i, b := range l.blocks {
+		if strings.TrimSpace(b.Text) == "" {
+			continue
+		}
+		switch b.Kind {
+		case "text":
+			out = append(out, transcript.Item{Type: core.EventMessageCreated, Data: core.MessageCreated{
+				MsgID: l.msgID, Content: b.Text, IsBot: true, IsProcessed: true, Cut: true}})
+		case "thinking":
+			out = append(out, transcript.Item{Type: core.EventThinking, Data: core.Thinking{MsgID: l.msgID, Text: b.Text, Cut: true}})
+		case "tool":
+			out = append(out, transcript.Item{Type: core.EventToolUse, Data: core.ToolUse{
+				ToolUseID: fmt.Sprintf("%s/%d", l.msgID, i), Name: b.Text, Input: json.RawMessage("{}"), Cut: true}})
+		}
+	}
+	return out
 }

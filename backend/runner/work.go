@@ -54,28 +54,29 @@ type work struct {
 	setupEnd  error
 	nextSet   bool // the channel's next start was stored because of this run
 
-	parser   *transcript.Parser
-	readOff  int64 // the next byte of stdout to read
-	resultAt int64 // where the result's line begins; -1 while there is none
-	held     []core.Event
-	told     int // events of its output that this process has stored
+	parser  *transcript.Parser
+	readOff int64 // the next byte of stdout to read; behind run.SpoolOffset after a restart
+	told    int   // events of its output that were stored
+	under   under
+	dying   atomic.Bool // the present try is being ended
 
-	// overdue is closed when the CLI of the present try has not ended in time
-	// after its result; grace does that.
+	// overdue gets a value when the CLI of the present try has not ended in time
+	// after its last word; grace does that.
 	overdue chan struct{}
 	grace   *time.Timer
 
 	hidden atomic.Pointer[hider] // what hide gave last
 	pieces pieces                // of the message being streamed
 
-	mu   sync.Mutex
-	link core.Link
+	mu       sync.Mutex
+	link     core.Link
+	detached []string // what ran on behind the agent's back when last looked at
 }
 
 func newWork(ctx context.Context, s *Service, run core.Run, m mode) *work {
 	w := &work{
 		s: s, run: run, mode: m, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
-		done: make(chan struct{}), parser: &transcript.Parser{}, readOff: run.SpoolOffset, resultAt: -1,
+		done: make(chan struct{}), parser: &transcript.Parser{},
 	}
 	w.service = ctx
 	w.ending, w.cancel = context.WithCancelCause(ctx)

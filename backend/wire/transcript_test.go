@@ -31,7 +31,7 @@ var transcripts = map[string][]message{
 	"list": {
 		{"host", Request{Op: OpList}},
 		{"guest", Reply{Spawns: []Info{
-			{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000, OutEnd: 512, ErrEnd: 3, Paused: PausedDisk},
+			{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000, OutEnd: 512, ErrEnd: 3, Paused: PausedDisk, Detached: []string{"npm run dev"}},
 			{ID: "b2", Pid: 31, Stdio: StdioPTY, Started: 1700000001000, OutBase: 100, OutEnd: 900, Exit: &Exit{Code: 143, Signal: "SIGTERM", At: 1700000002000}},
 		}}},
 	},

@@ -48,6 +48,21 @@ for (const theme of ["dark", "light"]) {
     await working(mock);
     await clean(page, "running");
   });
+  test(`axe ${theme}: in the background, cut off`, o, async (page, mock) => {
+    const send = async (text) => { await page.getByRole("textbox", { name: "Prompt" }).fill(text); await page.keyboard.press("Enter"); };
+    await page.getByRole("treeitem", { name: "docs" }).click();
+    await send("start the dev server");
+    await page.getByText("Waiting for 1 background task").waitFor();
+    await send("next");
+    await page.getByText("The next prompt waits").waitFor();
+    await clean(page, "waiting");
+    mock.play.pauseAt = "count";
+    await page.getByRole("button", { name: "End now", exact: true }).click();
+    await page.getByText("that count").waitFor();
+    await page.keyboard.press("Control+.");
+    await page.getByText("Cut off here").waitFor();
+    await clean(page, "cut off");
+  });
   test(`axe ${theme}: a question, a plan, an edited queue, conversations`, o, async (page, mock) => {
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     const send = async (text) => { await prompt.fill(text); await page.keyboard.press("Enter"); };

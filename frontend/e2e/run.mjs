@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { run } from "./harness.mjs";
 import "./flows.mjs";
 import "./keyboard.mjs";
+import "./stop.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";

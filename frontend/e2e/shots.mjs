@@ -45,6 +45,27 @@ for (const theme of ["dark", "light"]) {
     await p.waitForTimeout(900);
   });
 }
+for (const theme of ["dark", "light"]) {
+  const ask = async (p, text) => {
+    await open("docs")(p);
+    await p.getByRole("textbox", { name: "Prompt" }).fill(text);
+    await p.keyboard.press("Enter");
+  };
+  await shot(`background-${theme}`, { theme, speed: 10 }, async (p) => {
+    await ask(p, "start the dev server");
+    await p.getByText("Waiting for 1 background task").waitFor();
+    await ask(p, "now make it green");
+  });
+  await shot(`cut-off-${theme}`, { theme, speed: 10 }, async (p, m) => {
+    await ask(p, "start the dev server");
+    await p.getByRole("button", { name: "End now", exact: true }).click();
+    m.play.pauseAt = "count";
+    await ask(p, "and then go on");
+    await p.getByText("that count").waitFor();
+    await p.keyboard.press("Control+.");
+    await p.getByText("Stopped", { exact: true }).waitFor();
+  });
+}
 await shot("starting", { speed: 0.4 }, async (p) => {
   await demo(p);
   await p.getByRole("button", { name: "Run the demo" }).click();

@@ -3,6 +3,7 @@
 package spawn
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -108,7 +109,35 @@ func (p *proc) info() wire.Info {
 	if i.Paused == "" {
 		i.Paused = errPaused
 	}
+	if p.req.Spool {
+		i.Detached = p.detached()
+	}
 	return i
+}
+
+// detached are the commands that are the keeper's own children beside the program:
+// their parents have ended.
+func (p *proc) detached() []string {
+	select {
+	case <-p.gone:
+		return nil // and the keeper's pid may be somebody else's by now
+	default:
+	}
+	all, err := processes()
+	if err != nil {
+		p.tab.cfg.Log.Warn("list detached processes", "id", p.id, "err", err)
+		return nil
+	}
+	var out []string
+	for _, q := range all {
+		if q.ppid != p.keeper || q.pid == p.pid || len(out) == wire.MaxDetached {
+			continue
+		}
+		if command := readCommand(q.pid); command != "" { // a zombie has none
+			out = append(out, command)
+		}
+	}
+	return out
 }
 
 // log is one of the output streams.
@@ -309,13 +338,25 @@ func readExe(pid int) string {
 	if err != nil {
 		return ""
 	}
-	if len(exe) > maxExe {
-		exe = exe[:maxExe]
+	return masked(exe, maxExe)
+}
+
+// readCommand is how a process was called.
+func readCommand(pid int) string {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return ""
 	}
+	line = bytes.TrimRight(line[:min(len(line), wire.MaxCommand)], "\x00")
+	return masked(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), wire.MaxCommand)
+}
+
+// masked is a name that the agent chose, cut, with a mark for what is odd in it.
+func masked(name string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {
 			return '?'
 		}
 		return r
-	}, exe)
+	}, name[:min(len(name), most)])
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"loop/backend/leaktest"
 	"loop/backend/wire"
@@ -279,6 +280,34 @@ func TestBackgroundDoesNotHoldOutput(t *testing.T) {
 	}
 	if p, ok := readProcess(pid); ok {
 		t.Fatalf("left after Forget: %+v", p)
+	}
+}
+
+// TestDetached: what a program lets go, and what outlives it, is known by its
+// command until it ends; what the program itself runs is the program's.
+func TestDetached(t *testing.T) {
+	m := newTable(t)
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "go on")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	req := sh("(sleep 7000 &); sleep 7001 & read x <'" + fifo + "'; kill $!")
+	req.Spool = true
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
+		t.Fatal(err)
+	}
+	detached := func() string { return strings.Join(m.List()[0].Detached, "|") }
+	until(t, "what was let go", func() bool { return detached() == "sleep 7000" })
+	if err := os.WriteFile(fifo, []byte("x\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Wait(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "what was let go", func() bool { return detached() == "sleep 7000" })
+	if err := m.Kill(t.Context(), "a"); err != nil || detached() != "" {
+		t.Errorf("after the end of all of it: %q, %v", detached(), err)
 	}
 }
 

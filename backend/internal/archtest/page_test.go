@@ -50,6 +50,7 @@ var payloads = map[core.EventType]struct {
 	core.EventStatus:           {core.Status{}, "Status"},
 	core.EventNotice:           {core.Notice{}, "Notice"},
 	core.EventAttempt:          {core.Attempt{}, "Attempt"},
+	core.EventBackground:       {core.Background{}, "Background"},
 	core.EventAskUser:          {core.Question{}, "Question"},
 	core.EventExitPlan:         {core.Question{}, "Question"},
 	core.EventAskResolved:      {core.Question{}, "Question"},

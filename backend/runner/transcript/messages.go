@@ -18,13 +18,14 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	var items []Item
 	if w.Parent == "" {
+		items = p.turn(true)
 		p.saw(w.SessionID, w.Message.Model)
 		if w.Error == "" {
 			p.worked, p.asked = true, nil // it goes on after a refused question
 		}
 	}
-	var items []Item
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
@@ -53,6 +54,7 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			items = append(items, Item{Type: core.EventToolUse, Data: core.ToolUse{
 				ToolUseID: clipShort(b.ID), ParentID: clipShort(w.Parent), Name: clipShort(b.Name), Input: boundInput(b.Input),
 			}})
+			p.called(b)
 			if w.Parent == "" {
 				p.tool(b)
 				items = append(items, p.todoCall(b)...)
@@ -147,6 +149,7 @@ func (p *Parser) userBlock(val []byte, parent string) (items []Item, isResult bo
 		return nil, false, err
 	case typ == "tool_result":
 		out, cut := outputOf(body)
+		delete(p.calls, id)
 		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out, IsError: failed, Truncated: cut}
 		if parent != "" {
 			return []Item{{Type: core.EventToolResult, Data: r}}, true, nil

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,13 +30,18 @@ type Parser struct {
 	lastText string
 	todos    []todo
 
+	idle  bool                  // the last turn has ended; see background.go
+	tasks []core.BackgroundTask // that live
+	calls map[string]string     // commands that are not answered yet
+
 	// The message being streamed.
 	msgID string
 	block int
 	sent  int // bytes of the block handed out
 }
 
-// Result is the CLI's final word, nil while there is none. The last one counts.
+// Result is the CLI's final word, nil while there is none. The last one counts,
+// unless it only says that the CLI could not go on after it had succeeded.
 func (p *Parser) Result() *Result { return p.result }
 
 // APIError is the last refusal of the API the CLI told of, nil if there is none.
@@ -90,7 +96,7 @@ func (p *Parser) Parse(l Line) []Item {
 		if typ == "result" {
 			if r := salvageResult(line, nil); r != nil {
 				p.take(r)
-				return nil
+				return p.turn(false)
 			}
 		}
 		if json.Valid(line) {
@@ -123,9 +129,13 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 			return nil, err
 		}
 		r := w.result()
-		p.take(r)
+		late := p.take(r)
 		p.settle(w, r)
-		return nil, nil
+		if late && p.asked == nil {
+			return append(p.turn(false), Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
+				Text: "The agent could not go on after its answer. " + clipMarked(cmp.Or(r.Text, strings.Join(r.Errors, "\n")), maxOutput)}}), nil
+		}
+		return p.turn(false), nil
 	case "rate_limit_event":
 		var w wireRateLimit
 		if err := decode(line, &w); err != nil || w.Info.Status == "" {
@@ -150,6 +160,7 @@ func (p *Parser) long(typ string, line []byte, l Line) []Item {
 	p.lines++
 	if typ == "result" {
 		p.take(salvageResult(line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD"))))
+		p.turn(false)
 	} else if typ == "" {
 		p.lines--
 		p.garbage.add(line)
@@ -162,11 +173,18 @@ func (p *Parser) long(typ string, line []byte, l Line) []Item {
 	}
 }
 
-func (p *Parser) take(r *Result) {
+// take reports that a success before r still counts.
+func (p *Parser) take(r *Result) (late bool) {
 	if r == nil {
-		return
+		return false
 	}
-	p.result = r
+	if before := p.result; before != nil { // each is of its own turn
+		late = !before.Failed() && r.Failed()
+		r.NumTurns, r.DurationMs = r.NumTurns+before.NumTurns, r.DurationMs+before.DurationMs
+	}
+	if !late {
+		p.result = r
+	}
 	if r.SessionID != "" {
 		p.session = r.SessionID
 	} else {
@@ -175,6 +193,7 @@ func (p *Parser) take(r *Result) {
 	if p.model != "" {
 		r.Model = p.model // the session's own; a helper model may have written more
 	}
+	return late
 }
 
 func (p *Parser) saw(session, model string) {

@@ -182,6 +182,9 @@ func TestChoppedAtEveryByte(t *testing.T) {
 func TestResultOfADyingCLI(t *testing.T) {
 	for name, data := range samples(t) {
 		i := bytes.LastIndex(data, []byte(`{"type":"result"`))
+		if i < 0 {
+			continue // newer versions name the type last: half of such a line is no result
+		}
 		line := bytes.TrimSuffix(data[i:], []byte("\n"))
 		var whole Parser
 		whole.Parse(Line{Data: line})

@@ -16,8 +16,12 @@ func (p *Parser) stream(line []byte) ([]Item, error) {
 	case "message_start":
 		p.msgID, p.block, p.sent = clipShort(e.Message.ID), -1, 0
 		p.saw("", e.Message.Model)
+		return p.turn(true), nil
 	case "content_block_start":
 		p.block, p.sent = e.Index, 0
+		if e.Block.Name != "" && p.msgID != "" && e.Index >= 0 && e.Index <= maxBlocks {
+			return []Item{p.piece(e.Index, "tool", clipShort(e.Block.Name))}, nil
+		}
 	case "content_block_delta":
 		kind, text := "text", e.Delta.Text
 		if e.Delta.Type == "thinking_delta" {
@@ -29,16 +33,21 @@ func (p *Parser) stream(line []byte) ([]Item, error) {
 		if e.Index != p.block {
 			p.block, p.sent = e.Index, 0
 		}
-		at := p.sent
-		p.sent += len(text)
-		if p.sent > maxText {
+		if p.sent+len(text) > maxText {
+			p.sent = maxText // nothing after a piece that is left out: it would not follow what is there
 			return nil, nil
 		}
-		return []Item{{Type: core.EventMessageStreaming, Passing: true, Data: core.MessageStreaming{
-			MsgID: p.msgID, Block: e.Index, Kind: kind, Offset: at, Delta: text,
-		}}}, nil
+		return []Item{p.piece(e.Index, kind, text)}, nil
 	}
 	return nil, nil
+}
+
+func (p *Parser) piece(block int, kind, text string) Item {
+	at := p.sent
+	p.sent += len(text)
+	return Item{Type: core.EventMessageStreaming, Passing: true, Data: core.MessageStreaming{
+		MsgID: p.msgID, Block: block, Kind: kind, Offset: at, Delta: text,
+	}}
 }
 
 // maxBlocks bounds the number of a block; real messages have a few.

@@ -16,7 +16,7 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 	p.saw(w.SessionID, w.Model)
 	switch w.Subtype {
 	case "init":
-		items := []Item{activity("init", "", w.Model)}
+		items := append(p.turn(true), activity("init", "", w.Model))
 		for _, m := range w.MCPServers {
 			if m.Status != "connected" && m.Status != "pending" && m.Status != "" {
 				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
@@ -46,9 +46,14 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 		if w.LastTool != "" {
 			text += " (" + w.LastTool + ")"
 		}
-		return []Item{activity(w.Subtype, text, "")}, nil
+		if w.Subtype == "task_started" {
+			return p.taskStarted(w.TaskID, w.ToolUseID, text), nil
+		}
+		return []Item{activity(p.taskWord(w.TaskID, w.Subtype), text, "")}, nil
+	case "background_tasks_changed":
+		return p.tasksChanged(line)
 	case "task_updated":
-		return []Item{raw(line)}, nil
+		return nil, nil // said by task_notification, in words
 	case "api_retry":
 		return []Item{activity("api_retry", retryText(w), "")}, nil
 	case "compact_boundary", "microcompact_boundary":

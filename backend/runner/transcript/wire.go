@@ -47,7 +47,7 @@ type wireStream struct {
 			Model string `json:"model"`
 		} `json:"message"`
 		Block struct {
-			Type string `json:"type"`
+			Name string `json:"name"` // of a tool
 		} `json:"content_block"`
 		Delta struct {
 			Type     string `json:"type"`
@@ -66,6 +66,8 @@ type wireSystem struct {
 	Description string  `json:"description"`
 	Summary     string  `json:"summary"`
 	LastTool    string  `json:"last_tool_name"`
+	TaskID      string  `json:"task_id"`
+	ToolUseID   string  `json:"tool_use_id"`
 	Tokens      int64   `json:"estimated_tokens"`
 	Attempt     int     `json:"attempt"`
 	MaxRetries  int     `json:"max_retries"`

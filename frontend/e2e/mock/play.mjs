@@ -57,7 +57,7 @@ export class Player {
     run.started_at = new Date().toISOString();
     this.w.emit("queue.changed", channel, run.run_id, run);
     this.play(run).catch((e) => {
-      if (e.message === "cancelled") this.end(run, "cancelled", {});
+      if (e.message === "cancelled") this.stopped(run);
       else throw e;
     });
   }
@@ -83,6 +83,18 @@ export class Player {
     this.drain(run.channel_id);
   }
 
+  /** What was being said is kept; what was under way is named. */
+  stopped(run) {
+    const live = this.w.live.get(run.channel_id);
+    for (const b of live?.blocks ?? []) {
+      if (!b.text) continue;
+      if (b.kind === "thinking") this.w.emit("agent.thinking", run.channel_id, run.run_id, { msg_id: live.msg_id, text: b.text, cut: true });
+      else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: live.msg_id, content: b.text, is_bot: true, cut: true });
+    }
+    if (run.task) this.w.emit("run.notice", run.channel_id, run.run_id, { level: "warning", text: `Ended with the run: ${run.task}` });
+    this.end(run, run.task ? "done" : "cancelled", {});
+  }
+
   async start(run) {
     this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: newID(), content: run.prompt, is_bot: false });
     this.status(run, "starting", { step: "image" });
@@ -96,7 +108,8 @@ export class Player {
     await this.wait(run, 240);
     this.status(run, "starting", { step: "link" });
     await this.wait(run, 60);
-    this.status(run, "running", { step: "agent" });
+    this.status(run, "starting", { step: "agent" });
+    this.status(run, "running");
     this.w.emit("agent.activity", run.channel_id, run.run_id, { activity: "init", model: "claude-sonnet-4-5-20250929" });
     await this.wait(run, 400);
   }
@@ -151,6 +164,15 @@ export class Player {
       this.w.ask(run, "exit_plan", { plan: PLAN, read_only: !!run.plan, planFilePath: "/home/ana/.claude/plans/lock.md" });
       this.end(run, "done", { stop_reason: "exit_plan", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
       return;
+    }
+    if (p.includes("dev server")) {
+      const task = { task_id: "b1", kind: "command", what: "npm run dev -- --port 5173" };
+      this.w.emit("run.background", run.channel_id, run.run_id, { tasks: [task], waiting: false });
+      await this.tool(run, "Bash", { command: task.what, run_in_background: true }, "Command running in background with ID: b1.", 40);
+      await this.stream(run, "text", "The dev server runs on port 5173.");
+      this.w.emit("run.background", run.channel_id, run.run_id, { tasks: [task], waiting: true });
+      run.task = task.what;
+      await this.wait(run, 3_600_000);
     }
     if (p.includes("hang")) {
       this.w.emit("agent.activity", run.channel_id, run.run_id, { activity: "thinking", description: "Thinking", model: "claude-sonnet-4-5-20250929" });

@@ -174,6 +174,7 @@ export type MessageCreated = {
   content: string;
   is_bot: boolean;
   uuid?: string;
+  cut?: boolean; // the agent ended in the middle of it
   is_processed: boolean; // false for a prompt that waits
   priority?: number;
   trigger_msg_id?: string;
@@ -181,8 +182,11 @@ export type MessageCreated = {
 };
 export type MessageUpdated = { msg_id: string; content?: string };
 export type MessageStreaming = { msg_id: string; block: number; kind: string; offset: number; delta: string };
-export type Thinking = { msg_id?: string; text: string };
-export type ToolUse = { tool_use_id: string; parent_tool_use_id?: string; tool_name: string; input: unknown };
+export type Thinking = { msg_id?: string; text: string; cut?: boolean };
+export type ToolUse = { tool_use_id: string; parent_tool_use_id?: string; tool_name: string; input: unknown; cut?: boolean };
+export type BackgroundTask = { task_id: string; kind: string; what: string };
+/** All that the agent has under way besides its turn; waiting: the run goes on for that alone. */
+export type Background = { tasks: BackgroundTask[] | null; waiting: boolean };
 export type FileChange = { path: string; kind: string; added: number; removed: number; patch?: string };
 export type ToolResult = {
   tool_use_id: string;

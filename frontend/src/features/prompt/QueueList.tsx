@@ -21,7 +21,8 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
   const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const [dragged, setDragged] = useState("");
   const mine = letters.filter((l) => l.channelId === channelId);
-  const idle = !activeRun(t);
+  const run = activeRun(t);
+  const idle = !run;
   // The prompt that is about to begin is shown in the timeline already.
   const about = idle && !parked && t.queue[0] && !waitsLonger(t.queue[0]);
   const queue = about ? t.queue.slice(1) : t.queue;
@@ -42,6 +43,9 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
 
   return (
     <ul className="queue" aria-label="Waiting prompts">
+      {run?.waiting && run.tasks.length > 0 && (
+        <li className="queue-note">The next prompt waits for what still runs in the background. Stop ends that.</li>
+      )}
       {queue.map((r, i) => (
         <QueueRow key={r.run_id} run={r} place={i} of={queue.length} parked={parked} onMove={(to) => move(i, to)} drag={{
           draggable: true,

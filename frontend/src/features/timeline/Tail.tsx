@@ -1,11 +1,14 @@
+import { Square, SquareTerminal, Users } from "lucide-react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
-import { elapsed } from "../../model/format";
+import { elapsed, plural } from "../../model/format";
 import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { activeRun, waitsLonger } from "../../model/timeline/state";
+import { Button } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
+import { stopRun } from "../frame/actions";
 import { Starting } from "./rows/StartRow";
 
 /** The last row: what is going on now, or the prompt that is about to begin. */
@@ -28,14 +31,36 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
   }
   const last = t.built.items.at(-1);
   if (last?.kind === "start" && !last.readyAt) return <div className="tail-space" />;
-  const word = run.activity || "Working";
+  const waiting = run.waiting && run.tasks.length > 0;
+  const word = waiting ? `Waiting for ${plural(run.tasks.length, "background task")}` : run.activity || "Working";
   return (
-    <div className="column item now" aria-live="off">
-      <div className="main">
-        <Spinner size={13} />
-        <span className="ellipsis">{visible(word)}</span>
+    <article className="column" aria-live="off" aria-label="Under way">
+      <div className="item now">
+        <div className="main">
+          <Spinner size={13} />
+          <span className="ellipsis">{visible(word)}</span>
+          {waiting && (
+            <Button look="small" onClick={() => void stopRun(channelId)} title="Ends the run and what it has in the background">
+              <Square size={11} aria-hidden />
+              End now
+            </Button>
+          )}
+        </div>
+        <span className="gutter tnum">{elapsed(now - run.startedAt)}</span>
       </div>
-      <span className="gutter tnum">{elapsed(now - run.startedAt)}</span>
-    </div>
+      {run.tasks.length > 0 && (
+        <ul className="background-tasks" aria-label="In the background">
+          {run.tasks.map((task) => (
+            <li key={task.id} className="item">
+              <div className="main">
+                {task.kind === "command" ? <SquareTerminal size={13} aria-hidden /> : <Users size={13} aria-hidden />}
+                <span className={`ellipsis ${task.kind === "command" ? "mono" : ""}`} title={visible(task.what)}>{visible(task.what)}</span>
+              </div>
+              <span className="gutter tnum">{elapsed(now - task.since)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
   );
 }

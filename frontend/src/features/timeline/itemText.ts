@@ -10,9 +10,10 @@ import { attemptWords, questionWords } from "./rows/RunRows";
 
 export function itemText(it: Item): string {
   switch (it.kind) {
-    case "prompt":
     case "text":
     case "thinking":
+      return it.cut ? `${it.text}\n[cut off here]` : it.text;
+    case "prompt":
     case "notice":
     case "activity":
       return it.text;
@@ -61,9 +62,9 @@ export function itemLabel(it: Item): string {
     case "prompt":
       return `Prompt, ${clock(it.at)}`;
     case "text":
-      return "Agent";
+      return it.cut ? "Agent, cut off" : "Agent";
     case "thinking":
-      return "Thinking";
+      return it.cut ? "Thinking, cut off" : "Thinking";
     case "notice":
       return `Notice: ${visible(it.text)}`;
     case "tool": {

@@ -1,7 +1,7 @@
 // Events → items. A pure fold: the same events give the same rows, whether they
 // came live or from the database after a reload.
 import type {
-  Activity, Attempt, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
+  Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
@@ -49,6 +49,9 @@ function step(b: Built, ev: LoopEvent) {
     case "run.attempt":
       attempt(b, ev, data as Attempt);
       return;
+    case "run.background":
+      background(b, ev, data as Background);
+      return;
     case "agent.ask_user":
     case "agent.exit_plan":
     case "agent.ask_resolved":
@@ -84,15 +87,15 @@ function touch(b: Built, runId: string, at: number): RunInfo {
   return run;
 }
 
-/** How long since the last thing this run showed. */
-function took(b: Built, runId: string, at: number): number {
+/** How long since the last thing this run showed. What was cut off is told late: it was shown before. */
+function took(b: Built, runId: string, at: number, cut = false): number {
   const run = touch(b, runId, at);
   const t = Math.max(0, at - run.lastAt);
   run.lastAt = at;
   run.activity = "";
   if (!run.ready) {
     run.ready = true;
-    ready(b, runId, at);
+    ready(b, runId, cut ? run.runningAt || at : at);
   }
   return t;
 }
@@ -135,7 +138,8 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
     return;
   }
   const key = settle(b, runId, text(m.msg_id), "text", content);
-  b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, took: took(b, runId, at), author, uuid: text(m.uuid) });
+  const cut = m.cut === true;
+  b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, cut, took: took(b, runId, at, cut), author, uuid: text(m.uuid) });
 }
 
 function attempt(b: Built, ev: LoopEvent, a: Attempt) {
@@ -145,6 +149,16 @@ function attempt(b: Built, ev: LoopEvent, a: Attempt) {
   const made: Attempt = { number: Number(a.number) || 0, reason: text(a.reason), delay_ms: Number(a.delay_ms) || 0, session_id: text(a.session_id) };
   if (a.kind) made.kind = a.kind;
   b.items.push({ kind: "attempt", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", attempt: made });
+}
+
+function background(b: Built, ev: LoopEvent, d: Background) {
+  const run = touch(b, ev.run_id ?? "", ev.timestamp);
+  const before = run.tasks;
+  run.waiting = d.waiting === true;
+  run.tasks = (Array.isArray(d.tasks) ? d.tasks : []).map((t) => {
+    const id = text(t?.task_id);
+    return { id, kind: text(t?.kind), what: text(t?.what), since: before.find((x) => x.id === id)?.since ?? ev.timestamp };
+  });
 }
 
 /** The answer changes the row of its question; without it on this page it is a row of its own. */
@@ -170,7 +184,7 @@ function thinking(b: Built, ev: LoopEvent, t: Thinking) {
   const runId = ev.run_id ?? "";
   const said = text(t.text);
   const key = t.msg_id ? settle(b, runId, text(t.msg_id), "thinking", said) : null;
-  b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: said, live: false, took: took(b, runId, ev.timestamp) });
+  b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: said, live: false, cut: t.cut === true, took: took(b, runId, ev.timestamp, t.cut) });
 }
 
 /** A stored block takes the place, and the key, of the one that was streamed. */
@@ -193,10 +207,10 @@ function settle(b: Built, runId: string, msgId: string, kind: string, content: s
 
 function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
   const runId = ev.run_id ?? "";
-  took(b, runId, ev.timestamp);
+  took(b, runId, ev.timestamp, u.cut);
   b.items.push({
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId: text(u.parent_tool_use_id),
-    name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false,
+    name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false, cut: u.cut === true,
   });
 }
 
@@ -213,7 +227,7 @@ function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {
   // Its call is on an older page: shown alone until that page is loaded.
   const alone: ToolItem = {
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: r.tool_use_id, parentId: r.parent_tool_use_id ?? "",
-    name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false,
+    name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false, cut: false,
   };
   b.items.push(alone);
 }
@@ -229,6 +243,7 @@ function status(b: Built, ev: LoopEvent, s: Status) {
   }
   if (s.state === "queued") return;
   if (run.endedAt) run.endedAt = 0; // re-attached after it was thought lost
+  if (s.state === "running") run.runningAt ||= at;
   const fresh = !run.startedAt;
   if (fresh) {
     run.startedAt = at;
@@ -260,6 +275,7 @@ function finish(b: Built, run: RunInfo, at: number, s: Status) {
   if (run.endedAt) b.items = b.items.filter((it) => it.key !== key); // said twice: the later word counts
   run.endedAt = at;
   run.activity = "";
+  run.tasks = [];
   const gone = new Set(b.live.filter((l) => l.runId === run.runId).map((l) => l.key));
   if (gone.size > 0) b.live = b.live.filter((l) => l.runId !== run.runId);
   // Runs of a channel follow one another: its prompt is where the search can stop.
@@ -269,7 +285,7 @@ function finish(b: Built, run: RunInfo, at: number, s: Status) {
     if (it.kind === "prompt") break;
     if (gone.has(it.key) && (it.kind === "text" || it.kind === "thinking")) b.items[i] = { ...it, live: false };
     else if (it.kind === "tool" && !it.result) b.items[i] = { ...it, orphaned: true };
-    else if (it.kind === "start" && !it.readyAt) b.items[i] = { ...it, readyAt: at, failed: s.state !== "done" };
+    else if (it.kind === "start" && !it.readyAt) b.items[i] = { ...it, readyAt: run.runningAt || at, failed: s.state !== "done" && !run.runningAt };
   }
   const end: EndItem = {
     kind: "end", key, at, runId: run.runId, status: s, startedAt: run.startedAt || run.promptAt,

@@ -4,8 +4,8 @@ import type { Attempt, Failure, Question, RunID, Status, ToolResult } from "../.
 type Base = { key: string; at: number; runId: RunID };
 
 export type PromptItem = Base & { kind: "prompt"; text: string; author: string };
-export type TextItem = Base & { kind: "text"; text: string; live: boolean; took: number; author: string; uuid: string };
-export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; took: number };
+export type TextItem = Base & { kind: "text"; text: string; live: boolean; cut: boolean; took: number; author: string; uuid: string };
+export type ThinkingItem = Base & { kind: "thinking"; text: string; live: boolean; cut: boolean; took: number };
 export type ToolItem = Base & {
   kind: "tool";
   useId: string;
@@ -15,6 +15,7 @@ export type ToolItem = Base & {
   result: ToolResult | null;
   endedAt: number;
   orphaned: boolean; // the run ended and no result came
+  cut: boolean; // its input was still being written then
 };
 export type NoticeItem = Base & { kind: "notice"; level: string; text: string };
 export type StepMark = { step: string; at: number };
@@ -33,14 +34,20 @@ export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
 export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | TodosItem | RawItem;
 
+/** What goes on besides the agent's turn, since its first event here. */
+export type TaskInfo = { id: string; kind: string; what: string; since: number };
+
 export type RunInfo = {
   runId: RunID;
   startedAt: number;
+  runningAt: number; // the agent was started; 0 before
   promptAt: number;
   endedAt: number; // 0 while it goes on
   ready: boolean; // the first sign of life was seen
   model: string;
   activity: string; // what passes by now, in words
+  tasks: TaskInfo[];
+  waiting: boolean; // its turn is over: it goes on for the tasks alone
   lastAt: number; // of the last thing shown, so that the next can say how long it took
 };
 
@@ -56,7 +63,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", lastAt: at };
+  return { runId, startedAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at };
 }
 
 export function isTerminal(state: string): boolean {

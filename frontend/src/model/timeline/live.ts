@@ -10,7 +10,11 @@ export function stream(built: Built, ev: LoopEvent): Streamed {
   const d = ev.data as MessageStreaming;
   const runId = ev.run_id ?? "";
   if (typeof d?.delta !== "string" || typeof d.offset !== "number") return { built, gap: false };
-  if (built.runs[runId]?.endedAt) return { built, gap: false };
+  const run = built.runs[runId];
+  if (run?.endedAt) return { built, gap: false };
+  if (d.kind === "tool") { // its name: the input is being written
+    return { built: run ? { ...built, runs: { ...built.runs, [runId]: { ...run, activity: `Preparing ${d.delta}` } } } : built, gap: false };
+  }
   const kind = d.kind === "thinking" ? "thinking" : "text";
   const at = built.live.findIndex((l) => l.runId === runId && l.msgId === d.msg_id && l.block === d.block);
   const have = built.live[at];
@@ -58,7 +62,7 @@ function begin(b: Built, runId: string, msgId: string, block: number, kind: "tex
   const ordinal = (b.settled[name] ?? 0) + b.live.filter((l) => l.runId === runId && l.msgId === msgId && l.kind === kind).length;
   const key = `${name}/${ordinal}`;
   const lb: LiveBlock = { msgId, runId, block, kind, bytes: utf8Length(text), key };
-  const base = { key, at, runId, text, live: true, took: 0 };
+  const base = { key, at, runId, text, live: true, cut: false, took: 0 };
   const item: Item = kind === "text" ? { kind, ...base, author: "", uuid: "" } : { kind: "thinking", ...base };
   const start = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
   const items = b.items.slice();

@@ -5,6 +5,7 @@ import { passes } from "./filter";
 import type { Item } from "./items";
 import { activeRun, emptyTimeline, loaded, olderLoaded, receive, shownItems, startLoading } from "./state";
 import type { TimelineState } from "./state";
+import { describeTool } from "./tools";
 
 const RUN = "r1";
 let id = 0;
@@ -195,4 +196,62 @@ it("folds ten thousand events without a pause", () => {
   }
   const t = ready(events);
   expect(t.built.items.length).toBe(10_000);
+});
+
+describe("a run that is stopped", () => {
+  const begun = () => [prompt(), status("starting", { step: "image" }), status("starting", { step: "agent" }), status("running")];
+  const cut = () => ev("message.created", { msg_id: "m1", content: "Half a", is_bot: true, cut: true });
+  const starts = (t: TimelineState) => t.built.items.flatMap((i) => (i.kind === "start" ? [i] : []));
+
+  it("keeps what was streamed, marked, the same live and after a reload", () => {
+    const all = [...begun(), cut(), status("cancelled")];
+    const live = receive(receive(ready(all.slice(0, 4)), [delta("Half a", 0)]), all.slice(4));
+    const loadedAgain = ready(all);
+    for (const t of [live, loadedAgain]) {
+      expect(kinds(t)).toBe("prompt start text end");
+      expect(t.built.items.find((i) => i.kind === "text")).toMatchObject({ text: "Half a", cut: true, live: false });
+      expect(starts(t)[0]?.failed).toBe(false);
+    }
+    expect(starts(loadedAgain)[0]?.readyAt).toBe(all[3]?.timestamp); // not when it was stopped
+  });
+
+  it("has no failed start once the agent ran, whatever it showed", () => {
+    for (const state of ["cancelled", "interrupted", "failed"]) {
+      expect(starts(ready([...begun(), status(state)]))[0]?.failed).toBe(false);
+      expect(starts(ready([...begun().slice(0, 3), status(state)]))[0]?.failed).toBe(true);
+    }
+  });
+
+  it("marks a thought and a call that were not finished", () => {
+    const t = ready([...begun(), ev("agent.thinking", { msg_id: "m1", text: "hm", cut: true }), ev("tool.use", { tool_use_id: "m1/1", tool_name: "Write", input: {}, cut: true }), status("cancelled")]);
+    expect(t.built.items.find((i) => i.kind === "thinking")).toMatchObject({ cut: true });
+    const tool = t.built.items.find((i) => i.kind === "tool");
+    expect(tool?.kind === "tool" && describeTool(tool, "").mark).toEqual({ text: "cut off here", tone: "fail" });
+  });
+
+  it("says which call is being written", () => {
+    const t = receive(ready(begun()), [delta("Write", 0, 0, "tool")]);
+    expect(activeRun(t)?.activity).toBe("Preparing Write");
+    expect(kinds(t)).toBe("prompt start");
+  });
+});
+
+describe("background tasks", () => {
+  const task = (id: string, what: string) => ({ task_id: id, kind: "command", what });
+  const list = (waiting: boolean, ...tasks: object[]) => ev("run.background", { tasks, waiting });
+
+  it("are the run's, since they began, and gone with it", () => {
+    const began = list(false, task("b", "Dev server"));
+    const all = [prompt(), status("running"), began, list(false, task("b", "npm run dev")), list(true, task("b", "npm run dev"), task("c", "make"))];
+    const run = activeRun(ready(all));
+    expect(run?.waiting).toBe(true);
+    expect(run?.tasks).toEqual([{ id: "b", kind: "command", what: "npm run dev", since: began.timestamp }, { id: "c", kind: "command", what: "make", since: at }]);
+    const end = ready([...all, status("done")]);
+    expect(end.built.runs[RUN]?.tasks).toEqual([]);
+    expect(kinds(end)).toBe("prompt end");
+  });
+
+  it("survive payloads of the wrong shape", () => {
+    expect(activeRun(ready([prompt(), status("running"), ev("run.background", { tasks: [null, 7, { what: {} }] })]))?.tasks.length).toBe(3);
+  });
 });

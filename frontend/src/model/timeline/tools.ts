@@ -86,6 +86,7 @@ function short(input: Input): string {
 
 function mark(item: ToolItem, icon: ToolIcon, changed: boolean): Mark {
   const r = item.result;
+  if (item.cut) return { text: "cut off here", tone: "fail" };
   if (!r) return item.orphaned ? { text: "no result", tone: "fail" } : { text: "working", tone: "busy" };
   if (r.is_error) return { text: errorWord(r), tone: "fail" };
   if (changed) return { text: "", tone: "ok" };

@@ -1,4 +1,4 @@
-import { Braces, ChevronRight, CircleAlert, Hourglass, Info, MessageSquareText, TriangleAlert, Users } from "lucide-react";
+import { Braces, ChevronRight, CircleAlert, Hourglass, Info, MessageSquareText, SquareTerminal, TriangleAlert, Users } from "lucide-react";
 import { safeJSON } from "../../../api/failure";
 import { oneLine } from "../../../model/text";
 import type { ActivityItem, NoticeItem, RawItem } from "../../../model/timeline/items";
@@ -27,6 +27,8 @@ const ACTIVITY: Record<string, { verb: string; icon: typeof Info }> = {
   task_started: { verb: "Subtask started", icon: Users },
   task_progress: { verb: "Subtask", icon: Users },
   task_notification: { verb: "Subtask", icon: Users },
+  background_started: { verb: "Goes on in the background", icon: SquareTerminal },
+  background_ended: { verb: "In the background", icon: SquareTerminal },
   user_text: { verb: "Told the agent", icon: MessageSquareText },
 };
 

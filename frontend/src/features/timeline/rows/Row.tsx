@@ -8,6 +8,7 @@ import { SafeText } from "../../../ui/SafeText";
 import { forkFrom } from "../../frame/branches";
 import { exact, when } from "../clock";
 import { Markdown } from "../Markdown";
+import { CutOff } from "./CutOff";
 import { EndRow } from "./EndRow";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
@@ -40,6 +41,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
           <div className="main prose selectable">
             {item.author && <p className="author"><SafeText text={item.author} /></p>}
             <Markdown text={item.text} live={item.live} />
+            {item.cut && <CutOff />}
             {item.uuid && <ForkHere uuid={item.uuid} />}
           </div>
           <Gutter at={item.at} text={item.took >= 950 ? duration(item.took) : ""} />

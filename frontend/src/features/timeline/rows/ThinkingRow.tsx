@@ -3,6 +3,7 @@ import { oneLine } from "../../../model/text";
 import type { ThinkingItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { Markdown } from "../Markdown";
+import { CutOff } from "./CutOff";
 import type { RowProps } from "./Row";
 
 export function ThinkingRow({ item, open, onToggle }: RowProps<ThinkingItem>) {
@@ -17,11 +18,17 @@ export function ThinkingRow({ item, open, onToggle }: RowProps<ThinkingItem>) {
             <SafeText text={tail} />
           </span>
         )}
+        {item.cut && !open && (
+          <span className="marks">
+            <span className="mark">cut off</span>
+          </span>
+        )}
         <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
       </button>
       {open && (
         <div className="thought prose selectable">
           <Markdown text={item.text} live={item.live} />
+          {item.cut && <CutOff />}
         </div>
       )}
     </div>

@@ -1,0 +1,133 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/runner/transcript"
+)
+
+// under is what a try has under way besides the model: what it leaves behind when it
+// ends is ended with the run, and named.
+type under struct {
+	calls []core.BackgroundTask // commands that are not answered yet
+	tasks []core.BackgroundTask // in the background
+}
+
+// track keeps the message being streamed and what is under way. Once the try is
+// being ended, what ends with it is not taken off any more.
+func (w *work) track(it transcript.Item) {
+	dying := w.dying.Load()
+	switch d := it.Data.(type) {
+	case core.MessageStreaming:
+		w.live.add(d)
+	case core.MessageCreated:
+		w.live.settle(d.MsgID, "text")
+	case core.Thinking:
+		w.live.settle(d.MsgID, "thinking")
+	case core.ToolUse:
+		if d.ParentID == "" {
+			w.live.settle("", "tool")
+		}
+		if d.Name == "Bash" {
+			w.under.calls = append(w.under.calls, core.BackgroundTask{ID: d.ToolUseID, What: transcript.CommandOf(d.Input)})
+		}
+	case core.ToolResult:
+		if !dying {
+			w.under.calls = slices.DeleteFunc(w.under.calls, func(c core.BackgroundTask) bool { return c.ID == d.ToolUseID })
+		}
+	case core.Background:
+		if !dying {
+			w.under.tasks = d.Tasks
+		}
+	}
+}
+
+// leftBehind are the last events of a try: the message that the agent was cut off
+// in, as far as it was shown, and what is ended with the try.
+func (w *work) leftBehind() []core.Event {
+	var evs []core.Event
+	for _, it := range w.live.cut() {
+		evs = append(evs, w.event(it.Type, it.Data))
+	}
+	if names := w.endedNames(); len(names) > 0 {
+		text := "Ended with the run: " + strings.Join(names, " · ")
+		if w.cause() == errTimeout { //nolint:errorlint // cause gives one of its own
+			text = fmt.Sprintf("The time limit of a run (%s) was reached. %s", w.timeout().Round(time.Second), text)
+		}
+		evs = append(evs, w.notice("warning", text))
+	}
+	return evs
+}
+
+const (
+	maxNames = 12  // in one notice
+	maxName  = 200 // runes of each
+)
+
+func (w *work) endedNames() []string {
+	var names []string
+	add := func(name string) {
+		if r := []rune(name); len(r) > maxName {
+			name = string(r[:maxName]) + "…"
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, t := range slices.Concat(w.under.calls, w.under.tasks) {
+		add(t.What)
+	}
+	w.mu.Lock()
+	detached := w.detached
+	w.mu.Unlock()
+	h := w.hider()
+	for _, command := range detached {
+		add(h.text(command))
+	}
+	if n := len(names) - maxNames; n > 0 {
+		names = append(names[:maxNames], fmt.Sprintf("and %d more", n))
+	}
+	return names
+}
+
+// Between looks at what a program that has ended leaves running: its servers need
+// a moment to notice.
+const (
+	lookEvery = 250 * time.Millisecond
+	lookFor   = time.Second
+)
+
+// lookForDetached asks what runs on although the agent's program does not know of
+// it. settle waits for what is about to end by itself.
+func (w *work) lookForDetached(ctx context.Context, settle bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*lookFor)
+	defer cancel()
+	pause := pauses{first: lookEvery, most: lookEvery}
+	for began := time.Now(); ; {
+		l := w.currentLink()
+		if l == nil {
+			return
+		}
+		list, err := l.Spawns(ctx)
+		if err != nil {
+			return
+		}
+		var found []string
+		for _, sp := range list {
+			if sp.ID == w.run.SpawnID {
+				found = sp.Detached
+			}
+		}
+		w.mu.Lock()
+		w.detached = found
+		w.mu.Unlock()
+		if len(found) == 0 || !settle || time.Since(began) >= lookFor || !pause.wait(ctx) {
+			return
+		}
+	}
+}
