@@ -102,7 +102,7 @@ func TestRunInput(t *testing.T) {
 		{"a file", "", []string{"run", "--dir", r.file("f"), "x"}, 2, "is a file"},
 		{"escape in dir", "", []string{"run", "--dir", gone + "\x1b]0;x\a", "x"}, 2, `\x1b]0;x\a`},
 		{"script without demo", "", []string{"run", "--script", "tour", "--dir", r.dir, "x"}, 2, "--script needs --demo"},
-		{"no such script", "", []string{"run", "--demo", "--script", "nope", "--dir", r.dir, "x"}, 2, "there are ask, error-401"},
+		{"no such script", "", []string{"run", "--demo", "--script", "nope", "--dir", r.dir, "x"}, 2, "there are ask, background, error-401"},
 		{"no such channel", "", []string{"run", "--channel", "nope", "x"}, 2, `no channel "nope"`},
 		{"arguments for serve", "", []string{"serve", "x"}, 2, "too many"},
 	} {

@@ -88,8 +88,11 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 	if launch.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
 		return spec, why, launch, err
 	}
-	if _, set := cfg.Envs[retriesEnv]; !set {
-		launch.Env = append(launch.Env, core.EnvVar{Name: retriesEnv, Value: maxRetries, Lane: sandbox.LaneApp})
+	for _, e := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
+		if _, set := cfg.Envs[e.Name]; !set {
+			e.Lane = sandbox.LaneApp
+			launch.Env = append(launch.Env, e)
+		}
 	}
 	apiURL, env, note, err := s.tcp.admit(ctx, cfg, s.engine(ctx), core.Caller{ChannelID: ch.ID, RunID: run.ID}, spec.Network)
 	if err != nil {
@@ -117,10 +120,14 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 
 // The CLI repeats a refused request ten times by default, a wrong key included,
 // which took over three minutes to say so when measured. Four repeats bridge
-// some fifteen seconds of an overloaded model; envs in the settings wins.
+// some fifteen seconds of an overloaded model. After its result it waits ten minutes
+// for what goes on in the background, and then ends it; 0 is no limit, because the
+// run's own is over that too. envs in the settings wins.
 const (
-	retriesEnv = "CLAUDE_CODE_MAX_RETRIES"
-	maxRetries = "4"
+	retriesEnv     = "CLAUDE_CODE_MAX_RETRIES"
+	maxRetries     = "4"
+	backgroundEnv  = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS"
+	backgroundWait = "0"
 )
 
 // container resolves and validates; it changes nothing on the host.

@@ -136,19 +136,23 @@ func TestCredentialsStayOutOfTheContainer(t *testing.T) {
 	}
 }
 
-func TestRepeatsOfARefusedRequestAreFewUnlessAsked(t *testing.T) {
-	r := newSpecRig(t)
-	_, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
-	if v, _ := envOf(launch.Env, retriesEnv); err != nil || v != maxRetries {
-		t.Errorf("%q, %v", v, err)
-	}
-	r.snap.Config.Envs = map[string]any{retriesEnv: "9"}
-	spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
-	if v, _ := envOf(spec.Env, retriesEnv); err != nil || v != "9" {
-		t.Errorf("%q, %v", v, err)
-	}
-	if v, there := envOf(launch.Env, retriesEnv); there { // the agent's would win
-		t.Errorf("and %q beside it", v)
+// TestLimitsOfTheCLIUnlessAsked: repeats of a refused request are few, and what goes
+// on in the background has the run's limit alone.
+func TestLimitsOfTheCLIUnlessAsked(t *testing.T) {
+	for name, value := range map[string]string{retriesEnv: maxRetries, backgroundEnv: backgroundWait} {
+		r := newSpecRig(t)
+		_, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+		if v, _ := envOf(launch.Env, name); err != nil || v != value {
+			t.Errorf("%q, %v", v, err)
+		}
+		r.snap.Config.Envs = map[string]any{name: "9"}
+		spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
+		if v, _ := envOf(spec.Env, name); err != nil || v != "9" {
+			t.Errorf("%q, %v", v, err)
+		}
+		if v, there := envOf(launch.Env, name); there { // the agent's would win
+			t.Errorf("and %q beside it", v)
+		}
 	}
 }
 

@@ -131,6 +131,7 @@ const (
 	continuedMark = "This session is being continued from a previous conversation"
 	compactMark   = "Your task is to create a detailed summary of the conversation"
 	promptMark    = "Prompt: " // one line each in the summaries this package writes
+	taskEnded     = "<task-notification>"
 	deferredMark  = "deferred tools are now available"
 	toolSearch    = "ToolSearch"
 	compactSent   = "<command-name>/compact</command-name>"
@@ -257,6 +258,9 @@ func (c *conversation) hear(blocks content) bool {
 	for _, b := range blocks {
 		text := strings.TrimSpace(reminder.ReplaceAllString(b.Text, ""))
 		switch {
+		case strings.Contains(b.Text, taskEnded): // a late result, told in words
+			c.results = append(c.results, b.Text)
+			c.result = b.Text
 		case b.Type != "text" || text == "" || strings.Contains(text, compactMark):
 		case slices.ContainsFunc(notPrompts, func(p string) bool { return strings.HasPrefix(text, p) }):
 		case strings.HasPrefix(text, continuedMark):

@@ -104,6 +104,33 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 	})
 }
 
+// TestWhatIsLeftBehindHasAName: a program ends and leaves a daemon, whose command is
+// told until it is ended.
+func TestWhatIsLeftBehindHasAName(t *testing.T) {
+	eachAgent(t, func(t *testing.T, agent int) {
+		l, _ := newBox(t, boxOptions{agent: agent}).link(t, guestlink.Options{})
+		id := core.SpawnID(core.NewID())
+		if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+			Argv: []string{"sh", "-c", "setsid sleep 7000 >/dev/null 2>&1 & echo left"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		left := func() string {
+			list, err := l.Spawns(t.Context())
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%+v %v", list, err)
+			}
+			return strings.Join(list[0].Detached, "|")
+		}
+		eventually(t, "the daemon's name", func() bool { return left() == "sleep 7000" })
+		if err := l.Kill(t.Context(), id); err != nil || left() != "" {
+			t.Errorf("after its end: %q %v", left(), err)
+		}
+	})
+}
+
 // TestKillFindsEverything leaves a double-forked daemon in a session of its own
 // that ignores every signal it can.
 func TestKillFindsEverything(t *testing.T) {

@@ -78,9 +78,6 @@ func environ(l Launch, run core.Run) []core.EnvVar {
 	put("IS_SANDBOX", "1", false)          // lets the CLI skip permissions as uid 0
 	put("DISABLE_AUTOUPDATER", "1", false) // the image decides the version
 	put("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1", false)
-	// 0 is no limit of the CLI's own on what runs in the background after its
-	// result, which would be ten minutes: the run's time limit is over all of it.
-	put("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", "0", false)
 	demo := run.Demo || l.Upstream.Demo
 	relayed := demo || l.Upstream.BaseURL != ""
 	switch {

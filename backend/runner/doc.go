@@ -17,6 +17,12 @@
 // is stored in the transaction of the run's end; while it is open the store hands
 // out nothing of the channel's queue, and the drain waits.
 //
+// A result is not the end while the CLI lists background tasks, or a turn follows it:
+// only when neither is left has the CLI ResultGrace to exit. What ends with a try is
+// named with its end, and what was streamed of a message that never came whole is
+// stored there, marked. A later launch reads the spool from its beginning for that,
+// and stores from the offset on.
+//
 // What happens to a run when something dies:
 //
 //   - The link breaks: it is opened again with growing pauses; the run goes on.

@@ -174,7 +174,7 @@ type Options struct {
 	Timeout     time.Duration // of a run (1 h, the original's default)
 	KeepAlive   time.Duration // of a stopped container (300 s, the original's)
 	StopGrace   time.Duration // between TERM and KILL when a container is stopped (5 s)
-	ResultGrace time.Duration // for the CLI to exit after its result (15 s)
+	ResultGrace time.Duration // for the CLI to exit after its result and its background tasks (15 s)
 	EngineGrace time.Duration // for an engine that went away to come back (2 min)
 	PausedGrace time.Duration // for a full disk to be freed (2 min)
 	Flush       time.Duration // how long events are gathered before they are stored (10 ms)
