@@ -88,7 +88,7 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 		return TimelinePage{}, err
 	}
 	if newest {
-		if p.Queue, err = c.Timelines.Queue(c.Ctx, ch); err != nil {
+		if p.Queue, err = c.RunsLive.Queue(c.Ctx, ch); err != nil {
 			return TimelinePage{}, err
 		}
 	}

@@ -106,7 +106,7 @@ func (f fakeStore) PromptHistory(_ context.Context, _ core.ChannelID, limit int)
 	f.limit = limit
 	return nil, f.ask("history")
 }
-func (f fakeStore) Queue(context.Context, core.ChannelID) ([]core.Run, error) {
+func (f fakeRuns) Queue(context.Context, core.ChannelID) ([]core.Run, error) {
 	return nil, f.ask("queue")
 }
 func (f fakeStore) CostSince(_ context.Context, since time.Time) (float64, error) {

@@ -32,7 +32,6 @@ type ChannelService interface {
 type TimelineStore interface {
 	Timeline(ctx context.Context, id core.ChannelID, beforeID int64, limit int) (events []core.Event, more bool, err error)
 	PromptHistory(ctx context.Context, id core.ChannelID, limit int) ([]string, error)
-	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 	CostSince(ctx context.Context, since time.Time) (float64, error)
 }
 
@@ -45,6 +44,7 @@ type RunService interface {
 	Release(ctx context.Context, id core.RunID) error
 	Reorder(ctx context.Context, id core.ChannelID, ids []core.RunID) ([]core.Run, error)
 	Steer(ctx context.Context, id core.RunID) error
+	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 	Questions(ctx context.Context, id core.ChannelID) ([]core.Question, error)
 	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
 	Cancel(ctx context.Context, id core.RunID) error

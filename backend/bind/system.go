@@ -30,6 +30,7 @@ type System struct {
 	Version    string            `json:"-"`
 	Window     Native            `json:"-"`
 	Kept       PageMemory        `json:"-"` // nil: nothing is kept
+	MaxRuns    int               `json:"-"`
 }
 
 // Snapshot is everything the frame shows, as of event Seq.
@@ -45,12 +46,13 @@ type Snapshot struct {
 	Config     ConfigStatus      `json:"config"`
 	CostToday  float64           `json:"cost_today_usd"`
 	Gate       string            `json:"gate"`
+	MaxRuns    int               `json:"max_runs"` // under way at once, over all channels
 }
 
 // Snapshot reads the number first: what happens while the rest is read comes
 // again as an event, and events are safe to apply twice.
 func (s *System) Snapshot() (Snapshot, error) {
-	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: "headless", Gate: GateStatus}
+	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: "headless", Gate: GateStatus, MaxRuns: s.MaxRuns}
 	if s.Window != nil {
 		snap.Mode = "window"
 	}

@@ -52,6 +52,9 @@ type Run struct {
 	SpawnID     SpawnID       `json:"spawn_id,omitempty"`
 	SpoolOffset int64         `json:"-"` // bytes of stdout already turned into stored events
 	Outcome     Outcome       `json:"outcome,omitzero"`
+	// WaitsFor is only in answers to who asks about a queued run, and true at
+	// that moment; it is neither stored nor in an event.
+	WaitsFor Wait `json:"waits_for,omitzero"`
 }
 
 // Outcome is what the agent's result said, and the failure if there was one.

@@ -252,7 +252,7 @@ func (d *Daemon) assembleBound() {
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
-			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: d.pageMemory(),
+			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: d.pageMemory(), MaxRuns: d.runner.MaxRuns(),
 		},
 	}
 }

@@ -182,7 +182,11 @@ func (h callbackHandler) message(r *http.Request, _ string) (any, error) {
 	run, err := h.callbacks.QueueMessage(r.Context(), h.from, core.GuestMessage{
 		ChannelID: core.ChannelID(in.ChannelID), Content: text, Interrupt: in.Interrupt, Delay: time.Duration(in.DelaySeconds) * time.Second,
 	})
-	return map[string]any{"ok": true, "message_id": run.ID, "channel_id": run.ChannelID}, err
+	answer := map[string]any{"ok": true, "message_id": run.ID, "channel_id": run.ChannelID}
+	if run.WaitsFor.Reason != core.WaitNone {
+		answer["waits_for"] = run.WaitsFor
+	}
+	return answer, err
 }
 
 func (h callbackHandler) session(r *http.Request, id string) (any, error) {

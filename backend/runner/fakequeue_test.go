@@ -33,18 +33,17 @@ func (s *memStore) claimable(ch core.ChannelID) *core.Run {
 			return nil
 		}
 	}
-	now := s.now()
-	for _, r := range s.queued(ch) {
-		if r.HoldUntil.After(now) && r.HoldUntil.Sub(now) <= 5*time.Minute+time.Second {
-			return nil
+	list := s.queued(ch)
+	queue := make([]core.Run, len(list))
+	for i, r := range list {
+		queue[i] = *r
+	}
+	for i, w := range core.Waits(queue, core.QueueState{Now: s.now()}) {
+		if w.Reason == core.WaitNone {
+			return list[i]
 		}
-		at := r.NotBefore
-		if r.Delay > 0 && at.Sub(now) > r.Delay {
-			at = now.Add(r.Delay)
-			r.NotBefore = at
-		}
-		if !at.After(now) {
-			return r
+		if w.Reason == core.WaitDelayed {
+			list[i].NotBefore = w.Until
 		}
 	}
 	return nil

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"loop/backend/core"
 )
-
-// HoldLease is how long a held prompt waits; calling Hold again renews it. A
-// page that edits a prompt and dies does not block the queue for longer.
-const HoldLease = 5 * time.Minute
 
 // MaxDelay bounds how far off a delayed prompt may be.
 const MaxDelay = 30 * 24 * time.Hour
@@ -46,10 +43,10 @@ func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.
 }
 
 // Hold keeps a queued prompt, and what is behind it, from being started for
-// HoldLease.
+// core.HoldLease.
 func (s *Service) Hold(ctx context.Context, id core.RunID) (core.Run, error) {
 	return s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.p.Store.HoldQueued(ctx, id, s.o.Now().Add(HoldLease))
+		run, err := s.p.Store.HoldQueued(ctx, id, s.o.Now().Add(core.HoldLease))
 		return run, nil, err
 	})
 }
@@ -89,11 +86,12 @@ func (s *Service) Reorder(ctx context.Context, ch core.ChannelID, ids []core.Run
 // one is proven gone. The same ID again goes on where a lost call ended.
 func (s *Service) Interrupt(ctx context.Context, req core.Run) (core.Run, error) {
 	req.NotBefore, req.Delay = time.Time{}, 0
-	run, err := s.Prompt(ctx, req)
+	run, err := s.PromptWith(ctx, req, nil)
 	if err != nil || run.State != core.RunQueued {
 		return run, err
 	}
-	return run, s.jump(ctx, run.ID)
+	err = s.jump(ctx, run.ID)
+	return s.whyWaits(ctx, run), err
 }
 
 // Steer makes an interrupting message of a queued prompt.
@@ -161,25 +159,55 @@ func (s *Service) changeOrdered(fn func() (core.Run, []core.Event, error)) (core
 	return run, err
 }
 
-// due says when the first of a channel's queued runs can be claimed, by the rules
-// of the store's ClaimNext: nothing behind a held run is looked at, a hold further
-// off than a lease is over, and a delay is never waited for longer than it was.
-func due(queue []core.Run, now time.Time) (first time.Time, queued bool) {
-	take := func(t time.Time) {
-		if !queued || t.Before(first) {
-			first, queued = t, true
-		}
+// Queue is what waits in a channel, in order, with why each waits.
+func (s *Service) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error) {
+	queue, err := s.p.Store.Queue(ctx, ch)
+	if err != nil || len(queue) == 0 {
+		return queue, err
 	}
-	for _, r := range queue {
-		at := r.NotBefore
-		if r.Delay > 0 && at.Sub(now) > r.Delay {
-			at = now.Add(r.Delay)
+	open, err := s.p.Store.OpenQuestions(ctx, ch)
+	if err != nil {
+		return nil, fmt.Errorf("read questions: %w", err)
+	}
+	active, err := s.p.Store.ActiveRuns(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	state := core.QueueState{Full: len(active) >= s.o.Parallel, Now: s.o.Now()}
+	state.Running = slices.ContainsFunc(active, func(r core.Run) bool { return r.ChannelID == ch })
+	if len(open) > 0 {
+		state.Question = &open[0]
+	}
+	for i, w := range core.Waits(queue, state) {
+		queue[i].WaitsFor = w
+	}
+	return queue, nil
+}
+
+// whyWaits adds what a run that was just put into the queue waits for. It is
+// stored already: that this cannot be read is no failure of the prompt.
+func (s *Service) whyWaits(ctx context.Context, run core.Run) core.Run {
+	if run.State != core.RunQueued {
+		return run
+	}
+	queue, err := s.Queue(ctx, run.ChannelID)
+	if err != nil {
+		s.p.Log.Warn("read why a prompt waits", "run", run.ID, "error", err)
+		return run
+	}
+	if i := slices.IndexFunc(queue, func(r core.Run) bool { return r.ID == run.ID }); i >= 0 {
+		return queue[i]
+	}
+	return run // claimed meanwhile, which an event tells
+}
+
+// due says when the first of a channel's queued runs can be claimed if nothing
+// but the queue keeps it.
+func due(queue []core.Run, now time.Time) (first time.Time, queued bool) {
+	for _, w := range core.Waits(queue, core.QueueState{Now: now}) {
+		if w.Reason != core.WaitBehind && (!queued || w.Until.Before(first)) {
+			first, queued = w.Until, true
 		}
-		if r.HoldUntil.After(now) && r.HoldUntil.Sub(now) <= HoldLease+time.Second {
-			take(r.HoldUntil)
-			break
-		}
-		take(at)
 	}
 	return first, queued
 }

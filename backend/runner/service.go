@@ -67,6 +67,9 @@ func New(p Ports, o Options) *Service {
 	}
 }
 
+// MaxRuns is how many runs are under way at once over all channels at most.
+func (s *Service) MaxRuns() int { return s.o.Parallel }
+
 // Run first looks after the runs that were under way when Loop last ended,
 // then works the queues until ctx is done. It returns when nothing it started
 // is left; containers of runs under way go on. It may be called once.
@@ -88,10 +91,11 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // Prompt stores a prompt as a queued run together with its message and returns
-// it; the run starts when the channel is free. An empty ID gets one. The same
-// ID again returns the run as it stands.
+// it, with what it waits for; the run starts when the channel is free. An empty
+// ID gets one. The same ID again returns the run as it stands.
 func (s *Service) Prompt(ctx context.Context, req core.Run) (core.Run, error) {
-	return s.PromptWith(ctx, req, nil)
+	run, err := s.PromptWith(ctx, req, nil)
+	return s.whyWaits(ctx, run), err
 }
 
 // PromptWith is Prompt with hooks. Without hooks (nil) events reach the

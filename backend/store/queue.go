@@ -9,11 +9,6 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-// MaxHold bounds how long an edited prompt keeps the queue waiting: a hold that
-// reaches further into the future was set by a clock that has been put back
-// since. The original's lease is five minutes; a second more is for rounding.
-const MaxHold = 5*time.Minute + time.Second
-
 func insertRun(ctx context.Context, q *rows.Queries, run core.Run, rank int64) (core.Run, error) {
 	delay := run.Delay
 	if delay == 0 && !run.NotBefore.IsZero() {
@@ -38,11 +33,10 @@ func runIn(ctx context.Context, q *rows.Queries, id core.RunID) (core.Run, error
 	return runOf(row)
 }
 
-// ClaimNext takes the channel's next due run from queued to starting: highest
-// priority first, then rank, then age. ok is false when there is none, when a
-// run of the channel is under way, when an agent waits there for an answer, or
-// when the run that would be next is being edited. A run that waits longer than
-// the delay it was given (the clock was put back) waits for that delay from now.
+// ClaimNext takes the channel's next run from queued to starting by the rule of
+// core.Waits; the queue is highest priority first, then rank, then age. ok is
+// false when each of them waits for something. A run that waits longer than the
+// delay it was given (the clock was put back) waits for that delay from now.
 func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
 	err = s.inTx(ctx, "claim run", func(q *rows.Queries) error {
 		active, err := q.CountActive(ctx, string(ch))
@@ -57,25 +51,25 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 		if err != nil {
 			return err
 		}
-		now := toMillis(s.now())
-		for _, row := range list {
-			if held(row, now) {
-				return nil
-			}
-			wait := row.NotBefore - now
-			if wait > row.DelayMs {
-				if err := found(q.RebaseQueued(ctx, rows.RebaseQueuedParams{NotBefore: now + row.DelayMs, ID: row.ID})); err != nil {
+		now := s.now()
+		queue := mapped(list, func(r rows.Run) core.Run {
+			delay := time.Duration(r.DelayMs) * time.Millisecond
+			return core.Run{NotBefore: fromMillis(r.NotBefore), Delay: delay, HoldUntil: fromMillis(r.HoldUntil)}
+		})
+		for i, w := range core.Waits(queue, core.QueueState{Now: now}) {
+			id := list[i].ID
+			if w.Reason == core.WaitDelayed && w.Until.Before(queue[i].NotBefore) {
+				if err := found(q.RebaseQueued(ctx, rows.RebaseQueuedParams{NotBefore: toMillis(w.Until), ID: id})); err != nil {
 					return err
 				}
-				wait = row.DelayMs
 			}
-			if wait > 0 {
+			if w.Reason != core.WaitNone {
 				continue
 			}
-			if err := found(q.MarkStarting(ctx, rows.MarkStartingParams{Now: now, ID: row.ID})); err != nil {
+			if err := found(q.MarkStarting(ctx, rows.MarkStartingParams{Now: toMillis(now), ID: id})); err != nil {
 				return err
 			}
-			if run, err = runIn(ctx, q, core.RunID(row.ID)); err != nil {
+			if run, err = runIn(ctx, q, core.RunID(id)); err != nil {
 				return err
 			}
 			ok = true
@@ -87,10 +81,6 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 		return core.Run{}, false, err
 	}
 	return run, ok, nil
-}
-
-func held(row rows.Run, now int64) bool {
-	return row.HoldUntil > now && row.HoldUntil-now <= MaxHold.Milliseconds()
 }
 
 // queued does one change of a queued run and returns the run after it. One that
@@ -127,7 +117,7 @@ func (s *Store) EditQueued(ctx context.Context, id core.RunID, prompt string, ev
 }
 
 // HoldQueued keeps a queued run, and everything behind it, from being claimed
-// until a time at most MaxHold away; the zero time lets it go.
+// until a time at most core.HoldLease away; the zero time lets it go.
 func (s *Store) HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error) {
 	run, _, err := s.queued(ctx, "hold queued run", id, nil, func(q *rows.Queries, _ rows.Run) (int64, error) {
 		return q.HoldQueued(ctx, rows.HoldQueuedParams{HoldUntil: toMillis(until), ID: string(id)})

@@ -1,4 +1,7 @@
 // The JSON shapes of backend/core and backend/bind. Names are the backend's.
+import type { Wait } from "./types-questions";
+
+export type * from "./types-questions";
 
 export type ChannelID = string;
 export type RunID = string;
@@ -59,6 +62,7 @@ export type Run = {
   container_id?: string;
   spawn_id?: string;
   outcome?: Outcome;
+  waits_for?: Wait; // only in an answer, as of then
 };
 
 export type AttemptKind = "compact" | "compacted" | "latest" | "transient";
@@ -154,6 +158,7 @@ export type Snapshot = {
   config: ConfigStatus;
   cost_today_usd: number;
   gate: string;
+  max_runs: number; // under way at once, over all channels
 };
 
 export type LoopEvent = {
@@ -240,36 +245,6 @@ export type DoctorCheck = {
 export type DoctorReport = { checks: DoctorCheck[] | null };
 
 export type CredentialKind = "anthropic_api_key" | "claude_code_oauth_token";
-
-export type QuestionKind = "ask_user" | "exit_plan";
-export type QuestionState = "open" | "answered" | "cancelled";
-export type AskOption = { label: string; description?: string; preview?: string };
-export type AskQuestion = { question: string; header?: string; options: AskOption[] | null; multiSelect?: boolean };
-export type AnswerAction = "answer" | "approve" | "revise" | "cancel";
-export type Answer = {
-  action: AnswerAction;
-  choices?: string[][];
-  texts?: string[];
-  text?: string;
-  author_id?: string;
-};
-/** What an agent asked; also the payload of the four question events. */
-export type Question = {
-  question_id: string;
-  channel_id: ChannelID;
-  run_id: RunID;
-  kind: QuestionKind;
-  state: QuestionState;
-  tool_use_id: string;
-  questions?: AskQuestion[];
-  plan?: string;
-  planFilePath?: string;
-  read_only?: boolean; // its run planned first and could change nothing
-  demo?: boolean;
-  created_at: string;
-  resolved_at?: string;
-  answer?: Answer;
-};
 
 /** How a prompt is sent, besides its text. */
 export type PromptOptions = {

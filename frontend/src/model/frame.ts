@@ -19,6 +19,7 @@ export type FrameState = {
   config: ConfigStatus | null;
   costToday: number;
   gate: string;
+  maxRuns: number; // under way at once, over all channels
   activeRuns: Record<ChannelID, string>;
   questions: Question[]; // open ones, of all channels
   trust: Record<ChannelID, TrustRequested>; // settings of projects that wait for approval
@@ -27,13 +28,14 @@ export type FrameState = {
 
 export const emptyFrame: FrameState = {
   ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
-  config: null, costToday: 0, gate: "", activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
+  config: null, costToday: 0, gate: "", maxRuns: 0, activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
     ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
     channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
+    maxRuns: s.max_runs,
     activeRuns: f.activeRuns, questions: f.questions, trust: f.trust, queuedRuns: {},
   };
 }
