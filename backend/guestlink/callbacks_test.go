@@ -31,7 +31,11 @@ func (r *recorder) SendMessage(_ context.Context, from core.Caller, ch core.Chan
 }
 func (r *recorder) QueueMessage(_ context.Context, from core.Caller, m core.GuestMessage) (core.Run, error) {
 	r.note(from, "queue", m)
-	return core.Run{ID: "run1", ChannelID: "c"}, nil
+	run := core.Run{ID: "run1", ChannelID: "c"}
+	if m.ChannelID == "asked" {
+		run.WaitsFor = core.Wait{Reason: core.WaitQuestion, QuestionID: "q"}
+	}
+	return run, nil
 }
 func (r *recorder) Queued(_ context.Context, from core.Caller, ch core.ChannelID) ([]core.Run, error) {
 	r.note(from, "queued", ch)
@@ -82,6 +86,8 @@ func TestCallbackRoutes(t *testing.T) {
 		{"POST", "/api/messages", `{"content":"hi","future":1}`, 200, "ok", `send "" "hi"`},
 		{"POST", "/api/messages", `{"content":"hi","channel_id":"x","mode":"send"}`, 200, "ok", `send "x" "hi"`},
 		{"POST", "/api/messages", `{"content":"hi","mode":"queue","interrupt":true,"delay_seconds":3}`, 200, `"message_id":"run1"`, `queue {"ChannelID":"","Content":"hi","Interrupt":true,"Delay":3000000000}`},
+		{"POST", "/api/messages", `{"content":"hi","mode":"queue","channel_id":"asked"}`, 200, `"waits_for":{"reason":"question","question_id":"q"}`,
+			`queue {"ChannelID":"asked","Content":"hi","Interrupt":false,"Delay":0}`},
 		{"POST", "/api/messages", `{"content":"hi","mode":"queue","delay_seconds":-1}`, 400, "week", ""},
 		{"POST", "/api/messages", `{"content":"hi","mode":"queue","delay_seconds":1e30}`, 400, "", ""},
 		{"POST", "/api/messages", `{"content":"hi","mode":"shout"}`, 400, "mode", ""},
