@@ -100,6 +100,29 @@ func TestAnsweredByTwo(t *testing.T) {
 	}
 }
 
+// TestEveryIDRuns: the longest id that a client can give, of every character it may
+// have, is one with which the agent reaches its model; what no path carries is refused.
+func TestEveryIDRuns(t *testing.T) {
+	s := newHome(t, `{"container_keep_alive_sec":0}`).serve()
+	var ch core.Channel
+	s.must("Channels.Demo", &ch)
+	prompt := func(id string, run *core.Run) error {
+		return s.call("Runs.Prompt", run, map[string]any{"client_id": id, "channel_id": ch.ID, "prompt": "Show me around"})
+	}
+	err := prompt("page.1", nil)
+	if err == nil || !strings.Contains(err.Error(), "400") || !strings.Contains(err.Error(), "1 to 64 letters and digits") {
+		t.Errorf("an id with a dot: %v", err)
+	}
+	const longest = "aA0-_bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ123456789"
+	var run core.Run
+	if err := prompt(longest, &run); err != nil || run.ID != longest {
+		t.Fatal(err, run.ID)
+	}
+	if page := s.finished(ch.ID, longest); len(page.Queue) != 0 {
+		t.Errorf("the queue holds %+v", page.Queue)
+	}
+}
+
 // noting is an agent that writes down what it was asked, once a run, and says a
 // few words; the test's own, so that runs are short.
 const noting = `#!/usr/bin/env python3

@@ -96,6 +96,33 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// everyCharacter is the longest id that a run can have, of all that it can hold.
+const everyCharacter = "aA0-_bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ123456789"
+
+// TestEveryIDHasARoute: whatever a run may be called, its agent reaches the model,
+// and no other run's.
+func TestEveryIDHasARoute(t *testing.T) {
+	l, g := open(t, guestlink.Options{RouteHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.URL.Path)
+	})}, idle)
+	c := g.client(t)
+	for _, id := range []string{
+		everyCharacter, "a", "A", "0", "model", "runs", core.NewID(), "018f3c2e-8d5a-7b1e-9f00-1234567890ab", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+	} {
+		path := "/runs/" + id + "/model/v1/messages"
+		if !wire.ValidID(id) {
+			t.Errorf("%s cannot be an id", id)
+		}
+		if code, _ := do(t, c, "POST", path, ""); code != 404 {
+			t.Errorf("%s has a route of another's: %d", id, code)
+		}
+		l.RouteModel(core.RunID(id), core.ModelUpstream{Demo: true})
+		if code, body := do(t, c, "POST", path, ""); code != 200 || body != "/v1/messages" {
+			t.Errorf("%s: %d %s", id, code, body)
+		}
+	}
+}
+
 // TestModelRequestIsNotHeldForEver: the hold belongs to a young link.
 func TestModelRequestIsNotHeldForEver(t *testing.T) {
 	_, g := open(t, guestlink.Options{RouteHold: time.Millisecond}, idle)

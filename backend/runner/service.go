@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // MaxPrompt bounds a prompt in bytes: it travels in one frame of the link
@@ -115,6 +116,12 @@ func (s *Service) Batch(ctx context.Context, req core.Run) (core.Run, error) {
 }
 
 func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, error) {
+	if req.ID == "" {
+		req.ID = core.RunID(core.NewID())
+	}
+	if err := checkID(req.ID); err != nil {
+		return core.Run{}, err
+	}
 	if err := checkPrompt(req.Prompt); err != nil {
 		return core.Run{}, err
 	}
@@ -138,9 +145,6 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run, m mode) (core.Run
 			return core.Run{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel or add the folder again.")
 		}
 		return core.Run{}, fmt.Errorf("read channel: %w", err)
-	}
-	if req.ID == "" {
-		req.ID = core.RunID(core.NewID())
 	}
 	run := core.Run{
 		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
@@ -186,6 +190,15 @@ func (s *Service) put(ctx context.Context, run core.Run, said core.Event) (core.
 		s.p.Publish(append(evs, s.queueEvent(stored))...)
 	}
 	return stored, created, err
+}
+
+// checkID: a run's id becomes a part of paths and labels, as the ids of the link do.
+func checkID(id core.RunID) error {
+	if wire.ValidID(string(id)) {
+		return nil
+	}
+	return core.Fail(core.CodeInvalid, nil, "The prompt's client_id cannot be a part of a path.",
+		"Use 1 to 64 letters and digits of ASCII, “-” and “_”, beginning with a letter or a digit; a UUID is one.")
 }
 
 func checkPrompt(p string) error {

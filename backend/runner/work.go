@@ -113,6 +113,10 @@ func (w *work) begin(ctx context.Context) {
 
 // setup brings the run to the point where the CLI runs.
 func (w *work) setup(ctx context.Context) error {
+	if checkID(w.run.ID) != nil { // stored by a Loop that took any id
+		return core.Fail(core.CodeInvalid, nil,
+			"This prompt was stored under an id that no path can carry, so that its agent could not reach the model.", "Send the prompt again.")
+	}
 	if err := w.readChannel(ctx); err != nil {
 		return err
 	}

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -73,6 +77,23 @@ func FuzzExitRecord(f *testing.F) {
 		r, err := ParseExitRecord("a", data)
 		if err == nil && (r.ID != "a" || r.OutEnd < 0) {
 			t.Fatalf("accepted %+v", r)
+		}
+	})
+}
+
+// FuzzValidID: an id that is taken is one whole element of a URL's path and of a
+// file's, as it is, and nothing of a path by itself.
+func FuzzValidID(f *testing.F) {
+	for _, s := range []string{"", "a", "..", "a/b", "a%2fb", "-a", "a_b-C9", "é", strings.Repeat("x", 65), "018f3c2e-8d5a-7b1e-9f00-1234567890ab"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !ValidID(s) {
+			return
+		}
+		u, err := url.Parse("http://" + RelayAddr + "/runs/" + s + "/model")
+		if err != nil || u.EscapedPath() != "/runs/"+s+"/model" || path.Join("/runs", s) != "/runs/"+s || !filepath.IsLocal(s) || len(s) > 64 {
+			t.Errorf("%q is taken: %v %v", s, u, err)
 		}
 	})
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// ValidID reports whether s can name a spawn: it becomes a file name.
+// ValidID reports whether s can name a spawn or a run: it becomes a file name and
+// a part of a path. 1 to 64 letters and digits of ASCII, “-” and “_”, a letter or
+// digit first.
 func ValidID(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false
