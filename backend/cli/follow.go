@@ -14,6 +14,7 @@ import (
 type sink interface {
 	event(e core.Event)
 	note(text string) // from the command itself, not from Loop
+	waits(run core.Run, why waitingData)
 	result(run core.Run)
 }
 
@@ -33,6 +34,7 @@ type follower struct {
 	wishes promptRequest
 
 	began     time.Time // before the prompt was sent
+	said      core.Wait // what the run was last said to wait for
 	lastID    int64     // newest stored event shown
 	ended     bool
 	stopping  bool       // the person wants the run to end
@@ -55,9 +57,7 @@ func (f *follower) follow(ctx context.Context) error {
 		return f.app.unstarted(f.sink, f.run, err)
 	}
 	f.run = run
-	if run.State == core.RunQueued && run.NotBefore.After(f.app.now()) {
-		f.sink.note("Starts " + moment(run.NotBefore, f.app.now()) + ".") // else nothing would be said for hours
-	}
+	f.sayWait(run) // else nothing would be said for hours, or for ever
 	return f.toEnd(ctx, life, events)
 }
 
@@ -109,7 +109,9 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 				}
 				continue
 			}
+			look := false
 			for _, e := range batch {
+				look = look || e.ChannelID == f.run.ChannelID && slices.Contains(changesWaits, e.Type)
 				if e.Type == core.EventReset { // Loop no longer has what this follower missed
 					if err := f.catchUp(life); err != nil {
 						return err
@@ -120,6 +122,9 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 					lost = 0
 					quiet.Reset(f.app.times.quiet)
 				}
+			}
+			if look && f.run.State == core.RunQueued {
+				f.lookWhy(life)
 			}
 		case <-quiet.C:
 			// Silence is ordinary; a connection that died unseen is not.

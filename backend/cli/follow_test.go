@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -244,5 +248,81 @@ func TestReaderLeaves(t *testing.T) {
 	}
 	if !r.fake.called("Runs.Cancel") || r.fake.closed != 1 {
 		t.Errorf("not stopped, or not closed: %v", r.fake.calls)
+	}
+}
+
+// waitsFor scripts a prompt of channel ch1 that waits for one thing after another:
+// each is so from an event on, and after the last the run ends.
+func waitsFor(r *rig, waits ...core.Wait) {
+	var mu sync.Mutex
+	at, run := 0, core.Run{}
+	r.fake.handle = func(method string, args []json.RawMessage) (any, bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch method {
+		case "Runs.Prompt":
+			var req promptRequest
+			if err := json.Unmarshal(args[0], &req); err != nil {
+				return nil, false, err
+			}
+			run = core.Run{ID: req.ClientID, ChannelID: "ch1", Prompt: req.Prompt, State: core.RunQueued, WaitsFor: waits[0]}
+			r.fake.publish(core.EventAskUser, "other", false, core.Question{})
+			return run, true, nil
+		case "Channels.Timeline":
+			if at++; at == len(waits) {
+				_ = ends(core.RunDone, nil)(r.fake, promptRequest{ClientID: run.ID})
+				return map[string]any{}, true, nil
+			}
+			run.WaitsFor = waits[at]
+			r.fake.publish(core.EventAskResolved, "other", false, core.Question{})
+			return map[string]any{"queue": []core.Run{run}}, true, nil
+		}
+		return nil, false, nil
+	}
+}
+
+// TestRunSaysWhyItWaits: at once, whenever it is something else, and once.
+func TestRunSaysWhyItWaits(t *testing.T) {
+	asked := core.Wait{Reason: core.WaitQuestion, QuestionID: "q1"}
+	waits := []core.Wait{
+		asked, asked, {Reason: core.WaitBehind, Ahead: 2}, {Reason: core.WaitBehind, Ahead: 1}, {Reason: core.WaitRun},
+		{Reason: core.WaitPlan, QuestionID: "q2"}, {},
+	}
+	r := newRig(t)
+	waitsFor(r, waits...)
+	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatal(code, r.err.String())
+	}
+	said := r.err.String()
+	for _, want := range []string{
+		"waits for your answer to the agent's question. Answer it with: loop answer --question q1\n",
+		"behind 2 others", "run under way", "loop answer --question q2\n",
+	} {
+		before, rest, ok := strings.Cut(said, want)
+		if !ok || strings.Contains(before, "waits") && strings.Count(before, "waits") > 1 {
+			t.Fatalf("%q is not the next thing said in\n%s", want, r.err.String())
+		}
+		said = rest
+	}
+	if strings.Contains(said, "waits") {
+		t.Errorf("said more than once:\n%s", r.err.String())
+	}
+
+	waitsFor(r, waits...)
+	if code := r.run("run", "--json", "--dir", r.dir, "x"); code != exitOK {
+		t.Fatal(code)
+	}
+	var reasons []string
+	for _, line := range r.lines() {
+		if line["type"] == "run.waiting" {
+			data := line["data"].(map[string]any)
+			reasons = append(reasons, fmt.Sprint(data["reason"], " ", data["question_id"]))
+			if data["text"] == "" || line["run_id"] == "" || line["channel_id"] != "ch1" {
+				t.Errorf("%v", line)
+			}
+		}
+	}
+	if want := []string{"question q1", "behind <nil>", "run <nil>", "plan q2"}; !slices.Equal(reasons, want) {
+		t.Errorf("%q, want %q", reasons, want)
 	}
 }

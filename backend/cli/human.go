@@ -24,6 +24,14 @@ type human struct {
 
 func (h *human) note(text string) { h.err.styledLine(dim, "%s", text) }
 
+func (h *human) waits(_ core.Run, why waitingData) {
+	style := dim
+	if why.QuestionID != "" {
+		style = amber
+	}
+	h.err.styledLine(style, "%s", why.Text)
+}
+
 func (h *human) event(e core.Event) {
 	switch e.Type {
 	case core.EventMessageStreaming:

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"loop/backend/core"
 )
@@ -13,6 +14,10 @@ type jsonLines struct{ w io.Writer }
 func (j *jsonLines) event(e core.Event) { j.print(e) }
 
 func (*jsonLines) note(string) {}
+
+func (j *jsonLines) waits(run core.Run, why waitingData) {
+	j.print(core.NewEvent(runWaiting, run.ChannelID, run.ID, time.Now(), why))
+}
 
 func (j *jsonLines) result(run core.Run) {
 	j.print(struct {

@@ -67,16 +67,17 @@ func (a *app) listQueues(ctx context.Context, c Core, f *queueFlags) error {
 		}
 		return a.asJSON(runs)
 	}
-	open, err := call[[]core.Question](ctx, c, "Runs.Questions")
-	if err != nil {
-		return err
-	}
-	rows := queueRows(queues, open, f.all, a.now())
+	rows := queueRows(queues, f.all, a.now())
 	if len(rows) == 1 {
 		a.out.line("Nothing waits.")
 		return nil
 	}
 	a.table(rows)
+	for _, q := range queues {
+		if len(q.runs) > 0 && q.runs[0].WaitsFor.QuestionID != "" {
+			a.err.styledLine(amber, "What waits for your answer starts after: %s", answerCommand(q.runs[0].WaitsFor))
+		}
+	}
 	a.sayAsleep(c)
 	return nil
 }
@@ -142,12 +143,15 @@ func (a *app) queueAdd(ctx context.Context, f runFlags, args []string) error {
 	switch {
 	case place == 0:
 		a.out.line("%s has been started.", name)
-	case run.NotBefore.After(a.now()):
+	case queue[place-1].WaitsFor.Reason == core.WaitDelayed:
 		a.out.line("%s starts %s.", name, moment(run.NotBefore, a.now()))
 	default:
 		a.out.line("%s waits at place %d of %d.", name, place, len(queue))
 	}
 	if place > 0 {
+		if w := queue[place-1].WaitsFor; w.QuestionID != "" {
+			a.err.styledLine(amber, "%s", waitSentence(w, a.now()))
+		}
 		a.sayAsleep(c)
 	}
 	return nil

@@ -58,6 +58,13 @@ func (q *queued) of(ch core.ChannelID) (list []core.Run) {
 			list = append(list, r)
 		}
 	}
+	state := core.QueueState{Now: q.now()}
+	if ch == "t1" {
+		state.Question = &core.Question{ID: "q1", ChannelID: ch}
+	}
+	for i, w := range core.Waits(list, state) {
+		list[i].WaitsFor = w
+	}
 	return list
 }
 
@@ -91,8 +98,6 @@ func (q *queued) handle(method string, args []json.RawMessage) (any, bool, error
 	switch method {
 	case "Channels.Timeline":
 		return map[string]any{"queue": q.of(core.ChannelID(id))}, true, nil
-	case "Runs.Questions":
-		return []core.Question{{ID: "q1", ChannelID: "t1"}}, true, nil
 	case "Runs.Prompt":
 		var req promptRequest
 		if err := json.Unmarshal(args[0], &req); err != nil {
@@ -152,7 +157,10 @@ func TestQueueList(t *testing.T) {
 			t.Fatal(code)
 		}
 		lines := strings.Split(q.out.String(), "\n")
-		for i, want := range []string{"PLACE  PROMPT", "1      aaaaaa1  next      you       first thing", "2      aaaaaa2  at 13:30  an agent  second ␛]0;evil␇␛[2J<U+202E>thing", "3      bbbbbb   waits     you       third"} {
+		for i, want := range []string{
+			"PLACE  PROMPT", "1      aaaaaa1  next           you       first thing",
+			"2      aaaaaa2  at 13:30       an agent  second ␛]0;evil␇␛[2J<U+202E>thing", "3      bbbbbb   after 1 other  you       third",
+		} {
 			if !strings.HasPrefix(lines[i], want) {
 				t.Errorf("line %q, want %q", lines[i], want)
 			}
@@ -166,6 +174,7 @@ func TestQueueList(t *testing.T) {
 		t.Fatal(code)
 	}
 	q.wantIn("out", "Aside    1      cccccc   after your answer")
+	q.wantIn("err", "What waits for your answer starts after: loop answer --question q1")
 	if code := q.run("queue", "--channel", "Empty"); code != exitOK || q.out.String() != "Nothing waits.\n" {
 		t.Errorf("exit %d", code)
 	}
@@ -180,32 +189,28 @@ func TestQueueList(t *testing.T) {
 	}
 }
 
-func TestQueueStarts(t *testing.T) {
+// TestWaitWords: every reason has words, and none is said where nothing keeps a prompt.
+func TestWaitWords(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
-	run := func(hold, delay time.Duration) (r core.Run) {
-		if hold != 0 {
-			r.HoldUntil = now.Add(hold)
-		}
-		if delay != 0 {
-			r.NotBefore = now.Add(delay)
-		}
-		return r
-	}
-	for name, tc := range map[string]struct {
-		runs   []core.Run
-		parked bool
-		want   string
+	soon, tomorrow := now.Add(time.Minute), now.Add(24*time.Hour)
+	for _, tc := range []struct {
+		wait       core.Wait
+		cell, says string
 	}{
-		"plain":          {[]core.Run{run(0, 0), run(0, 0)}, false, "next, waits"},
-		"delayed first":  {[]core.Run{run(0, time.Minute), run(0, 0), run(0, 0)}, false, "at 12:01:00, next, waits"},
-		"tomorrow":       {[]core.Run{run(0, 24*time.Hour)}, false, "on 2026-03-02 at 12:00"},
-		"held":           {[]core.Run{run(0, 0), run(time.Minute, 0), run(0, 0)}, false, "next, held until 12:01:00, waits"},
-		"held in front":  {[]core.Run{run(time.Minute, 0), run(0, 0)}, false, "held until 12:01:00, waits"},
-		"no longer held": {[]core.Run{run(-time.Minute, -time.Minute), run(0, 0)}, false, "next, waits"},
-		"parked":         {[]core.Run{run(0, 0), run(0, time.Minute)}, true, "after your answer, at 12:01:00"},
+		{core.Wait{}, "next", ""},
+		{core.Wait{Reason: core.WaitRun}, "next", "the end of its channel's run under way"},
+		{core.Wait{Reason: core.WaitBehind, Ahead: 1}, "after 1 other", "behind 1 other of its channel"},
+		{core.Wait{Reason: core.WaitBehind, Ahead: 12}, "after 12 others", "behind 12 others of its channel"},
+		{core.Wait{Reason: core.WaitHeld, Until: soon}, "held until 12:01:00", "held until 12:01:00. “loop queue release” ends that"},
+		{core.Wait{Reason: core.WaitDelayed, Until: tomorrow}, "on 2026-03-02 at 12:00", "Starts on 2026-03-02 at 12:00."},
+		{core.Wait{Reason: core.WaitLimit}, "when another run ends", "a run in another channel"},
+		{core.Wait{Reason: core.WaitQuestion, QuestionID: "q"}, "after your answer", "question. Answer it with: loop answer --question q"},
+		{core.Wait{Reason: core.WaitPlan, QuestionID: "q", Until: soon}, "at 12:01:00, after your answer",
+			"plan, and starts at 12:01:00 at the earliest. Give it with: loop answer --question q"},
 	} {
-		if got := strings.Join(starts(tc.runs, tc.parked, now), ", "); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		cell, says := waitWord(tc.wait, now), waitSentence(tc.wait, now)
+		if cell != tc.cell || !strings.Contains(says, tc.says) || (says == "") != (tc.says == "") {
+			t.Errorf("%+v: %q, %q", tc.wait, cell, says)
 		}
 	}
 }
@@ -219,6 +224,11 @@ func TestQueueAdd(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	q.wantIn("out", "waits at place 4 of 4.")
+	if code := q.run("queue", "add", "--channel", "Aside", "another"); code != exitOK {
+		t.Fatal(code)
+	}
+	q.wantIn("out", "waits at place 2 of 2.")
+	q.wantIn("err", "waits for your answer to the agent's question. Answer it with: loop answer --question q1")
 	q.in = "from\na pipe\n"
 	if code := q.run("queue", "add", "--dir", q.dir, "--json", "--start-at", "14:00", "-"); code != exitOK {
 		t.Fatal(code)

@@ -152,12 +152,12 @@ func match(queues []queue, want string, place bool) (waiting, error) {
 	case len(hits) > 1:
 		return waiting{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d prompts that wait have an id that begins with %q.", len(hits), want), "Give more of it; “loop queue --all --json” shows the whole ids.")
 	case place:
-		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, waitWord(total)), "“loop queue” shows what waits.")
+		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, howMany(total)), "“loop queue” shows what waits.")
 	}
 	return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("No prompt that waits has an id that begins with %q.", oneLine(want, maxLine)), "It may have been started or removed. “loop queue --all” shows what waits.")
 }
 
-func waitWord(n int) string {
+func howMany(n int) string {
 	switch n {
 	case 0:
 		return "nothing waits"
@@ -204,7 +204,7 @@ func placeFrom(text string, place, of int) (int, error) {
 		return 0, usagef("%q is no place: give a number, or first, last, up or down", oneLine(text, maxLine))
 	}
 	if n < 1 || n > of {
-		return 0, usagef("there is no place %d in this queue; %s", n, waitWord(of))
+		return 0, usagef("there is no place %d in this queue; %s", n, howMany(of))
 	}
 	return n, nil
 }
@@ -212,21 +212,19 @@ func placeFrom(text string, place, of int) (int, error) {
 // triggers say who queued a prompt.
 var triggers = map[string]string{"": "you", "agent": "an agent", "answer": "your answer", "continue": "goes on by itself"}
 
-func queueRows(queues []queue, open []core.Question, all bool, now time.Time) [][]string {
+func queueRows(queues []queue, all bool, now time.Time) [][]string {
 	head := []string{"PLACE", "PROMPT", "STARTS", "FROM", "TEXT"}
 	if all {
 		head = append([]string{"CHANNEL"}, head...)
 	}
 	rows := [][]string{head}
 	for _, q := range queues {
-		parked := slices.ContainsFunc(open, func(o core.Question) bool { return o.ChannelID == q.channel.ID })
-		for i, when := range starts(q.runs, parked, now) {
-			r := q.runs[i]
+		for i, r := range q.runs {
 			from, ok := triggers[r.Trigger]
 			if !ok {
 				from = r.Trigger
 			}
-			row := []string{strconv.Itoa(i + 1), short(r, q.runs), when, from, oneLine(r.Prompt, 80)}
+			row := []string{strconv.Itoa(i + 1), short(r, q.runs), waitWord(r.WaitsFor, now), from, oneLine(r.Prompt, 80)}
 			if all {
 				row = append([]string{oneLine(q.channel.Name, 30)}, row...)
 			}
@@ -234,30 +232,6 @@ func queueRows(queues []queue, open []core.Question, all bool, now time.Time) []
 		}
 	}
 	return rows
-}
-
-// starts says of each prompt when it begins, by the rules of the queue: nothing
-// behind a held one is looked at, and a later one does not keep others waiting.
-func starts(runs []core.Run, parked bool, now time.Time) []string {
-	out := make([]string, len(runs))
-	held, next := false, false
-	for i, r := range runs {
-		switch {
-		case r.HoldUntil.After(now):
-			held = true
-			out[i] = "held until " + r.HoldUntil.Local().Format("15:04:05")
-		case r.NotBefore.After(now):
-			out[i] = moment(r.NotBefore, now)
-		case parked:
-			out[i] = "after your answer"
-		case !held && !next:
-			next = true
-			out[i] = "next"
-		default:
-			out[i] = "waits"
-		}
-	}
-	return out
 }
 
 // moment is a time that is to come, for people. Seconds count while it is near.

@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,6 +81,41 @@ func TestPlanAcrossProcesses(t *testing.T) {
 	}
 	if b, err := os.ReadFile(note); err != nil || string(b) != "The plan was approved.\n" {
 		t.Errorf("%q %v", b, err)
+	}
+}
+
+// TestRunSaysWhyItWaits: a prompt that is sent to a channel with an open question
+// says so at once, with the command that answers it, and runs after the answer.
+func TestRunSaysWhyItWaits(t *testing.T) {
+	h := newHome(t, "")
+	work := t.TempDir()
+	s := h.serve()
+	h.ok("run", "--demo", "--script", "ask", "--dir", work, "Greet somebody")
+	q := h.questions()[0]
+	said := &words{}
+	cmd := exec.CommandContext(t.Context(), h.bin, "run", "--demo", "--dir", work, "Show me around")
+	cmd.Env, cmd.SysProcAttr, cmd.Stderr = h.env, h.as, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const why = "This prompt waits for your answer to the agent's question."
+	s.until(q.ChannelID, "a reason", func(timeline) bool {
+		return strings.Contains(said.String(), why+" Answer it with: loop answer --question "+q.ID)
+	})
+	page := s.until(q.ChannelID, "the queue", func(p timeline) bool { return len(p.Queue) == 1 })
+	if w := page.Queue[0].WaitsFor; w.Reason != core.WaitQuestion || w.QuestionID != q.ID {
+		t.Errorf("the queue says %+v", w)
+	}
+	r := h.ok("queue", "--dir", work)
+	if !strings.Contains(r.out, "after your answer") || !strings.Contains(r.err, "loop answer --question "+q.ID) {
+		t.Errorf("loop queue: %s%s", r.out, r.err)
+	}
+	h.ok("answer", "--question", q.ID, "--cancel")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	if n := strings.Count(said.String(), why); n != 1 {
+		t.Errorf("said %d times: %s", n, said)
 	}
 }
 
