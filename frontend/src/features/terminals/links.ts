@@ -1,5 +1,5 @@
 // Links in output: shown with where they really lead, opened with Ctrl or Command
-// and a click, and only to the web or to mail. Files are shown in Loop.
+// and a click, and only to the web, as System.OpenURL does. Files are shown in Loop.
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
 import type { FileRef } from "../../model/terminals/filelinks";
@@ -12,7 +12,6 @@ export type LinkHint = { x: number; y: number; target: string; allowed: boolean;
 export function linkTarget(text: string): string | null {
   try {
     const u = new URL(text);
-    if (u.protocol === "mailto:") return u.href;
     if ((u.protocol === "http:" || u.protocol === "https:") && u.host !== "") return u.href;
   } catch {
     // no address at all
@@ -26,7 +25,7 @@ export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h:
     hint({ x: e.clientX, y: e.clientY, target: target ?? text, allowed: target !== null });
   };
   return {
-    allowNonHttpProtocols: true, // mail; everything else is refused here
+    allowNonHttpProtocols: true, // to say where they lead; they are refused here
     activate(e, text) {
       const target = linkTarget(text);
       if (!target) return show(e, text);
