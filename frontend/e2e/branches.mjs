@@ -42,6 +42,75 @@ test("a question: answered by keyboard, kept over a reload, never by Enter alone
   await page.getByText("Done", { exact: true }).nth(1).waitFor();
 });
 
+const bar = (page) => page.locator(".composer .banner");
+const rowsOf = (page) => page.getByRole("list", { name: "Waiting prompts" }).getByRole("listitem");
+const hasFocus = (card) => card.evaluate((el) => el === document.activeElement);
+
+test("a prompt behind a question: says why it waits, leads to the card, and starts after the answer", async (page, mock) => {
+  await open(page, "docs");
+  mock.play.paused = true; // the run is under way until the second prompt waits
+  await send(page, "ask me something");
+  await send(page, "from before the question");
+  const row = rowsOf(page).filter({ hasText: "from before the question" });
+  await row.getByText("next", { exact: true }).waitFor();
+  mock.play.paused = false;
+  const card = page.getByRole("region", { name: "The agent has some questions" });
+  await card.waitFor();
+  await row.getByText("waits for your answer", { exact: true }).waitFor();
+  await bar(page).getByText("The agent waits for your answer. A prompt is sent after it.").waitFor();
+  equal(await page.evaluate(() => document.activeElement?.hasAttribute("data-prompt")), true, "the prompt box kept the focus");
+  await send(page, "from after it");
+  const said = async () => (await page.locator(".sr-only[role=status]").allInnerTexts()).join();
+  await until("the reason is announced", async () => (await said()).includes("It waits until you have answered the agent."));
+  await prompt(page).fill("much later");
+  await page.getByRole("button", { name: "More ways to send" }).click();
+  await page.getByRole("menuitem", { name: "Send in 1 hour" }).click();
+  await rowsOf(page).getByText(/^in (5\d m|1 h).*, after your answer$/).waitFor();
+  await row.getByRole("button", { name: "Go to the question" }).click();
+  await until("the card has the focus", () => hasFocus(card));
+  await prompt(page).focus();
+  await bar(page).getByRole("button", { name: "Go to the question" }).click();
+  await until("the card has it again", () => hasFocus(card));
+  equal(answers(mock).length, 0, "answers");
+  await card.getByRole("button", { name: "Do not answer" }).click();
+  await bar(page).waitFor({ state: "detached" });
+  await page.locator("article.prompt", { hasText: "from after it" }).waitFor();
+  await becomes(() => rowsOf(page).locator(".queue-text").allInnerTexts(), ["much later"], "what waits");
+  equal(await page.getByText("after your answer").count(), 0, "reasons left");
+});
+
+test("what is typed into the prompt box can be the answer, or changes to the plan", { quietErrors: true }, async (page, mock) => {
+  await open(page, "docs");
+  await send(page, "ask me something");
+  const card = page.getByRole("region", { name: "The agent has some questions" });
+  await card.getByRole("radio", { name: "Postgres" }).click();
+  equal(await bar(page).getByRole("button", { name: "Send as the answer" }).count(), 0, "nothing to send");
+  await prompt(page).fill("and keep it small");
+  mock.world.failNext.set("Runs.Answer", { code: "invalid_input", cause: "The answer is too long.", remedy: "Put it into a file." });
+  await bar(page).getByRole("button", { name: "Send as the answer" }).click();
+  await page.getByText("The answer is too long.").waitFor();
+  equal(await prompt(page).inputValue(), "and keep it small", "text after a failure");
+  await bar(page).getByRole("button", { name: "Send as the answer" }).click();
+  await card.waitFor({ state: "detached" });
+  equal(answers(mock).at(-1), { action: "answer", choices: [["Postgres"], []], texts: ["", ""], text: "and keep it small" }, "answer");
+  equal(await prompt(page).inputValue(), "", "text after the answer");
+  await page.getByText("In your own words").waitFor();
+  await send(page, "make a plan");
+  await bar(page).getByText("The agent waits for your word on its plan.").waitFor();
+  await prompt(page).fill("also make a plan for the docs");
+  await bar(page).getByRole("button", { name: "Send as changes" }).click();
+  await until("revised", () => answers(mock).at(-1).action === "revise");
+  equal(answers(mock).at(-1), { action: "revise", text: "also make a plan for the docs" }, "changes");
+});
+
+test("a prompt behind runs elsewhere says so", async (page, mock) => {
+  [mock.world.maxRuns, mock.play.held, mock.channel("infra").state] = [1, true, "working"]; // nothing of a queue is begun
+  await page.reload();
+  await open(page, "docs");
+  await send(page, "waits for infra");
+  await rowsOf(page).getByText("next, when a run elsewhere ends").waitFor();
+});
+
 test("a plan: changes asked for, then approved; answered elsewhere is said", { quietErrors: true }, async (page, mock) => {
   await open(page, "docs");
   await send(page, "make a plan");

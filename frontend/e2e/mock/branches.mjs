@@ -74,7 +74,7 @@ export function branchCalls(w, play) {
 
 function said(q, a) {
   if (q.kind === "exit_plan") return a.action === "approve" ? "The plan is approved. Go ahead." : `Change the plan: ${a.text}`;
-  return q.questions.map((x, i) => `${x.question} ${[...(a.choices?.[i] ?? []), a.texts?.[i] ?? ""].filter(Boolean).join(", ")}`).join("\n");
+  return q.questions.map((x, i) => `${x.question} ${[...(a.choices?.[i] ?? []), a.texts?.[i] ?? ""].filter(Boolean).join(", ")}`).concat(a.text ?? []).join("\n");
 }
 
 export const QUESTIONS = [

@@ -42,7 +42,9 @@ export class Player {
     if (req.interrupt) this.interrupt(run.channel_id);
     this.w.emit("queue.changed", run.channel_id, run.run_id, run);
     queueMicrotask(() => this.drain(run.channel_id));
-    return { ...run };
+    const open = [...this.w.questions.values()].find((x) => x.state === "open" && x.channel_id === run.channel_id);
+    if (!open) return { ...run };
+    return { ...run, waits_for: { reason: open.kind === "exit_plan" ? "plan" : "question", question_id: open.question_id } };
   }
 
   drain(channel) {

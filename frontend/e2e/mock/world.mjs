@@ -23,6 +23,7 @@ export class World {
     this.runs = new Map();
     this.queues = new Map();
     this.questions = new Map();
+    this.maxRuns = 8;
     this.sessions = new Map(); // channel → conversations kept
     this.containers = [];
     this.listeners = new Set();
@@ -105,7 +106,7 @@ export class World {
   snapshot() {
     return {
       seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
-      containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet",
+      containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet", max_runs: this.maxRuns,
     };
   }
 

@@ -51,8 +51,15 @@ export function answerOf(d: Draft): Answer {
   return { action: "answer", choices: d.choices, texts: d.texts.map((t) => t.trim()) };
 }
 
+/** What was typed into the prompt box, as the answer; what was chosen so far goes with it. */
+export function typedAnswer(q: Question, text: string, d: Draft = emptyDraft(q)): Answer {
+  if (q.kind === "exit_plan") return { action: "revise", text };
+  if (q.questions?.length !== 1) return { ...answerOf(d), text };
+  return answerOf(write(d, 0, [d.texts[0]?.trim(), text].filter(Boolean).join("\n")));
+}
+
 /** What was answered to one of the questions, in a line for the timeline. */
 export function answered(i: number, a: Answer | undefined): string {
   const parts = [...(a?.choices?.[i] ?? []), a?.texts?.[i] ?? ""].filter((x) => x !== "");
-  return parts.join(", ");
+  return parts.join(", ") || (a?.text ? "see below" : "");
 }

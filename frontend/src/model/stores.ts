@@ -51,6 +51,9 @@ export type ViewState = {
   toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null } | null;
 };
 
+/** What a screen reader is told besides how channels stand; each once. */
+export const announceStore = createStore<{ text: string }>(() => ({ text: "" }));
+
 export const viewStore = createStore<ViewState>(() => ({
   selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
 }));

@@ -1,13 +1,20 @@
-import { useEffect, useState } from "react";
-import type { ChannelState } from "../../api/types";
-import { frameStore } from "../../model/stores";
+import { useEffect } from "react";
+import { useStore } from "zustand";
+import type { ChannelState, ChannelView } from "../../api/types";
+import { announceStore, frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 
 const SAID: Partial<Record<ChannelState, string>> = { working: "started", needs_you: "needs you", done: "is done", failed: "failed" };
 
+/** What waits for the person's answer besides the agent. */
+function behind(c: ChannelView): string {
+  if (c.state !== "needs_you" || c.queued === 0) return "";
+  return c.queued === 1 ? "; a prompt waits for that" : `; ${c.queued} prompts wait for that`;
+}
+
 /** Says to a screen reader what the state words show to others. */
 export function Announcer() {
-  const [text, setText] = useState("");
+  const text = useStore(announceStore, (a) => a.text);
   useEffect(
     () =>
       frameStore.subscribe((now, before) => {
@@ -15,7 +22,7 @@ export function Announcer() {
         for (const c of now.channels) {
           const was = before.channels.find((x) => x.channel_id === c.channel_id)?.state;
           const word = SAID[c.state];
-          if (was && was !== c.state && word) setText(`${visible(c.name)} ${word}`);
+          if (was && was !== c.state && word) announceStore.setState({ text: `${visible(c.name)} ${word}${behind(c)}` });
         }
       }),
     [],

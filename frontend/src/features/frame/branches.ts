@@ -58,6 +58,11 @@ export async function answer(id: string, a: Answer) {
   frameStore.setState((f) => ({ questions: f.questions.filter((x) => x.question_id !== q.question_id) }));
 }
 
+/** Moves the keyboard to the question's card, never to one of its buttons. */
+export function focusQuestion() {
+  document.querySelector<HTMLElement>("[data-region=question]")?.focus();
+}
+
 /** The next channel with an open question, and its card. */
 export function nextNeed() {
   const { questions, channels } = frameStore.getState();
@@ -71,7 +76,6 @@ export function nextNeed() {
   if (!next) return;
   select(next.channel_id);
   revealTimeline();
-  const card = () => document.querySelector<HTMLElement>("[data-region=question]");
-  requestAnimationFrame(() => requestAnimationFrame(() => card()?.focus()));
+  requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
   if (order.length > 1) toast(`${visible(next.name)}: ${at + 2 > order.length ? 1 : at + 2} of ${order.length}`);
 }

@@ -52,7 +52,9 @@ export function Banner({ channelId }: { channelId: ChannelID }) {
   return null;
 }
 
-function Line({ icon, tone, text, more, children }: { icon: ReactNode; tone: string; text: string; more?: string; children: ReactNode }) {
+type LineProps = { icon: ReactNode; tone: string; text: string; more?: string; children: ReactNode };
+
+export function Line({ icon, tone, text, more, children }: LineProps) {
   return (
     <div className={`banner ${tone}`}>
       {icon}

@@ -16,6 +16,7 @@ import { QuestionCard } from "../question/QuestionCard";
 import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../files/bring";
 import { useFileDrop } from "../files/useFileDrop";
 import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox } from "./attach";
+import { AnswerFirst } from "./AnswerFirst";
 import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
 import { QueueList } from "./QueueList";
@@ -118,6 +119,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <Banner channelId={channelId} />
       <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
+      <AnswerFirst key={channelId} channelId={channelId} />
       <Attaching channelId={channelId} />
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
         <textarea
@@ -125,7 +127,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           data-prompt
           rows={1}
           value={text}
-          placeholder={parked ? "The agent waits for your answer above; a prompt waits until then" : busy ? "Say what comes next; it waits in the queue" : "Ask for a change"}
+          placeholder={busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
           aria-label="Prompt"
           spellCheck
           onChange={(e) => { history.current.at = -1; change(e.target.value); }}

@@ -3,29 +3,30 @@ import type { DragEvent } from "react";
 import { useState } from "react";
 import { useStore } from "zustand";
 import { OFFLINE } from "../../api/failure";
-import type { ChannelID } from "../../api/types";
+import type { ChannelID, Wait } from "../../api/types";
 import type { Letter } from "../../model/outbox";
-import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
-import { activeRun, waitsLonger } from "../../model/timeline/state";
+import { outboxStore, timelineOf, timelinesStore } from "../../model/stores";
+import { activeRun } from "../../model/timeline/state";
 import { oneLine } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { reorder } from "../frame/queue";
 import { session } from "../frame/session";
 import { QueueRow } from "./QueueRow";
+import { useWaits } from "./useWaits";
 
 /** Prompts that wait: queued by Loop, or on their way to it. */
 export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(text: string): void }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letters = useStore(outboxStore, (o) => o.letters);
-  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
+  const { wait, now, parked } = useWaits(channelId);
   const [dragged, setDragged] = useState("");
   const mine = letters.filter((l) => l.channelId === channelId);
-  const run = activeRun(t);
-  const idle = !run;
+  const active = activeRun(t);
+  const idle = !active && !parked;
   // The prompt that is about to begin is shown in the timeline already.
-  const about = idle && !parked && t.queue[0] && !waitsLonger(t.queue[0]);
-  const queue = about ? t.queue.slice(1) : t.queue;
+  const about = wait.findIndex((w) => w.reason === "");
+  const queue = t.queue.map((run, i) => ({ run, why: wait[i] as Wait })).filter((_, i) => i !== about);
   const sending = mine.filter((l) => l.state === "sending").slice(idle && t.queue.length === 0 ? 1 : 0);
   const failed = mine.filter((l) => l.state === "failed");
   if (queue.length + sending.length + failed.length === 0) return null;
@@ -33,21 +34,22 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
   /** The whole order goes to Loop: it refuses one that is no longer the queue. */
   const move = (from: number, to: number) => {
     if (from === to || to < 0 || to >= queue.length) return;
-    const ids = t.queue.map((r) => r.run_id);
-    const shift = t.queue.length - queue.length;
-    const [id] = ids.splice(from + shift, 1);
+    const ids = queue.map((x) => x.run.run_id);
+    const [id] = ids.splice(from, 1);
     if (!id) return;
-    ids.splice(to + shift, 0, id);
+    ids.splice(to, 0, id);
+    const begins = t.queue[about];
+    if (begins) ids.splice(about, 0, begins.run_id);
     void reorder(channelId, ids);
   };
 
   return (
     <ul className="queue" aria-label="Waiting prompts">
-      {run?.waiting && run.tasks.length > 0 && (
+      {active?.waiting && active.tasks.length > 0 && (
         <li className="queue-note">The next prompt waits for what still runs in the background. Stop ends that.</li>
       )}
-      {queue.map((r, i) => (
-        <QueueRow key={r.run_id} run={r} place={i} of={queue.length} parked={parked} onMove={(to) => move(i, to)} drag={{
+      {queue.map(({ run: r, why }, i) => (
+        <QueueRow key={r.run_id} run={r} why={why} now={now} place={i} of={queue.length} onMove={(to) => move(i, to)} drag={{
           draggable: true,
           onDragStart: (e: DragEvent) => {
             setDragged(r.run_id);
@@ -58,7 +60,7 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
           onDragOver: (e: DragEvent) => dragged && e.preventDefault(),
           onDrop: (e: DragEvent) => {
             e.preventDefault();
-            const from = queue.findIndex((x) => x.run_id === dragged);
+            const from = queue.findIndex((x) => x.run.run_id === dragged);
             if (from >= 0) move(from, i);
           },
         }} />

@@ -1,28 +1,26 @@
-import { ArrowDown, ArrowUp, Clock3, Hourglass, Pencil, X, Zap } from "lucide-react";
+import { ArrowDown, ArrowUp, CircleHelp, Clock3, CornerLeftUp, Hourglass, Pencil, X, Zap } from "lucide-react";
 import type { HTMLAttributes, KeyboardEvent } from "react";
 import { useEffect, useState } from "react";
-import type { Run } from "../../api/types";
-import { elapsed } from "../../model/format";
+import type { Run, Wait } from "../../api/types";
 import { oneLine } from "../../model/text";
+import { waitWords } from "../../model/waits";
 import { Button, IconButton, Kbd } from "../../ui/Button";
 import { composing, keys, mod, MOD } from "../../ui/keys";
 import { SafeText } from "../../ui/SafeText";
-import { useNow } from "../../ui/useNow";
 import { removeQueued } from "../frame/actions";
+import { focusQuestion } from "../frame/branches";
 import { editQueued, hold, release, steer } from "../frame/queue";
 
 // Loop holds an edited prompt for five minutes; this asks again in time.
 const RENEW_MS = 120_000;
 
-type Props = { run: Run; place: number; of: number; parked: boolean; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
+type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
 
-export function QueueRow({ run, place, of, parked, onMove, drag }: Props) {
+export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
   const [editing, setEditing] = useState(false);
-  const due = run.not_before ? Date.parse(run.not_before) : 0;
-  const now = useNow(due > 0);
-  const left = due - now;
   if (editing) return <Editor run={run} onDone={() => setEditing(false)} />;
-  const word = left > 0 ? `in ${elapsed(left)}` : parked ? "waits for your answer" : place === 0 ? "next" : `${place + 1}.`;
+  const asked = why.question_id !== undefined;
+  const Icon = asked ? CircleHelp : why.until ? Hourglass : Clock3;
   const onKey = (e: KeyboardEvent) => {
     if (!e.altKey || (e.key !== "ArrowUp" && e.key !== "ArrowDown")) return;
     e.preventDefault();
@@ -31,17 +29,23 @@ export function QueueRow({ run, place, of, parked, onMove, drag }: Props) {
   };
   return (
     <li onKeyDown={onKey} {...drag}>
-      {left > 0 ? <Hourglass size={13} aria-hidden /> : <Clock3 size={13} aria-hidden />}
-      <span className="queue-word tnum">{word}</span>
+      <Icon size={13} color={asked ? "var(--need)" : undefined} aria-hidden />
+      <span className="queue-word tnum">{waitWords(why, now)}</span>
       <span className="queue-text ellipsis" title={run.prompt}>
         {run.plan && <span className="queue-word">plans first: </span>}
         {run.trigger === "agent" && <span className="queue-word">from an agent: </span>}
         {run.trigger === "continue" && <span className="queue-word">goes on by itself: </span>}
         <SafeText text={oneLine(run.prompt)} />
       </span>
-      <IconButton small name="Send now: stop the run under way and begin with this one" onClick={() => void steer(run.run_id)}>
-        <Zap size={13} />
-      </IconButton>
+      {asked ? (
+        <IconButton small name={why.reason === "plan" ? "Go to the plan" : "Go to the question"} onClick={focusQuestion}>
+          <CornerLeftUp size={13} />
+        </IconButton>
+      ) : (
+        <IconButton small name="Send now: stop the run under way and begin with this one" onClick={() => void steer(run.run_id)}>
+          <Zap size={13} />
+        </IconButton>
+      )}
       {of > 1 && (
         <>
           <IconButton small name="Earlier" keys="Alt ↑" disabled={place === 0} onClick={() => onMove(place - 1)}>

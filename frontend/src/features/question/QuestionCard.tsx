@@ -75,7 +75,7 @@ function Ask({ q, answering }: { q: Question; answering: Answering }) {
         ))}
       </div>
       <div className="question-foot">
-        <span className="hint grow">Other prompts of this channel wait until this is answered.</span>
+        <span className="grow" />
         <Button disabled={answering.busy} onClick={() => answering.give({ action: "cancel" })}>Do not answer</Button>
         <Button disabled={!ready} onClick={send}>
           {answering.busy ? "Sending" : "Send answer"} <Kbd>{keys(MOD, "Enter")}</Kbd>

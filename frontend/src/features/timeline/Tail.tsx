@@ -2,25 +2,26 @@ import { Square, SquareTerminal, Users } from "lucide-react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { elapsed, plural } from "../../model/format";
-import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
+import { outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
-import { activeRun, waitsLonger } from "../../model/timeline/state";
+import { activeRun } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
 import { stopRun } from "../frame/actions";
+import { useWaits } from "../prompt/useWaits";
 import { Starting } from "./rows/StartRow";
 
 /** The last row: what is going on now, or the prompt that is about to begin. */
 export function Tail({ channelId }: { channelId: ChannelID }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letter = useStore(outboxStore, (o) => o.letters.find((l) => l.channelId === channelId && l.state === "sending"));
-  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
+  const { wait, parked } = useWaits(channelId);
   const run = activeRun(t);
   const now = useNow(Boolean(run));
   if (!run) {
-    const first = t.queue.find((r) => !waitsLonger(r));
-    const next = parked ? undefined : (first?.prompt ?? letter?.prompt);
+    const first = t.queue[wait.findIndex((w) => w.reason === "")];
+    const next = first?.prompt ?? (parked || t.queue.length > 0 ? undefined : letter?.prompt);
     if (next === undefined) return <div className="tail-space" />;
     return (
       <div className="column">

@@ -117,11 +117,6 @@ function insert(queue: Run[], run: Run): Run[] {
   return out;
 }
 
-/** A prompt that is not about to begin: its time has not come, or it is being edited. */
-export function waitsLonger(r: Run, now = Date.now()): boolean {
-  return [r.not_before, r.hold_until].some((t) => Boolean(t) && Date.parse(t ?? "") > now);
-}
-
 function leftQueue(queue: Run[], run: RunID, state: string | undefined): Run[] {
   return state && state !== "queued" && queue.some((r) => r.run_id === run) ? queue.filter((r) => r.run_id !== run) : queue;
 }

@@ -38,7 +38,7 @@ export function questionWords(it: QuestionItem): string {
   }
   if (q.state === "open") return `Waits for your answer: ${q.questions?.[0]?.question ?? ""}`;
   if (q.state === "cancelled") return "Question not answered";
-  return (q.questions ?? []).map((x, i) => `${x.question} ${answered(i, q.answer)}`).join("\n");
+  return [...(q.questions ?? []).map((x, i) => `${x.question} ${answered(i, q.answer)}`), q.answer?.text ?? ""].filter(Boolean).join("\n");
 }
 
 export function QuestionRow({ item }: { item: QuestionItem }) {
@@ -57,6 +57,14 @@ export function QuestionRow({ item }: { item: QuestionItem }) {
             </dd>
           </div>
         ))}
+        {q.answer?.text && (
+          <div>
+            <dt>In your own words</dt>
+            <dd>
+              <SafeText text={q.answer.text} />
+            </dd>
+          </div>
+        )}
       </dl>
     );
   }
