@@ -19,7 +19,7 @@ type human struct {
 	streamed map[string]string // by message: text shown that no stored message has confirmed
 	step     string
 	build    string
-	waits    string // the tasks it was said to wait for
+	behind   string // the tasks it was said to wait for
 }
 
 func (h *human) note(text string) { h.err.styledLine(dim, "%s", text) }
@@ -218,11 +218,11 @@ func (h *human) background(b core.Background) {
 		names = nil
 	}
 	waits := strings.Join(names, " · ")
-	if waits != "" && waits != h.waits {
+	if waits != "" && waits != h.behind {
 		h.out.fresh()
 		h.err.styledLine(amber, "Waiting for what still runs in the background: %s", waits)
 	}
-	h.waits = waits
+	h.behind = waits
 }
 
 func (h *human) question(q core.Question) {
