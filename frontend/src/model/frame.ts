@@ -1,6 +1,6 @@
 // What the frame around the timeline shows: channels, engine, image, config.
 import type {
-  Channel, ChannelID, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
+  Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
 import type { TrustRequested } from "../api/types-settings";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
@@ -176,7 +176,18 @@ function patch(f: FrameState, id: ChannelID, change: (c: ChannelView) => Channel
   return { ...f, channels: f.channels.map((c) => (c.channel_id === id ? change(c) : c)) };
 }
 
-export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean };
+/** state: of the channel; of a folded one the strongest of all that it hides and its own, and how many stand so. */
+export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; state: ChannelState; count: number; queued: number; since: string | undefined };
+
+/** The strongest first: what waits for the person, then what went wrong, then what goes on. */
+const STRENGTH: ChannelState[] = ["needs_you", "failed", "working", "queued", "done", "idle"];
+
+/** How several channels stand, said as one. */
+export function strongest(channels: ChannelView[]): Pick<ChannelRow, "state" | "count" | "queued" | "since"> {
+  const state = STRENGTH.find((s) => channels.some((c) => c.state === s)) ?? "idle";
+  const same = channels.filter((c) => c.state === state);
+  return { state, count: same.length, queued: channels.reduce((n, c) => n + c.queued, 0), since: same.length === 1 ? same[0]?.running_since : undefined };
+}
 
 /** The tree as rows: projects in order of name, their threads and worktrees below. */
 export function channelRows(channels: ChannelView[], closed: ReadonlySet<ChannelID> = new Set()): ChannelRow[] {
@@ -190,12 +201,20 @@ export function channelRows(channels: ChannelView[], closed: ReadonlySet<Channel
   }
   const out: ChannelRow[] = [];
   const seen = new Set<string>();
+  /** A channel and what is below it, each once. */
+  const gather = (c: ChannelView): ChannelView[] => {
+    if (seen.has(c.channel_id)) return [];
+    seen.add(c.channel_id);
+    return [c, ...(children.get(c.channel_id) ?? []).flatMap(gather)];
+  };
   const add = (c: ChannelView, depth: number) => {
     if (seen.has(c.channel_id)) return;
-    seen.add(c.channel_id);
     const kids = children.get(c.channel_id) ?? [];
-    out.push({ channel: c, depth, hasChildren: kids.length > 0 });
-    if (!closed.has(c.channel_id)) for (const k of kids) add(k, depth + 1);
+    const folded = kids.length > 0 && closed.has(c.channel_id);
+    const said = folded ? gather(c) : [c];
+    seen.add(c.channel_id);
+    out.push({ channel: c, depth, hasChildren: kids.length > 0, folded, ...strongest(said) });
+    if (!folded) for (const k of kids) add(k, depth + 1);
   };
   for (const c of roots.sort((a, b) => a.name.localeCompare(b.name, "en", { sensitivity: "base" }))) add(c, 0);
   return out;

@@ -3,7 +3,7 @@ import { toFailure } from "../api/failure";
 import type { ChannelView, LoopEvent, Snapshot } from "../api/types";
 import { splitBlocks } from "./blocks";
 import { duration, elapsed, modelName, money } from "./format";
-import { applyEvents, channelRows, emptyFrame, fromSnapshot, hasGap } from "./frame";
+import { applyEvents, channelRows, emptyFrame, fromSnapshot, hasGap, strongest } from "./frame";
 import { confirmed, failed, parseOutbox, put, settle } from "./outbox";
 import { elidePath, oneLine, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
 import { parsePatch } from "./timeline/patch";
@@ -76,6 +76,25 @@ describe("frame", () => {
   it("makes a tree that survives cycles and lost parents", () => {
     const rows = channelRows([channel("b"), channel("a"), channel("t", { parent_id: "b", kind: "thread" }), channel("lost", { parent_id: "gone" }), channel("d", { kind: "demo" }), channel("x", { parent_id: "y" }), channel("y", { parent_id: "x" })]);
     expect(rows.map((r) => `${r.depth}${r.channel.channel_id}`)).toEqual(["0a", "0b", "1t", "0lost"]);
+  });
+  it("says of a folded project the strongest state that it hides, and how many stand so", () => {
+    const all = [
+      channel("p", { state: "done" }), channel("w", { parent_id: "p", state: "working", running_since: "then", queued: 2 }), channel("t", { parent_id: "w", state: "needs_you" }),
+      channel("u", { parent_id: "p", state: "needs_you", queued: 1 }), channel("other", { state: "failed" }),
+    ];
+    const said = (closed: string[], of = all) => channelRows(of, new Set(closed)).map((r) => `${r.channel.channel_id} ${r.count} ${r.state} +${r.queued}${r.folded ? " folded" : ""}`);
+    expect(said([])).toEqual(["other 1 failed +0", "p 1 done +0", "w 1 working +2", "t 1 needs_you +0", "u 1 needs_you +1"]);
+    expect(said(["w"])).toEqual(["other 1 failed +0", "p 1 done +0", "w 1 needs_you +2 folded", "u 1 needs_you +1"]);
+    expect(said(["p", "other"])).toEqual(["other 1 failed +0", "p 2 needs_you +3 folded"]);
+    const [row] = channelRows([channel("p", { state: "working" }), channel("t", { parent_id: "p", state: "failed" })], new Set(["p"]));
+    expect(row).toMatchObject({ state: "failed", count: 1, folded: true, since: undefined });
+    expect(said(["x"], [channel("x", { parent_id: "y" }), channel("y", { parent_id: "x" })])).toEqual([]);
+  });
+  it("ranks what waits for the person first, and what only was last", () => {
+    const states = ["idle", "done", "queued", "working", "failed", "needs_you"] as const;
+    states.forEach((_, i) => expect(strongest(states.slice(0, i + 1).map((state) => channel("c", { state }))).state).toBe(states[i]));
+    expect(strongest([channel("a", { state: "working", running_since: "1" })]).since).toBe("1");
+    expect(strongest([channel("a", { state: "working", running_since: "1" }), channel("b", { state: "working" })])).toMatchObject({ count: 2, since: undefined });
   });
 });
 

@@ -6,19 +6,26 @@ import { useNow } from "./useNow";
 
 const WORDS: Record<ChannelState, string> = { idle: "idle", queued: "queued", working: "working", needs_you: "needs you", done: "done", failed: "failed" };
 
-/** How a channel stands: colour, icon and word together. */
-export function StateWord({ state, since, queued = 0 }: { state: ChannelState; since?: string; queued?: number }) {
+type Props = { state: ChannelState; since?: string; queued?: number; count?: number };
+
+/** How a channel stands, or several that are said as one: colour, icon and word together. */
+export function StateWord({ state, since, queued = 0, count = 1 }: Props) {
   const start = since ? Date.parse(since) : 0;
   const now = useNow(state === "working" && start > 0);
   const time = state === "working" && start > 0 && now - start > 2000 ? ` ${elapsed(now - start)}` : "";
   return (
     <span className={`state ${state} tnum`}>
       {icon(state)}
-      {WORDS[state] ?? state}
+      {stateWord(state, count)}
       {time}
       {queued > 0 && state !== "queued" ? ` +${queued}` : ""}
     </span>
   );
+}
+
+export function stateWord(state: ChannelState, count = 1): string {
+  const word = WORDS[state] ?? state;
+  return count > 1 && state !== "idle" ? `${count} ${state === "needs_you" ? "need you" : word}` : word;
 }
 
 function icon(state: ChannelState) {

@@ -1,6 +1,6 @@
 import { ChevronRight, Folder, FolderOpen, GitBranch, MessageSquare } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelView } from "../../api/types";
 import type { ChannelRow } from "../../model/frame";
@@ -29,6 +29,12 @@ export function ChannelTree() {
     list.current?.querySelectorAll<HTMLElement>("[role=treeitem]")[i]?.focus();
   }
 
+  // A row that was removed leaves the keyboard to the one in its place.
+  const inside = useRef(false);
+  useLayoutEffect(() => {
+    if (inside.current && (document.activeElement ?? document.body) === document.body) list.current?.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus();
+  }, [rows]);
+
   function fold(row: ChannelRow, shut: boolean) {
     const next = new Set(closed);
     if (shut) next.add(row.channel.channel_id);
@@ -54,9 +60,9 @@ export function ChannelTree() {
       " ": () => select(id),
       F2: () => openDialog("rename", id),
       Delete: () => openDialog("remove", id),
-      ArrowRight: () => (row.hasChildren && closed.has(id) ? fold(row, false) : go(Math.min(rows.length - 1, at + 1))),
+      ArrowRight: () => (row.folded ? fold(row, false) : go(Math.min(rows.length - 1, at + 1))),
       ArrowLeft: () => {
-        if (row.hasChildren && !closed.has(id)) fold(row, true);
+        if (row.hasChildren && !row.folded) fold(row, true);
         else go(rows.findIndex((r) => r.channel.channel_id === row.channel.parent_id));
       },
     };
@@ -81,19 +87,20 @@ export function ChannelTree() {
     );
   }
   return (
-    <ul className="side-list" role="tree" aria-label="Projects" ref={list} onKeyDown={onKey}>
+    <ul className="side-list" role="tree" aria-label="Projects" ref={list} onKeyDown={onKey}
+      onFocus={() => (inside.current = true)} onBlur={() => (inside.current = false)}>
       {rows.map((row, i) => (
         <TreeRow key={row.channel.channel_id} row={row} selected={row.channel.channel_id === selected} tabbable={i === at}
-          open={!closed.has(row.channel.channel_id)} onFocus={() => setFocused(row.channel.channel_id)} onFold={() => fold(row, !closed.has(row.channel.channel_id))} />
+          onFocus={() => setFocused(row.channel.channel_id)} onFold={() => fold(row, !row.folded)} />
       ))}
     </ul>
   );
 }
 
-type RowProps = { row: ChannelRow; selected: boolean; tabbable: boolean; open: boolean; onFocus(): void; onFold(): void };
+type RowProps = { row: ChannelRow; selected: boolean; tabbable: boolean; onFocus(): void; onFold(): void };
 
-function TreeRow({ row, selected, tabbable, open, onFocus, onFold }: RowProps) {
-  const { channel: c, depth, hasChildren } = row;
+function TreeRow({ row, selected, tabbable, onFocus, onFold }: RowProps) {
+  const { channel: c, depth, hasChildren, folded } = row;
   const name = visible(c.name);
   return (
     <li className={`row ${selected ? "selected" : ""} ${depth === 0 ? "root" : ""}`} role="none">
@@ -103,18 +110,18 @@ function TreeRow({ row, selected, tabbable, open, onFocus, onFold }: RowProps) {
         tabIndex={tabbable ? 0 : -1}
         aria-selected={selected}
         aria-level={depth + 1}
-        aria-expanded={hasChildren ? open : undefined}
+        aria-expanded={hasChildren ? !folded : undefined}
         title={c.dir}
         style={{ paddingLeft: 10 + depth * 18 }}
         onFocus={onFocus}
         onClick={() => select(c.channel_id)}
       >
         {hasChildren && (
-          <ChevronRight size={12} className={`twist ${open ? "open" : ""}`} aria-hidden onClick={(e) => { e.stopPropagation(); onFold(); }} />
+          <ChevronRight size={12} className={`twist ${folded ? "" : "open"}`} aria-hidden onClick={(e) => { e.stopPropagation(); onFold(); }} />
         )}
         <KindIcon channel={c} selected={selected} />
         <span className="row-name ellipsis">{name}</span>
-        <StateWord state={c.state} since={c.running_since} queued={c.queued} />
+        <StateWord state={row.state} count={row.count} queued={row.queued} {...(row.since ? { since: row.since } : {})} />
       </div>
       <ChannelMenu channel={c} inTree />
     </li>
