@@ -4,6 +4,7 @@ import { run } from "./harness.mjs";
 import "./flows.mjs";
 import "./keyboard.mjs";
 import "./stop.mjs";
+import "./focus.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";

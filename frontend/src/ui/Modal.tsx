@@ -2,7 +2,45 @@ import { X } from "lucide-react";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "./Button";
-import { useReturnFocus } from "./useReturnFocus";
+import { useLayer } from "./layer";
+
+type FrameProps = { className?: string; described?: boolean; onClose(): void; children: ReactNode };
+
+/** What may have the focus first, best first: what asks for it, a field to type into, another field, what scrolls. */
+const FIRST = [
+  "[data-first]",
+  "input:enabled:not([type=radio],[type=checkbox],[type=range],[type=hidden]),textarea:enabled",
+  "input:enabled,select:enabled",
+  "[tabindex='0']:not(button)",
+];
+
+/** Without any of these the dialog itself gets the focus: no button is a key away by accident. */
+function toFirst(content: HTMLElement) {
+  const first = FIRST.flatMap((s) => [...content.querySelectorAll<HTMLElement>(s)]).find((el) => el.getClientRects().length > 0);
+  (first ?? content).focus({ preventScroll: true });
+  if (first instanceof HTMLInputElement) first.select();
+}
+
+/** A message over all is not outside. */
+function onInteractOutside(e: Event) {
+  if (e.target instanceof Element && e.target.closest("[data-over]")) e.preventDefault();
+}
+
+/** Whatever is modal: the keyboard is in it, and behind it everything is inert. */
+export function ModalFrame({ className = "", described, onClose, children }: FrameProps) {
+  const { mark, props } = useLayer(true, toFirst);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="scrim" />
+        <Dialog.Content className={`dialog ${className}`} {...props} onInteractOutside={onInteractOutside} {...(described ? {} : { "aria-describedby": undefined })}>
+          {mark}
+          {children}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
 
 type Props = {
   title: string;
@@ -14,35 +52,23 @@ type Props = {
   foot?: ReactNode;
 };
 
-/** Without a field that asks for it, the dialog itself gets the focus: no button is a key away by accident. */
-function toContent(e: Event) {
-  e.preventDefault();
-  (e.currentTarget as HTMLElement | null)?.focus({ preventScroll: true });
-}
-
-/** A dialog that keeps the focus inside and gives it back when it closes. */
+/** A dialog with a title, a way to close it, and buttons below. */
 export function Modal({ title, description, wide, scrolls, onClose, children, foot }: Props) {
-  const restore = useReturnFocus();
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="scrim" />
-        <Dialog.Content className={`dialog ${wide ? "wide" : ""}`} onCloseAutoFocus={restore} onOpenAutoFocus={toContent} {...(description ? {} : { "aria-describedby": undefined })}>
-          <div className="dialog-head">
-            <Dialog.Title asChild>
-              <h2>{title}</h2>
-            </Dialog.Title>
-            <Dialog.Close asChild>
-              <IconButton name="Close" keys="Esc">
-                <X size={15} />
-              </IconButton>
-            </Dialog.Close>
-          </div>
-          {description && <Dialog.Description className="sr-only">{description}</Dialog.Description>}
-          <div className="dialog-body" {...(scrolls ? { tabIndex: 0, role: "group", "aria-label": title } : {})}>{children}</div>
-          {foot && <div className="dialog-foot">{foot}</div>}
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <ModalFrame className={wide ? "wide" : ""} described={Boolean(description)} onClose={onClose}>
+      <div className="dialog-head">
+        <Dialog.Title asChild>
+          <h2>{title}</h2>
+        </Dialog.Title>
+        <Dialog.Close asChild>
+          <IconButton name="Close" keys="Esc">
+            <X size={15} />
+          </IconButton>
+        </Dialog.Close>
+      </div>
+      {description && <Dialog.Description className="sr-only">{description}</Dialog.Description>}
+      <div className="dialog-body" {...(scrolls ? { tabIndex: 0, role: "group", "aria-label": title } : {})}>{children}</div>
+      {foot && <div className="dialog-foot">{foot}</div>}
+    </ModalFrame>
   );
 }

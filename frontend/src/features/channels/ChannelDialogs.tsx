@@ -46,7 +46,7 @@ export function RenameDialog({ channel, onClose }: Props) {
     }>
       <form id="rename" onSubmit={(e) => { e.preventDefault(); void save(); }}>
         <label className="label" htmlFor="rename-name">Name</label>
-        <input id="rename-name" className="field" value={name} maxLength={80} autoFocus onFocus={(e) => e.target.select()} onChange={(e) => setName(e.target.value)} />
+        <input id="rename-name" className="field" value={name} maxLength={80} onChange={(e) => setName(e.target.value)} />
         <p className="hint">The folder keeps its name.</p>
         {failure && <FailureCard failure={failure} />}
       </form>
@@ -65,7 +65,7 @@ export function RemoveDialog({ channel, onClose }: Props) {
   return (
     <Modal title={`Remove “${visible(channel.name)}”`} onClose={onClose} foot={
       <>
-        <Button onClick={onClose} autoFocus>Keep it</Button>
+        <Button onClick={onClose} data-first>Keep it</Button>
         <Button look="danger" disabled={busy} onClick={() => void attempt(remove)}>
           {busy ? "Removing" : below.length > 0 ? `Remove all ${below.length + 1}` : "Remove channel"}
         </Button>

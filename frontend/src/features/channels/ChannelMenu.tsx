@@ -1,10 +1,10 @@
 import { Copy, Ellipsis, GitBranch, History, MessageSquarePlus, Pencil, Trash2 } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import type { ChannelView } from "../../api/types";
 import { visible } from "../../model/text";
 import { copyText } from "../../shell/clipboard";
-import { IconButton, Kbd } from "../../ui/Button";
+import { IconButton } from "../../ui/Button";
+import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { openDialog, toast } from "../frame/actions";
 import type { Dialog } from "../../model/stores";
 import { newThread } from "../frame/branches";
@@ -17,7 +17,6 @@ import { newThread } from "../frame/branches";
 export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?: boolean }) {
   const [shown, setShown] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const row = () => button.current?.closest<HTMLElement>(".row");
   useEffect(() => {
     const el = button.current?.closest<HTMLElement>(".row");
     const show = (e: Event) => {
@@ -27,43 +26,21 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
     el?.addEventListener("contextmenu", show);
     return () => el?.removeEventListener("contextmenu", show);
   }, []);
-  // A dialog that the menu opens must get the focus, not the button behind it.
-  const open = (d: Dialog) => setTimeout(() => openDialog(d, channel.channel_id));
+  const open = (d: Dialog) => () => openDialog(d, channel.channel_id);
+  const trigger = (
+    <IconButton small className="row-menu" name={`Actions for ${visible(channel.name)}`} ref={button} {...(inTree ? { tabIndex: -1, "aria-hidden": true } : {})}>
+      <Ellipsis size={14} />
+    </IconButton>
+  );
   return (
-    <DropdownMenu.Root modal={false} open={shown} onOpenChange={setShown}>
-      <DropdownMenu.Trigger asChild>
-        <IconButton small className="row-menu" name={`Actions for ${visible(channel.name)}`} ref={button} {...(inTree ? { tabIndex: -1, "aria-hidden": true } : {})}>
-          <Ellipsis size={14} />
-        </IconButton>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="start" sideOffset={2} onCloseAutoFocus={(e) => {
-          e.preventDefault();
-          row()?.querySelector<HTMLElement>(".row-main")?.focus({ preventScroll: true });
-        }}>
-          <DropdownMenu.Item className="menu-item" onSelect={() => setTimeout(() => void newThread(channel.channel_id))}>
-            <MessageSquarePlus size={14} aria-hidden /> New thread
-          </DropdownMenu.Item>
-          {channel.kind !== "demo" && (
-            <DropdownMenu.Item className="menu-item" onSelect={() => open("worktree")}>
-              <GitBranch size={14} aria-hidden /> New worktree
-            </DropdownMenu.Item>
-          )}
-          <DropdownMenu.Item className="menu-item" onSelect={() => open("sessions")}>
-            <History size={14} aria-hidden /> Conversations
-          </DropdownMenu.Item>
-          <DropdownMenu.Separator className="menu-line" />
-          <DropdownMenu.Item className="menu-item" onSelect={() => open("rename")}>
-            <Pencil size={14} aria-hidden /> Rename <Kbd>F2</Kbd>
-          </DropdownMenu.Item>
-          <DropdownMenu.Item className="menu-item" onSelect={() => void copyText(channel.dir).then(() => toast("Copied the folder's path."))}>
-            <Copy size={14} aria-hidden /> Copy folder path
-          </DropdownMenu.Item>
-          <DropdownMenu.Item className="menu-item danger" onSelect={() => open("remove")}>
-            <Trash2 size={14} aria-hidden /> Remove <Kbd>Del</Kbd>
-          </DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <Menu align="start" sideOffset={2} open={shown} onOpenChange={setShown} button={trigger}>
+      <MenuItem icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={() => void newThread(channel.channel_id)} />
+      {channel.kind !== "demo" && <MenuItem icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={open("worktree")} />}
+      <MenuItem icon={<History size={14} aria-hidden />} name="Conversations" onSelect={open("sessions")} />
+      <MenuLine />
+      <MenuItem icon={<Pencil size={14} aria-hidden />} name="Rename" hint="F2" onSelect={open("rename")} />
+      <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy folder path" onSelect={() => void copyText(channel.dir).then(() => toast("Copied the folder's path."))} />
+      <MenuItem icon={<Trash2 size={14} aria-hidden />} name="Remove" hint="Del" danger onSelect={open("remove")} />
+    </Menu>
   );
 }

@@ -22,7 +22,7 @@ export function WorktreeDialog({ channel, onClose }: { channel: ChannelView; onC
     }>
       <form id="worktree" onSubmit={(e) => { e.preventDefault(); void make(); }}>
         <label className="label" htmlFor="worktree-branch">Branch</label>
-        <input id="worktree-branch" className="field" value={branch} autoFocus maxLength={200} spellCheck={false} autoComplete="off" placeholder="fix-login" onChange={(e) => setBranch(e.target.value)} />
+        <input id="worktree-branch" className="field" value={branch} maxLength={200} spellCheck={false} autoComplete="off" placeholder="fix-login" onChange={(e) => setBranch(e.target.value)} />
         <p className="hint">A branch that does not exist is made.</p>
         <label className="label" htmlFor="worktree-base">Start from</label>
         <input id="worktree-base" className="field" value={base} maxLength={200} spellCheck={false} autoComplete="off" placeholder="what is checked out now" onChange={(e) => setBase(e.target.value)} />

@@ -3,6 +3,7 @@ import type { Panel } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { isIdle } from "../../model/terminals/sessions";
 import { Button } from "../../ui/Button";
+import { front } from "../../ui/layer";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
 import { closePane, endAndClose } from "./dock";
@@ -15,8 +16,8 @@ export function CloseDialog({ panel }: { panel: Panel }) {
   const info = useStore(sessionsStore, (s) => (panel.kind === "terminal" ? s.byId[panel.session] : undefined));
   const open = useStore(dockUi, (u) => u.closing === panel.id);
   const done = (f?: (id: string) => void) => {
+    if (f) front.after(() => f(panel.id));
     dockUi.setState({ closing: "" });
-    if (f) setTimeout(() => f(panel.id));
   };
   if (!open) return null;
   const command = info?.shell === "running" ? info.command : "";
@@ -27,7 +28,7 @@ export function CloseDialog({ panel }: { panel: Panel }) {
         <Button look="danger" onClick={() => done(endAndClose)}>End it</Button>
         <span className="grow" />
         <Button onClick={() => done(closePane)}>Close the pane only</Button>
-        <Button onClick={() => done()} autoFocus>Keep it</Button>
+        <Button onClick={() => done()} data-first>Keep it</Button>
       </>
     }>
       <p>

@@ -78,7 +78,7 @@ function Row({ r, asked, onPlay, onAsk, onDelete }: { r: Recording; asked: boole
         <>
           <span className="hint">Delete it for good?</span>
           <Button look="small danger" onClick={onDelete}>Delete</Button>
-          <Button look="small" autoFocus onClick={() => onAsk(false)}>Keep it</Button>
+          <Button look="small" autoFocus data-first onClick={() => onAsk(false)}>Keep it</Button>
         </>
       ) : (
         <>

@@ -67,7 +67,7 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
           </Button>
         )}
         <NewMenu channelId={channelId} group={group} />
-        {active && <PanelMenu channelId={channelId} layout={layout} group={group} panel={active} />}
+        {active && <PanelMenu channelId={channelId} layout={layout} group={group} panel={active} opens={false} />}
       </div>
     </div>
   );

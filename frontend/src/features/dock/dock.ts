@@ -10,6 +10,7 @@ import { dockUi, idleDock, sessionsStore } from "../../model/dock/store";
 import { viewStore } from "../../model/stores";
 import type { TerminalKind } from "../../model/terminals/sessions";
 import { againOf, createOf, isIdle } from "../../model/terminals/sessions";
+import { front } from "../../ui/layer";
 import { session, toast, toastFailure } from "../frame/session";
 import { layoutOf, update } from "./layouts";
 import { handles, panesStore } from "./panes";
@@ -20,21 +21,19 @@ const STEP = 0.04; // of the centre, for one arrow
 
 const here = () => viewStore.getState().selected;
 
-/** The terminal that was to get the keyboard, until the person does the next thing. */
-export const wish = { panel: "", until: 0 };
-const WISH_MS = 1000;
-
 /** Gives the keyboard to a panel. */
 export function goInto(panel: PanelID) {
   update(here(), (l) => change.activate(l, panel));
+  front.after(() => take(panel));
+}
+
+function take(panel: PanelID) {
   const p = layoutOf(here()).panels[panel];
   if (p?.kind === "terminal") {
-    Object.assign(wish, { panel, until: performance.now() + WISH_MS });
     if (dockUi.getState().keyboard === panel) handles.get(panel)?.focus();
     else dockUi.setState({ keyboard: panel });
     return;
   }
-  wish.panel = "";
   dockUi.setState({ keyboard: "" });
   const box = () => document.querySelector<HTMLElement>("[data-prompt]");
   box()?.focus();

@@ -1,8 +1,8 @@
 import { useEffect } from "react";
 import { dockKey } from "../../model/dock/keys";
-import { viewStore } from "../../model/stores";
 import { keyAction } from "../../model/terminals/keys";
 import { isMac } from "../../ui/keys";
+import { front } from "../../ui/layer";
 import { platform } from "../terminals/keyboard";
 import { openTerminal, requestClose, runDockKey, split } from "./dock";
 
@@ -12,8 +12,8 @@ const NEUTRAL = { hasSelection: false, tabMoves: false, shiftEnter: false, leave
 export function useDockKeys() {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {
-      if (e.defaultPrevented || e.isComposing || viewStore.getState().dialog) return;
-      if (e.target instanceof Element && e.target.closest(".term, [role=dialog], [role=menu]")) return;
+      if (e.defaultPrevented || e.isComposing || front.busy) return;
+      if (e.target instanceof Element && e.target.closest(".term")) return;
       if (taken(e)) {
         e.preventDefault();
         e.stopImmediatePropagation();

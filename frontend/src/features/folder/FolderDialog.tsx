@@ -1,6 +1,6 @@
 import { CornerLeftUp, Folder } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure, FolderList } from "../../api/types";
 import { visible } from "../../model/text";
@@ -16,21 +16,24 @@ import "./folder.css";
 export function FolderDialog({ onClose }: { onClose(): void }) {
   const [list, setList] = useState<FolderList | null>(null);
   const [path, setPath] = useState("");
+  const [typing, setTyping] = useState(false);
   const [at, setAt] = useState(0);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
   const [slow, setSlow] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const run = useRef(0);
+  const latest = useRef("");
 
   const go = useCallback(async (to: string, from = "") => {
     const mine = ++run.current;
+    const asked = latest.current; // in the field
     const timer = setTimeout(() => setSlow(true), 1000);
     try {
       const l = await session().api.channels.folders(to);
       if (mine !== run.current) return;
       setList(l);
-      setPath(l.path);
+      setPath((now) => (now === asked ? l.path : now)); // not over what was typed meanwhile
       setFailure(null);
       const back = (l.entries ?? []).findIndex((e) => e.path === from);
       setAt(hasParent(l) ? back + 1 : Math.max(0, back));
@@ -42,10 +45,7 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
     }
   }, []);
 
-  useEffect(() => {
-    box.current?.focus();
-    void go("");
-  }, [go]);
+  useEffect(() => void go(""), [go]);
 
   const rows = list ? [...(hasParent(list) ? [{ name: "..", path: list.parent }] : []), ...(list.entries ?? [])] : [];
   const typeAhead = useTypeAhead(rows.map((r) => r.name), at, list?.path);
@@ -92,6 +92,17 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
   }
 
   const typed = path.trim();
+  useLayoutEffect(() => {
+    latest.current = path;
+  }, [path]);
+
+  /** A path that was typed is gone to first, then opened; Enter alone opens nothing. */
+  function submit() {
+    if (!typing) box.current?.focus();
+    else if (typed === list?.path) void open(typed);
+    else void go(typed);
+  }
+
   return (
     <Modal title="Open a project folder" wide onClose={onClose} description="Folders on the machine that Loop runs on" foot={
       <>
@@ -102,9 +113,9 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
         </Button>
       </>
     }>
-      <form onSubmit={(e) => { e.preventDefault(); if (typed === list?.path) void open(typed); else void go(typed); }}>
+      <form onSubmit={(e) => { e.preventDefault(); submit(); }}>
         <label className="sr-only" htmlFor="folder-path">Path</label>
-        <input id="folder-path" className="field mono" value={path} spellCheck={false} autoComplete="off" onChange={(e) => setPath(e.target.value)}
+        <input id="folder-path" className="field mono" value={path} spellCheck={false} autoComplete="off" onChange={(e) => { setPath(e.target.value); setTyping(true); }}
           onKeyDown={(e) => { if (e.key === "ArrowDown") { e.preventDefault(); box.current?.focus(); } }} />
       </form>
       {failure && <FailureCard failure={failure} />}
@@ -117,8 +128,8 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
           </div>
         ))}
         {list && (list.entries ?? []).length === 0 && <p className="folders-empty">No folders in here. You can open this one.</p>}
-        {!list && !failure && <p className="folders-empty" role="status">{slow ? "Reading the folder" : ""}</p>}
       </div>
+      {!list && !failure && <p className="folders-empty" role="status">{slow ? "Reading the folder" : ""}</p>}
       <p className="hint">Arrows move, Enter goes in, Backspace goes up, letters jump.</p>
     </Modal>
   );

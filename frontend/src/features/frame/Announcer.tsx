@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { createPortal } from "react-dom";
 import { useStore } from "zustand";
 import type { ChannelState, ChannelView } from "../../api/types";
 import { announceStore, frameStore } from "../../model/stores";
@@ -27,9 +28,5 @@ export function Announcer() {
       }),
     [],
   );
-  return (
-    <div className="sr-only" role="status" aria-live="polite">
-      {text}
-    </div>
-  );
+  return createPortal(<div className="sr-only" role="status" aria-live="polite">{text}</div>, document.body);
 }

@@ -4,6 +4,7 @@ import { useStore } from "zustand";
 import { frameStore, viewStore } from "../../model/stores";
 import { RemoveDialog, RenameDialog } from "../channels/ChannelDialogs";
 import { WorktreeDialog } from "../channels/WorktreeDialog";
+import { Modal } from "../../ui/Modal";
 import { Palette } from "../palette/Palette";
 import { closeDialog } from "./actions";
 
@@ -46,7 +47,8 @@ export function Dialogs() {
   const dialog = useStore(viewStore, (v) => v.dialog);
   const id = useStore(viewStore, (v) => v.dialogChannel);
   const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === id));
-  return <Suspense fallback={null}>{pick()}</Suspense>;
+  // What is typed meanwhile is not for what is behind.
+  return <Suspense fallback={<Modal title="Loading" onClose={closeDialog}><div className="skeleton" aria-hidden="true" /></Modal>}>{pick()}</Suspense>;
 
   function pick() {
     switch (dialog) {

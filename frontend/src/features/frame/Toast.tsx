@@ -1,5 +1,6 @@
 import { CircleAlert, Info, X } from "lucide-react";
 import { useEffect } from "react";
+import { createPortal } from "react-dom";
 import { useStore } from "zustand";
 import { failureText } from "../../api/failure";
 import { viewStore } from "../../model/stores";
@@ -15,8 +16,9 @@ export function Toast() {
     const timer = setTimeout(() => viewStore.setState({ toast: null }), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [t]);
-  return (
-    <div role="status" aria-live="polite">
+  // Beside the page: it is said, and can be closed, also while a dialog makes the page inert.
+  return createPortal(
+    <div role="status" aria-live="polite" data-over>
       {t && (
         <div className="toast">
           {t.tone === "fail" ? <CircleAlert size={15} color="var(--fail)" aria-hidden /> : <Info size={15} color="var(--accent)" aria-hidden />}
@@ -30,6 +32,7 @@ export function Toast() {
           </IconButton>
         </div>
       )}
-    </div>
+    </div>,
+    document.body,
   );
 }

@@ -5,6 +5,7 @@ import { draftsStore, frameStore, timelineOf, timelinesStore, viewStore } from "
 import type { Dialog } from "../../model/stores";
 import { channelRows } from "../../model/frame";
 import { activeRun } from "../../model/timeline/state";
+import { front } from "../../ui/layer";
 import { revealTimeline } from "../dock/dock";
 import { draftOf, setDraft } from "./drafts";
 import { saveChoice } from "./memory";
@@ -36,8 +37,10 @@ export function focusPrompt(suggested = "") {
     box?.focus();
     if (suggested && box?.value === suggested) box.select();
   };
-  focus();
-  requestAnimationFrame(focus); // a channel that was just chosen has its box one frame later
+  front.after(() => {
+    focus();
+    requestAnimationFrame(focus); // a channel that was just chosen has its box one frame later
+  });
 }
 
 export async function openFolder() {

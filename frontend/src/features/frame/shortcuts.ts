@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { viewStore } from "../../model/stores";
 import { isMac, keys, mod, MOD } from "../../ui/keys";
+import { enterRegion, front, regions } from "../../ui/layer";
 import { nextNeed } from "./branches";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
@@ -25,12 +26,10 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
 
 /** Moves the focus from one part of the frame to the next. */
 function nextRegion(back: boolean) {
-  const all = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((el) => el.offsetParent !== null && getComputedStyle(el).visibility !== "hidden");
-  if (all.length === 0) return;
+  const all = regions();
   const at = all.findIndex((el) => el.contains(document.activeElement));
   const el = all[(at + (back ? -1 : 1) + all.length) % all.length];
-  const target = el?.matches("[tabindex],textarea") ? el : (el?.querySelector<HTMLElement>("article[tabindex='0'],[role=treeitem][tabindex='0']") ?? el?.querySelector<HTMLElement>("[tabindex='0'],textarea,button:not(:disabled):not([tabindex='-1'])"));
-  target?.focus();
+  if (el) enterRegion(el);
 }
 
 export function useShortcuts() {
@@ -45,11 +44,10 @@ export function useShortcuts() {
       };
       if (mod(e) && !e.altKey) {
         if ((e.shiftKey && key === "p") || (!e.shiftKey && key === "k")) {
-          if (dialog === "" || dialog === "palette") return run(() => openDialog(dialog === "palette" ? "" : "palette"));
+          if (dialog === "palette" || !front.modal) return run(() => openDialog(dialog === "palette" ? "" : "palette"));
           return;
         }
-        if (dialog) return;
-        if (e.shiftKey) return;
+        if (front.busy || e.shiftKey) return;
         if (key === "o") return run(() => void openFolder());
         if (key === ".") return run(() => void stopRun(selected));
         if (key === "l") return run(focusPrompt);
@@ -57,7 +55,7 @@ export function useShortcuts() {
         if (key === ",") return run(() => openDialog("settings"));
         return;
       }
-      if (dialog) return;
+      if (front.busy) return;
       if (e.key === "F8") return run(nextNeed);
       if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
       if (e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {

@@ -7,7 +7,8 @@ import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
-import { useReturnFocus } from "../../ui/useReturnFocus";
+import { front } from "../../ui/layer";
+import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
 import { dockCommands } from "../dock/commands";
@@ -19,74 +20,67 @@ export function Palette() {
   const channels = useStore(frameStore, (f) => f.channels);
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
-  const restore = useReturnFocus();
   const current = channels.find((c) => c.channel_id === selected);
   const run = (f: () => void) => () => {
+    front.after(f);
     closeDialog();
-    // After the palette has given the focus back, so that the next place keeps it.
-    setTimeout(f);
   };
   return (
-    <Dialog.Root open onOpenChange={(o) => !o && closeDialog()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="scrim" />
-        <Dialog.Content className="dialog palette" onCloseAutoFocus={restore} aria-describedby={undefined}>
-          <Dialog.Title className="sr-only">Go to channel or command</Dialog.Title>
-          <Command label="Go to channel or command" loop>
-            <Command.Input placeholder="Go to channel or command" autoFocus />
-            <Command.List>
-              <Command.Empty>Nothing by that name.</Command.Empty>
-              {channels.length > 0 && (
-                <Command.Group heading="Channels">
-                  {channels.map((c) => (
-                    <Command.Item key={c.channel_id} value={`${c.name} ${c.channel_id}`} keywords={[c.dir]} onSelect={run(() => { select(c.channel_id); focusPrompt(); })}>
-                      <KindIcon kind={c.kind} />
-                      <span>{visible(c.name)}</span>
-                      <span className="palette-dir mono ellipsis">{visible(c.dir)}</span>
-                      <StateWord state={c.state} since={c.running_since} queued={c.queued} />
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              )}
-              {current && (
-                <Command.Group heading="This channel">
-                  {current.state === "working" && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
-                  <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
-                  {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
-                  <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
-                  <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keys(MOD, "L")} onSelect={run(focusPrompt)} />
-                  <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
-                  <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
-                </Command.Group>
-              )}
-              {current && (
-                <Command.Group heading="Terminals and panes">
-                  {dockCommands(selected).map((c) => <Item key={c.id} value={`${c.name} ${c.id}`} icon={c.icon} name={c.name} {...(c.hint ? { hint: c.hint } : {})} onSelect={run(c.run)} />)}
-                </Command.Group>
-              )}
-              <Command.Group heading="Loop">
-                <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(nextNeed)} />
-                <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
-                <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
-                <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
-                <Item icon={<HeartPulse size={14} aria-hidden />} name="Check this machine" onSelect={run(() => openDialog("doctor"))} />
-                <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
-                <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(() => openDialog("containers"))} />
-                <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
-                <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
-                <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
-              </Command.Group>
-              <Command.Group heading="Look">
-                <Item icon={<Moon size={14} aria-hidden />} name="Theme: dark" onSelect={run(() => void setTheme("dark"))} />
-                <Item icon={<Sun size={14} aria-hidden />} name="Theme: light" onSelect={run(() => void setTheme("light"))} />
-                <Item icon={<SunMoon size={14} aria-hidden />} name="Theme: like the system" onSelect={run(() => void setTheme("system"))} />
-                <Item icon={<Contrast size={14} aria-hidden />} name={contrast === "more" ? "Contrast: like the system" : "Contrast: more"} onSelect={run(() => setContrast(contrast === "more" ? "" : "more"))} />
-              </Command.Group>
-            </Command.List>
-          </Command>
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <ModalFrame className="palette" onClose={closeDialog}>
+      <Dialog.Title className="sr-only">Go to channel or command</Dialog.Title>
+      <Command label="Go to channel or command" loop>
+        <Command.Input placeholder="Go to channel or command" />
+        <Command.List>
+          <Command.Empty>Nothing by that name.</Command.Empty>
+          {channels.length > 0 && (
+            <Command.Group heading="Channels">
+              {channels.map((c) => (
+                <Command.Item key={c.channel_id} value={`${c.name} ${c.channel_id}`} keywords={[c.dir]} onSelect={run(() => { select(c.channel_id); focusPrompt(); })}>
+                  <KindIcon kind={c.kind} />
+                  <span>{visible(c.name)}</span>
+                  <span className="palette-dir mono ellipsis">{visible(c.dir)}</span>
+                  <StateWord state={c.state} since={c.running_since} queued={c.queued} />
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+          {current && (
+            <Command.Group heading="This channel">
+              {current.state === "working" && <Item icon={<CircleStop size={14} aria-hidden />} name="Stop the run" hint={keys(MOD, ".")} onSelect={run(() => void stopRun(selected))} />}
+              <Item icon={<MessageSquarePlus size={14} aria-hidden />} name="New thread" onSelect={run(() => void newThread(selected))} />
+              {current.kind !== "demo" && <Item icon={<GitBranch size={14} aria-hidden />} name="New worktree" onSelect={run(() => openDialog("worktree", selected))} />}
+              <Item icon={<History size={14} aria-hidden />} name="Conversations" onSelect={run(() => openDialog("sessions", selected))} />
+              <Item icon={<TextCursorInput size={14} aria-hidden />} name="Go to the prompt box" hint={keys(MOD, "L")} onSelect={run(focusPrompt)} />
+              <Item icon={<Pencil size={14} aria-hidden />} name="Rename channel" hint="F2" onSelect={run(() => openDialog("rename", selected))} />
+              <Item icon={<Trash2 size={14} aria-hidden />} name="Remove channel" onSelect={run(() => openDialog("remove", selected))} />
+            </Command.Group>
+          )}
+          {current && (
+            <Command.Group heading="Terminals and panes">
+              {dockCommands(selected).map((c) => <Item key={c.id} value={`${c.name} ${c.id}`} icon={c.icon} name={c.name} {...(c.hint ? { hint: c.hint } : {})} onSelect={run(c.run)} />)}
+            </Command.Group>
+          )}
+          <Command.Group heading="Loop">
+            <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(nextNeed)} />
+            <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
+            <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
+            <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
+            <Item icon={<HeartPulse size={14} aria-hidden />} name="Check this machine" onSelect={run(() => openDialog("doctor"))} />
+            <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
+            <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(() => openDialog("containers"))} />
+            <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
+            <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
+            <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
+          </Command.Group>
+          <Command.Group heading="Look">
+            <Item icon={<Moon size={14} aria-hidden />} name="Theme: dark" onSelect={run(() => void setTheme("dark"))} />
+            <Item icon={<Sun size={14} aria-hidden />} name="Theme: light" onSelect={run(() => void setTheme("light"))} />
+            <Item icon={<SunMoon size={14} aria-hidden />} name="Theme: like the system" onSelect={run(() => void setTheme("system"))} />
+            <Item icon={<Contrast size={14} aria-hidden />} name={contrast === "more" ? "Contrast: like the system" : "Contrast: more"} onSelect={run(() => setContrast(contrast === "more" ? "" : "more"))} />
+          </Command.Group>
+        </Command.List>
+      </Command>
+    </ModalFrame>
   );
 }
 

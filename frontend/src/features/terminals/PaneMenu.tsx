@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { KeyAction } from "../../model/terminals/keys";
 import { keysFor, spaced } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
+import { front, useLayer } from "../../ui/layer";
 import { platform } from "./keyboard";
 
 type Props = {
@@ -15,15 +16,15 @@ type Props = {
   selectAll(): void;
   copyOutput(text: string): void;
   record(on: boolean): void;
-  onClosed(): void;
 };
 
 /** The right button, the menu key, or a long press. */
 export function PaneMenu(p: Props) {
+  const { mark, props } = useLayer();
   // Asked when it opens: selection and output change without React knowing.
   const [now, setNow] = useState({ selected: false, output: null as { text: string } | null });
   const item = (action: KeyAction, text: string, disabled = false) => (
-    <ContextMenu.Item className="menu-item" disabled={disabled} onSelect={() => setTimeout(() => p.run(action))}>
+    <ContextMenu.Item className="menu-item" disabled={disabled} onSelect={() => front.after(() => p.run(action))}>
       {text}
       <Keys action={action} />
     </ContextMenu.Item>
@@ -38,11 +39,9 @@ export function PaneMenu(p: Props) {
             setNow({ selected: p.selected(), output: p.output() });
           }
         }}
-        onCloseAutoFocus={(e) => {
-          e.preventDefault();
-          p.onClosed();
-        }}
+        {...props}
       >
+        {mark}
         {item("copy", "Copy", !now.selected)}
         {item("paste", "Paste", !p.live)}
         <ContextMenu.Item className="menu-item" onSelect={p.selectAll}>Select all</ContextMenu.Item>

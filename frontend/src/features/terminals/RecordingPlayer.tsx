@@ -68,6 +68,8 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
     const p = new CastPlayer(cast, host.current, settings, () => setNow({ at: p.clock.position, playing: p.clock.playing, speed: p.clock.speed }));
     player.current = p;
     p.play(true);
+    const dialog = host.current.closest("[role=dialog]");
+    if (dialog && document.activeElement === dialog) host.current.parentElement?.focus(); // nobody has chosen another place
     return () => p.dispose();
   }, [cast, settings]);
 

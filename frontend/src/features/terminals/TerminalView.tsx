@@ -1,6 +1,7 @@
 import "@xterm/xterm/css/xterm.css";
 import { ArrowDown, Circle } from "lucide-react";
 import { ContextMenu } from "radix-ui";
+import type { SyntheticEvent } from "react";
 import { useEffect, useRef } from "react";
 import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
@@ -56,13 +57,15 @@ export function TerminalView(props: TerminalViewProps) {
   const whole = useRef<HTMLDivElement>(null);
   const { over, handlers } = useFileDrop(whole, p.onDrop, true);
   const refocus = () => pane.current?.focus();
+  // Its dialogs and menus are inside it for React only.
+  const toPane = (e: SyntheticEvent) => e.currentTarget.contains(e.target as Node) && onAction?.("focus");
   const loading = !ui.drawn && client?.state !== "failed" && client?.state !== "ended";
   return (
     <div
       className={`term ${ui.ringing ? "ringing" : ""} ${loading ? "loading" : ""} ${over ? "over" : ""}`}
       data-region role="group" aria-label={`Terminal ${title}`}
-      onFocusCapture={() => onAction?.("focus")}
-      onMouseDown={() => onAction?.("focus")}
+      onFocusCapture={toPane}
+      onMouseDown={toPane}
       ref={whole} {...handlers}
       // A program that wants the mouse gets the right button too; Shift gives it back.
       onContextMenuCapture={(e) => {
@@ -96,7 +99,6 @@ export function TerminalView(props: TerminalViewProps) {
           selectAll={() => pane.current?.term.selectAll()}
           copyOutput={(text) => void copyText(text).then((done) => p.notice(done ? "Copied the command's output." : "It could not be copied."))}
           record={(on) => pane.current?.client.record(on)}
-          onClosed={refocus}
         />
       </ContextMenu.Root>
       {ui.search && <SearchBox search={ui.search} asked={ui.asked} selected={() => pane.current?.term.getSelection() ?? ""} row={() => selectedRow(pane.current?.term)} onClose={() => { change({ search: null }); refocus(); }} />}
@@ -107,10 +109,8 @@ export function TerminalView(props: TerminalViewProps) {
       )}
       {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
-      {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => { change({ file: null }); setTimeout(refocus); }} />}
-      {ui.paste !== null && (
-        <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); setTimeout(refocus); }} />
-      )}
+      {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => change({ file: null })} />}
+      {ui.paste !== null && <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); }} />}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { elidePath, visible } from "../../model/text";
 import type { Filter } from "../../model/timeline/filter";
 import { FILTERS } from "../../model/timeline/filter";
 import { IconButton } from "../../ui/Button";
+import { Menu } from "../../ui/Menu";
 
 export const filtersStore = createStore<Record<ChannelID, Filter>>(() => ({}));
 
@@ -22,25 +23,16 @@ export function TimelineTools({ channelId }: { channelId: ChannelID }) {
   return (
     <>
       <span className="panel-dir mono ellipsis" title={dir}>{elidePath(visible(dir), 60)}</span>
-      <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger asChild>
-          <IconButton name={`Show: ${FILTERS[filter]}`} className={filter === "all" ? "" : "on"}>
-            <ListFilter size={15} />
-          </IconButton>
-        </DropdownMenu.Trigger>
-        <DropdownMenu.Portal>
-          <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
-            <DropdownMenu.RadioGroup value={filter} onValueChange={(v) => setFilter(channelId, v as Filter)}>
-              {Object.entries(FILTERS).map(([value, word]) => (
-                <DropdownMenu.RadioItem key={value} value={value} className="menu-item">
-                  <span className="menu-dot">{filter === value ? "•" : ""}</span>
-                  {word}
-                </DropdownMenu.RadioItem>
-              ))}
-            </DropdownMenu.RadioGroup>
-          </DropdownMenu.Content>
-        </DropdownMenu.Portal>
-      </DropdownMenu.Root>
+      <Menu align="end" button={<IconButton name={`Show: ${FILTERS[filter]}`} className={filter === "all" ? "" : "on"}><ListFilter size={15} /></IconButton>}>
+        <DropdownMenu.RadioGroup value={filter} onValueChange={(v) => setFilter(channelId, v as Filter)}>
+          {Object.entries(FILTERS).map(([value, word]) => (
+            <DropdownMenu.RadioItem key={value} value={value} className="menu-item">
+              <span className="menu-dot">{filter === value ? "•" : ""}</span>
+              {word}
+            </DropdownMenu.RadioItem>
+          ))}
+        </DropdownMenu.RadioGroup>
+      </Menu>
     </>
   );
 }
