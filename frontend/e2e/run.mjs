@@ -13,6 +13,7 @@ import "./axe.mjs";
 import "./terminal-keys.mjs";
 import "./dock.mjs";
 import "./dock-memory.mjs";
+import "./strip.mjs";
 import "./terminal-pane.mjs";
 import "./terminal-find.mjs";
 import "./terminal-flood.mjs";

@@ -1,6 +1,6 @@
 import { Minimize2 } from "lucide-react";
 import type { CSSProperties, KeyboardEvent } from "react";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import * as change from "../../model/dock/change";
@@ -13,6 +13,8 @@ import { keyOf } from "../../model/dock/keys";
 import { TimelineTools } from "../timeline/TimelineTools";
 import { goInto, rename, requestClose, toggleZoom, update } from "./dock";
 import { NewMenu, PanelMenu } from "./Menus";
+import { TabsMenu } from "./TabsMenu";
+import { useFit } from "./useFit";
 import { panesStore } from "./panes";
 import { Tab } from "./Tab";
 
@@ -25,13 +27,7 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
   const front = layout.focus === group.id;
   const active = layout.panels[group.active];
 
-  useEffect(() => {
-    const show = () => document.getElementById(`tab-${group.active}`)?.parentElement?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
-    show();
-    const o = new ResizeObserver(show); // a strip that became narrower
-    if (list.current) o.observe(list.current);
-    return () => o.disconnect();
-  }, [group.active, group.panels.length]);
+  const { form, plus, words, path, hidden, more } = useFit(list, group);
 
   function onKeyDown(e: KeyboardEvent) {
     const i = group.panels.indexOf(group.active);
@@ -52,26 +48,29 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
 
   return (
     <div className={`dock-strip ${front && count > 1 ? "front" : ""} ${off ? "off" : ""} ${edge}`} style={style} data-strip={group.id}>
-      <div className="dock-tabs" role="tablist" aria-label={count > 1 ? `Panels, group ${number} of ${count}` : "Panels"} ref={list} onWheel={(e) => list.current && (list.current.scrollLeft += e.deltaY)}>
+      <div className="dock-tabs" role="tablist" aria-label={count > 1 ? `Panels, group ${number} of ${count}` : "Panels"} ref={list} data-form={form} data-more={more} data-scrolls={hidden > 0} onWheel={(e) => e.deltaX === 0 && list.current && (list.current.scrollLeft += e.deltaY)}>
         {group.panels.map((id) => {
           const p = layout.panels[id];
           return p && <Tab key={id} channelId={channelId} panel={p} active={id === group.active} front={front} onKeyDown={onKeyDown} />;
         })}
       </div>
+      {hidden > 0 && <TabsMenu layout={layout} group={group} hidden={hidden} />}
       {renaming && <Rename panel={layout.panels[renaming]} />}
-      <div className="dock-tools">
+      <div className={`dock-tools ${path ? "" : "short"}`}>
         {active?.kind === "timeline" ? <TimelineTools channelId={channelId} /> : <span className="grow" />}
         {layout.zoom === group.id && (
-          <Button look="small dock-alone" title={`Show all panes (${keyOf("zoom", isMac)})`} onClick={toggleZoom}>
-            <Minimize2 size={12} aria-hidden /> Show all
+          <Button look="small dock-alone" aria-label="Show all" title={`Show all panes (${keyOf("zoom", isMac)})`} onClick={toggleZoom}>
+            <Minimize2 size={12} aria-hidden /> {words && "Show all"}
           </Button>
         )}
-        <NewMenu channelId={channelId} group={group} />
-        {active && <PanelMenu channelId={channelId} layout={layout} group={group} panel={active} opens={false} />}
+        {plus && <NewMenu channelId={channelId} group={group} />}
+        {active && <PanelMenu channelId={channelId} layout={layout} group={group} panel={active} opens={!plus} />}
       </div>
     </div>
   );
 }
+
+const NAME_PX = 160; // at least, to type a name into
 
 /** In the place of the tab; a tab list may hold no field. */
 function Rename({ panel }: { panel: Panel | undefined }) {
@@ -86,8 +85,9 @@ function Rename({ panel }: { panel: Panel | undefined }) {
   useLayoutEffect(() => {
     const tab = document.getElementById(`tab-${id}`)?.parentElement;
     if (!field.current || !tab) return;
-    field.current.style.left = `${Math.max(0, tab.offsetLeft - (tab.parentElement?.scrollLeft ?? 0))}px`;
-    field.current.style.width = `${Math.max(160, tab.offsetWidth)}px`;
+    const room = (field.current.parentElement?.clientWidth ?? 0) - NAME_PX;
+    field.current.style.left = `${Math.max(0, Math.min(room, tab.offsetLeft - (tab.parentElement?.scrollLeft ?? 0)))}px`;
+    field.current.style.width = `${Math.max(NAME_PX, tab.offsetWidth)}px`;
   }, [id]);
   const done = (save: boolean) => {
     if (over.current) return;

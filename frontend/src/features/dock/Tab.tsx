@@ -39,17 +39,9 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
         onKeyDown={onKeyDown}
       >
         <Icon panel={panel} />
-        <span className="ellipsis"><SafeText text={title} /></span>
-        {panel.kind === "terminal" && panel.target === "host" && <span className="dock-host">This computer</span>}
-        {face.recording && <span className="dock-mark rec" title="Recording"><Circle size={8} fill="currentColor" aria-hidden /><span className="sr-only">recording</span></span>}
-        {face.bell ? (
-          <span className="dock-mark need" title="A bell rang"><Bell size={12} aria-hidden /><span className="sr-only">bell</span></span>
-        ) : face.unread && !active && (
-          <span className="dock-mark" title="New output"><span className="dock-dot" aria-hidden /><span className="sr-only">new output</span></span>
-        )}
-        {face.state === "ended" && <span className="dock-state"><SquareX size={12} aria-hidden />ended</span>}
-        {face.state === "away" && <span className="dock-state need"><CircleSlash size={12} aria-hidden />away</span>}
-        {face.state === "running" && <span className="sr-only">running</span>}
+        <span className="dock-name ellipsis"><SafeText text={title} /></span>
+        {panel.kind === "terminal" && panel.target === "host" && <span className="dock-host dock-word">This computer</span>}
+        <Marks face={face} active={active} />
       </div>
       {panel.kind === "terminal" && (
         // For the mouse only: a tab list holds nothing but tabs. Delete closes the tab.
@@ -58,6 +50,23 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
         </button>
       )}
     </div>
+  );
+}
+
+/** What goes on behind a tab; the words go before the signs where there is little room. */
+export function Marks({ face, active }: { face: Face; active: boolean }) {
+  return (
+    <>
+      {face.recording && <span className="dock-mark rec" title="Recording"><Circle size={8} fill="currentColor" aria-hidden /><span className="sr-only">recording</span></span>}
+      {face.bell ? (
+        <span className="dock-mark need" title="A bell rang"><Bell size={12} aria-hidden /><span className="sr-only">bell</span></span>
+      ) : face.unread && !active && (
+        <span className="dock-mark" title="New output"><span className="dock-dot" aria-hidden /><span className="sr-only">new output</span></span>
+      )}
+      {face.state === "ended" && <span className="dock-state"><SquareX size={12} aria-hidden /><span className="dock-word">ended</span></span>}
+      {face.state === "away" && <span className="dock-state need"><CircleSlash size={12} aria-hidden /><span className="dock-word">away</span></span>}
+      {face.state === "running" && <span className="sr-only">running</span>}
+    </>
   );
 }
 
@@ -71,6 +80,8 @@ export function SessionIcon({ t, size = 14 }: { t: TerminalInfo; size?: number }
   if (t.target === "host") return <Monitor size={size} className="host" aria-hidden />;
   return t.plain || t.cmd?.length ? <SquareTerminal size={size} aria-hidden /> : <Sparkles size={size} aria-hidden />;
 }
+
+export type Face = ReturnType<typeof useFace>;
 
 /** What is known of a panel: from its pane, and from the list of sessions. */
 export function useFace(panel: Panel) {

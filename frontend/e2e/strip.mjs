@@ -1,0 +1,124 @@
+// The strip of tabs where there is little room, and what a folded project says.
+import { enter, opens, ready, sessions, tabs } from "./dock-steps.mjs";
+import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
+
+const strip = (page) => page.locator(".dock-strip").last();
+/** Tabs and buttons of a strip that stand over each other or outside of it. */
+const crowded = (page) => page.evaluate(() => [...document.querySelectorAll(".dock-strip:not(.off)")].flatMap((s) => {
+  const box = s.getBoundingClientRect();
+  const list = s.querySelector(".dock-tabs").getBoundingClientRect();
+  const rest = [...s.querySelectorAll(".dock-list, .dock-tools > *")].filter((e) => e.offsetWidth > 0).map((e) => [e.className, e.getBoundingClientRect()]);
+  const all = [["tabs", list], ...rest];
+  return all.flatMap(([name, r], i) => [
+    ...(r.left < box.left - 1 || r.right > box.right + 1 ? [`${name} sticks out`] : []),
+    ...all.slice(i + 1).filter(([, o]) => r.left < o.right - 1 && o.left < r.right - 1).map(([other]) => `${name} over ${other}`),
+  ]);
+}));
+const front = (page) => page.evaluate(() => [...document.querySelectorAll(".dock-strip:not(.off) .dock-tab.active")].every((t) => {
+  const [a, b] = [t.getBoundingClientRect(), t.parentElement.getBoundingClientRect()];
+  return a.left >= b.left - 1 && a.right <= b.right + 1;
+}));
+
+async function named(page, mock, count, from = 0) {
+  for (let i = from; i < count; i++) {
+    await opens(page, mock, "Control+Shift+T", i + 1);
+    await mock.terminals.calls()["Terminals.Rename"](mock.terminals.last().id, `work ${i + 1}`);
+  }
+  await page.getByRole("tab", { name: `work ${count}` }).waitFor();
+}
+
+test("strip: gives up tags, then names, then lists; nothing stands over anything", { size: [1400, 700] }, async (page, mock) => {
+  await enter(page);
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("this computer");
+  await page.keyboard.press("Enter");
+  await ready(page);
+  await named(page, mock, 4, 1);
+  await page.keyboard.press("Control+Shift+X"); // alone, so that its width is the window's
+  await page.getByRole("button", { name: "Hide the sidebar" }).click();
+  const seen = [];
+  for (let w = 1400; w >= 160; w -= 40) {
+    await page.setViewportSize({ width: w, height: 700 });
+    await frames(page, 4);
+    await becomes(() => crowded(page), [], `at ${w} px`);
+    await until(`the tab in front can be seen at ${w} px`, () => front(page));
+    const form = await page.evaluate(() => { const s = [...document.querySelectorAll(".dock-strip:not(.off)")][0]; return `${s.querySelector(".dock-tabs").dataset.form}${s.querySelector(".dock-list") ? " list" : ""}`; });
+    if (seen.at(-1) !== form) seen.push(form);
+  }
+  equal(seen.filter((f) => f !== "icons"), ["whole", "untagged", "icons list", "one list"], "in this order");
+});
+
+test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", { size: [1200, 700] }, async (page, mock) => {
+  await enter(page);
+  await named(page, mock, 20);
+  await page.keyboard.press("Control+Shift+X");
+  await page.getByRole("button", { name: "Hide the sidebar" }).click();
+  await page.setViewportSize({ width: 320, height: 700 });
+  const list = page.getByRole("button", { name: /more tabs: list all/ });
+  await list.waitFor();
+  await becomes(() => crowded(page), []);
+  ok(await front(page), "the tab in front can be seen");
+  equal((await tabs(page)).at(-1).length, 20, "all are tabs");
+  // Arrows go through all of them, and what they come to is in sight.
+  await grab(page.getByRole("tab", { name: "work 20" }));
+  for (const key of ["ArrowLeft", "ArrowLeft", "Home", "End", "Home"]) {
+    await page.keyboard.press(key);
+    await until(`in sight after ${key}`, () => front(page));
+  }
+  await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), "work 1running");
+  // The wheel shows the others.
+  const at = () => strip(page).locator(".dock-tabs").evaluate((el) => el.scrollLeft);
+  const was = await at();
+  await strip(page).locator(".dock-tabs").hover();
+  await page.mouse.wheel(0, 300);
+  await until("it scrolled", async () => (await at()) > was + 100);
+  // The list has all of them, with words, by keys alone.
+  await list.focus();
+  await page.keyboard.press("Enter");
+  await becomes(() => page.getByRole("menuitem").count(), 20, "items");
+  await page.getByText("20 tabs of this group").waitFor();
+  await page.getByRole("menuitem", { name: /work 1 .*shown/ }).waitFor();
+  const item = (name) => until(`the item ${name}`, () => page.evaluate((n) => document.activeElement?.textContent.startsWith(n), name));
+  await page.keyboard.press("End");
+  await item("work 20");
+  await page.keyboard.press("ArrowUp");
+  await item("work 19");
+  await page.keyboard.press("Enter");
+  await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), "work 19running");
+  await ready(page);
+  await until("it is in sight", () => front(page));
+  // Delete in the list closes; at this width the plus button is in the menu of the pane below 320.
+  await list.click();
+  await page.getByRole("menuitem", { name: "work 20" }).hover();
+  await page.keyboard.press("Delete");
+  await becomes(() => sessions(mock).length, 19, "one was closed");
+  await page.setViewportSize({ width: 300, height: 700 });
+  await page.getByRole("button", { name: "Open a terminal" }).last().waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Actions for/ }).last().click();
+  await page.getByRole("menuitem", { name: "Shell in the container" }).click();
+  await becomes(() => sessions(mock).length, 20, "one was opened");
+  await ready(page);
+});
+
+test("tree: a folded project says the strongest state below it", async (page, mock) => {
+  const api = mock.channel("api-server").channel_id;
+  const kids = [["fix-login", "working"], ["flaky", "needs_you"], ["docs-pass", "needs_you"], ["old", "failed"]].map(([name, state]) => mock.world.addChannel(name, `/home/ana/src/api-server/${name}`, "worktree", { parent_id: api, state }));
+  const row = page.getByRole("treeitem", { name: /^api-server/ });
+  await page.getByRole("treeitem", { name: "fix-login" }).waitFor();
+  await grab(row);
+  await page.keyboard.press("ArrowLeft");
+  await page.getByRole("treeitem", { name: "fix-login" }).waitFor({ state: "detached" });
+  await page.getByRole("treeitem", { name: "api-server 2 need you" }).waitFor();
+  equal(await row.getAttribute("aria-expanded"), "false");
+  for (const k of kids.slice(1, 3)) mock.world.emit("channel.updated", k.channel_id, "", { ...k, state: "done" });
+  await page.getByRole("treeitem", { name: "api-server failed" }).waitFor();
+  ok(await row.locator(".state.failed svg").count(), "with its sign");
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("treeitem", { name: "api-server done" }).waitFor();
+  // A row that goes leaves the keyboard to its neighbour.
+  await grab(page.getByRole("treeitem", { name: "fix-login" }));
+  mock.world.channels.delete(kids[0].channel_id);
+  mock.world.emit("channel.deleted", kids[0].channel_id, "", {});
+  await page.getByRole("treeitem", { name: "fix-login" }).waitFor({ state: "detached" });
+  await until("a row has the keyboard", () => page.evaluate(() => document.activeElement?.matches("[role=treeitem]")));
+});
