@@ -109,9 +109,9 @@ func (f fakeStore) PromptHistory(_ context.Context, _ core.ChannelID, limit int)
 func (f fakeRuns) Queue(context.Context, core.ChannelID) ([]core.Run, error) {
 	return nil, f.ask("queue")
 }
-func (f fakeStore) CostSince(_ context.Context, since time.Time) (float64, error) {
+func (f fakeStore) CostSince(_ context.Context, since time.Time) (core.DayCost, error) {
 	f.since = since
-	return 1.5, f.ask("cost")
+	return core.DayCost{Cost: core.Cost{CostUSD: 1.5, Estimated: true}, LastEventID: 3}, f.ask("cost")
 }
 
 func (f fakeRuns) Prompt(_ context.Context, r core.Run) (core.Run, error) {

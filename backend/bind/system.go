@@ -44,7 +44,7 @@ type Snapshot struct {
 	Channels   []channels.View   `json:"channels"`
 	Containers []core.Container  `json:"containers"`
 	Config     ConfigStatus      `json:"config"`
-	CostToday  float64           `json:"cost_today_usd"`
+	CostToday  core.DayCost      `json:"cost_today"`
 	Gate       string            `json:"gate"`
 	MaxRuns    int               `json:"max_runs"` // under way at once, over all channels
 }

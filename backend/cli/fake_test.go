@@ -22,6 +22,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
+var fakeUsage = core.Usage{
+	Cost:    core.Cost{CostUSD: 0.0123},
+	Models:  []core.ModelUsage{{Model: "m", Tokens: core.Tokens{Input: 400, Output: 50, CacheRead: 3600}, CostUSD: 0.0123, Window: 10_000}},
+	Context: core.Context{Used: 4200, Window: 10_000},
+}
+
 // fake is Loop with scripted answers. It speaks both forms of Core: as it is,
 // and behind fakeServer over HTTP.
 type fake struct {
@@ -207,7 +213,7 @@ func ends(state core.RunState, failure *core.Failure) func(*fake, promptRequest)
 		f.publish(core.EventToolResult, id, true, core.ToolResult{ToolUseID: "t2", Output: "wrote", Files: []core.FileChange{{Path: "/w/a.md", Kind: "create", Added: 3}}})
 		f.publish(core.EventToolResult, id, true, core.ToolResult{ToolUseID: "t3", Output: "exit 3", IsError: true})
 		f.publish(core.EventNotice, id, true, core.Notice{Level: "warning", Text: "A mount was skipped."})
-		f.publish(core.EventStatus, id, true, core.Status{Status: "completed", State: state, Result: "Hello there.", NumTurns: 2, DurationMs: 1500, CostUSD: 0.0123, Model: "m", Failure: failure, SessionID: "s1"})
+		f.publish(core.EventStatus, id, true, core.Status{Status: "completed", State: state, Result: "Hello there.", NumTurns: 2, DurationMs: 1500, Usage: fakeUsage, Model: "m", Failure: failure, SessionID: "s1"})
 		return nil
 	}
 }

@@ -342,7 +342,7 @@ func (f *follower) learn(s core.Status, e core.Event) {
 	}
 	f.run.Outcome = core.Outcome{
 		Text: s.Result, SessionID: s.SessionID, Model: s.Model, NumTurns: s.NumTurns, StopReason: s.StopReason,
-		Duration: time.Duration(s.DurationMs) * time.Millisecond, DurationMs: s.DurationMs, CostUSD: s.CostUSD, ExitCode: s.ExitCode, Failure: s.Failure,
+		Duration: time.Duration(s.DurationMs) * time.Millisecond, DurationMs: s.DurationMs, ExitCode: s.ExitCode, Failure: s.Failure, Usage: s.Usage,
 	}
 	if s.Failure == nil && s.Error != "" {
 		f.run.Outcome.Failure = core.Fail(core.CodeNoResult, nil, s.Error, "")

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -272,7 +273,8 @@ func (h *human) result(run core.Run) {
 	}
 }
 
-// facts lists duration, turns, cost and model, as far as they are known.
+// facts lists duration, turns, cost, tokens, context and model, as far as they
+// are known.
 func facts(run core.Run) string {
 	var parts []string
 	o := run.Outcome
@@ -287,8 +289,23 @@ func facts(run core.Run) string {
 	} else if o.NumTurns > 1 {
 		parts = append(parts, fmt.Sprintf("%d turns", o.NumTurns))
 	}
-	if o.CostUSD > 0 && !run.Demo {
+	switch {
+	case run.Demo:
+		parts = append(parts, "no cost")
+	case o.CostUSD > 0 && o.Estimated:
+		parts = append(parts, fmt.Sprintf("≈ $%.4f", o.CostUSD))
+	case o.CostUSD > 0:
 		parts = append(parts, fmt.Sprintf("$%.4f", o.CostUSD))
+	}
+	if t := o.Tokens(); t.AllInput() > 0 {
+		in := tokens(t.AllInput()) + " tokens in"
+		if t.CacheRead > 0 {
+			in += fmt.Sprintf(" (%d %% from cache)", t.CacheRead*100/t.AllInput())
+		}
+		parts = append(parts, in, tokens(t.Output)+" out")
+	}
+	if c := o.Context; c.Used > 0 && c.Window > 0 {
+		parts = append(parts, fmt.Sprintf("context %d %% full", min(c.Used*100/c.Window, 100)))
 	}
 	if o.Model != "" {
 		parts = append(parts, oneLine(o.Model, maxLine))
@@ -297,6 +314,19 @@ func facts(run core.Run) string {
 		return ""
 	}
 	return " " + strings.Join(parts, ", ")
+}
+
+// tokens is a number of them in the words of the page.
+func tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 9_950:
+		return fmt.Sprintf("%.1f k", float64(n)/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0f k", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
 }
 
 func duration(d time.Duration) string {

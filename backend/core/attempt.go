@@ -30,7 +30,8 @@ type Attempt struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Compacted and Latest say that these ways were taken already: each is tried
 	// once in a run.
-	Compacted bool    `json:"compacted,omitempty"`
-	Latest    bool    `json:"latest,omitempty"`
-	SpentUSD  float64 `json:"spent_usd,omitempty"` // by the tries before this one
+	Compacted bool `json:"compacted,omitempty"`
+	Latest    bool `json:"latest,omitempty"`
+	// Usage is that of the tries before this one.
+	Usage Usage `json:"usage,omitzero"`
 }

@@ -42,6 +42,9 @@ type Channel struct {
 	// Branch is what a worktree channel was made for.
 	Branch string `json:"branch,omitempty"`
 	// ParentDir is the main work tree of a worktree channel.
-	ParentDir string    `json:"parent_dir,omitempty"`
+	ParentDir string `json:"parent_dir,omitempty"`
+	// Context is how full the conversation was at the end of its latest run that
+	// heard from the model.
+	Context   Context   `json:"context,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 }

@@ -197,13 +197,13 @@ type Status struct {
 	NumTurns   int       `json:"num_turns,omitempty"`
 	StopReason string    `json:"stop_reason,omitempty"`
 	Model      string    `json:"model,omitempty"`
-	CostUSD    float64   `json:"cost_usd,omitempty"`
 	ExitCode   int       `json:"exit_code,omitempty"`
 	// MsgID is the prompt's message, Trigger who sent it (see Run), and
 	// TriggerContent its beginning.
 	MsgID          string `json:"msg_id,omitempty"`
 	Trigger        string `json:"trigger,omitempty"`
 	TriggerContent string `json:"trigger_content,omitempty"`
+	Usage
 }
 
 // Notice is something the person should know about a run that is neither the

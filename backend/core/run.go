@@ -66,7 +66,7 @@ type Outcome struct {
 	StopReason string        `json:"stop_reason,omitempty"`
 	Duration   time.Duration `json:"-"`
 	DurationMs int64         `json:"duration_ms,omitempty"`
-	CostUSD    float64       `json:"cost_usd,omitempty"`
 	ExitCode   int           `json:"exit_code,omitempty"`
 	Failure    *Failure      `json:"failure,omitempty"`
+	Usage
 }

@@ -26,10 +26,7 @@ func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 	}
 	next = core.Attempt{
 		Number: max(a.Number, 1) + 1, SessionID: sid, Transient: a.Transient, Failure: a.Failure,
-		Compacted: a.Compacted, Latest: a.Latest, SpentUSD: a.SpentUSD,
-	}
-	if r := w.parser.Result(); r != nil && !w.run.Demo {
-		next.SpentUSD += r.CostUSD
+		Compacted: a.Compacted, Latest: a.Latest,
 	}
 	if state == core.RunDone {
 		next.Kind, next.Reason = core.AttemptCompacted, "The conversation was compacted."
@@ -121,15 +118,16 @@ func (w *work) endsAt() time.Time {
 // tryAgain stores the coming try and starts it. It reports whether the CLI runs
 // again; if not, the run was concluded or Loop is closing.
 func (w *work) tryAgain(ctx context.Context, next core.Attempt) bool {
-	old := w.run.SpawnID
+	before := w.run
+	next.Usage = w.usage()
 	w.run.Attempt = next
 	w.run.SpawnID, w.run.SpoolOffset = "", 0
 	if err := w.update(w.ending, append(w.leftBehind(), w.event(core.EventAttempt, next))...); err != nil {
-		w.run.SpawnID = old
+		w.run = before
 		return w.broken(ctx, err)
 	}
 	w.dropLost(ctx)
-	w.drop(ctx, old)
+	w.drop(ctx, before.SpawnID)
 	return w.startTry(ctx)
 }
 

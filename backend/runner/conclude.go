@@ -148,19 +148,18 @@ func (w *work) decide(e ending) {
 	o.Model, o.SessionID = w.parser.Model(), w.parser.Session()
 	r := w.parser.Result()
 	if r != nil {
-		o.Text, o.NumTurns, o.StopReason, o.CostUSD = r.Text, r.NumTurns, r.StopReason, r.CostUSD
+		o.Text, o.NumTurns, o.StopReason = r.Text, r.NumTurns, r.StopReason
 		o.DurationMs, o.Duration = r.DurationMs, time.Duration(r.DurationMs)*time.Millisecond
 		if o.Model == "" {
 			o.Model = r.Model
 		}
 	}
-	o.CostUSD += w.run.Attempt.SpentUSD
+	o.Usage = w.usage()
 	if a := w.parser.Asked(); a != nil {
 		o.StopReason = string(a.Kind)
 	}
 	if w.run.Demo {
-		// The CLI prices the model it believes it talks to; a script costs nothing.
-		o.CostUSD, o.Model = 0, "scripted"
+		o.Model = "scripted"
 	}
 	w.run.State, o.Failure = w.verdict(e)
 	if o.Failure == nil && o.SessionID == "" {

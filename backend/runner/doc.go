@@ -5,7 +5,8 @@
 // image, container, link, agent, then its output is followed line by line from
 // an absolute offset of the spool that loop init keeps, and stored in batches
 // together with the offset reached. Whatever breaks (the link, this process),
-// reading resumes at that offset: no turn is lost and none is stored twice.
+// storing goes on at that offset: no turn is lost and none is stored twice. A later
+// launch reads from the beginning, because what a run costs is of all its output.
 //
 // A run may take several tries, one spawn after the other in the same container:
 // docs/runs.md says what follows which failure. Run.Attempt is the try that is

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -200,6 +202,27 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 		return nil
 	})
 	return out, err
+}
+
+func (s *memStore) SessionCost(_ context.Context, id core.SessionID) (float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range slices.Backward(s.order) {
+		if o := s.runs[r].Outcome; o.SessionID == id && o.SessionUSD > 0 {
+			return o.SessionUSD, nil
+		}
+	}
+	return 0, core.ErrNotFound
+}
+
+func (s *memStore) ModelRates(context.Context) (map[string]core.ModelRate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]core.ModelRate{}
+	for _, id := range s.order {
+		maps.Copy(out, core.Rates(s.runs[id].Outcome.Usage))
+	}
+	return out, nil
 }
 
 func (s *memStore) SetChannelSession(_ context.Context, ch core.ChannelID, demo bool, id core.SessionID) error {

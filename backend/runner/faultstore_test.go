@@ -153,6 +153,14 @@ func (f *faultStore) FinishRun(ctx context.Context, run core.Run, evs ...core.Ev
 	err = f.do(func() (err error) { out, err = f.real.FinishRun(ctx, run, evs...); return })
 	return
 }
+func (f *faultStore) SessionCost(ctx context.Context, id core.SessionID) (v float64, err error) {
+	err = f.do(func() (err error) { v, err = f.real.SessionCost(ctx, id); return })
+	return
+}
+func (f *faultStore) ModelRates(ctx context.Context) (v map[string]core.ModelRate, err error) {
+	err = f.do(func() (err error) { v, err = f.real.ModelRates(ctx); return })
+	return
+}
 func (f *faultStore) SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, id core.SessionID) error {
 	return f.do(func() error { return f.real.SetChannelSession(ctx, ch, demo, id) })
 }

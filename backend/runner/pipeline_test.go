@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -292,7 +293,7 @@ func TestPromptIsChecked(t *testing.T) {
 	}
 	first, err := r.s.Prompt(context.Background(), core.Run{ID: "i", ChannelID: "c", Prompt: "x"})
 	again, err2 := r.s.Prompt(context.Background(), core.Run{ID: "i", ChannelID: "c", Prompt: "x"})
-	if err != nil || err2 != nil || first != again || len(r.store.events) != 1 {
+	if err != nil || err2 != nil || !reflect.DeepEqual(first, again) || len(r.store.events) != 1 {
 		t.Errorf("same id twice: %v %v, %d events", err, err2, len(r.store.events))
 	}
 	if _, err := r.s.Prompt(context.Background(), core.Run{ID: "i", ChannelID: "c", Prompt: "y"}); core.AsFailure(err).Code != core.CodeConflict {

@@ -24,6 +24,10 @@ type Store interface {
 	AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error)
 	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
+	// SessionCost is what the agent had counted for a conversation at the end of the
+	// latest run that was in it; core.ErrNotFound when no run knows.
+	SessionCost(ctx context.Context, session core.SessionID) (float64, error)
+	ModelRates(ctx context.Context) (map[string]core.ModelRate, error)
 }
 
 // QueueStore is the part of Store for the queue and for questions. Run and event

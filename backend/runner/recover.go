@@ -96,7 +96,8 @@ func (s *Service) retireLeftover(ctx context.Context, c core.Container) {
 	}
 }
 
-// resume takes over a run of an earlier launch.
+// resume takes over a run of an earlier launch. Its output is read from the
+// beginning, for what it had used and asked; follow tells only what is not stored.
 func (w *work) resume(ctx context.Context) {
 	w.resumed = true
 	if err := w.readChannel(ctx); err != nil {

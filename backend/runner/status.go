@@ -22,7 +22,7 @@ func statusOf(run core.Run, step string) core.Status {
 	o := run.Outcome
 	st := core.Status{
 		Status: "running", State: run.State, Step: step, Failure: o.Failure, Result: o.Text, SessionID: o.SessionID,
-		DurationMs: o.DurationMs, NumTurns: o.NumTurns, StopReason: o.StopReason, Model: o.Model, CostUSD: o.CostUSD, ExitCode: o.ExitCode,
+		DurationMs: o.DurationMs, NumTurns: o.NumTurns, StopReason: o.StopReason, Model: o.Model, Usage: o.Usage, ExitCode: o.ExitCode,
 		MsgID: string(run.ID), Trigger: run.Trigger, TriggerContent: beginning(run.Prompt),
 	}
 	switch run.State {

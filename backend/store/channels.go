@@ -182,6 +182,9 @@ func channelOf(r rows.Channel) (core.Channel, error) {
 	if err := fromJSON(r.DemoNextSession, &c.DemoNextSession); err != nil {
 		return core.Channel{}, fmt.Errorf("decode next session of channel %s: %w", r.ID, err)
 	}
+	if err := fromJSON(r.Context, &c.Context); err != nil {
+		return core.Channel{}, fmt.Errorf("decode context of channel %s: %w", r.ID, err)
+	}
 	return c, nil
 }
 

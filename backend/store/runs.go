@@ -110,7 +110,8 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 // FinishRun ends a run: state, outcome, last spool offset and events (the
 // final status) in one transaction. The channel's session id is replaced, and
 // what it was to begin with forgotten, only when the run is done and names a
-// session. Finishing a finished run is
+// session. What the run says of models' prices and of the context is kept.
+// Finishing a finished run is
 // core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	if run.EndedAt.IsZero() {
@@ -133,7 +134,7 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 		if err := found(q.FinishRun(ctx, rows.FinishRunParams{
 			State: string(run.State), EndedAt: toMillis(run.EndedAt), ContainerID: string(run.ContainerID),
 			SpawnID: string(run.SpawnID), SpoolOffset: max(run.SpoolOffset, row.SpoolOffset),
-			CostUsd: run.Outcome.CostUSD, Outcome: string(outcome), ID: string(run.ID),
+			CostUsd: run.Outcome.CostUSD, CostEstimated: flag(run.Outcome.Estimated), Outcome: string(outcome), ID: string(run.ID),
 		})); err != nil {
 			return err
 		}
@@ -145,6 +146,9 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 				return fmt.Errorf("clear next session: %w", err)
 			}
 		}
+		if err := learn(ctx, q, row.ChannelID, run); err != nil {
+			return fmt.Errorf("keep what was used: %w", err)
+		}
 		out, err = insertEvents(ctx, q, events)
 		return err
 	})
@@ -152,6 +156,46 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 		return nil, err
 	}
 	return out, nil
+}
+
+// learn keeps what an ended run says for later ones.
+func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
+	u := run.Outcome.Usage
+	if u.Context.Used > 0 {
+		if err := found(q.SetChannelContext(ctx, rows.SetChannelContextParams{Context: asJSON(u.Context), ID: ch})); err != nil {
+			return err
+		}
+	}
+	rates := core.Rates(u)
+	for model, r := range rates {
+		if err := q.SetModelRate(ctx, rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(run.EndedAt)}); err != nil {
+			return err
+		}
+	}
+	if len(rates) == 0 {
+		return nil
+	}
+	return q.TrimModelRates(ctx)
+}
+
+// ModelRates is what the latest runs said of models' prices, by the models' names.
+func (s *Store) ModelRates(ctx context.Context) (map[string]core.ModelRate, error) {
+	list, err := s.read.ListModelRates(ctx)
+	if err != nil {
+		return nil, s.wrap("read prices of models", err)
+	}
+	out := make(map[string]core.ModelRate, len(list))
+	for _, r := range list {
+		out[r.Model] = core.ModelRate{InputUSD: r.InputUsd, Window: r.Context}
+	}
+	return out, nil
+}
+
+// SessionCost is what the agent had counted for a conversation at the end of its
+// latest run that said so, in US dollars; core.ErrNotFound if there is none.
+func (s *Store) SessionCost(ctx context.Context, session core.SessionID) (float64, error) {
+	usd, err := s.read.SessionCost(ctx, string(session))
+	return usd, s.wrap("read cost of session", err)
 }
 
 // Run returns one run or core.ErrNotFound.
@@ -222,16 +266,11 @@ func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, limit int)
 	return mapped(list, func(p string) string { return p }), nil
 }
 
-// CostSince sums what runs that ended at or after t cost, in US dollars.
-func (s *Store) CostSince(ctx context.Context, t time.Time) (float64, error) {
+// CostSince sums what runs that ended at or after t cost.
+func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error) {
 	sum, err := s.read.CostSince(ctx, toMillis(t))
-	return sum, s.wrap("sum cost", err)
-}
-
-// CostToday is CostSince the last local midnight.
-func (s *Store) CostToday(ctx context.Context) (float64, error) {
-	y, m, d := s.now().Date()
-	return s.CostSince(ctx, time.Date(y, m, d, 0, 0, 0, 0, s.now().Location()))
+	cost := core.Cost{CostUSD: sum.Usd, Estimated: sum.Estimated != 0}
+	return core.DayCost{Cost: cost, LastEventID: sum.LastEventID}, s.wrap("sum cost", err)
 }
 
 func (s *Store) runs(step string, list []rows.Run, err error) ([]core.Run, error) {

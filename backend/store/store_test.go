@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -164,7 +165,7 @@ func TestEnqueueIsIdempotentByID(t *testing.T) {
 		t.Fatalf("%+v %+v %v %v", first, evs, created, err)
 	}
 	again, evs, created, err := s.Enqueue(ctx, run, notice("c", "r", "asked"))
-	if err != nil || created || len(evs) != 0 || again != first {
+	if err != nil || created || len(evs) != 0 || !reflect.DeepEqual(again, first) {
 		t.Fatalf("second: %+v %+v %v %v", again, evs, created, err)
 	}
 	run.Prompt = "other"
@@ -296,7 +297,12 @@ func TestAppendAndFinish(t *testing.T) {
 		t.Errorf("run is %+v, %v", got, err)
 	}
 	got.State, got.EndedAt = core.RunDone, epoch.Add(time.Minute)
-	got.Outcome = core.Outcome{Text: "done", SessionID: "s1", DurationMs: 1500, Duration: 1500 * time.Millisecond, CostUSD: 0.25, NumTurns: 2}
+	used := core.Usage{
+		Cost:    core.Cost{CostUSD: 0.25},
+		Models:  []core.ModelUsage{{Model: "m", Tokens: core.Tokens{Input: 1000, Output: 200}, CostUSD: 0.25, Window: 5000}},
+		Context: core.Context{Used: 1000, Window: 5000}, SessionUSD: 2.5,
+	}
+	got.Outcome = core.Outcome{Text: "done", SessionID: "s1", DurationMs: 1500, Duration: 1500 * time.Millisecond, NumTurns: 2, Usage: used}
 	evs, err := s.FinishRun(ctx, got, notice("c", "r", "end"))
 	if err != nil || len(evs) != 1 {
 		t.Fatal(evs, err)
@@ -305,14 +311,23 @@ func TestAppendAndFinish(t *testing.T) {
 		t.Errorf("second finish: %v", err)
 	}
 	back, _ := s.Run(ctx, "r")
-	if back.Outcome != got.Outcome || back.State != core.RunDone || !back.EndedAt.Equal(got.EndedAt) {
+	if !reflect.DeepEqual(back.Outcome, got.Outcome) || back.State != core.RunDone || !back.EndedAt.Equal(got.EndedAt) {
 		t.Errorf("finished run %+v, want %+v", back, got)
 	}
-	if c, _ := s.Channel(ctx, "c"); c.SessionID != "s1" {
-		t.Errorf("session %q", c.SessionID)
+	if c, _ := s.Channel(ctx, "c"); c.SessionID != "s1" || c.Context != used.Context {
+		t.Errorf("session %q, context %+v", c.SessionID, c.Context)
 	}
-	if sum, err := s.CostToday(ctx); err != nil || sum != 0.25 {
+	if sum, err := s.CostSince(ctx, epoch); err != nil || sum != (core.DayCost{Cost: core.Cost{CostUSD: 0.25}, LastEventID: evs[0].ID}) {
 		t.Errorf("cost %v, %v", sum, err)
+	}
+	if usd, err := s.SessionCost(ctx, "s1"); err != nil || usd != 2.5 {
+		t.Errorf("session cost %v, %v", usd, err)
+	}
+	if _, err := s.SessionCost(ctx, "other"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("cost of an unknown session: %v", err)
+	}
+	if rates, err := s.ModelRates(ctx); err != nil || len(rates) != 1 || rates["m"] != (core.ModelRate{InputUSD: 0.25 / 2000, Window: 5000}) {
+		t.Errorf("rates %v, %v", rates, err)
 	}
 	if m, err := s.LatestRuns(ctx); err != nil || m["c"].ID != "r" {
 		t.Errorf("latest runs %v, %v", m, err)

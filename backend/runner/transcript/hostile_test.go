@@ -127,7 +127,7 @@ func TestOverLongLines(t *testing.T) {
 			}
 			if name == "result" {
 				res := p.Result()
-				if res == nil || res.Failed() || !res.Cut || res.SessionID != "s1" || res.CostUSD != 0.5 || res.NumTurns != 3 ||
+				if res == nil || res.Failed() || !res.Cut || res.SessionID != "s1" || p.Usage().SessionUSD != 0.5 || res.NumTurns != 3 ||
 					res.StopReason != "end_turn" || !strings.HasPrefix(res.Text, "begin yyy") || len(res.Text) > maxText+100 {
 					t.Errorf("result lost: %.300v", res)
 				}

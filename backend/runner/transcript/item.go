@@ -29,10 +29,8 @@ type Result struct {
 	NumTurns       int
 	StopReason     string
 	TerminalReason string
-	CostUSD        float64
-	Model          string // the one that wrote most, if the result says so
-	Usage          Usage
-	Denials        int // tool calls the CLI refused
+	Model          string // the one that cost most, if the result says so
+	Denials        int    // tool calls the CLI refused
 	// Cut says that the line was too long or broken off; what could be read is here.
 	Cut bool
 }
@@ -47,14 +45,6 @@ type Limit struct {
 	Status   string    // allowed, allowed_warning, rejected
 	Type     string    // five_hour, seven_day, …
 	ResetsAt time.Time // zero when it is not said
-}
-
-// Usage counts tokens.
-type Usage struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
 // APIError is what the CLI prints as a message of its own when the API refused.

@@ -18,6 +18,7 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.tally.heard(w.Message.ID, w.Message.Model, w.Parent, w.Message.Usage)
 	var items []Item
 	if w.Parent == "" {
 		items = p.turn(true)

@@ -29,6 +29,7 @@ type Parser struct {
 	planPath string
 	lastText string
 	todos    []todo
+	tally    tally
 
 	idle  bool                  // the last turn has ended; see background.go
 	tasks []core.BackgroundTask // that live
@@ -58,6 +59,9 @@ func (p *Parser) Worked() bool { return p.worked }
 
 // Model is the model last seen.
 func (p *Parser) Model() string { return p.model }
+
+// Usage is what the output so far says of tokens and money.
+func (p *Parser) Usage() Usage { return p.tally.usage(p.model) }
 
 // Lines counts lines that were JSON objects with a type.
 func (p *Parser) Lines() int { return p.lines }
@@ -94,8 +98,7 @@ func (p *Parser) Parse(l Line) []Item {
 		// Half a line, or members of other types than known.
 		line = repaired(line)
 		if typ == "result" {
-			if r := salvageResult(line, nil); r != nil {
-				p.take(r)
+			if p.salvageResult(line, nil) {
 				return p.turn(false)
 			}
 		}
@@ -128,8 +131,7 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		if err := decode(line, &w); err != nil {
 			return nil, err
 		}
-		r := w.result()
-		late := p.take(r)
+		r, late := p.take(w)
 		p.settle(w, r)
 		if late && p.asked == nil {
 			return append(p.turn(false), Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
@@ -159,7 +161,7 @@ func (p *Parser) long(typ string, line []byte, l Line) []Item {
 	size := int64(len(l.Data)) + l.Cut + int64(len(l.Tail))
 	p.lines++
 	if typ == "result" {
-		p.take(salvageResult(line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD"))))
+		p.salvageResult(line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD")))
 		p.turn(false)
 	} else if typ == "" {
 		p.lines--
@@ -173,11 +175,10 @@ func (p *Parser) long(typ string, line []byte, l Line) []Item {
 	}
 }
 
-// take reports that a success before r still counts.
-func (p *Parser) take(r *Result) (late bool) {
-	if r == nil {
-		return false
-	}
+// take reports whether a success before r still counts.
+func (p *Parser) take(w wireResult) (r *Result, late bool) {
+	r = w.result()
+	p.tally.result(w)
 	if before := p.result; before != nil { // each is of its own turn
 		late = !before.Failed() && r.Failed()
 		r.NumTurns, r.DurationMs = r.NumTurns+before.NumTurns, r.DurationMs+before.DurationMs
@@ -191,9 +192,9 @@ func (p *Parser) take(r *Result) (late bool) {
 		r.SessionID = p.session
 	}
 	if p.model != "" {
-		r.Model = p.model // the session's own; a helper model may have written more
+		r.Model = p.model // the session's own; a helper model may have cost more
 	}
-	return late
+	return r, late
 }
 
 func (p *Parser) saw(session, model string) {

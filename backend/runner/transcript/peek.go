@@ -26,7 +26,6 @@ func peekType(line []byte) []byte {
 // are the most frequent lines of all and are not decoded.
 var dullStream = [][]byte{
 	[]byte(`"event":{"type":"content_block_stop"`),
-	[]byte(`"event":{"type":"message_delta"`),
 	[]byte(`"event":{"type":"message_stop"`),
 	[]byte(`"event":{"type":"ping"`),
 }

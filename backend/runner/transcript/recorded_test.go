@@ -66,6 +66,8 @@ func told(items []Item, p *Parser) string {
 	if r := p.Result(); r != nil {
 		b, _ := json.Marshal(r)
 		fmt.Fprintf(&sb, "result failed=%v %s\n", r.Failed(), b)
+		b, _ = json.Marshal(p.Usage())
+		fmt.Fprintf(&sb, "usage %s\n", b)
 	}
 	if a := p.Asked(); a != nil {
 		b, _ := json.Marshal(a)

@@ -15,17 +15,13 @@ func (w wireResult) result() *Result {
 	r := &Result{
 		Subtype: clipShort(w.Subtype), IsError: w.IsError, APIErrorStatus: w.APIErrorStatus, Text: clipMarked(w.Result, maxText),
 		SessionID: core.SessionID(clipShort(w.SessionID)), DurationMs: int64(min(max(w.DurationMs, 0), 1e15)), NumTurns: w.NumTurns,
-		StopReason: clipShort(w.StopReason), TerminalReason: clipShort(w.TerminalReason), CostUSD: max(w.CostUSD, 0),
-		Usage: w.Usage, Denials: len(w.Denials),
+		StopReason: clipShort(w.StopReason), TerminalReason: clipShort(w.TerminalReason), Denials: len(w.Denials),
 	}
 	for _, e := range w.Errors[:min(len(w.Errors), 20)] {
 		r.Errors = append(r.Errors, clipMarked(e, maxOutput))
 	}
-	most := int64(-1)
-	for name, u := range w.ModelUsage {
-		if u.Output > most || (u.Output == most && name < r.Model) {
-			r.Model, most = clipShort(name), u.Output
-		}
+	if models, _ := modelUsage(w.ModelUsage); len(models) > 0 {
+		r.Model = models[0].Model
 	}
 	return r
 }
@@ -40,14 +36,14 @@ func (w wireRateLimit) limit() *Limit {
 
 // salvageResult reads what a cut or broken result line still says: the members
 // in front of the break, the text up to it, and, of an over-long line, the
-// members that follow the text. It is nil when the line does not get as far as
-// saying whether the run succeeded.
-func salvageResult(head, tail []byte) *Result {
+// members that follow the text. It reports false when the line does not get as
+// far as saying whether the run succeeded.
+func (p *Parser) salvageResult(head, tail []byte) bool {
 	var w wireResult
 	dec := jsontext.NewDecoder(bytes.NewReader(head), lenient)
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() != '{' {
-		return nil
+		return false
 	}
 	known := false // whether the line says how it ended: subtype alone does not
 	for {
@@ -66,17 +62,18 @@ func salvageResult(head, tail []byte) *Result {
 		}
 		known = setMember(&w, key, val) && key == "is_error" || known
 	}
-	for _, key := range []string{"stop_reason", "session_id", "total_cost_usd", "terminal_reason", "api_error_status", "is_error", "num_turns"} {
+	for _, key := range []string{"stop_reason", "session_id", "total_cost_usd", "terminal_reason", "api_error_status", "is_error", "num_turns",
+		"modelUsage", "model_usage_since_last_result"} {
 		if v := lastMember(tail, key); v != nil {
 			known = setMember(&w, key, v) && key == "is_error" || known
 		}
 	}
 	if !known && !strings.HasPrefix(w.Subtype, "error") {
-		return nil
+		return false
 	}
-	r := w.result()
+	r, _ := p.take(w)
 	r.Cut = true
-	return r
+	return true
 }
 
 func setMember(w *wireResult, key string, v []byte) bool {

@@ -16,7 +16,10 @@ func (p *Parser) stream(line []byte) ([]Item, error) {
 	case "message_start":
 		p.msgID, p.block, p.sent = clipShort(e.Message.ID), -1, 0
 		p.saw("", e.Message.Model)
+		p.tally.heard(p.msgID, e.Message.Model, "", e.Message.Usage)
 		return p.turn(true), nil
+	case "message_delta": // the first to say how much was written
+		p.tally.heard(p.msgID, "", "", e.Usage)
 	case "content_block_start":
 		p.block, p.sent = e.Index, 0
 		if e.Block.Name != "" && p.msgID != "" && e.Index >= 0 && e.Index <= maxBlocks {

@@ -57,6 +57,7 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 	case "api_retry":
 		return []Item{activity("api_retry", retryText(w), "")}, nil
 	case "compact_boundary", "microcompact_boundary":
+		p.tally.compacted(w.Compact.PostTokens)
 		return []Item{{Type: core.EventNotice, Data: core.Notice{Level: "info", Text: "The conversation was long and has been compacted."}}}, nil
 	}
 	return []Item{raw(line)}, nil

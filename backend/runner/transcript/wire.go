@@ -19,6 +19,7 @@ type wireMessage struct {
 		ID      string         `json:"id"`
 		Model   string         `json:"model"`
 		Content jsontext.Value `json:"content"`
+		Usage   wireUsage      `json:"usage"`
 	} `json:"message"`
 	Parent    string `json:"parent_tool_use_id"`
 	SessionID string `json:"session_id"`
@@ -43,8 +44,9 @@ type wireStream struct {
 		Type    string `json:"type"`
 		Index   int    `json:"index"`
 		Message struct {
-			ID    string `json:"id"`
-			Model string `json:"model"`
+			ID    string    `json:"id"`
+			Model string    `json:"model"`
+			Usage wireUsage `json:"usage"`
 		} `json:"message"`
 		Block struct {
 			Name string `json:"name"` // of a tool
@@ -54,6 +56,7 @@ type wireStream struct {
 			Text     string `json:"text"`
 			Thinking string `json:"thinking"`
 		} `json:"delta"`
+		Usage wireUsage `json:"usage"`
 	} `json:"event"`
 	Parent string `json:"parent_tool_use_id"`
 }
@@ -79,8 +82,7 @@ type wireSystem struct {
 		Status string `json:"status"`
 	} `json:"mcp_servers"`
 	Compact struct {
-		Trigger   string `json:"trigger"`
-		PreTokens int64  `json:"pre_tokens"`
+		PostTokens int64 `json:"post_tokens"`
 	} `json:"compact_metadata"`
 }
 
@@ -95,12 +97,11 @@ type wireResult struct {
 	NumTurns       int      `json:"num_turns"`
 	StopReason     string   `json:"stop_reason"`
 	TerminalReason string   `json:"terminal_reason"`
-	CostUSD        float64  `json:"total_cost_usd"`
-	Usage          Usage    `json:"usage"`
-	ModelUsage     map[string]struct {
-		Output int64 `json:"outputTokens"`
-	} `json:"modelUsage"`
-	Denials []jsontext.Value `json:"permission_denials"`
+	TotalUSD       float64  `json:"total_cost_usd"` // of the conversation
+	// ModelUsage is the conversation's, Since the run's own; see Usage.
+	ModelUsage jsontext.Value   `json:"modelUsage"`
+	Since      jsontext.Value   `json:"model_usage_since_last_result"`
+	Denials    []jsontext.Value `json:"permission_denials"`
 }
 
 type wireRateLimit struct {

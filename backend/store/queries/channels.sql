@@ -28,3 +28,6 @@ SELECT * FROM channels WHERE parent_id = ? ORDER BY seq;
 
 -- name: DeleteChannel :execrows
 DELETE FROM channels WHERE id = ?;
+
+-- name: SetChannelContext :execrows
+UPDATE channels SET context = ? WHERE id = ?;

@@ -16,7 +16,7 @@ UPDATE runs SET state = ?, priority = ?, not_before = ?, started_at = ?, contain
 WHERE id = ?;
 
 -- name: FinishRun :execrows
-UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, outcome = ?
+UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, cost_estimated = ?, outcome = ?
 WHERE id = ?;
 
 -- name: SetSpoolOffset :execrows
@@ -67,4 +67,21 @@ SELECT * FROM runs WHERE seq IN (
 SELECT prompt FROM runs WHERE channel_id = ? GROUP BY prompt ORDER BY max(seq) DESC LIMIT ?;
 
 -- name: CostSince :one
-SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) FROM runs WHERE ended_at >= ?;
+SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(cost_estimated), 0) AS INTEGER) AS estimated,
+       CAST(coalesce((SELECT max(id) FROM events), 0) AS INTEGER) AS last_event_id
+FROM runs WHERE ended_at >= ?;
+
+-- name: SessionCost :one
+SELECT CAST(json_extract(outcome, '$.session_cost_usd') AS REAL) FROM runs
+WHERE json_extract(outcome, '$.session_id') = CAST(sqlc.arg(session) AS TEXT) AND json_extract(outcome, '$.session_cost_usd') > 0
+ORDER BY seq DESC LIMIT 1;
+
+-- name: ListModelRates :many
+SELECT * FROM model_rates;
+
+-- name: SetModelRate :exec
+INSERT INTO model_rates (model, input_usd, context, seen_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (model) DO UPDATE SET input_usd = excluded.input_usd, context = excluded.context, seen_at = excluded.seen_at;
+
+-- name: TrimModelRates :exec
+DELETE FROM model_rates WHERE model NOT IN (SELECT model FROM model_rates ORDER BY seen_at DESC, model LIMIT 200);

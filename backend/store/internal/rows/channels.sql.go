@@ -22,7 +22,7 @@ func (q *Queries) DeleteChannel(ctx context.Context, id string) (int64, error) {
 }
 
 const getChannel = `-- name: GetChannel :one
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels WHERE id = ?
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels WHERE id = ?
 `
 
 func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
@@ -43,6 +43,7 @@ func (q *Queries) GetChannel(ctx context.Context, id string) (Channel, error) {
 		&i.StateID,
 		&i.Branch,
 		&i.ParentDir,
+		&i.Context,
 	)
 	return i, err
 }
@@ -88,7 +89,7 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) er
 }
 
 const listChannels = `-- name: ListChannels :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels ORDER BY seq
 `
 
 func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
@@ -115,6 +116,7 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 			&i.StateID,
 			&i.Branch,
 			&i.ParentDir,
+			&i.Context,
 		); err != nil {
 			return nil, err
 		}
@@ -130,7 +132,7 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 }
 
 const listChildren = `-- name: ListChildren :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir FROM channels WHERE parent_id = ? ORDER BY seq
+SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels WHERE parent_id = ? ORDER BY seq
 `
 
 func (q *Queries) ListChildren(ctx context.Context, parentID string) ([]Channel, error) {
@@ -157,6 +159,7 @@ func (q *Queries) ListChildren(ctx context.Context, parentID string) ([]Channel,
 			&i.StateID,
 			&i.Branch,
 			&i.ParentDir,
+			&i.Context,
 		); err != nil {
 			return nil, err
 		}
@@ -182,6 +185,23 @@ type RenameChannelParams struct {
 
 func (q *Queries) RenameChannel(ctx context.Context, arg RenameChannelParams) (int64, error) {
 	result, err := q.exec(ctx, q.renameChannelStmt, renameChannel, arg.Name, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setChannelContext = `-- name: SetChannelContext :execrows
+UPDATE channels SET context = ? WHERE id = ?
+`
+
+type SetChannelContextParams struct {
+	Context string
+	ID      string
+}
+
+func (q *Queries) SetChannelContext(ctx context.Context, arg SetChannelContextParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelContextStmt, setChannelContext, arg.Context, arg.ID)
 	if err != nil {
 		return 0, err
 	}

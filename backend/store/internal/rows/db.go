@@ -102,6 +102,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listContainersStmt, err = db.PrepareContext(ctx, listContainers); err != nil {
 		return nil, fmt.Errorf("error preparing query ListContainers: %w", err)
 	}
+	if q.listModelRatesStmt, err = db.PrepareContext(ctx, listModelRates); err != nil {
+		return nil, fmt.Errorf("error preparing query ListModelRates: %w", err)
+	}
 	if q.listOpenQuestionsStmt, err = db.PrepareContext(ctx, listOpenQuestions); err != nil {
 		return nil, fmt.Errorf("error preparing query ListOpenQuestions: %w", err)
 	}
@@ -138,6 +141,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.runEventsStmt, err = db.PrepareContext(ctx, runEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query RunEvents: %w", err)
 	}
+	if q.sessionCostStmt, err = db.PrepareContext(ctx, sessionCost); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionCost: %w", err)
+	}
+	if q.setChannelContextStmt, err = db.PrepareContext(ctx, setChannelContext); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelContext: %w", err)
+	}
 	if q.setChannelDemoNextStmt, err = db.PrepareContext(ctx, setChannelDemoNext); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelDemoNext: %w", err)
 	}
@@ -156,11 +165,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setContainerStatusStmt, err = db.PrepareContext(ctx, setContainerStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query SetContainerStatus: %w", err)
 	}
+	if q.setModelRateStmt, err = db.PrepareContext(ctx, setModelRate); err != nil {
+		return nil, fmt.Errorf("error preparing query SetModelRate: %w", err)
+	}
 	if q.setSpoolOffsetStmt, err = db.PrepareContext(ctx, setSpoolOffset); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSpoolOffset: %w", err)
 	}
 	if q.timelineBeforeStmt, err = db.PrepareContext(ctx, timelineBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query TimelineBefore: %w", err)
+	}
+	if q.trimModelRatesStmt, err = db.PrepareContext(ctx, trimModelRates); err != nil {
+		return nil, fmt.Errorf("error preparing query TrimModelRates: %w", err)
 	}
 	if q.updateRunStmt, err = db.PrepareContext(ctx, updateRun); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateRun: %w", err)
@@ -300,6 +315,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listContainersStmt: %w", cerr)
 		}
 	}
+	if q.listModelRatesStmt != nil {
+		if cerr := q.listModelRatesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listModelRatesStmt: %w", cerr)
+		}
+	}
 	if q.listOpenQuestionsStmt != nil {
 		if cerr := q.listOpenQuestionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listOpenQuestionsStmt: %w", cerr)
@@ -360,6 +380,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing runEventsStmt: %w", cerr)
 		}
 	}
+	if q.sessionCostStmt != nil {
+		if cerr := q.sessionCostStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionCostStmt: %w", cerr)
+		}
+	}
+	if q.setChannelContextStmt != nil {
+		if cerr := q.setChannelContextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelContextStmt: %w", cerr)
+		}
+	}
 	if q.setChannelDemoNextStmt != nil {
 		if cerr := q.setChannelDemoNextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setChannelDemoNextStmt: %w", cerr)
@@ -390,6 +420,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setContainerStatusStmt: %w", cerr)
 		}
 	}
+	if q.setModelRateStmt != nil {
+		if cerr := q.setModelRateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setModelRateStmt: %w", cerr)
+		}
+	}
 	if q.setSpoolOffsetStmt != nil {
 		if cerr := q.setSpoolOffsetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setSpoolOffsetStmt: %w", cerr)
@@ -398,6 +433,11 @@ func (q *Queries) Close() error {
 	if q.timelineBeforeStmt != nil {
 		if cerr := q.timelineBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing timelineBeforeStmt: %w", cerr)
+		}
+	}
+	if q.trimModelRatesStmt != nil {
+		if cerr := q.trimModelRatesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing trimModelRatesStmt: %w", cerr)
 		}
 	}
 	if q.updateRunStmt != nil {
@@ -470,6 +510,7 @@ type Queries struct {
 	listChannelsStmt          *sql.Stmt
 	listChildrenStmt          *sql.Stmt
 	listContainersStmt        *sql.Stmt
+	listModelRatesStmt        *sql.Stmt
 	listOpenQuestionsStmt     *sql.Stmt
 	listQueueStmt             *sql.Stmt
 	listRunsStmt              *sql.Stmt
@@ -482,14 +523,18 @@ type Queries struct {
 	renameChannelStmt         *sql.Stmt
 	resolveQuestionStmt       *sql.Stmt
 	runEventsStmt             *sql.Stmt
+	sessionCostStmt           *sql.Stmt
+	setChannelContextStmt     *sql.Stmt
 	setChannelDemoNextStmt    *sql.Stmt
 	setChannelDemoSessionStmt *sql.Stmt
 	setChannelNextStmt        *sql.Stmt
 	setChannelSessionStmt     *sql.Stmt
 	setContainerIDStmt        *sql.Stmt
 	setContainerStatusStmt    *sql.Stmt
+	setModelRateStmt          *sql.Stmt
 	setSpoolOffsetStmt        *sql.Stmt
 	timelineBeforeStmt        *sql.Stmt
+	trimModelRatesStmt        *sql.Stmt
 	updateRunStmt             *sql.Stmt
 }
 
@@ -523,6 +568,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listChannelsStmt:          q.listChannelsStmt,
 		listChildrenStmt:          q.listChildrenStmt,
 		listContainersStmt:        q.listContainersStmt,
+		listModelRatesStmt:        q.listModelRatesStmt,
 		listOpenQuestionsStmt:     q.listOpenQuestionsStmt,
 		listQueueStmt:             q.listQueueStmt,
 		listRunsStmt:              q.listRunsStmt,
@@ -535,14 +581,18 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		renameChannelStmt:         q.renameChannelStmt,
 		resolveQuestionStmt:       q.resolveQuestionStmt,
 		runEventsStmt:             q.runEventsStmt,
+		sessionCostStmt:           q.sessionCostStmt,
+		setChannelContextStmt:     q.setChannelContextStmt,
 		setChannelDemoNextStmt:    q.setChannelDemoNextStmt,
 		setChannelDemoSessionStmt: q.setChannelDemoSessionStmt,
 		setChannelNextStmt:        q.setChannelNextStmt,
 		setChannelSessionStmt:     q.setChannelSessionStmt,
 		setContainerIDStmt:        q.setContainerIDStmt,
 		setContainerStatusStmt:    q.setContainerStatusStmt,
+		setModelRateStmt:          q.setModelRateStmt,
 		setSpoolOffsetStmt:        q.setSpoolOffsetStmt,
 		timelineBeforeStmt:        q.timelineBeforeStmt,
+		trimModelRatesStmt:        q.trimModelRatesStmt,
 		updateRunStmt:             q.updateRunStmt,
 	}
 }

@@ -19,6 +19,7 @@ type Channel struct {
 	StateID         string
 	Branch          string
 	ParentDir       string
+	Context         string
 }
 
 type Container struct {
@@ -43,6 +44,13 @@ type Event struct {
 	Data      string
 }
 
+type ModelRate struct {
+	Model    string
+	InputUsd float64
+	Context  int64
+	SeenAt   int64
+}
+
 type Question struct {
 	Seq        int64
 	ID         string
@@ -57,29 +65,30 @@ type Question struct {
 }
 
 type Run struct {
-	Seq         int64
-	ID          string
-	ChannelID   string
-	Prompt      string
-	AuthorID    string
-	State       string
-	Priority    int64
-	Demo        int64
-	Script      string
-	CreatedAt   int64
-	NotBefore   int64
-	StartedAt   int64
-	EndedAt     int64
-	ContainerID string
-	SpawnID     string
-	SpoolOffset int64
-	CostUsd     float64
-	Outcome     string
-	QueueRank   int64
-	DelayMs     int64
-	HoldUntil   int64
-	Plan        int64
-	Session     string
-	Attempt     string
-	TriggeredBy string
+	Seq           int64
+	ID            string
+	ChannelID     string
+	Prompt        string
+	AuthorID      string
+	State         string
+	Priority      int64
+	Demo          int64
+	Script        string
+	CreatedAt     int64
+	NotBefore     int64
+	StartedAt     int64
+	EndedAt       int64
+	ContainerID   string
+	SpawnID       string
+	SpoolOffset   int64
+	CostUsd       float64
+	Outcome       string
+	QueueRank     int64
+	DelayMs       int64
+	HoldUntil     int64
+	Plan          int64
+	Session       string
+	Attempt       string
+	TriggeredBy   string
+	CostEstimated int64
 }

@@ -43,14 +43,22 @@ func (q *Queries) ChannelsWithQueue(ctx context.Context) ([]ChannelsWithQueueRow
 }
 
 const costSince = `-- name: CostSince :one
-SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) FROM runs WHERE ended_at >= ?
+SELECT CAST(coalesce(sum(cost_usd), 0.0) AS REAL) AS usd, CAST(coalesce(max(cost_estimated), 0) AS INTEGER) AS estimated,
+       CAST(coalesce((SELECT max(id) FROM events), 0) AS INTEGER) AS last_event_id
+FROM runs WHERE ended_at >= ?
 `
 
-func (q *Queries) CostSince(ctx context.Context, endedAt int64) (float64, error) {
+type CostSinceRow struct {
+	Usd         float64
+	Estimated   int64
+	LastEventID int64
+}
+
+func (q *Queries) CostSince(ctx context.Context, endedAt int64) (CostSinceRow, error) {
 	row := q.queryRow(ctx, q.costSinceStmt, costSince, endedAt)
-	var column_1 float64
-	err := row.Scan(&column_1)
-	return column_1, err
+	var i CostSinceRow
+	err := row.Scan(&i.Usd, &i.Estimated, &i.LastEventID)
+	return i, err
 }
 
 const countActive = `-- name: CountActive :one
@@ -82,19 +90,20 @@ func (q *Queries) EditQueued(ctx context.Context, arg EditQueuedParams) (int64, 
 }
 
 const finishRun = `-- name: FinishRun :execrows
-UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, outcome = ?
+UPDATE runs SET state = ?, ended_at = ?, container_id = ?, spawn_id = ?, spool_offset = ?, cost_usd = ?, cost_estimated = ?, outcome = ?
 WHERE id = ?
 `
 
 type FinishRunParams struct {
-	State       string
-	EndedAt     int64
-	ContainerID string
-	SpawnID     string
-	SpoolOffset int64
-	CostUsd     float64
-	Outcome     string
-	ID          string
+	State         string
+	EndedAt       int64
+	ContainerID   string
+	SpawnID       string
+	SpoolOffset   int64
+	CostUsd       float64
+	CostEstimated int64
+	Outcome       string
+	ID            string
 }
 
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, error) {
@@ -105,6 +114,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, er
 		arg.SpawnID,
 		arg.SpoolOffset,
 		arg.CostUsd,
+		arg.CostEstimated,
 		arg.Outcome,
 		arg.ID,
 	)
@@ -115,7 +125,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (int64, er
 }
 
 const getRun = `-- name: GetRun :one
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE id = ?
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated FROM runs WHERE id = ?
 `
 
 func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
@@ -147,6 +157,7 @@ func (q *Queries) GetRun(ctx context.Context, id string) (Run, error) {
 		&i.Session,
 		&i.Attempt,
 		&i.TriggeredBy,
+		&i.CostEstimated,
 	)
 	return i, err
 }
@@ -211,7 +222,7 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) error {
 }
 
 const latestEnded = `-- name: LatestEnded :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE seq IN (
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated FROM runs WHERE seq IN (
     SELECT max(r.seq) FROM runs r WHERE r.state IN ('done', 'failed', 'cancelled', 'interrupted') GROUP BY r.channel_id
 )
 `
@@ -251,6 +262,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 			&i.Session,
 			&i.Attempt,
 			&i.TriggeredBy,
+			&i.CostEstimated,
 		); err != nil {
 			return nil, err
 		}
@@ -266,7 +278,7 @@ func (q *Queries) LatestEnded(ctx context.Context) ([]Run, error) {
 }
 
 const listActive = `-- name: ListActive :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated FROM runs WHERE state IN ('starting', 'running') ORDER BY seq
 `
 
 func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
@@ -304,6 +316,39 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 			&i.Session,
 			&i.Attempt,
 			&i.TriggeredBy,
+			&i.CostEstimated,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listModelRates = `-- name: ListModelRates :many
+SELECT model, input_usd, context, seen_at FROM model_rates
+`
+
+func (q *Queries) ListModelRates(ctx context.Context) ([]ModelRate, error) {
+	rows, err := q.query(ctx, q.listModelRatesStmt, listModelRates)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ModelRate
+	for rows.Next() {
+		var i ModelRate
+		if err := rows.Scan(
+			&i.Model,
+			&i.InputUsd,
+			&i.Context,
+			&i.SeenAt,
 		); err != nil {
 			return nil, err
 		}
@@ -319,7 +364,7 @@ func (q *Queries) ListActive(ctx context.Context) ([]Run, error) {
 }
 
 const listQueue = `-- name: ListQueue :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated FROM runs WHERE channel_id = ? AND state = 'queued' ORDER BY priority DESC, queue_rank, seq
 `
 
 func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error) {
@@ -357,6 +402,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 			&i.Session,
 			&i.Attempt,
 			&i.TriggeredBy,
+			&i.CostEstimated,
 		); err != nil {
 			return nil, err
 		}
@@ -372,7 +418,7 @@ func (q *Queries) ListQueue(ctx context.Context, channelID string) ([]Run, error
 }
 
 const listRuns = `-- name: ListRuns :many
-SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by FROM runs
+SELECT seq, id, channel_id, prompt, author_id, state, priority, demo, script, created_at, not_before, started_at, ended_at, container_id, spawn_id, spool_offset, cost_usd, outcome, queue_rank, delay_ms, hold_until, "plan", session, attempt, triggered_by, cost_estimated FROM runs
 WHERE (CAST(?1 AS TEXT) = '' OR channel_id = CAST(?1 AS TEXT))
   AND (CAST(?2 AS TEXT) = '' OR instr(CAST(?2 AS TEXT), ' ' || state || ' ') > 0)
 ORDER BY seq DESC LIMIT ?3
@@ -419,6 +465,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.Session,
 			&i.Attempt,
 			&i.TriggeredBy,
+			&i.CostEstimated,
 		); err != nil {
 			return nil, err
 		}
@@ -551,6 +598,41 @@ func (q *Queries) RebaseQueued(ctx context.Context, arg RebaseQueuedParams) (int
 	return result.RowsAffected()
 }
 
+const sessionCost = `-- name: SessionCost :one
+SELECT CAST(json_extract(outcome, '$.session_cost_usd') AS REAL) FROM runs
+WHERE json_extract(outcome, '$.session_id') = CAST(?1 AS TEXT) AND json_extract(outcome, '$.session_cost_usd') > 0
+ORDER BY seq DESC LIMIT 1
+`
+
+func (q *Queries) SessionCost(ctx context.Context, session string) (float64, error) {
+	row := q.queryRow(ctx, q.sessionCostStmt, sessionCost, session)
+	var column_1 float64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const setModelRate = `-- name: SetModelRate :exec
+INSERT INTO model_rates (model, input_usd, context, seen_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (model) DO UPDATE SET input_usd = excluded.input_usd, context = excluded.context, seen_at = excluded.seen_at
+`
+
+type SetModelRateParams struct {
+	Model    string
+	InputUsd float64
+	Context  int64
+	SeenAt   int64
+}
+
+func (q *Queries) SetModelRate(ctx context.Context, arg SetModelRateParams) error {
+	_, err := q.exec(ctx, q.setModelRateStmt, setModelRate,
+		arg.Model,
+		arg.InputUsd,
+		arg.Context,
+		arg.SeenAt,
+	)
+	return err
+}
+
 const setSpoolOffset = `-- name: SetSpoolOffset :execrows
 UPDATE runs SET spool_offset = ?1
 WHERE id = ?2 AND state IN ('starting', 'running') AND spool_offset = ?3
@@ -568,6 +650,15 @@ func (q *Queries) SetSpoolOffset(ctx context.Context, arg SetSpoolOffsetParams) 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const trimModelRates = `-- name: TrimModelRates :exec
+DELETE FROM model_rates WHERE model NOT IN (SELECT model FROM model_rates ORDER BY seen_at DESC, model LIMIT 200)
+`
+
+func (q *Queries) TrimModelRates(ctx context.Context) error {
+	_, err := q.exec(ctx, q.trimModelRatesStmt, trimModelRates)
+	return err
 }
 
 const updateRun = `-- name: UpdateRun :execrows

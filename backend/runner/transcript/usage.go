@@ -1,0 +1,180 @@
+package transcript
+
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"loop/backend/core"
+)
+
+// Usage is what one try of a run used. A result's total_cost_usd is that of the
+// whole conversation: it goes on over resuming and forking, and a refusal that
+// cost nothing repeats it. What a try itself used is the sum of
+// model_usage_since_last_result over its results (Claude Code 2.1.330).
+type Usage struct {
+	Stated []core.ModelUsage // by results, with its cost
+	// Covered is of messages in front of a result that gave a total and no more.
+	// Totals says that there was such a result.
+	Covered []core.ModelUsage
+	Totals  bool
+	Open    []core.ModelUsage // of messages that no result followed: the agent was ended first
+	// SessionUSD is the conversation's total, as the last result has it.
+	SessionUSD float64
+	Context    core.Context // Window is 0 when no result named it
+	Model      string       // whose context it is
+}
+
+// Bounds of what a container may claim. The sums stay far from an overflow.
+const (
+	maxMessages = 20_000 // that no result has followed yet
+	maxCount    = 1e12   // tokens
+	maxUSD      = 1e6
+)
+
+// wireUsage counts tokens as the API does. The numbers are floats, so that no
+// strange one costs the whole line.
+type wireUsage struct {
+	Input      float64 `json:"input_tokens"`
+	Output     float64 `json:"output_tokens"`
+	CacheRead  float64 `json:"cache_read_input_tokens"`
+	CacheWrite float64 `json:"cache_creation_input_tokens"`
+}
+
+func (w wireUsage) tokens() core.Tokens {
+	return core.Tokens{Input: count(w.Input), Output: count(w.Output), CacheRead: count(w.CacheRead), CacheWrite: count(w.CacheWrite)}
+}
+
+// wireModelUsage counts tokens as the CLI's results do.
+type wireModelUsage struct {
+	Input      float64 `json:"inputTokens"`
+	Output     float64 `json:"outputTokens"`
+	CacheRead  float64 `json:"cacheReadInputTokens"`
+	CacheWrite float64 `json:"cacheCreationInputTokens"`
+	CostUSD    float64 `json:"costUSD"`
+	Window     float64 `json:"contextWindow"`
+}
+
+func count(x float64) int64 { return int64(bounded(x, maxCount)) }
+
+func bounded(x, most float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return min(x, most)
+}
+
+// modelUsage reads usage by model; ok is false when the field is missing or of
+// another shape.
+func modelUsage(v jsontext.Value) (list []core.ModelUsage, ok bool) {
+	var models map[string]wireModelUsage
+	if v.Kind() != '{' || decode(v, &models) != nil {
+		return nil, false
+	}
+	for name, w := range models {
+		list = append(list, core.ModelUsage{
+			Model: clipShort(name), Tokens: wireUsage{w.Input, w.Output, w.CacheRead, w.CacheWrite}.tokens(),
+			CostUSD: bounded(w.CostUSD, maxUSD), Window: count(w.Window),
+		})
+	}
+	return core.MergeUsage(list), true
+}
+
+// message is the usage of one message, which the stream repeats.
+type message struct {
+	model  string
+	tokens core.Tokens
+}
+
+// tally adds up what a try uses.
+type tally struct {
+	stated, covered []core.ModelUsage
+	totals          bool
+	total           float64
+	open            map[string]message
+	context         int64
+	model           string            // of the last message in the main thread
+	windows         []core.ModelUsage // what results said of the models' contexts
+}
+
+// heard takes the usage of a message: one that is repeated counts once, with the
+// largest numbers, because the first ones are of a message that has only begun.
+func (t *tally) heard(id, model, parent string, w wireUsage) {
+	now := w.tokens()
+	if id == "" || now == (core.Tokens{}) {
+		return // the CLI's own words, such as a refusal
+	}
+	if t.open == nil {
+		t.open = map[string]message{}
+	}
+	id = clipShort(id)
+	m, known := t.open[id]
+	if !known && len(t.open) >= maxMessages {
+		return
+	}
+	if model != "" {
+		m.model = clipShort(model)
+	}
+	m.tokens = core.Tokens{
+		Input: max(m.tokens.Input, now.Input), Output: max(m.tokens.Output, now.Output),
+		CacheRead: max(m.tokens.CacheRead, now.CacheRead), CacheWrite: max(m.tokens.CacheWrite, now.CacheWrite),
+	}
+	t.open[id] = m
+	if parent == "" {
+		t.context, t.model = m.tokens.AllInput(), m.model
+	}
+}
+
+// compacted: the conversation is as long as its summary now, 0 if that was not said.
+func (t *tally) compacted(tokens int64) { t.context = min(max(tokens, 0), maxCount) }
+
+// result closes what was open.
+func (t *tally) result(w wireResult) {
+	since, stated := modelUsage(w.Since)
+	all, _ := modelUsage(w.ModelUsage)
+	t.windows = core.MergeUsage(t.windows, append(all, since...)...)
+	t.total = max(bounded(w.TotalUSD, maxUSD), t.total)
+	switch {
+	case stated:
+		t.stated = sane(core.MergeUsage(t.stated, since...))
+	case w.TotalUSD > 0:
+		t.totals = true
+		t.covered = sane(core.MergeUsage(t.covered, t.unanswered()...))
+	default:
+		return // a line that was broken off in front of both
+	}
+	t.open = nil
+}
+
+func (t *tally) unanswered() (list []core.ModelUsage) {
+	for _, m := range t.open {
+		list = append(list, core.ModelUsage{Model: m.model, Tokens: m.tokens})
+	}
+	return core.MergeUsage(list)
+}
+
+// sane keeps sums in bounds, however many results there are.
+func sane(list []core.ModelUsage) []core.ModelUsage {
+	for i := range list {
+		m := &list[i]
+		m.Input, m.Output = min(m.Input, maxCount), min(m.Output, maxCount)
+		m.CacheRead, m.CacheWrite = min(m.CacheRead, maxCount), min(m.CacheWrite, maxCount)
+		m.CostUSD = min(m.CostUSD, maxUSD)
+	}
+	return list
+}
+
+// usage sums up; model is the session's, for a try in which it said nothing.
+func (t *tally) usage(model string) Usage {
+	u := Usage{
+		Stated: t.stated, Covered: t.covered, Totals: t.totals, Open: sane(t.unanswered()), SessionUSD: t.total,
+		Context: core.Context{Used: t.context}, Model: cmp.Or(t.model, model),
+	}
+	for _, m := range t.windows {
+		if core.SameModel(m.Model, u.Model) && m.Window > 0 {
+			u.Context.Window = m.Window
+			break
+		}
+	}
+	return u
+}
