@@ -8,6 +8,7 @@ import "./focus.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";
+import "./usage.mjs";
 import "./prompt-files.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";

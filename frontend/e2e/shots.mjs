@@ -32,6 +32,14 @@ const demo = async (page) => {
 for (const theme of ["dark", "light"]) {
   await shot(`fresh-${theme}`, { scenario: "fresh", theme }, (p) => p.waitForTimeout(400));
   await shot(`done-${theme}`, { theme }, open("api-server"));
+  await shot(`usage-${theme}`, { theme, speed: 8 }, async (p, m) => {
+    await open("api-server")(p);
+    m.play.enqueue({ channel_id: m.channel("api-server").channel_id, client_id: "c".repeat(32), prompt: "write an essay" });
+    await p.getByText("Paragraph 30.").waitFor();
+    await p.getByRole("button", { name: "context 86 % full" }).click();
+    await p.getByRole("button", { name: "jump to the newest" }).click();
+    m.play.enqueue({ channel_id: m.channel("api-server").channel_id, client_id: "d".repeat(32), prompt: "hang" });
+  });
   await shot(`failed-${theme}`, { theme }, open("storefront"));
   await shot(`opened-${theme}`, { theme }, async (p) => {
     await open("api-server")(p);

@@ -1,5 +1,5 @@
 // Timelines that were there before the page was opened.
-import { newID } from "./world.mjs";
+import { newID, used } from "./world.mjs";
 
 const MODEL = "claude-sonnet-4-5-20250929";
 
@@ -35,7 +35,8 @@ export function flakyTest(w, ch, at) {
   tool("Bash", { command: "printf 'safe\u202egpj.exe' && echo \u001b[31mred\u001b[0m", description: "" }, "safe\u202egpj.exe\u001b[31mred\u001b[0m\u0007", 40);
   w.emit("agent.raw", ch.channel_id, run, { type: "telemetry", subtype: "cache", hits: 14, note: "a kind that Loop does not know" }, (at += 10));
   e("message.created", { msg_id: "m3", content: "Fixed. The test now waits until the session is written instead of for 50 ms; 200 runs passed.\n\n```go\nselect {\ncase <-srv.SessionWritten():\ncase <-t.Context().Done():\n\tt.Fatal(\"session was never written\")\n}\n```\n\nSee the [testing guide](https://go.dev/doc/faq#testing) for why fixed sleeps go wrong. ![pixel](https://tracker.example/p.png) <img src=x onerror=alert(1)> [bad](javascript:alert(1))", is_bot: true }, 4100);
-  e("agent.status", { status: "completed", state: "done", result: "Fixed.", session_id: newID(), duration_ms: 98200, num_turns: 9, model: MODEL, cost_usd: 0.1834 }, 300);
+  e("agent.status", { status: "completed", state: "done", result: "Fixed.", session_id: newID(), duration_ms: 98200, num_turns: 9, model: MODEL, ...used(0.1834, 42) }, 300);
+  ch.context = used(0.1834, 42).context;
   w.runs.set(run, { run_id: run, channel_id: ch.channel_id, prompt: "The login test fails", state: "done", ended_at: new Date(at).toISOString(), started_at: new Date(at - 98200).toISOString(), created_at: new Date(at - 98200).toISOString(), priority: 0, demo: false });
   w.cost += 0.1834;
   return at;
@@ -69,6 +70,6 @@ export function long(w, ch, turns) {
     e("tool.result", { tool_use_id: `a${i}`, output: "package mod\n\nfunc F() {}\n", is_error: false }, 100);
     e("tool.use", { tool_use_id: `b${i}`, tool_name: "Bash", input: { command: `go test ./mod${i % 17}` } }, 100);
     e("tool.result", { tool_use_id: `b${i}`, output: "ok", is_error: i % 9 === 0 }, 1500);
-    e("agent.status", { status: "completed", state: "done", duration_ms: 5000, num_turns: 2, model: MODEL, cost_usd: 0.01 }, 100);
+    e("agent.status", { status: "completed", state: "done", duration_ms: 5000, num_turns: 2, model: MODEL, ...used(0.01, 7) }, 100);
   }
 }

@@ -1,6 +1,6 @@
 // Pretend runs: the events a real one sends, at a speed a test can choose.
 import { PLAN, QUESTIONS } from "./branches.mjs";
-import { newID } from "./world.mjs";
+import { newID, used } from "./world.mjs";
 
 export class Player {
   constructor(world, speed = 1) {
@@ -71,10 +71,14 @@ export class Player {
   }
 
   end(run, state, more) {
+    const ch = this.w.channels.get(run.channel_id);
+    if (ch?.kind === "demo") more = { ...more, cost_usd: 0, model_usage: [], context: undefined, model: "scripted" };
     run.ended_at = new Date().toISOString();
     run.outcome = more;
     this.w.live.delete(run.channel_id);
     this.w.cost += more.cost_usd ?? 0;
+    this.w.costEstimated ||= !!more.cost_estimated;
+    if (ch && more.context) ch.context = more.context;
     this.status(run, state, { duration_ms: Date.now() - Date.parse(run.started_at), ...more });
     for (const c of this.w.containers) {
       if (c.run_id !== run.run_id) continue;
@@ -94,7 +98,8 @@ export class Player {
       else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: live.msg_id, content: b.text, is_bot: true, cut: true });
     }
     if (run.task) this.w.emit("run.notice", run.channel_id, run.run_id, { level: "warning", text: `Ended with the run: ${run.task}` });
-    this.end(run, run.task ? "done" : "cancelled", {});
+    // The agent was ended before it said what its run had cost.
+    this.end(run, run.task ? "done" : "cancelled", run.said ? used(0.0062, 43, true) : {});
   }
 
   async start(run) {
@@ -117,6 +122,7 @@ export class Player {
   }
 
   async stream(run, kind, text, msgId = `msg_${newID().slice(0, 12)}`, block = 0, piece = 12) {
+    run.said = true;
     const live = { run_id: run.run_id, msg_id: msgId, blocks: [] };
     for (let i = 0; i < block; i++) live.blocks.push({ kind: "text", text: "" });
     live.blocks[block] = { kind, text: "" };
@@ -159,12 +165,12 @@ export class Player {
     }
     if (p.includes("ask me")) {
       this.w.ask(run, "ask_user", { questions: QUESTIONS, read_only: !!run.plan });
-      this.end(run, "done", { stop_reason: "ask_user", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
+      this.end(run, "done", { stop_reason: "ask_user", model: "claude-sonnet-4-5-20250929", num_turns: 1, ...used(0.004, 3) });
       return;
     }
     if (p.includes("make a plan")) {
       this.w.ask(run, "exit_plan", { plan: PLAN, read_only: !!run.plan, planFilePath: "/home/ana/.claude/plans/lock.md" });
-      this.end(run, "done", { stop_reason: "exit_plan", model: "claude-sonnet-4-5-20250929", num_turns: 1, cost_usd: 0.004 });
+      this.end(run, "done", { stop_reason: "exit_plan", model: "claude-sonnet-4-5-20250929", num_turns: 1, ...used(0.004, 3) });
       return;
     }
     if (p.includes("dev server")) {
@@ -182,7 +188,7 @@ export class Player {
     }
     if (p.includes("essay")) {
       for (let i = 1; i <= 30 || this.endless; i++) await this.stream(run, "text", `Paragraph ${i}. ${"The quick brown fox jumps over the lazy dog and keeps on running. ".repeat(5)}`);
-      this.end(run, "done", { model: "claude-sonnet-4-5-20250929", num_turns: 30, cost_usd: 0.21 });
+      this.end(run, "done", { model: "claude-sonnet-4-5-20250929", num_turns: 30, ...used(0.21, 86) });
       return;
     }
     await this.stream(run, "thinking", "The person wants a small program. I will write it in Python, run it, and report what it printed.");
@@ -194,7 +200,7 @@ export class Player {
     await this.tool(run, "Bash", { command: "echo 'to be or not to be' | python3 words.py", description: "Run the program" }, "   2 to\n   2 be\n   1 or\n", 420);
     await this.tool(run, "mcp__loop__send_message", { content: "The program works." }, "sent", 60);
     await this.stream(run, "text", "It works. The program counts words and prints the three most common:\n\n```python\nfor word, n in collections.Counter(words).most_common(3):\n    print(f\"{n:4} {word}\")\n```\n\nFor `to be or not to be` it printed **to** and **be** twice each, and *or* once. The file is `words.py`.");
-    this.end(run, "done", { result: "It works.", model: "claude-sonnet-4-5-20250929", num_turns: 4, cost_usd: 0.0184, session_id: newID() });
+    this.end(run, "done", { result: "It works.", model: "claude-sonnet-4-5-20250929", num_turns: 4, ...used(0.0184, 44), session_id: newID() });
   }
 
   /** Stops what is under way, so that the first of the queue begins. */

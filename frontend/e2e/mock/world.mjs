@@ -9,6 +9,15 @@ export function fail(code, cause, remedy, detail) {
   return Object.assign(new Error(cause), { failure: { code, cause, remedy, detail } });
 }
 
+const MODEL = "claude-sonnet-4-5-20250929";
+
+/** What a run used: its cost, tokens by model, and how full its context was. */
+export function used(cost, percent, estimated = false) {
+  const n = Math.round(cost * 400_000);
+  const model_usage = [{ model: MODEL, input_tokens: Math.round(n * 0.03), cache_read_tokens: Math.round(n * 0.92), cache_write_tokens: Math.round(n * 0.05), output_tokens: Math.round(n / 40), cost_usd: cost, context_window: 200_000 }];
+  return { cost_usd: cost, cost_estimated: estimated || undefined, model_usage, context: { used_tokens: percent * 2000, window_tokens: 200_000 }, session_cost_usd: cost };
+}
+
 export class World {
   constructor(scenario = "work", now = Date.now) {
     this.now = now;
@@ -27,7 +36,8 @@ export class World {
     this.sessions = new Map(); // channel → conversations kept
     this.containers = [];
     this.listeners = new Set();
-    this.cost = 0;
+    this.cost = 0; // of today's runs
+    this.costEstimated = false;
     this.failNext = new Map(); // "Service.Method" → failure for the next call
     this.failEach = new Map(); // "Service.Method" → failure for every call while it is there
     this.held = new Map(); // "Service.Method" → what its calls wait for
@@ -106,7 +116,7 @@ export class World {
   snapshot() {
     return {
       seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
-      containers: this.containers, config: this.config, cost_today_usd: this.cost, gate: "not built yet", max_runs: this.maxRuns,
+      containers: this.containers, config: this.config, cost_today: { cost_usd: this.cost, cost_estimated: this.costEstimated, last_event_id: this.nextId - 1 }, gate: "not built yet", max_runs: this.maxRuns,
     };
   }
 

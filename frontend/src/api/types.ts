@@ -3,6 +3,8 @@ import type { Wait } from "./types-questions";
 
 export type * from "./types-questions";
 
+import type { ContextFill, DayCost, Usage } from "./types-usage";
+
 export type ChannelID = string;
 export type RunID = string;
 
@@ -21,6 +23,7 @@ export type Channel = {
   next_session?: SessionStart;
   branch?: string; // of a worktree
   parent_dir?: string; // main work tree of a worktree
+  context?: ContextFill; // of its conversation
   created_at: string;
 };
 
@@ -79,17 +82,16 @@ export type Attempt = {
   failure?: Failure | null; // of an earlier try, which the run ends with if this one fails too
   compacted?: boolean;
   latest?: boolean;
-  spent_usd?: number; // by the tries before this one
+  usage?: Usage; // of the tries before this one
 };
 
-export type Outcome = {
+export type Outcome = Usage & {
   text?: string;
   session_id?: string;
   model?: string;
   num_turns?: number;
   stop_reason?: string;
   duration_ms?: number;
-  cost_usd?: number;
   exit_code?: number;
   failure?: Failure | null;
 };
@@ -156,7 +158,7 @@ export type Snapshot = {
   channels: ChannelView[] | null;
   containers: Container[] | null;
   config: ConfigStatus;
-  cost_today_usd: number;
+  cost_today: DayCost;
   gate: string;
   max_runs: number; // under way at once, over all channels
 };
@@ -202,7 +204,7 @@ export type ToolResult = {
   files?: FileChange[] | null;
 };
 export type Activity = { activity: string; description?: string; model?: string };
-export type Status = {
+export type Status = Usage & {
   status: string;
   state: RunState;
   step?: string;
@@ -214,7 +216,6 @@ export type Status = {
   num_turns?: number;
   stop_reason?: string;
   model?: string;
-  cost_usd?: number;
   exit_code?: number;
   msg_id?: string;
   trigger?: string;

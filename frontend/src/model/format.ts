@@ -36,6 +36,13 @@ export function money(usd: number): string {
   return `$${usd.toFixed(2)}`;
 }
 
+/** A number of tokens, as exact as anybody wants it. */
+export function tokens(n: number): string {
+  if (n < 1000) return `${n}`;
+  if (n < 9950) return `${(n / 1e3).toFixed(1)} k`;
+  return n < 999_500 ? `${Math.round(n / 1e3)} k` : `${(n / 1e6).toFixed(1)} M`;
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }

@@ -3,6 +3,7 @@ import type {
   Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
 import type { TrustRequested } from "../api/types-settings";
+import type { DayCost } from "../api/types-usage";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 
@@ -17,7 +18,7 @@ export type FrameState = {
   channels: ChannelView[];
   containers: Container[];
   config: ConfigStatus | null;
-  costToday: number;
+  costs: DayCosts;
   gate: string;
   maxRuns: number; // under way at once, over all channels
   activeRuns: Record<ChannelID, string>;
@@ -26,15 +27,36 @@ export type FrameState = {
   queuedRuns: Record<string, boolean>; // since the snapshot: true while counted, false once it left
 };
 
+/** What the runs cost that ended on one day, which began at `day`; upTo is the last event in it. */
+export type DayCosts = { day: number; usd: number; estimated: boolean; upTo: number };
+
+const dayOf = (at: number) => new Date(at).setHours(0, 0, 0, 0);
+
+function costsOf(c: DayCost): DayCosts {
+  return { day: dayOf(Date.now()), usd: c.cost_usd ?? 0, estimated: c.cost_estimated ?? false, upTo: c.last_event_id };
+}
+
+/** A day ends at midnight, also with the page open. */
+export function costsAt(c: DayCosts, at: number): DayCosts {
+  return dayOf(at) > c.day ? { ...c, day: dayOf(at), usd: 0, estimated: false } : c;
+}
+
+/** The end of a run counts once, whether the snapshot knew it or not. */
+function addCost(c: DayCosts, ev: LoopEvent, s: Status): DayCosts {
+  if ((ev.id && ev.id <= c.upTo) || dayOf(ev.timestamp) < c.day) return c;
+  const d = costsAt(c, ev.timestamp);
+  return { ...d, usd: d.usd + (s.cost_usd ?? 0), estimated: d.estimated || (s.cost_estimated ?? false), upTo: Math.max(d.upTo, ev.id ?? 0) };
+}
+
 export const emptyFrame: FrameState = {
   ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
-  config: null, costToday: 0, gate: "", maxRuns: 0, activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
+  config: null, costs: { day: 0, usd: 0, estimated: false, upTo: 0 }, gate: "", maxRuns: 0, activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
     ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
-    channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costToday: s.cost_today_usd, gate: s.gate,
+    channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costs: costsOf(s.cost_today), gate: s.gate,
     maxRuns: s.max_runs,
     activeRuns: f.activeRuns, questions: f.questions, trust: f.trust, queuedRuns: {},
   };
@@ -150,19 +172,20 @@ function queue(f: FrameState, run: Pick<Run, "run_id" | "channel_id" | "state"> 
 function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
   const ch = ev.channel_id ?? "";
   const activeRuns = { ...f.activeRuns };
-  let cost = f.costToday;
+  let costs = f.costs;
   if (isTerminal(s.state)) {
     delete activeRuns[ch];
-    cost += s.cost_usd ?? 0;
+    costs = addCost(costs, ev, s);
   } else if (s.state !== "queued" && ev.run_id) activeRuns[ch] = ev.run_id;
   const left = s.state === "queued" ? f : queue(f, { run_id: ev.run_id ?? "", channel_id: ch, state: s.state });
-  return patch({ ...left, activeRuns, costToday: cost }, ch, (c) => {
+  return patch({ ...left, activeRuns, costs }, ch, (c) => {
     const next = { ...c, last_event_id: Math.max(c.last_event_id, ev.id ?? 0) };
     if (isTerminal(s.state)) {
       next.state = s.state === "done" ? "done" : s.state === "cancelled" ? "idle" : "failed";
       if (next.queued > 0) next.state = "queued";
       if (f.questions.some((q) => q.channel_id === ch)) next.state = "needs_you";
       next.running_since = undefined;
+      if (s.context) next.context = s.context;
       next.last_error = s.state === "done" || s.state === "cancelled" ? null : (s.failure ?? null);
     } else if (s.state !== "queued") {
       if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();

@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toFailure } from "../api/failure";
-import type { ChannelView, LoopEvent, Snapshot } from "../api/types";
+import type { ChannelView, LoopEvent, Snapshot, Status } from "../api/types";
 import { splitBlocks } from "./blocks";
 import { duration, elapsed, modelName, money } from "./format";
-import { applyEvents, channelRows, emptyFrame, fromSnapshot, hasGap, strongest } from "./frame";
+import { applyEvents, channelRows, costsAt, emptyFrame, fromSnapshot, hasGap, strongest } from "./frame";
 import { confirmed, failed, parseOutbox, put, settle } from "./outbox";
 import { elidePath, oneLine, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
 import { parsePatch } from "./timeline/patch";
@@ -12,12 +12,12 @@ import type { ToolItem } from "./timeline/items";
 
 const channel = (id: string, more: Partial<ChannelView> = {}): ChannelView => ({ channel_id: id, kind: "project", name: id, dir: `/${id}`, created_at: "", state: "idle", queued: 0, last_event_id: 0, ...more });
 const snapshot = (channels: ChannelView[], seq = 10): Snapshot => ({
-  seq, version: "v", mode: "headless", channels, containers: null, cost_today_usd: 1, gate: "not built yet",
+  seq, version: "v", mode: "headless", channels, containers: null, cost_today: { cost_usd: 1, last_event_id: 7 }, gate: "not built yet",
   engine: { ok: true, host: "", source: "", name: "Docker", version: "1", api_version: "", os: "", arch: "", rootless: false },
   image: { state: "ready", ref: "x" }, config: { path: "", problems: null, has_credentials: true, theme: "dark" },
 });
 let seq = 10;
-const ev = (type: string, data: unknown, ch = "a", run = "r"): LoopEvent => ({ seq: ++seq, type, channel_id: ch, run_id: run, timestamp: 5000, data });
+const ev = (type: string, data: unknown, ch = "a", run = "r"): LoopEvent => ({ seq: ++seq, type, channel_id: ch, run_id: run, timestamp: Date.now(), data });
 
 describe("hostile text", () => {
   it("names what hides or reorders", () => {
@@ -71,7 +71,25 @@ describe("frame", () => {
     expect(f.activeRuns).toEqual({ a: "r" });
     f = applyEvents(f, [ev("agent.status", { status: "error", state: "failed", cost_usd: 0.5, failure: { code: "model", cause: "no" } }), ev("queue.changed", { ...run, state: "failed" })]);
     expect(f.channels[0]).toMatchObject({ state: "failed", queued: 0 });
-    expect(f.costToday).toBe(1.5);
+    expect(f.costs).toMatchObject({ usd: 1.5, estimated: false });
+  });
+  it("adds the cost of each run once, to the day it ended on", () => {
+    seq = 10;
+    const day = new Date(2026, 2, 4, 23, 0).getTime();
+    vi.useFakeTimers({ now: day });
+    const ended = (id: number, at: number, more: Partial<Status>) => ({ ...ev("agent.status", { status: "completed", state: "done", ...more }), id, timestamp: at });
+    let f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
+    f = applyEvents(f, [ended(7, day, { cost_usd: 0.5 })]); // in the snapshot's sum already
+    expect(f.costs).toMatchObject({ usd: 1, estimated: false });
+    f = applyEvents(f, [ended(8, day, { cost_usd: 0.5, cost_estimated: true, context: { used_tokens: 5, window_tokens: 10 } })]);
+    expect(f.costs).toMatchObject({ usd: 1.5, estimated: true });
+    f = applyEvents(f, [ended(9, day, { state: "failed" })]); // a refusal costs nothing, and says nothing of the context
+    expect(f.costs).toMatchObject({ usd: 1.5, estimated: true });
+    expect(f.channels[0]?.context).toEqual({ used_tokens: 5, window_tokens: 10 });
+    expect(costsAt(f.costs, day + 2 * 3_600_000)).toMatchObject({ usd: 0, estimated: false });
+    f = applyEvents(f, [ended(10, day + 2 * 3_600_000, { cost_usd: 0.25 }), ended(11, day, { cost_usd: 9 })]);
+    expect(f.costs).toMatchObject({ usd: 0.25, estimated: false });
+    vi.useRealTimers();
   });
   it("makes a tree that survives cycles and lost parents", () => {
     const rows = channelRows([channel("b"), channel("a"), channel("t", { parent_id: "b", kind: "thread" }), channel("lost", { parent_id: "gone" }), channel("d", { kind: "demo" }), channel("x", { parent_id: "y" }), channel("y", { parent_id: "x" })]);

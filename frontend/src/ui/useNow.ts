@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 // One clock for the page; it runs only while something that ticks is shown.
 const listeners = new Set<() => void>();
@@ -27,4 +27,14 @@ export function useNow(active: boolean): number {
     if (!timer) now = Math.floor(Date.now() / 1000) * 1000;
     return now;
   });
+}
+
+/** The time, as of the last midnight or the first look. */
+export function useMidnight(): number {
+  const [at, setAt] = useState(Date.now);
+  useEffect(() => {
+    const midnight = setTimeout(() => setAt(Date.now()), new Date(at).setHours(24, 0, 1, 0) - Date.now());
+    return () => clearTimeout(midnight);
+  }, [at]);
+  return at;
 }

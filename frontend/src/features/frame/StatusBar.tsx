@@ -1,9 +1,11 @@
 import { Box, Container, FileWarning, ShieldOff, TriangleAlert, Unplug } from "lucide-react";
 import { useStore } from "zustand";
-import { money, plural } from "../../model/format";
+import { plural } from "../../model/format";
+import { costsAt } from "../../model/frame";
 import { connectionStore, frameStore } from "../../model/stores";
+import { amount } from "../../model/usage";
 import { Spinner } from "../../ui/Mark";
-import { useNow } from "../../ui/useNow";
+import { useMidnight, useNow } from "../../ui/useNow";
 import { openDialog } from "./actions";
 import { nextNeed } from "./branches";
 import { session } from "./session";
@@ -50,10 +52,19 @@ export function StatusBar() {
         </button>
       )}
       <span className="grow" />
-      {f.ready && <span className="status-item tnum">today {money(f.costToday)}</span>}
+      {f.ready && <Today />}
       {f.version && <span className="status-item muted">{f.version}</span>}
     </footer>
   );
+}
+
+/** What the runs cost that ended today; it begins again at midnight. */
+function Today() {
+  const costs = useStore(frameStore, (f) => f.costs);
+  const now = useMidnight();
+  const { usd, estimated } = costsAt(costs, now);
+  const why = `What the runs that ended today cost${estimated ? "; a part of it is estimated" : ""}`;
+  return <span className="status-item tnum" title={why}>today {amount(usd, estimated)}</span>;
 }
 
 function ImageItem() {

@@ -8,6 +8,7 @@ import { connectionStore, draftsStore, frameStore, timelineOf, timelinesStore } 
 import { visible } from "../../model/text";
 import { activeRun } from "../../model/timeline/state";
 import { Button, Kbd } from "../../ui/Button";
+import { ContextMeter } from "../../ui/Ring";
 import { composing, keys, mod, MOD } from "../../ui/keys";
 import { send, stopRun } from "../frame/actions";
 import { draftOf, setDraft } from "../frame/drafts";
@@ -144,6 +145,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
           <span className="prompt-hint">
             <Kbd>Enter</Kbd> {busy || parked ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
           </span>
+          <ContextMeter context={channel?.context} fresh={channel?.next_session?.mode === "fresh"} />
           {busy && (
             <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
               <Square size={12} aria-hidden />

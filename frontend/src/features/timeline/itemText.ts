@@ -2,10 +2,11 @@
 import { failureText, safeJSON } from "../../api/failure";
 import type { Status } from "../../api/types";
 import { clock } from "./clock";
-import { duration, money, modelName } from "../../model/format";
+import { duration, modelName, plural } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
-import type { Item } from "../../model/timeline/items";
+import type { EndItem, Item } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
+import { contextWords, costWords, usageFacts } from "../../model/usage";
 import { attemptWords, questionWords } from "./rows/RunRows";
 
 export function itemText(it: Item): string {
@@ -45,16 +46,25 @@ export function endWord(s: Status): string {
   return s.state === "cancelled" ? "Stopped" : s.state === "interrupted" ? "Interrupted" : "Failed";
 }
 
-export function endWords(it: Extract<Item, { kind: "end" }>): string {
+/** A script costs nothing; Loop names its model like this. */
+export const isDemo = (s: Status): boolean => s.model === "scripted";
+
+/** What is said of a run's end besides its cost, the context last. */
+export function endFacts(it: EndItem, model = ""): string[] {
   const s = it.status;
   const ms = s.duration_ms || (it.startedAt ? it.at - it.startedAt : 0);
   return [
-    endWord(s),
-    s.model ? modelName(s.model) : "",
-    ms ? duration(ms) : "",
-    s.num_turns ? `${s.num_turns} ${s.num_turns === 1 ? "turn" : "turns"}` : "",
-    s.cost_usd ? money(s.cost_usd) : "",
-  ].filter(Boolean).join(" · ");
+    s.model || model ? modelName(s.model || model) : "",
+    ms > 0 ? duration(ms) : "",
+    s.num_turns ? plural(s.num_turns, "turn") : "",
+    s.exit_code && s.state !== "done" && s.state !== "cancelled" ? `exit ${s.exit_code}` : "",
+    ...usageFacts(s),
+    contextWords(s.context),
+  ].filter(Boolean);
+}
+
+export function endWords(it: EndItem): string {
+  return [endWord(it.status), costWords(it.status, isDemo(it.status)), ...endFacts(it)].filter(Boolean).join(" · ");
 }
 
 export function itemLabel(it: Item): string {

@@ -1,49 +1,81 @@
-import { Check, CircleSlash, RotateCw } from "lucide-react";
-import { duration, modelName, money, plural } from "../../../model/format";
+import { Check, ChevronRight, CircleSlash, RotateCw } from "lucide-react";
 import { visible } from "../../../model/text";
 import type { EndItem } from "../../../model/timeline/items";
+import { costWords, fullness } from "../../../model/usage";
 import { Button } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
+import { Ring } from "../../../ui/Ring";
 import { retryRun } from "../../frame/actions";
 import { exact } from "../clock";
-import { endWord } from "../itemText";
+import { endFacts, endWord, isDemo } from "../itemText";
+import type { RowProps } from "./Row";
+import { UsageTable } from "./UsageTable";
 
-export function EndRow({ item, model }: { item: EndItem; model: string }) {
+const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
+
+export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { model: string }) {
   const s = item.status;
-  const ms = s.duration_ms || (item.startedAt ? item.at - item.startedAt : 0);
-  const facts = [
-    s.model || model ? modelName(visible(s.model || model)) : "",
-    ms > 0 ? duration(ms) : "",
-    s.num_turns ? plural(s.num_turns, "turn") : "",
-  ].filter(Boolean);
-  const cost = s.cost_usd ? money(s.cost_usd) : "";
-  if (s.state === "done" || s.state === "cancelled") {
+  const cost = costWords(s, isDemo(s));
+  const of = cost ? ` · ${s.cost_estimated ? "estimated " : ""}cost of this run` : "";
+  const gutter = <span className="gutter tnum" title={exact(item.at) + of}>{cost}</span>;
+  const ended = s.state === "done" || s.state === "cancelled";
+  const numbers = (
+    <>
+      <Facts
+        facts={[ended ? "" : endWord(s), ...endFacts(item, model).map(visible)].filter(Boolean)} percent={fullness(s.context)}
+        open={s.model_usage?.length ? open : undefined} onToggle={() => onToggle(item.key)}
+      />
+      {open && <UsageTable usage={s} />}
+    </>
+  );
+  if (ended) {
     const done = s.state === "done";
     return (
       <>
-        <div className={`main end-line ${done ? "done" : ""}`}>
-          {done ? <Check size={14} aria-hidden /> : <CircleSlash size={14} aria-hidden />}
-          <span className="end-word">{endWord(s)}</span>
-          <span className="muted ellipsis tnum">{facts.join(" · ")}</span>
-          {!done && <Again runId={item.runId} word="Run again" />}
+        <div className="main">
+          <div className={`end-line ${done ? "done" : ""}`}>
+            {done ? <Check size={14} aria-hidden /> : <CircleSlash size={14} aria-hidden />}
+            <span className="end-word">{endWord(s)}</span>
+            {!done && <Again runId={item.runId} word="Run again" />}
+          </div>
+          {numbers}
         </div>
-        <span className="gutter tnum" title={`${exact(item.at)}${cost ? ` · cost of this run` : ""}`}>{cost}</span>
+        {gutter}
       </>
     );
   }
-  const failure = item.failure ?? { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };
+  const failure = item.failure ?? UNSAID;
   return (
     <>
       <div className="main">
         <FailureCard failure={failure} quiet={s.state === "interrupted"}>
           <Again runId={item.runId} word="Retry" />
         </FailureCard>
-        <p className="end-facts muted tnum">
-          {[s.state === "interrupted" ? "Interrupted" : "Failed", ...facts, s.exit_code ? `exit ${s.exit_code}` : ""].filter(Boolean).join(" · ")}
-        </p>
+        {numbers}
       </div>
-      <span className="gutter tnum">{cost}</span>
+      {gutter}
     </>
+  );
+}
+
+type FactsProps = { facts: string[]; percent: number | null; open: boolean | undefined; onToggle(): void };
+
+/** The numbers of a run, the context last; with more of them to see, a button. */
+function Facts({ facts, percent, open, onToggle }: FactsProps) {
+  if (facts.length === 0) return null;
+  const last = facts.length - 1;
+  const list = facts.map((f, i) => (
+    <span key={f}>
+      {percent !== null && i === last && <Ring percent={percent} size={12} />}
+      {f}
+      {open !== undefined && i === last && <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />}
+    </span>
+  ));
+  if (open === undefined) return <p className="end-facts muted tnum">{list}</p>;
+  return (
+    <button type="button" className="end-facts muted tnum" tabIndex={-1} aria-expanded={open} onClick={onToggle}>
+      {list}
+    </button>
   );
 }
 

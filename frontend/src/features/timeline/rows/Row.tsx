@@ -22,7 +22,7 @@ export type RowProps<T extends Item> = { item: T; open: boolean; onToggle(key: s
 type Props = { item: Item; dir: string; open: boolean; onToggle(key: string): void; run: RunInfo | undefined };
 
 export function isFoldable(it: Item): boolean {
-  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "activity" && it.text !== "") || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600);
+  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "activity" && it.text !== "") || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600) || (it.kind === "end" && !!it.status.model_usage?.length);
 }
 
 /** One item with its quiet gutter: time on the right, everything else left. */
@@ -83,7 +83,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         </>
       );
     case "end":
-      return <EndRow item={item} model={run?.model ?? ""} />;
+      return <EndRow item={item} model={run?.model ?? ""} open={open} onToggle={onToggle} />;
     case "attempt":
       return (
         <>
