@@ -33,7 +33,7 @@ func (w *work) track(it transcript.Item) {
 		if d.ParentID == "" {
 			w.live.settle("", "tool")
 		}
-		if d.Name == "Bash" {
+		if d.Name == "Bash" && len(w.under.calls) < maxUnder {
 			w.under.calls = append(w.under.calls, core.BackgroundTask{ID: d.ToolUseID, What: transcript.CommandOf(d.Input)})
 		}
 	case core.ToolResult:
@@ -65,6 +65,7 @@ func (w *work) leftBehind() []core.Event {
 }
 
 const (
+	maxUnder = 200 // calls that are remembered; nothing honest makes as many at a time
 	maxNames = 12  // in one notice
 	maxName  = 200 // runes of each
 )

@@ -97,8 +97,9 @@ type Info struct {
 	ErrBase int64  `json:"err_base,omitzero"`
 	ErrEnd  int64  `json:"err_end"`
 	Paused  string `json:"paused,omitzero"`
-	// Detached are commands in the tree of a spooled spawn that its program has let
-	// go, or has left behind: at most MaxDetached, each cut to MaxCommand bytes.
+	// Detached are commands in the tree of a spooled spawn that have a session of their
+	// own and that its program has let go, or left behind: at most MaxDetached, each
+	// cut to MaxCommand bytes.
 	Detached []string `json:"detached,omitempty"`
 }
 

@@ -115,8 +115,9 @@ func (p *proc) info() wire.Info {
 	return i
 }
 
-// detached are the commands that are the keeper's own children beside the program:
-// their parents have ended.
+// detached are the commands whose parents have ended and that have a session of their
+// own, as an agent's CLI gives what it runs for the agent. What is in the program's
+// session is a helper of it, an MCP server say, and about to follow it.
 func (p *proc) detached() []string {
 	select {
 	case <-p.gone:
@@ -130,7 +131,7 @@ func (p *proc) detached() []string {
 	}
 	var out []string
 	for _, q := range all {
-		if q.ppid != p.keeper || q.pid == p.pid || len(out) == wire.MaxDetached {
+		if q.ppid != p.keeper || q.session == p.pid || len(out) == wire.MaxDetached {
 			continue
 		}
 		if command := readCommand(q.pid); command != "" { // a zombie has none

@@ -283,8 +283,8 @@ func TestBackgroundDoesNotHoldOutput(t *testing.T) {
 	}
 }
 
-// TestDetached: what a program lets go, and what outlives it, is known by its
-// command until it ends; what the program itself runs is the program's.
+// TestDetached: what a program lets go in a session of its own is known by its command
+// until it ends, also when it outlives the program; helpers of the program are not.
 func TestDetached(t *testing.T) {
 	m := newTable(t)
 	dir := t.TempDir()
@@ -292,7 +292,7 @@ func TestDetached(t *testing.T) {
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	req := sh("(sleep 7000 &); sleep 7001 & read x <'" + fifo + "'; kill $!")
+	req := sh("(setsid sleep 7000 &); (sleep 7001 &); setsid sleep 7002 & read x <'" + fifo + "'; kill $!")
 	req.Spool = true
 	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
 		t.Fatal(err)

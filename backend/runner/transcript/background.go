@@ -97,13 +97,15 @@ func (p *Parser) taskStarted(id, call, text string) []Item {
 
 // taskWord tells commands from sub-agents.
 func (p *Parser) taskWord(id, subtype string) string {
-	if i := p.task(clipShort(id)); i < 0 || p.tasks[i].Kind != "command" {
-		return subtype
+	if i := p.task(clipShort(id)); i >= 0 && p.tasks[i].Kind == "command" {
+		switch subtype {
+		case "task_started":
+			return "background_started"
+		case "task_notification":
+			return "background_ended"
+		}
 	}
-	if subtype == "task_started" {
-		return "background_started"
-	}
-	return "background_ended"
+	return subtype
 }
 
 // called remembers a command until it is answered.

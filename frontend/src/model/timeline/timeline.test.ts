@@ -237,7 +237,7 @@ describe("a run that is stopped", () => {
 });
 
 describe("background tasks", () => {
-  const task = (id: string, what: string) => ({ task_id: id, kind: "command", what });
+  const task = (task_id: string, what: string) => ({ task_id, kind: "command", what });
   const list = (waiting: boolean, ...tasks: object[]) => ev("run.background", { tasks, waiting });
 
   it("are the run's, since they began, and gone with it", () => {
