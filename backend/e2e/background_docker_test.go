@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,5 +131,24 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	}
 	if end := outcome(p, run); end.State != core.RunCancelled {
 		t.Errorf("ended as %s", end.State)
+	}
+}
+
+// TestWhatTheAgentLetGoIsNamed: a process that the agent detached is nothing a run waits
+// for, and ends with it: with its name, where the CLI's own helpers end without.
+func TestWhatTheAgentLetGoIsNamed(t *testing.T) {
+	m := newModel(t, "127.0.0.1:0")
+	m.command = "nohup sleep 7000 >/dev/null 2>&1 & echo begun > agent.txt"
+	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url": "http://127.0.0.1:%s", "anthropic_api_key": "x"}`, m.port))
+	r := h.runJSON("--dir", t.TempDir(), "Start it")
+	var said []string
+	for _, e := range r.events {
+		if e.Type == core.EventNotice && strings.Contains(string(e.Data), "Ended with") {
+			said = append(said, string(e.Data))
+		}
+	}
+	want := `{"level":"warning","text":"Ended with the run: sleep 7000"}`
+	if r.code != 0 || len(said) != 1 || said[0] != want {
+		t.Errorf("exit %d, said %q, want %s\n%s", r.code, said, want, r.err)
 	}
 }

@@ -32,15 +32,16 @@ func (l *live) add(d core.MessageStreaming) {
 	}
 	b := &l.blocks[d.Block]
 	b.Kind = d.Kind
-	if l.size += len(d.Delta); d.Offset == len(b.Text) && l.size <= maxLive {
+	if d.Offset == len(b.Text) && l.size+len(d.Delta) <= maxLive {
 		b.Text += d.Delta
+		l.size += len(d.Delta)
 	}
 }
 
 func (l *live) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.msgID, l.blocks = "", nil
+	l.msgID, l.blocks, l.size = "", nil, 0
 }
 
 // settle empties the first block of that kind: its whole text is stored now. A
@@ -50,11 +51,12 @@ func (l *live) settle(msgID, kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if msgID != l.msgID && kind != "tool" {
-		l.blocks = nil
+		l.blocks, l.size = nil, 0
 		return
 	}
 	for i := range l.blocks {
 		if b := &l.blocks[i]; b.Kind == kind && b.Text != "" {
+			l.size -= len(b.Text)
 			b.Text = ""
 			break
 		}
