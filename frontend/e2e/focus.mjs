@@ -306,7 +306,7 @@ test("focus: a message over a dialog is said and can be closed, and the dialog s
   await page.keyboard.press("Control+,");
   await has(page, FIRST.settings);
   await page.getByRole("radio", { name: "Light" }).click();
-  const message = page.getByRole("status").filter({ hasText: "The settings could not be written." });
+  const message = page.locator(".toast", { hasText: "The settings could not be written." });
   await message.waitFor();
   await message.getByRole("button", { name: "Close" }).click();
   await message.waitFor({ state: "detached" });

@@ -18,9 +18,9 @@ export function Toast() {
   }, [t]);
   // Beside the page: it is said, and can be closed, also while a dialog makes the page inert.
   return createPortal(
-    <div role="status" aria-live="polite" data-over>
+    <div role="status" aria-live="polite">
       {t && (
-        <div className="toast">
+        <div className="toast" data-over>
           {t.tone === "fail" ? <CircleAlert size={15} color="var(--fail)" aria-hidden /> : <Info size={15} color="var(--accent)" aria-hidden />}
           <div className="selectable">
             <p>{t.text}</p>
