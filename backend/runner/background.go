@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (w *work) leftBehind() []core.Event {
 	}
 	if names := w.endedNames(); len(names) > 0 {
 		text := "Ended with the run: " + strings.Join(names, " · ")
-		if w.cause() == errTimeout { //nolint:errorlint // cause gives one of its own
+		if errors.Is(w.cause(), errTimeout) {
 			text = fmt.Sprintf("The time limit of a run (%s) was reached. %s", w.timeout().Round(time.Second), text)
 		}
 		evs = append(evs, w.notice("warning", text))
