@@ -91,6 +91,9 @@ func (p hostProgram) Resize(_ context.Context, cols, rows uint16) error {
 // End implements terminal.Program; it takes the time that hostpty says.
 func (p hostProgram) End(context.Context) error { return p.pty.Close() }
 
+// Others implements terminal.Inspector.
+func (p hostProgram) Others() []string { return p.pty.Others() }
+
 func (p hostProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
 	select {
 	case <-p.pty.Done():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,14 @@ func Environ(own []string) []string {
 		}
 	}
 	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop")
+}
+
+// helpers are the beginnings of names of processes that shells and tools start
+// beside themselves: nobody misses one, and it is started again when it is needed.
+var helpers = []string{"gitstatusd", "ssh-agent", "gpg-agent", "keyboxd", "dirmngr", "scdaemon", "git-credential-"}
+
+func helper(name string) bool {
+	return slices.ContainsFunc(helpers, func(h string) bool { return strings.HasPrefix(name, h) })
 }
 
 func contains(list []string, s string) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -290,4 +291,43 @@ func TestTheEndDoesNotWaitForTheBackground(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestOthers: jobs in the background and stopped ones are missed when they end,
+// what has left the session too; the shell itself and helpers are not.
+func TestOthers(t *testing.T) {
+	dir := t.TempDir()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"job", "away", "gpg-agent"} {
+		if err := os.Symlink(sleep, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Start(Options{Argv: []string{"sh", "-i"}, Dir: dir, Env: append(Environ(os.Environ()), "PS1=", "ENV=")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	tell := func(line, answer string) {
+		t.Helper()
+		if _, err := p.Write([]byte(line + "; echo re''ady\n")); err != nil {
+			t.Fatal(err)
+		}
+		until(t, p, answer)
+	}
+	tell("true", "\r\nready")
+	if names := p.Others(); len(names) != 0 {
+		t.Errorf("an idle shell has %q", names)
+	}
+	tell("./job 1000 & ./gpg-agent 1000 & setsid ./away 1000 & sh -c 'kill -STOP $$' & :", "\r\nready")
+	var names []string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // they are copies of the shell before they are programs
+		if names = slices.Sorted(slices.Values(p.Others())); slices.Equal(names, []string{"away", "job", "sh"}) {
+			return
+		}
+	}
+	t.Errorf("found %q", names)
 }

@@ -327,6 +327,19 @@ func (p *PTY) look(each func(process)) []process {
 	}
 }
 
+// Others names what Close would end besides the program that was started: its
+// jobs in the background, stopped ones too, and what it left behind. Helpers that
+// come back by themselves when they are needed are not among them.
+func (p *PTY) Others() []string {
+	var names []string
+	for _, q := range p.left() {
+		if q.pid != p.cmd.Process.Pid && !helper(q.name) {
+			names = append(names, q.name)
+		}
+	}
+	return names
+}
+
 func (p *PTY) end() error {
 	left := p.left()
 	for _, q := range left {

@@ -265,6 +265,32 @@ type accounting struct {
 	PageFaults, Total, Active, Terminated                                    uint32
 }
 
+// active counts the processes in the job; -1 when the system does not say.
+func (p *PTY) active() int {
+	var a accounting
+	if err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation, uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil); err != nil {
+		return -1
+	}
+	return int(a.Active)
+}
+
+// Others stands for what Close would end besides the program that was started;
+// the system gives no names.
+func (p *PTY) Others() []string {
+	n := p.active()
+	select {
+	case <-p.exited:
+	default:
+		if n > 0 {
+			n--
+		}
+	}
+	if n < 0 {
+		n = 1 // nobody knows
+	}
+	return make([]string, n)
+}
+
 // emptied waits until no process is left in the job, at most for limit.
 func (p *PTY) emptied(limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -272,9 +298,7 @@ func (p *PTY) emptied(limit time.Duration) bool {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		var a accounting
-		err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation, uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil)
-		if err == nil && a.Active == 0 {
+		if p.active() == 0 {
 			return true
 		}
 		select {

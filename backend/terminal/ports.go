@@ -33,6 +33,12 @@ type Relauncher interface {
 	Relaunch(ctx context.Context, at int64) error
 }
 
+// Inspector is a Program that can name what End would end besides the program
+// that was started.
+type Inspector interface {
+	Others() []string
+}
+
 // Forgetter is a Program of which something is kept after its end. Forget comes
 // once its session is closed.
 type Forgetter interface {
