@@ -56,6 +56,7 @@ type Server struct {
 	stop  context.CancelFunc
 	conns sync.WaitGroup
 
+	clients     clients
 	refused     refusals
 	termBudget  time.Duration // termWriteBudget; shorter in a test
 	termGoodbye time.Duration // termGoodbye; longer in a test
@@ -170,8 +171,40 @@ func (s *Server) owner(next http.HandlerFunc) http.HandlerFunc {
 			writeJSON(w, http.StatusUnauthorized, core.Fail("unauthorized", nil, "This page does not hold the token of the running Loop.", "Open the address that Loop printed when it started; each start makes a new one."))
 			return
 		}
+		if !fromWindow(r) {
+			s.clients.came()
+			defer s.clients.went()
+		}
 		next(w, r)
 	}
+}
+
+// clients counts the requests and sockets of others than the window.
+type clients struct {
+	mu   sync.Mutex
+	now  int
+	left time.Time
+}
+
+func (c *clients) came() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now++
+}
+
+func (c *clients) went() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now--
+	c.left = time.Now()
+}
+
+// Clients says how many requests and sockets of browsers and command lines are
+// open, and when the last one ended; the window's own do not count.
+func (s *Server) Clients() (connected int, left time.Time) {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	return s.clients.now, s.clients.left
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
