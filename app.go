@@ -15,11 +15,14 @@ import (
 
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/logger"
+	"github.com/wailsapp/wails/v2/pkg/menu"
+	"github.com/wailsapp/wails/v2/pkg/menu/keys"
 	"github.com/wailsapp/wails/v2/pkg/options"
 	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
 	"github.com/wailsapp/wails/v2/pkg/options/linux"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/daemon"
 )
@@ -47,16 +50,13 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 	}
 	app := &App{}
 	opts.Window = app
-	d, err := daemon.New(ctx, opts)
-	if errors.Is(err, daemon.ErrRunning) {
-		return daemon.ShowRunning(ctx)
-	}
-	if err != nil {
+	d, err := daemon.NewOrShow(ctx, opts)
+	if d == nil {
 		return err
 	}
 	app.daemon = d
 	defer d.Close()
-	stop := context.AfterFunc(ctx, app.quit)
+	stop := context.AfterFunc(ctx, app.Quit)
 	defer stop()
 	err = run(&options.App{
 		Title: "Loop", Width: 1280, Height: 820, MinWidth: 900, MinHeight: 400,
@@ -65,6 +65,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		OnStartup:          app.startup,
 		OnShutdown:         app.shutdown,
 		OnBeforeClose:      app.beforeClose,
+		Menu:               app.menu(),
 		Bind:               d.Bound(),
 		ErrorFormatter:     formatError,
 		LogLevelProduction: logger.ERROR,
@@ -113,7 +114,7 @@ func (a *App) startup(ctx context.Context) {
 		// Nothing can work without the folder; say so where it will be seen.
 		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{Type: runtime.ErrorDialog, Title: "Loop cannot start", Message: "Loop could not write into its folder. Check that the disk is not full and who owns the folder."})
 		a.failed = err
-		runtime.Quit(ctx)
+		a.Quit()
 		return
 	}
 	if a.daemon.Closing() { // asked to end before there was a window to close
@@ -146,14 +147,35 @@ func (a *App) shutdown(context.Context) {
 	a.events.Wait()
 }
 
-// beforeClose keeps the app alive, without its window, while agents work; a
-// second start shows the window again.
-func (a *App) beforeClose(ctx context.Context) (prevent bool) {
-	if a.daemon.Closing() || a.daemon.ActiveRuns() == 0 {
+// beforeClose must not wait: on Windows it is called on the thread that the page
+// answers on.
+func (a *App) beforeClose(context.Context) (prevent bool) {
+	if a.daemon.Closing() {
 		return false
 	}
-	runtime.WindowHide(ctx)
+	go a.closeRequested(bind.AskClose)
 	return true
+}
+
+func (a *App) closeRequested(what string) {
+	if a.daemon.CloseRequested(what) {
+		a.Quit()
+	}
+}
+
+// menu gives macOS its menu bar; its own Quit item would look like a closed window.
+// Elsewhere there is none, and the page has the keys.
+func (a *App) menu() *menu.Menu {
+	if goruntime.GOOS != "darwin" {
+		return nil
+	}
+	quit := menu.Text("Quit Loop", keys.CmdOrCtrl("q"), func(*menu.CallbackData) { go a.closeRequested(bind.AskQuit) })
+	hide := menu.Text("Hide Loop", keys.CmdOrCtrl("h"), func(*menu.CallbackData) {
+		if ctx := a.window(); ctx != nil {
+			runtime.Hide(ctx)
+		}
+	})
+	return menu.NewMenuFromItems(menu.SubMenu("Loop", menu.NewMenuFromItems(hide, menu.Separator(), quit)), menu.EditMenu(), menu.WindowMenu())
 }
 
 // Show brings the window to the front, also when it is hidden.
@@ -164,9 +186,26 @@ func (a *App) Show() {
 	}
 }
 
-func (a *App) quit() {
+// Hide puts the window away; what runs in it goes on.
+func (a *App) Hide() {
+	if ctx := a.window(); ctx != nil {
+		runtime.WindowHide(ctx)
+	}
+}
+
+// Ask has the page of the window ask the person; it calls System.Answered.
+func (a *App) Ask(what string) {
+	if ctx := a.window(); ctx != nil {
+		runtime.EventsEmit(ctx, "loop:ask", what)
+	}
+}
+
+// Quit ends the window, whatever is under way. It is out of sight at once:
+// ending programs takes seconds.
+func (a *App) Quit() {
 	a.daemon.BeginClose()
 	if ctx := a.window(); ctx != nil {
+		runtime.WindowHide(ctx)
 		runtime.Quit(ctx)
 	}
 }

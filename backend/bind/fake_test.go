@@ -29,7 +29,6 @@ type fake struct {
 	setErr   error
 	config   bind.ConfigStatus
 	opened   []string
-	shown    int
 	picked   string
 }
 
@@ -173,7 +172,6 @@ func (f fakeWindow) OpenURL(url string) error {
 	f.fake.opened = append(f.fake.opened, url)
 	return f.err
 }
-func (f fakeWindow) Show() { f.fake.shown++ }
 
 func newChannels(f *fake) *bind.Channels {
 	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}

@@ -85,8 +85,17 @@ type DoctorService interface {
 type Native interface {
 	PickFolder() (string, error) // empty when the person closed the dialog
 	OpenURL(url string) error
-	Show() // brings the window to the front, hidden or not
+	Show()           // brings the window to the front, hidden or not
+	Hide()           // puts it away
+	Quit()           // ends the window, and Loop with it
+	Ask(what string) // has its page ask the person: AskClose, AskQuit
 }
+
+// What a page may be asked to ask.
+const (
+	AskClose = "close" // the window was closed for the first time while Loop is needed
+	AskQuit  = "quit"  // the system's menu wants Loop to quit
+)
 
 // LiveMessage is the part of a message that was streamed but is not complete,
 // so that a page that reloads in the middle shows it.

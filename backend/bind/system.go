@@ -29,6 +29,7 @@ type System struct {
 	Launch     string            `json:"-"`
 	Version    string            `json:"-"`
 	Window     Native            `json:"-"`
+	Life       Life              `json:"-"` // nil: there is no window
 	Kept       PageMemory        `json:"-"` // nil: nothing is kept
 	MaxRuns    int               `json:"-"`
 }
@@ -107,13 +108,4 @@ func (s *System) OpenURL(link string) error {
 		return core.Fail("no_native_dialog", nil, "A page in a browser opens links by itself.", "")
 	}
 	return s.Window.OpenURL(u.String())
-}
-
-// Show brings the window to the front; a second start of the app calls it.
-func (s *System) Show() error {
-	if s.Window == nil {
-		return core.Fail("no_native_dialog", nil, "This Loop runs without a window.", "Open its page in a browser.")
-	}
-	s.Window.Show()
-	return nil
 }

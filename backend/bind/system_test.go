@@ -130,16 +130,6 @@ func TestOpenURL(t *testing.T) {
 	wantCode(t, s.OpenURL("https://example.org"), "no_native_dialog")
 }
 
-func TestShow(t *testing.T) {
-	f := &fake{}
-	s := newSystem(f)
-	wantCode(t, s.Show(), "no_native_dialog")
-	s.Window = fakeWindow{fake: f}
-	if err := s.Show(); err != nil || f.shown != 1 {
-		t.Errorf("shown %d times, %v", f.shown, err)
-	}
-}
-
 // TestRunCallsPassOnWhatIsAsked; the client's id is the run's, which makes
 // sending again after a lost answer harmless.
 func TestRunCallsPassOnWhatIsAsked(t *testing.T) {

@@ -83,6 +83,7 @@ type Daemon struct {
 	bound      bound
 	calls      api.Calls
 	api        *api.Server
+	life       *life // nil without a window
 	token      string
 
 	ctx     context.Context // the app's life
@@ -242,7 +243,7 @@ func (d *Daemon) assembleBound() {
 			return list
 		},
 	})}
-	runs := runService{d.runner}
+	runs, memory := runService{d.runner}, d.pageMemory()
 	d.bound = bound{
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
@@ -252,8 +253,15 @@ func (d *Daemon) assembleBound() {
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
-			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: d.pageMemory(), MaxRuns: d.runner.MaxRuns(),
+			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(),
 		},
+	}
+	if d.opts.Window != nil {
+		d.life = &life{
+			window: d.opts.Window, look: d.Leaving, memory: memory, closing: &d.closing, log: d.log,
+			clients: func() (int, time.Time) { return d.api.Clients() },
+		}
+		d.bound.system.Life = d.life
 	}
 }
 
@@ -302,6 +310,9 @@ func (d *Daemon) Start() error {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
 	d.background("terminals", d.terminals.Run)
+	if d.life != nil {
+		d.work.Go(func() { d.life.watch(d.ctx) })
+	}
 	d.work.Go(func() {
 		if err := d.api.Serve(); err != nil {
 			d.log.Error("listener ended", "err", err)
@@ -345,29 +356,16 @@ func (d *Daemon) ResumeEvents(launch string, since uint64) (<-chan []core.Event,
 	return batches(d.bus, sub, resumed, &d.work)
 }
 
-// ActiveRuns counts the runs that are starting, running or queued.
-func (d *Daemon) ActiveRuns() int {
-	active, err := d.store.ActiveRuns(d.ctx)
-	if err != nil {
-		d.log.Error("count runs", "err", err)
-		return 0
-	}
-	n := len(active)
-	queued, err := d.store.QueueLengths(d.ctx)
-	if err != nil {
-		d.log.Error("count queue", "err", err)
-	}
-	for _, q := range queued {
-		n += q
-	}
-	return n
-}
-
 // BeginClose says that the person wants the app to end, whatever is running.
 func (d *Daemon) BeginClose() { d.closing.Store(true) }
 
 // Closing reports whether BeginClose or Close was called.
 func (d *Daemon) Closing() bool { return d.closing.Load() }
+
+// CloseRequested is told that the person closed the window, or chose to quit from
+// the system's menu, and says whether Loop ends now. Else the window was hidden or
+// its page asks the person. It may take two seconds.
+func (d *Daemon) CloseRequested(what string) (end bool) { return d.life.requested(d.ctx, what) }
 
 // Close ends work in reverse order and waits for it. Containers with runs in
 // them go on; the next start takes them up again.

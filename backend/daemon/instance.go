@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -101,25 +102,57 @@ func removeInstance(home string) error {
 	return nil
 }
 
-// showTimeout bounds the request to the running instance.
-const showTimeout = 5 * time.Second
+const (
+	// showTimeout bounds the request to the running instance.
+	showTimeout = 5 * time.Second
+	// handoverTime is how long a start waits for a Loop that is just ending, which
+	// has programs to hang up, or just beginning.
+	handoverTime  = 30 * time.Second
+	handoverPause = 100 * time.Millisecond
+)
 
-// ShowRunning asks the instance that works on the Loop folder to bring its
-// window to the front.
-func ShowRunning(ctx context.Context) error {
+// NewOrShow is New, or has the instance that works on the Loop folder bring its
+// window to the front; then there is no Daemon.
+func NewOrShow(ctx context.Context, opts Options) (*Daemon, error) {
+	return newOrShow(ctx, func() (*Daemon, error) { return New(ctx, opts) }, func() (bool, error) { return showRunning(ctx) })
+}
+
+// newOrShow tries both until one is done: an instance may end, or have said
+// where it is, in any moment.
+func newOrShow(ctx context.Context, open func() (*Daemon, error), show func() (again bool, err error)) (*Daemon, error) {
+	for begun := time.Now(); ; {
+		d, err := open()
+		if !errors.Is(err, ErrRunning) {
+			return d, err
+		}
+		again, err := show()
+		if !again || time.Since(begun) > handoverTime {
+			return nil, err
+		}
+		select {
+		case <-time.After(handoverPause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// showRunning asks the instance that works on the Loop folder to bring its
+// window to the front. again says that it does not answer, or is about to end.
+func showRunning(ctx context.Context) (again bool, err error) {
 	home, err := config.Home()
 	if err != nil {
-		return err
+		return false, err
 	}
 	i, err := ReadInstance(home)
 	if err != nil {
-		return err
+		return true, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL+"api/call/System.Show", strings.NewReader("[]"))
 	if err != nil {
-		return fmt.Errorf("ask the running instance: %w", err)
+		return false, fmt.Errorf("ask the running instance: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+i.Token)
 	req.Header.Set("Content-Type", "application/json")
@@ -127,12 +160,16 @@ func ShowRunning(ctx context.Context) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the running instance: %w", err)
+		return true, fmt.Errorf("ask the running instance: %w", err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return core.Fail(core.CodeConflict, ErrRunning, fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
-			"Open its page in a browser (it printed the address when it started), or close it and start this one again.")
+	if res.StatusCode == http.StatusOK {
+		return false, nil
 	}
-	return nil
+	var f core.Failure
+	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&f); err == nil && f.Code == core.CodeCancelled {
+		return true, &f
+	}
+	return false, core.Fail(core.CodeConflict, ErrRunning, fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
+		"Open its page in a browser (it printed the address when it started), or close it and start this one again.")
 }

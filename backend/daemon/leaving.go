@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loop/backend/bind"
+	"loop/backend/core"
+	"loop/backend/terminal"
+)
+
+// underWay is everything that goes on, as the parts of Loop tell it.
+type underWay struct {
+	runs      []core.Run              // active and queued ones
+	fed       map[core.RunID]bool     // their agents reach the model through Loop
+	parked    map[core.ChannelID]bool // nothing starts there before a person has answered
+	terminals []terminal.Standing
+	building  bool
+	names     map[core.ChannelID]string
+}
+
+// leavingOf decides what becomes of it when Loop ends, and what Loop stays for:
+// everything that would be lost, a run under way, and a prompt that starts by
+// itself, now or later. Programs in containers and a prompt behind an open
+// question need no Loop.
+func leavingOf(u underWay) (l bind.Leaving) {
+	put := func(to *[]bind.LeavingItem, i bind.LeavingItem) {
+		i.Channel = u.names[i.ChannelID]
+		*to = append(*to, i)
+	}
+	for _, r := range u.runs {
+		i := bind.LeavingItem{Kind: bind.LeavingRun, ChannelID: r.ChannelID, Name: firstLine(r.Prompt)}
+		switch {
+		case r.State == core.RunQueued:
+			i.Kind, i.At = bind.LeavingPrompt, r.NotBefore
+			put(&l.Waits, i)
+			l.Stays = l.Stays || !u.parked[r.ChannelID]
+		case r.State == core.RunRunning && r.SpawnID != "" && !u.fed[r.ID]:
+			put(&l.GoesOn, i)
+			l.Stays = true
+		default: // before its agent, between two tries, or with an agent that waits for its model
+			put(&l.Waits, i)
+			l.Stays = true
+		}
+	}
+	for _, t := range u.terminals {
+		i := bind.LeavingItem{Kind: bind.LeavingProgram, ChannelID: t.ChannelID, Name: t.Runs, Title: t.Title, Host: t.Target == core.TargetHost}
+		switch {
+		case t.Idle:
+		case t.Outlives:
+			i.Kind = bind.LeavingTerminal
+			put(&l.GoesOn, i)
+		default:
+			put(&l.Ends, i)
+		}
+		if t.Recording != "" {
+			i.Kind, i.Name = bind.LeavingRecording, ""
+			put(&l.Ends, i)
+		}
+	}
+	if u.building {
+		put(&l.Ends, bind.LeavingItem{Kind: bind.LeavingImage})
+	}
+	l.Stays = l.Stays || len(l.Ends) > 0
+	return l
+}
+
+// maxPromptShown bounds what is shown of a prompt, in runes; a list of them is
+// read at a glance.
+const maxPromptShown = 80
+
+func firstLine(prompt string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(prompt), "\n")
+	if r := []rune(line); len(r) > maxPromptShown {
+		line, more = string(r[:maxPromptShown]), true
+	}
+	if more {
+		line += "…"
+	}
+	return line
+}
+
+// maxLeaving bounds how many runs are looked at, the newest first. One question
+// for all of them: a run that starts between two would be in neither answer.
+const maxLeaving = 1000
+
+// Leaving says what becomes of everything under way if Loop ends now.
+func (d *Daemon) Leaving(ctx context.Context) (bind.Leaving, error) {
+	u := underWay{
+		fed: map[core.RunID]bool{}, parked: map[core.ChannelID]bool{}, names: map[core.ChannelID]string{},
+		terminals: d.terminals.Standing(), building: d.images.Building(),
+	}
+	fail := func(what string, err error) (bind.Leaving, error) {
+		return bind.Leaving{Stays: true}, fmt.Errorf("%s: %w", what, err) // what cannot be seen may be anything
+	}
+	var err error
+	if u.runs, err = d.store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning); err != nil {
+		return fail("read runs", err)
+	}
+	slices.Reverse(u.runs)
+	slices.SortStableFunc(u.runs, func(a, b core.Run) int { return a.NotBefore.Compare(b.NotBefore) })
+	open, err := d.store.OpenQuestions(ctx, "")
+	if err != nil {
+		return fail("read questions", err)
+	}
+	for _, q := range open {
+		u.parked[q.ChannelID] = true
+	}
+	all, err := d.store.Channels(ctx)
+	if err != nil {
+		return fail("read channels", err)
+	}
+	channels := map[core.ChannelID]core.Channel{}
+	for _, ch := range all {
+		channels[ch.ID], u.names[ch.ID] = ch, ch.Name
+	}
+	for _, r := range u.runs {
+		if r.State == core.RunRunning {
+			u.fed[r.ID] = d.feeds(channels[r.ChannelID], r)
+		}
+	}
+	return leavingOf(u), nil
+}
+
+// feeds says whether a run's agent reaches its model through Loop, as the
+// settings stand.
+func (d *Daemon) feeds(ch core.Channel, r core.Run) bool {
+	settings, err := d.specs().effective(ch)
+	if err != nil {
+		return r.Demo
+	}
+	l, _ := launchOf(settings.Config, r) // a missing key does not matter here
+	return l.Upstream != core.ModelUpstream{}
+}

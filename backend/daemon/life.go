@@ -1,0 +1,186 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"loop/backend/bind"
+)
+
+const (
+	// quietTime is how long nothing needs Loop and nobody looks before a hidden one
+	// ends: the next command of a script, or a second start, comes sooner.
+	quietTime = 10 * time.Second
+	quietLook = 2 * time.Second
+	// answerTime is how long the page has to show what it is asked to; a person who
+	// closed the window sees nothing happen meanwhile.
+	answerTime = 2 * time.Second
+)
+
+// toldOnce is where it is kept that the person was told what closing does.
+const toldOnce = "closing.told"
+
+// life is how a Loop with a window ends: what closing the window does, and when
+// the process of a hidden one ends by itself. Methods may be called from any
+// goroutine.
+type life struct {
+	window  bind.Native
+	look    func(context.Context) (bind.Leaving, error)
+	clients func() (connected int, left time.Time) // besides the window
+	memory  bind.PageMemory
+	closing *atomic.Bool
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	hidden bool
+	asked  chan struct{} // closed by Answered; nil while nothing is asked
+}
+
+var _ bind.Life = (*life)(nil)
+
+// needed says whether something is under way that Loop stays for. What cannot
+// be seen counts.
+func (l *life) needed(ctx context.Context) bool {
+	all, err := l.look(ctx)
+	if err != nil {
+		l.log.Error("look at what is under way", "err", err)
+		return true
+	}
+	return all.Stays
+}
+
+// requested is told that the person closed the window (bind.AskClose) or that
+// the system's menu wants to quit (bind.AskQuit). True: end now. False: the
+// window was hidden, or its page asks the person. It waits for the page for
+// answerTime; without its answer nothing ends.
+func (l *life) requested(ctx context.Context, what string) (end bool) {
+	if l.closing.Load() {
+		return true
+	}
+	if n, _ := l.clients(); !l.needed(ctx) && (n == 0 || what == bind.AskQuit) {
+		l.closing.Store(true)
+		return true
+	}
+	if what == bind.AskClose && l.memory.All()[toldOnce] != "" || !l.ask(ctx, what) {
+		l.Hide()
+	}
+	return l.closing.Load()
+}
+
+// ask has the page ask the person; false when it does not answer. Whoever closes
+// the window a second time meanwhile is not kept waiting.
+func (l *life) ask(ctx context.Context, what string) bool {
+	asked := make(chan struct{})
+	l.mu.Lock()
+	if l.asked != nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.asked = asked
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		l.asked = nil
+		l.mu.Unlock()
+	}()
+	l.window.Ask(what)
+	t := time.NewTimer(answerTime)
+	defer t.Stop()
+	select {
+	case <-asked:
+	case <-t.C:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	if what == bind.AskClose {
+		if err := l.memory.Keep(toldOnce, "yes"); err != nil {
+			l.log.Warn("keep that closing was explained", "err", err) // then it is explained again
+		}
+	}
+	return true
+}
+
+// Answered implements bind.Life.
+func (l *life) Answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked != nil {
+		close(l.asked)
+		l.asked = make(chan struct{}) // nobody waits for this one
+	}
+}
+
+// Hide implements bind.Life.
+func (l *life) Hide() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hidden = true
+	l.window.Hide()
+}
+
+// Show implements bind.Life. A window is not shown any more once Loop ends.
+func (l *life) Show() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing.Load() {
+		return false
+	}
+	l.hidden = false
+	l.window.Show()
+	return true
+}
+
+// Quit implements bind.Life.
+func (l *life) Quit() {
+	l.closing.Store(true)
+	l.window.Quit()
+}
+
+// Leaving implements bind.Life.
+func (l *life) Leaving(ctx context.Context) (bind.Leaving, error) { return l.look(ctx) }
+
+// watch ends a hidden Loop that nothing has needed and nobody has looked at for
+// quietTime. It returns then, or when ctx ends.
+func (l *life) watch(ctx context.Context) {
+	tick := time.NewTicker(quietLook)
+	defer tick.Stop()
+	var since time.Time // when it was first seen quiet
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if !l.quiet(ctx, now) {
+				since = time.Time{}
+			} else if since.IsZero() {
+				since = now
+			} else if now.Sub(since) >= quietTime && l.end() {
+				l.log.Info("nothing needs the hidden window")
+				l.window.Quit()
+				return
+			}
+		}
+	}
+}
+
+func (l *life) quiet(ctx context.Context, now time.Time) bool {
+	l.mu.Lock()
+	hidden := l.hidden
+	l.mu.Unlock()
+	n, left := l.clients()
+	return hidden && n == 0 && now.Sub(left) > quietLook && !l.needed(ctx)
+}
+
+// end closes the door, unless the window was shown in this moment.
+func (l *life) end() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hidden {
+		l.closing.Store(true)
+	}
+	return l.hidden
+}
