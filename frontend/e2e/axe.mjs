@@ -7,7 +7,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 
 const working = (mock) => until("the agent works", () => [...mock.world.runs.values()].some((r) => r.state === "running"));
 
-async function clean(page, what) {
+export async function clean(page, what) {
   await still(page);
   await page.evaluate(source);
   const found = await page.evaluate(async () => {

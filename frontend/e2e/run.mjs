@@ -9,6 +9,7 @@ import "./faults.mjs";
 import "./branches.mjs";
 import "./settings.mjs";
 import "./usage.mjs";
+import "./leaving.mjs";
 import "./prompt-files.mjs";
 import "./axe.mjs";
 import "./terminal-keys.mjs";

@@ -2,20 +2,22 @@
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
 import { startMock } from "./mock/server.mjs";
+import { ask, openWindow, under } from "./window.mjs";
 
 const out = process.argv[2] ?? "/tmp/loop-shots";
 mkdirSync(out, { recursive: true });
 const only = process.argv[3];
 const browser = await launch();
 
-async function shot(name, { scenario = "work", theme = "dark", size = [1440, 900], speed = 4 } = {}, act = async () => {}) {
+async function shot(name, { scenario = "work", theme = "dark", size = [1440, 900], speed = 4, open = null } = {}, act = async () => {}) {
   if (only && !name.includes(only)) return;
   const mock = await startMock({ scenario, speed });
   mock.world.config.theme = theme;
   const page = await browser.newPage({ viewport: { width: size[0], height: size[1] }, colorScheme: theme });
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && console.log(`${name}: ${m.text()}`));
   page.on("pageerror", (e) => console.log(`${name}: ${e}`));
-  await page.goto(mock.url);
+  if (open) await open(page, mock);
+  else await page.goto(mock.url);
   await page.getByText("today $").waitFor();
   await act(page, mock);
   await page.waitForTimeout(900);
@@ -54,25 +56,31 @@ for (const theme of ["dark", "light"]) {
   });
 }
 for (const theme of ["dark", "light"]) {
-  const ask = async (p, text) => {
+  const say = async (p, text) => {
     await open("docs")(p);
     await p.getByRole("textbox", { name: "Prompt" }).fill(text);
     await p.keyboard.press("Enter");
   };
   await shot(`background-${theme}`, { theme, speed: 10 }, async (p) => {
-    await ask(p, "start the dev server");
+    await say(p, "start the dev server");
     await p.getByText("Waiting for 1 background task").waitFor();
-    await ask(p, "now make it green");
+    await say(p, "now make it green");
   });
   await shot(`cut-off-${theme}`, { theme, speed: 10 }, async (p, m) => {
-    await ask(p, "start the dev server");
+    await say(p, "start the dev server");
     await p.getByRole("button", { name: "End now", exact: true }).click();
     m.play.pauseAt = "count";
-    await ask(p, "and then go on");
+    await say(p, "and then go on");
     await p.getByText("that count").waitFor();
     await p.keyboard.press("Control+.");
     await p.getByText("Stopped", { exact: true }).waitFor();
   });
+  for (const what of ["quit", "close"]) {
+    await shot(`leaving-${what}-${theme}`, { theme, size: [1000, 700], open: openWindow }, async (p, m) => {
+      m.world.leaving = under;
+      await ask(p, what);
+    });
+  }
 }
 await shot("starting", { speed: 0.4 }, async (p) => {
   await demo(p);

@@ -10,6 +10,7 @@ import { loadChoice, loadOutbox, recall } from "./features/frame/memory";
 import { startSession } from "./features/frame/session";
 import { select } from "./features/frame/actions";
 import { applyTheme } from "./features/frame/theme";
+import { asked } from "./features/leaving/leave";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
 import { keepPage } from "./shell/drops";
 import { openBridge } from "./shell/open";
@@ -20,7 +21,9 @@ keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
 outboxStore.setState({ letters: loadOutbox() });
 
-const session = startSession(await openBridge());
+const bridge = await openBridge();
+const session = startSession(bridge);
+bridge.onAsk(asked);
 await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r, RECALL_MS))]);
 
 const theme = loadChoice("theme") || "system";

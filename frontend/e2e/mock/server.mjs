@@ -95,6 +95,10 @@ function calls(w, play, settings, terminals) {
     "System.SetTheme": (theme) => { w.config.theme = theme; w.emit("config.changed", "", "", w.config); return null; },
     "System.Memory": () => w.memory,
     "System.Keep": (name, value) => { if (value) w.memory[name] = value; else delete w.memory[name]; return null; },
+    "System.Leaving": () => w.leaving,
+    "System.Quit": () => null,
+    "System.Hide": () => null,
+    "System.Answered": () => null,
     "System.OpenURL": () => { throw fail("no_native_dialog", "A page in a browser opens links by itself."); },
   };
 }

@@ -35,6 +35,7 @@ export class World {
     this.maxRuns = 8;
     this.sessions = new Map(); // channel → conversations kept
     this.containers = [];
+    this.leaving = { stays: false, ends: [], goes_on: [], waits: [] }; // what the window is told of the end of Loop
     this.listeners = new Set();
     this.cost = 0; // of today's runs
     this.costEstimated = false;

@@ -4,6 +4,7 @@ import type {
 } from "./types";
 import type { CredentialStatus, RawSettings, SettingsRevision, SettingsRevisionText, SettingsView } from "./types-settings";
 import type { FilePart, Recording, TerminalCreate, TerminalInfo, TerminalTarget } from "./types-terminals";
+import type { Leaving } from "./types-leaving";
 import { toFailure } from "./failure";
 
 export type Invoke = (service: string, method: string, args: unknown[]) => Promise<unknown>;
@@ -89,6 +90,10 @@ export function makeApi(invoke: Invoke) {
       memory: () => call<Record<string, string> | null>("System", "Memory"),
       keep: (name: string, value: string) => call<null>("System", "Keep", name, value),
       openURL: (url: string) => call<null>("System", "OpenURL", url),
+      leaving: () => call<Leaving>("System", "Leaving"),
+      quit: () => call<null>("System", "Quit"),
+      hide: () => call<null>("System", "Hide"),
+      answered: () => call<null>("System", "Answered"),
     },
   };
 }

@@ -22,6 +22,8 @@ export type Bridge = {
   onEvents(listener: (batch: LoopEvent[]) => void): () => void;
   /** Called with the present state at once, then on each change. */
   onLink(listener: (link: LinkState) => void): () => void;
+  /** The window wants the person to be asked what happens when it closes ("close") or about quitting ("quit"). */
+  onAsk(listener: (what: unknown) => void): void;
   /** Try to connect now instead of waiting for the back-off. */
   reconnect(): void;
   /** The loopback listener; in the window it is another origin than the page's. */

@@ -141,6 +141,7 @@ export function headlessBridge(): Bridge {
       l(link);
       return () => links.delete(l);
     },
+    onAsk() {},
     reconnect() {
       attempt = 0;
       void probe();

@@ -20,6 +20,7 @@ declare global {
 }
 
 const EVENTS = "loop:events";
+const ASKS = "loop:ask";
 
 export function inWails(): boolean {
   return Boolean(window.go?.bind) || location.protocol === "wails:" || location.hostname === "wails.localhost";
@@ -46,6 +47,9 @@ export async function windowBridge(): Promise<Bridge> {
     onLink(l) {
       l({ state: "online" });
       return () => {};
+    },
+    onAsk(l) {
+      window.runtime?.EventsOn(ASKS, (what) => l(what));
     },
     reconnect() {},
     async endpoint() {

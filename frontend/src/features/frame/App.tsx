@@ -6,6 +6,7 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { FailureCard } from "../../ui/FailureCard";
 import { Sidebar } from "../channels/Sidebar";
 import { Dock } from "../dock/Dock";
+import { LeavingDialogs } from "../leaving/LeavingDialogs";
 import { Welcome } from "../welcome/Welcome";
 import { Announcer } from "./Announcer";
 import { Dialogs } from "./Dialogs";
@@ -38,6 +39,7 @@ export function App() {
       <StatusBar />
       <ErrorBoundary what="Dialog">
         <Dialogs />
+        <LeavingDialogs />
       </ErrorBoundary>
       <Toast />
       <Announcer />

@@ -1,7 +1,9 @@
 import { useEffect } from "react";
+import { leavingStore } from "../../model/leaving";
 import { viewStore } from "../../model/stores";
 import { isMac, keys, mod, MOD } from "../../ui/keys";
 import { enterRegion, front, regions } from "../../ui/layer";
+import { canQuit, quit } from "../leaving/leave";
 import { nextNeed } from "./branches";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
@@ -24,6 +26,9 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
 ];
 
+/** Where there is a window to quit. In a terminal, Ctrl Q is the program's. */
+export const QUIT_KEYS = keys(MOD, "Q");
+
 /** Moves the focus from one part of the frame to the next. */
 function nextRegion(back: boolean) {
   const all = regions();
@@ -37,6 +42,7 @@ export function useShortcuts() {
     function onKey(e: KeyboardEvent) {
       if (e.defaultPrevented || e.isComposing) return;
       const { dialog, selected } = viewStore.getState();
+      if (leavingStore.getState().asking) return;
       const key = e.key.toLowerCase();
       const run = (f: () => void) => {
         e.preventDefault();
@@ -47,6 +53,7 @@ export function useShortcuts() {
           if (dialog === "palette" || !front.modal) return run(() => openDialog(dialog === "palette" ? "" : "palette"));
           return;
         }
+        if (key === "q" && canQuit()) return run(() => void quit());
         if (front.busy || e.shiftKey) return;
         if (key === "o") return run(() => void openFolder());
         if (key === ".") return run(() => void stopRun(selected));

@@ -1,4 +1,4 @@
-import { Boxes, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
+import { Boxes, CircleStop, Contrast, Folder, Hammer, HeartPulse, Home, Keyboard, Moon, PanelLeft, Pencil, Play, Power, Settings2, Sun, SunMoon, TextCursorInput, Trash2, FolderPlus, CircleHelp, GitBranch, History, MessageSquare, MessageSquarePlus } from "lucide-react";
 import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
@@ -13,6 +13,8 @@ import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
 import { dockCommands } from "../dock/commands";
 import { newThread, nextNeed } from "../frame/branches";
+import { QUIT_KEYS } from "../frame/shortcuts";
+import { canQuit, quit } from "../leaving/leave";
 import "./palette.css";
 
 /** Everything by name: channels first, then what can be done. */
@@ -71,6 +73,7 @@ export function Palette() {
             <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />
             <Item icon={<PanelLeft size={14} aria-hidden />} name="Show or hide the sidebar" hint={keys(MOD, "B")} onSelect={run(toggleSidebar)} />
             <Item icon={<Keyboard size={14} aria-hidden />} name="Keyboard shortcuts" hint="?" onSelect={run(() => openDialog("shortcuts"))} />
+            {canQuit() && <Item icon={<Power size={14} aria-hidden />} name="Quit Loop" hint={QUIT_KEYS} onSelect={run(() => void quit())} />}
           </Command.Group>
           <Command.Group heading="Look">
             <Item icon={<Moon size={14} aria-hidden />} name="Theme: dark" onSelect={run(() => void setTheme("dark"))} />

@@ -4,17 +4,18 @@ import { Kbd } from "../../ui/Button";
 import { isMac } from "../../ui/keys";
 import { Modal } from "../../ui/Modal";
 import { spaced } from "../dock/hints";
-import { SHORTCUTS } from "../frame/shortcuts";
+import { QUIT_KEYS, SHORTCUTS } from "../frame/shortcuts";
+import { canQuit } from "../leaving/leave";
 import { platform } from "../terminals/keyboard";
 import "./palette.css";
 
 type Row = { keys: string; does: string };
 
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
-  const terminal = KEY_ROWS.map((r) => ({ keys: spaced(r[platform()][0] ?? ""), does: r.does })).filter((r) => r.keys);
+  const terminal = KEY_ROWS.filter((r) => r.action !== "quit" || canQuit()).map((r) => ({ keys: spaced(r[platform()][0] ?? ""), does: r.does })).filter((r) => r.keys);
   return (
     <Modal title="Keyboard shortcuts" scrolls onClose={onClose}>
-      <Rows rows={SHORTCUTS} />
+      <Rows rows={canQuit() ? [...SHORTCUTS, { keys: QUIT_KEYS, does: "Quit Loop" }] : SHORTCUTS} />
       <h3 className="shortcuts-part">Panes</h3>
       <Rows rows={dockRows(isMac)} />
       <h3 className="shortcuts-part">In a terminal</h3>

@@ -26,6 +26,7 @@ export function takeKeys(term: Terminal, taker: KeyTaker) {
       case "browser":
         return false; // Tab moves the focus
       case "palette":
+      case "quit":
       case "next-region":
       case "previous-region":
         return false; // the page's own shortcuts take them as they bubble

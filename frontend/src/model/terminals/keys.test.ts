@@ -59,6 +59,7 @@ const TABLE: [KeyAction, string[], string[], string[]][] = [
   ["previous-command", ["⌘↑"], ["Ctrl+Shift+↑"], ["Ctrl+Shift+↑"]],
   ["next-command", ["⌘↓"], ["Ctrl+Shift+↓"], ["Ctrl+Shift+↓"]],
   ["palette", ["⌘⇧P"], ["Ctrl+Shift+P"], ["Ctrl+Shift+P"]],
+  ["quit", ["⌘Q"], ["Ctrl+Shift+Q"], ["Ctrl+Shift+Q"]],
 ];
 it.each(TABLE)("%s as the table of the peers has it", (action, mac, linux, windows) => {
   for (const k of mac) expect(keyAction(press(k), "mac", S), k).toBe(action);

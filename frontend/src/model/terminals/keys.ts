@@ -27,7 +27,7 @@ export type KeyAction =
   | "split-right" | "split-down" | "new" | "close"
   | "zoom-in" | "zoom-out" | "zoom-reset" | "clear"
   | "page-up" | "page-down" | "scroll-top" | "scroll-bottom"
-  | "previous-command" | "next-command" | "palette"
+  | "previous-command" | "next-command" | "palette" | "quit"
   | "newline" | "tab-moves" | "next-region" | "previous-region"
   | "browser" // neither the program's nor ours: the page moves the focus
   | "pass";
@@ -36,8 +36,8 @@ export type KeyAction =
 export type KeyRow = { action: KeyAction; does: string; mac: string[]; linux: string[]; windows: string[] };
 
 const LETTERS: Record<string, KeyAction> = { c: "copy", v: "paste", f: "find", t: "new", w: "close", p: "palette" };
-const OTHERS: Record<string, KeyAction> = { ...LETTERS, d: "split-right", e: "split-down", k: "clear", m: "tab-moves" };
-const MAC: Record<string, KeyAction> = { c: "copy", v: "paste", f: "find", t: "new", w: "close", d: "split-right", k: "clear" };
+const OTHERS: Record<string, KeyAction> = { ...LETTERS, d: "split-right", e: "split-down", k: "clear", m: "tab-moves", q: "quit" };
+const MAC: Record<string, KeyAction> = { c: "copy", v: "paste", f: "find", t: "new", w: "close", d: "split-right", k: "clear", q: "quit" };
 
 /** The letter of a key: as typed where it is Latin, else by its place (so that Ctrl+Shift+С works on a Russian layout). */
 function letter(e: KeyLike): string {
@@ -129,6 +129,7 @@ export const KEY_ROWS: KeyRow[] = [
   { action: "previous-command", does: "Previous command", mac: ["⌘↑"], ...both("Ctrl+Shift+↑") },
   { action: "next-command", does: "Next command", mac: ["⌘↓"], ...both("Ctrl+Shift+↓") },
   { action: "palette", does: "Go to a channel or command", mac: ["⌘⇧P"], ...both("Ctrl+Shift+P") },
+  { action: "quit", does: "Quit Loop", mac: ["⌘Q"], ...both("Ctrl+Shift+Q") },
   { action: "newline", does: "New line in the agent's prompt", mac: ["⇧Enter"], ...both("Shift+Enter") },
   { action: "tab-moves", does: "Let Tab move the focus, or not", mac: ["⌃⇧M"], ...both("Ctrl+Shift+M") },
   { action: "next-region", does: "Out of the terminal", mac: ["F6"], ...both("F6") },
