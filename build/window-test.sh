@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the real window through a demo run and four terminals: window-test.sh [DIRECTORY]
+# Drives the real window through a demo run, four terminals and its end: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
 # Loop folder of its own; types with xdotool as a person would, and reads what
@@ -43,14 +43,15 @@ finish() {
   fi
   # Containers are kept for five minutes by an app that is about to go; they are
   # named by it and removed by their ids.
-  local containers id
-  containers=$(call System.ListContainers '[]' 2>/dev/null | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(c=>c.container_id).join("\n")' 2>/dev/null || true)
+  local id
+  note_containers 2>/dev/null || true
   # The app itself, so that it closes in order; dbus-run-session ends with it.
   end "$(field pid 2>/dev/null || true)"
   end "$app"
   end "$xvfb"
-  for id in $containers; do
-    DOCKER_HOST=$(build/engine.sh status) docker rm --force --volumes "$id" >/dev/null || true
+  touch "$tmp/containers"
+  sort -u "$tmp/containers" | while read -r id; do
+    [ -z "$id" ] || DOCKER_HOST=$(build/engine.sh status) docker rm --force --volumes "$id" >/dev/null || true
   done
   rm -rf "$tmp"
   exit $code
@@ -66,6 +67,10 @@ field() { node -e 'const i=JSON.parse(require("fs").readFileSync(process.argv[1]
 call() {
   curl -fsS -m 120 -H "Authorization: Bearer $(field token)" -H 'Content-Type: application/json' \
     --data "$2" "$(field url)api/call/$1"
+}
+
+note_containers() {
+  call System.ListContainers '[]' | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(c=>c.container_id).join("\n")' >>"$tmp/containers"
 }
 
 # await WHAT COMMAND…: until the command succeeds.
@@ -96,17 +101,30 @@ xvfb=$!
 read -r -t 120 number <"$tmp/display" || die "Xvfb did not start: $(tail -n 1 "$tmp/xvfb.log")"
 export DISPLAY=:$number
 
+# desktop COMMAND…: the app in its surroundings.
+desktop() {
+  env -u WAYLAND_DISPLAY LOOP_HOME="$tmp/home" XDG_RUNTIME_DIR="$tmp/runtime" NO_AT_BRIDGE=1 GDK_BACKEND=x11 \
+    WEBKIT_DISABLE_DMABUF_RENDERER="${WEBKIT_DISABLE_DMABUF_RENDERER-1}" LIBGL_ALWAYS_SOFTWARE=1 \
+    "$@" >>"$tmp/app.log" 2>&1 </dev/null
+}
+visible() { xdotool search --onlyvisible --name '^Loop'; }
+hidden() { ! visible; }
+take_window() {
+  await "the window" visible
+  window=$(visible | head -n 1)
+  xdotool windowfocus "$window" # there is no window manager to do it
+}
+open_window() {
+  desktop dbus-run-session -- "$BIN/loop-desktop" &
+  app=$!
+  await "instance.json" test -s "$tmp/home/instance.json"
+  await "the API" call System.Snapshot '[]'
+  take_window
+  await "the engine and the image" says System.Snapshot '[]' 'r.engine.ok && r.image.state === "ready"'
+}
+
 step "Opening the window"
-env -u WAYLAND_DISPLAY LOOP_HOME="$tmp/home" XDG_RUNTIME_DIR="$tmp/runtime" NO_AT_BRIDGE=1 GDK_BACKEND=x11 \
-  WEBKIT_DISABLE_DMABUF_RENDERER="${WEBKIT_DISABLE_DMABUF_RENDERER-1}" LIBGL_ALWAYS_SOFTWARE=1 \
-  dbus-run-session -- "$BIN/loop-desktop" >"$tmp/app.log" 2>&1 </dev/null &
-app=$!
-await "instance.json" test -s "$tmp/home/instance.json"
-await "the API" call System.Snapshot '[]'
-await "the window" xdotool search --onlyvisible --name '^Loop'
-window=$(xdotool search --onlyvisible --name '^Loop' | head -n 1)
-xdotool windowfocus "$window" # there is no window manager to do it
-await "the engine and the image" says System.Snapshot '[]' 'r.engine.ok && r.image.state === "ready"'
+open_window
 
 step "The demo channel, by the keyboard"
 # The page gives no outward sign that its keys work, so the keys are repeated until
@@ -127,18 +145,19 @@ channel=$(call Channels.List '[]' | node -pe 'JSON.parse(require("fs").readFileS
 picture 1-channel
 
 step "A prompt"
+# ask_prompt TEXT
 ask_prompt() {
   xdotool key --clearmodifiers ctrl+l
   xdotool key --clearmodifiers ctrl+a
-  xdotool type --delay 15 "$prompt"
+  xdotool type --delay 15 "$1"
   xdotool key Return
   local deadline=$((SECONDS + again))
-  until says Channels.History "[\"$channel\",5]" 'r.length > 0'; do
+  until says Channels.History "[\"$channel\",5]" "r.includes('$1')"; do
     [ $SECONDS -lt $deadline ] || return 1
     sleep 0.2
   done
 }
-await "the prompt" ask_prompt
+await "the prompt" ask_prompt "$prompt"
 await "the run to work" says System.Snapshot '[]' "['working','done'].includes(r.channels.find(c => c.channel_id === '$channel').state)"
 picture 2-working
 await "the run to finish" says System.Snapshot '[]' "['done','failed'].includes(r.channels.find(c => c.channel_id === '$channel').state)"
@@ -213,3 +232,79 @@ for id in $(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require(
 done
 await "the end of all" says Terminals.List "[\"$channel\"]" 'r.length === 0'
 step "The window showed four terminals"
+
+step "Closing and quitting"
+cc -o "$tmp/closewindow" build/closewindow.c -lX11
+close_window() { "$tmp/closewindow" "$window"; }
+# ended WHAT: waits for the end of the app without asking it: who asks, looks.
+ended() {
+  local deadline=$((SECONDS + patience))
+  while kill -0 "$app" 2>/dev/null; do
+    [ $SECONDS -lt $deadline ] || die "Waited $patience s in vain for the end of the app: $1."
+    sleep 0.2
+  done
+  wait "$app" || die "The app ended with $?: $1."
+  app=''
+}
+program=98765$$ # seconds that nothing else sleeps
+sleeps() { grep -qzx "$program" /proc/[0-9]*/cmdline 2>/dev/null; }
+await "a shell on this computer" opened 1 command_by_name 'shell on this computer'
+type_line "sleep $program"
+await "its program" says System.Leaving '[]' "r.stays && r.ends.length === 1 && r.ends[0].name === 'sleep $program' && r.ends[0].host"
+session=$(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8"))[0].session_id')
+goes_on() { says Terminals.List "[\"$channel\"]" "r.length === 1 && r[0].session_id === '$session' && r[0].command === 'sleep $program'" && sleeps; }
+# A page that hangs is not waited for, and ends nothing.
+web=$(pgrep -P "$(field pid)" WebKitWeb)
+kill -STOP "$web"
+close_window
+await "the window of a page that hangs to go" hidden
+kill -CONT "$web"
+says System.Memory '[]' '!r["closing.told"]' || die "It counts as said although nobody can have read it."
+desktop "$BIN/loop-desktop" || die "A second start failed."
+take_window
+sleep 1
+close_window
+await "what is said once" says System.Memory '[]' 'r["closing.told"] === "yes"'
+sleep 1 # the answer comes when the notice is there; now it is drawn as well
+picture 6-closing
+visible >/dev/null || die "The window went before the person had read the notice."
+keys Return
+await "the window to go" hidden
+goes_on >/dev/null || die "A closed window ended a program."
+desktop "$BIN/loop-desktop" || die "A second start failed."
+take_window
+await "the pane" says Terminals.List "[\"$channel\"]" 'r[0].viewers > 0'
+sleep 1
+picture 7-shown-again
+close_window
+await "the window to go without a word" hidden
+desktop "$BIN/loop-desktop" || die "A second start failed."
+take_window
+goes_on >/dev/null || die "The program is not there any more."
+ask_quit() { keys ctrl+shift+q && sleep 2; } # the answer of Loop, and the dialog drawn
+ask_quit
+picture 8-quit
+keys Return # Cancel has the keyboard
+sleep 1
+goes_on >/dev/null || die "Cancel ended a program."
+note_containers
+ask_quit
+keys Tab Return
+ended "it was told to quit"
+if sleeps; then die "Quitting left a program."; fi
+
+step "Nothing lives: closing ends it"
+open_window
+close_window
+ended "nothing needs it"
+
+step "A hidden run, and its end"
+open_window
+await "a prompt" ask_prompt 'Write another note'
+close_window
+await "the window to go" hidden
+note_containers
+says System.Snapshot '[]' "r.channels.find(c => c.channel_id === '$channel').state === 'working'" || die "The run was over too soon to be hidden."
+ended "its run has ended"
+grep -q "nothing needs the hidden window" "$tmp/home/loop.log" || die "The log does not say why it ended."
+step "The window closed, hid and quit as it should"
