@@ -44,7 +44,7 @@ for (const theme of ["dark", "light"]) {
       await page.getByRole("textbox", { name: "Prompt" }).fill(t);
       await page.keyboard.press("Enter");
     }
-    await page.getByText("after").waitFor();
+    await page.getByText("after", { exact: true }).waitFor();
     await working(mock);
     await clean(page, "running");
   });
