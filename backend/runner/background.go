@@ -48,6 +48,12 @@ func (w *work) track(it transcript.Item) {
 	}
 }
 
+func (w *work) trackAll(items []transcript.Item) {
+	for _, it := range items {
+		w.track(it)
+	}
+}
+
 // leftBehind are the last events of a try: the message that the agent was cut off
 // in, as far as it was shown, and what is ended with the try.
 func (w *work) leftBehind() []core.Event {
@@ -55,14 +61,32 @@ func (w *work) leftBehind() []core.Event {
 	for _, it := range w.live.cut() {
 		evs = append(evs, w.event(it.Type, it.Data))
 	}
+	text := w.cutShort()
 	if names := w.endedNames(); len(names) > 0 {
-		text := "Ended with the run: " + strings.Join(names, " · ")
-		if errors.Is(w.cause(), errTimeout) {
-			text = fmt.Sprintf("The time limit of a run (%s) was reached. %s", w.timeout().Round(time.Second), text)
-		}
+		text = strings.TrimSpace(text + " Ended with the run: " + strings.Join(names, " · "))
+	}
+	if text != "" {
 		evs = append(evs, w.notice("warning", text))
 	}
 	return evs
+}
+
+// cutShort says what ended a run that had succeeded already; of another one its
+// failure does.
+func (w *work) cutShort() string {
+	r, cause := w.parser.Result(), w.cause()
+	switch {
+	case r == nil || r.Failed():
+	case errors.Is(cause, errTimeout):
+		return fmt.Sprintf("The time limit of a run (%s) was reached.", w.timeout().Round(time.Second))
+	case errors.Is(cause, errSpoolFull):
+		return "The agent printed more than Loop keeps of one run, and was stopped."
+	case errors.Is(cause, errDiskFull):
+		return "The disk is full, and the agent was stopped."
+	case cause == nil && w.parser.InTurn():
+		return "The agent's program ended in the middle of a turn that it had begun after its answer."
+	}
+	return ""
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/runner/transcript"
 )
 
 // What the CLI prints besides its turns; see transcript/testdata/claude-2.1.330.
@@ -211,6 +212,70 @@ func TestQuestionEndsBackgroundTasks(t *testing.T) {
 			t.Errorf("notices: %s", n)
 		}
 	})
+}
+
+// TestQuestionStaysOpen: a task that ends before the CLI does begins a turn in which
+// the agent goes on; the question is still one for the person.
+func TestQuestionStaysOpen(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		asked := recording(t, "ask")
+		i := strings.LastIndex(strings.TrimSpace(asked), "\n")
+		r := newRig(t, func(p *proc) {
+			p.print(asked[:i+1] + tasksLine("npm test") + asked[i+1:])
+			<-time.After(5 * time.Second)
+			p.print(tasksLine() + wardInit + turn("I choose A.") + secondResult("chose A"))
+			<-p.killed
+		})
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "x")
+		end := r.ended(run.ID, time.Minute)
+		open, err := r.store.OpenQuestions(context.Background(), "c")
+		if end.State != core.RunDone || end.Outcome.Text == "chose A" || err != nil || len(open) != 1 {
+			t.Errorf("%s %q with %d questions, %v", end.State, end.Outcome.Text, len(open), err)
+		}
+	})
+}
+
+// TestCutShortAfterItsAnswer: what ends a later turn is said, though the run had
+// succeeded before.
+func TestCutShortAfterItsAnswer(t *testing.T) {
+	begun := moved + tasksLine() + wardInit + turn("Now the next.")
+	for name, c := range map[string]struct {
+		cli  func(p *proc)
+		want string
+	}{
+		"time limit": {func(p *proc) { p.print(begun); <-p.killed }, "The time limit of a run (1h0m0s) was reached."},
+		"killed":     {plays(begun, 137), "ended in the middle of a turn that it had begun after its answer."},
+		"as usual":   {plays(begun+secondResult("good"), 0), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r := newRig(t, c.cli)
+				r.start()
+				defer r.quit()
+				run := r.prompt("c", "x")
+				end := r.ended(run.ID, 2*time.Hour)
+				if n := r.notices(run.ID); end.State != core.RunDone || !strings.Contains(n, c.want) || c.want == "" && n != "" {
+					t.Errorf("%s, notices: %s", end.State, n)
+				}
+			})
+		})
+	}
+}
+
+// TestLeftOutStillCounts: a command that was answered after the timeline had enough
+// is not said to have been ended.
+func TestLeftOutStillCounts(t *testing.T) {
+	w := &work{told: maxEvents - 1}
+	use := transcript.Item{Type: core.EventToolUse, Data: core.ToolUse{ToolUseID: "t1", Name: "Bash", Input: []byte(`{"command":"make all"}`)}}
+	answer := transcript.Item{Type: core.EventToolResult, Data: core.ToolResult{ToolUseID: "t1"}}
+	for _, it := range w.bounded([]transcript.Item{use}) {
+		w.track(it)
+	}
+	if kept := w.bounded([]transcript.Item{answer}); len(kept) != 1 || kept[0].Type != core.EventNotice || len(w.under.calls) > 0 {
+		t.Errorf("kept %v, under way %v", kept, w.under.calls)
+	}
 }
 
 // cutRow is a stored row that was cut off.

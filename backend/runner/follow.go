@@ -78,9 +78,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 			w.over(p.over)
 			p.items = w.bounded(p.items)
 			if p.end <= w.run.SpoolOffset {
-				for _, it := range p.items {
-					w.track(it)
-				}
+				w.trackAll(p.items)
 				continue
 			}
 			b.add(p)
@@ -133,9 +131,11 @@ func (b *batch) add(p parsed) {
 // in ten seconds, and what it says last still counts: the rest is read, not kept.
 const maxEvents = 100_000
 
-// bounded leaves out what is over maxEvents, and says so once.
+// bounded leaves out what is over maxEvents, and says so once. What is left out
+// still counts for what is under way.
 func (w *work) bounded(items []transcript.Item) []transcript.Item {
 	if w.told > maxEvents {
+		w.trackAll(items)
 		return nil
 	}
 	for i, it := range items {
@@ -143,6 +143,7 @@ func (w *work) bounded(items []transcript.Item) []transcript.Item {
 			continue
 		}
 		if w.told++; w.told > maxEvents {
+			w.trackAll(items[i:])
 			return append(items[:i:i], transcript.Item{Type: core.EventNotice, Data: core.Notice{
 				Level: "warning", Text: "The agent has printed more than the timeline keeps of one run. The rest is left out; how the run ends is still shown.",
 			}})

@@ -153,6 +153,9 @@ func (p *Parser) ask(a *Ask) {
 
 // settle decides by the result whether the run ended with a question.
 func (p *Parser) settle(w wireResult, r *Result) {
+	if p.closed {
+		return
+	}
 	if !r.Failed() {
 		p.asked = nil // it went on after all
 		return
@@ -166,7 +169,8 @@ func (p *Parser) settle(w wireResult, r *Result) {
 			if p.asked == nil || p.asked.ToolUseID != a.ToolUseID {
 				p.ask(a)
 			}
-			return
+			break
 		}
 	}
+	p.closed = p.asked != nil
 }

@@ -24,7 +24,10 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 		items = p.turn(true)
 		p.saw(w.SessionID, w.Message.Model)
 		if w.Error == "" {
-			p.worked, p.asked = true, nil // it goes on after a refused question
+			p.worked = true
+			if !p.closed {
+				p.asked = nil // it goes on after a refused question
+			}
 		}
 	}
 	for _, b := range blocks {

@@ -24,6 +24,7 @@ type Parser struct {
 	limit    *Limit
 	worked   bool
 	asked    *Ask            // see ask.go
+	closed   bool            // a question was the last word; a turn that a background task begins takes nothing back
 	pending  map[string]*Ask // calls that are not answered yet
 	plan     string          // as written to planPath
 	planPath string
@@ -179,6 +180,9 @@ func (p *Parser) long(typ string, line []byte, l Line) []Item {
 func (p *Parser) take(w wireResult) (r *Result, late bool) {
 	r = w.result()
 	p.tally.result(w)
+	if p.closed {
+		return r, false
+	}
 	if before := p.result; before != nil { // each is of its own turn
 		late = !before.Failed() && r.Failed()
 		r.NumTurns, r.DurationMs = r.NumTurns+before.NumTurns, r.DurationMs+before.DurationMs
