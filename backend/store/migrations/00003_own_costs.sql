@@ -28,6 +28,7 @@ INSERT INTO totals
 SELECT seq, id, channel_id, coalesce(json_extract(outcome, '$.session_id'), ''), coalesce(json_extract(session, '$.mode'), '') = 'fork',
        coalesce(json_extract(session, '$.session_id'), ''), max(cost_usd - coalesce(json_extract(attempt, '$.spent_usd'), 0.0), 0.0)
 FROM runs WHERE demo = 0 AND cost_usd > 0;
+CREATE INDEX totals_channel ON totals (channel_id, seq); -- without it 20,000 runs take 20 s
 
 CREATE TEMP TABLE own (id TEXT PRIMARY KEY, total REAL, cost REAL);
 INSERT INTO own
