@@ -125,8 +125,11 @@ func newOrShow(ctx context.Context, open func() (*Daemon, error), show func() (a
 		if !errors.Is(err, ErrRunning) {
 			return d, err
 		}
-		again, err := show()
-		if !again || time.Since(begun) > handoverTime {
+		again, unseen := show()
+		if !again {
+			return nil, unseen
+		}
+		if time.Since(begun) > handoverTime {
 			return nil, err
 		}
 		select {

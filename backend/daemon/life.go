@@ -64,6 +64,9 @@ func (l *life) requested(ctx context.Context, what string) (end bool) {
 		l.closing.Store(true)
 		return true
 	}
+	if what == bind.AskQuit {
+		l.Show() // the system's menu is there without a window
+	}
 	if what == bind.AskClose && l.memory.All()[toldOnce] != "" || !l.ask(ctx, what) {
 		l.Hide()
 	}

@@ -229,7 +229,7 @@ func TestAStartWhileAnotherEnds(t *testing.T) {
 		"one without a window":   {opens: []error{running}, done: broken, want: broken},
 		"one ends":               {opens: []error{running, running, nil}, shows: []error{broken, broken}, made: true},
 		"one begins":             {opens: []error{running, running}, shows: []error{broken}},
-		"one hangs":              {opens: []error{running}, shows: []error{broken}, want: broken},
+		"one hangs":              {opens: []error{running}, shows: []error{broken}, want: ErrRunning},
 		"one ends into an error": {opens: []error{running, broken}, shows: []error{broken}, want: broken},
 	} {
 		t.Run(name, func(t *testing.T) {
