@@ -59,9 +59,14 @@ test("quit: above what is open, which stays", inWindow, async (page, mock) => {
   await page.getByRole("textbox", { name: "Name" }).fill("platf");
   await page.keyboard.press("Control+q");
   await dialog(page, "Quit Loop").waitFor();
+  const name = page.getByRole("textbox", { name: "Name", includeHidden: true });
+  const { x, y } = await name.boundingBox();
+  ok(await name.evaluate((el, [left, top]) => document.elementFromPoint(left + 2, top + 2) !== el, [x, y]), "what is below is covered");
+  equal(await page.locator(".scrim").last().evaluate((el) => el.nextElementSibling === [...document.querySelectorAll("[role=dialog]")].at(-1)), true, "the dialog stands behind its scrim");
   await page.keyboard.press("Escape");
   await dialog(page, "Quit Loop").waitFor({ state: "detached" });
-  equal(await page.getByRole("textbox", { name: "Name" }).inputValue(), "platf", "what was typed");
+  equal(await name.inputValue(), "platf", "what was typed");
+  await until("the field has the keyboard again", () => name.evaluate((el) => el === document.activeElement));
 });
 
 test("quit: where nobody can say what is under way, a person decides", { ...inWindow, quietErrors: true }, async (page, mock) => {

@@ -37,5 +37,6 @@ test("a run waits for what goes on in the background, and says so", { speed: 10 
   await page.getByRole("button", { name: "End now", exact: true }).click();
   await page.getByText("Ended with the run: npm run dev -- --port 5173").waitFor();
   await tasks.waitFor({ state: "detached" });
-  await page.getByText("what comes next").waitFor();
+  await page.getByRole("list", { name: "Waiting prompts" }).waitFor({ state: "detached" });
+  await page.locator(".item.prompt", { hasText: "what comes next" }).waitFor();
 });

@@ -41,11 +41,11 @@ export function costsAt(c: DayCosts, at: number): DayCosts {
   return dayOf(at) > c.day ? { ...c, day: dayOf(at), usd: 0, estimated: false } : c;
 }
 
-/** The end of a run counts once, whether the snapshot knew it or not. */
+/** The end of a run counts once, whether the snapshot knew it or not. Ends do not come in the order of their ids. */
 function addCost(c: DayCosts, ev: LoopEvent, s: Status): DayCosts {
   if ((ev.id && ev.id <= c.upTo) || dayOf(ev.timestamp) < c.day) return c;
   const d = costsAt(c, ev.timestamp);
-  return { ...d, usd: d.usd + (s.cost_usd ?? 0), estimated: d.estimated || (s.cost_estimated ?? false), upTo: Math.max(d.upTo, ev.id ?? 0) };
+  return { ...d, usd: d.usd + (s.cost_usd ?? 0), estimated: d.estimated || (s.cost_estimated ?? false) };
 }
 
 export const emptyFrame: FrameState = {
@@ -133,11 +133,18 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
   }
 }
 
+function standing({ state, running_since, queued, questions, last_event_id, last_error }: ChannelView) {
+  return {
+    state, queued, last_event_id, ...(running_since && { running_since }), ...(questions && { questions }), ...(last_error && { last_error }),
+  };
+}
+
 function upsertChannel(list: ChannelView[], ch: Channel | undefined): ChannelView[] {
   if (!ch?.channel_id) return list;
   const i = list.findIndex((c) => c.channel_id === ch.channel_id);
   if (i < 0) return [...list, { state: "idle", queued: 0, last_event_id: 0, ...ch }];
-  return list.map((c) => (c.channel_id === ch.channel_id ? { ...c, ...ch } : c));
+  // What a channel has not any more is not sent; how it stands comes by other events.
+  return list.map((c) => (c.channel_id === ch.channel_id ? { ...standing(c), ...ch } : c));
 }
 
 function upsertContainer(list: Container[], c: Container | undefined): Container[] {

@@ -91,6 +91,20 @@ describe("frame", () => {
     expect(f.costs).toMatchObject({ usd: 0.25, estimated: false });
     vi.useRealTimers();
   });
+  it("counts ends that come in another order than they were stored", () => {
+    seq = 10;
+    const ended = (id: number, cost_usd: number) => ({ ...ev("agent.status", { status: "completed", state: "done", cost_usd }), id, timestamp: Date.now() });
+    const f = applyEvents(fromSnapshot(emptyFrame, snapshot([channel("a")])), [ended(11, 0.5), ended(10, 2)]);
+    expect(f.costs.usd).toBe(1 + 2.5);
+  });
+  it("forgets of a channel what it has not any more", () => {
+    seq = 10;
+    const a = channel("a", { next_session: { mode: "fresh" }, queued: 2 });
+    const { next_session: _, state: _s, queued: _q, last_event_id: _l, ...now } = a;
+    const f = applyEvents(fromSnapshot(emptyFrame, snapshot([a])), [ev("channel.updated", { ...now, name: "new" })]);
+    expect(f.channels[0]).toMatchObject({ name: "new", queued: 2 });
+    expect(f.channels[0]).not.toHaveProperty("next_session");
+  });
   it("makes a tree that survives cycles and lost parents", () => {
     const rows = channelRows([channel("b"), channel("a"), channel("t", { parent_id: "b", kind: "thread" }), channel("lost", { parent_id: "gone" }), channel("d", { kind: "demo" }), channel("x", { parent_id: "y" }), channel("y", { parent_id: "x" })]);
     expect(rows.map((r) => `${r.depth}${r.channel.channel_id}`)).toEqual(["0a", "0b", "1t", "0lost"]);

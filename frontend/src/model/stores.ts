@@ -52,7 +52,10 @@ export type ViewState = {
 };
 
 /** What a screen reader is told besides how channels stand; each once. */
-export const announceStore = createStore<{ text: string }>(() => ({ text: "" }));
+export const announceStore = createStore(() => ({ text: "", times: 0 }));
+
+/** Says it, also if it is what was said last. */
+export const announce = (text: string) => announceStore.setState((a) => ({ text, times: a.times + 1 }));
 
 export const viewStore = createStore<ViewState>(() => ({
   selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { createPortal } from "react-dom";
 import { useStore } from "zustand";
 import type { ChannelState, ChannelView } from "../../api/types";
-import { announceStore, frameStore } from "../../model/stores";
+import { announce, announceStore, frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 
 const SAID: Partial<Record<ChannelState, string>> = { working: "started", needs_you: "needs you", done: "is done", failed: "failed" };
@@ -15,7 +15,7 @@ function behind(c: ChannelView): string {
 
 /** Says to a screen reader what the state words show to others. */
 export function Announcer() {
-  const text = useStore(announceStore, (a) => a.text);
+  const { text, times } = useStore(announceStore);
   useEffect(
     () =>
       frameStore.subscribe((now, before) => {
@@ -23,10 +23,10 @@ export function Announcer() {
         for (const c of now.channels) {
           const was = before.channels.find((x) => x.channel_id === c.channel_id)?.state;
           const word = SAID[c.state];
-          if (was && was !== c.state && word) announceStore.setState({ text: `${visible(c.name)} ${word}${behind(c)}` });
+          if (was && was !== c.state && word) announce(`${visible(c.name)} ${word}${behind(c)}`);
         }
       }),
     [],
   );
-  return createPortal(<div className="sr-only" role="status" aria-live="polite">{text}</div>, document.body);
+  return createPortal(<div className="sr-only" role="status" aria-live="polite"><span key={times}>{text}</span></div>, document.body);
 }

@@ -6,6 +6,7 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { FailureCard } from "../../ui/FailureCard";
 import { Sidebar } from "../channels/Sidebar";
 import { Dock } from "../dock/Dock";
+import { cancel } from "../leaving/leave";
 import { LeavingDialogs } from "../leaving/LeavingDialogs";
 import { Welcome } from "../welcome/Welcome";
 import { Announcer } from "./Announcer";
@@ -39,6 +40,8 @@ export function App() {
       <StatusBar />
       <ErrorBoundary what="Dialog">
         <Dialogs />
+      </ErrorBoundary>
+      <ErrorBoundary what="Quit Loop" onError={cancel}>
         <LeavingDialogs />
       </ErrorBoundary>
       <Toast />

@@ -6,7 +6,7 @@ import type { Failure, LoopEvent, RunID } from "../../api/types";
 import { applyEvents, fromSnapshot, hasGap } from "../../model/frame";
 import * as outbox from "../../model/outbox";
 import {
-  announceStore, connectionStore, doctorStore, frameStore, outboxStore, setTimeline, timelineOf, timelinesStore, viewStore,
+  announce, connectionStore, doctorStore, frameStore, outboxStore, setTimeline, timelineOf, timelinesStore, viewStore,
 } from "../../model/stores";
 import { sessionsStore } from "../../model/dock/store";
 import { applyTerminalEvents, fromList } from "../../model/terminals/sessions";
@@ -166,7 +166,7 @@ export function startSession(bridge: Bridge) {
       const run = await api.runs.prompt(letter.clientId, letter.channelId, letter.prompt, letter.options);
       setLetters(outbox.confirmed(outboxStore.getState().letters, letter.clientId));
       const asked = run?.waits_for?.question_id;
-      if (asked) announceStore.setState({ text: "The prompt is queued. It waits until you have answered the agent." });
+      if (asked) announce("The prompt is queued. It waits until you have answered the agent.");
       // The event may be on its way still; the answer says the same thing.
       if (run?.state === "queued") setTimeline(letter.channelId, (t) => receive(t, [localQueueEvent(run, t.built.runs)]));
     } catch (err) {

@@ -1,6 +1,6 @@
 import { Circle, Clock3, Hammer, Monitor, MessageSquareText, SquareTerminal } from "lucide-react";
 import type { ReactNode } from "react";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import type { Leaving, LeavingItem, LeavingKind } from "../../api/types-leaving";
 import { goesOnFor, leavingStore } from "../../model/leaving";
@@ -10,7 +10,7 @@ import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
 import { QUIT_KEYS } from "../frame/shortcuts";
 import { when } from "../timeline/clock";
-import { asked, cancel, closeWindow, dialogIsThere, look, quitNow } from "./leave";
+import { asked, cancel, closeWindow, dialogIsThere, quitNow, refresh } from "./leave";
 import "./leaving.css";
 
 const LOOK_MS = 2000; // a run may end, or a program be started elsewhere, while the person reads
@@ -22,7 +22,7 @@ export function LeavingDialogs() {
   useEffect(() => {
     if (!asking) return;
     dialogIsThere();
-    const t = setInterval(() => void look(), LOOK_MS);
+    const t = setInterval(() => void refresh(), LOOK_MS);
     return () => clearInterval(t);
   }, [asking]);
   return asking === "quit" ? <QuitDialog /> : asking === "close" ? <CloseNotice /> : null;
@@ -31,11 +31,17 @@ export function LeavingDialogs() {
 function QuitDialog() {
   const { facts, failure } = useStore(leavingStore);
   const loses = !facts || facts.ends.length > 0;
+  const keep = useRef<HTMLButtonElement>(null);
+  const leave = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // Something that would end has begun since: Enter must not end it unseen.
+    if (loses && document.activeElement === leave.current) keep.current?.focus();
+  }, [loses]);
   return (
     <Modal title="Quit Loop" scrolls onClose={cancel} foot={
       <>
-        <Button onClick={cancel} data-first={loses || undefined}>Cancel</Button>
-        <Button look={loses ? "danger" : "primary"} onClick={quitNow} data-first={!loses || undefined}>Quit</Button>
+        <Button ref={keep} onClick={cancel} data-first={loses || undefined}>Cancel</Button>
+        <Button look={loses ? "danger" : "primary"} ref={leave} onClick={quitNow} data-first={!loses || undefined}>Quit</Button>
       </>
     }>
       {failure && <FailureCard failure={failure} />}
@@ -127,7 +133,11 @@ function CloseNotice() {
       </>
     }>
       <div className="leaving">
-        <p>Closing the window ends nothing. {facts && <>Loop goes on for {goesOnFor(facts)}, and ends by itself when nothing needs it any more.</>}</p>
+        <p>
+          Closing the window ends nothing.
+          {facts?.stays && <> Loop goes on for {goesOnFor(facts)}, and ends by itself when nothing needs it any more.</>}
+          {facts && !facts.stays && <> Nothing needs Loop any more, so it ends by itself.</>}
+        </p>
         {failure && <FailureCard failure={failure} />}
         <p>To see the window again, start Loop again.</p>
         <p className="hint">This is said once. <Kbd>{QUIT_KEYS}</Kbd> quits Loop; if something is under way it asks first.</p>

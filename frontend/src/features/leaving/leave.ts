@@ -1,5 +1,6 @@
 // Quitting Loop and closing its window, on the page's side.
 import { toFailure } from "../../api/failure";
+import type { LeavingState } from "../../model/leaving";
 import { leavingStore, nothingAsked } from "../../model/leaving";
 import { session, toastFailure } from "../frame/session";
 
@@ -9,9 +10,9 @@ export const canQuit = () => session().kind === "window";
 /** Ends Loop at once if nothing needs it, else asks. */
 export async function quit() {
   if (leavingStore.getState().asking) return;
-  await look();
-  const { facts, failure } = leavingStore.getState();
-  if (facts?.stays || failure) leavingStore.setState({ asking: "quit" });
+  const seen = await look();
+  if (leavingStore.getState().asking) return;
+  if (seen.facts?.stays || seen.failure) leavingStore.setState({ asking: "quit", ...seen });
   else quitNow();
 }
 
@@ -19,18 +20,24 @@ export async function quit() {
 export function asked(what: unknown) {
   if (what !== "close" && what !== "quit") return;
   if (leavingStore.getState().asking === what) dialogIsThere(); // since the last time
-  leavingStore.setState({ asking: what });
-  void look();
+  else leavingStore.setState({ ...nothingAsked, asking: what });
+  void refresh();
 }
 
 /** Reads what is under way. */
-export async function look() {
+async function look(): Promise<Pick<LeavingState, "facts" | "failure">> {
   try {
-    const facts = await session().api.system.leaving();
-    leavingStore.setState({ facts, failure: null });
+    return { facts: await session().api.system.leaving(), failure: null };
   } catch (err) {
-    leavingStore.setState({ facts: null, failure: toFailure(err) });
+    return { facts: null, failure: toFailure(err) };
   }
+}
+
+/** Shows what is under way by now in the dialog that is open, if that still is. */
+export async function refresh() {
+  const { asking } = leavingStore.getState();
+  const seen = await look();
+  if (asking && leavingStore.getState().asking === asking) leavingStore.setState(seen);
 }
 
 export function cancel() {

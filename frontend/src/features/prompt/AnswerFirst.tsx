@@ -5,6 +5,7 @@ import type { ChannelID } from "../../api/types";
 import { questionOf, typedAnswer } from "../../model/questions";
 import { draftsStore, frameStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
+import { focusPrompt } from "../frame/actions";
 import { answer, focusQuestion } from "../frame/branches";
 import { draftOf, setDraft } from "../frame/drafts";
 import { toastFailure } from "../frame/session";
@@ -22,10 +23,13 @@ export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
   const plan = q.kind === "exit_plan";
   const give = async () => {
     setBusy(true);
+    const had = document.activeElement;
     try {
       await answer(q.question_id, typedAnswer(q, text, kept(q.question_id)));
       forget(q.question_id);
       if (draftOf(draftsStore.getState(), channelId).trim() === text) setDraft(channelId, ""); // else it was written on meanwhile
+      // The button goes away, and the keyboard with it.
+      if ([had, document.body].includes(document.activeElement)) focusPrompt();
     } catch (err) {
       toastFailure(err);
     }

@@ -45,7 +45,7 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
 
   return (
     <ul className="queue" aria-label="Waiting prompts">
-      {active?.waiting && active.tasks.length > 0 && (
+      {active?.waiting && active.tasks.length > 0 && wait.some((w) => w.reason === "run") && (
         <li className="queue-note">The next prompt waits for what still runs in the background. Stop ends that.</li>
       )}
       {queue.map(({ run: r, why }, i) => (

@@ -41,7 +41,7 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
         <IconButton small name={why.reason === "plan" ? "Go to the plan" : "Go to the question"} onClick={focusQuestion}>
           <CornerLeftUp size={13} />
         </IconButton>
-      ) : (
+      ) : why.reason !== "limit" && (
         <IconButton small name="Send now: stop the run under way and begin with this one" onClick={() => void steer(run.run_id)}>
           <Zap size={13} />
         </IconButton>
