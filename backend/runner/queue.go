@@ -161,6 +161,11 @@ func (s *Service) changeOrdered(fn func() (core.Run, []core.Event, error)) (core
 
 // Queue is what waits in a channel, in order, with why each waits.
 func (s *Service) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error) {
+	// Before the queue: a run that is claimed in between would seem to wait for itself.
+	active, err := s.p.Store.ActiveRuns(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
 	queue, err := s.p.Store.Queue(ctx, ch)
 	if err != nil || len(queue) == 0 {
 		return queue, err
@@ -168,10 +173,6 @@ func (s *Service) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, err
 	open, err := s.p.Store.OpenQuestions(ctx, ch)
 	if err != nil {
 		return nil, fmt.Errorf("read questions: %w", err)
-	}
-	active, err := s.p.Store.ActiveRuns(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	state := core.QueueState{Full: len(active) >= s.o.Parallel, Now: s.o.Now()}
 	state.Running = slices.ContainsFunc(active, func(r core.Run) bool { return r.ChannelID == ch })

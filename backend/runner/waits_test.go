@@ -94,3 +94,39 @@ func TestPromptWaitsForRuns(t *testing.T) {
 		}
 	})
 }
+
+// claimedBetween is a store whose queue is claimed after the first of two reads.
+type claimedBetween struct {
+	*memStore
+	done bool
+}
+
+func (s *claimedBetween) claim(ctx context.Context) {
+	if !s.done {
+		s.done = true
+		_, _, _ = s.memStore.ClaimNext(ctx, "c")
+	}
+}
+
+func (s *claimedBetween) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error) {
+	defer s.claim(ctx)
+	return s.memStore.Queue(ctx, ch)
+}
+
+func (s *claimedBetween) ActiveRuns(ctx context.Context) ([]core.Run, error) {
+	defer s.claim(ctx)
+	return s.memStore.ActiveRuns(ctx)
+}
+
+// TestNoRunWaitsForItself: a prompt that is claimed while its answer is made does not
+// seem to wait for the run that it has become.
+func TestNoRunWaitsForItself(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, fine) // not started: nothing but the store claims
+		r.ports.Store = &claimedBetween{memStore: r.store}
+		r.s = New(r.ports, r.opts)
+		if run := r.prompt("c", "x"); run.WaitsFor.Reason != core.WaitNone {
+			t.Errorf("waits for %+v", run.WaitsFor)
+		}
+	})
+}
