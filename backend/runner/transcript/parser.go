@@ -88,7 +88,11 @@ func (p *Parser) Parse(l Line) []Item {
 		var head struct {
 			Type string `json:"type"`
 		}
-		if line = bytes.TrimSpace(line); line[0] != '{' || decode(line, &head) != nil || head.Type == "" {
+		line = bytes.TrimSpace(line)
+		if line[0] == '{' && decode(line, &head) != nil && p.salvageResult("", line, nil) {
+			return p.turn(false)
+		}
+		if head.Type == "" {
 			p.garbage.add(line)
 			return nil
 		}
@@ -99,7 +103,7 @@ func (p *Parser) Parse(l Line) []Item {
 		// Half a line, or members of other types than known.
 		line = repaired(line)
 		if typ == "result" {
-			if p.salvageResult(line, nil) {
+			if p.salvageResult(typ, line, nil) {
 				return p.turn(false)
 			}
 		}
@@ -161,8 +165,10 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 func (p *Parser) long(typ string, line []byte, l Line) []Item {
 	size := int64(len(l.Data)) + l.Cut + int64(len(l.Tail))
 	p.lines++
+	if (typ == "" || typ == "result") && p.salvageResult(typ, line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD"))) {
+		typ = "result"
+	}
 	if typ == "result" {
-		p.salvageResult(line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD")))
 		p.turn(false)
 	} else if typ == "" {
 		p.lines--

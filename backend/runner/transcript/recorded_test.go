@@ -183,11 +183,15 @@ func TestChoppedAtEveryByte(t *testing.T) {
 // there is a result that says the same.
 func TestResultOfADyingCLI(t *testing.T) {
 	for name, data := range samples(t) {
-		i := bytes.LastIndex(data, []byte(`{"type":"result"`))
-		if i < 0 {
-			continue // newer versions name the type last: half of such a line is no result
+		var line []byte // of the last result, wherever it says its type
+		for l := range bytes.Lines(data) {
+			if bytes.Contains(l, []byte(`"type":"result"`)) {
+				line = bytes.TrimSuffix(l, []byte("\n"))
+			}
 		}
-		line := bytes.TrimSuffix(data[i:], []byte("\n"))
+		if line == nil {
+			t.Fatalf("%s: no result", name)
+		}
 		var whole Parser
 		whole.Parse(Line{Data: line})
 		want := whole.Result()
@@ -203,6 +207,13 @@ func TestResultOfADyingCLI(t *testing.T) {
 				t.Fatalf("%s: cut at %d: failed is %v", name, cut, r.Failed())
 			case r != nil && !r.Cut:
 				t.Fatalf("%s: cut at %d is not marked", name, cut)
+			}
+		}
+		if at := bytes.Index(line, []byte(`,"result":"`)) + len(`,"result":"`); at > len(`,"result":"`) { // a long text lacks its middle
+			var p Parser
+			p.Parse(Line{Data: line[:at], Cut: 1, Tail: line[at+1:]})
+			if r := p.Result(); r == nil || r.Failed() != want.Failed() || !r.Cut || r.SessionID != want.SessionID {
+				t.Errorf("%s: a long result is %+v", name, r)
 			}
 		}
 	}

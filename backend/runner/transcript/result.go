@@ -37,14 +37,16 @@ func (w wireRateLimit) limit() *Limit {
 // salvageResult reads what a cut or broken result line still says: the members
 // in front of the break, the text up to it, and, of an over-long line, the
 // members that follow the text. It reports false when the line does not get as
-// far as saying whether the run succeeded.
-func (p *Parser) salvageResult(head, tail []byte) bool {
+// far as saying whether the run succeeded. Newer versions of the CLI (2.1.330) say
+// the type behind the text; of a line without one only a result has a total cost.
+func (p *Parser) salvageResult(typ string, head, tail []byte) bool {
 	var w wireResult
 	dec := jsontext.NewDecoder(bytes.NewReader(head), lenient)
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() != '{' {
 		return false
 	}
+	priced := typ == "result"
 	known := false // whether the line says how it ended: subtype alone does not
 	for {
 		name, err := dec.ReadToken()
@@ -61,6 +63,7 @@ func (p *Parser) salvageResult(head, tail []byte) bool {
 			break
 		}
 		known = setMember(&w, key, val) && key == "is_error" || known
+		priced = priced || key == "total_cost_usd"
 	}
 	for _, key := range []string{"stop_reason", "session_id", "total_cost_usd", "terminal_reason", "api_error_status", "is_error", "num_turns",
 		"modelUsage", "model_usage_since_last_result"} {
@@ -68,7 +71,7 @@ func (p *Parser) salvageResult(head, tail []byte) bool {
 			known = setMember(&w, key, v) && key == "is_error" || known
 		}
 	}
-	if !known && !strings.HasPrefix(w.Subtype, "error") {
+	if !priced || !known && !strings.HasPrefix(w.Subtype, "error") {
 		return false
 	}
 	r, _ := p.take(w)
