@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs Go tests as an ordinary user: as-user.sh TAGS PACKAGE…
+# Runs tests with an engine as an ordinary user: as-user.sh TAGS PACKAGE…
 #
 # Root only. Makes a throw-away user in the engine's group (uid 1000 if nobody
 # has it), compiles the tests as root and runs them as that user on a copy of
@@ -8,10 +8,40 @@
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
 
+# run_tests [-test.run=REGEXP PACKAGE]: prints go test's events of all tests that are
+# wanted, or of the one that gotestsum tries again.
+run_tests() {
+  local choice pkg packages=$LOOP_PACKAGES code=0 repo=$LOOP_TEST_DIR/repo test skip
+  choice="-test.run=^($(build/engine-tests.sh | paste -sd '|' -))\$"
+  if [ $# -gt 0 ]; then
+    choice=$1
+    packages=./${2#loop/}
+  fi
+  for pkg in $packages; do
+    test=$LOOP_TEST_DIR/tests/$(printf '%s' "${pkg#./}" | tr / _).test
+    [ -f "$test" ] || continue
+    skip=$(paste -sd '|' "$test.skip")
+    # From the package's directory, as go test does. The environment is made up:
+    # nothing of root's reaches the user.
+    (cd "$repo/${pkg#./}" && go tool test2json -t -p "loop/${pkg#./}" runuser -u "$LOOP_TEST_USER" -- env -i \
+      PATH="$PATH" HOME="$LOOP_TEST_DIR/home" USER="$LOOP_TEST_USER" LOGNAME="$LOOP_TEST_USER" SHELL=/bin/bash \
+      TMPDIR="$LOOP_TEST_DIR/tmp" LANG=C.UTF-8 ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
+      LOOP_HOME="$LOOP_TEST_DIR/home/.loop" LOOP_BIN="$repo/build/bin/loop" LOOP_CLAUDE_BIN="$repo/build/cache/claude" \
+      LOOP_GUEST_BIN="$repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
+      "$test" -test.v=test2json -test.timeout 40m "$choice" ${skip:+"-test.skip=^($skip)\$"}) || code=1
+  done
+  return $code
+}
+
 is_root || die "build/as-user.sh needs root to make a throw-away user."
+cd "$ROOT"
+if [ "${1:-}" = _run ]; then
+  shift
+  run_tests "$@"
+  exit
+fi
 tags=$1
 shift
-cd "$ROOT"
 
 user=loop-test
 made=0
@@ -72,26 +102,6 @@ for pkg in "$@"; do
 done
 chown -R "$user": "$tmp/home" "$tmp/tmp" "$tmp/repo"
 
-code=0
-for pkg in "$@"; do
-  name=$(printf '%s' "${pkg#./}" | tr / _)
-  [ -f "$tmp/tests/$name.test" ] || continue
-  skip=$(paste -sd '|' "$tmp/tests/$name.test.skip")
-  step "As $user: $pkg"
-  began=$SECONDS
-  # From the package's directory, as go test does. The environment is made up:
-  # nothing of root's reaches the user.
-  if (cd "$tmp/repo/${pkg#./}" && runuser -u "$user" -- env -i \
-    PATH="$PATH" HOME="$tmp/home" USER="$user" LOGNAME="$user" SHELL=/bin/bash TMPDIR="$tmp/tmp" LANG=C.UTF-8 \
-    ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
-    LOOP_HOME="$tmp/home/.loop" LOOP_BIN="$tmp/repo/build/bin/loop" LOOP_CLAUDE_BIN="$tmp/repo/build/cache/claude" \
-    LOOP_GUEST_BIN="$tmp/repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
-    "$tmp/tests/$name.test" -test.timeout 40m ${skip:+"-test.skip=^($skip)\$"} 2>&1 | tee -a "$CACHE/log/user.log"); then
-    line="ok  	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
-  else
-    line="FAIL	loop/${pkg#./} (as $user)	$((SECONDS - began))s"
-    code=1
-  fi
-  say "$line" | tee -a "$CACHE/log/user.log"
-done
-exit $code
+step "As $user"
+export LOOP_PACKAGES="$*" LOOP_TEST_USER=$user LOOP_TEST_DIR=$tmp
+build/retest.sh user --raw-command -- build/as-user.sh _run

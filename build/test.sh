@@ -4,17 +4,22 @@
 #   test.sh             all stages
 #   test.sh STAGE…      only these (and what they need must have been built before)
 #
-# Stages that later ones build on end the run when they fail; the others go on,
-# so that one run shows everything that is wrong. An engine that was started
-# here is stopped at the end, by its process id; one that answered before is not
-# touched.
+# Stages run in two lanes side by side (build/lanes.sh). One that fails ends its lane
+# if the rest builds on it; the others go on, so that one run shows everything that is
+# wrong. An engine that was started here is stopped at the end, by its process id; one
+# that answered before is not touched.
+#
+# Tests with an engine, page flows and the window are tried again when they fail, and
+# whoever passed on a later try is listed at the end as unsteady. Unit tests are never
+# tried twice.
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
 # shellcheck source=build/group.sh
 . "$(dirname "$0")/group.sh"
+# shellcheck source=build/lanes.sh
+. "$(dirname "$0")/lanes.sh"
 
 cd "$ROOT"
-logs=$CACHE/log
 tags=docker,claude
 
 # Loop's own folder for these tests; a person's ~/.loop is never read.
@@ -25,7 +30,7 @@ export LOOP_BIN=$BIN/loop LOOP_CLAUDE_BIN=$CACHE/claude
 LOOP_GUEST_BIN=$ROOT/agentimage/bin/loop-linux-$(go env GOARCH 2>/dev/null || true)
 export LOOP_GUEST_BIN
 
-# --- stages: each runs as a process of its own, so that errexit holds in it ---
+# --- stages ---
 
 stage_setup() { build/setup.sh test; }
 
@@ -35,7 +40,7 @@ stage_frontend() { build/frontend.sh test; }
 
 # The server's terminal state against headless xterm.js, from the packages of the
 # stage before.
-stage_xterm() { go_test xterm -tags xterm ./backend/terminal/vt/...; }
+stage_xterm() { unit_test -tags xterm ./backend/terminal/vt/...; }
 
 stage_static() {
   build/check.sh static
@@ -46,7 +51,7 @@ stage_static() {
 # The rules of the repository were checked in the stage "static"; they only read
 # files, which the race detector makes slow.
 # shellcheck disable=SC2046 # a list of packages
-stage_unit() { go_test unit -race $(go list ./... | grep -vx loop/backend/internal/archtest); }
+stage_unit() { unit_test -race $(go list ./... | grep -vx loop/backend/internal/archtest); }
 
 stage_cross() { build/cross.sh; }
 
@@ -55,10 +60,13 @@ stage_image() {
   build/claude.sh "$LOOP_CLAUDE_BIN"
 }
 
-# shellcheck disable=SC2046 # a list of packages
+# Unit tests of the same packages have no place here: the stage "unit" has run them.
 # -count=1: an engine and an image are no part of what go keeps results by.
-# The test left out needs neither, takes a minute, and the stage "unit" has run it.
-stage_docker() { go_test docker -count=1 -tags "$tags" -skip '^TestFaultAtEveryStoreCall$' $(engine_packages); }
+stage_docker() {
+  step "Tests with an engine"
+  build/retest.sh docker --packages="$(engine_packages | paste -sd ' ' -)" -- \
+    -timeout 40m -count=1 -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
+}
 
 # The stage "docker" has run all of these as root. What is the same whoever runs
 # Loop is not repeated (build/as-user.skip says what and why): five minutes in
@@ -72,36 +80,50 @@ stage_user() {
   fi
 }
 
-stage_page() { build/frontend.sh e2e; }
+stage_page() { LOOP_UNSTEADY=$logs/page.unsteady build/frontend.sh e2e; }
 
 stage_window() {
-  if [ -x "$BIN/loop-desktop" ]; then build/window-test.sh; else note "No window was built here."; fi
+  if [ ! -x "$BIN/loop-desktop" ]; then
+    note "No window was built here."
+    return
+  fi
+  local try error=''
+  for try in 1 2 3; do
+    if build/window-test.sh 2>&1 | tee "$logs/window.try"; then
+      [ -z "$error" ] || printf 'window\t%s\n' "$error" >"$logs/window.unsteady"
+      return
+    fi
+    # What die says, which is the reason, comes after whatever the app printed.
+    error=${error:-$(grep -a 'Loop: ' "$logs/window.try" | head -n 1 || true)}
+    error=${error:-it ended without a word}
+    warn "Try $try of the window failed: $error"
+  done
+  return 1
 }
 
 # --- parts ---
 
-# go_test NAME ARG…: run go test, keep its output for the closing lines.
-go_test() {
-  local name=$1
-  shift
+unit_test() {
   step "go test $*"
   # 40 minutes bound a hang; the whole suite is meant to end well before, also on a
   # computer that is busy with other things.
-  go test -timeout 40m "$@" 2>&1 | tee "$logs/$name.log"
+  go test -timeout 40m "$@"
 }
 
 # engine_packages lists the packages with tests that need an engine or the CLI,
 # first the one that takes as long as all others together: those run beside it.
 engine_packages() {
   say ./backend/e2e
-  grep -rlE --include='*_test.go' '^//go:build .*(docker|claude)' backend agentimage |
-    while IFS= read -r f; do printf './%s\n' "$(dirname "$f")"; done | sort -u | grep -vx ./backend/e2e
+  build/engine-tests.sh packages | grep -vx ./backend/e2e
 }
 
-needed='setup build image' # others build on these
-# The page comes before anything makes containers: their network interfaces come and
-# go, and Chromium breaks off requests when that happens.
-all='setup build static frontend xterm page unit cross image docker user window'
+# What later stages build on is made before the lanes begin. Chromium breaks off
+# requests when the network interfaces of containers come and go, so build/frontend.sh
+# gives the page's browser a network of its own.
+first='setup build'
+compute_lane='static frontend xterm unit cross page'
+engine_lane='image docker user window'
+all="$first $compute_lane $engine_lane"
 
 # --- the driver ---
 
@@ -112,63 +134,52 @@ fi
 
 stages=${*:-$all}
 for s in $stages; do
-  case " $all " in *" $s "*) ;; *) die "There is no stage called $s." "Stages: $all" ;; esac
+  contains "$all" "$s" || die "There is no stage called $s." "Stages: $all"
 done
 
 # Setup comes first and outside the stages: joining the engine's group replaces this process.
-case " $stages " in
-  *" setup "*)
-    build/setup.sh test
-    join_engine_group build/test.sh "$@"
-    ;;
-esac
+if contains "$stages" setup; then
+  build/setup.sh test
+  join_engine_group build/test.sh "$@"
+fi
 
 had_engine=0
 if [ -f "$CACHE/engine.started" ] || build/engine.sh status >/dev/null; then had_engine=1; fi
 rm -rf "$logs"
 mkdir -p "$logs"
-table=''
-failed=''
 
+# shellcheck disable=SC2317 # the trap calls it
 finish() {
   local code=$?
   trap - EXIT INT TERM
+  end_lanes
   if [ $had_engine = 0 ]; then build/engine.sh stop || true; fi
   rm -rf "$LOOP_HOME"
-  if ls "$logs"/*.log >/dev/null 2>&1; then
+  if ls "$logs"/*.out >/dev/null 2>&1; then
     step "go test"
-    grep -hE '^(ok|FAIL|--- FAIL|panic:)' "$logs"/*.log || true
+    grep -hE '^(ok|FAIL|--- FAIL|panic:|DONE)' "$logs"/*.out || true
   fi
-  step "Stages"
-  printf '%s' "$table"
-  printf '    %-10s %4d s\n' total $SECONDS
-  if [ -n "$failed" ]; then
-    warn "Failed:$failed"
-    exit 1
-  fi
-  [ $code -ne 0 ] || step "All passed"
+  step "Tests that passed on a later try"
+  node build/unsteady.mjs "$logs" || code=1
+  stage_table || code=1
+  if [ $code = 0 ]; then step "All passed"; else warn "Failed."; fi
   exit $code
 }
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# shellcheck disable=SC2086 # a list of stages
+lane $first || exit 1
+computing='' waiting=''
 for s in $stages; do
-  began=$SECONDS
-  step "Stage $s"
-  code=0
-  "$0" _stage "$s" || code=$?
-  mark=ok
-  [ $code = 0 ] || mark=FAILED
-  table="$table$(printf '    %-10s %4d s  %s' "$s" $((SECONDS - began)) $mark)
-"
-  if [ $code != 0 ]; then
-    failed="$failed $s"
-    case " $needed " in
-      *" $s "*)
-        warn "Stage $s failed, and the rest builds on it."
-        break
-        ;;
-    esac
-  fi
+  if contains "$compute_lane" "$s"; then computing=1; fi
+  if contains "$engine_lane" "$s"; then waiting=1; fi
 done
+if [ -n "$computing" ] && [ -n "$waiting" ]; then
+  live=0
+  both_lanes
+else
+  # shellcheck disable=SC2086
+  lane $compute_lane && lane $engine_lane || exit 1
+fi

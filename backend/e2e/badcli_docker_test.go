@@ -13,10 +13,10 @@ import (
 	"loop/backend/core"
 )
 
-// TestBadCLI puts a program of its own in the agent's place and has it
+// TestBadCLIInContainer puts a program of its own in the agent's place and has it
 // misbehave. Each case must end the run with its own reason, keep what could
 // be read, and leave nothing running.
-func TestBadCLI(t *testing.T) {
+func TestBadCLIInContainer(t *testing.T) {
 	const result = `{"type":"result","subtype":"success","is_error":false,"result":"all is well","session_id":"s1","num_turns":1,"duration_ms":5,"total_cost_usd":0.01}`
 	for _, tc := range []struct {
 		name, script, config string

@@ -116,9 +116,9 @@ sys.stdout.write('{"type":"result","subtype":"success"' + "x" * (12 << 20) + "\n
 print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "tried", "session_id": "../../x", "num_turns": 1}), flush=True)
 `
 
-// TestHostileGuest: an agent that forges, floods and tears what it sends reaches
+// TestHostileGuestsInContainers: an agent that forges, floods and tears what it sends reaches
 // nothing of the owner's and of no other channel, and harms no other run.
-func TestHostileGuest(t *testing.T) {
+func TestHostileGuestsInContainers(t *testing.T) {
 	h := newHome(t, `{"container_keep_alive_sec":0}`)
 	s := h.serve()
 	u, err := url.Parse(s.url)

@@ -537,9 +537,9 @@ func TestTerminalRecording(t *testing.T) {
 	s.must("Terminals.DeleteRecording", nil, name)
 }
 
-// TestTerminalFiles: what is dropped on a pane or pasted into it is where its
+// TestTerminalFilesInContainer: what is dropped on a pane or pasted into it is where its
 // program is told, quoted as its shell wants it.
-func TestTerminalFiles(t *testing.T) {
+func TestTerminalFilesInContainer(t *testing.T) {
 	h, s, ch, dir := terminalServer(t)
 	// Before there is a container: a prompt is written first, too.
 	outside := filepath.Join(t.TempDir(), "outside.md")

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,6 +86,39 @@ func TestNothingIsSkipped(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestEngineTestsHaveTheirOwnNames: those that need an engine are chosen by name and
+// may be tried again; a unit test of the same name would be as well.
+func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
+	needsEngine := regexp.MustCompile(`(?m)^//go:build .*(docker|claude)`)
+	engine, unit := map[string]bool{}, map[string]string{}
+	for _, group := range byDir(goFiles(t)) {
+		tagged := func(g goFile) bool { return g.isTest() && needsEngine.Match(g.text) }
+		if !slices.ContainsFunc(group, tagged) {
+			continue
+		}
+		for _, g := range group {
+			for _, d := range g.ast.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				switch {
+				case !ok || f.Recv != nil || !g.isTest() || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain":
+				case tagged(g):
+					engine[f.Name.Name] = true
+				default:
+					unit[f.Name.Name] = g.pos(f)
+				}
+			}
+		}
+	}
+	for name, pos := range unit {
+		if engine[name] {
+			t.Errorf("%s: %s is also the name of a test that needs an engine: give one of them another", pos, name)
+		}
+	}
+	if len(engine) == 0 {
+		t.Error("no test that needs an engine was found")
 	}
 }
 
