@@ -77,7 +77,7 @@ type Daemon struct {
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
-	guestTCP   *guestTCP
+	guestTCP   *guestlink.Listener
 	keys       keys
 	doctor     doctor.Doctor
 	bound      bound
@@ -179,9 +179,9 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 func (d *Daemon) assembleRuns() {
 	model := demo.New(demo.Options{})
 	d.callbacks = &lateCallbacks{}
-	d.guestTCP = &guestTCP{home: d.home, callbacks: d.callbacks, run: d.store.Run, gateway: d.engine.GatewayIP, log: d.log}
+	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log})
 	specs := d.specs()
-	pool := newLinkPool(d.links(model).Open)
+	pool := guestlink.NewPool(d.links(model))
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: containerList{d.containers, d.starter}, Images: d.images,
 		Links:  pool,
@@ -215,10 +215,9 @@ func (d *Daemon) specs() specs {
 	}
 }
 
-func (d *Daemon) links(model http.Handler) links {
-	return links{
-		dialer: d.engine, demo: model, gateway: d.engine.GatewayIP, log: d.log,
-		callbacks: d.callbacks, tcp: d.guestTCP, awake: d.starter.awake,
+func (d *Daemon) links(model http.Handler) *guestlink.Opener {
+	return &guestlink.Opener{
+		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, TCP: d.guestTCP, Network: d.engine, Waker: d.starter, Log: d.log,
 	}
 }
 
@@ -428,5 +427,3 @@ func gitConfig() string {
 	}
 	return filepath.Join(home, ".gitconfig")
 }
-
-var _ guestlink.Dialer = (*engine.Docker)(nil)

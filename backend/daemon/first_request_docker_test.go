@@ -19,6 +19,7 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/guestlink"
 	"loop/backend/demo"
 	"loop/backend/hostfacts"
 	"loop/backend/runner"
@@ -235,4 +236,4 @@ func (w *warmed) close() {
 	_ = w.d.engine.Remove(ctx, w.c.ID, true)
 }
 
-var _ runner.Links = links{}
+var _ runner.Links = (*guestlink.Opener)(nil)

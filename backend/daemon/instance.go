@@ -17,6 +17,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"loop/backend/atomicfile"
 	"loop/backend/config"
 	"loop/backend/core"
 )
@@ -88,7 +89,7 @@ func writeInstance(home string, i Instance) error {
 	if err != nil {
 		return fmt.Errorf("encode instance file: %w", err)
 	}
-	if err := replaceFile(filepath.Join(home, instanceFile), b); err != nil {
+	if err := atomicfile.Replace(filepath.Join(home, instanceFile), b); err != nil {
 		return fmt.Errorf("write instance file: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"sync"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -106,7 +107,7 @@ func (m *pageMemory) write() error {
 	if err != nil {
 		return fmt.Errorf("encode the page's memory: %w", err)
 	}
-	if err := replaceFile(m.name, b); err != nil {
+	if err := atomicfile.Replace(m.name, b); err != nil {
 		return fmt.Errorf("keep the page's memory: %w", err)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/demo"
+	"loop/backend/guestlink"
 	"loop/backend/hostfacts"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
@@ -32,7 +33,7 @@ type specs struct {
 	// key adds the credential that is kept outside the configuration; nil adds none.
 	key func(ctx context.Context, cfg config.Config) (config.Config, error)
 	// tcp lets programs of the agent call over TCP where the settings say so.
-	tcp *guestTCP
+	tcp *guestlink.Listener
 	// settings are those of the channel's project; nil knows the global ones alone.
 	settings func(ch core.Channel) config.Effective
 	// pending is told what a project's settings wait with; nil tells nobody.
@@ -52,6 +53,14 @@ func (s specs) effective(ch core.Channel) (config.Effective, error) {
 	}
 	return config.Effective{Config: snap.Config}, nil
 }
+
+// guest_transport's value for callbacks over TCP, and what programs of an agent
+// read for it.
+const (
+	transportTCP = "tcp"
+	apiURLEnv    = "API_URL"
+	apiTokenEnv  = "LOOP_API_TOKEN"
+)
 
 // waiting says what of the project's settings is left out of a run.
 func waiting(pending []config.Pending) (notices []string) {
@@ -94,13 +103,20 @@ func (s specs) resolve(ctx context.Context, run core.Run, ch core.Channel) (core
 			launch.Env = append(launch.Env, e)
 		}
 	}
-	apiURL, env, note, err := s.tcp.admit(ctx, cfg, s.engine(ctx), core.Caller{ChannelID: ch.ID, RunID: run.ID}, spec.Network)
+	access, err := s.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: run.ID}, guestlink.Wish{
+		TCP: cfg.GuestTransport == transportTCP, AdvertiseURL: cfg.APIAdvertiseURL,
+		NoNetwork: spec.Network == "none", Rootless: s.engine(ctx).Rootless,
+	})
 	if err != nil {
 		return spec, why, launch, err
 	}
-	launch.APIURL, launch.Env = apiURL, append(launch.Env, env...)
-	if note != "" {
-		why.Notices = append(why.Notices, note)
+	if access.Notice != "" {
+		why.Notices = append(why.Notices, access.Notice)
+	}
+	if launch.APIURL = access.URL; access.URL != "" {
+		launch.Env = append(launch.Env,
+			core.EnvVar{Name: apiURLEnv, Value: access.URL, Lane: sandbox.LaneApp},
+			core.EnvVar{Name: apiTokenEnv, Value: access.Token.Reveal(), Lane: sandbox.LaneApp, Secret: true})
 	}
 	if launch.DockerConfig, err = sandbox.DockerConfig(layers, host); err != nil {
 		return spec, why, launch, err

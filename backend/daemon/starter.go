@@ -328,11 +328,11 @@ func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
 	}
 }
 
-// awake sees to it that a container goes on while somebody opens a link to it,
+// Awake sees to it that a container goes on while somebody opens a link to it,
 // which an engine refuses with one that is paused: it waits for starts that hold
 // it, wakes one that an earlier process left paused when it ended in the middle
 // of a start, and keeps further starts waiting until done is called.
-func (s *starter) awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
+func (s *starter) Awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
 	h := newHold()
 	h.wanted = 1
 	h.turn <- struct{}{}

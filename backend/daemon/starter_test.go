@@ -277,7 +277,7 @@ func TestAwake(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { startAll(t, s, in("b", "/q", "/p/x")) })
 		synctest.Wait()
-		done, err := s.awake(t.Context(), "a")
+		done, err := s.Awake(t.Context(), "a")
 		if err != nil || time.Since(began) != time.Second || st.paused["a"] {
 			t.Errorf("after %v: %v, paused %v", time.Since(began), err, st.paused["a"])
 		}
@@ -291,13 +291,13 @@ func TestAwake(t *testing.T) {
 	})
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		st.paused["old"] = true
-		done, err := s.awake(t.Context(), "old")
+		done, err := s.Awake(t.Context(), "old")
 		if err != nil || st.paused["old"] {
 			t.Errorf("%v, paused %v", err, st.paused["old"])
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.awake(ctx, "old"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.Awake(ctx, "old"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("two links at once: %v", err)
 		}
 		done()

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 	"loop/backend/terminal"
 )
@@ -67,7 +68,7 @@ func (f terminalFiles) replace(id core.TerminalID, kind string, parts ...[]byte)
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("make terminals' folder: %w", err)
 	}
-	if err := replaceFile(filepath.Join(f.dir, string(id)+kind), parts...); err != nil {
+	if err := atomicfile.Replace(filepath.Join(f.dir, string(id)+kind), parts...); err != nil {
 		return fmt.Errorf("keep terminal: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/guestlink"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
 	"loop/backend/terminal"
@@ -16,7 +17,7 @@ import (
 // terminalPrograms starts what runs on terminals.
 type terminalPrograms struct {
 	d     *Daemon
-	links *linkPool
+	links *guestlink.Pool
 }
 
 var _ terminal.Programs = terminalPrograms{}
@@ -51,7 +52,7 @@ func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal
 }
 
 func (t terminalPrograms) wake(ctx context.Context, id core.ContainerID) error {
-	done, err := t.d.starter.awake(ctx, id)
+	done, err := t.d.starter.Awake(ctx, id)
 	if err != nil {
 		return fmt.Errorf("wake the container: %w", err)
 	}

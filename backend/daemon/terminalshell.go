@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 	"loop/backend/terminal/shell"
 	"loop/backend/wire"
@@ -60,7 +61,7 @@ func keepFiles(dir string, files []core.SpawnFile) error {
 		if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, f.Data) {
 			continue
 		}
-		if err := replaceFile(name, f.Data); err != nil {
+		if err := atomicfile.Replace(name, f.Data); err != nil {
 			return fmt.Errorf("write shell file: %w", err)
 		}
 	}

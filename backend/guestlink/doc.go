@@ -1,5 +1,6 @@
 // Package guestlink is the host's end of a link: one Link per container, opened
-// over an exec stream that somebody else dials. It turns core.Link's calls into
+// over an exec stream that somebody else dials. An Opener opens links, a Pool
+// shares them, a Listener serves callbacks over TCP to runs that ask for it. It turns core.Link's calls into
 // streams of package wire, and serves what the guest may ask of the host:
 // callbacks below /api/ and the model of a run below /runs/. Who is calling is
 // known from the link a request came on; no guest names itself.
@@ -8,6 +9,6 @@
 // else: sizes and numbers of streams are bounded, panics of handlers are
 // contained, and an owner's route does not exist here.
 //
-// backend/daemon and tests may import it; it declares the two interfaces it
-// needs (Dialer, Callbacks).
+// backend/daemon and tests may import it; it declares the interfaces it
+// needs (Dialer, Callbacks, Network, Runs, Waker).
 package guestlink

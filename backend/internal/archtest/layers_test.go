@@ -27,6 +27,7 @@ var layers = []layer{
 	{"backend/wire", nil, "the protocol is compiled into the guest, which must not grow with the app"},
 	{"backend/bus", nouns, "events are numbered below everything that publishes them"},
 
+	{"backend/atomicfile", nil, "replacing a file depends on nothing, so that every package that keeps one may import it"},
 	{"backend/config", below, "an adapter to files; it knows no other adapter"},
 	{"backend/credentials", below, "an adapter to the system's keyring and to an encrypted file; it knows no other adapter"},
 	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
@@ -52,7 +53,7 @@ var layers = []layer{
 	{"backend/gate", below, "a service"},
 	{"backend/dockergate", below, "a service"},
 
-	{"backend/guestlink", below, "the host end of the link speaks wire and returns core types; it needs no service"},
+	{"backend/guestlink", append(slices.Clone(below), "backend/atomicfile"), "the host end of the link speaks wire and returns core types; it needs no service"},
 	{"backend/bind", append(slices.Clone(below), "backend/channels", "backend/doctor", "backend/runner", "backend/registry", "backend/imagebuild"), "what the window may call: views of services, no adapter"},
 	{"backend/api", append(slices.Clone(below), "backend/bind"), "the loopback listener serves bind's structs; it knows no service and no adapter"},
 	{"backend/demo", []string{"backend/core"}, "the scripted model is an http.Handler and could be its own program"},

@@ -1,4 +1,4 @@
-package daemon
+package guestlink
 
 import (
 	"context"
@@ -27,6 +27,15 @@ func (r *refusals) DialExec(context.Context, core.ContainerID, string, []string)
 
 // TestLinkToAContainerThatWasWoken: a refusal because of a pause that is over is
 // asked again, within bounds; others are not.
+// bridge is an engine's network where this machine has one address.
+type bridge string
+
+func (b bridge) GatewayIP(context.Context) (string, error) { return string(b), nil }
+
+type waker func() (done func())
+
+func (w waker) Awake(context.Context, core.ContainerID) (func(), error) { return w(), nil }
+
 func TestLinkToAContainerThatWasWoken(t *testing.T) {
 	boom, paused := errors.New("boom"), fmt.Errorf("is paused: %w", core.ErrConflict)
 	for name, tc := range map[string]struct {
@@ -42,10 +51,10 @@ func TestLinkToAContainerThatWasWoken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, woken, done := &refusals{why: tc.why}, 0, 0
-				l := links{
-					dialer: r, log: slog.New(slog.DiscardHandler), gateway: func(context.Context) (string, error) { return "", nil },
-					awake: func(context.Context, core.ContainerID) (func(), error) { woken++; return func() { done++ }, nil },
-				}
+				l := Opener{Dialer: r, Log: slog.New(slog.DiscardHandler), Network: bridge(""), Waker: waker(func() func() {
+					woken++
+					return func() { done++ }
+				})}
 				began := time.Now()
 				link, err := l.Open(t.Context(), core.Container{ID: "box"})
 				if link != nil || !errors.Is(err, tc.want) {

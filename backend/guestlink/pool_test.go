@@ -1,4 +1,4 @@
-package daemon
+package guestlink
 
 import (
 	"context"
@@ -19,18 +19,22 @@ type poolLink struct {
 func (l *poolLink) Done() <-chan struct{} { return l.done }
 func (l *poolLink) Close() error          { l.closed++; return nil }
 
-func TestLinkPool(t *testing.T) {
+type sourceFunc func(ctx context.Context, c core.Container) (core.Link, error)
+
+func (f sourceFunc) Open(ctx context.Context, c core.Container) (core.Link, error) { return f(ctx, c) }
+
+func TestPool(t *testing.T) {
 	var opened []*poolLink
 	fail := errors.New("no hello")
 	var next error
-	p := newLinkPool(func(context.Context, core.Container) (core.Link, error) {
+	p := NewPool(sourceFunc(func(context.Context, core.Container) (core.Link, error) {
 		if next != nil {
 			return nil, next
 		}
 		l := &poolLink{done: make(chan struct{})}
 		opened = append(opened, l)
 		return l, nil
-	})
+	}))
 	open := func(id string) core.Link {
 		t.Helper()
 		l, err := p.Open(t.Context(), core.Container{ID: core.ContainerID(id)})
@@ -83,11 +87,11 @@ func TestLinkPool(t *testing.T) {
 
 // TestLinkPoolSharesOpening: those who come while a link is opened wait for it,
 // and a first one that gives up is not their failure.
-func TestLinkPoolSharesOpening(t *testing.T) {
+func TestPoolSharesOpening(t *testing.T) {
 	gate, opening := make(chan struct{}), make(chan struct{})
 	var mu sync.Mutex
 	n := 0
-	p := newLinkPool(func(ctx context.Context, _ core.Container) (core.Link, error) {
+	p := NewPool(sourceFunc(func(ctx context.Context, _ core.Container) (core.Link, error) {
 		mu.Lock()
 		n++
 		mine := n
@@ -99,7 +103,7 @@ func TestLinkPoolSharesOpening(t *testing.T) {
 			return nil, ctx.Err()
 		}
 		return &poolLink{done: make(chan struct{})}, nil
-	})
+	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -1,21 +1,21 @@
-package daemon
+package guestlink
 
 import (
 	"context"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/guestlink"
 )
 
 // errand is a callback that opens a link on its way, as a new worktree does: it
 // runs git in a container of its own, and a link asks the listener whom it serves.
 type errand struct {
-	guestlink.Callbacks
+	Callbacks
 	attend         func(ctx context.Context, from core.Caller)
 	begun, resume  chan struct{}
 	attended, done chan struct{}
@@ -30,31 +30,31 @@ func (e *errand) SendMessage(ctx context.Context, _ core.Caller, _ core.ChannelI
 	return nil
 }
 
-// TestGuestTCPEndsUnderACallback: a listener goes while one of its callbacks
+// TestListenerEndsUnderACallback: a listener goes while one of its callbacks
 // still needs the listener's own lock.
-func TestGuestTCPEndsUnderACallback(t *testing.T) {
+func TestListenerEndsUnderACallback(t *testing.T) {
 	ends := map[string]func(*tcpWorld) error{
 		"Loop closes": func(w *tcpWorld) error { return w.Close() },
 		"switched off": func(w *tcpWorld) error {
 			w.runs["r1"] = core.RunDone
-			_, _, _, err := w.admit(t.Context(), keyed(), core.EngineStatus{}, core.Caller{RunID: "r2"}, "bridge")
+			_, err := w.Admit(t.Context(), core.Caller{RunID: "r2"}, Wish{})
 			return err
 		},
 		"another bridge": func(w *tcpWorld) error {
-			w.gateway = func(context.Context) (string, error) { return "127.0.0.2", nil }
-			_, _, _, err := w.admit(t.Context(), overTCP(), core.EngineStatus{}, core.Caller{RunID: "r1"}, "bridge")
+			w.o.Network = bridge("127.0.0.2")
+			_, err := w.Admit(t.Context(), core.Caller{RunID: "r1"}, overTCP())
 			return err
 		},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			if name == "another bridge" && hostOS != "linux" {
+			if name == "another bridge" && runtime.GOOS != "linux" {
 				return // it always listens on one address there
 			}
 			w := newTCPWorld(t, t.TempDir(), ownAddress())
-			e := &errand{attend: w.attend, begun: make(chan struct{}), resume: make(chan struct{}), attended: make(chan struct{}), done: make(chan struct{})}
-			w.callbacks = e
-			_, token, _, err := w.enter(t, overTCP(), "bridge")
+			e := &errand{attend: w.Attend, begun: make(chan struct{}), resume: make(chan struct{}), attended: make(chan struct{}), done: make(chan struct{})}
+			w.o.Callbacks = e
+			_, token, _, err := w.enter(t, overTCP())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"os"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-func TestReplaceFile(t *testing.T) {
+func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a")
 	for _, want := range []string{"one\ntwo", ""} {
-		if err := replaceFile(name, []byte(want)[:len(want)/2], []byte(want)[len(want)/2:]); err != nil {
+		if err := Replace(name, []byte(want)[:len(want)/2], []byte(want)[len(want)/2:]); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(name); err != nil || string(got) != want {
@@ -22,7 +22,7 @@ func TestReplaceFile(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(taken, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceFile(taken, []byte("x")); err == nil {
+	if err := Replace(taken, []byte("x")); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {

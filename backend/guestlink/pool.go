@@ -1,4 +1,4 @@
-package daemon
+package guestlink
 
 import (
 	"context"
@@ -8,10 +8,15 @@ import (
 	"loop/backend/core"
 )
 
-// linkPool shares one link per container: loop init serves the newest alone, so
-// a run and a terminal in the same container would take it from each other.
-type linkPool struct {
-	open func(ctx context.Context, c core.Container) (core.Link, error)
+// Source opens links, as Opener and Pool do.
+type Source interface {
+	Open(ctx context.Context, c core.Container) (core.Link, error)
+}
+
+// Pool shares one link per container: loop init serves the newest alone, so a run
+// and a terminal in the same container would take it from each other.
+type Pool struct {
+	source Source
 
 	mu sync.Mutex
 	by map[core.ContainerID]*sharedLink
@@ -25,14 +30,15 @@ type sharedLink struct {
 	users int
 }
 
-func newLinkPool(open func(ctx context.Context, c core.Container) (core.Link, error)) *linkPool {
-	return &linkPool{open: open, by: map[core.ContainerID]*sharedLink{}}
+// NewPool shares the links of source.
+func NewPool(source Source) *Pool {
+	return &Pool{source: source, by: map[core.ContainerID]*sharedLink{}}
 }
 
 // Open returns a handle on the container's link; closing the last one closes
 // the link. Whoever comes first opens it, and an end of its context is not the
 // others' failure.
-func (p *linkPool) Open(ctx context.Context, c core.Container) (core.Link, error) {
+func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	for {
 		p.mu.Lock()
 		s := p.by[c.ID]
@@ -47,7 +53,7 @@ func (p *linkPool) Open(ctx context.Context, c core.Container) (core.Link, error
 		s.users++
 		p.mu.Unlock()
 		if first {
-			link, err := p.open(ctx, c)
+			link, err := p.source.Open(ctx, c)
 			if s.err = err; err == nil { // with an error there may come a nil of some type
 				s.link = link
 			}
@@ -60,7 +66,7 @@ func (p *linkPool) Open(ctx context.Context, c core.Container) (core.Link, error
 			}
 		}
 		if s.err == nil {
-			return &linkHandle{Link: s.link, pool: p, id: c.ID, shared: s}, nil
+			return &poolHandle{Link: s.link, pool: p, id: c.ID, shared: s}, nil
 		}
 		if err := p.leave(c.ID, s); err != nil || first || ctx.Err() != nil {
 			return nil, errors.Join(s.err, err)
@@ -87,7 +93,7 @@ func (s *sharedLink) over() bool {
 }
 
 // leave gives a handle back. The last one closes the link, once it is open.
-func (p *linkPool) leave(id core.ContainerID, s *sharedLink) error {
+func (p *Pool) leave(id core.ContainerID, s *sharedLink) error {
 	p.mu.Lock()
 	s.users--
 	last := s.users == 0
@@ -105,17 +111,17 @@ func (p *linkPool) leave(id core.ContainerID, s *sharedLink) error {
 	return s.link.Close()
 }
 
-// linkHandle is one user's link.
-type linkHandle struct {
+// poolHandle is one user's link.
+type poolHandle struct {
 	core.Link
-	pool   *linkPool
+	pool   *Pool
 	id     core.ContainerID
 	shared *sharedLink
 	once   sync.Once
 	err    error
 }
 
-func (h *linkHandle) Close() error {
+func (h *poolHandle) Close() error {
 	h.once.Do(func() { h.err = h.pool.leave(h.id, h.shared) })
 	return h.err
 }

@@ -1,0 +1,86 @@
+package guestlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"loop/backend/core"
+)
+
+// An engine's record of who runs and who is paused is late: by milliseconds
+// mostly, on busy computers by tenths of a second. Whoever waits in vain loses the
+// run, so the bound is ample.
+const (
+	settleTime = 10 * time.Second
+	settleTick = 25 * time.Millisecond
+)
+
+// Network is where this machine is on the engine's network.
+type Network interface {
+	// GatewayIP is this machine's address on the default bridge.
+	GatewayIP(ctx context.Context) (string, error)
+}
+
+// Waker keeps containers from being held still.
+type Waker interface {
+	// Awake lets a container that is held still go on, and keeps it so until done
+	// is called.
+	Awake(ctx context.Context, id core.ContainerID) (done func(), err error)
+}
+
+// Opener opens the host's end of links. Its fields are set before its first use.
+type Opener struct {
+	Dialer    Dialer
+	Callbacks Callbacks
+	DemoModel http.Handler
+	TCP       *Listener // learns which container a run is in; may be nil
+	Network   Network
+	Waker     Waker // nil trusts that no container is held still
+	Log       *slog.Logger
+}
+
+// Open opens a link of its own into a container that runs. The caller closes it.
+func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) {
+	// Only a model on “host.docker.internal” may need it, and only when nothing
+	// answers on loopback; an engine that cannot say is no reason to fail.
+	gateway, err := o.Network.GatewayIP(ctx)
+	if err != nil {
+		o.Log.Debug("gateway address not known", "err", err)
+	}
+	from := core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID}
+	o.TCP.Attend(ctx, from)
+	// An engine whose record is late says at first that a container that was woken
+	// goes on, and then refuses the link because it is paused.
+	for end := time.Now().Add(settleTime); ; {
+		link, err := o.openAwake(ctx, c.ID, Options{
+			Caller:    from,
+			Callbacks: o.Callbacks, DemoModel: o.DemoModel, GatewayIP: gateway, Log: o.Log,
+		})
+		if err == nil {
+			return link, nil
+		}
+		if o.Waker == nil || !errors.Is(err, core.ErrConflict) || !time.Now().Before(end) {
+			return nil, err
+		}
+		select {
+		case <-time.After(settleTick):
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+func (o *Opener) openAwake(ctx context.Context, id core.ContainerID, opts Options) (*Link, error) {
+	if o.Waker != nil {
+		done, err := o.Waker.Awake(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("wait for the container: %w", err)
+		}
+		defer done()
+	}
+	return Open(ctx, o.Dialer, id, opts)
+}
