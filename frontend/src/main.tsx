@@ -3,14 +3,15 @@ import "@fontsource-variable/jetbrains-mono/index.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./ui/ui.css";
-import "./features/frame/frame.css";
+import "./app/app.css";
 import { createRoot } from "react-dom/client";
-import { App } from "./features/frame/App";
-import { loadChoice, loadOutbox, recall } from "./features/frame/memory";
-import { startSession } from "./features/frame/session";
-import { select } from "./features/frame/actions";
-import { applyTheme } from "./features/frame/theme";
-import { asked } from "./features/leaving/leave";
+import { App } from "./app/App";
+import { loadChoice, recall } from "./shell/memory";
+import { startSession } from "./session/session";
+import { select } from "./session/actions";
+import { applyTheme } from "./app/theme";
+import { asked } from "./session/leave";
+import { parseOutbox } from "./model/outbox";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
 import { keepPage } from "./shell/drops";
 import { openBridge } from "./shell/open";
@@ -19,7 +20,7 @@ const RECALL_MS = 400; // Loop is on this computer; if it does not answer, the b
 
 keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
-outboxStore.setState({ letters: loadOutbox() });
+outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });
 
 const bridge = await openBridge();
 const session = startSession(bridge);

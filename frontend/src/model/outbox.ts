@@ -32,7 +32,7 @@ export function settle(box: Outbox, runIds: Iterable<string>): Outbox {
   return box.some((l) => known.has(l.clientId)) ? box.filter((l) => !known.has(l.clientId)) : box;
 }
 
-export function parseOutbox(json: string | null): Outbox {
+export function parseOutbox(json: string): Outbox {
   if (!json) return [];
   try {
     const v: unknown = JSON.parse(json);

@@ -1,6 +1,7 @@
 // The stores of the page. Vanilla zustand: no React, no DOM.
 import { createStore } from "zustand/vanilla";
-import type { ChannelID, DoctorReport, Failure } from "../api/types";
+import { toFailure } from "../api/failure";
+import type { ChannelID, DoctorReport, Failure, LoopEvent } from "../api/types";
 import type { FrameState } from "./frame";
 import { emptyFrame } from "./frame";
 import type { Outbox } from "./outbox";
@@ -18,6 +19,9 @@ export type ConnectionStore = Connection & { snapshotFailure: Failure | null };
 export const connectionStore = createStore<ConnectionStore>(() => ({ state: "connecting", snapshotFailure: null }) as ConnectionStore);
 export const frameStore = createStore<FrameState>(() => emptyFrame);
 export const outboxStore = createStore<{ letters: Outbox }>(() => ({ letters: [] }));
+
+/** Each hears of every batch of events, after the stores have it. */
+export const batchListeners = new Set<(batch: LoopEvent[]) => void>();
 
 /** Text in the prompt boxes, by channel. */
 export const draftsStore = createStore<Record<ChannelID, string>>(() => ({}));
@@ -60,3 +64,15 @@ export const announce = (text: string) => announceStore.setState((a) => ({ text,
 export const viewStore = createStore<ViewState>(() => ({
   selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
 }));
+
+let toasts = 0;
+
+/** Says it for a moment; a failure stays until it is closed. */
+export function toast(text: string, failure: Failure | null = null) {
+  viewStore.setState({ toast: { id: ++toasts, text, tone: failure ? "fail" : "info", failure } });
+}
+
+export function toastFailure(err: unknown) {
+  const f = toFailure(err);
+  toast(f.cause, f);
+}

@@ -1,5 +1,9 @@
 // Key names as the person's keyboard has them.
-export const isMac = /mac/i.test(navigator.platform || navigator.userAgent);
+import type { Platform } from "../model/terminals/keys";
+
+const says = (what: RegExp) => what.test(navigator.platform || navigator.userAgent);
+export const PLATFORM: Platform = says(/mac/i) ? "mac" : says(/win/i) ? "windows" : "linux";
+export const isMac = PLATFORM === "mac";
 export const MOD = isMac ? "⌘" : "Ctrl";
 
 export function mod(e: { ctrlKey: boolean; metaKey: boolean }): boolean {

@@ -7,7 +7,7 @@ import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 
 type Props = { channel: ChannelView; onClose(): void };
 

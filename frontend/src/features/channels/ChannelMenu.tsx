@@ -5,9 +5,10 @@ import { visible } from "../../model/text";
 import { copyText } from "../../shell/clipboard";
 import { IconButton } from "../../ui/Button";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
-import { openDialog, toast } from "../frame/actions";
+import { openDialog } from "../../session/actions";
 import type { Dialog } from "../../model/stores";
-import { newThread } from "../frame/branches";
+import { newThread } from "../../session/branches";
+import { toast } from "../../model/stores";
 
 /**
  * What can be done with a channel. In the tree a button may not stand beside an

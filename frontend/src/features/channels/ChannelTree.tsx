@@ -9,7 +9,7 @@ import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { StateWord } from "../../ui/StateWord";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
-import { openDialog, openFolder, select } from "../frame/actions";
+import { openDialog, openFolder, select } from "../../session/actions";
 import { ChannelMenu } from "./ChannelMenu";
 
 export function ChannelTree() {

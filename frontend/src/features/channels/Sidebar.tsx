@@ -4,7 +4,7 @@ import { frameStore, viewStore } from "../../model/stores";
 import { IconButton } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
 import { StateWord } from "../../ui/StateWord";
-import { openDemo, openDialog, openFolder, select } from "../frame/actions";
+import { openDemo, openDialog, openFolder, select } from "../../session/actions";
 import { ChannelMenu } from "./ChannelMenu";
 import { ChannelTree } from "./ChannelTree";
 import { SelectedContainer } from "./SelectedContainer";

@@ -4,7 +4,7 @@ import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
-import { newWorktree } from "../frame/branches";
+import { newWorktree } from "../../session/branches";
 import { useAttempt } from "./ChannelDialogs";
 
 /** A branch with a folder of its own, so that two agents do not edit the same files. */

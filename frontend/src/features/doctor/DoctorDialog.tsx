@@ -7,10 +7,9 @@ import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
-import { session } from "../frame/session";
-import { CheckRow } from "./CheckRow";
-import { reportText } from "./report";
-import "./doctor.css";
+import { session } from "../../session/session";
+import { CheckRow } from "../../ui/CheckRow";
+import { reportText } from "../../model/doctor";
 
 export function DoctorDialog({ onClose }: { onClose(): void }) {
   const { phase, report, failure } = useStore(doctorStore);

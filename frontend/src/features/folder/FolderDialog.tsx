@@ -8,8 +8,8 @@ import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
-import { addFolder } from "../frame/actions";
-import { session } from "../frame/session";
+import { addFolder } from "../../session/actions";
+import { session } from "../../session/session";
 import "./folder.css";
 
 /** The chooser of the page in a browser: the folders of the machine Loop runs on. */

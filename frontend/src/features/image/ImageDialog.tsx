@@ -7,8 +7,8 @@ import { CopyButton } from "../../ui/CopyButton";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { buildImage, cancelBuild } from "../frame/actions";
-import { CheckIcon } from "../doctor/CheckRow";
+import { buildImage, cancelBuild } from "../../session/actions";
+import { CheckIcon } from "../../ui/CheckRow";
 import "./image.css";
 
 const NONE: string[] = [];

@@ -8,9 +8,9 @@ import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { QUIT_KEYS } from "../frame/shortcuts";
-import { when } from "../timeline/clock";
-import { asked, cancel, closeWindow, dialogIsThere, quitNow, refresh } from "./leave";
+import { QUIT_KEYS } from "../../session/shortcuts";
+import { when } from "../../model/clock";
+import { asked, cancel, closeWindow, dialogIsThere, quitNow, refresh } from "../../session/leave";
 import "./leaving.css";
 
 const LOOK_MS = 2000; // a run may end, or a program be started elsewhere, while the person reads

@@ -10,11 +10,11 @@ import { keys, MOD } from "../../ui/keys";
 import { front } from "../../ui/layer";
 import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
-import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../frame/actions";
-import { dockCommands } from "../dock/commands";
-import { newThread, nextNeed } from "../frame/branches";
-import { QUIT_KEYS } from "../frame/shortcuts";
-import { canQuit, quit } from "../leaving/leave";
+import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
+import { dockCommands } from "../../dock/commands";
+import { newThread, nextNeed } from "../../session/branches";
+import { QUIT_KEYS } from "../../session/shortcuts";
+import { canQuit, quit } from "../../session/leave";
 import "./palette.css";
 
 /** Everything by name: channels first, then what can be done. */

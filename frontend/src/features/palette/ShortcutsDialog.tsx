@@ -1,18 +1,17 @@
 import { dockRows } from "../../model/dock/keys";
 import { KEY_ROWS } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
-import { isMac } from "../../ui/keys";
+import { isMac, PLATFORM } from "../../ui/keys";
 import { Modal } from "../../ui/Modal";
-import { spaced } from "../dock/hints";
-import { QUIT_KEYS, SHORTCUTS } from "../frame/shortcuts";
-import { canQuit } from "../leaving/leave";
-import { platform } from "../terminals/keyboard";
+import { spaced } from "../../dock/hints";
+import { QUIT_KEYS, SHORTCUTS } from "../../session/shortcuts";
+import { canQuit } from "../../session/leave";
 import "./palette.css";
 
 type Row = { keys: string; does: string };
 
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
-  const terminal = KEY_ROWS.filter((r) => r.action !== "quit" || canQuit()).map((r) => ({ keys: spaced(r[platform()][0] ?? ""), does: r.does })).filter((r) => r.keys);
+  const terminal = KEY_ROWS.filter((r) => r.action !== "quit" || canQuit()).map((r) => ({ keys: spaced(r[PLATFORM][0] ?? ""), does: r.does })).filter((r) => r.keys);
   return (
     <Modal title="Keyboard shortcuts" scrolls onClose={onClose}>
       <Rows rows={canQuit() ? [...SHORTCUTS, { keys: QUIT_KEYS, does: "Quit Loop" }] : SHORTCUTS} />

@@ -9,9 +9,9 @@ import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { startWith } from "../frame/branches";
-import { session } from "../frame/session";
-import { exact, when } from "../timeline/clock";
+import { startWith } from "../../session/branches";
+import { session } from "../../session/session";
+import { exact, when } from "../../model/clock";
 import "./sessions.css";
 
 /** Conversations the agent keeps in this channel, and what the next message does. */

@@ -6,7 +6,7 @@ import type { SettingsField } from "../../api/types-settings";
 import { visible } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 import type { Editing } from "./SettingsDialog";
 
 /** A value as a person types it: lists by line, objects as JSON. */

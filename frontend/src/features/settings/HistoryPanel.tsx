@@ -6,8 +6,8 @@ import type { SettingsRevision, SettingsRevisionText } from "../../api/types-set
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { session } from "../frame/session";
-import { exact, when } from "../timeline/clock";
+import { session } from "../../session/session";
+import { exact, when } from "../../model/clock";
 import type { Editing } from "./SettingsDialog";
 import { UnifiedDiff } from "./UnifiedDiff";
 

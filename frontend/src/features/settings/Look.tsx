@@ -1,6 +1,6 @@
 import { useStore } from "zustand";
 import { viewStore } from "../../model/stores";
-import { setContrast, setTheme } from "../frame/actions";
+import { setContrast, setTheme } from "../../session/actions";
 
 const THEMES = [["system", "Like the system"], ["dark", "Dark"], ["light", "Light"]] as const;
 

@@ -7,7 +7,7 @@ import { doctorStore, frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 
 const KINDS: Record<CredentialKind, { name: string; hint: string; start: string }> = {
   anthropic_api_key: { name: "API key", hint: "From the Anthropic console; it begins with sk-ant-api.", start: "sk-ant-" },

@@ -5,7 +5,7 @@ import type { RawSettings } from "../../api/types-settings";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 import type { Editing } from "./SettingsDialog";
 import { Problems } from "./Problems";
 

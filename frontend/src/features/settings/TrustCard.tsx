@@ -6,7 +6,7 @@ import type { SettingsPending, SettingsView } from "../../api/types-settings";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 import { UnifiedDiff } from "./UnifiedDiff";
 
 type Props = { pending: SettingsPending; channel: string; onChange(view: SettingsView): void };

@@ -9,7 +9,7 @@ import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { SafeText } from "../../ui/SafeText";
-import { session } from "../frame/session";
+import { session } from "../../session/session";
 import "./file.css";
 
 type Props = { file: FileRef; channel: string; target: TerminalTarget; dir: string; onClose(): void };

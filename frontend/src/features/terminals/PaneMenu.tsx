@@ -4,7 +4,7 @@ import type { KeyAction } from "../../model/terminals/keys";
 import { keysFor, spaced } from "../../model/terminals/keys";
 import { Kbd } from "../../ui/Button";
 import { front, useLayer } from "../../ui/layer";
-import { platform } from "./keyboard";
+import { PLATFORM } from "../../ui/keys";
 
 type Props = {
   run(action: KeyAction): void;
@@ -64,6 +64,6 @@ export function PaneMenu(p: Props) {
 }
 
 function Keys({ action }: { action: KeyAction }) {
-  const k = keysFor(action, platform());
+  const k = keysFor(action, PLATFORM);
   return k ? <Kbd>{spaced(k)}</Kbd> : null;
 }

@@ -7,9 +7,8 @@ import { copyText } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { reportsMouse } from "./core";
-import { useFileDrop } from "../files/useFileDrop";
+import { useFileDrop } from "../../session/useFileDrop";
 import { FileView } from "./FileView";
-import { platform } from "./keyboard";
 import type { LinkHint } from "./links";
 import { PaneMenu } from "./PaneMenu";
 import { PaneState } from "./PaneState";
@@ -19,6 +18,7 @@ import type { TerminalViewProps } from "./props";
 import { SearchBox } from "./SearchBox";
 import "./terminals.css";
 import { usePane } from "./usePane";
+import { isMac } from "../../ui/keys";
 
 /** One terminal: its screen, and what is said around it. */
 export function TerminalView(props: TerminalViewProps) {
@@ -93,7 +93,7 @@ export function TerminalView(props: TerminalViewProps) {
           </div>
         </ContextMenu.Trigger>
         <PaneMenu
-          run={run} mac={platform() === "mac"} live={client?.state === "live"} recording={Boolean(client?.recording)}
+          run={run} mac={isMac} live={client?.state === "live"} recording={Boolean(client?.recording)}
           selected={() => pane.current?.term.hasSelection() ?? false}
           output={() => pane.current?.shell.output() ?? null}
           selectAll={() => pane.current?.term.selectAll()}
@@ -107,7 +107,7 @@ export function TerminalView(props: TerminalViewProps) {
           <Circle size={9} fill="currentColor" aria-hidden /> Recording
         </button>
       )}
-      {ui.link && <LinkNote link={ui.link} mac={platform() === "mac"} />}
+      {ui.link && <LinkNote link={ui.link} mac={isMac} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
       {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => change({ file: null })} />}
       {ui.paste !== null && <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); }} />}

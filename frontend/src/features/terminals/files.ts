@@ -1,8 +1,8 @@
 // Files for a program: as paths that it can open, quoted for its shell.
 import { quotePath } from "../../model/terminals/quote";
-import type { Dropped } from "../files/bring";
-import { bring, itemsOf, problemText } from "../files/bring";
-import { platform } from "./keyboard";
+import type { Dropped } from "../../session/bring";
+import { bring, itemsOf, problemText } from "../../session/bring";
+import { PLATFORM } from "../../ui/keys";
 
 export type Where = { channelId: string; target: "agent" | "host" };
 export type Inserted = { text: string; problems: string[] };
@@ -10,7 +10,7 @@ export type Inserted = { text: string; problems: string[] };
 /** Paths of this computer as they are for a host shell, else as the container has them. */
 export async function wordsFor(d: Dropped, w: Where): Promise<Inserted> {
   if (w.target === "host") {
-    if (d.paths.length > 0) return { text: d.paths.map((p) => `${quotePath(p, platform())} `).join(""), problems: [] };
+    if (d.paths.length > 0) return { text: d.paths.map((p) => `${quotePath(p, PLATFORM)} `).join(""), problems: [] };
     return { text: "", problems: ["A page in a browser does not know where a file lies. Drop it onto a terminal of the container."] };
   }
   const out: Inserted = { text: "", problems: [] };

@@ -1,24 +1,19 @@
 // Keys and pastes of one terminal. There can be only one key handler per xterm.js:
 // a second one would replace this.
 import type { Terminal } from "@xterm/xterm";
-import type { KeyAction, KeyState, Platform } from "../../model/terminals/keys";
+import type { KeyAction, KeyState } from "../../model/terminals/keys";
 import { keyAction } from "../../model/terminals/keys";
 import { readsByItself } from "../../shell/clipboard";
-import { pastedFiles } from "../files/bring";
+import { pastedFiles } from "../../session/bring";
 import { reportsMouse } from "./core";
-
-const SELF: Platform = /mac/i.test(navigator.platform || navigator.userAgent) ? "mac" : /win/i.test(navigator.platform || navigator.userAgent) ? "windows" : "linux";
-
-export function platform(): Platform {
-  return SELF;
-}
+import { PLATFORM } from "../../ui/keys";
 
 /** True: xterm.js goes on with it. */
 export type KeyTaker = { state(): KeyState; run(action: KeyAction): void; layout(e: KeyboardEvent): boolean };
 
 export function takeKeys(term: Terminal, taker: KeyTaker) {
   term.attachCustomKeyEventHandler((e) => {
-    const action = keyAction(e, SELF, taker.state());
+    const action = keyAction(e, PLATFORM, taker.state());
     switch (action) {
       case "pass":
         if (e.type !== "keydown" || e.isComposing || e.keyCode === 229 || !taker.layout(e)) return true;
@@ -44,7 +39,7 @@ export function takeKeys(term: Terminal, taker: KeyTaker) {
   });
 }
 
-const WEBKIT_LINUX = SELF === "linux" && /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
+const WEBKIT_LINUX = PLATFORM === "linux" && /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
 const NATIVE_MS = 60; // for the browser's own paste after a middle click
 
 /** Pastes of every kind end in onText or onFiles; xterm.js sees none of them. */

@@ -8,16 +8,18 @@ import type { KeyAction } from "../../model/terminals/keys";
 import { preparePaste } from "../../model/terminals/paste";
 import { dirName, sessionTitle } from "../../model/terminals/titles";
 import { copyText, readsByItself, readText } from "../../shell/clipboard";
-import type { Dropped } from "../files/bring";
-import { clipboardFiles } from "../files/bring";
-import { session, toastFailure } from "../frame/session";
+import type { Dropped } from "../../session/bring";
+import { clipboardFiles } from "../../session/bring";
+import { session } from "../../session/session";
 import { beep } from "./bell";
 import { wordsFor } from "./files";
-import { platform, takeKeys, takePastes } from "./keyboard";
+import { takeKeys, takePastes } from "./keyboard";
 import type { LinkHint } from "./links";
 import { TerminalPane } from "./pane";
 import type { PaneInfo, TerminalViewProps } from "./props";
 import { DEFAULT_SETTINGS } from "./props";
+import { toastFailure } from "../../model/stores";
+import { isMac } from "../../ui/keys";
 
 const NOTICE_MS = 5000;
 const READ_MS = 70; // for one character of a long note
@@ -150,7 +152,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     let copyTimer: ReturnType<typeof setTimeout> | undefined;
     setUi({ ...START });
     const p = new TerminalPane({
-      host: el, at: () => session().endpoint(), settings: s, visible: now.visible, mac: platform() === "mac",
+      host: el, at: () => session().endpoint(), settings: s, visible: now.visible, mac: isMac,
       want: now.sessionId ? { sessionId: now.sessionId } : { create: now.create ?? {} },
       events: {
         onClient(client) {

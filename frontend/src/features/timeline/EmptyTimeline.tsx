@@ -3,8 +3,8 @@ import type { ChannelID } from "../../api/types";
 import { frameStore, outboxStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
-import { DEMO_PROMPT, send } from "../frame/actions";
-import { setDraft } from "../frame/drafts";
+import { DEMO_PROMPT, send } from "../../session/actions";
+import { setDraft } from "../../session/drafts";
 import { Starting } from "./rows/StartRow";
 
 export function EmptyTimeline({ channelId }: { channelId: ChannelID }) {

@@ -6,7 +6,7 @@ import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { splitBlocks } from "../../model/blocks";
 import { visible } from "../../model/text";
-import { openLink } from "../frame/actions";
+import { openLink } from "../../session/actions";
 import { CodeBlock } from "./CodeBlock";
 
 // Agent text is hostile. Raw HTML is never parsed (no rehype-raw), the tree is

@@ -8,8 +8,8 @@ import { activeRun } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
-import { stopRun } from "../frame/actions";
-import { useWaits } from "../prompt/useWaits";
+import { stopRun } from "../../session/actions";
+import { useWaits } from "./prompt/useWaits";
 import { Starting } from "./rows/StartRow";
 
 /** The last row: what is going on now, or the prompt that is about to begin. */

@@ -1,7 +1,7 @@
 // An item as plain text: for the clipboard and for a screen reader's name.
 import { failureText, safeJSON } from "../../api/failure";
 import type { Status } from "../../api/types";
-import { clock } from "./clock";
+import { clock } from "../../model/clock";
 import { duration, modelName, plural } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
 import type { EndItem, Item } from "../../model/timeline/items";

@@ -5,12 +5,11 @@ import { connectionStore, doctorStore, frameStore } from "../../model/stores";
 import { Button, Kbd } from "../../ui/Button";
 import { useCopied } from "../../ui/CopyButton";
 import { keys, MOD } from "../../ui/keys";
-import { openDemo, openDialog, openFolder } from "../frame/actions";
-import { session } from "../frame/session";
-import { CheckRow } from "../doctor/CheckRow";
-import { reportText } from "../doctor/report";
+import { openDemo, openDialog, openFolder } from "../../session/actions";
+import { session } from "../../session/session";
+import { CheckRow } from "../../ui/CheckRow";
+import { reportText } from "../../model/doctor";
 import { EngineRow, GateRow, ImageRow, ModelRow } from "./rows";
-import "../doctor/doctor.css";
 import "./welcome.css";
 
 const OWN_ROWS = new Set(["engine", "image", "gate", "credentials", "display"]);

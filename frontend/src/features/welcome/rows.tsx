@@ -3,9 +3,9 @@ import type { ConfigStatus, DoctorCheck, EngineStatus, ImageStatus } from "../..
 import { duration } from "../../model/format";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
-import { CheckRow } from "../doctor/CheckRow";
-import { buildImage, cancelBuild, openDialog } from "../frame/actions";
-import { session } from "../frame/session";
+import { CheckRow } from "../../ui/CheckRow";
+import { buildImage, cancelBuild, openDialog } from "../../session/actions";
+import { session } from "../../session/session";
 
 const CREDENTIAL: Record<string, string> = { anthropic_api_key: "API key", claude_code_oauth_token: "Claude Code token" };
 

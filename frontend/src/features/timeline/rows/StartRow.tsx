@@ -5,7 +5,7 @@ import { frameStore } from "../../../model/stores";
 import type { StartItem } from "../../../model/timeline/items";
 import { Spinner } from "../../../ui/Mark";
 import { useNow } from "../../../ui/useNow";
-import { openDialog } from "../../frame/actions";
+import { openDialog } from "../../../session/actions";
 import type { RowProps } from "./Row";
 
 const DOING: Record<string, string> = { image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };

@@ -1,0 +1,88 @@
+import { Unplug } from "lucide-react";
+import { useStore } from "zustand";
+import { connectionStore, frameStore, viewStore } from "../model/stores";
+import { Button } from "../ui/Button";
+import { ErrorBoundary } from "../ui/ErrorBoundary";
+import { FailureCard } from "../ui/FailureCard";
+import { Sidebar } from "../features/channels/Sidebar";
+import { Dock } from "../dock/Dock";
+import { cancel } from "../session/leave";
+import { LeavingDialogs } from "../features/leaving/LeavingDialogs";
+import { Welcome } from "../features/welcome/Welcome";
+import { Announcer } from "./Announcer";
+import { Dialogs } from "./Dialogs";
+import { session } from "../session/session";
+import { useShortcuts } from "../session/shortcuts";
+import { Splitter } from "./Splitter";
+import { StatusBar } from "./StatusBar";
+import { useTheme } from "./theme";
+import { Toast } from "./Toast";
+import { TopBar } from "./TopBar";
+
+export function App() {
+  useTheme();
+  useShortcuts();
+  const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
+  const selected = useStore(viewStore, (v) => v.selected);
+  return (
+    <div className={`frame ${sidebarOpen ? "" : "no-sidebar"}`}>
+      <TopBar />
+      {sidebarOpen && (
+        <ErrorBoundary what="Sidebar">
+          <Sidebar />
+        </ErrorBoundary>
+      )}
+      <main className="centre">
+        {sidebarOpen && <Splitter />}
+        <Trouble />
+        <ErrorBoundary key={selected} what="Panel">{selected ? <Dock channelId={selected} /> : <Welcome />}</ErrorBoundary>
+      </main>
+      <StatusBar />
+      <ErrorBoundary what="Dialog">
+        <Dialogs />
+      </ErrorBoundary>
+      <ErrorBoundary what="Quit Loop" onError={cancel}>
+        <LeavingDialogs />
+      </ErrorBoundary>
+      <Toast />
+      <Announcer />
+    </div>
+  );
+}
+
+/** Said once, above whatever is shown: this page has no one to talk to. */
+function Trouble() {
+  const c = useStore(connectionStore);
+  const ready = useStore(frameStore, (f) => f.ready);
+  if (c.state === "denied") {
+    return (
+      <div className="trouble">
+        <FailureCard failure={{ code: "denied", cause: "This page has no valid key.", remedy: "Open the address that “loop serve” printed, with everything after the #. A new start of Loop makes a new key." }} />
+      </div>
+    );
+  }
+  if (c.state === "offline") {
+    return (
+      <div className="trouble">
+        <div className="banner need">
+          <Unplug size={14} aria-hidden />
+          <p>
+            <strong>Loop does not answer.</strong>{" "}
+            {ready ? "This is as of its last answer; prompts you send go out on reconnect." : "Start it with “loop serve” or “make run”; this page connects by itself."}
+          </p>
+          <Button look="small" onClick={() => session().reconnect()}>Try now</Button>
+        </div>
+      </div>
+    );
+  }
+  if (c.snapshotFailure) {
+    return (
+      <div className="trouble">
+        <FailureCard failure={c.snapshotFailure}>
+          <Button look="small" onClick={() => void session().refresh()}>Try again</Button>
+        </FailureCard>
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,83 @@
+import type { ComponentType } from "react";
+import { lazy, Suspense, useEffect } from "react";
+import { useStore } from "zustand";
+import { frameStore, viewStore } from "../model/stores";
+import { RemoveDialog, RenameDialog } from "../features/channels/ChannelDialogs";
+import { WorktreeDialog } from "../features/channels/WorktreeDialog";
+import { Modal } from "../ui/Modal";
+import { Palette } from "../features/palette/Palette";
+import { closeDialog } from "../session/actions";
+
+// Fetched when first opened: the first paint does not wait for them. The palette
+// is not among them, or the first keys typed into it would be lost.
+const loaders = {
+  SettingsDialog: () => import("../features/settings/SettingsDialog").then((m) => m.SettingsDialog),
+  FolderDialog: () => import("../features/folder/FolderDialog").then((m) => m.FolderDialog),
+  DoctorDialog: () => import("../features/doctor/DoctorDialog").then((m) => m.DoctorDialog),
+  ContainersDialog: () => import("../features/containers/ContainersDialog").then((m) => m.ContainersDialog),
+  ImageDialog: () => import("../features/image/ImageDialog").then((m) => m.ImageDialog),
+  SessionsDialog: () => import("../features/sessions/SessionsDialog").then((m) => m.SessionsDialog),
+  RecordingsDialog: () => import("../features/terminals/RecordingsDialog").then((m) => m.RecordingsDialog),
+  ShortcutsDialog: () => import("../features/palette/ShortcutsDialog").then((m) => m.ShortcutsDialog),
+};
+type Props = { onClose(): void };
+
+/** A fetch that broke off (a network that changed under it) gets a second try. */
+async function again<T>(load: () => Promise<T>): Promise<T> {
+  await new Promise((r) => setTimeout(r, 400));
+  return load();
+}
+
+const later = (load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load().catch(() => again(load)) }));
+const SettingsDialog = later(loaders.SettingsDialog);
+const FolderDialog = later(loaders.FolderDialog);
+const DoctorDialog = later(loaders.DoctorDialog);
+const ContainersDialog = later(loaders.ContainersDialog);
+const ImageDialog = later(loaders.ImageDialog);
+const SessionsDialog = later(loaders.SessionsDialog);
+const RecordingsDialog = later(loaders.RecordingsDialog);
+const ShortcutsDialog = later(loaders.ShortcutsDialog);
+
+export function Dialogs() {
+  // Fetched in a quiet moment after the first paint, so that none is waited for.
+  useEffect(() => {
+    const t = setTimeout(() => void Promise.allSettled(Object.values(loaders).map((load) => load())), 1500);
+    return () => clearTimeout(t);
+  }, []);
+  const dialog = useStore(viewStore, (v) => v.dialog);
+  const id = useStore(viewStore, (v) => v.dialogChannel);
+  const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === id));
+  // What is typed meanwhile is not for what is behind.
+  return <Suspense fallback={<Modal title="Loading" onClose={closeDialog}><div className="skeleton" aria-hidden="true" /></Modal>}>{pick()}</Suspense>;
+
+  function pick() {
+    switch (dialog) {
+      case "palette":
+        return <Palette />;
+      case "settings":
+        return <SettingsDialog onClose={closeDialog} />;
+      case "folder":
+        return <FolderDialog onClose={closeDialog} />;
+      case "doctor":
+        return <DoctorDialog onClose={closeDialog} />;
+      case "containers":
+        return <ContainersDialog onClose={closeDialog} />;
+      case "image":
+        return <ImageDialog onClose={closeDialog} />;
+      case "shortcuts":
+        return <ShortcutsDialog onClose={closeDialog} />;
+      case "worktree":
+        return channel ? <WorktreeDialog channel={channel} onClose={closeDialog} /> : null;
+      case "sessions":
+        return <SessionsDialog onClose={closeDialog} />;
+      case "recordings":
+        return <RecordingsDialog onClose={closeDialog} />;
+      case "rename":
+        return channel ? <RenameDialog channel={channel} onClose={closeDialog} /> : null;
+      case "remove":
+        return channel ? <RemoveDialog channel={channel} onClose={closeDialog} /> : null;
+      default:
+        return null;
+    }
+  }
+}

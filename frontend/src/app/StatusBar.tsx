@@ -1,0 +1,114 @@
+import { Box, Container, FileWarning, ShieldOff, TriangleAlert, Unplug } from "lucide-react";
+import { useStore } from "zustand";
+import { plural } from "../model/format";
+import { costsAt } from "../model/frame";
+import { connectionStore, frameStore } from "../model/stores";
+import { amount } from "../model/usage";
+import { Spinner } from "../ui/Mark";
+import { useMidnight, useNow } from "../ui/useNow";
+import { openDialog } from "../session/actions";
+import { nextNeed } from "../session/branches";
+import { session } from "../session/session";
+
+export function StatusBar() {
+  const f = useStore(frameStore);
+  const working = f.channels.filter((c) => c.state === "working").length;
+  const needs = f.channels.filter((c) => c.state === "needs_you").length;
+  const queued = f.channels.reduce((n, c) => n + c.queued, 0);
+  const problems = f.config?.problems?.length ?? 0;
+  return (
+    <footer className="statusbar" aria-label="Status" data-region="status">
+      <Connection />
+      {f.engine && (
+        <button type="button" className={`status-item ${f.engine.ok ? "" : "fail"}`} onClick={() => openDialog("doctor")} title={f.engine.ok ? `${f.engine.host} (${f.engine.source})` : f.engine.failure?.cause}>
+          <Container size={14} aria-hidden />
+          {f.engine.ok ? `${f.engine.name} ${f.engine.version}` : `${f.engine.name || "Docker"} does not answer`}
+        </button>
+      )}
+      <ImageItem />
+      {working > 0 && (
+        <span className="status-item work">
+          <Spinner size={12} />
+          {working} working
+        </span>
+      )}
+      {queued > 0 && <span className="status-item">{queued} queued</span>}
+      {needs > 0 && (
+        <button type="button" className="status-item need" onClick={nextNeed} title="Go to the next one (F8)" aria-keyshortcuts="F8">
+          <TriangleAlert size={13} aria-hidden />
+          {needs} {needs === 1 ? "needs" : "need"} you
+        </button>
+      )}
+      {f.gate && (
+        <button type="button" className="status-item need" onClick={() => openDialog("doctor")} title="Nothing stops at the kernel to ask you yet. The container is the only wall.">
+          <ShieldOff size={13} aria-hidden />
+          Gate: {f.gate}
+        </button>
+      )}
+      {problems > 0 && (
+        <button type="button" className="status-item need" onClick={() => openDialog("settings")}>
+          <FileWarning size={13} aria-hidden />
+          {plural(problems, "problem")} in config.json
+        </button>
+      )}
+      <span className="grow" />
+      {f.ready && <Today />}
+      {f.version && <span className="status-item muted">{f.version}</span>}
+    </footer>
+  );
+}
+
+/** What the runs cost that ended today; it begins again at midnight. */
+function Today() {
+  const costs = useStore(frameStore, (f) => f.costs);
+  const now = useMidnight();
+  const { usd, estimated } = costsAt(costs, now);
+  const why = `What the runs that ended today cost${estimated ? "; a part of it is estimated" : ""}`;
+  return <span className="status-item tnum" title={why}>today {amount(usd, estimated)}</span>;
+}
+
+function ImageItem() {
+  const image = useStore(frameStore, (f) => f.image);
+  if (!image) return null;
+  switch (image.state) {
+    case "building":
+      return (
+        <button type="button" className="status-item work" onClick={() => openDialog("image")}>
+          <Spinner size={12} />
+          building image{image.progress ? ` ${Math.round(image.progress * 100)} %` : ""}
+        </button>
+      );
+    case "missing":
+    case "stale":
+      return (
+        <button type="button" className={`status-item ${image.failure ? "fail" : "need"}`} onClick={() => openDialog("image")}>
+          <Box size={13} aria-hidden />
+          {image.failure ? "image build failed" : image.state === "missing" ? "no agent image yet" : "agent image is out of date"}
+        </button>
+      );
+    default:
+      return null;
+  }
+}
+
+function Connection() {
+  const c = useStore(connectionStore);
+  const now = useNow(c.state === "offline");
+  if (c.state === "online") return null;
+  if (c.state === "connecting") {
+    return (
+      <span className="status-item work" role="status">
+        <Spinner size={12} />
+        connecting
+      </span>
+    );
+  }
+  const wait = c.state === "offline" ? Math.max(0, Math.ceil((c.retryAt - now) / 1000)) : 0;
+  return (
+    <button type="button" className="status-item fail" onClick={() => session().reconnect()} title="Try now">
+      <Unplug size={13} aria-hidden />
+      <span role="status">{c.state === "denied" ? "no valid key for this page" : "offline"}</span>
+      {c.state === "offline" && <span className="tnum">{wait > 0 ? `trying again in ${wait} s` : "trying again"}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,38 @@
+import { CircleAlert, Info, X } from "lucide-react";
+import { useEffect } from "react";
+import { createPortal } from "react-dom";
+import { useStore } from "zustand";
+import { failureText } from "../api/failure";
+import { viewStore } from "../model/stores";
+import { IconButton } from "../ui/Button";
+import { CopyIcon } from "../ui/CopyButton";
+
+const SHOWN_MS = 5000; // a failure stays until it is closed
+
+export function Toast() {
+  const t = useStore(viewStore, (v) => v.toast);
+  useEffect(() => {
+    if (!t || t.tone === "fail") return;
+    const timer = setTimeout(() => viewStore.setState({ toast: null }), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [t]);
+  // Beside the page: it is said, and can be closed, also while a dialog makes the page inert.
+  return createPortal(
+    <div role="status" aria-live="polite">
+      {t && (
+        <div className="toast" data-over>
+          {t.tone === "fail" ? <CircleAlert size={15} color="var(--fail)" aria-hidden /> : <Info size={15} color="var(--accent)" aria-hidden />}
+          <div className="selectable">
+            <p>{t.text}</p>
+            {t.failure?.remedy && <p>{t.failure.remedy}</p>}
+          </div>
+          {t.failure && <CopyIcon name="Copy details" text={failureText(t.failure)} />}
+          <IconButton small name="Close" onClick={() => viewStore.setState({ toast: null })}>
+            <X size={13} />
+          </IconButton>
+        </div>
+      )}
+    </div>,
+    document.body,
+  );
+}

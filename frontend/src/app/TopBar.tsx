@@ -1,0 +1,46 @@
+import { ChevronRight, PanelLeft, Search, SlidersHorizontal } from "lucide-react";
+import { useStore } from "zustand";
+import { frameStore, viewStore } from "../model/stores";
+import { visible } from "../model/text";
+import { IconButton, Kbd } from "../ui/Button";
+import { keys, MOD } from "../ui/keys";
+import { LoopMark } from "../ui/Mark";
+import { openDialog, select, toggleSidebar } from "../session/actions";
+
+export function TopBar() {
+  const selected = useStore(viewStore, (v) => v.selected);
+  const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
+  const channels = useStore(frameStore, (f) => f.channels);
+  const channel = channels.find((c) => c.channel_id === selected);
+  const parent = channel?.parent_id ? channels.find((c) => c.channel_id === channel.parent_id) : undefined;
+  return (
+    <header className="topbar">
+      <div className="topbar-brand">
+        <button type="button" className="brand" onClick={() => select("")} title="Welcome and checks">
+          <LoopMark />
+          <span>Loop</span>
+        </button>
+        <IconButton name={sidebarOpen ? "Hide the sidebar" : "Show the sidebar"} keys={keys(MOD, "B")} aria-pressed={sidebarOpen} onClick={toggleSidebar}>
+          <PanelLeft size={15} />
+        </IconButton>
+      </div>
+      <div className="crumbs">
+        {parent && (
+          <>
+            <span className="crumb-parent ellipsis">{visible(parent.name)}</span>
+            <ChevronRight size={13} aria-hidden />
+          </>
+        )}
+        <h1 className="ellipsis">{channel ? visible(channel.name) : "Welcome"}</h1>
+      </div>
+      <button type="button" className="searchbox" onClick={() => openDialog("palette")} aria-keyshortcuts="Control+Shift+P">
+        <Search size={14} aria-hidden />
+        <span className="ellipsis">Go to channel or command</span>
+        <Kbd>{keys(MOD, "Shift", "P")}</Kbd>
+      </button>
+      <IconButton name="Settings" keys={keys(MOD, ",")} onClick={() => openDialog("settings")}>
+        <SlidersHorizontal size={15} />
+      </IconButton>
+    </header>
+  );
+}

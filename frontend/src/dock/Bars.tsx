@@ -1,0 +1,65 @@
+import { RadioTower } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { useStore } from "zustand";
+import { keyOf, sideOf } from "../model/dock/keys";
+import type { Layout } from "../model/dock/layout";
+import { dockUi } from "../model/dock/store";
+import { Button, Kbd } from "../ui/Button";
+import { isMac } from "../ui/keys";
+import { broadcastTargets, evenOut, goToFocus, moveTab, stretch, toggleBroadcast } from "./dock";
+
+/** Nobody should type into several programs without knowing. */
+export function BroadcastBar({ layout }: { layout: Layout }) {
+  const targets = broadcastTargets(layout);
+  const hosts = targets.filter((id) => {
+    const p = layout.panels[id];
+    return p?.kind === "terminal" && p.target === "host";
+  }).length;
+  return (
+    <div className="dock-broadcast" role="alert">
+      <RadioTower size={15} aria-hidden />
+      <p>
+        <strong>{targets.length > 1 ? `Typing goes to ${targets.length === 2 ? "both" : `all ${targets.length}`} visible terminals.` : "Only one terminal is visible."}</strong>
+        {hosts > 0 && ` ${hosts === 1 ? "One of them runs" : `${hosts} of them run`} on this computer.`}
+      </p>
+      <Button look="small" onClick={toggleBroadcast}>Type into one again <Kbd>{keyOf("broadcast", isMac)}</Kbd></Button>
+    </div>
+  );
+}
+
+/** While it is there, arrows change the layout. */
+export function ArrangeBar() {
+  const said = useStore(dockUi, (u) => u.said);
+  const el = useRef<HTMLDivElement>(null);
+  const leave = (back: boolean) => {
+    dockUi.setState({ arranging: false });
+    if (back) goToFocus();
+  };
+  useEffect(() => el.current?.focus(), []);
+  return (
+    <div
+      className="dock-arrange" ref={el} tabIndex={-1} role="group" aria-label="Arrange panes. Arrows resize, Shift and arrows move the tab, equals makes all the same size, Enter ends."
+      onBlur={() => leave(false)}
+      onKeyDown={(e) => {
+        const side = sideOf(e.key);
+        if (side && !e.ctrlKey && !e.metaKey && !e.altKey) {
+          if (e.shiftKey) moveTab(side);
+          else stretch(side);
+          // The moved panel's elements may have taken the focus along.
+          requestAnimationFrame(() => el.current?.focus());
+        } else if (e.key === "=") evenOut();
+        else if (e.key === "Enter" || e.key === "Escape" || (e.key.toLowerCase() === "l" && e.shiftKey)) leave(true);
+        else return;
+        e.preventDefault();
+        e.stopPropagation();
+      }}
+    >
+      <strong>Arrange</strong>
+      <span><Kbd>← → ↑ ↓</Kbd> resize</span>
+      <span><Kbd>{isMac ? "⇧" : "Shift"} arrows</Kbd> move the tab</span>
+      <span><Kbd>=</Kbd> all the same size</span>
+      <span><Kbd>Enter</Kbd> done</span>
+      <span className="dock-said tnum">{said}</span>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+// The layouts of channels: read, changed, kept.
+import type { ChannelID, LoopEvent } from "../api/types";
+import * as change from "../model/dock/change";
+import type { Layout } from "../model/dock/layout";
+import { startLayout } from "../model/dock/layout";
+import { restore, store } from "../model/dock/stored";
+import { layoutsStore } from "../model/dock/store";
+import { removedSessions } from "../model/terminals/sessions";
+import { loadChoice, recallListeners, saveChoice } from "../shell/memory";
+import { batchListeners } from "../model/stores";
+
+const SAVE_MS = 200;
+
+export function layoutOf(channel: ChannelID): Layout {
+  const known = layoutsStore.getState()[channel];
+  if (known) return known;
+  const read = channel ? restore(loadChoice(`dock.${channel}`)) : startLayout();
+  if (channel) layoutsStore.setState({ [channel]: read });
+  return read;
+}
+
+const unsaved = new Set<ChannelID>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function saveLayouts() {
+  clearTimeout(timer);
+  for (const ch of unsaved) saveChoice(`dock.${ch}`, store(layoutOf(ch)));
+  unsaved.clear();
+}
+
+export function update(channel: ChannelID, f: (l: Layout) => Layout) {
+  const before = layoutOf(channel);
+  const after = f(before);
+  if (after === before) return;
+  layoutsStore.setState({ [channel]: after });
+  unsaved.add(channel);
+  clearTimeout(timer);
+  timer = setTimeout(saveLayouts, SAVE_MS);
+}
+
+/** Events of sessions and channels, as they concern layouts. */
+function onEvents(batch: LoopEvent[]) {
+  const gone = removedSessions(batch);
+  if (gone.size > 0) for (const ch of Object.keys(layoutsStore.getState())) update(ch, (l) => change.closeSessions(l, gone));
+  for (const ev of batch) {
+    if (ev.type !== "channel.deleted" || !ev.channel_id) continue;
+    const ch = ev.channel_id;
+    layoutsStore.setState(({ [ch]: _gone, ...rest }) => rest, true);
+    unsaved.delete(ch);
+    saveChoice(`dock.${ch}`, "");
+  }
+}
+
+batchListeners.add(onEvents);
+
+/** Loop said late what it keeps: it stands where nothing was changed meanwhile. */
+recallListeners.add(() => {
+  for (const [ch, l] of Object.entries(layoutsStore.getState())) {
+    const text = loadChoice(`dock.${ch}`);
+    if (!unsaved.has(ch) && text !== store(l)) layoutsStore.setState({ [ch]: restore(text) });
+  }
+});

@@ -1,0 +1,36 @@
+import { useEffect } from "react";
+import { dockKey } from "../model/dock/keys";
+import { keyAction } from "../model/terminals/keys";
+import { isMac, PLATFORM } from "../ui/keys";
+import { front } from "../ui/layer";
+import { openTerminal, requestClose, runDockKey, split } from "./dock";
+
+const NEUTRAL = { hasSelection: false, tabMoves: false, shiftEnter: false, leaveByF6: false };
+
+/** The same keys where no terminal has the focus; a terminal asks by itself. */
+export function useDockKeys() {
+  useEffect(() => {
+    function onKey(e: KeyboardEvent) {
+      if (e.defaultPrevented || e.isComposing || front.busy) return;
+      if (e.target instanceof Element && e.target.closest(".term")) return;
+      if (taken(e)) {
+        e.preventDefault();
+        e.stopImmediatePropagation();
+      }
+    }
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function taken(e: KeyboardEvent): boolean {
+  const k = dockKey(e, isMac, false);
+  if (k) return runDockKey(k);
+  switch (keyAction(e, PLATFORM, NEUTRAL)) {
+    case "split-right": split("right"); return true;
+    case "split-down": split("down"); return true;
+    case "new": openTerminal("agent"); return true;
+    case "close": requestClose(); return true;
+    default: return false;
+  }
+}

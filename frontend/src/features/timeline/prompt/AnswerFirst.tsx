@@ -1,0 +1,57 @@
+import { CircleHelp } from "lucide-react";
+import { useState } from "react";
+import { useStore } from "zustand";
+import type { ChannelID } from "../../../api/types";
+import { questionOf, typedAnswer } from "../../../model/questions";
+import { draftsStore, frameStore, toastFailure } from "../../../model/stores";
+import { Button } from "../../../ui/Button";
+import { focusPrompt } from "../../../session/actions";
+import { answer, focusQuestion } from "../../../session/branches";
+import { draftOf, setDraft } from "../../../session/drafts";
+import { forget, kept } from "../question/drafts";
+import { attachOf, attachStore } from "./attach";
+import { Line } from "./Banner";
+
+/** Above the prompt box while the agent waits: why a prompt does, and the two ways out. */
+export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
+  const text = useStore(draftsStore, (d) => draftOf(d, channelId).trim());
+  const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
+  const q = useStore(frameStore, (f) => questionOf(f.questions, channelId));
+  const [busy, setBusy] = useState(false);
+  if (!q) return null;
+  const plan = q.kind === "exit_plan";
+  const give = async () => {
+    setBusy(true);
+    const had = document.activeElement;
+    try {
+      await answer(q.question_id, typedAnswer(q, text, kept(q.question_id)));
+      forget(q.question_id);
+      if (draftOf(draftsStore.getState(), channelId).trim() === text) setDraft(channelId, ""); // else it was written on meanwhile
+      // The button goes away, and the keyboard with it.
+      if ([had, document.body].includes(document.activeElement)) focusPrompt();
+    } catch (err) {
+      toastFailure(err);
+    }
+    setBusy(false);
+  };
+  return (
+    <Line
+      icon={<CircleHelp size={14} aria-hidden />}
+      tone="need"
+      text={plan ? "The agent waits for your word on its plan." : "The agent waits for your answer."}
+      more={text ? "This prompt is sent after it." : "A prompt is sent after it."}
+    >
+      {text && (
+        <Button
+          look="small"
+          disabled={busy || onTheWay}
+          title={onTheWay ? "When the files are there" : undefined}
+          onClick={() => void give()}
+        >
+          {busy ? "Sending" : plan ? "Send as changes" : "Send as the answer"}
+        </Button>
+      )}
+      <Button look="small" onClick={focusQuestion}>{plan ? "Go to the plan" : "Go to the question"}</Button>
+    </Line>
+  );
+}

@@ -1,0 +1,67 @@
+import { Box, KeyRound, ShieldQuestion, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { useStore } from "zustand";
+import type { ChannelID } from "../../../api/types";
+import { frameStore } from "../../../model/stores";
+import { Button } from "../../../ui/Button";
+import { buildImage, openDialog } from "../../../session/actions";
+
+/** What would make a run fail or wait is said before the prompt is sent. */
+export function Banner({ channelId }: { channelId: ChannelID }) {
+  const engine = useStore(frameStore, (f) => f.engine);
+  const image = useStore(frameStore, (f) => f.image);
+  const config = useStore(frameStore, (f) => f.config);
+  const trust = useStore(frameStore, (f) => f.trust[channelId]);
+  const demo = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.kind === "demo");
+  if (engine && !engine.ok) {
+    return (
+      <Line icon={<TriangleAlert size={14} aria-hidden />} tone="fail" text={engine.failure?.cause ?? "The Docker engine does not answer."} more={engine.failure?.remedy}>
+        <Button look="small" onClick={() => openDialog("doctor")}>Check</Button>
+      </Line>
+    );
+  }
+  if (image?.state === "missing" || image?.failure) {
+    return (
+      <Line icon={<Box size={14} aria-hidden />} tone={image.failure ? "fail" : "need"} text={image.failure?.cause ?? "There is no agent image yet."} more={image.failure?.remedy ?? "The first run builds it, which takes some minutes."}>
+        <Button look="small" onClick={() => void buildImage()}>Build it now</Button>
+      </Line>
+    );
+  }
+  if (image?.state === "building") {
+    return (
+      <Line icon={<Box size={14} aria-hidden />} tone="work" text={`The agent image is being built${image.progress ? `, ${Math.round(image.progress * 100)} %` : ""}.`} more="A prompt waits for it.">
+        <Button look="small" onClick={() => openDialog("image")}>Show</Button>
+      </Line>
+    );
+  }
+  if (trust) {
+    const n = trust.fields?.length ?? 0;
+    return (
+      <Line icon={<ShieldQuestion size={14} aria-hidden />} tone="need" text="This project's settings are not approved." more={`The last run went without ${n === 1 ? (trust.fields?.[0] ?? "one of them") : `${n} of them`}.`}>
+        <Button look="small" onClick={() => openDialog("settings", channelId)}>Look at them</Button>
+      </Line>
+    );
+  }
+  if (config && !config.has_credentials && !demo) {
+    return (
+      <Line icon={<KeyRound size={14} aria-hidden />} tone="need" text="No model access yet." more="Runs here will fail until there is a key; the demo channel works without one.">
+        <Button look="small" onClick={() => openDialog("settings")}>Add key</Button>
+      </Line>
+    );
+  }
+  return null;
+}
+
+type LineProps = { icon: ReactNode; tone: string; text: string; more?: string; children: ReactNode };
+
+export function Line({ icon, tone, text, more, children }: LineProps) {
+  return (
+    <div className={`banner ${tone}`}>
+      {icon}
+      <p>
+        <strong>{text}</strong> {more}
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import { ArrowUp, Sparkles, Square } from "lucide-react";
+import type { ClipboardEvent, KeyboardEvent, ReactNode } from "react";
+import { useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { ChannelID, PromptOptions } from "../../../api/types";
+import { modelName } from "../../../model/format";
+import { connectionStore, draftsStore, frameStore, timelineOf, timelinesStore } from "../../../model/stores";
+import { visible } from "../../../model/text";
+import { activeRun } from "../../../model/timeline/state";
+import { Button, Kbd } from "../../../ui/Button";
+import { ContextMeter } from "../../../ui/Ring";
+import { composing, keys, mod, MOD } from "../../../ui/keys";
+import { send, stopRun } from "../../../session/actions";
+import { draftOf, setDraft } from "../../../session/drafts";
+import { session } from "../../../session/session";
+import { QuestionCard } from "../question/QuestionCard";
+import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../../../session/bring";
+import { useFileDrop } from "../../../session/useFileDrop";
+import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox } from "./attach";
+import { AnswerFirst } from "./AnswerFirst";
+import { Attaching } from "./Attaching";
+import { Banner } from "./Banner";
+import { QueueList } from "./QueueList";
+import { SendOptions } from "./SendOptions";
+import { useGrowing } from "./useGrowing";
+import "./prompt.css";
+
+const HISTORY = 50; // prompts of this channel within reach of the arrow keys
+
+export function Composer({ channelId }: { channelId: ChannelID }) {
+  const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId));
+  const running = useStore(timelinesStore, (all) => activeRun(timelineOf(all, channelId))?.runId ?? "");
+  const lastModel = useStore(timelinesStore, (all) => Object.values(timelineOf(all, channelId).built.runs).findLast((r) => r.model)?.model ?? "");
+  const online = useStore(connectionStore, (c) => c.state === "online");
+  const text = useStore(draftsStore, (d) => draftOf(d, channelId));
+  const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
+  const [stopping, setStopping] = useState("");
+  const [plan, setPlan] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
+  const { over, handlers } = useFileDrop(area, (d) => {
+    const items = itemsOf(d);
+    box.current?.focus();
+    if (items.length > 0) attach(channelId, items);
+    else if (d.text) insertText(channelId, d.text);
+  });
+  const history = useRef<{ list: string[]; at: number; draft: string }>({ list: [], at: -1, draft: "" });
+  const busy = running !== "" || channel?.state === "working";
+
+  const change = (value: string) => setDraft(channelId, value);
+
+  useGrowing(box, text);
+
+  useEffect(() => (box.current ? knowBox(channelId, box.current) : undefined), [channelId]);
+
+  useEffect(() => {
+    session().api.channels.history(channelId, HISTORY).then(
+      (list) => {
+        history.current.list = list ?? [];
+      },
+      () => {}, // no history is no reason to complain; typing works
+    );
+  }, [channelId, running]);
+
+  function submit(options: PromptOptions = {}) {
+    if (!text.trim() || attaching(channelId)) return;
+    dismiss(channelId);
+    send(channelId, text, plan ? { ...options, plan } : options);
+    setPlan(false);
+    history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
+    change("");
+  }
+
+  async function stop() {
+    setStopping(running || "yes");
+    await stopRun(channelId);
+    setStopping("");
+  }
+
+  /** Arrows walk through earlier prompts only where they could not move the caret. */
+  function walk(back: boolean): boolean {
+    const el = box.current;
+    const h = history.current;
+    if (!el || el.selectionStart !== el.selectionEnd) return false;
+    const edge = back ? !text.slice(0, el.selectionStart).includes("\n") : !text.slice(el.selectionEnd).includes("\n");
+    const next = h.at + (back ? 1 : -1);
+    if (!edge || next < -1 || next >= h.list.length) return false;
+    if (h.at === -1) h.draft = text;
+    h.at = next;
+    const value = next === -1 ? h.draft : (h.list[next] ?? "");
+    change(value);
+    requestAnimationFrame(() => {
+      const pos = back ? 0 : value.length;
+      el.setSelectionRange(pos, pos);
+    });
+    return true;
+  }
+
+  function onKey(e: KeyboardEvent<HTMLTextAreaElement>) {
+    if (composing(e)) return;
+    if (e.key === "Enter" && !e.shiftKey && !e.altKey) {
+      e.preventDefault();
+      submit(mod(e.nativeEvent) && busy ? { interrupt: true } : {});
+    } else if (e.key === "ArrowUp" && !e.shiftKey && !e.altKey && walk(true)) e.preventDefault();
+    else if (e.key === "ArrowDown" && !e.shiftKey && !e.altKey && walk(false)) e.preventDefault();
+  }
+
+  function onPaste(e: ClipboardEvent) {
+    const files = pastedFiles(e.clipboardData);
+    if (files.length > 0) attach(channelId, itemsOf({ paths: [], files, text: "" }));
+    else if (hiddenFiles(e.clipboardData)) void clipboardFiles().then((d) => attach(channelId, itemsOf(d)));
+    else return;
+    e.preventDefault();
+  }
+
+  return (
+    <div className="composer">
+      <div className="column">
+      <Banner channelId={channelId} />
+      <QuestionCard channelId={channelId} />
+      <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
+      <AnswerFirst key={channelId} channelId={channelId} />
+      <Attaching channelId={channelId} />
+      <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
+        <textarea
+          ref={box}
+          data-prompt
+          rows={1}
+          value={text}
+          placeholder={busy || parked ? "Say what comes next; it waits in the queue" : "Ask for a change"}
+          aria-label="Prompt"
+          spellCheck
+          onChange={(e) => { history.current.at = -1; change(e.target.value); }}
+          onKeyDown={onKey}
+          onPaste={onPaste}
+        />
+        <div className="prompt-foot">
+          <span className="prompt-chips">
+            <Chip icon={<Sparkles size={13} aria-hidden />}>{channel?.kind === "demo" ? "Claude Code, scripted model" : "Claude Code"}</Chip>
+            {lastModel && channel?.kind !== "demo" && <Chip>{modelName(visible(lastModel))}</Chip>}
+            {plan && <Chip>Plan first</Chip>}
+            {channel?.next_session?.mode && <Chip>{NEXT[channel.next_session.mode] ?? channel.next_session.mode}</Chip>}
+          </span>
+          <span className="prompt-hint">
+            <Kbd>Enter</Kbd> {busy || parked ? "queues" : "sends"} <Kbd>Shift Enter</Kbd> new line
+          </span>
+          <ContextMeter context={channel?.context} fresh={channel?.next_session?.mode === "fresh"} />
+          {busy && (
+            <Button onClick={() => void stop()} disabled={stopping !== ""} aria-keyshortcuts="Control+." title={`Stop the run (${keys(MOD, ".")})`}>
+              <Square size={12} aria-hidden />
+              {stopping ? "Stopping" : "Stop"}
+              <Kbd>{keys(MOD, ".")}</Kbd>
+            </Button>
+          )}
+          <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "When the files are there" : online ? undefined : "Goes out on reconnect"}>
+            <ArrowUp size={14} aria-hidden />
+            {busy || parked ? "Queue" : "Send"}
+          </Button>
+          <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={setPlan} onSend={submit} />
+        </div>
+      </div>
+      </div>
+    </div>
+  );
+}
+
+const NEXT: Record<string, string> = { fork: "Begins a copy of the conversation", fresh: "Begins a new conversation", resume: "Goes on with an earlier conversation" };
+
+/** What the prompt will be sent with; cut off where there is no room. */
+function Chip({ icon, children }: { icon?: ReactNode; children: string }) {
+  return (
+    <span className="chip" title={children}>
+      {icon}
+      <span className="ellipsis">{children}</span>
+    </span>
+  );
+}

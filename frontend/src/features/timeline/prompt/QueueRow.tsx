@@ -1,0 +1,112 @@
+import { ArrowDown, ArrowUp, CircleHelp, Clock3, CornerLeftUp, Hourglass, Pencil, X, Zap } from "lucide-react";
+import type { HTMLAttributes, KeyboardEvent } from "react";
+import { useEffect, useState } from "react";
+import type { Run, Wait } from "../../../api/types";
+import { oneLine } from "../../../model/text";
+import { waitWords } from "../../../model/waits";
+import { Button, IconButton, Kbd } from "../../../ui/Button";
+import { composing, keys, mod, MOD } from "../../../ui/keys";
+import { SafeText } from "../../../ui/SafeText";
+import { removeQueued } from "../../../session/actions";
+import { focusQuestion } from "../../../session/branches";
+import { editQueued, hold, release, steer } from "../../../session/queue";
+
+// Loop holds an edited prompt for five minutes; this asks again in time.
+const RENEW_MS = 120_000;
+
+type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
+
+export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
+  const [editing, setEditing] = useState(false);
+  if (editing) return <Editor run={run} onDone={() => setEditing(false)} />;
+  const asked = why.question_id !== undefined;
+  const Icon = asked ? CircleHelp : why.until ? Hourglass : Clock3;
+  const onKey = (e: KeyboardEvent) => {
+    if (!e.altKey || (e.key !== "ArrowUp" && e.key !== "ArrowDown")) return;
+    e.preventDefault();
+    e.stopPropagation();
+    onMove(place + (e.key === "ArrowUp" ? -1 : 1));
+  };
+  return (
+    <li onKeyDown={onKey} {...drag}>
+      <Icon size={13} color={asked ? "var(--need)" : undefined} aria-hidden />
+      <span className="queue-word tnum">{waitWords(why, now)}</span>
+      <span className="queue-text ellipsis" title={run.prompt}>
+        {run.plan && <span className="queue-word">plans first: </span>}
+        {run.trigger === "agent" && <span className="queue-word">from an agent: </span>}
+        {run.trigger === "continue" && <span className="queue-word">goes on by itself: </span>}
+        <SafeText text={oneLine(run.prompt)} />
+      </span>
+      {asked ? (
+        <IconButton small name={why.reason === "plan" ? "Go to the plan" : "Go to the question"} onClick={focusQuestion}>
+          <CornerLeftUp size={13} />
+        </IconButton>
+      ) : why.reason !== "limit" && (
+        <IconButton small name="Send now: stop the run under way and begin with this one" onClick={() => void steer(run.run_id)}>
+          <Zap size={13} />
+        </IconButton>
+      )}
+      {of > 1 && (
+        <>
+          <IconButton small name="Earlier" keys="Alt ↑" disabled={place === 0} onClick={() => onMove(place - 1)}>
+            <ArrowUp size={13} />
+          </IconButton>
+          <IconButton small name="Later" keys="Alt ↓" disabled={place === of - 1} onClick={() => onMove(place + 1)}>
+            <ArrowDown size={13} />
+          </IconButton>
+        </>
+      )}
+      <IconButton small name="Edit" onClick={() => void hold(run.run_id).then((held) => held && setEditing(true))}>
+        <Pencil size={13} />
+      </IconButton>
+      <IconButton small name="Remove from the queue" onClick={() => void removeQueued(run.run_id)}>
+        <X size={14} />
+      </IconButton>
+    </li>
+  );
+}
+
+/** While a prompt is edited, it and everything behind it wait. */
+function Editor({ run, onDone }: { run: Run; onDone(): void }) {
+  const [text, setText] = useState(run.prompt);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    const t = setInterval(() => void hold(run.run_id), RENEW_MS);
+    return () => clearInterval(t);
+  }, [run.run_id]);
+  const save = async () => {
+    if (!text.trim() || busy) return;
+    setBusy(true);
+    if (await editQueued(run.run_id, text.trim())) onDone();
+    setBusy(false);
+  };
+  const leave = () => {
+    void release(run.run_id);
+    onDone();
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if (composing(e)) return;
+    if (e.key === "Enter" && mod(e.nativeEvent)) {
+      e.preventDefault();
+      void save();
+    } else if (e.key === "Escape") {
+      e.preventDefault();
+      e.stopPropagation();
+      leave();
+    }
+  };
+  return (
+    <li className="queue-editor">
+      <textarea className="field" rows={3} autoFocus aria-label="Edit the waiting prompt" value={text} onChange={(e) => setText(e.target.value)} onKeyDown={onKey} />
+      <div className="queue-editor-foot">
+        <span className="hint">The queue waits while you edit.</span>
+        <Button look="small" onClick={leave}>
+          Leave as it was <Kbd>Esc</Kbd>
+        </Button>
+        <Button look="small" disabled={busy || !text.trim()} onClick={() => void save()}>
+          Save <Kbd>{keys(MOD, "Enter")}</Kbd>
+        </Button>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,16 @@
+import { useStore } from "zustand";
+import type { ChannelID, Wait } from "../../../api/types";
+import { questionOf } from "../../../model/questions";
+import { frameStore, timelineOf, timelinesStore } from "../../../model/stores";
+import { activeRun } from "../../../model/timeline/state";
+import { waits } from "../../../model/waits";
+import { useNow } from "../../../ui/useNow";
+
+/** What each prompt of a channel's queue waits for, at which moment, and whether a question is open. */
+export function useWaits(channelId: ChannelID): { wait: Wait[]; now: number; parked: boolean } {
+  const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
+  const question = useStore(frameStore, (f) => questionOf(f.questions, channelId));
+  const full = useStore(frameStore, (f) => f.maxRuns > 0 && f.channels.filter((c) => c.state === "working").length >= f.maxRuns);
+  const now = useNow(t.queue.some((r) => r.not_before || r.hold_until));
+  return { wait: waits(t.queue, { question, running: activeRun(t) !== null, full, now }), now, parked: question !== undefined };
+}

@@ -1,0 +1,16 @@
+// Half-given answers, so that looking at another channel loses none.
+import type { Draft } from "../../../model/questions";
+
+const drafts = new Map<string, Draft>();
+
+export function kept(id: string): Draft | undefined {
+  return drafts.get(id);
+}
+
+export function keep(id: string, draft: Draft) {
+  drafts.set(id, draft);
+}
+
+export function forget(id: string) {
+  drafts.delete(id);
+}

@@ -1,0 +1,178 @@
+// What a person can do from anywhere: the palette, the shortcuts and the buttons share these.
+import type { ChannelID, PromptOptions } from "../api/types";
+import { toFailure } from "../api/failure";
+import { draftsStore, frameStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
+import type { Dialog } from "../model/stores";
+import { channelRows } from "../model/frame";
+import { activeRun } from "../model/timeline/state";
+import { front } from "../ui/layer";
+import { revealTimeline } from "../dock/dock";
+import { draftOf, setDraft } from "./drafts";
+import { saveChoice } from "../shell/memory";
+import { session } from "./session";
+
+export const DEMO_PROMPT = "Write a small program, run it, and tell me what it printed.";
+
+export function openDialog(dialog: Dialog, channel: ChannelID = "") {
+  viewStore.setState({ dialog, dialogChannel: channel });
+}
+
+export function closeDialog() {
+  viewStore.setState({ dialog: "" });
+}
+
+export function select(id: ChannelID) {
+  viewStore.setState({ selected: id });
+  saveChoice("selected", id);
+  if (!id) return;
+  const t = timelineOf(timelinesStore.getState(), id);
+  if (t.phase === "empty" || t.phase === "error") void session().load(id);
+}
+
+/** Moves the keyboard to the prompt box, on a person's own wish only. What is typed takes the place of suggested. */
+export function focusPrompt(suggested = "") {
+  revealTimeline();
+  const focus = () => {
+    const box = document.querySelector<HTMLTextAreaElement>("[data-prompt]");
+    box?.focus();
+    if (suggested && box?.value === suggested) box.select();
+  };
+  front.after(() => {
+    focus();
+    requestAnimationFrame(focus); // a channel that was just chosen has its box one frame later
+  });
+}
+
+export async function openFolder() {
+  if (session().kind === "headless") {
+    openDialog("folder");
+    return;
+  }
+  try {
+    const dir = await session().api.channels.pickFolder();
+    if (dir) await addFolder(dir);
+  } catch (err) {
+    if (toFailure(err).code === "no_native_dialog") openDialog("folder");
+    else toastFailure(err);
+  }
+}
+
+export async function addFolder(dir: string) {
+  const ch = await session().api.channels.add(dir);
+  if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
+    frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
+  }
+  closeDialog();
+  select(ch.channel_id);
+  focusPrompt();
+}
+
+export async function openDemo() {
+  try {
+    const ch = await session().api.channels.demo();
+    if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
+      frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
+    }
+    if (!ch.last_event_id && !draftOf(draftsStore.getState(), ch.channel_id)) setDraft(ch.channel_id, DEMO_PROMPT);
+    select(ch.channel_id);
+    focusPrompt(DEMO_PROMPT);
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+/** A neighbour in the sidebar's own order. */
+export function step(by: number) {
+  const { channels } = frameStore.getState();
+  const order = [...channelRows(channels).map((r) => r.channel), ...channels.filter((c) => c.kind === "demo")];
+  if (order.length === 0) return;
+  const at = order.findIndex((c) => c.channel_id === viewStore.getState().selected);
+  const next = order[(at + by + order.length) % order.length];
+  if (next) select(next.channel_id);
+}
+
+export function send(channelId: ChannelID, prompt: string, options: PromptOptions = {}) {
+  const text = prompt.trim();
+  if (!text) return;
+  void session().deliverLetter({ clientId: newId(), channelId, prompt: text, options, at: Date.now(), state: "sending", failure: null });
+}
+
+export function newId(): string {
+  const b = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(b, (x) => x.toString(16).padStart(2, "0")).join("");
+}
+
+const stopping = new Set<string>();
+
+export async function stopRun(channelId: ChannelID) {
+  const run = activeRun(timelineOf(timelinesStore.getState(), channelId));
+  const id = run?.runId ?? frameStore.getState().activeRuns[channelId];
+  if (!id || stopping.has(id)) return;
+  stopping.add(id);
+  try {
+    await session().api.runs.cancel(id);
+  } catch (err) {
+    toastFailure(err);
+  } finally {
+    stopping.delete(id);
+  }
+}
+
+export async function retryRun(runId: string) {
+  try {
+    await session().api.runs.retry(runId);
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+export async function removeQueued(runId: string) {
+  try {
+    await session().api.runs.remove(runId);
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+export async function buildImage() {
+  openDialog("image");
+  try {
+    await session().api.system.buildImage();
+  } catch (err) {
+    if (viewStore.getState().dialog !== "image") toastFailure(err);
+  }
+}
+
+export async function cancelBuild() {
+  try {
+    await session().api.system.cancelImageBuild();
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+/** Links in agent text: web addresses only, through the program that owns the window. */
+export function openLink(href: string) {
+  session().api.system.openURL(href).catch(toastFailure);
+}
+
+export async function setTheme(theme: string) {
+  viewStore.setState({ theme });
+  saveChoice("theme", theme);
+  try {
+    await session().api.system.setTheme(theme);
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+export function setContrast(contrast: string) {
+  viewStore.setState({ contrast });
+  saveChoice("contrast", contrast);
+}
+
+export function toggleSidebar() {
+  const open = !viewStore.getState().sidebarOpen;
+  viewStore.setState({ sidebarOpen: open });
+  saveChoice("sidebar", open ? "" : "closed");
+}

@@ -1,0 +1,81 @@
+// Threads, worktrees and sessions, and the way to what waits for the person.
+import type { Answer, ChannelID, ChannelView, SessionStart } from "../api/types";
+import { frameStore, toast, toastFailure, viewStore } from "../model/stores";
+import { visible } from "../model/text";
+import { revealTimeline } from "../dock/dock";
+import { focusPrompt, select } from "./actions";
+import { session } from "./session";
+
+/** Puts a new channel into the tree without waiting for its event, and goes there. */
+function enter(ch: ChannelView) {
+  if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
+    frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
+  }
+  select(ch.channel_id);
+  focusPrompt();
+}
+
+function named(id: ChannelID): string {
+  const c = frameStore.getState().channels.find((x) => x.channel_id === id);
+  const threads = frameStore.getState().channels.filter((x) => x.parent_id === id).length;
+  return `${c?.name ?? "channel"} ${threads + 2}`;
+}
+
+/** A thread shares the conversation until its first message. */
+export async function newThread(id: ChannelID) {
+  try {
+    enter(await session().api.channels.createThread({ parent_id: id, name: named(id) }));
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+/** Throws, for the dialog that shows it. */
+export async function newWorktree(id: ChannelID, branch: string, base: string) {
+  enter(await session().api.channels.createWorktree({ parent_id: id, branch, name: branch, base }));
+}
+
+export async function forkFrom(uuid: string) {
+  const id = viewStore.getState().selected;
+  try {
+    enter(await session().api.channels.forkAt(id, { mode: "fork", at: uuid }, named(id)));
+  } catch (err) {
+    toastFailure(err);
+  }
+}
+
+/** Says with which conversation the channel's next message begins. Throws. */
+export async function startWith(id: ChannelID, start: SessionStart) {
+  const ch = await session().api.channels.setSession(id, start);
+  frameStore.setState((f) => ({ channels: f.channels.map((c) => (c.channel_id === id ? ch : c)) }));
+  const words = { resume: "The next message goes on with that conversation.", fork: "The next message begins a copy of that conversation.", fresh: "The next message begins a new conversation." };
+  if (start.mode) toast(words[start.mode]);
+}
+
+/** Throws when it was answered elsewhere meanwhile, or cannot be stored. */
+export async function answer(id: string, a: Answer) {
+  const q = await session().api.runs.answer(id, a);
+  frameStore.setState((f) => ({ questions: f.questions.filter((x) => x.question_id !== q.question_id) }));
+}
+
+/** Moves the keyboard to the question's card, never to one of its buttons. */
+export function focusQuestion() {
+  document.querySelector<HTMLElement>("[data-region=question]")?.focus();
+}
+
+/** The next channel with an open question, and its card. */
+export function nextNeed() {
+  const { questions, channels } = frameStore.getState();
+  const order = channels.filter((c) => c.state === "needs_you" || questions.some((q) => q.channel_id === c.channel_id));
+  if (order.length === 0) {
+    toast("Nothing waits for you.");
+    return;
+  }
+  const at = order.findIndex((c) => c.channel_id === viewStore.getState().selected);
+  const next = order[(at + 1) % order.length];
+  if (!next) return;
+  select(next.channel_id);
+  revealTimeline();
+  requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
+  if (order.length > 1) toast(`${visible(next.name)}: ${at + 2 > order.length ? 1 : at + 2} of ${order.length}`);
+}

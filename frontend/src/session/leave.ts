@@ -1,0 +1,60 @@
+// Quitting Loop and closing its window, on the page's side.
+import { toFailure } from "../api/failure";
+import type { LeavingState } from "../model/leaving";
+import { leavingStore, nothingAsked } from "../model/leaving";
+import { session } from "./session";
+import { toastFailure } from "../model/stores";
+
+/** Only the window has a process of its own to end; a browser shows what another one started. */
+export const canQuit = () => session().kind === "window";
+
+/** Ends Loop at once if nothing needs it, else asks. */
+export async function quit() {
+  if (leavingStore.getState().asking) return;
+  const seen = await look();
+  if (leavingStore.getState().asking) return;
+  if (seen.facts?.stays || seen.failure) leavingStore.setState({ asking: "quit", ...seen });
+  else quitNow();
+}
+
+/** The window wants a person to be asked; the dialog says by itself that it is there. */
+export function asked(what: unknown) {
+  if (what !== "close" && what !== "quit") return;
+  if (leavingStore.getState().asking === what) dialogIsThere(); // since the last time
+  else leavingStore.setState({ ...nothingAsked, asking: what });
+  void refresh();
+}
+
+/** Reads what is under way. */
+async function look(): Promise<Pick<LeavingState, "facts" | "failure">> {
+  try {
+    return { facts: await session().api.system.leaving(), failure: null };
+  } catch (err) {
+    return { facts: null, failure: toFailure(err) };
+  }
+}
+
+/** Shows what is under way by now in the dialog that is open, if that still is. */
+export async function refresh() {
+  const { asking } = leavingStore.getState();
+  const seen = await look();
+  if (asking && leavingStore.getState().asking === asking) leavingStore.setState(seen);
+}
+
+export function cancel() {
+  leavingStore.setState(nothingAsked);
+}
+
+export function quitNow() {
+  cancel();
+  session().api.system.quit().catch(toastFailure);
+}
+
+export function closeWindow() {
+  cancel();
+  session().api.system.hide().catch(toastFailure);
+}
+
+export function dialogIsThere() {
+  session().api.system.answered().catch(toastFailure);
+}
