@@ -61,6 +61,7 @@ type ContainerFacts struct {
 	Error      string // the engine's own words, e.g. why it could not start
 	CreatedAt  time.Time
 	FinishedAt time.Time
+	Limits     Limits // known to Inspect only; a zero field is no limit
 }
 
 // EngineStatus is what the status bar and doctor show of the engine.

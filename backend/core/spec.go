@@ -85,6 +85,7 @@ type Spec struct {
 	User            string            `json:"user"` // of PID 1; the agent's is Agent
 	Agent           AgentUser         `json:"agent"`
 	Limits          Limits            `json:"limits"`
+	ShmBytes        int64             `json:"shm_bytes,omitempty"` // of /dev/shm; 0 is the engine's 64 MiB
 	CapDrop         []string          `json:"cap_drop"`
 	CapAdd          []string          `json:"cap_add"`
 	NoNewPrivileges bool              `json:"no_new_privileges"`

@@ -131,6 +131,9 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (core.Contain
 		f.Running, f.Paused, f.ExitCode, f.OOMKilled, f.Error = st.Running, st.Paused, st.ExitCode, st.OOMKilled, st.Error
 		f.FinishedAt = parseTime(st.FinishedAt)
 	}
+	if r.HostConfig != nil {
+		f.Limits = limitsOf(r.HostConfig.Resources)
+	}
 	return f, nil
 }
 
@@ -145,7 +148,7 @@ func parseTime(s string) time.Time {
 }
 
 // List returns every container, running or not, that carries all the labels, in
-// one call. OOMKilled, Error and FinishedAt are known to Inspect only.
+// one call. OOMKilled, Error, FinishedAt and Limits are known to Inspect only.
 func (d *Docker) List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

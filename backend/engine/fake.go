@@ -222,7 +222,7 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	f.nextID++
 	id := core.ContainerID(fmt.Sprintf("%064x", f.nextID))
 	b := &fakeBox{spec: s, log: tail{max: maxLogBytes}}
-	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now()}
+	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now(), Limits: s.Limits}
 	f.boxes[id] = b
 	f.emit(core.ContainerCreated, b)
 	return id, nil, nil
@@ -400,7 +400,7 @@ func (f *Fake) List(ctx context.Context, labels map[string]string) ([]core.Conta
 	for _, b := range f.boxes {
 		if hasLabels(b.facts.Labels, labels) {
 			c := b.copyFacts()
-			c.OOMKilled, c.Error, c.FinishedAt = false, "", time.Time{} // a list does not tell
+			c.OOMKilled, c.Error, c.FinishedAt, c.Limits = false, "", time.Time{}, core.Limits{} // a list does not tell
 			out = append(out, c)
 		}
 	}

@@ -57,6 +57,7 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		ReadonlyRootfs: s.ReadOnlyRoot,
 		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logMaxSize}},
 		Resources:      resources(s.Limits),
+		ShmSize:        s.ShmBytes,
 	}
 	if s.NoNewPrivileges {
 		host.SecurityOpt = append(host.SecurityOpt, "no-new-privileges:true")
@@ -88,6 +89,18 @@ func resources(l core.Limits) container.Resources {
 		r.PidsLimit = &n
 	}
 	return r
+}
+
+// limitsOf reads back what resources wrote.
+func limitsOf(r container.Resources) core.Limits {
+	l := core.Limits{MemoryBytes: r.Memory}
+	if r.CPUPeriod > 0 {
+		l.CPUs = float64(r.CPUQuota) / float64(r.CPUPeriod)
+	}
+	if r.PidsLimit != nil {
+		l.Pids = max(*r.PidsLimit, 0) // -1 is none
+	}
+	return l
 }
 
 // mountOf uses the Mounts form rather than Binds: it takes any path, colons

@@ -33,7 +33,7 @@ func fullSpec() core.Spec {
 		},
 		Tmpfs:   []core.Tmpfs{{Target: "/tmp", Options: "size=64m,mode=1777,exec"}, {Target: "/run/loop", Options: "mode=0755"}},
 		WorkDir: "/home/kim/my: site", User: "0:0",
-		Limits:          core.Limits{MemoryBytes: 2 << 30, CPUs: 1.5, Pids: 512},
+		Limits: core.Limits{MemoryBytes: 2 << 30, CPUs: 1.5, Pids: 512}, ShmBytes: 256 << 20,
 		CapDrop:         []string{"ALL"},
 		CapAdd:          []string{"SETUID", "SETGID", "SYS_PTRACE", "DAC_OVERRIDE", "KILL", "CHOWN"},
 		NoNewPrivileges: true, ReadOnlyRoot: true, Network: "bridge",

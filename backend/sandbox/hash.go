@@ -42,6 +42,9 @@ func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	if len(spec.Copies) > 0 { // the hash of a spec without any is as it was
 		parts["copies"] = spec.Copies
 	}
+	if spec.ShmBytes > 0 {
+		parts["shm_bytes"] = spec.ShmBytes
+	}
 	raw, err := json.Marshal(parts)
 	if err != nil {
 		// Only a NaN in Limits could do it, and resolveLimits refused that; an

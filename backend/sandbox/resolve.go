@@ -88,6 +88,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		User:            "0:0",
 		Agent:           agent,
 		Limits:          limits,
+		ShmBytes:        typeRules[sub.Type].shm,
 		CapDrop:         slices.Clone(capDrop),
 		CapAdd:          slices.Clone(capAdd),
 		NoNewPrivileges: true,
@@ -167,11 +168,10 @@ func checkSubject(sub Subject) error {
 	case sub.InstallID == "":
 		return bad("install id")
 	}
-	switch sub.Type {
-	case core.TypeAgent, core.TypeShell, core.TypeChrome:
-		return nil
+	if _, known := typeRules[sub.Type]; !known {
+		return bad("type")
 	}
-	return bad("type")
+	return nil
 }
 
 func checkChoices(m merged, sub Subject) error {
@@ -261,6 +261,9 @@ func explainRest(ex *explainer, spec core.Spec, m merged, w work) {
 	ex.set("network", spec.Network, m.network.from)
 	if len(spec.ExtraHosts) > 0 {
 		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), LayerBuiltin)
+	}
+	if spec.ShmBytes > 0 {
+		ex.set("shm_bytes", fmt.Sprint(spec.ShmBytes), LayerBuiltin)
 	}
 	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), m.graceSec.from)
 	for _, t := range spec.Tmpfs {

@@ -17,6 +17,7 @@ import (
 func Validate(spec core.Spec, host Host) error {
 	c := &checker{spec: spec, host: host, s: host.style()}
 	c.identity()
+	c.byType()
 	c.hardening()
 	c.env()
 	c.mounts()
@@ -124,8 +125,9 @@ func (c *checker) mounts() {
 		}
 	}
 	c.must(guest, "the guest program is not mounted")
-	c.must(spool, "the spool is not mounted")
-	c.must(workspace, "no mount shows the work directory")
+	shows := typeRules[c.spec.Type].workspace
+	c.must(spool == shows, "the spool of a %s container is mounted: %v", c.spec.Type, spool)
+	c.must(workspace || !shows, "no mount shows the work directory")
 	run := false
 	for _, t := range c.spec.Tmpfs {
 		target(t.Target)

@@ -23,6 +23,8 @@ type Engine interface {
 	Pause(ctx context.Context, id core.ContainerID) error
 	Unpause(ctx context.Context, id core.ContainerID) error
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
+	Update(ctx context.Context, id core.ContainerID, limits core.Limits) error
+	Rename(ctx context.Context, id core.ContainerID, name string) error
 	Wait(ctx context.Context, id core.ContainerID) (int, error)
 	Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)
@@ -58,6 +60,7 @@ func Run(t *testing.T, e Engine, image string) {
 	s := &suite{e: e, image: image, mark: core.NewID()}
 	for name, fn := range map[string]func(*testing.T, context.Context){
 		"status": s.status, "lifecycle": s.lifecycle, "stop": s.stop, "kill": s.kill, "pause": s.pause, "remove": s.remove,
+		"update": s.update, "rename": s.rename,
 		"absent": s.absent, "create errors": s.createErrors, "list by label": s.listByLabel, "logs": s.logs,
 		"exec": s.exec, "exec needs a running container": s.execNotRunning, "exec ends with the container": s.execDies,
 		"events": s.events, "images": s.images, "volumes": s.volumes, "cancelled": s.cancelled,

@@ -1,0 +1,59 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"loop/backend/core"
+)
+
+// update changes the limits of a running container, some at a time.
+func (s *suite) update(t *testing.T, ctx context.Context) {
+	id := s.started(t, ctx, forever)
+	want := func(l core.Limits) {
+		t.Helper()
+		f, err := s.e.Inspect(ctx, id)
+		must(t, err)
+		if f.Limits != l || !f.Running {
+			t.Fatalf("running %v with %+v, want %+v", f.Running, f.Limits, l)
+		}
+	}
+	want(core.Limits{})
+	l := core.Limits{MemoryBytes: 256 << 20, CPUs: 0.5, Pids: 64}
+	must(t, s.e.Update(ctx, id, l))
+	want(l)
+	l.CPUs = 1 // a container's share grows while somebody watches it
+	must(t, s.e.Update(ctx, id, core.Limits{CPUs: l.CPUs}))
+	want(l)
+	l.MemoryBytes = 512 << 20 // past what was the limit of memory and swap together
+	must(t, s.e.Update(ctx, id, core.Limits{MemoryBytes: l.MemoryBytes}))
+	want(l)
+	wantIs(t, s.e.Update(ctx, core.ContainerID(strings.Repeat("f", 64)), l), core.ErrNotFound)
+}
+
+// rename hands one container's name on to another.
+func (s *suite) rename(t *testing.T, ctx context.Context) {
+	old, heir := s.started(t, ctx, forever), s.create(t, ctx, "true")
+	name := func(id core.ContainerID) string {
+		t.Helper()
+		f, err := s.e.Inspect(ctx, id)
+		must(t, err)
+		list, err := s.e.List(ctx, map[string]string{"loop-suite": s.mark})
+		must(t, err)
+		if !slices.ContainsFunc(list, func(l core.ContainerFacts) bool { return l.ID == id && l.Name == f.Name }) {
+			t.Fatalf("the list does not know %s as %s", id, f.Name)
+		}
+		return f.Name
+	}
+	was := name(old)
+	wantIs(t, s.e.Rename(ctx, heir, was), core.ErrConflict)
+	must(t, s.e.Rename(ctx, old, was)) // its own
+	must(t, s.e.Rename(ctx, old, was+"-retired"))
+	must(t, s.e.Rename(ctx, heir, was))
+	if a, b := name(old), name(heir); a != was+"-retired" || b != was {
+		t.Fatalf("names %q and %q", a, b)
+	}
+	wantIs(t, s.e.Rename(ctx, core.ContainerID(strings.Repeat("f", 64)), was+"-x"), core.ErrNotFound)
+}

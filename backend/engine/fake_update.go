@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"loop/backend/core"
+)
+
+// Update changes the limits that the fake says on Inspect.
+func (f *Fake) Update(ctx context.Context, id core.ContainerID, limits core.Limits) error {
+	if err := f.enter(ctx, "Update"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil {
+		return err
+	}
+	l := &b.facts.Limits
+	l.MemoryBytes = cmp.Or(limits.MemoryBytes, l.MemoryBytes)
+	l.CPUs = cmp.Or(limits.CPUs, l.CPUs)
+	l.Pids = cmp.Or(limits.Pids, l.Pids)
+	return nil
+}
+
+// Rename is Docker's.
+func (f *Fake) Rename(ctx context.Context, id core.ContainerID, name string) error {
+	if err := f.enter(ctx, "Rename"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	if err != nil {
+		return err
+	}
+	for _, o := range f.boxes {
+		if o != b && o.facts.Name == name {
+			return fmt.Errorf("rename the container: name %s is in use: %w", name, core.ErrConflict)
+		}
+	}
+	b.facts.Name = name
+	return nil
+}
