@@ -121,11 +121,6 @@ func (w *work) readToExit(ctx context.Context) (core.ExitStatus, error) {
 	if l == nil {
 		return core.ExitStatus{}, core.ErrLinkDown
 	}
-	if w.mode.batch {
-		if _, err := l.Wait(ctx, w.run.SpawnID); err != nil {
-			return core.ExitStatus{}, fmt.Errorf("wait for agent: %w", err)
-		}
-	}
 	reading, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	rc, err := l.Read(reading, w.run.SpawnID, "out", w.readOff)

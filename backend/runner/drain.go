@@ -170,9 +170,8 @@ func (s *Service) retire(ch core.ChannelID, d *drain) bool {
 
 func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 	s.mu.Lock()
-	w := newWork(ctx, s, run, s.modes[run.ID])
+	w := newWork(ctx, s, run)
 	s.active[run.ID] = w
-	delete(s.modes, run.ID)
 	s.mu.Unlock()
 	s.p.Publish(s.agentEvent(core.EventAgentAdded, run, "running"))
 	defer func() {

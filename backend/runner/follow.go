@@ -193,7 +193,7 @@ func (w *work) flush(ctx context.Context, b *batch) error {
 			evs[i] = keep[n]
 			n++
 		}
-		w.observe(it)
+		w.track(it)
 	}
 	*b = batch{}
 	w.s.p.Publish(evs...)
@@ -236,29 +236,5 @@ func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusa
 		if !pause.wait(ctx) {
 			return nil, errQuit
 		}
-	}
-}
-
-// observe keeps track of the item and calls the hooks.
-func (w *work) observe(it transcript.Item) {
-	w.track(it)
-	h := w.mode.hooks
-	switch d := it.Data.(type) {
-	case core.MessageCreated:
-		call(h.OnTurn, d)
-	case core.Thinking:
-		call(h.OnThinking, d)
-	case core.ToolUse:
-		call(h.OnToolUse, d)
-	case core.ToolResult:
-		call(h.OnToolResult, d)
-	case core.Activity:
-		call(h.OnActivity, d)
-	}
-}
-
-func call[T any](f func(T), v T) {
-	if f != nil {
-		f(v)
 	}
 }

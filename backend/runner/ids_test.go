@@ -17,7 +17,7 @@ func TestIDsOfClients(t *testing.T) {
 		r.launch.BaseURL = "http://127.0.0.1:1" // goes through the relay
 		r.start()
 		defer r.quit()
-		calls := map[string]func(context.Context, core.Run) (core.Run, error){"prompt": r.s.Prompt, "interrupt": r.s.Interrupt, "batch": r.s.Batch}
+		calls := map[string]func(context.Context, core.Run) (core.Run, error){"prompt": r.s.Prompt, "interrupt": r.s.Interrupt}
 		long := core.RunID(strings.Repeat("x", 65))
 		for _, id := range []core.RunID{"a.b", ".", "..", "a/b", "a%2fb", "a b", "-a", "_a", "a\n", "é", "a\x00", long} {
 			for call, prompt := range calls {

@@ -137,7 +137,7 @@ func (w *work) goOnLater(ctx context.Context) bool {
 	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
-		_, err := w.s.enqueueAs(once, cont, mode{})
+		_, err := w.s.enqueueAs(once, cont)
 		cancel()
 		if err == nil {
 			break

@@ -301,44 +301,6 @@ func TestPromptIsChecked(t *testing.T) {
 	}
 }
 
-func TestHooksAndBatch(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		r := newRig(t, plays(recording(t, "tools"), 0))
-		r.start()
-		defer r.quit()
-		var got []string
-		note := func(s string) { got = append(got, s) }
-		run, err := r.s.PromptWith(context.Background(), core.Run{ChannelID: "c", Prompt: "x"}, &Hooks{
-			OnTurn:       func(m core.MessageCreated) { note("turn " + m.Content) },
-			OnToolUse:    func(u core.ToolUse) { note("use " + u.Name) },
-			OnToolResult: func(u core.ToolResult) { note("result") },
-			OnThinking:   func(u core.Thinking) { note("thinking") },
-			OnActivity:   func(a core.Activity) {},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.ended(run.ID, time.Minute)
-		if s := strings.Join(got[:4], "; "); s != "thinking; turn I will run a command.; use Bash; result" || len(got) != 17 {
-			t.Errorf("hooks %d: %s", len(got), s)
-		}
-
-		batch, err := r.s.Batch(context.Background(), core.Run{ChannelID: "c", Prompt: "y"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.until(batch.ID, time.Minute, core.RunRunning)
-		r.pass(time.Second)
-		if n := len(r.told(batch.ID, storedKinds...)); n > 1 {
-			t.Errorf("%d events before the end of a batch run", n)
-		}
-		r.ended(batch.ID, time.Minute)
-		if a, b := r.told(run.ID, storedKinds...), r.told(batch.ID, storedKinds...); len(a) != len(b) {
-			t.Errorf("streamed %d, batch %d events", len(a), len(b))
-		}
-	})
-}
-
 func TestLiveShowsTheMessageBeingWritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		text := recording(t, "tools")

@@ -205,14 +205,3 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
-
-// Hooks observe one run in this process, in the order of its output, from one
-// goroutine; they must not block. A run with hooks is streamed; see Options of
-// PromptWith for batch mode.
-type Hooks struct {
-	OnTurn       func(core.MessageCreated)
-	OnToolUse    func(core.ToolUse)
-	OnToolResult func(core.ToolResult)
-	OnThinking   func(core.Thinking)
-	OnActivity   func(core.Activity)
-}

@@ -86,7 +86,7 @@ func (s *Service) Reorder(ctx context.Context, ch core.ChannelID, ids []core.Run
 // one is proven gone. The same ID again goes on where a lost call ended.
 func (s *Service) Interrupt(ctx context.Context, req core.Run) (core.Run, error) {
 	req.NotBefore, req.Delay = time.Time{}, 0
-	run, err := s.PromptWith(ctx, req, nil)
+	run, err := s.enqueue(ctx, req)
 	if err != nil || run.State != core.RunQueued {
 		return run, err
 	}

@@ -43,14 +43,6 @@ type Service struct {
 	closing bool            // Run is ending: nothing new is started
 	drains  map[core.ChannelID]*drain
 	active  map[core.RunID]*work
-	modes   map[core.RunID]mode
-}
-
-// mode is what PromptWith asked for; it does not survive this process, after
-// which a run is streamed without hooks.
-type mode struct {
-	hooks Hooks
-	batch bool
 }
 
 // New makes the service.
@@ -64,7 +56,7 @@ func New(p Ports, o Options) *Service {
 	o = o.withDefaults()
 	return &Service{
 		p: p, o: o, made: o.Now(), slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
-		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{}, modes: map[core.RunID]mode{},
+		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{},
 	}
 }
 
@@ -95,27 +87,11 @@ func (s *Service) Run(ctx context.Context) error {
 // it, with what it waits for; the run starts when the channel is free. An empty
 // ID gets one. The same ID again returns the run as it stands.
 func (s *Service) Prompt(ctx context.Context, req core.Run) (core.Run, error) {
-	run, err := s.PromptWith(ctx, req, nil)
+	run, err := s.enqueue(ctx, req)
 	return s.whyWaits(ctx, run), err
 }
 
-// PromptWith is Prompt with hooks. Without hooks (nil) events reach the
-// timeline while the run goes on; Batch instead waits for its end.
-func (s *Service) PromptWith(ctx context.Context, req core.Run, hooks *Hooks) (core.Run, error) {
-	m := mode{}
-	if hooks != nil {
-		m.hooks = *hooks
-	}
-	return s.enqueue(ctx, req, m)
-}
-
-// Batch is Prompt for a run nobody watches: its output is read once, after the
-// CLI has ended.
-func (s *Service) Batch(ctx context.Context, req core.Run) (core.Run, error) {
-	return s.enqueue(ctx, req, mode{batch: true})
-}
-
-func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, error) {
+func (s *Service) enqueue(ctx context.Context, req core.Run) (core.Run, error) {
 	if req.ID == "" {
 		req.ID = core.RunID(core.NewID())
 	}
@@ -134,11 +110,11 @@ func (s *Service) enqueue(ctx context.Context, req core.Run, m mode) (core.Run, 
 	if req.Delay > 0 {
 		req.NotBefore = s.o.Now().Add(req.Delay)
 	}
-	return s.enqueueAs(ctx, req, m)
+	return s.enqueueAs(ctx, req)
 }
 
 // enqueueAs stores a run whose wishes were checked.
-func (s *Service) enqueueAs(ctx context.Context, req core.Run, m mode) (core.Run, error) {
+func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error) {
 	ch, err := s.p.Store.Channel(ctx, req.ChannelID)
 	if err != nil {
 		if errors.Is(err, core.ErrNotFound) {
@@ -152,21 +128,12 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run, m mode) (core.Run
 		Delay: req.Delay, Plan: req.Plan, Session: req.Session, Trigger: req.Trigger,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
-	s.mu.Lock()
-	if _, known := s.modes[run.ID]; !known {
-		s.modes[run.ID] = m
-	}
-	s.mu.Unlock()
-	stored, created, err := s.put(ctx, run, saidEvent(run, s.o.Now()))
+	stored, err := s.put(ctx, run, saidEvent(run, s.o.Now()))
 	if err != nil {
-		s.dropMode(run.ID)
 		if errors.Is(err, core.ErrConflict) {
 			return core.Run{}, core.Fail(core.CodeConflict, err, "This prompt's id is already used by another prompt.", "Send the prompt again.")
 		}
 		return core.Run{}, fmt.Errorf("store prompt: %w", err)
-	}
-	if !created && stored.State.Terminal() {
-		s.dropMode(run.ID)
 	}
 	s.kick(ch.ID)
 	return stored, nil
@@ -182,14 +149,14 @@ func saidEvent(run core.Run, at time.Time) core.Event {
 }
 
 // put stores a queued run and tells it.
-func (s *Service) put(ctx context.Context, run core.Run, said core.Event) (core.Run, bool, error) {
+func (s *Service) put(ctx context.Context, run core.Run, said core.Event) (core.Run, error) {
 	s.order <- struct{}{}
 	defer func() { <-s.order }()
 	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, said)
 	if err == nil && created {
 		s.p.Publish(append(evs, s.queueEvent(stored))...)
 	}
-	return stored, created, err
+	return stored, err
 }
 
 // checkID: a run's id becomes a part of paths and labels, as the ids of the link do.
@@ -373,7 +340,6 @@ func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
 	if err != nil {
 		return fmt.Errorf("cancel queued run: %w", err)
 	}
-	s.dropMode(run.ID)
 	s.p.Publish(append(evs, s.queueEvent(run))...)
 	s.kick(run.ChannelID) // it may have held up what was behind it
 	return nil
@@ -400,12 +366,6 @@ func (s *Service) workOf(ctx context.Context, id core.RunID) *work {
 			return nil
 		}
 	}
-}
-
-func (s *Service) dropMode(id core.RunID) {
-	s.mu.Lock()
-	delete(s.modes, id)
-	s.mu.Unlock()
 }
 
 func (s *Service) queueEvent(run core.Run) core.Event {

@@ -33,7 +33,6 @@ type work struct {
 	s    *Service
 	run  core.Run
 	ch   core.Channel
-	mode mode
 	log  *slog.Logger
 	live live
 	done chan struct{} // closed when this process is through with the run
@@ -73,9 +72,9 @@ type work struct {
 	detached []string // what ran on behind the agent's back when last looked at
 }
 
-func newWork(ctx context.Context, s *Service, run core.Run, m mode) *work {
+func newWork(ctx context.Context, s *Service, run core.Run) *work {
 	w := &work{
-		s: s, run: run, mode: m, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
+		s: s, run: run, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
 		done: make(chan struct{}), parser: &transcript.Parser{},
 	}
 	w.service = ctx
