@@ -3,6 +3,7 @@ package bind_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -201,6 +202,7 @@ func (f fakeKeys) List(context.Context) ([]bind.CredentialStatus, error) { retur
 
 func newSystem(f *fake) *bind.System {
 	return &bind.System{
+		Log: slog.New(slog.DiscardHandler),
 		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f},
 		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Timelines: fakeStore{fake: f}, Version: "v1",
 		Seq: func() uint64 { _ = f.ask("seq"); return 7 },

@@ -2,7 +2,9 @@ package bind
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"loop/backend/channels"
@@ -32,6 +34,9 @@ type System struct {
 	Life       Life              `json:"-"` // nil: there is no window
 	Kept       PageMemory        `json:"-"` // nil: nothing is kept
 	MaxRuns    int               `json:"-"`
+	Log        *slog.Logger      `json:"-"`
+
+	asked sync.Once
 }
 
 // Snapshot is everything the frame shows, as of event Seq.
@@ -57,8 +62,10 @@ func (s *System) Snapshot() (Snapshot, error) {
 	if s.Window != nil {
 		snap.Mode = "window"
 	}
+	// The end of what a person waits for at the start.
+	s.asked.Do(func() { s.Log.Info("first page") })
 	snap.Engine = s.Engine.Status(s.Ctx)
-	snap.Image = s.Image.Status(s.Ctx)
+	snap.Image = s.ImageStatus()
 	snap.Config = s.Config.Status()
 	var err error
 	if snap.Channels, err = s.Channels.List(s.Ctx); err != nil {
@@ -79,8 +86,16 @@ func (s *System) Snapshot() (Snapshot, error) {
 // Doctor performs every check; it takes a few seconds.
 func (s *System) Doctor() (doctor.Report, error) { return s.Doctors.Check(s.Ctx), nil }
 
+// imageWait is how long the page waits for what only the engine knows, also when
+// the engine hangs.
+const imageWait = 2 * time.Second
+
 // ImageStatus is how the agent image stands.
-func (s *System) ImageStatus() core.ImageStatus { return s.Image.Status(s.Ctx) }
+func (s *System) ImageStatus() core.ImageStatus {
+	ctx, cancel := context.WithTimeout(s.Ctx, imageWait)
+	defer cancel()
+	return s.Image.Status(ctx)
+}
 
 // BuildImage builds the agent image and returns when it is done.
 func (s *System) BuildImage() error { return s.Image.Build(s.Ctx) }

@@ -1,7 +1,9 @@
 package bind_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,21 @@ func TestSnapshotReadsItsNumberFirst(t *testing.T) {
 	s.Window = fakeWindow{fake: f}
 	if snap, err = s.Snapshot(); err != nil || snap.Mode != "window" {
 		t.Errorf("%q, %v", snap.Mode, err)
+	}
+}
+
+// TestFirstPageIsNotedOnce: the log says how long a person waited at the start.
+func TestFirstPageIsNotedOnce(t *testing.T) {
+	var log bytes.Buffer
+	s := newSystem(&fake{})
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
+	for range 3 {
+		if _, err := s.Snapshot(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "first page"); n != 1 {
+		t.Errorf("noted %d times", n)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestClientIDOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := api.New(api.Options{Token: fanToken, Calls: calls, Log: slog.New(slog.DiscardHandler)})
+	s, err := api.New(api.Options{Token: "owner", Calls: calls, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestClientIDOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Authorization", "Bearer "+fanToken)
+		req.Header.Set("Authorization", "Bearer "+"owner")
 		req.Header.Set("Content-Type", "application/json")
 		res, err := client.Do(req)
 		if err != nil {

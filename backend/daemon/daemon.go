@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -21,6 +19,7 @@ import (
 	"loop/backend/bus"
 	"loop/backend/callbacks"
 	"loop/backend/channels"
+	"loop/backend/closing"
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/demo"
@@ -28,9 +27,13 @@ import (
 	"loop/backend/engine"
 	"loop/backend/guestlink"
 	"loop/backend/imagebuild"
+	"loop/backend/instance"
+	"loop/backend/logfile"
+	"loop/backend/pagememory"
 	"loop/backend/recordings"
 	"loop/backend/registry"
 	"loop/backend/runner"
+	"loop/backend/spools"
 	"loop/backend/store"
 	"loop/backend/terminal"
 	"loop/backend/worktree"
@@ -59,7 +62,7 @@ type Daemon struct {
 	opts   Options
 	home   string
 	log    *slog.Logger
-	logEnd io.Closer
+	logEnd *logfile.File
 
 	lock       *flock.Flock
 	config     *config.Source
@@ -68,7 +71,7 @@ type Daemon struct {
 	store      *store.Store
 	bus        *bus.Bus
 	engine     *engine.Docker
-	health     *engineHealth
+	health     *engine.Health
 	images     *imagebuild.Service
 	containers *registry.Registry
 	starter    *starter
@@ -82,16 +85,16 @@ type Daemon struct {
 	doctor     doctor.Doctor
 	bound      bound
 	calls      api.Calls
+	events     *api.Batches
 	api        *api.Server
-	life       *life // nil without a window
+	life       closing.Life
 	token      string
 
-	ctx     context.Context // the app's life
-	stop    context.CancelFunc
-	work    sync.WaitGroup
-	closing atomic.Bool
-	closed  sync.Once
-	err     error
+	ctx    context.Context // the app's life
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+	closed sync.Once
+	err    error
 }
 
 // bound are the structs the window and the page call.
@@ -104,10 +107,16 @@ type bound struct {
 	terminals *bind.Terminals
 }
 
+// NewOrShow is New, or has the instance that works on the Loop folder bring its
+// window to the front; then there is no Daemon.
+func NewOrShow(ctx context.Context, opts Options) (*Daemon, error) {
+	return instance.OpenOrShow(ctx, config.Home, func() (*Daemon, error) { return New(ctx, opts) })
+}
+
 // New opens everything in start order and starts nothing that works on its
 // own. On an error what was opened is closed again.
 func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
-	d := &Daemon{opts: opts, token: newToken()}
+	d := &Daemon{opts: opts, token: instance.NewToken()}
 	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -123,14 +132,16 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if d.home, err = filepath.EvalSymlinks(d.home); err != nil {
 		return nil, fmt.Errorf("resolve Loop's folder: %w", err)
 	}
-	if d.lock, err = lockHome(d.home); err != nil {
+	if d.lock, err = instance.Lock(d.home); err != nil {
 		return nil, err
 	}
 	d.config = config.NewSource(filepath.Join(d.home, config.FileName))
 	d.editor = config.Editor{History: config.OpenHistory(filepath.Join(d.home, config.HistoryFolder)), Trust: config.OpenTrust(filepath.Join(d.home, config.TrustFileName))}
 	d.config.EditWith(d.editor)
 	cfg := d.config.Current().Config
-	if d.log, d.logEnd, err = openLog(orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), cfg.LogLevel, cfg.LogFormat); err != nil {
+	if d.log, d.logEnd, err = logfile.Open(logfile.Options{
+		Path: orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), Level: cfg.LogLevel, Format: cfg.LogFormat,
+	}); err != nil {
 		return nil, err
 	}
 	for _, p := range d.config.Current().Problems {
@@ -143,9 +154,10 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.bus = bus.New(time.Now)
+	d.events = api.NewBatches(d.bus)
 	d.keys = d.openKeys()
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
-	d.health = &engineHealth{ask: d.engine.Status, publish: d.bus.Publish, now: time.Now}
+	d.health = engine.NewHealth(d.engine, d.bus.Publish)
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
 		Ref: cfg.ContainerImage, NoAutobuild: !cfg.ContainerImageAutobuild, ExtraCA: cfg.ExtraCAFiles, LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
 		Publish: func(st core.ImageStatus) {
@@ -168,11 +180,12 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	}
 	d.api, err = api.New(api.Options{
 		Terminals: d.terminals, Recordings: d.recordings,
-		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d, Frontend: opts.Frontend, Log: d.log,
+		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
 		return nil, err
 	}
+	d.life.Clients = d.api
 	return d, nil
 }
 
@@ -185,7 +198,7 @@ func (d *Daemon) assembleRuns() {
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: containerList{d.containers, d.starter}, Images: d.images,
 		Links:  pool,
-		Spools: spools{home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
+		Spools: spools.Folders{Home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
@@ -242,7 +255,11 @@ func (d *Daemon) assembleBound() {
 			return list
 		},
 	})}
-	runs, memory := runService{d.runner}, d.pageMemory()
+	runs := runService{d.runner}
+	memory, err := pagememory.Open(d.home)
+	if err != nil {
+		d.log.Warn("the page begins without memory", "err", err)
+	}
 	d.bound = bound{
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
@@ -251,17 +268,19 @@ func (d *Daemon) assembleBound() {
 		terminals: d.pageTerminals(),
 
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: &pageHealth{engineHealth: d.health, log: d.log}, Image: pageImages{d.images},
-			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(),
+			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: d.health, Image: d.images,
+			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}
 	if d.opts.Window != nil {
-		d.life = &life{
-			window: d.opts.Window, look: d.Leaving, memory: memory, closing: &d.closing, log: d.log,
-			clients: func() (int, time.Time) { return d.api.Clients() },
-		}
-		d.bound.system.Life = d.life
+		d.life.Window, d.life.Look, d.life.Memory, d.life.Log = d.opts.Window, d.survey(), memory, d.log
+		d.bound.system.Life = &d.life
 	}
+}
+
+// survey looks at what goes on in Loop.
+func (d *Daemon) survey() closing.Survey {
+	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{d.specs()}}
 }
 
 // services are the bound structs by the name the page calls them.
@@ -278,7 +297,7 @@ func (d *Daemon) Bound() []any {
 // Start begins work: recovery, queues, reconciling, the listener. It returns
 // at once; Close waits for all of it.
 func (d *Daemon) Start() error {
-	if err := writeInstance(d.home, Instance{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now(), Command: d.opts.Command}); err != nil {
+	if err := instance.Write(d.home, instance.Info{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now(), Command: d.opts.Command}); err != nil {
 		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
 	}
 	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())
@@ -302,15 +321,15 @@ func (d *Daemon) Start() error {
 		defer tick.Stop()
 		files.watch(d.ctx, tick.C)
 	})
-	d.work.Go(func() { d.health.run(d.ctx) })
+	d.work.Go(func() { d.health.Run(d.ctx) })
 	d.background("registry", d.containers.Run)
 	d.background("runner", d.runner.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
 	}
 	d.background("terminals", d.terminals.Run)
-	if d.life != nil {
-		d.work.Go(func() { d.life.watch(d.ctx) })
+	if d.opts.Window != nil {
+		d.work.Go(func() { d.life.Watch(d.ctx) })
 	}
 	d.work.Go(func() {
 		if err := d.api.Serve(); err != nil {
@@ -344,33 +363,24 @@ func (d *Daemon) InstallID() string { return d.store.InstallID() }
 
 // SubscribeEvents starts one page's stream of events from now on. The channel
 // is closed when the app ends; cancel may be called more than once.
-func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) {
-	return batches(d.bus, d.bus.Subscribe(), true, &d.work)
-}
-
-// ResumeEvents is SubscribeEvents after event since of a launch; a page that
-// missed what is no longer kept gets a reset event first.
-func (d *Daemon) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
-	sub, resumed := d.bus.Resume(launch, since)
-	return batches(d.bus, sub, resumed, &d.work)
-}
+func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) { return d.events.SubscribeEvents() }
 
 // BeginClose says that the person wants the app to end, whatever is running.
-func (d *Daemon) BeginClose() { d.closing.Store(true) }
+func (d *Daemon) BeginClose() { d.life.Begin() }
 
 // Closing reports whether BeginClose or Close was called.
-func (d *Daemon) Closing() bool { return d.closing.Load() }
+func (d *Daemon) Closing() bool { return d.life.Begun() }
 
 // CloseRequested is told that the person closed the window, or chose to quit from
 // the system's menu, and says whether Loop ends now. Else the window was hidden or
 // its page asks the person. It may take two seconds.
-func (d *Daemon) CloseRequested(what string) (end bool) { return d.life.requested(d.ctx, what) }
+func (d *Daemon) CloseRequested(what string) (end bool) { return d.life.Requested(d.ctx, what) }
 
 // Close ends work in reverse order and waits for it. Containers with runs in
 // them go on; the next start takes them up again.
 func (d *Daemon) Close() error {
 	d.closed.Do(func() {
-		d.closing.Store(true)
+		d.life.Begin()
 		var errs []error
 		// Work learns first that the app ends: a build that is broken off after
 		// that leaves the runs that wait for it to the next start, instead of
@@ -388,6 +398,7 @@ func (d *Daemon) Close() error {
 		errs = append(errs, d.guestTCP.Close())
 		if d.bus != nil {
 			d.bus.Close()
+			d.events.Wait()
 		}
 		d.work.Wait()
 		if d.keys.vault != nil {
@@ -400,7 +411,7 @@ func (d *Daemon) Close() error {
 			errs = append(errs, d.store.Close())
 		}
 		if d.lock != nil {
-			errs = append(errs, removeInstance(d.home), d.lock.Unlock())
+			errs = append(errs, instance.Remove(d.home), d.lock.Unlock())
 		}
 		if d.logEnd != nil {
 			d.log.Info("loop ended")

@@ -19,8 +19,8 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
-	"loop/backend/guestlink"
 	"loop/backend/demo"
+	"loop/backend/guestlink"
 	"loop/backend/hostfacts"
 	"loop/backend/runner"
 )

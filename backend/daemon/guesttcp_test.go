@@ -18,6 +18,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/guestlink"
+	"loop/backend/instance"
 )
 
 // said is a guestlink.Callbacks of which only messages are used.
@@ -105,9 +106,9 @@ func TestNeitherTokenOpensTheOther(t *testing.T) {
 	if len(calls) < 40 {
 		t.Fatalf("only %d calls", len(calls))
 	}
-	p := &pages{Bus: bus.New(nil)}
-	owner := newToken()
-	s, err := api.New(api.Options{Token: owner, Calls: calls, Events: p, Log: slog.New(slog.DiscardHandler)})
+	events := bus.New(nil)
+	pages, owner := api.NewBatches(events), instance.NewToken()
+	s, err := api.New(api.Options{Token: owner, Calls: calls, Events: pages, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +117,8 @@ func TestNeitherTokenOpensTheOther(t *testing.T) {
 	defer func() {
 		_ = s.Close()
 		<-served
-		p.Close()
-		p.wg.Wait()
+		events.Close()
+		pages.Wait()
 	}()
 	l, cb := newGuestListener(t, t.TempDir())
 	access, err := l.Admit(t.Context(), core.Caller{ChannelID: "c1", RunID: "r1"}, guestlink.Wish{TCP: true})

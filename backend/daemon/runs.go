@@ -48,3 +48,16 @@ func (c containerList) Start(ctx context.Context, spec core.Spec) (core.Containe
 }
 
 func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }
+
+// upstreams says whose model is behind the link.
+type upstreams struct{ specs }
+
+// Feeds implements closing.Models.
+func (u upstreams) Feeds(ch core.Channel, r core.Run) bool {
+	settings, err := u.effective(ch)
+	if err != nil {
+		return r.Demo
+	}
+	l, _ := launchOf(settings.Config, r) // a missing key does not matter here
+	return l.Upstream != core.ModelUpstream{}
+}

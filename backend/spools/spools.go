@@ -1,4 +1,6 @@
-package daemon
+// Package spools reads what loop init left of spawns in a channel's state, when
+// their container can no longer be asked. daemon and tests may import it.
+package spools
 
 import (
 	"context"
@@ -15,16 +17,16 @@ import (
 	"loop/backend/wire"
 )
 
-// spools reads what loop init left in a channel's state. The folder is out of
-// the agent's reach, yet it is read like anything that came out of a
-// container: below its root, plain files only, bounded.
-type spools struct{ home string }
+// Folders are the spools of all channels. They are out of the agents' reach, yet
+// are read like anything that came out of a container: below their root, plain
+// files only, bounded.
+type Folders struct{ Home string } // Loop's folder
 
-func (s spools) file(ch core.ChannelID, spawn core.SpawnID, suffix string) (*os.File, error) {
+func (s Folders) file(ch core.ChannelID, spawn core.SpawnID, suffix string) (*os.File, error) {
 	if !wire.ValidID(string(spawn)) {
 		return nil, fmt.Errorf("spawn id: %w", core.ErrNotFound)
 	}
-	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch), "spool"))
+	root, err := os.OpenRoot(filepath.Join(s.Home, "channels", string(ch), "spool"))
 	if err == nil {
 		defer root.Close()
 		var f *os.File
@@ -43,7 +45,8 @@ func (s spools) file(ch core.ChannelID, spawn core.SpawnID, suffix string) (*os.
 	return nil, fmt.Errorf("open spool: %w", err)
 }
 
-func (s spools) Open(_ context.Context, ch core.ChannelID, spawn core.SpawnID, offset int64) (io.ReadCloser, error) {
+// Open implements runner.Spools.
+func (s Folders) Open(_ context.Context, ch core.ChannelID, spawn core.SpawnID, offset int64) (io.ReadCloser, error) {
 	f, err := s.file(ch, spawn, wire.OutSuffix)
 	if err != nil {
 		return nil, err
@@ -55,7 +58,8 @@ func (s spools) Open(_ context.Context, ch core.ChannelID, spawn core.SpawnID, o
 	return f, nil
 }
 
-func (s spools) Exit(_ context.Context, ch core.ChannelID, spawn core.SpawnID) (core.ExitStatus, bool) {
+// Exit implements runner.Spools.
+func (s Folders) Exit(_ context.Context, ch core.ChannelID, spawn core.SpawnID) (core.ExitStatus, bool) {
 	f, err := s.file(ch, spawn, wire.ExitSuffix)
 	if err != nil {
 		return core.ExitStatus{}, false
@@ -72,11 +76,12 @@ func (s spools) Exit(_ context.Context, ch core.ChannelID, spawn core.SpawnID) (
 	return core.ExitStatus{Code: r.Exit.Code, Signal: r.Exit.Signal, At: time.UnixMilli(r.Exit.At)}, true
 }
 
-func (s spools) Drop(_ context.Context, ch core.ChannelID, spawn core.SpawnID) error {
+// Drop implements runner.Spools.
+func (s Folders) Drop(_ context.Context, ch core.ChannelID, spawn core.SpawnID) error {
 	if !wire.ValidID(string(spawn)) {
 		return nil
 	}
-	root, err := os.OpenRoot(filepath.Join(s.home, "channels", string(ch), "spool"))
+	root, err := os.OpenRoot(filepath.Join(s.Home, "channels", string(ch), "spool"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package daemon
+package closing
 
 import (
 	"context"
@@ -86,29 +86,58 @@ func firstLine(prompt string) string {
 // for all of them: a run that starts between two would be in neither answer.
 const maxLeaving = 1000
 
-// Leaving says what becomes of everything under way if Loop ends now.
-func (d *Daemon) Leaving(ctx context.Context) (bind.Leaving, error) {
+// Store is what Loop keeps of runs, questions and channels.
+type Store interface {
+	ListRuns(ctx context.Context, ch core.ChannelID, limit int, states ...core.RunState) ([]core.Run, error)
+	OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
+	Channels(ctx context.Context) ([]core.Channel, error)
+}
+
+// Terminals are those that are open.
+type Terminals interface{ Standing() []terminal.Standing }
+
+// Images builds the agent image.
+type Images interface{ Building() bool }
+
+// Models says whether a run's agent reaches its model through Loop, as the
+// settings stand.
+type Models interface {
+	Feeds(ch core.Channel, r core.Run) bool
+}
+
+// Survey looks at everything that is under way.
+type Survey struct {
+	Store     Store
+	Terminals Terminals
+	Images    Images
+	Models    Models
+}
+
+var _ UnderWay = Survey{}
+
+// Leaving implements UnderWay.
+func (s Survey) Leaving(ctx context.Context) (bind.Leaving, error) {
 	u := underWay{
 		fed: map[core.RunID]bool{}, parked: map[core.ChannelID]bool{}, names: map[core.ChannelID]string{},
-		terminals: d.terminals.Standing(), building: d.images.Building(),
+		terminals: s.Terminals.Standing(), building: s.Images.Building(),
 	}
 	fail := func(what string, err error) (bind.Leaving, error) {
 		return bind.Leaving{Stays: true}, fmt.Errorf("%s: %w", what, err) // what cannot be seen may be anything
 	}
 	var err error
-	if u.runs, err = d.store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning); err != nil {
+	if u.runs, err = s.Store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning); err != nil {
 		return fail("read runs", err)
 	}
 	slices.Reverse(u.runs)
 	slices.SortStableFunc(u.runs, func(a, b core.Run) int { return a.NotBefore.Compare(b.NotBefore) })
-	open, err := d.store.OpenQuestions(ctx, "")
+	open, err := s.Store.OpenQuestions(ctx, "")
 	if err != nil {
 		return fail("read questions", err)
 	}
 	for _, q := range open {
 		u.parked[q.ChannelID] = true
 	}
-	all, err := d.store.Channels(ctx)
+	all, err := s.Store.Channels(ctx)
 	if err != nil {
 		return fail("read channels", err)
 	}
@@ -118,19 +147,8 @@ func (d *Daemon) Leaving(ctx context.Context) (bind.Leaving, error) {
 	}
 	for _, r := range u.runs {
 		if r.State == core.RunRunning {
-			u.fed[r.ID] = d.feeds(channels[r.ChannelID], r)
+			u.fed[r.ID] = s.Models.Feeds(channels[r.ChannelID], r)
 		}
 	}
 	return leavingOf(u), nil
-}
-
-// feeds says whether a run's agent reaches its model through Loop, as the
-// settings stand.
-func (d *Daemon) feeds(ch core.Channel, r core.Run) bool {
-	settings, err := d.specs().effective(ch)
-	if err != nil {
-		return r.Demo
-	}
-	l, _ := launchOf(settings.Config, r) // a missing key does not matter here
-	return l.Upstream != core.ModelUpstream{}
 }

@@ -1,4 +1,6 @@
-package daemon
+// Package instance makes one process the one that works on a Loop folder, and
+// lets the command line and a second start find it. daemon and tests may import it.
+package instance
 
 import (
 	"context"
@@ -18,19 +20,18 @@ import (
 	"github.com/gofrs/flock"
 
 	"loop/backend/atomicfile"
-	"loop/backend/config"
 	"loop/backend/core"
 )
 
 // Names in the Loop folder.
 const (
-	instanceFile = "instance.json"
-	instanceLock = "instance.lock"
+	fileName = "instance.json"
+	lockName = "instance.lock"
 )
 
-// Instance is how the CLI and a second start find a running Loop. The file is
+// Info is how the CLI and a second start find a running Loop. The file is
 // 0600: the token in it opens everything.
-type Instance struct {
+type Info struct {
 	PID       int       `json:"pid"`
 	URL       string    `json:"url"`
 	Token     string    `json:"token"`
@@ -40,24 +41,24 @@ type Instance struct {
 	Command bool `json:"command,omitempty"`
 }
 
-// newToken makes the per-launch token: 256 random bits in hex.
-func newToken() string {
+// NewToken makes the per-launch token: 256 random bits in hex.
+func NewToken() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails on supported systems
 	return hex.EncodeToString(b[:])
 }
 
-// lockHome makes this process the one that works on the Loop folder. The lock
+// Lock makes this process the one that works on the Loop folder. The lock
 // is the kernel's, so it cannot be left behind by a crash.
-func lockHome(home string) (*flock.Flock, error) {
-	l := flock.New(filepath.Join(home, instanceLock), flock.SetPermissions(0o600))
+func Lock(home string) (*flock.Flock, error) {
+	l := flock.New(filepath.Join(home, lockName), flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if err != nil {
 		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not lock its folder %s.", home), "Check that you may write there and that the disk is not full, or set LOOP_HOME to another folder.")
 	}
 	if !ok {
 		cause := "Another Loop already works on this folder."
-		if i, err := ReadInstance(home); err == nil {
+		if i, err := Read(home); err == nil {
 			cause = fmt.Sprintf("Another Loop (process %d) already works on this folder.", i.PID)
 		}
 		return nil, core.Fail(core.CodeConflict, ErrRunning, cause, "Use that one, close it, or set LOOP_HOME to another folder.")
@@ -68,11 +69,11 @@ func lockHome(home string) (*flock.Flock, error) {
 // ErrRunning says that another process holds the Loop folder.
 var ErrRunning = errors.New("another instance is running")
 
-// ReadInstance reads what the running instance wrote; fs.ErrNotExist when none
+// Read reads what the running instance wrote; fs.ErrNotExist when none
 // did. That it is alive still has to be asked of it.
-func ReadInstance(home string) (Instance, error) {
-	var i Instance
-	b, err := os.ReadFile(filepath.Join(home, instanceFile))
+func Read(home string) (Info, error) {
+	var i Info
+	b, err := os.ReadFile(filepath.Join(home, fileName))
 	if err != nil {
 		return i, fmt.Errorf("read instance file: %w", err)
 	}
@@ -82,22 +83,22 @@ func ReadInstance(home string) (Instance, error) {
 	return i, nil
 }
 
-// writeInstance replaces the file in one step, so that a reader sees the old
+// Write replaces the file in one step, so that a reader sees the old
 // one or the new one.
-func writeInstance(home string, i Instance) error {
+func Write(home string, i Info) error {
 	b, err := json.Marshal(i)
 	if err != nil {
 		return fmt.Errorf("encode instance file: %w", err)
 	}
-	if err := atomicfile.Replace(filepath.Join(home, instanceFile), b); err != nil {
+	if err := atomicfile.Replace(filepath.Join(home, fileName), b); err != nil {
 		return fmt.Errorf("write instance file: %w", err)
 	}
 	return nil
 }
 
-// removeInstance is called only by the process that holds the lock.
-func removeInstance(home string) error {
-	if err := os.Remove(filepath.Join(home, instanceFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// Remove is called only by the process that holds the lock.
+func Remove(home string) error {
+	if err := os.Remove(filepath.Join(home, fileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove instance file: %w", err)
 	}
 	return nil
@@ -112,15 +113,23 @@ const (
 	handoverPause = 100 * time.Millisecond
 )
 
-// NewOrShow is New, or has the instance that works on the Loop folder bring its
-// window to the front; then there is no Daemon.
-func NewOrShow(ctx context.Context, opts Options) (*Daemon, error) {
-	return newOrShow(ctx, func() (*Daemon, error) { return New(ctx, opts) }, func() (bool, error) { return showRunning(ctx) })
+// OpenOrShow opens a Loop, or has the instance that works on the folder bring its
+// window to the front; then the result is T's zero value and no error. home names
+// the folder.
+func OpenOrShow[T any](ctx context.Context, home func() (string, error), open func() (T, error)) (T, error) {
+	return openOrShow(ctx, open, func() (bool, error) {
+		dir, err := home()
+		if err != nil {
+			return false, err
+		}
+		return show(ctx, dir)
+	})
 }
 
-// newOrShow tries both until one is done: an instance may end, or have said
+// openOrShow tries both until one is done: an instance may end, or have said
 // where it is, in any moment.
-func newOrShow(ctx context.Context, open func() (*Daemon, error), show func() (again bool, err error)) (*Daemon, error) {
+func openOrShow[T any](ctx context.Context, open func() (T, error), show func() (again bool, err error)) (T, error) {
+	var none T
 	for begun := time.Now(); ; {
 		d, err := open()
 		if !errors.Is(err, ErrRunning) {
@@ -128,27 +137,23 @@ func newOrShow(ctx context.Context, open func() (*Daemon, error), show func() (a
 		}
 		again, unseen := show()
 		if !again {
-			return nil, unseen
+			return none, unseen
 		}
 		if time.Since(begun) > handoverTime {
-			return nil, err
+			return none, err
 		}
 		select {
 		case <-time.After(handoverPause):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return none, ctx.Err()
 		}
 	}
 }
 
-// showRunning asks the instance that works on the Loop folder to bring its
-// window to the front. again says that it does not answer, or is about to end.
-func showRunning(ctx context.Context) (again bool, err error) {
-	home, err := config.Home()
-	if err != nil {
-		return false, err
-	}
-	i, err := ReadInstance(home)
+// show asks the instance that works on the Loop folder to bring its window to the
+// front. again says that it does not answer, or is about to end.
+func show(ctx context.Context, home string) (again bool, err error) {
+	i, err := Read(home)
 	if err != nil {
 		return true, err
 	}

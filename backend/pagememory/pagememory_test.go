@@ -1,4 +1,4 @@
-package daemon
+package pagememory
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 
 func TestPageMemory(t *testing.T) {
 	home := t.TempDir()
-	open := func() *pageMemory {
-		m, err := openPageMemory(home)
+	open := func() *File {
+		m, err := Open(home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestPageMemory(t *testing.T) {
 	if got := open().All(); len(got) != 19 || got["dock.1"] != "layout" {
 		t.Errorf("%v", got)
 	}
-	if info, err := os.Stat(filepath.Join(home, pageMemoryFile)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(home, fileName)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	m.All()["dock.1"] = "changed by a reader"
@@ -66,10 +66,10 @@ func TestPageMemory(t *testing.T) {
 func TestPageMemoryThatIsRubbish(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"a":1}`, "\x00\xff"} {
 		home := t.TempDir()
-		if err := os.WriteFile(filepath.Join(home, pageMemoryFile), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(home, fileName), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m, err := openPageMemory(home)
+		m, err := Open(home)
 		if err == nil || len(m.All()) != 0 {
 			t.Errorf("%q: %v, %v", text, m.All(), err)
 		}
@@ -78,10 +78,10 @@ func TestPageMemoryThatIsRubbish(t *testing.T) {
 		}
 	}
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, pageMemoryFile), []byte(`{"a":"1","../b":"2"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, fileName), []byte(`{"a":"1","../b":"2"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := openPageMemory(home); err != nil || len(m.All()) != 1 {
+	if m, err := Open(home); err != nil || len(m.All()) != 1 {
 		t.Errorf("%v, %v", m.All(), err)
 	}
 }

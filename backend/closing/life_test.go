@@ -1,23 +1,21 @@
-package daemon
+package closing
 
 import (
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"loop/backend/bind"
-	"loop/backend/core"
 )
 
 // pretend is a window, what goes on in Loop, and who looks.
 type pretend struct {
 	bind.Native
-	life *life
+	life *Life
 
 	mu      sync.Mutex
 	visible bool
@@ -50,25 +48,25 @@ func (p *pretend) Ask(what string) {
 func (p *pretend) All() map[string]string { return p.kept }
 func (p *pretend) Keep(k, v string) error { p.kept[k] = v; return nil }
 
+func (p *pretend) Leaving(context.Context) (l bind.Leaving, err error) {
+	p.do(func() { l.Stays, err = p.stays, p.err })
+	return
+}
+
+func (p *pretend) Clients() (n int, left time.Time) {
+	p.do(func() { n, left = p.browsers, p.left })
+	return
+}
+
 func newPretend() *pretend {
 	p := &pretend{visible: true, kept: map[string]string{}}
-	p.life = &life{
-		window: p, memory: p, closing: &atomic.Bool{}, log: slog.New(slog.DiscardHandler),
-		look: func(context.Context) (l bind.Leaving, err error) {
-			p.do(func() { l.Stays, err = p.stays, p.err })
-			return
-		},
-		clients: func() (n int, left time.Time) {
-			p.do(func() { n, left = p.browsers, p.left })
-			return
-		},
-	}
+	p.life = &Life{Window: p, Memory: p, Look: p, Clients: p, Log: slog.New(slog.DiscardHandler)}
 	return p
 }
 
 // closes is the person closing the window.
 func (p *pretend) closes(t *testing.T) (ended bool) {
-	return p.life.requested(t.Context(), bind.AskClose)
+	return p.life.Requested(t.Context(), bind.AskClose)
 }
 
 func TestClosingTheWindow(t *testing.T) {
@@ -128,12 +126,12 @@ func TestQuitByTheMenu(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPretend()
 		p.browsers = 1
-		if !p.life.requested(t.Context(), bind.AskQuit) {
+		if !p.life.Requested(t.Context(), bind.AskQuit) {
 			t.Error("nothing is under way, and it does not quit")
 		}
 		p = newPretend()
 		p.stays = true
-		if p.life.requested(t.Context(), bind.AskQuit) || len(p.asked) != 1 || p.asked[0] != bind.AskQuit || len(p.kept) > 0 {
+		if p.life.Requested(t.Context(), bind.AskQuit) || len(p.asked) != 1 || p.asked[0] != bind.AskQuit || len(p.kept) > 0 {
 			t.Errorf("asked %v, kept %v", p.asked, p.kept)
 		}
 		p.life.Quit()
@@ -151,7 +149,7 @@ func TestTheHiddenLoopEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		watching := make(chan struct{})
-		go func() { defer close(watching); p.life.watch(ctx) }()
+		go func() { defer close(watching); p.life.Watch(ctx) }()
 		lives := func(d time.Duration, what string) {
 			t.Helper()
 			<-time.After(d)
@@ -208,49 +206,5 @@ func TestAnEndIsNotTornByAStart(t *testing.T) {
 		if ended := p.life.end(); ended == <-shown {
 			t.Fatalf("ended and shown are both %v", ended)
 		}
-	}
-}
-
-// TestAStartWhileAnotherEnds waits for the lock, and does not wait for a Loop that
-// answers.
-func TestAStartWhileAnotherEnds(t *testing.T) {
-	running := core.Fail(core.CodeConflict, ErrRunning, "Another Loop already works on this folder.", "")
-	broken := errors.New("disk")
-	for name, c := range map[string]struct {
-		opens []error
-		shows []error // each with another try
-		done  error   // the last one without
-		want  error
-		made  bool
-	}{
-		"none runs":              {opens: []error{nil}, made: true},
-		"it cannot be opened":    {opens: []error{broken}, want: broken},
-		"one runs":               {opens: []error{running}},
-		"one without a window":   {opens: []error{running}, done: broken, want: broken},
-		"one ends":               {opens: []error{running, running, nil}, shows: []error{broken, broken}, made: true},
-		"one begins":             {opens: []error{running, running}, shows: []error{broken}},
-		"one hangs":              {opens: []error{running}, shows: []error{broken}, want: ErrRunning},
-		"one ends into an error": {opens: []error{running, broken}, shows: []error{broken}, want: broken},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				opens, shows, hangs := 0, 0, len(c.opens) == len(c.shows)
-				d, err := newOrShow(t.Context(), func() (*Daemon, error) {
-					err := c.opens[min(opens, len(c.opens)-1)]
-					if opens++; err != nil {
-						return nil, err
-					}
-					return &Daemon{}, nil
-				}, func() (bool, error) {
-					if shows++; hangs || shows <= len(c.shows) {
-						return true, c.shows[min(shows, len(c.shows))-1]
-					}
-					return false, c.done
-				})
-				if !errors.Is(err, c.want) || (d != nil) != c.made || !hangs && opens != len(c.opens) {
-					t.Errorf("%v, %v after %d tries", d, err, opens)
-				}
-			})
-		})
 	}
 }

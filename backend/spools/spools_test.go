@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package spools
 
 import (
 	"errors"
@@ -16,11 +16,13 @@ import (
 	"loop/backend/wire"
 )
 
+const canary = "sk-ant-canary-5d1f"
+
 // spoolRig is a channel's spool folder; put writes a file into it.
-func spoolRig(t *testing.T) (s spools, folder string, put func(name, text string)) {
+func spoolRig(t *testing.T) (s Folders, folder string, put func(name, text string)) {
 	t.Helper()
-	s = spools{home: t.TempDir()}
-	folder = filepath.Join(s.home, "channels", "c", "spool")
+	s = Folders{Home: t.TempDir()}
+	folder = filepath.Join(s.Home, "channels", "c", "spool")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestSpoolIsReadFromAnOffset(t *testing.T) {
 // file below the folder is refused, and never waited for.
 func TestSpoolThatIsNotThere(t *testing.T) {
 	s, folder, put := spoolRig(t)
-	secret := filepath.Join(s.home, "config.json")
+	secret := filepath.Join(s.Home, "config.json")
 	if err := os.WriteFile(secret, []byte(canary), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestExitRecordIsBelievedOnlyWhole(t *testing.T) {
 
 func TestDropRemovesOneSpawnsFiles(t *testing.T) {
 	s, folder, put := spoolRig(t)
-	outside := filepath.Join(s.home, "keep")
+	outside := filepath.Join(s.Home, "keep")
 	if err := os.WriteFile(outside, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

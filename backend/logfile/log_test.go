@@ -1,4 +1,4 @@
-package daemon
+package logfile
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // however long Loop runs; and no line is cut or lost on the way.
 func TestLogIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loop.log")
-	log, end, err := openLog(path, "info", "text")
+	log, end, err := Open(Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

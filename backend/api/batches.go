@@ -1,4 +1,4 @@
-package daemon
+package api
 
 import (
 	"encoding/json"
@@ -17,17 +17,40 @@ const batchWindow = 16 * time.Millisecond
 // maxBatch bounds one message to a page, in events.
 const maxBatch = 256
 
-// batches turns a subscription into batches for one page. A page that stalls
-// is caught up from the bus's ring; one that was away too long gets a reset
-// event. The goroutine ends when cancel is called or the bus closes; the
-// channel is closed then.
-func batches(b *bus.Bus, sub *bus.Subscription, resumed bool, wg *sync.WaitGroup) (<-chan []core.Event, func()) {
+// Batches gives each page its stream of a bus's events. A page that stalls is
+// caught up from the bus's ring; one that was away too long gets a reset event.
+type Batches struct {
+	bus   *bus.Bus
+	pumps sync.WaitGroup
+}
+
+var _ EventSource = (*Batches)(nil)
+
+// NewBatches makes streams of b.
+func NewBatches(b *bus.Bus) *Batches { return &Batches{bus: b} }
+
+// SubscribeEvents starts one page's stream from now on. The channel is closed when
+// the bus closes or cancel is called; cancel may be called more than once.
+func (b *Batches) SubscribeEvents() (<-chan []core.Event, func()) {
+	return b.pump(b.bus.Subscribe(), true)
+}
+
+// ResumeEvents is SubscribeEvents after event since of a launch; a page that
+// missed what is no longer kept gets a reset event first.
+func (b *Batches) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
+	return b.pump(b.bus.Resume(launch, since))
+}
+
+// Wait returns when every stream has ended, after the bus was closed.
+func (b *Batches) Wait() { b.pumps.Wait() }
+
+func (b *Batches) pump(sub *bus.Subscription, resumed bool) (<-chan []core.Event, func()) {
 	out := make(chan []core.Event)
 	quit := make(chan struct{})
 	var once sync.Once
 	cancel := func() { once.Do(func() { close(quit); sub.Close() }) }
-	p := pump{bus: b, sub: sub, out: out, quit: quit}
-	wg.Go(func() {
+	p := pump{bus: b.bus, sub: sub, out: out, quit: quit}
+	b.pumps.Go(func() {
 		defer close(out)
 		defer sub.Close()
 		if !resumed && !p.send([]core.Event{p.reset()}) {
@@ -39,6 +62,7 @@ func batches(b *bus.Bus, sub *bus.Subscription, resumed bool, wg *sync.WaitGroup
 	return out, cancel
 }
 
+// pump sends one page what its subscription gives.
 type pump struct {
 	bus  *bus.Bus
 	sub  *bus.Subscription

@@ -1,4 +1,4 @@
-package daemon
+package api
 
 import (
 	"context"
@@ -12,32 +12,18 @@ import (
 
 	"github.com/coder/websocket"
 
-	"loop/backend/api"
 	"loop/backend/bus"
 	"loop/backend/core"
 )
 
-// pages serves a real bus over the real listener, as the app does.
-type pages struct {
-	*bus.Bus
-	wg sync.WaitGroup
-}
-
-func (p *pages) SubscribeEvents() (<-chan []core.Event, func()) {
-	return batches(p.Bus, p.Subscribe(), true, &p.wg)
-}
-
-func (p *pages) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
-	sub, resumed := p.Resume(launch, since)
-	return batches(p.Bus, sub, resumed, &p.wg)
-}
-
 const fanToken = "fanout"
 
-func openPages(tb testing.TB) (*pages, *api.Server) {
+// openPages serves a real bus over the real listener, as the app does.
+func openPages(tb testing.TB) (*bus.Bus, *Server) {
 	tb.Helper()
-	p := &pages{Bus: bus.New(nil)}
-	s, err := api.New(api.Options{Token: fanToken, Calls: api.Calls{}, Events: p, Log: slog.New(slog.DiscardHandler)})
+	p := bus.New(nil)
+	batches := NewBatches(p)
+	s, err := New(Options{Token: fanToken, Calls: Calls{}, Events: batches, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -51,12 +37,12 @@ func openPages(tb testing.TB) (*pages, *api.Server) {
 			tb.Error(err)
 		}
 		p.Close()
-		p.wg.Wait()
+		batches.Wait()
 	})
 	return p, s
 }
 
-func openPage(ctx context.Context, tb testing.TB, s *api.Server, query string) *websocket.Conn {
+func openPage(ctx context.Context, tb testing.TB, s *Server, query string) *websocket.Conn {
 	tb.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
 	tb.Cleanup(client.CloseIdleConnections)

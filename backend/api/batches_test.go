@@ -1,9 +1,8 @@
-package daemon
+package api
 
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +14,8 @@ import (
 func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(nil)
-		var wg sync.WaitGroup
-		out, cancel := batches(b, b.Subscribe(), true, &wg)
+		pages := NewBatches(b)
+		out, cancel := pages.SubscribeEvents()
 		for range 3 {
 			b.Publish(core.Event{Type: core.EventNotice})
 		}
@@ -36,7 +35,7 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 		}
 		<-out
 		cancel()
-		wg.Wait()
+		pages.Wait()
 		if _, ok := <-out; ok {
 			t.Error("open after cancel")
 		}
@@ -46,8 +45,8 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 func TestBatchesEndWithTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(nil)
-		var wg sync.WaitGroup
-		out, cancel := batches(b, b.Subscribe(), true, &wg)
+		pages := NewBatches(b)
+		out, cancel := pages.SubscribeEvents()
 		defer cancel()
 		b.Publish(core.Event{Type: core.EventNotice})
 		b.Close()
@@ -57,7 +56,7 @@ func TestBatchesEndWithTheBus(t *testing.T) {
 		if _, ok := <-out; ok {
 			t.Error("open after the bus closed")
 		}
-		wg.Wait()
+		pages.Wait()
 	})
 }
 
@@ -65,10 +64,9 @@ func TestAPageThatWasAwayIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(nil)
 		b.Publish(core.Event{Type: core.EventNotice}, core.Event{Type: core.EventNotice})
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		sub, resumed := b.Resume("another launch", 1)
-		out, cancel := batches(b, sub, resumed, &wg)
+		pages := NewBatches(b)
+		defer pages.Wait()
+		out, cancel := pages.ResumeEvents("another launch", 1)
 		defer cancel()
 		if got := <-out; len(got) != 1 || got[0].Type != core.EventReset || got[0].Seq != 2 || !strings.Contains(string(got[0].Data), b.Launch()) {
 			t.Fatalf("%+v", got)

@@ -1,12 +1,10 @@
-package daemon
+package engine
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,7 +16,7 @@ import (
 // engineRig is an engine whose answer and delay a test sets, behind a health
 // on the bubble's clock.
 type engineRig struct {
-	*engineHealth
+	*Health
 	mu     sync.Mutex
 	answer core.EngineStatus
 	delay  time.Duration
@@ -26,21 +24,30 @@ type engineRig struct {
 	events []core.EngineStatus
 }
 
+type askerFunc func(ctx context.Context) core.EngineStatus
+
+func (f askerFunc) Status(ctx context.Context) core.EngineStatus { return f(ctx) }
+
+// answers is the rig as the engine.
+type answers struct{ *engineRig }
+
+func (a answers) Status(ctx context.Context) core.EngineStatus {
+	a.mu.Lock()
+	a.asked++
+	st, delay := a.answer, a.delay
+	a.mu.Unlock()
+	select {
+	case <-time.After(delay):
+		return st
+	case <-ctx.Done():
+		return core.EngineStatus{Failure: core.Fail(core.CodeEngineLost, ctx.Err(), "It is gone.", "")}
+	}
+}
+
 func newEngineRig(t *testing.T) *engineRig {
 	r := &engineRig{answer: core.EngineStatus{OK: true, Version: "1"}}
-	r.engineHealth = &engineHealth{
-		ask: func(ctx context.Context) core.EngineStatus {
-			r.mu.Lock()
-			r.asked++
-			st, delay := r.answer, r.delay
-			r.mu.Unlock()
-			select {
-			case <-time.After(delay):
-				return st
-			case <-ctx.Done():
-				return core.EngineStatus{Failure: core.Fail(core.CodeEngineLost, ctx.Err(), "It is gone.", "")}
-			}
-		},
+	r.Health = &Health{
+		engine: answers{r},
 		publish: func(evs ...core.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -129,11 +136,11 @@ func TestHealthPublishesChangesOnly(t *testing.T) {
 func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	now := time.Now()
 	asked, answer := make(chan struct{}, 10), make(chan string)
-	h := &engineHealth{publish: func(...core.Event) {}, now: func() time.Time { return now }}
-	h.ask = func(context.Context) core.EngineStatus {
+	h := &Health{publish: func(...core.Event) {}, now: func() time.Time { return now }}
+	h.engine = askerFunc(func(context.Context) core.EngineStatus {
 		asked <- struct{}{}
 		return core.EngineStatus{OK: true, Version: <-answer}
-	}
+	})
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -211,7 +218,7 @@ func TestHealthAsksByItself(t *testing.T) {
 		r := newEngineRig(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { defer close(ended); r.run(ctx) }()
+		go func() { defer close(ended); r.Run(ctx) }()
 		synctest.Wait()
 		if asked, _ := r.counts(); asked != 1 {
 			t.Errorf("asked %d times at the start", asked)
@@ -225,15 +232,4 @@ func TestHealthAsksByItself(t *testing.T) {
 		cancel()
 		<-ended
 	})
-}
-
-func TestFirstPageIsNotedOnce(t *testing.T) {
-	var log bytes.Buffer
-	p := &pageHealth{engineHealth: newEngineRig(t).engineHealth, log: slog.New(slog.NewTextHandler(&log, nil))}
-	for range 3 {
-		p.Status(t.Context())
-	}
-	if n := strings.Count(log.String(), "first page"); n != 1 {
-		t.Errorf("noted %d times", n)
-	}
 }

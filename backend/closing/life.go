@@ -1,4 +1,7 @@
-package daemon
+// Package closing is how a Loop with a window ends: what becomes of what is under
+// way, what closing the window does, and when the process of a hidden one ends by
+// itself. daemon and tests may import it.
+package closing
 
 import (
 	"context"
@@ -23,51 +26,68 @@ const (
 // toldOnce is where it is kept that the person was told what closing does.
 const toldOnce = "closing.told"
 
-// life is how a Loop with a window ends: what closing the window does, and when
-// the process of a hidden one ends by itself. Methods may be called from any
-// goroutine.
-type life struct {
-	window  bind.Native
-	look    func(context.Context) (bind.Leaving, error)
-	clients func() (connected int, left time.Time) // besides the window
-	memory  bind.PageMemory
-	closing *atomic.Bool
-	log     *slog.Logger
-
-	mu     sync.Mutex
-	hidden bool
-	asked  chan struct{} // closed by Answered; nil while nothing is asked
+// Clients are the pages besides the window's.
+type Clients interface {
+	// Clients is how many are connected, and when the last one left.
+	Clients() (connected int, left time.Time)
 }
 
-var _ bind.Life = (*life)(nil)
+// UnderWay says what becomes of everything under way if Loop ends now.
+type UnderWay interface {
+	Leaving(ctx context.Context) (bind.Leaving, error)
+}
+
+// Life is the life of a Loop. Its fields are set before its first use; without a
+// Window only Begin and Begun may be called. Methods may be called from any
+// goroutine.
+type Life struct {
+	Window  bind.Native
+	Look    UnderWay
+	Clients Clients
+	Memory  bind.PageMemory
+	Log     *slog.Logger
+
+	closing atomic.Bool
+	mu      sync.Mutex
+	hidden  bool
+	asked   chan struct{} // closed by Answered; nil while nothing is asked
+}
+
+var _ bind.Life = (*Life)(nil)
+
+// Begin says that Loop ends, whatever is running.
+func (l *Life) Begin() { l.closing.Store(true) }
+
+// Begun reports whether Loop ends.
+func (l *Life) Begun() bool { return l.closing.Load() }
 
 // needed says whether something is under way that Loop stays for. What cannot
 // be seen counts.
-func (l *life) needed(ctx context.Context) bool {
-	all, err := l.look(ctx)
+func (l *Life) needed(ctx context.Context) bool {
+	all, err := l.Look.Leaving(ctx)
 	if err != nil {
-		l.log.Error("look at what is under way", "err", err)
+		l.Log.Error("look at what is under way", "err", err)
 		return true
 	}
 	return all.Stays
 }
 
-// requested is told that the person closed the window (bind.AskClose) or that
-// the system's menu wants to quit (bind.AskQuit). True: end now. False: the
+// Requested decides what happens when the person closed the window (bind.AskClose)
+// or the system's menu wants to quit (bind.AskQuit). True: end now. False: the
 // window was hidden, or its page asks the person. It waits for the page for
 // answerTime; without its answer nothing ends.
-func (l *life) requested(ctx context.Context, what string) (end bool) {
+func (l *Life) Requested(ctx context.Context, what string) (end bool) {
 	if l.closing.Load() {
 		return true
 	}
-	if n, _ := l.clients(); !l.needed(ctx) && (n == 0 || what == bind.AskQuit) {
+	if n, _ := l.Clients.Clients(); !l.needed(ctx) && (n == 0 || what == bind.AskQuit) {
 		l.closing.Store(true)
 		return true
 	}
 	if what == bind.AskQuit {
 		l.Show() // the system's menu is there without a window
 	}
-	if what == bind.AskClose && l.memory.All()[toldOnce] != "" || !l.ask(ctx, what) {
+	if what == bind.AskClose && l.Memory.All()[toldOnce] != "" || !l.ask(ctx, what) {
 		l.Hide()
 	}
 	return l.closing.Load()
@@ -75,7 +95,7 @@ func (l *life) requested(ctx context.Context, what string) (end bool) {
 
 // ask has the page ask the person; false when it does not answer. Whoever closes
 // the window a second time meanwhile is not kept waiting.
-func (l *life) ask(ctx context.Context, what string) bool {
+func (l *Life) ask(ctx context.Context, what string) bool {
 	asked := make(chan struct{})
 	l.mu.Lock()
 	if l.asked != nil {
@@ -89,7 +109,7 @@ func (l *life) ask(ctx context.Context, what string) bool {
 		l.asked = nil
 		l.mu.Unlock()
 	}()
-	l.window.Ask(what)
+	l.Window.Ask(what)
 	t := time.NewTimer(answerTime)
 	defer t.Stop()
 	select {
@@ -100,15 +120,15 @@ func (l *life) ask(ctx context.Context, what string) bool {
 		return false
 	}
 	if what == bind.AskClose {
-		if err := l.memory.Keep(toldOnce, "yes"); err != nil {
-			l.log.Warn("keep that closing was explained", "err", err) // then it is explained again
+		if err := l.Memory.Keep(toldOnce, "yes"); err != nil {
+			l.Log.Warn("keep that closing was explained", "err", err) // then it is explained again
 		}
 	}
 	return true
 }
 
 // Answered implements bind.Life.
-func (l *life) Answered() {
+func (l *Life) Answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.asked != nil {
@@ -118,37 +138,37 @@ func (l *life) Answered() {
 }
 
 // Hide implements bind.Life.
-func (l *life) Hide() {
+func (l *Life) Hide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hidden = true
-	l.window.Hide()
+	l.Window.Hide()
 }
 
 // Show implements bind.Life. A window is not shown any more once Loop ends.
-func (l *life) Show() bool {
+func (l *Life) Show() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing.Load() {
 		return false
 	}
 	l.hidden = false
-	l.window.Show()
+	l.Window.Show()
 	return true
 }
 
 // Quit implements bind.Life.
-func (l *life) Quit() {
+func (l *Life) Quit() {
 	l.closing.Store(true)
-	l.window.Quit()
+	l.Window.Quit()
 }
 
 // Leaving implements bind.Life.
-func (l *life) Leaving(ctx context.Context) (bind.Leaving, error) { return l.look(ctx) }
+func (l *Life) Leaving(ctx context.Context) (bind.Leaving, error) { return l.Look.Leaving(ctx) }
 
-// watch ends a hidden Loop that nothing has needed and nobody has looked at for
+// Watch ends a hidden Loop that nothing has needed and nobody has looked at for
 // quietTime. It returns then, or when ctx ends.
-func (l *life) watch(ctx context.Context) {
+func (l *Life) Watch(ctx context.Context) {
 	tick := time.NewTicker(quietLook)
 	defer tick.Stop()
 	var since time.Time // when it was first seen quiet
@@ -162,24 +182,24 @@ func (l *life) watch(ctx context.Context) {
 			} else if since.IsZero() {
 				since = now
 			} else if now.Sub(since) >= quietTime && l.end() {
-				l.log.Info("nothing needs the hidden window")
-				l.window.Quit()
+				l.Log.Info("nothing needs the hidden window")
+				l.Window.Quit()
 				return
 			}
 		}
 	}
 }
 
-func (l *life) quiet(ctx context.Context, now time.Time) bool {
+func (l *Life) quiet(ctx context.Context, now time.Time) bool {
 	l.mu.Lock()
 	hidden := l.hidden
 	l.mu.Unlock()
-	n, left := l.clients()
+	n, left := l.Clients.Clients()
 	return hidden && n == 0 && now.Sub(left) > quietLook && !l.needed(ctx)
 }
 
 // end closes the door, unless the window was shown in this moment.
-func (l *life) end() bool {
+func (l *Life) end() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.hidden {

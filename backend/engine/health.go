@@ -1,14 +1,12 @@
-package daemon
+package engine
 
 import (
 	"context"
-	"log/slog"
 	"reflect"
 	"sync"
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/imagebuild"
 )
 
 // How often the engine is asked when nobody else does, and how old an answer
@@ -18,10 +16,11 @@ const (
 	healthFresh  = 2 * time.Second
 )
 
-// engineHealth remembers the engine's last answer and publishes changes, so
-// that a page never waits for an engine that hangs.
-type engineHealth struct {
-	ask     func(ctx context.Context) core.EngineStatus
+// Health remembers the engine's last answer and publishes changes, so that a page
+// never waits for an engine that hangs. Its methods may be called from any
+// goroutine.
+type Health struct {
+	engine  asker
 	publish func(...core.Event)
 	now     func() time.Time
 
@@ -31,9 +30,18 @@ type engineHealth struct {
 	at     time.Time
 }
 
+type asker interface {
+	Status(ctx context.Context) core.EngineStatus
+}
+
+// NewHealth asks d, and publishes an event when what a person sees of it changes.
+func NewHealth(d *Docker, publish func(...core.Event)) *Health {
+	return &Health{engine: d, publish: publish, now: time.Now}
+}
+
 // Status is the engine's state: at most healthFresh old, or what was known
 // before while another question is under way.
-func (h *engineHealth) Status(ctx context.Context) core.EngineStatus {
+func (h *Health) Status(ctx context.Context) core.EngineStatus {
 	if st, ok := h.fresh(); ok {
 		return st
 	}
@@ -47,7 +55,7 @@ func (h *engineHealth) Status(ctx context.Context) core.EngineStatus {
 	if st, ok := h.fresh(); ok { // answered while this caller waited
 		return st
 	}
-	st := h.ask(ctx)
+	st := h.engine.Status(ctx)
 	if ctx.Err() != nil {
 		return st // the caller went away in the middle, which says nothing of the engine
 	}
@@ -61,13 +69,13 @@ func (h *engineHealth) Status(ctx context.Context) core.EngineStatus {
 	return st
 }
 
-func (h *engineHealth) fresh() (core.EngineStatus, bool) {
+func (h *Health) fresh() (core.EngineStatus, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last, !h.at.IsZero() && h.now().Sub(h.at) < healthFresh
 }
 
-func (h *engineHealth) known() (core.EngineStatus, bool) {
+func (h *Health) known() (core.EngineStatus, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last, !h.at.IsZero()
@@ -81,7 +89,8 @@ func same(a, b core.EngineStatus) bool {
 	return reflect.DeepEqual(a, b) && (fa == nil) == (fb == nil) && (fa == nil || fa.Code == fb.Code)
 }
 
-func (h *engineHealth) run(ctx context.Context) {
+// Run asks by itself until ctx ends.
+func (h *Health) Run(ctx context.Context) {
 	tick := time.NewTicker(healthPeriod)
 	defer tick.Stop()
 	for {
@@ -92,29 +101,4 @@ func (h *engineHealth) run(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// pageHealth notes in the log when a page first asked how things stand: the end
-// of what a person waits for at the start.
-type pageHealth struct {
-	*engineHealth
-	log  *slog.Logger
-	once sync.Once
-}
-
-func (p *pageHealth) Status(ctx context.Context) core.EngineStatus {
-	p.once.Do(func() { p.log.Info("first page") })
-	return p.engineHealth.Status(ctx)
-}
-
-// pageWait is how long the page waits for what only the engine knows.
-const pageWait = 2 * time.Second
-
-// pageImages answers the page about the image in time, also when the engine hangs.
-type pageImages struct{ *imagebuild.Service }
-
-func (p pageImages) Status(ctx context.Context) core.ImageStatus {
-	ctx, cancel := context.WithTimeout(ctx, pageWait)
-	defer cancel()
-	return p.Service.Status(ctx)
 }

@@ -1,4 +1,7 @@
-package daemon
+// Package pagememory keeps what the page asks to have kept, in a file of Loop's
+// folder: a browser keeps it by address, and the port is another one after each
+// start. daemon and tests may import it.
+package pagememory
 
 import (
 	"encoding/json"
@@ -15,9 +18,7 @@ import (
 	"loop/backend/core"
 )
 
-// pageMemoryFile is where the page's own choices are, in the Loop folder. A
-// browser keeps them by address, and the port is another one after each start.
-const pageMemoryFile = "page.json"
+const fileName = "page.json"
 
 // Bounds of the page's memory. A layout of 24 groups is some 5 KiB.
 const (
@@ -28,19 +29,18 @@ const (
 
 var memoryKey = regexp.MustCompile(`^[a-z][a-z0-9.]{0,79}$`)
 
-// pageMemory keeps what the page asks to have kept: names and short texts that
-// mean nothing to Loop. Methods may be called from any goroutine.
-type pageMemory struct {
+// File holds names and short texts that mean nothing to Loop. Methods may be called from any goroutine.
+type File struct {
 	name string
 
 	mu   sync.Mutex
 	kept map[string]string
 }
 
-// openPageMemory reads the file. One that cannot be read is no reason not to
+// Open reads the file. One that cannot be read is no reason not to
 // start: the page begins as on the first day.
-func openPageMemory(home string) (*pageMemory, error) {
-	m := &pageMemory{name: filepath.Join(home, pageMemoryFile), kept: map[string]string{}}
+func Open(home string) (*File, error) {
+	m := &File{name: filepath.Join(home, fileName), kept: map[string]string{}}
 	info, err := os.Stat(m.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
@@ -68,14 +68,14 @@ func openPageMemory(home string) (*pageMemory, error) {
 }
 
 // All is everything kept.
-func (m *pageMemory) All() map[string]string {
+func (m *File) All() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.kept)
 }
 
 // Keep stores a value, or forgets it when it is empty.
-func (m *pageMemory) Keep(key, value string) error {
+func (m *File) Keep(key, value string) error {
 	if !memoryKey.MatchString(key) || len(value) > maxMemoryValue {
 		return core.Fail(core.CodeInvalid, nil, "That cannot be kept.", "Names are small letters, digits and dots; values have 64 KiB at most.")
 	}
@@ -102,7 +102,7 @@ func (m *pageMemory) Keep(key, value string) error {
 	return nil
 }
 
-func (m *pageMemory) write() error {
+func (m *File) write() error {
 	b, err := json.Marshal(m.kept)
 	if err != nil {
 		return fmt.Errorf("encode the page's memory: %w", err)
@@ -111,13 +111,4 @@ func (m *pageMemory) write() error {
 		return fmt.Errorf("keep the page's memory: %w", err)
 	}
 	return nil
-}
-
-// pageMemory opens the page's memory of this Loop folder.
-func (d *Daemon) pageMemory() *pageMemory {
-	m, err := openPageMemory(d.home)
-	if err != nil {
-		d.log.Warn("the page begins without memory", "err", err)
-	}
-	return m
 }

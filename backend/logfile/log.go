@@ -1,9 +1,10 @@
-package daemon
+// Package logfile is Loop's log: a file that is set aside when it is long. daemon
+// and tests may import it.
+package logfile
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,38 +18,18 @@ import (
 // by requests that are refused.
 const maxLogBytes = 16 << 20
 
-// openLog opens the log for appending, 0600, and sets a long one aside, at once
-// and whenever it has become one.
-func openLog(path, level, format string) (*slog.Logger, io.Closer, error) {
-	fail := func(err error) (*slog.Logger, io.Closer, error) {
-		return nil, nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("The log file %s cannot be written.", path), "Correct log_file in the configuration, or check who owns the folder.")
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fail(err)
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeCharDevice == 0 {
-		return fail(errors.New("it is neither a file nor a terminal")) // opening a named pipe would wait for a reader
-	}
-	f := &logFile{path: path}
-	if err := f.open(); err != nil {
-		return fail(err)
-	}
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelInfo // the configuration's check has named the bad value already
-	}
-	opts := &slog.HandlerOptions{Level: l}
-	var h slog.Handler = slog.NewTextHandler(f, opts)
-	if format == "json" {
-		h = slog.NewJSONHandler(f, opts)
-	}
-	return slog.New(h), f, nil
+// Options of a log.
+type Options struct {
+	Path   string
+	Level  string // debug, info, warn, error; anything else is info
+	Format string // json, or text
 }
 
-// logFile is a log that is set aside when it is long. Its methods may be called
-// from any goroutine.
-type logFile struct {
-	path string
+// File is a log that is set aside when it is long. Its methods may be called from
+// any goroutine.
+type File struct {
+	path  string
+	level slog.LevelVar
 
 	mu   sync.Mutex
 	f    *os.File
@@ -56,8 +37,44 @@ type logFile struct {
 	file bool
 }
 
+// Open opens the log for appending, 0600, and sets a long one aside, at once and
+// whenever it has become one. The caller closes the File when nothing logs any
+// more.
+func Open(o Options) (*slog.Logger, *File, error) {
+	fail := func(err error) (*slog.Logger, *File, error) {
+		return nil, nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("The log file %s cannot be written.", o.Path),
+			"Correct log_file in the configuration, or check who owns the folder.")
+	}
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		return fail(err)
+	}
+	if info, err := os.Stat(o.Path); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeCharDevice == 0 {
+		return fail(errors.New("it is neither a file nor a terminal")) // opening a named pipe would wait for a reader
+	}
+	f := &File{path: o.Path}
+	if err := f.open(); err != nil {
+		return fail(err)
+	}
+	f.SetLevel(o.Level)
+	opts := &slog.HandlerOptions{Level: &f.level}
+	var h slog.Handler = slog.NewTextHandler(f, opts)
+	if o.Format == "json" {
+		h = slog.NewJSONHandler(f, opts)
+	}
+	return slog.New(h), f, nil
+}
+
+// SetLevel says what is logged from now on, in the words of Options.
+func (l *File) SetLevel(level string) {
+	var v slog.Level
+	if err := v.UnmarshalText([]byte(level)); err != nil {
+		v = slog.LevelInfo // the configuration's check has named the bad value already
+	}
+	l.level.Set(v)
+}
+
 // open opens what is at the path, setting it aside when it is long.
-func (l *logFile) open() error {
+func (l *File) open() error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
 		if err := os.Rename(l.path, l.path+".old"); err != nil {
 			return err
@@ -76,7 +93,7 @@ func (l *logFile) open() error {
 
 // Write appends one record. A log that cannot be set aside goes on where it is
 // rather than be silent, and is tried again as much later.
-func (l *logFile) Write(p []byte) (int, error) {
+func (l *File) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file && l.size > maxLogBytes {
@@ -94,7 +111,8 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *logFile) Close() error {
+// Close ends the log.
+func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.f.Close()

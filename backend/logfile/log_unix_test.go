@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package logfile
 
 import (
 	"path/filepath"
@@ -17,7 +17,7 @@ func TestLogIntoAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, ok := range map[string]bool{pipe: false, filepath.Dir(pipe): false, "/dev/null": true, filepath.Join(filepath.Dir(pipe), "new", "log"): true} {
-		_, end, err := openLog(path, "info", "text")
+		_, end, err := Open(Options{Path: path})
 		if ok != (err == nil) || (!ok && core.AsFailure(err).Code != core.CodeConfig) {
 			t.Errorf("%s: %v", path, err)
 		}
