@@ -6,6 +6,14 @@ import (
 	"loop/backend/core"
 )
 
+// CredentialKind is one of the keys that a model takes, by its name in config.json.
+type CredentialKind string
+
+const (
+	CredentialAPIKey CredentialKind = "anthropic_api_key"
+	CredentialToken  CredentialKind = "claude_code_oauth_token"
+)
+
 // CredentialService keeps keys of models. It never gives one back.
 type CredentialService interface {
 	Set(ctx context.Context, kind string, secret core.Secret) error
@@ -17,9 +25,9 @@ type CredentialService interface {
 
 // CredentialStatus says of one kind of key where it is, never what it is.
 type CredentialStatus struct {
-	Kind  string `json:"kind"` // claude_code_oauth_token, anthropic_api_key
-	Set   bool   `json:"set"`
-	Where string `json:"where,omitempty"` // config, keyring, file
+	Kind  CredentialKind `json:"kind"`
+	Set   bool           `json:"set"`
+	Where string         `json:"where,omitempty"` // config, keyring, file
 	// InUse says that a run would use this one now.
 	InUse bool `json:"in_use"`
 	// Failure says why it could not be looked for.
@@ -30,11 +38,11 @@ type CredentialStatus struct {
 
 // SetCredential keeps a key of a model in the system's keyring, or in an
 // encrypted file where there is none. The answer never holds it.
-func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
+func (s *System) SetCredential(kind CredentialKind, value string) (ConfigStatus, error) {
 	if err := knownCredential(kind); err != nil {
 		return ConfigStatus{}, err
 	}
-	if err := s.Keys.Set(s.Ctx, kind, core.Secret(value)); err != nil {
+	if err := s.Keys.Set(s.Ctx, string(kind), core.Secret(value)); err != nil {
 		return ConfigStatus{}, err
 	}
 	return s.Config.Status(), nil
@@ -42,11 +50,11 @@ func (s *System) SetCredential(kind, value string) (ConfigStatus, error) {
 
 // ClearCredential removes a key from wherever Loop keeps it; one in config.json
 // is removed there.
-func (s *System) ClearCredential(kind string) (ConfigStatus, error) {
+func (s *System) ClearCredential(kind CredentialKind) (ConfigStatus, error) {
 	if err := knownCredential(kind); err != nil {
 		return ConfigStatus{}, err
 	}
-	if err := s.Keys.Clear(s.Ctx, kind); err != nil {
+	if err := s.Keys.Clear(s.Ctx, string(kind)); err != nil {
 		return ConfigStatus{}, err
 	}
 	return s.Config.Status(), nil
@@ -66,9 +74,9 @@ func (s *System) Credentials() ([]CredentialStatus, error) {
 	return orEmpty(list), err
 }
 
-func knownCredential(kind string) error {
+func knownCredential(kind CredentialKind) error {
 	switch kind {
-	case "anthropic_api_key", "claude_code_oauth_token":
+	case CredentialAPIKey, CredentialToken:
 		return nil
 	}
 	return core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.", "Use anthropic_api_key or claude_code_oauth_token.")

@@ -39,12 +39,20 @@ type System struct {
 	asked sync.Once
 }
 
+// Mode is what shows the page.
+type Mode string
+
+const (
+	ModeWindow   Mode = "window"
+	ModeHeadless Mode = "headless"
+)
+
 // Snapshot is everything the frame shows, as of event Seq.
 type Snapshot struct {
 	Seq        uint64            `json:"seq"`
 	Launch     string            `json:"launch"` // numbers of another launch mean nothing in this one
 	Version    string            `json:"version"`
-	Mode       string            `json:"mode"` // window, headless
+	Mode       Mode              `json:"mode"`
 	Engine     core.EngineStatus `json:"engine"`
 	Image      core.ImageStatus  `json:"image"`
 	Channels   []channels.View   `json:"channels"`
@@ -58,9 +66,9 @@ type Snapshot struct {
 // Snapshot reads the number first: what happens while the rest is read comes
 // again as an event, and events are safe to apply twice.
 func (s *System) Snapshot() (Snapshot, error) {
-	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: "headless", Gate: GateStatus, MaxRuns: s.MaxRuns}
+	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: ModeHeadless, Gate: GateStatus, MaxRuns: s.MaxRuns}
 	if s.Window != nil {
-		snap.Mode = "window"
+		snap.Mode = ModeWindow
 	}
 	// The end of what a person waits for at the start.
 	s.asked.Do(func() { s.Log.Info("first page") })

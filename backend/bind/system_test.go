@@ -75,15 +75,15 @@ func TestSystemListsAreNeverNull(t *testing.T) {
 
 func TestSetCredential(t *testing.T) {
 	const key = "sk-ant-canary"
-	for _, kind := range []string{"anthropic_api_key", "claude_code_oauth_token"} {
+	for _, kind := range []bind.CredentialKind{bind.CredentialAPIKey, bind.CredentialToken} {
 		f := &fake{}
 		st, err := newSystem(f).SetCredential(kind, key)
-		if err != nil || f.set[kind] != key || len(f.set) != 1 || !st.HasCredentials {
+		if err != nil || f.set[string(kind)] != key || len(f.set) != 1 || !st.HasCredentials {
 			t.Errorf("%s: %v, %+v, %v", kind, f.set, st, err)
 		}
 	}
 	// Only credentials: this call must not become a way to any other setting.
-	for _, kind := range []string{"", "theme", "mounts", "anthropic_base_url", "ANTHROPIC_API_KEY", "anthropic_api_key "} {
+	for _, kind := range []bind.CredentialKind{"", "theme", "mounts", "anthropic_base_url", "ANTHROPIC_API_KEY", "anthropic_api_key "} {
 		f := &fake{}
 		_, err := newSystem(f).SetCredential(kind, key)
 		wantCode(t, err, core.CodeInvalid)

@@ -188,7 +188,7 @@ func (a *app) printAuth(ctx context.Context, c Core) error {
 	}
 	none := true
 	for _, s := range list {
-		what := kindWords[s.Kind]
+		what := kindWords[string(s.Kind)]
 		switch {
 		case s.Failure != nil:
 			a.err.failure(s.Failure)

@@ -131,7 +131,7 @@ func (k keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 	}
 	var out []bind.CredentialStatus
 	for _, kind := range kinds {
-		st := bind.CredentialStatus{Kind: kind, InUse: kind == used, Note: note}
+		st := bind.CredentialStatus{Kind: bind.CredentialKind(kind), InUse: kind == used, Note: note}
 		if k.inConfig(kind) {
 			st.Where = inConfig
 		} else {

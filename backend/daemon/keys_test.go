@@ -74,7 +74,7 @@ func TestWhichKeyARunUses(t *testing.T) {
 				t.Fatalf("%+v, %v", list, err)
 			}
 			for _, s := range list {
-				if s.InUse != (s.Kind == tc.kind) {
+				if s.InUse != (string(s.Kind) == tc.kind) {
 					t.Errorf("%+v", s)
 				}
 			}

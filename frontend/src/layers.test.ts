@@ -43,7 +43,7 @@ it("only shell knows window.go and the runtime", () => {
 it("has no barrel files and no component over 300 lines", () => {
   for (const f of all) {
     expect(f.path).not.toMatch(/(^|\/)index\.tsx?$/);
-    expect(f.text.split("\n").length, f.path).toBeLessThanOrEqual(MAX_LINES);
+    if (!f.path.endsWith(".gen.ts")) expect(f.text.split("\n").length, f.path).toBeLessThanOrEqual(MAX_LINES);
   }
 });
 

@@ -12,7 +12,7 @@ import (
 	"loop/backend/config"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated part of docs/configuration.md")
+var update = flag.Bool("update", false, "rewrite the generated part of docs/configuration.md, and the contract of the page")
 
 const (
 	tableBegin = "<!-- fields: generated from backend/config by “make gen” -->\n"

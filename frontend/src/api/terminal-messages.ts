@@ -1,6 +1,6 @@
 // What is said on /api/ws/terminal (docs/protocol.md). Output is binary.
 import type { ChannelID } from "./types";
-import type { TerminalCreate, TerminalID, TerminalState, TerminalTarget } from "./types-terminals";
+import type { TerminalCreate, TerminalID, TerminalState, TerminalTarget } from "./types";
 
 /** What this pane draws with, each as #rrggbb: programs that ask are told. */
 export type TerminalColors = { foreground: string; background: string; cursor: string };

@@ -2,7 +2,7 @@ import { Bell, Circle, CircleSlash, List, Monitor, Sparkles, SquareTerminal, Squ
 import type { KeyboardEvent } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../api/types";
-import type { TerminalInfo } from "../api/types-terminals";
+import type { TerminalInfo } from "../api/types";
 import * as change from "../model/dock/change";
 import type { Panel } from "../model/dock/layout";
 import { dockUi, sessionsStore } from "../model/dock/store";

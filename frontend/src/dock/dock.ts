@@ -1,6 +1,6 @@
 // What a person can do with the panels of the centre; keys, menus, buttons and the
 // palette share these.
-import type { TerminalID, TerminalInfo } from "../api/types-terminals";
+import type { TerminalID, TerminalInfo } from "../api/types";
 import * as change from "../model/dock/change";
 import type { DockKey } from "../model/dock/keys";
 import type { Layout, Panel, PanelID, Side } from "../model/dock/layout";

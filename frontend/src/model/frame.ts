@@ -2,8 +2,8 @@
 import type {
   Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
-import type { TrustRequested } from "../api/types-settings";
-import type { DayCost } from "../api/types-usage";
+import type { TrustRequested } from "../api/types";
+import type { DayCost } from "../api/types";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 
@@ -101,21 +101,21 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
   switch (ev.type) {
     case "channel.created":
     case "channel.updated":
-      return { ...f, channels: upsertChannel(f.channels, ev.data as Channel) };
+      return { ...f, channels: upsertChannel(f.channels, ev.data) };
     case "channel.deleted":
       return { ...f, channels: f.channels.filter((c) => c.channel_id !== ch) };
     case "image.build_status":
-      return { ...f, image: ev.data as ImageStatus };
+      return { ...f, image: ev.data };
     case "engine.status":
-      return { ...f, engine: ev.data as EngineStatus };
+      return { ...f, engine: ev.data };
     case "config.changed":
-      return { ...f, config: ev.data as ConfigStatus };
+      return { ...f, config: ev.data };
     case "container.registered":
     case "container.status_changed":
-      return { ...f, containers: upsertContainer(f.containers, ev.data as Container) };
+      return { ...f, containers: upsertContainer(f.containers, ev.data) };
     case "container.removed": {
-      const gone = ev.data as Partial<Container> | undefined;
-      return { ...f, containers: f.containers.filter((c) => c.container_id !== gone?.container_id) };
+      const gone = ev.data?.container_id;
+      return { ...f, containers: f.containers.filter((c) => c.container_id !== gone) };
     }
     case "agent.ask_user":
     case "agent.exit_plan":
@@ -123,11 +123,11 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
     case "agent.plan_resolved":
       return waiting(f, ev);
     case "trust.requested":
-      return { ...f, trust: { ...f.trust, [ch]: ev.data as TrustRequested } };
+      return { ...f, trust: { ...f.trust, [ch]: ev.data } };
     case "queue.changed":
-      return queue(f, ev.data as Run);
+      return queue(f, ev.data);
     case "agent.status":
-      return status(f, ev, ev.data as Status);
+      return status(f, ev, ev.data);
     default:
       return f;
   }
@@ -193,7 +193,7 @@ function status(f: FrameState, ev: LoopEvent, s: Status): FrameState {
       if (f.questions.some((q) => q.channel_id === ch)) next.state = "needs_you";
       next.running_since = undefined;
       if (s.context) next.context = s.context;
-      next.last_error = s.state === "done" || s.state === "cancelled" ? null : (s.failure ?? null);
+      next.last_error = s.state === "done" || s.state === "cancelled" ? undefined : s.failure;
     } else if (s.state !== "queued") {
       if (next.state !== "working" || !next.running_since) next.running_since = new Date(ev.timestamp).toISOString();
       if (next.state !== "needs_you" || !f.questions.some((q) => q.channel_id === ch)) next.state = "working";

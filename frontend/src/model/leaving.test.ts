@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Leaving, LeavingKind } from "../api/types-leaving";
+import type { Leaving, LeavingKind } from "../api/types";
 import { goesOnFor } from "./leaving";
 
 const of = (...kinds: LeavingKind[]) => kinds.map((kind) => ({ kind }));

@@ -1,7 +1,7 @@
 // The end of Loop: what is asked, and what is said of what goes on.
 import { createStore } from "zustand/vanilla";
 import type { Failure } from "../api/types";
-import type { Leaving, LeavingKind } from "../api/types-leaving";
+import type { Leaving, LeavingKind } from "../api/types";
 import { plural } from "./format";
 
 export type LeavingState = { asking: "" | "close" | "quit"; facts: Leaving | null; failure: Failure | null };
@@ -16,7 +16,7 @@ const WORDS: [LeavingKind, string, string?][] = [
 
 /** What Loop goes on for, counted. */
 export function goesOnFor(l: Leaving): string {
-  const all = [...l.ends, ...l.goes_on, ...l.waits];
+  const all = [l.ends, l.goes_on, l.waits].flatMap((items) => items ?? []);
   const parts = WORDS.flatMap(([kind, one, many]) => {
     const n = all.filter((i) => i.kind === kind).length;
     return n > 0 ? [plural(n, one, many)] : [];

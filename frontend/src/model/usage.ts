@@ -1,5 +1,5 @@
 // What a run used, in the words of the page.
-import type { ContextFill, Tokens, Usage } from "../api/types-usage";
+import type { ContextFill, Tokens, Usage } from "../api/types";
 import { money, tokens } from "./format";
 
 /** Everything the model was given, from a cache or not. */

@@ -58,7 +58,7 @@ export async function openFolder() {
 }
 
 export async function addFolder(dir: string) {
-  const ch = await session().api.channels.add(dir);
+  const ch = await session().api.channels.add(dir, "");
   if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
     frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
   }

@@ -2,7 +2,7 @@
 import type { Api } from "../api/calls";
 import { makeApi } from "../api/calls";
 import { DENIED, OFFLINE, toFailure } from "../api/failure";
-import type { LoopEvent, RunID } from "../api/types";
+import type { LoopEvent, Run, RunID } from "../api/types";
 import { applyEvents, fromSnapshot, hasGap } from "../model/frame";
 import * as outbox from "../model/outbox";
 import {
@@ -160,7 +160,7 @@ export function startSession(bridge: Bridge) {
   async function deliverLetter(letter: outbox.Letter) {
     setLetters(outbox.put(outboxStore.getState().letters, { ...letter, state: "sending", failure: null }));
     try {
-      const run = await api.runs.prompt(letter.clientId, letter.channelId, letter.prompt, letter.options);
+      const run = await api.runs.prompt({ ...letter.options, client_id: letter.clientId, channel_id: letter.channelId, prompt: letter.prompt });
       setLetters(outbox.confirmed(outboxStore.getState().letters, letter.clientId));
       const asked = run?.waits_for?.question_id;
       if (asked) announce("The prompt is queued. It waits until you have answered the agent.");
@@ -217,9 +217,9 @@ export function startSession(bridge: Bridge) {
   return made;
 }
 
-function localQueueEvent(run: { run_id: string; channel_id: string }, runs: Record<string, unknown>): LoopEvent {
+function localQueueEvent(run: Run, runs: Record<string, unknown>): LoopEvent {
   // A run that has begun already must not be put back into the queue by a late answer.
-  const data = runs[run.run_id] ? { ...run, state: "running" } : run;
+  const data: Run = runs[run.run_id] ? { ...run, state: "running" } : run;
   return { seq: 0, type: "queue.changed", channel_id: run.channel_id, run_id: run.run_id, timestamp: Date.now(), data };
 }
 

@@ -1,4 +1,4 @@
-import type { ContextFill } from "../api/types-usage";
+import type { ContextFill } from "../api/types";
 import { tokens } from "../model/format";
 import { fullness } from "../model/usage";
 

@@ -2,7 +2,7 @@ import { Circle, Clock3, Hammer, Monitor, MessageSquareText, SquareTerminal } fr
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import { useStore } from "zustand";
-import type { Leaving, LeavingItem, LeavingKind } from "../../api/types-leaving";
+import type { Leaving, LeavingItem, LeavingKind } from "../../api/types";
 import { goesOnFor, leavingStore } from "../../model/leaving";
 import { Button, Kbd } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
@@ -30,7 +30,7 @@ export function LeavingDialogs() {
 
 function QuitDialog() {
   const { facts, failure } = useStore(leavingStore);
-  const loses = !facts || facts.ends.length > 0;
+  const loses = !facts || (facts.ends ?? []).length > 0;
   const keep = useRef<HTMLButtonElement>(null);
   const leave = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -51,14 +51,15 @@ function QuitDialog() {
   );
 }
 
-function Fates({ facts: { ends, goes_on, waits } }: { facts: Leaving }) {
+function Fates({ facts }: { facts: Leaving }) {
+  const ends = facts.ends ?? [], goesOn = facts.goes_on ?? [], waits = facts.waits ?? [];
   return (
     <div className="leaving">
       <Part title="Ends now" items={ends} />
-      <Part title="Goes on in its container; the next start takes it up" items={goes_on} />
+      <Part title="Goes on in its container; the next start takes it up" items={goesOn} />
       <Part title="Waits for the next start" items={waits} />
-      {ends.length + goes_on.length + waits.length === 0 && <p>Nothing is under way any more.</p>}
-      {ends.length === 0 && goes_on.length + waits.length > 0 && <p className="hint">Nothing is lost.</p>}
+      {ends.length + goesOn.length + waits.length === 0 && <p>Nothing is under way any more.</p>}
+      {ends.length === 0 && goesOn.length + waits.length > 0 && <p className="hint">Nothing is lost.</p>}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { RotateCcw } from "lucide-react";
 import { useId, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { SettingsField } from "../../api/types-settings";
+import type { SettingsField } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";

@@ -2,7 +2,7 @@ import { History } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { SettingsRevision, SettingsRevisionText } from "../../api/types-settings";
+import type { SettingsRevision, SettingsRevisionText } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { CredentialKind, Failure } from "../../api/types";
-import type { CredentialStatus } from "../../api/types-settings";
+import type { CredentialStatus } from "../../api/types";
 import { doctorStore, frameStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";

@@ -1,5 +1,5 @@
 import { FileWarning } from "lucide-react";
-import type { SettingsView } from "../../api/types-settings";
+import type { SettingsView } from "../../api/types";
 import { visible } from "../../model/text";
 import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";

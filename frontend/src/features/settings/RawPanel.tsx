@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { RawSettings } from "../../api/types-settings";
+import type { RawSettings } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";

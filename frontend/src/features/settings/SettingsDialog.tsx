@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { SettingsView } from "../../api/types-settings";
+import type { SettingsView } from "../../api/types";
 import { frameStore, viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";

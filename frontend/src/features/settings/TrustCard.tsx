@@ -2,7 +2,7 @@ import { ShieldQuestion } from "lucide-react";
 import { useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { SettingsPending, SettingsView } from "../../api/types-settings";
+import type { SettingsPending, SettingsView } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";

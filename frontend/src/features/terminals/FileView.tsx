@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { FilePart, TerminalTarget } from "../../api/types-terminals";
+import type { FilePart, TerminalTarget } from "../../api/types";
 import type { FileRef } from "../../model/terminals/filelinks";
 import { cleanTitle } from "../../model/terminals/titles";
 import { copyText } from "../../shell/clipboard";
@@ -28,7 +28,8 @@ export function FileView({ file, channel, target, dir, onClose }: Props) {
   useEffect(() => {
     there.current?.scrollIntoView({ block: "center" }); // newer browsers return a promise
   }, [part]);
-  const end = part ? part.first + part.lines.length - 1 : 0;
+  const lines = part?.lines ?? [];
+  const end = part ? part.first + lines.length - 1 : 0;
   return (
     <Modal
       title={cleanTitle(`${file.path}:${file.line}`)} wide scrolls onClose={onClose}
@@ -47,7 +48,7 @@ export function FileView({ file, channel, target, dir, onClose }: Props) {
           {end < file.line && <p className="hint">The file has only {end === 1 ? "one line" : `${end} lines`} now.</p>}
           {part.first > 1 && <p className="hint">Lines before {part.first} are left out.</p>}
           <ol className="file-lines mono" start={part.first} style={{ counterReset: `line ${part.first - 1}` }}>
-            {part.lines.map((l, i) => {
+            {lines.map((l, i) => {
               const here = part.first + i === Math.min(file.line, end);
               return <li key={i} {...(here ? { ref: there, "aria-current": "location" as const } : {})}><SafeText text={l} /></li>;
             })}

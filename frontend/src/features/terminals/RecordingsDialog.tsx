@@ -3,7 +3,7 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { useStore } from "zustand";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
-import type { Recording } from "../../api/types-terminals";
+import type { Recording } from "../../api/types";
 import { duration } from "../../model/format";
 import { frameStore } from "../../model/stores";
 import { visible } from "../../model/text";

@@ -1,7 +1,7 @@
 // Shell integration on the screen: a mark per command with how it ended, jumps
 // from one to the next, a command's output as text.
 import type { IDecoration, IDisposable, IMarker, Terminal } from "@xterm/xterm";
-import type { TerminalExit } from "../../api/types-terminals";
+import type { TerminalExit } from "../../api/types";
 import type { Command } from "../../model/terminals/marks";
 import { CommandMarks, parseMark } from "../../model/terminals/marks";
 import { reportedDir } from "../../model/terminals/titles";

@@ -7,7 +7,7 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import type { ITerminalOptions } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { dialTerminal } from "../../api/terminals";
-import type { TerminalCreate } from "../../api/types-terminals";
+import type { TerminalCreate } from "../../api/types";
 import type { ClientState } from "../../model/terminals/client";
 import { parseOsc52 } from "../../model/terminals/osc52";
 import { TerminalClient } from "../../model/terminals/protocol";

@@ -1,6 +1,6 @@
 // What a pane is given and what it tells: the whole surface between one terminal
 // and the layout around it.
-import type { TerminalCreate, TerminalID, TerminalInfo, TerminalTarget } from "../../api/types-terminals";
+import type { TerminalCreate, TerminalID, TerminalInfo, TerminalTarget } from "../../api/types";
 import type { PaneState } from "../../model/terminals/client";
 
 export type PaneAction =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TerminalInfo } from "../../api/types-terminals";
+import type { TerminalInfo } from "../../api/types";
 import { applyTerminalEvents, fromList, noSessions, removedSessions, sessionsOf } from "../terminals/sessions";
 import * as c from "./change";
 import { dockKey } from "./keys";

@@ -1,6 +1,6 @@
 // The centre as a tree: splits hold groups, a group holds panels behind tabs. All
 // of it is plain data that is never changed in place.
-import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types-terminals";
+import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types";
 
 export type PanelID = string;
 export type GroupID = string;

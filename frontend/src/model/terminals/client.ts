@@ -1,7 +1,7 @@
 // What a terminal client is given and what it says of itself.
 import type { ChannelID, Failure } from "../../api/types";
 import type { TerminalColors } from "../../api/terminal-messages";
-import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from "../../api/types-terminals";
+import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from "../../api/types";
 
 export type PaneState =
   | "connecting" // nothing to show yet

@@ -1,7 +1,7 @@
 // One pane's side of /api/ws/terminal, without a DOM: what to send, what to show,
 // what to count. The socket, the clock and the screen are given.
 import type { AttachedMessage, ClientMessage, ServerMessage } from "../../api/terminal-messages";
-import type { TerminalExit } from "../../api/types-terminals";
+import type { TerminalExit } from "../../api/types";
 import type { ClientState, Options, Wire } from "./client";
 
 export const ACK_EVERY = 64 * 1024;

@@ -1,6 +1,6 @@
 // Terminal sessions of all channels: a list, kept up to date by events.
 import type { ChannelID, LoopEvent } from "../../api/types";
-import type { TerminalCreate, TerminalID, TerminalInfo } from "../../api/types-terminals";
+import type { TerminalCreate, TerminalID, TerminalInfo } from "../../api/types";
 
 export type Sessions = {
   known: boolean; // the list was read at least once
@@ -18,13 +18,13 @@ export function fromList(list: TerminalInfo[]): Sessions {
 export function applyTerminalEvents(s: Sessions, batch: LoopEvent[]): Sessions {
   let byId = s.byId;
   for (const ev of batch) {
-    if (!ev.type.startsWith("terminal.")) continue;
-    const t = ev.data as TerminalInfo | undefined;
+    if (ev.type !== "terminal.created" && ev.type !== "terminal.changed" && ev.type !== "terminal.removed") continue;
+    const t = ev.data;
     if (!t?.session_id) continue;
     if (ev.type === "terminal.removed") {
       const { [t.session_id]: _gone, ...rest } = byId;
       byId = rest;
-    } else if (ev.type === "terminal.created" || ev.type === "terminal.changed") byId = { ...byId, [t.session_id]: t };
+    } else byId = { ...byId, [t.session_id]: t };
   }
   return byId === s.byId ? s : { ...s, byId };
 }
@@ -33,8 +33,7 @@ export function applyTerminalEvents(s: Sessions, batch: LoopEvent[]): Sessions {
 export function removedSessions(batch: LoopEvent[]): Set<TerminalID> {
   const out = new Set<TerminalID>();
   for (const ev of batch) {
-    const id = (ev.data as TerminalInfo | undefined)?.session_id;
-    if (ev.type === "terminal.removed" && id) out.add(id);
+    if (ev.type === "terminal.removed" && ev.data?.session_id) out.add(ev.data.session_id);
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // Titles that programs choose: what can be drawn on one line, as core.CleanTitle does.
-import type { TerminalInfo } from "../../api/types-terminals";
+import type { TerminalInfo } from "../../api/types";
 
 const MAX = 200;
 

@@ -87,7 +87,7 @@ export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
       if (s.built !== next.built) next = { ...next, built: s.built };
       if (s.gap) next = { ...next, stale: true };
     } else if (ev.type === "queue.changed") {
-      next = { ...next, queue: queueChanged(next.queue, ev.data as Run | undefined) };
+      next = { ...next, queue: queueChanged(next.queue, ev.data) };
     } else if (ev.type === "agent.activity" && !ev.id) {
       flush();
       next = { ...next, built: fold(next.built, [ev]) };
@@ -97,7 +97,7 @@ export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
       else {
         taken.add(ev.id);
         stored.push(ev);
-        if (ev.type === "agent.status" && ev.run_id) next = { ...next, queue: leftQueue(next.queue, ev.run_id, (ev.data as { state?: string })?.state) };
+        if (ev.type === "agent.status" && ev.run_id) next = { ...next, queue: leftQueue(next.queue, ev.run_id, ev.data?.state) };
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { Usage } from "../../../api/types-usage";
+import type { Usage } from "../../../api/types";
 import { modelName } from "../../../model/format";
 import { visible } from "../../../model/text";
 import { allInput, amount, cacheShare } from "../../../model/usage";

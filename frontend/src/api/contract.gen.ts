@@ -1,0 +1,821 @@
+// Code generated from backend/bind and backend/core by “make gen”. DO NOT EDIT.
+
+export type Activity = {
+  activity: string;
+  description?: string;
+  model?: string;
+};
+
+export type Answer = {
+  action: AnswerAction;
+  choices?: (string[] | null)[];
+  texts?: string[];
+  text?: string;
+  author_id?: string;
+};
+
+export type AnswerAction = "answer" | "approve" | "revise" | "cancel";
+
+export type AskOption = {
+  label: string;
+  description?: string;
+  preview?: string;
+};
+
+export type AskQuestion = {
+  question: string;
+  header?: string;
+  options: AskOption[] | null;
+  multiSelect?: boolean;
+};
+
+export type Attempt = {
+  number: number; // from 1
+  kind?: AttemptKind;
+  reason?: string; // what went wrong before, in a sentence
+  session_id?: SessionID; // to resume, from the second try on; empty is none
+  transient?: number; // waits so far
+  not_before?: string;
+  delay_ms?: number;
+  failure?: Failure;
+  compacted?: boolean;
+  latest?: boolean;
+  usage?: Usage;
+};
+
+export type AttemptKind = "compact" | "compacted" | "latest" | "transient";
+
+export type Background = {
+  tasks: BackgroundTask[] | null;
+  waiting: boolean;
+};
+
+export type BackgroundTask = {
+  task_id: string;
+  kind: string; // command, agent, other
+  what: string; // the command, or what the agent calls the task
+};
+
+export type Channel = {
+  channel_id: ChannelID;
+  parent_id?: ChannelID;
+  kind: ChannelKind;
+  name: string;
+  dir: string; // absolute host path, cleaned
+  session_id?: SessionID;
+  next_session?: SessionStart;
+  branch?: string;
+  parent_dir?: string;
+  context?: ContextFill;
+  created_at: string;
+};
+
+export type ChannelID = string;
+
+export type ChannelKind = "project" | "thread" | "worktree" | "demo";
+
+export type ChannelState = "idle" | "queued" | "working" | "needs_you" | "done" | "failed";
+
+export type ChannelView = Channel & {
+  state: ChannelState;
+  running_since?: string;
+  queued: number;
+  questions?: number; // open ones; the channel is parked while there are any
+  last_event_id: number;
+  last_error?: Failure;
+};
+
+export type Code = string;
+
+export type ConfigProblem = {
+  line: number;
+  col: number;
+  field: string;
+  message: string;
+  remedy: string;
+};
+
+export type ConfigStatus = {
+  path: string;
+  problems: ConfigProblem[] | null;
+  has_credentials: boolean;
+  credential_kind?: string;
+  theme: string;
+  terminal: TerminalLook;
+};
+
+export type Container = {
+  container_id: ContainerID;
+  container_name: string;
+  channel_id: ChannelID;
+  run_id?: RunID;
+  type: ContainerType;
+  status: ContainerStatus;
+  image: string;
+  hash?: string;
+  created_at: string;
+  remove_at?: string;
+};
+
+export type ContainerID = string;
+
+export type ContainerStatus = "reserved" | "running" | "stopped" | "pending-removal";
+
+export type ContainerType = "agent" | "shell" | "chrome";
+
+export type ContextFill = {
+  used_tokens: number;
+  window_tokens?: number;
+};
+
+export type Cost = {
+  cost_usd?: number;
+  cost_estimated?: boolean;
+};
+
+export type CredentialKind = "anthropic_api_key" | "claude_code_oauth_token";
+
+export type CredentialStatus = {
+  kind: CredentialKind;
+  set: boolean;
+  where?: string; // config, keyring, file
+  in_use: boolean;
+  failure?: Failure;
+  note?: string;
+};
+
+export type DayCost = Cost & {
+  last_event_id: number;
+};
+
+export type DoctorCheck = {
+  id: string;
+  title: string;
+  state: DoctorState;
+  summary: string;
+  remedy?: string;
+  detail?: string;
+  duration_ms: number;
+};
+
+export type DoctorReport = {
+  checks: DoctorCheck[] | null;
+};
+
+export type DoctorState = "ok" | "warn" | "fail" | "skip";
+
+export type EngineStatus = {
+  ok: boolean;
+  host: string; // e.g. unix:///var/run/docker.sock
+  source: string; // DOCKER_HOST, context “x”, default socket, Podman socket …
+  name: string; // Docker, Podman
+  version: string;
+  api_version: string;
+  os: string;
+  arch: string;
+  rootless: boolean;
+  failure?: Failure;
+};
+
+export type EventType = 
+  | "message.created"
+  | "message.streaming"
+  | "agent.thinking"
+  | "tool.use"
+  | "tool.result"
+  | "agent.activity"
+  | "agent.status"
+  | "run.notice"
+  | "run.attempt"
+  | "run.background"
+  | "agent.ask_user"
+  | "agent.exit_plan"
+  | "agent.ask_resolved"
+  | "agent.plan_resolved"
+  | "agent.todos"
+  | "message.updated"
+  | "messages.processed"
+  | "agent_instance.registered"
+  | "agent_instance.unregistered"
+  | "message.deleted"
+  | "agent.raw"
+  | "queue.changed"
+  | "channel.created"
+  | "channel.updated"
+  | "channel.deleted"
+  | "container.registered"
+  | "container.status_changed"
+  | "container.removed"
+  | "image.build_status"
+  | "engine.status"
+  | "config.changed"
+  | "trust.requested"
+  | "terminal.created"
+  | "terminal.changed"
+  | "terminal.removed"
+  | "reset";
+
+export type Failure = {
+  code: Code;
+  cause: string;
+  remedy?: string;
+  detail?: string;
+};
+
+export type FileChange = {
+  path: string;
+  kind: string; // create, edit
+  added: number;
+  removed: number;
+  patch?: string; // unified hunks, bounded
+};
+
+export type FilePart = {
+  path: string; // on this computer
+  first: number; // number of the first of Lines, from 1
+  lines: string[] | null;
+  more: boolean; // the file goes on behind them
+};
+
+export type Folder = {
+  name: string;
+  path: string;
+};
+
+export type FolderList = {
+  path: string;
+  parent: string;
+  entries: Folder[] | null;
+};
+
+export type ImageState = "unknown" | "missing" | "stale" | "ready" | "building";
+
+export type ImageStatus = {
+  state: ImageState;
+  ref: string;
+  id?: string;
+  step?: string; // what is being done now, in words
+  progress?: number; // 0..1, an estimate
+  note?: string; // e.g. built without the git secret, and why
+  lines?: string[]; // the last lines of output, bounded
+  failure?: Failure;
+};
+
+export type Leaving = {
+  stays: boolean;
+  ends: LeavingItem[] | null; // with Loop
+  goes_on: LeavingItem[] | null; // without Loop, in its container; the next start takes it up
+  waits: LeavingItem[] | null; // for the next start
+};
+
+export type LeavingItem = {
+  kind: LeavingKind;
+  channel_id?: ChannelID;
+  channel?: string; // its name
+  name?: string; // of a run or prompt what it says, of a terminal what runs in it
+  title?: string; // of a terminal
+  host?: boolean; // on this computer, not in a container
+  at?: string; // a prompt that is not to start earlier
+};
+
+export type LeavingKind = "run" | "prompt" | "program" | "terminal" | "recording" | "image";
+
+export type LiveBlock = {
+  kind: string; // text, thinking
+  text: string;
+};
+
+export type LiveMessage = {
+  run_id: RunID;
+  msg_id: string;
+  blocks: LiveBlock[] | null;
+};
+
+export type LoopEvent = { [T in EventType]: {
+  seq: number;
+  first_seq?: number;
+  id?: number;
+  type: T;
+  channel_id?: ChannelID;
+  run_id?: RunID;
+  timestamp: number; // ms since the epoch
+  data: EventData[T];
+} }[EventType];
+
+export type MessageCreated = {
+  msg_id: string;
+  author_id?: string;
+  author_name?: string;
+  content: string;
+  is_bot: boolean;
+  uuid?: string;
+  cut?: boolean;
+  is_processed: boolean;
+  priority?: number;
+  trigger_msg_id?: string;
+  not_before?: number; // ms since the epoch
+};
+
+export type MessageStreaming = {
+  msg_id: string;
+  block: number;
+  kind: string; // text, thinking, tool: the name of one whose input is being written
+  offset: number;
+  delta: string;
+};
+
+export type MessageUpdated = {
+  msg_id: string;
+  content?: string;
+};
+
+export type Mode = "window" | "headless";
+
+export type ModelUsage = Tokens & {
+  model: string;
+  cost_usd?: number;
+  context_window?: number;
+};
+
+export type Notice = {
+  level: string; // info, warning, error
+  text: string;
+};
+
+export type OpenMode = "resume" | "fork" | "fresh";
+
+export type Outcome = Usage & {
+  text?: string;
+  session_id?: SessionID;
+  model?: string;
+  num_turns?: number;
+  stop_reason?: string;
+  duration_ms?: number;
+  exit_code?: number;
+  failure?: Failure;
+};
+
+export type PromptRequest = {
+  client_id: string;
+  channel_id: string;
+  prompt: string;
+  demo?: boolean;
+  script?: string;
+  interrupt?: boolean;
+  delay_seconds?: number;
+  plan?: boolean; // plan first, and ask for approval
+  session?: SessionStart;
+};
+
+export type Question = {
+  question_id: string;
+  channel_id: ChannelID;
+  run_id: RunID;
+  kind: QuestionKind;
+  state: QuestionState;
+  tool_use_id: string;
+  questions?: AskQuestion[];
+  plan?: string;
+  planFilePath?: string;
+  read_only?: boolean; // its run planned first and could change nothing
+  demo?: boolean;
+  created_at: string;
+  resolved_at?: string;
+  answer?: Answer;
+};
+
+export type QuestionKind = "ask_user" | "exit_plan";
+
+export type QuestionState = "open" | "answered" | "cancelled";
+
+export type RawSettings = {
+  path: string;
+  text: string;
+  sha256: string; // of the file; empty when there is none
+};
+
+export type Recording = {
+  name: string; // of its file, which is what it is asked for by
+  session_id: TerminalID;
+  channel_id: ChannelID;
+  title: string;
+  started_at: string;
+  duration_ms: number; // of what is written so far
+  bytes: number; // of the file
+  cols: number; // at the beginning
+  rows: number;
+};
+
+export type Run = {
+  run_id: RunID;
+  channel_id: ChannelID;
+  prompt: string;
+  author_id?: string;
+  state: RunState;
+  priority: number;
+  rank?: number; // queued: place among those of one priority, lowest first
+  demo: boolean;
+  script?: string; // demo script by name; empty is the default one
+  created_at: string;
+  not_before?: string; // queued: not claimed earlier
+  hold_until?: string; // queued: being edited; nothing behind it is claimed either
+  plan?: boolean; // plan first, and ask for approval
+  session?: SessionStart;
+  attempt?: Attempt;
+  trigger?: string; // person (empty), agent, answer, continue
+  started_at?: string;
+  ended_at?: string;
+  container_id?: ContainerID;
+  spawn_id?: SpawnID;
+  outcome?: Outcome;
+  waits_for?: Wait;
+};
+
+export type RunID = string;
+
+export type RunState = "queued" | "starting" | "running" | "done" | "failed" | "cancelled" | "interrupted";
+
+export type SessionID = string;
+
+export type SessionInfo = {
+  session_id: SessionID;
+  title: string; // the first prompt or the CLI's summary, bounded
+  model?: string;
+  dir?: string; // working directory it was held in
+  branch?: string;
+  messages: number; // prompts and answers, without tool traffic
+  size_bytes: number;
+  updated_at: string;
+  current?: boolean; // the channel's own
+  demo?: boolean; // held with the scripted model
+};
+
+export type SessionMode = "resume" | "fork" | "fresh";
+
+export type SessionStart = {
+  mode?: SessionMode;
+  session_id?: SessionID; // resume, fork; empty with fork: the channel's
+  at?: string;
+};
+
+export type SettingsEntry = {
+  name: string;
+  origin: SettingsOrigin;
+};
+
+export type SettingsField = {
+  name: string;
+  kind: string; // text, integer, number, boolean, list, object
+  value: unknown; // in force; credentials are hidden
+  default: unknown; // null when there is none
+  doc: string;
+  unit?: string;
+  min?: string;
+  max?: string;
+  one_of?: string[];
+  merge: string; // override, by target, by key, append, replace, union
+  project: string; // free, tighten, trust, never
+  secret?: boolean;
+  origin: SettingsOrigin;
+  entries?: SettingsEntry[]; // of a list or an object
+  layers: SettingsLayer[] | null; // the files that name the field, lowest first
+};
+
+export type SettingsLayer = {
+  layer: string;
+  value: unknown; // as written
+  line: number;
+  in_force: boolean; // false: it waits for approval, or is not a project's to say
+};
+
+export type SettingsOrigin = {
+  layer: string; // built-in, global, project, worktree
+  path?: string;
+  line?: number;
+  col?: number;
+};
+
+export type SettingsPending = {
+  path: string;
+  sha256: string;
+  diff: string; // unified, against what was approved last
+  fields: string[] | null;
+};
+
+export type SettingsProblem = {
+  path: string;
+  line: number;
+  col: number;
+  field: string;
+  message: string;
+  remedy: string;
+  warning: boolean;
+};
+
+export type SettingsRevision = {
+  id: string;
+  path: string;
+  source: string; // settings, external, initial, restore:<id>
+  at: string;
+  added: number;
+  removed: number;
+};
+
+export type SettingsRevisionText = {
+  id: string;
+  text: string;
+  diff: string;
+};
+
+export type SettingsView = {
+  channel_id: string;
+  path: string; // of the global file
+  project_path?: string; // of the project's, there or not
+  worktree_path?: string; // of the work tree's, there or not
+  fields: SettingsField[] | null;
+  problems: SettingsProblem[] | null;
+  pending: SettingsPending[] | null;
+  approved: string[] | null; // paths of project files that are trusted as they are
+};
+
+export type ShellState = "prompt" | "running";
+
+export type Snapshot = {
+  seq: number;
+  launch: string; // numbers of another launch mean nothing in this one
+  version: string;
+  mode: Mode;
+  engine: EngineStatus;
+  image: ImageStatus;
+  channels: ChannelView[] | null;
+  containers: Container[] | null;
+  config: ConfigStatus;
+  cost_today: DayCost;
+  gate: string;
+  max_runs: number; // under way at once, over all channels
+};
+
+export type SpawnID = string;
+
+export type Status = Usage & {
+  status: string;
+  state: RunState;
+  step?: string; // image, container, link, agent
+  error?: string;
+  failure?: Failure;
+  result?: string;
+  session_id?: SessionID;
+  duration_ms?: number;
+  num_turns?: number;
+  stop_reason?: string;
+  model?: string;
+  exit_code?: number;
+  msg_id?: string;
+  trigger?: string;
+  trigger_content?: string;
+};
+
+export type TerminalExit = {
+  code: number;
+  signal?: string;
+  reason?: string; // a sentence where it was not the program's own doing
+};
+
+export type TerminalID = string;
+
+export type TerminalInfo = {
+  session_id: TerminalID;
+  channel_id: ChannelID;
+  container_id?: ContainerID;
+  target: TerminalTarget;
+  state: TerminalState;
+  title: string; // given, else the program's, else the command; printable, at most 200 runes
+  named: boolean; // the title was given by the person
+  dir?: string; // where the shell is, as it says itself
+  cmd?: string[]; // what was asked for
+  plain?: boolean;
+  shell?: ShellState;
+  command?: string; // what runs in the shell, as it was typed; cleaned as titles are
+  exit?: TerminalExit; // of an ended one
+  cols: number;
+  rows: number;
+  viewers: number;
+  recording?: string; // name of the recording under way
+  recording_problem?: string;
+  created_at: string;
+};
+
+export type TerminalLook = {
+  font_family: string;
+  font_size: number; // CSS pixels
+  shift_enter: string; // newline, enter
+  bell: string; // mark, sound, off
+  copy_on_select: boolean;
+  screen_reader: boolean;
+  colors?: string[]; // [dark.|light.]name=#rrggbb
+  minimum_contrast: number;
+};
+
+export type TerminalRequest = {
+  channel_id?: ChannelID;
+  container_id?: ContainerID;
+  target?: TerminalTarget;
+  cmd?: string[];
+  plain?: boolean;
+  open_mode?: OpenMode;
+  cols?: number;
+  rows?: number;
+  title?: string;
+  dir?: string; // where it begins, if that is there
+};
+
+export type TerminalState = "running" | "away" | "ended";
+
+export type TerminalTarget = "agent" | "host";
+
+export type Thinking = {
+  msg_id?: string;
+  text: string;
+  cut?: boolean; // as in MessageCreated
+};
+
+export type ThreadRequest = {
+  parent_id: ChannelID;
+  name?: string;
+  session?: SessionStart;
+};
+
+export type TimelinePage = {
+  events: LoopEvent[] | null;
+  has_more: boolean;
+  live: LiveMessage | null;
+  queue: Run[] | null;
+};
+
+export type Tokens = {
+  input_tokens?: number;
+  output_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+};
+
+export type ToolResult = {
+  tool_use_id: string;
+  parent_tool_use_id?: string;
+  output: string;
+  is_error: boolean;
+  truncated?: boolean;
+  files?: FileChange[];
+};
+
+export type ToolUse = {
+  tool_use_id: string;
+  parent_tool_use_id?: string;
+  tool_name: string;
+  input: unknown;
+  cut?: boolean; // the agent ended before it had called the tool
+};
+
+export type TrustRequested = {
+  channel_id: ChannelID;
+  path: string;
+  sha256: string;
+  fields: string[] | null;
+};
+
+export type Usage = Cost & {
+  model_usage?: ModelUsage[];
+  context?: ContextFill;
+  session_cost_usd?: number;
+};
+
+export type Wait = {
+  reason: WaitReason;
+  question_id?: string;
+  until?: string;
+  ahead?: number; // behind: how many runs of the queue go first
+};
+
+export type WaitReason = "" | "question" | "plan" | "held" | "delayed" | "behind" | "run" | "limit";
+
+export type WorktreeRequest = {
+  parent_id: ChannelID;
+  branch: string;
+  name?: string;
+  base?: string;
+};
+
+/** What each event carries; unknown where Go has no type for it. */
+export type EventData = {
+  "message.created": MessageCreated;
+  "message.streaming": MessageStreaming;
+  "agent.thinking": Thinking;
+  "tool.use": ToolUse;
+  "tool.result": ToolResult;
+  "agent.activity": Activity;
+  "agent.status": Status;
+  "run.notice": Notice;
+  "run.attempt": Attempt;
+  "run.background": Background;
+  "agent.ask_user": Question;
+  "agent.exit_plan": Question;
+  "agent.ask_resolved": Question;
+  "agent.plan_resolved": Question;
+  "agent.todos": unknown;
+  "message.updated": MessageUpdated;
+  "messages.processed": unknown;
+  "agent_instance.registered": unknown;
+  "agent_instance.unregistered": unknown;
+  "message.deleted": MessageUpdated;
+  "agent.raw": unknown;
+  "queue.changed": Run;
+  "channel.created": Channel;
+  "channel.updated": Channel;
+  "channel.deleted": unknown;
+  "container.registered": Container;
+  "container.status_changed": Container;
+  "container.removed": Container;
+  "image.build_status": ImageStatus;
+  "engine.status": EngineStatus;
+  "config.changed": ConfigStatus;
+  "trust.requested": TrustRequested;
+  "terminal.created": TerminalInfo;
+  "terminal.changed": TerminalInfo;
+  "terminal.removed": TerminalInfo;
+  "reset": unknown;
+};
+
+/** Calls one bound method. */
+export type Call = <T>(service: string, method: string, ...args: unknown[]) => Promise<T>;
+
+export const bound = (call: Call) => ({
+  channels: {
+    add: (dir: string, name: string) => call<ChannelView>("Channels", "Add", dir, name),
+    createThread: (req: ThreadRequest) => call<ChannelView>("Channels", "CreateThread", req),
+    createWorktree: (req: WorktreeRequest) => call<ChannelView>("Channels", "CreateWorktree", req),
+    demo: () => call<ChannelView>("Channels", "Demo"),
+    folders: (path: string) => call<FolderList>("Channels", "Folders", path),
+    forkAt: (id: string, start: SessionStart, name: string) => call<ChannelView>("Channels", "ForkAt", id, start, name),
+    history: (id: string, limit: number) => call<string[] | null>("Channels", "History", id, limit),
+    pickFolder: () => call<string>("Channels", "PickFolder"),
+    remove: (id: string) => call<null>("Channels", "Remove", id),
+    removeTree: (id: string, removeFiles: boolean) => call<null>("Channels", "RemoveTree", id, removeFiles),
+    rename: (id: string, name: string) => call<null>("Channels", "Rename", id, name),
+    sessions: (id: string) => call<SessionInfo[] | null>("Channels", "Sessions", id),
+    setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
+    timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
+  },
+  runs: {
+    answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),
+    cancel: (id: string) => call<null>("Runs", "Cancel", id),
+    edit: (id: string, prompt: string) => call<Run>("Runs", "Edit", id, prompt),
+    hold: (id: string) => call<Run>("Runs", "Hold", id),
+    prompt: (req: PromptRequest) => call<Run>("Runs", "Prompt", req),
+    questions: () => call<Question[] | null>("Runs", "Questions"),
+    release: (id: string) => call<null>("Runs", "Release", id),
+    remove: (id: string) => call<null>("Runs", "Remove", id),
+    reorder: (channelID: string, ids: RunID[] | null) => call<Run[] | null>("Runs", "Reorder", channelID, ids),
+    retry: (id: string) => call<Run>("Runs", "Retry", id),
+    steer: (id: string) => call<null>("Runs", "Steer", id),
+  },
+  settings: {
+    approve: (channelID: string, path: string, sha256: string) => call<SettingsView>("Settings", "Approve", channelID, path, sha256),
+    get: (channelID: string) => call<SettingsView>("Settings", "Get", channelID),
+    history: (scope: string, channelID: string) => call<SettingsRevision[] | null>("Settings", "History", scope, channelID),
+    raw: (scope: string, channelID: string) => call<RawSettings>("Settings", "Raw", scope, channelID),
+    restore: (id: string) => call<SettingsView>("Settings", "Restore", id),
+    revision: (id: string) => call<SettingsRevisionText>("Settings", "Revision", id),
+    set: (scope: string, channelID: string, field: string, value: unknown) => call<SettingsView>("Settings", "Set", scope, channelID, field, value),
+    setRaw: (scope: string, channelID: string, text: string, sha256: string) => call<SettingsView>("Settings", "SetRaw", scope, channelID, text, sha256),
+    unset: (scope: string, channelID: string, field: string) => call<SettingsView>("Settings", "Unset", scope, channelID, field),
+  },
+  system: {
+    adoptCredentials: () => call<ConfigStatus>("System", "AdoptCredentials"),
+    answered: () => call<null>("System", "Answered"),
+    buildImage: () => call<null>("System", "BuildImage"),
+    cancelImageBuild: () => call<null>("System", "CancelImageBuild"),
+    clearCredential: (kind: CredentialKind) => call<ConfigStatus>("System", "ClearCredential", kind),
+    credentials: () => call<CredentialStatus[] | null>("System", "Credentials"),
+    doctor: () => call<DoctorReport>("System", "Doctor"),
+    hide: () => call<null>("System", "Hide"),
+    keep: (key: string, value: string) => call<null>("System", "Keep", key, value),
+    leaving: () => call<Leaving>("System", "Leaving"),
+    memory: () => call<Record<string, string> | null>("System", "Memory"),
+    openURL: (link: string) => call<null>("System", "OpenURL", link),
+    quit: () => call<null>("System", "Quit"),
+    setCredential: (kind: CredentialKind, value: string) => call<ConfigStatus>("System", "SetCredential", kind, value),
+    setTheme: (theme: string) => call<null>("System", "SetTheme", theme),
+    snapshot: () => call<Snapshot>("System", "Snapshot"),
+  },
+  terminals: {
+    close: (id: string) => call<null>("Terminals", "Close", id),
+    containerPath: (channelID: string, hostPath: string) => call<string>("Terminals", "ContainerPath", channelID, hostPath),
+    deleteRecording: (name: string) => call<null>("Terminals", "DeleteRecording", name),
+    list: (channelID: string) => call<TerminalInfo[] | null>("Terminals", "List", channelID),
+    pasteFile: (channelID: string, name: string, data: string) => call<string>("Terminals", "PasteFile", channelID, name, data),
+    pasteHostFile: (channelID: string, hostPath: string) => call<string>("Terminals", "PasteHostFile", channelID, hostPath),
+    readFile: (channelID: string, target: TerminalTarget, dir: string, name: string, line: number) => call<FilePart>("Terminals", "ReadFile", channelID, target, dir, name, line),
+    recordings: () => call<Recording[] | null>("Terminals", "Recordings"),
+    rename: (id: string, title: string) => call<TerminalInfo>("Terminals", "Rename", id, title),
+  },
+});
