@@ -28,7 +28,7 @@ func run(args []string) int {
 	case "init":
 		return initd.Main(version)
 	case "keep":
-		return spawn.Keep(len(args) > 1 && args[1] == "terminal")
+		return spawn.Keep(args[1:])
 	case "spawn":
 		return spawn.Stage()
 	case "link":

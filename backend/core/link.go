@@ -34,7 +34,26 @@ type SpawnRequest struct {
 	// OpenStdin keeps the pipe open after Stdin was written, for Link.Stdin.
 	OpenStdin bool
 	Files     []SpawnFile
-	Spool     bool // pipes: keep every byte in the channel's state; otherwise a ring
+	Keep      Keep        // pipes: of stdout and stderr
+	Pipes     []SpawnPipe // pipes: besides stdin, stdout and stderr
+}
+
+// Keep says what becomes of output that nobody has read yet.
+type Keep string
+
+const (
+	KeepRing  Keep = ""      // the newest MiB of each stream; what is older is lost
+	KeepSpool Keep = "spool" // every byte, in a file of the channel's state
+	KeepPause Keep = "pause" // every byte: the program waits until Link.ReadHeld has taken it
+)
+
+// SpawnPipe is one more descriptor of a program, from 3 to 15. Its stream is named
+// by the number and loses nothing: what the program writes is read with
+// Link.ReadHeld; what it reads is written with Feed, which guestlink's Link has and
+// whoever needs it asks for.
+type SpawnPipe struct {
+	FD    int
+	Write bool // the program writes it; without, it reads
 }
 
 // ExitStatus is how a process ended.
@@ -70,12 +89,13 @@ type Link interface {
 	// Read follows one stream ("out" or "err") from an absolute offset until
 	// the process ended and all its bytes were read. The caller closes it.
 	Read(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
-	// ReadHeld is Read for a terminal that may not get ahead of its reader: while
-	// the stream is open the program waits instead of losing what was not read.
-	// When bytes from offset on are gone already, the stream begins later; what
+	// ReadHeld is Read for a program that may not get ahead of its reader: while
+	// the stream is open it waits instead of losing what was not read. A terminal
+	// or a ring goes on without a reader; what was spawned with KeepPause, and a
+	// SpawnPipe, wait for the next one, of which only this method counts. When bytes from offset on are gone already, the stream begins later; what
 	// it returns has Offset() int64, which says where.
 	ReadHeld(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
-	// Stdin writes to a PTY or an open pipe. The caller closes it.
+	// Stdin writes to a PTY or an open stdin. The caller closes it.
 	Stdin(ctx context.Context, id SpawnID) (io.WriteCloser, error)
 	Resize(ctx context.Context, id SpawnID, cols, rows uint16) error
 	Signal(ctx context.Context, id SpawnID, signal string) error

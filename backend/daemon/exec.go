@@ -63,17 +63,13 @@ func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir s
 // runIn spawns one program and gathers what it prints.
 func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out worktree.Output, err error) {
 	id := core.SpawnID(core.NewID())
-	if _, err := link.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: dir, Stdio: core.StdioPipes, Spool: true}); err != nil {
+	if _, err := link.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: dir, Stdio: core.StdioPipes, Keep: core.KeepPause}); err != nil {
 		return out, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	// Spooled, because a ring loses what is printed before it is read; so its
-	// file on the host has to go as well.
 	defer func() {
 		fctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
 		defer cancel()
-		if kerr := link.Kill(fctx, id); kerr == nil {
-			_ = link.Forget(fctx, id) // with the container gone there is nothing to forget
-		}
+		_ = link.Kill(fctx, id) // with the container gone there is nothing to kill
 	}()
 	texts := map[string]*string{"out": &out.Stdout, "err": &out.Stderr}
 	results := make(chan error, len(texts))
@@ -102,7 +98,7 @@ func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out 
 // readStream reads to the end and keeps the first maxExecOutput bytes: a
 // program that prints without end is stopped by its caller's time limit.
 func readStream(ctx context.Context, link core.Link, id core.SpawnID, stream string) (string, error) {
-	r, err := link.Read(ctx, id, stream, 0)
+	r, err := link.ReadHeld(ctx, id, stream, 0)
 	if err != nil {
 		return "", fmt.Errorf("read output: %w", err)
 	}

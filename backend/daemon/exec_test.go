@@ -30,17 +30,12 @@ func (l *fakeLink) Kill(context.Context, core.SpawnID) error {
 	return nil
 }
 
-func (l *fakeLink) Forget(context.Context, core.SpawnID) error {
-	l.ended = append(l.ended, "forget")
-	return nil
-}
-
 func (l *fakeLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
 	l.req = req
 	return core.SpawnInfo{ID: req.ID}, l.fail
 }
 
-func (l *fakeLink) Read(ctx context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
+func (l *fakeLink) ReadHeld(ctx context.Context, _ core.SpawnID, stream string, _ int64) (io.ReadCloser, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opened++
@@ -76,13 +71,13 @@ func TestRunIn(t *testing.T) {
 	if err != nil || out.Code != 3 || len(out.Stdout) != maxExecOutput || out.Stderr != "oh" {
 		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
 	}
-	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || !l.req.Spool || l.req.OpenStdin || l.req.Stdin != nil {
+	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || l.req.Keep != core.KeepPause || l.req.OpenStdin || l.req.Stdin != nil {
 		t.Errorf("%+v", l.req)
 	}
 	if l.closed < l.opened {
 		t.Errorf("%d streams opened, %d closed", l.opened, l.closed)
 	}
-	if got := strings.Join(l.ended, " "); got != "kill forget" {
+	if got := strings.Join(l.ended, " "); got != "kill" {
 		t.Errorf("afterwards: %q", got)
 	}
 }

@@ -207,7 +207,7 @@ func (w *warmed) spawn(b *testing.B, url string) {
 	run := core.RunID(core.NewID())
 	w.link.RouteModel(run, core.ModelUpstream{BaseURL: url})
 	_, err := w.link.Spawn(b.Context(), core.SpawnRequest{
-		ID: w.id, Dir: w.dir, Stdio: core.StdioPipes, Spool: true, Stdin: []byte("demo:quick\nhello"),
+		ID: w.id, Dir: w.dir, Stdio: core.StdioPipes, Keep: core.KeepSpool, Stdin: []byte("demo:quick\nhello"),
 		Argv: []string{"claude", "--dangerously-skip-permissions", "--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json"},
 		Env: []core.EnvVar{{Name: "ANTHROPIC_BASE_URL", Value: "http://127.0.0.1:8222/runs/" + string(run) + "/model"}, {Name: "ANTHROPIC_API_KEY", Value: "none"},
 			{Name: "IS_SANDBOX", Value: "1"}, {Name: "DISABLE_AUTOUPDATER", Value: "1"}, {Name: "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", Value: "1"}},

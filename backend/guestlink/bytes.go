@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"loop/backend/core"
 	"loop/backend/wire"
@@ -28,7 +29,7 @@ func (l *Link) Read(ctx context.Context, id core.SpawnID, stream string, offset 
 	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset})
 }
 
-// heldAhead is how far a terminal may run ahead of its reader: as much as one
+// heldAhead is how far a program may run ahead of its reader: as much as one
 // stream's window, so that it costs no throughput, and little enough that an
 // interrupt under a flood is seen at once. A mark is sent for every heldMark.
 const (
@@ -36,10 +37,10 @@ const (
 	heldMark  = heldAhead / 4
 )
 
-// ReadHeld follows a terminal, which waits for this reader instead of dropping
-// what it has not read; the result is a Reader. What Read has returned counts as
-// read. With the stream or the link the hold ends at once: a new ReadHeld says
-// by its Offset what was lost in between.
+// ReadHeld follows a program that waits for this reader instead of dropping what
+// it has not read; the result is a Reader. What Read has returned counts as read.
+// With the stream or the link the hold of a terminal ends at once: a new ReadHeld
+// says by its Offset what was lost in between. What pauses waits for that one.
 func (l *Link) ReadHeld(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
 	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset, Hold: heldAhead})
 }
@@ -96,7 +97,16 @@ func (r *reader) Close() error {
 // was written and closes the pipe; a link that breaks leaves it open. When the
 // program ends, a write under way returns and the stream is given back.
 func (l *Link) Stdin(ctx context.Context, id core.SpawnID) (io.WriteCloser, error) {
-	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpStdin, ID: string(id)})
+	return l.write(ctx, id, wire.StreamIn)
+}
+
+// Feed is Stdin for a pipe that the program reads at fd.
+func (l *Link) Feed(ctx context.Context, id core.SpawnID, fd int) (io.WriteCloser, error) {
+	return l.write(ctx, id, strconv.Itoa(fd))
+}
+
+func (l *Link) write(ctx context.Context, id core.SpawnID, stream string) (io.WriteCloser, error) {
+	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpStdin, ID: string(id), Stream: stream})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,11 @@ import (
 func spawnRequest(req core.SpawnRequest) (wire.Request, [][]byte) {
 	s := wire.Spawn{
 		Argv: req.Argv, Dir: req.Dir, Stdio: string(req.Stdio), Cols: req.Cols, Rows: req.Rows,
-		HasStdin: req.Stdin != nil, StdinSize: int64(len(req.Stdin)), OpenStdin: req.OpenStdin, Spool: req.Spool,
+		HasStdin: req.Stdin != nil, StdinSize: int64(len(req.Stdin)), OpenStdin: req.OpenStdin,
+		Spool: req.Keep == core.KeepSpool, Pause: req.Keep == core.KeepPause,
+	}
+	for _, p := range req.Pipes {
+		s.Pipes = append(s.Pipes, wire.Pipe(p))
 	}
 	for _, e := range req.Env {
 		s.Env = append(s.Env, e.Name+"="+e.Value)

@@ -36,7 +36,7 @@ func BenchmarkLinkRead(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})
 	id := core.SpawnID(core.NewID())
-	if _, err := l.Spawn(b.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+	if _, err := l.Spawn(b.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool,
 		Argv: []string{"head", "-c", fmt.Sprint(size), "/dev/zero"}}); err != nil {
 		b.Fatal(err)
 	}

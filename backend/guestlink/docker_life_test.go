@@ -39,7 +39,7 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 		l, conn := b.link(t, guestlink.Options{})
 		id := core.SpawnID(core.NewID())
 		const lines = 200_000
-		req := core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+		req := core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool,
 			Argv: []string{"perl", "-e", fmt.Sprintf(`$|=1; for (1..%d) { print "line $_\n"; select(undef,undef,undef,0.001) if $_ %% 500 == 0 } print STDERR "done\n"; exit 7`, lines)}}
 		if _, err := l.Spawn(t.Context(), req); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestWhatIsLeftBehindHasAName(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		l, _ := newBox(t, boxOptions{agent: agent}).link(t, guestlink.Options{})
 		id := core.SpawnID(core.NewID())
-		if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+		if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool,
 			Argv: []string{"sh", "-c", "setsid sleep 7000 >/dev/null 2>&1 & echo left"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestSpawnErrors(t *testing.T) {
 		if c.req.ID == "" {
 			c.req.ID = core.SpawnID(core.NewID())
 		}
-		c.req.Stdio, c.req.Spool = core.StdioPipes, true
+		c.req.Stdio, c.req.Keep = core.StdioPipes, core.KeepSpool
 		_, err := l.Spawn(t.Context(), c.req)
 		f, ok := errors.AsType[*core.Failure](err)
 		if !ok || f.Code != c.code {
@@ -362,7 +362,7 @@ func TestStopEndsSpawns(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
 	id := core.SpawnID(core.NewID())
-	if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true,
+	if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool,
 		Argv: []string{"sh", "-c", `trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.05; done`}}); err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func TestStopEndsSpawns(t *testing.T) {
 	if again.BootID() == l.BootID() || again.Hello().Spawns != 0 {
 		t.Fatalf("hello after a restart: %+v", again.Hello())
 	}
-	if _, err := again.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Spool: true, Argv: []string{"true"}}); !errors.Is(err, core.ErrConflict) {
+	if _, err := again.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool, Argv: []string{"true"}}); !errors.Is(err, core.ErrConflict) {
 		t.Fatalf("id used twice: %v", err)
 	}
 }

@@ -104,7 +104,7 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 		if a := strings.Join(req.Argv, " "); a != want {
 			t.Errorf("argv\n%s\nwant\n%s", a, want)
 		}
-		if string(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/repo" || !req.Spool || req.Stdio != core.StdioPipes {
+		if string(req.Stdin) != "say 'hi'; $(x)" || req.Dir != "/repo" || req.Keep != core.KeepSpool || req.Stdio != core.StdioPipes {
 			t.Errorf("request %+v", req)
 		}
 		env := map[string]string{}

@@ -208,7 +208,7 @@ func (w *work) spawn(ctx context.Context) error {
 	}
 	req := core.SpawnRequest{
 		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs), Env: environ(w.launch, w.run),
-		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Spool: true,
+		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
 		Files: files(w.launch, mcp),
 	}
 	for try := 0; ; try++ {

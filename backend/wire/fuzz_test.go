@@ -16,6 +16,8 @@ func FuzzRequest(f *testing.F) {
 	f.Add(frame(`{"op":"ping"}`))
 	f.Add(frame(`{"op":"read","id":"a","stream":"out","offset":5}`))
 	f.Add(frame(`{"op":"spawn","id":"a","spawn":{"argv":["sh"],"env":["A=b"],"stdio":"pipes","files":[{"name":"x","size":3}]}}`))
+	f.Add(frame(`{"op":"read","id":"a","stream":"4","hold":9}`))
+	f.Add(frame(`{"op":"spawn","id":"a","spawn":{"argv":["sh"],"stdio":"pipes","pause":true,"pipes":[{"fd":3},{"fd":4,"write":true}]}}`))
 	f.Add(frame(`{"op":"hello","hello":{"protocol":1,"boot_id":"b","arch":"amd64","pid1_uid":64999}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		q, err := ReadRequest(bytes.NewReader(data))

@@ -6,6 +6,16 @@ import "time"
 // understand a new one; added optional fields do not change it.
 const Protocol = 1
 
+// Features that a guest may say it has, and this one has all of. Each guards what
+// an older guest would ignore without a word.
+const (
+	FeaturePipes = "pipes" // Spawn.Pipes
+	FeaturePause = "pause" // Spawn.Pause
+)
+
+// Features are those of this version.
+var Features = []string{FeaturePipes, FeaturePause}
+
 // Bounds on what one end accepts from the other.
 const (
 	// MaxFrame bounds one JSON frame (1 MiB): room for a spawn with a large
@@ -95,10 +105,18 @@ const (
 	ExitSuffix = ".exit"
 )
 
-// Names of the two output streams of a spawn.
+// Names of a spawn's streams; a pipe's is its descriptor in decimal.
 const (
+	StreamIn  = ""
 	StreamOut = "out"
 	StreamErr = "err"
+)
+
+// Descriptors that a pipe of a spawn may have: what programs are told to use
+// follows stderr closely (a browser's debugging pipe has 3 and 4).
+const (
+	MinPipeFD = 3
+	MaxPipeFD = 15
 )
 
 // Stdio of a spawn.

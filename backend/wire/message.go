@@ -22,7 +22,7 @@ const (
 type Request struct {
 	Op     Op     `json:"op"`
 	ID     string `json:"id,omitzero"`     // of a spawn
-	Stream string `json:"stream,omitzero"` // read: out or err
+	Stream string `json:"stream,omitzero"` // read: out, err, or a pipe's descriptor; stdin: the same, or nothing
 	Offset int64  `json:"offset,omitzero"` // read: absolute
 	Hold   int64  `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it
 	Cols   uint16 `json:"cols,omitzero"`
@@ -42,6 +42,9 @@ type Hello struct {
 	Pid1UID      int    `json:"pid1_uid"`
 	Spawns       int    `json:"spawns"`           // how many it remembers
 	Streams      int    `json:"streams,omitzero"` // how many the host may have open at a time
+	// Features are what this guest can do beyond the first of its protocol: a
+	// container may run on with the guest of an older Loop.
+	Features []string `json:"features,omitzero"`
 }
 
 // Spawn asks for a process. The bytes of stdin and of the files follow the
@@ -58,6 +61,15 @@ type Spawn struct {
 	OpenStdin bool     `json:"open_stdin,omitzero"` // pipes: stays open for op stdin
 	Files     []File   `json:"files,omitzero"`
 	Spool     bool     `json:"spool,omitzero"`
+	Pause     bool     `json:"pause,omitzero"` // pipes: the program waits for its reader instead of losing what it prints
+	Pipes     []Pipe   `json:"pipes,omitzero"` // pipes: what the program has besides stdin, stdout and stderr
+}
+
+// Pipe is one more descriptor of a program, and a stream of its own: named by the
+// number, and never lossy.
+type Pipe struct {
+	FD    int  `json:"fd"`
+	Write bool `json:"write,omitzero"` // the program writes it; without, it reads
 }
 
 // File is one file of a spawn's private directory.

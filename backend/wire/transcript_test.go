@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code"
 // change here is a change of the protocol and of what old guests understand.
 var transcripts = map[string][]message{
 	"hello": {
-		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 1, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams}}},
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 1, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams, Features: Features}}},
 		{"host", Reply{}},
 	},
 	"hello-refused": {
@@ -41,6 +41,27 @@ var transcripts = map[string][]message{
 			HasStdin: true, StdinSize: 5, Files: []File{{Name: "mcp.json", Size: 2}}, Spool: true}}},
 		{"host", body("hello{}")},
 		{"guest", Reply{Info: &Info{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000}}},
+	},
+	"spawn-pipes": {
+		{"host", Request{Op: OpSpawn, ID: "c3", Spawn: &Spawn{
+			Argv: []string{"chrome", "--remote-debugging-pipe"}, Stdio: StdioPipes, Pause: true, Pipes: []Pipe{{FD: 3}, {FD: 4, Write: true}}}}},
+		{"guest", Reply{Info: &Info{ID: "c3", Pid: 9, Exe: "/usr/lib/chromium/chromium", Stdio: StdioPipes, Started: 1700000000000}}},
+	},
+	"read-pipe": {
+		{"host", Request{Op: OpRead, ID: "c3", Stream: "4", Hold: 256 << 10}},
+		{"guest", Reply{}},
+		{"guest", chunk("{}\x00")},
+		{"host", mark(3)},
+		{"guest", chunk("")},
+		{"guest", Reply{Offset: 3}},
+	},
+	"write-pipe": {
+		{"host", Request{Op: OpStdin, ID: "c3", Stream: "3"}},
+		{"guest", Reply{}},
+		{"host", chunk("{}\x00")},
+		{"host", chunk("")},
+		{"host", Reply{}},
+		{"guest", Reply{}},
 	},
 	"spawn-pty": {
 		{"host", Request{Op: OpSpawn, ID: "b2", Spawn: &Spawn{Argv: []string{"bash", "-l"}, Stdio: StdioPTY, Cols: 120, Rows: 40}}},
@@ -104,7 +125,7 @@ func render(t *testing.T, m message) string {
 		if v == "" {
 			return "chunk end\n"
 		}
-		return "chunk " + strings.ReplaceAll(strings.ReplaceAll(string(v), "\r", `\r`), "\n", `\n`) + "\n"
+		return "chunk " + strings.NewReplacer("\r", `\r`, "\n", `\n`, "\x00", `\0`).Replace(string(v)) + "\n"
 	case mark:
 		if err := WriteMark(&buf, int64(v)); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,8 @@ package wire
 import (
 	"fmt"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,8 +47,8 @@ func (q Request) Validate() error {
 		}
 		return q.Spawn.validate()
 	case OpRead:
-		if q.Stream != StreamOut && q.Stream != StreamErr {
-			return fmt.Errorf("stream %q is neither out nor err", clip(q.Stream))
+		if q.Stream != StreamOut && q.Stream != StreamErr && !validPipe(q.Stream) {
+			return fmt.Errorf("stream %q is neither out nor err nor a pipe", clip(q.Stream))
 		}
 		if q.Offset < 0 {
 			return fmt.Errorf("offset %d is negative", q.Offset)
@@ -54,7 +56,11 @@ func (q Request) Validate() error {
 		if q.Hold < 0 {
 			return fmt.Errorf("hold %d is negative", q.Hold)
 		}
-	case OpStdin, OpResize, OpSignal, OpKill, OpWait, OpForget:
+	case OpStdin:
+		if q.Stream != StreamIn && !validPipe(q.Stream) {
+			return fmt.Errorf("stream %q is neither stdin nor a pipe", clip(q.Stream))
+		}
+	case OpResize, OpSignal, OpKill, OpWait, OpForget:
 	default:
 		return fmt.Errorf("unknown op %q", clip(string(q.Op)))
 	}
@@ -76,6 +82,9 @@ func (h Hello) validate() error {
 	}
 	if h.Spawns < 0 || h.Spawns > MaxSpawns {
 		return fmt.Errorf("hello says %d spawns", h.Spawns)
+	}
+	if len(h.Features) > 64 || slices.ContainsFunc(h.Features, func(f string) bool { return !ValidID(f) }) {
+		return fmt.Errorf("hello has impossible features")
 	}
 	if h.Streams < 0 {
 		return fmt.Errorf("hello says %d streams", h.Streams)
@@ -111,14 +120,24 @@ func (s Spawn) validateIO() error {
 	switch s.Stdio {
 	case StdioPipes:
 	case StdioPTY:
-		if s.HasStdin || s.OpenStdin || s.Spool {
-			return fmt.Errorf("a terminal has neither a stdin body nor a spool")
+		if s.HasStdin || s.OpenStdin || s.Spool || s.Pause || len(s.Pipes) > 0 {
+			return fmt.Errorf("a terminal has neither a stdin body nor a spool nor pipes")
 		}
 	default:
 		return fmt.Errorf("stdio %q is neither pipes nor pty", clip(s.Stdio))
 	}
 	if s.StdinSize < 0 || s.StdinSize > MaxBody || (s.StdinSize > 0 && !s.HasStdin) {
 		return fmt.Errorf("stdin of %d bytes", s.StdinSize)
+	}
+	if s.Spool && s.Pause {
+		return fmt.Errorf("a spool keeps everything and has nobody to wait for")
+	}
+	fds := make(map[int]bool, len(s.Pipes))
+	for _, p := range s.Pipes {
+		if p.FD < MinPipeFD || p.FD > MaxPipeFD || fds[p.FD] {
+			return fmt.Errorf("descriptor %d of a pipe is not usable", p.FD)
+		}
+		fds[p.FD] = true
 	}
 	if len(s.Files) > MaxFiles {
 		return fmt.Errorf("%d files: %w", len(s.Files), ErrTooLarge)
@@ -139,6 +158,12 @@ func (s Spawn) validateIO() error {
 		return fmt.Errorf("stdin and files of %d bytes: %w", total, ErrTooLarge)
 	}
 	return nil
+}
+
+// validPipe reports whether s names a pipe of a spawn.
+func validPipe(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= MinPipeFD && n <= MaxPipeFD && strconv.Itoa(n) == s
 }
 
 func validFile(s string) bool {

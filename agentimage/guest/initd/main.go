@@ -77,7 +77,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 	stop, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
 
-	reaper := spawn.NewReaper()
+	reaper := threads.NewReaper()
 	reapCtx, stopReaper := context.WithCancel(context.Background())
 	reaped := make(chan struct{})
 	go func() { defer close(reaped); reaper.Run(reapCtx) }()

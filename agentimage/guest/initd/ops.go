@@ -135,7 +135,7 @@ func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
 // leaves it open for the next one. A program that does not read holds up this
 // stream alone, and what waits here, at most a chunk, goes with its link.
 func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
-	w, err := s.Spawns.Stdin(q.ID)
+	w, err := s.Spawns.Input(q.ID, q.Stream)
 	if err != nil {
 		_ = wire.WriteFrame(st, refusal(err))
 		return

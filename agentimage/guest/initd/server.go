@@ -183,7 +183,7 @@ func (s *Server) hello(session *yamux.Session) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	h := s.Hello
-	h.Spawns, h.Streams = s.Spawns.Count(), wire.MaxHostStreams
+	h.Spawns, h.Streams, h.Features = s.Spawns.Count(), wire.MaxHostStreams, wire.Features
 	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}

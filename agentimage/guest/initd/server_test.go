@@ -21,6 +21,7 @@ import (
 
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
+	"loop/agentimage/guest/threads"
 	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "keep":
-			os.Exit(spawn.Keep(len(os.Args) > 2))
+			os.Exit(spawn.Keep(os.Args[2:]))
 		case "spawn":
 			os.Exit(spawn.Stage())
 		}
@@ -47,7 +48,7 @@ func newServer(t *testing.T, admit func(uint32) bool) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	reaper := spawn.NewReaper()
+	reaper := threads.NewReaper()
 	wg.Go(func() { reaper.Run(ctx) })
 	spawns := spawn.New(spawn.Config{
 		Agent: spawn.Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"}, Env: []string{"PATH=" + os.Getenv("PATH")},

@@ -10,6 +10,10 @@
 //	    loop spawn  the stage: gives up every privilege, becomes the agent,
 //	             writes the spawn's files and executes the program in its place
 //
+// They talk over socket pairs (socket.go), whole messages that may carry a
+// descriptor, far above the numbers a program may be given pipes at. In loop init
+// and in the keeper one thread each forks and waits (package threads).
+//
 // So "the keeper has ended" is the kernel's own word that nothing of a tree is
 // left. Only agentimage/guest (main) and agentimage/guest/initd may import it.
 package spawn

@@ -3,22 +3,50 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"loop/backend/wire"
 )
 
-// Input writes to a program's terminal or open pipe.
-type Input struct {
-	p    *proc
-	file *os.File
+// feed is our end of something that a program reads: its terminal or a pipe.
+type feed struct {
+	writing chan struct{} // holds one while something writes
+	file    *os.File
+	closed  atomic.Bool
 }
 
-// Stdin is a way to the program's terminal or open pipe.
-func (tab *Table) Stdin(id string) (*Input, error) {
+func newFeed(f *os.File) *feed { return &feed{writing: make(chan struct{}, 1), file: f} }
+
+func (f *feed) close() error {
+	if f.closed.Swap(true) {
+		return nil
+	}
+	return f.file.Close()
+}
+
+// closeFeeds closes every pipe; a terminal's end is its reader's.
+func (p *proc) closeFeeds() {
+	for _, f := range p.feeds {
+		if f.file != p.master {
+			_ = f.close()
+		}
+	}
+}
+
+// Input writes to a program's terminal or an open pipe.
+type Input struct {
+	p *proc
+	f *feed
+}
+
+// Input is a way to the program's terminal or open stdin (wire.StreamIn), or to
+// one of the pipes that it reads.
+func (tab *Table) Input(id, stream string) (*Input, error) {
 	p, err := tab.find(id)
 	if err != nil {
 		return nil, err
@@ -26,36 +54,35 @@ func (tab *Table) Stdin(id string) (*Input, error) {
 	if !p.isReady() {
 		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	f := p.feeds[stream]
 	switch {
-	case p.master != nil:
-		return &Input{p, p.master}, nil
-	case p.stdin != nil && p.req.OpenStdin:
-		return &Input{p, p.stdin}, nil
+	case stream != wire.StreamIn && f == nil:
+		return nil, wire.NewError(wire.CodeInvalid, "the program reads no stream "+stream)
+	case f == nil || f.closed.Load() || stream == wire.StreamIn && p.master == nil && !p.req.OpenStdin:
+		return nil, wire.NewError(wire.CodeConflict, "spawn "+id+" has no open "+cmp.Or(stream, "stdin"))
 	}
-	return nil, wire.NewError(wire.CodeConflict, "spawn "+id+" has no open stdin")
+	return &Input{p, f}, nil
 }
 
 // Write waits for as long as the program does not read, or until ctx ends: then
 // it says how much was written. Several writes come one after another, whole.
 func (in *Input) Write(ctx context.Context, data []byte) (int, error) {
 	select {
-	case in.p.writing <- struct{}{}:
+	case in.f.writing <- struct{}{}:
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	defer func() { <-in.p.writing }()
-	in.p.out.Hurry()
+	defer func() { <-in.f.writing }()
+	in.p.logs[0].Hurry()
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		_ = in.file.SetWriteDeadline(time.Now()) // the write below returns
+		_ = in.f.file.SetWriteDeadline(time.Now()) // the write below returns
 		close(interrupted)
 	})
-	n, err := in.file.Write(data)
+	n, err := in.f.file.Write(data)
 	if !stop() {
 		<-interrupted
-		_ = in.file.SetWriteDeadline(time.Time{})
+		_ = in.f.file.SetWriteDeadline(time.Time{})
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = ctx.Err()
 		}
@@ -68,19 +95,8 @@ func (in *Input) Done() <-chan struct{} { return in.p.done }
 
 // Close closes a pipe; a terminal stays open.
 func (in *Input) Close() error {
-	if in.p.req.Stdio == wire.StdioPTY {
+	if in.f.file == in.p.master {
 		return nil
 	}
-	return in.p.closeStdin()
-}
-
-func (p *proc) closeStdin() error {
-	p.mu.Lock()
-	f := p.stdin
-	p.stdin = nil
-	p.mu.Unlock()
-	if f == nil {
-		return nil
-	}
-	return f.Close()
+	return in.f.close()
 }

@@ -3,68 +3,133 @@
 package spawn
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/threads"
+	"loop/backend/wire"
 )
 
-// Descriptors of the keeper. 0 and 1 are /dev/null, 2 is loop init's log.
-const (
-	keepEvents = 3 + iota // JSON lines to loop init
-	keepIn
-	keepOut
-	keepErr
-	keepConfig // handed to the stage unread
-	keepStatus
-)
-
-// Keep is the keeper's whole life: start the stage, report its pid and its end,
-// reap whatever is left below, and end when nothing is.
-func Keep(terminal bool) int {
-	for fd := keepEvents; fd <= keepStatus; fd++ {
+// Keep is the keeper's whole life: start the stage, report how the program
+// started and how it ended, reap whatever is left below, and end when nothing is.
+// args are those of keepArgs. It works on one thread, which alone forks and waits.
+func Keep(args []string) int {
+	runtime.LockOSThread()
+	pipes, err := keepPipes(args)
+	if err != nil {
+		return 2
+	}
+	for fd := peerFD; fd < streamFD+3+len(pipes); fd++ {
 		syscall.CloseOnExec(fd)
 	}
-	events := json.NewEncoder(os.NewFile(keepEvents, "events"))
-	pid, err := keepStart(terminal)
+	up := socket(peerFD)
+	pid, stage, err := keepStart(args[0] == wire.StdioPTY, pipes)
 	if err != nil {
-		_ = events.Encode(keepEvent{Error: err.Error(), Limit: errors.Is(err, syscall.EAGAIN)})
+		_ = up.send(keepEvent{Error: &stageError{Code: string(wire.CodeInternal), Text: err.Error()}, Limit: errors.Is(err, syscall.EAGAIN)})
 		return 1
 	}
-	_ = events.Encode(keepEvent{Pid: pid})
-	for {
-		var ws syscall.WaitStatus
-		got, err := syscall.Wait4(-1, &ws, 0, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil: // ECHILD: nothing is left
-			return 0
-		case got == pid:
+	_ = up.send(keepEvent{Pid: pid, Error: awaitStage(stage)})
+	stage.close()
+	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
+		if ended == pid {
 			status := int(ws)
-			_ = events.Encode(keepEvent{Status: &status})
+			_ = up.send(keepEvent{Status: &status})
 		}
-	}
+	})
+	return 0
 }
 
-func keepStart(terminal bool) (int, error) {
+// keepArgs says how a keeper's streams are laid out: the kind of stdio, then the
+// descriptors of the program's pipes.
+func keepArgs(s wire.Spawn) []string {
+	args := []string{s.Stdio}
+	for _, p := range s.Pipes {
+		args = append(args, strconv.Itoa(p.FD))
+	}
+	return args
+}
+
+func keepPipes(args []string) ([]int, error) {
+	if len(args) == 0 {
+		return nil, errors.New("no kind of stdio")
+	}
+	var pipes []int
+	for _, a := range args[1:] {
+		fd, err := strconv.Atoi(a)
+		if err != nil || fd < wire.MinPipeFD || fd > wire.MaxPipeFD {
+			return nil, fmt.Errorf("%q is not the descriptor of a pipe", a)
+		}
+		pipes = append(pipes, fd)
+	}
+	return pipes, nil
+}
+
+// keepStart starts the stage with the program's own descriptors in their places.
+func keepStart(terminal bool, pipes []int) (pid int, stage socket, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return 0, fmt.Errorf("become subreaper: %w", err)
+		return 0, -1, fmt.Errorf("become subreaper: %w", err)
 	}
-	attr := &syscall.ProcAttr{
-		Env:   os.Environ(),
-		Files: []uintptr{keepIn, keepOut, keepErr, keepConfig, keepStatus},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: terminal},
-	}
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{"loop", "spawn"}, attr)
+	stage, theirs, err := newSocketPair()
 	if err != nil {
-		return 0, fmt.Errorf("start stage: %w", err)
+		return 0, -1, err
 	}
+	at := map[int]int{peerFD: int(theirs), configFD: configFD}
+	for i := range 3 {
+		at[i] = streamFD + i
+	}
+	for i, fd := range pipes {
+		at[fd] = streamFD + 3 + i
+	}
+	pid, err = syscall.ForkExec("/proc/self/exe", []string{"loop", "spawn"}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: layout(at), Sys: &syscall.SysProcAttr{Setsid: true, Setctty: terminal}})
+	theirs.close()
 	// The program's own ends must be the last ones, or its output would never end.
-	for fd := keepIn; fd <= keepStatus; fd++ {
+	for fd := configFD; fd < streamFD+3+len(pipes); fd++ {
 		_ = syscall.Close(fd)
 	}
-	return pid, nil
+	if err != nil {
+		stage.close()
+		return 0, -1, fmt.Errorf("start stage: %w", err)
+	}
+	return pid, stage, nil
+}
+
+// layout puts descriptors (values) into their places in a child (keys); what is
+// between them is closed there.
+func layout(at map[int]int) []uintptr {
+	var files []uintptr
+	for place, fd := range at {
+		for len(files) <= place {
+			files = append(files, ^uintptr(0))
+		}
+		files[place] = uintptr(fd)
+	}
+	return files
+}
+
+// awaitStage reads what the stage says until execve, or the stage's death, closes
+// its end: nil means that the program runs.
+func awaitStage(stage socket) *stageError {
+	last := &stageError{Code: string(wire.CodeLimit),
+		Text: "the process ended before it executed the program, which happens without free processes or memory"}
+	for {
+		var said stageReport
+		fd, err := stage.receive(&said)
+		if errors.Is(err, io.EOF) {
+			return last
+		}
+		if err != nil {
+			return &stageError{Code: string(wire.CodeInternal), Text: "hear from stage: " + err.Error()}
+		}
+		listener := socket(fd) // no filter of this version makes one
+		listener.close()
+		last = said.Error
+	}
 }

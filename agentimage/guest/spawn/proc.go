@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -33,7 +34,7 @@ type proc struct {
 	key [32]byte
 	req wire.Spawn
 
-	out, err *spool.Log // err is nil for a terminal
+	logs []namedLog // what the program writes: out, err unless it has a terminal, its pipes
 
 	ready, exited, gone, done chan struct{}
 	startErr                  error // valid once ready
@@ -48,11 +49,8 @@ type proc struct {
 	drainCtx   context.Context
 	stopDrains context.CancelFunc
 
-	writing chan struct{} // holds one while something writes to the program
-
-	mu     sync.Mutex // guards stdin and master
-	stdin  *os.File   // open pipe
-	master *os.File   // terminal
+	feeds  map[string]*feed // what the program reads, by the stream's name
+	master *os.File         // terminal
 
 	killMu sync.Mutex // one hunt at a time
 }
@@ -60,7 +58,7 @@ type proc struct {
 func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
 	p := &proc{tab: tab, id: id, key: key, req: req,
 		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{}),
-		writing: make(chan struct{}, 1)}
+		feeds: make(map[string]*feed)}
 	p.drainCtx, p.stopDrains = context.WithCancel(tab.ctx)
 	return p
 }
@@ -100,14 +98,15 @@ func (p *proc) isReady() bool {
 
 func (p *proc) info() wire.Info {
 	i := wire.Info{ID: p.id, Pid: p.pid, Exe: p.exe, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
-	var outPaused, errPaused string
-	i.OutBase, i.OutEnd, outPaused = p.out.State()
-	if p.err != nil {
-		i.ErrBase, i.ErrEnd, errPaused = p.err.State()
-	}
-	i.Paused = outPaused
-	if i.Paused == "" {
-		i.Paused = errPaused
+	for _, l := range p.logs {
+		base, end, paused := l.State()
+		switch l.name {
+		case wire.StreamOut:
+			i.OutBase, i.OutEnd = base, end
+		case wire.StreamErr:
+			i.ErrBase, i.ErrEnd = base, end
+		}
+		i.Paused = cmp.Or(i.Paused, paused)
 	}
 	if p.req.Spool {
 		i.Detached = p.detached()
@@ -141,41 +140,49 @@ func (p *proc) detached() []string {
 	return out
 }
 
+// namedLog is the output of one stream.
+type namedLog struct {
+	name string
+	*spool.Log
+}
+
 // log is one of the output streams.
 func (p *proc) log(stream string) (*spool.Log, error) {
-	switch {
-	case stream == wire.StreamOut:
-		return p.out, nil
-	case p.err != nil:
-		return p.err, nil
+	for _, l := range p.logs {
+		if l.name == stream {
+			return l.Log, nil
+		}
 	}
-	return nil, wire.NewError(wire.CodeInvalid, "a terminal has no stderr of its own")
+	if p.master != nil && stream == wire.StreamErr {
+		return nil, wire.NewError(wire.CodeInvalid, "a terminal has no stderr of its own")
+	}
+	return nil, wire.NewError(wire.CodeInvalid, "the program writes no stream "+stream)
 }
 
 // run is the spawn's whole life, on a goroutine of its own.
 func (p *proc) run(body Body) {
 	defer p.stopDrains()
-	io, tree, err := p.begin(body)
+	s, tree, err := p.begin(body)
 	if err != nil {
 		p.fail(err)
 		return
 	}
 	var drains sync.WaitGroup
-	p.drain(&drains, io, body)
+	p.drain(&drains, s, body)
 	close(p.ready)
 	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
 	p.follow(tree)
 	if err := p.tab.removeRunDir(p.id); err != nil {
 		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
-	p.settle(&drains, io)
+	p.settle(&drains, s)
 	p.record()
 	close(p.done)
 	<-p.gone
 }
 
 // begin takes one of the places for starts.
-func (p *proc) begin(body Body) (*stdio, tree, error) {
+func (p *proc) begin(body Body) (*streams, tree, error) {
 	p.tab.starts <- struct{}{}
 	defer func() { <-p.tab.starts }()
 	s, err := p.open()
@@ -184,7 +191,7 @@ func (p *proc) begin(body Body) (*stdio, tree, error) {
 	}
 	t, err := p.start(s, body)
 	if err != nil {
-		s.close()
+		p.abandon(s)
 		p.discard()
 		return nil, tree{}, err
 	}
@@ -203,7 +210,6 @@ func (p *proc) fail(err error) {
 
 // discard takes back the spool files of a start that failed.
 func (p *proc) discard() {
-	p.closeLogs()
 	if err := errors.Join(p.removeSpool(), p.tab.removeRunDir(p.id)); err != nil {
 		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
@@ -211,9 +217,21 @@ func (p *proc) discard() {
 
 // tree is a running keeper.
 type tree struct {
-	events *json.Decoder
-	file   *os.File
+	events *os.File // socket to the keeper
 	keeper <-chan syscall.WaitStatus
+}
+
+// next waits for the keeper's next word; io.EOF means that it has ended.
+func (t tree) next() (ev keepEvent, err error) {
+	buf := make([]byte, maxMessage)
+	n, err := t.events.Read(buf) // one message
+	if err != nil {
+		return ev, err
+	}
+	if err := json.Unmarshal(buf[:n], &ev); err != nil {
+		return ev, fmt.Errorf("decode event of keeper: %w", err)
+	}
+	return ev, nil
 }
 
 // follow waits for the program to end and closes exited; in the background it
@@ -228,9 +246,8 @@ func (p *proc) follow(t tree) {
 		}
 		close(p.gone)
 	})
-	var ev keepEvent
-	err := t.events.Decode(&ev)
-	_ = t.file.Close()
+	ev, err := t.next()
+	_ = t.events.Close()
 	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: p.tab.cfg.Now().UnixMilli()}
 	if err == nil && ev.Status != nil {
 		exit = exitOf(syscall.WaitStatus(*ev.Status), exit.At)
@@ -248,10 +265,9 @@ func exitOf(ws syscall.WaitStatus, at int64) wire.Exit {
 
 // settle waits for the drains: what the program's pipe still holds is kept, but
 // a background process that holds the pipe open does not keep the output open.
-func (p *proc) settle(drains *sync.WaitGroup, io *stdio) {
-	p.out.Lift()
-	if p.err != nil {
-		p.err.Lift()
+func (p *proc) settle(drains *sync.WaitGroup, s *streams) {
+	for _, l := range p.logs {
+		l.Lift()
 	}
 	drained := make(chan struct{})
 	go func() { drains.Wait(); close(drained) }()
@@ -260,14 +276,14 @@ func (p *proc) settle(drains *sync.WaitGroup, io *stdio) {
 	select {
 	case <-drained:
 	case <-t.C:
-		_ = p.closeStdin() // nothing reads it any more
-		for _, o := range io.readers {
+		p.closeFeeds() // nothing reads them any more
+		for _, o := range s.readers {
 			o.close()
 		}
-		<-drained // a full disk keeps it here until there is room or Forget
+		<-drained // a full disk, or a pipe's late reader, keeps it here until there is room or Forget
 	}
-	_ = p.closeStdin()
-	io.closeReaders()
+	p.closeFeeds()
+	s.closeReaders()
 }
 
 // record writes the exit record: whole or not at all.
@@ -275,9 +291,8 @@ func (p *proc) record() {
 	if !p.req.Spool {
 		return
 	}
-	_, out, _ := p.out.State()
-	_, errEnd, _ := p.err.State()
-	data, err := wire.ExitRecord{ID: p.id, Exit: *p.exit.Load(), OutEnd: out, ErrEnd: errEnd, BootID: p.tab.cfg.BootID}.Encode()
+	info := p.info()
+	data, err := wire.ExitRecord{ID: p.id, Exit: *info.Exit, OutEnd: info.OutEnd, ErrEnd: info.ErrEnd, BootID: p.tab.cfg.BootID}.Encode()
 	if err == nil {
 		err = writeWhole(p.tab.spoolPath(p.id, wire.ExitSuffix), data)
 	}
@@ -318,11 +333,8 @@ func (p *proc) removeSpool() error {
 }
 
 func (p *proc) closeLogs() {
-	if p.out != nil {
-		_ = p.out.Close()
-	}
-	if p.err != nil {
-		_ = p.err.Close()
+	for _, l := range p.logs {
+		_ = l.Close()
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/threads"
 	"loop/backend/leaktest"
 	"loop/backend/wire"
 )
@@ -26,9 +27,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "keep":
-			os.Exit(Keep(len(os.Args) > 2))
+			os.Exit(Keep(os.Args[2:]))
 		case "spawn":
 			os.Exit(Stage())
+		case "send a descriptor":
+			os.Exit(sendDescriptor())
 		}
 	}
 	goleak.VerifyTestMain(leaktest.Patient(m))
@@ -42,7 +45,7 @@ func newTable(t *testing.T, change ...func(*Config)) *Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reaper := NewReaper()
+	reaper := threads.NewReaper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { reaper.Run(ctx) })
@@ -337,7 +340,7 @@ func TestOpenStdin(t *testing.T) {
 	if _, err := m.Spawn(t.Context(), "a", req, Body{Stdin: []byte("one ")}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := m.Stdin("a")
+	w, err := m.Input("a", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +354,7 @@ func TestOpenStdin(t *testing.T) {
 	if got := output(t, m, "a", "out"); got != "one two" {
 		t.Fatalf("%q", got)
 	}
-	if _, err := m.Stdin("a"); code(err) != wire.CodeConflict {
+	if _, err := m.Input("a", ""); code(err) != wire.CodeConflict {
 		t.Fatalf("stdin twice: %v", err)
 	}
 }
@@ -366,7 +369,7 @@ func TestTerminal(t *testing.T) {
 	if err := m.Resize("a", 33, 11); err != nil {
 		t.Fatal(err)
 	}
-	w, err := m.Stdin("a")
+	w, err := m.Input("a", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,7 +460,7 @@ func TestLimitOfSpawns(t *testing.T) {
 
 func BenchmarkStart(b *testing.B) {
 	groups, _ := os.Getgroups()
-	reaper := NewReaper()
+	reaper := threads.NewReaper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { reaper.Run(ctx) })

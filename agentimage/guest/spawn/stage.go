@@ -3,7 +3,6 @@
 package spawn
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,33 +18,27 @@ import (
 	"loop/backend/wire"
 )
 
-// Descriptors of the stage; 0, 1 and 2 are the program's.
-const (
-	stageConfigFD = 3
-	stageStatusFD = 4
-)
-
 // agentOOM makes the kernel prefer the agent's processes to loop init when the
 // container is out of memory (range -1000..1000, default 0).
 const agentOOM = "500"
 
 // Stage becomes the agent and executes the program. It returns only when that
-// failed, after saying why on the status pipe.
+// failed, after telling the keeper why.
 func Stage() int {
 	runtime.LockOSThread() // credentials are per thread until execve
-	syscall.CloseOnExec(stageConfigFD)
-	syscall.CloseOnExec(stageStatusFD)
-	err := stage()
+	syscall.CloseOnExec(configFD)
+	syscall.CloseOnExec(peerFD)
+	err := stage(socket(peerFD))
 	code := wire.CodeInternal
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		code = e.Code
 	}
-	_ = json.NewEncoder(os.NewFile(stageStatusFD, "status")).Encode(stageError{Code: string(code), Text: err.Error()})
+	_ = socket(peerFD).send(stageReport{Error: &stageError{Code: string(code), Text: wire.NewError(code, err.Error()).Text}})
 	return 127
 }
 
-func stage() error {
-	in := os.NewFile(stageConfigFD, "config")
+func stage(keeper socket) error {
+	in := os.NewFile(configFD, "config")
 	data, err := io.ReadAll(in)
 	_ = in.Close()
 	if err != nil {
@@ -73,7 +66,7 @@ func stage() error {
 	if err != nil {
 		return err
 	}
-	if err := confine(c); err != nil {
+	if err := confine(c, keeper); err != nil {
 		return wire.NewError(wire.CodePrivileges, err.Error())
 	}
 	// Whatever else this process has open is not the program's business.
@@ -82,8 +75,13 @@ func stage() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil && err != unix.ENOSYS && err != unix.EPERM {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
-	if _, err := unix.Write(stageStatusFD, []byte(stageMark)); err != nil {
-		return fmt.Errorf("report to loop init: %w", err)
+	for _, fd := range c.Pipes {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			return fmt.Errorf("keep pipe %d: %w", fd, err)
+		}
+	}
+	if err := keeper.send(stageReport{}); err != nil {
+		return fmt.Errorf("report to keeper: %w", err)
 	}
 	err = syscall.Exec(program, argv, env)
 	return execError(program, err)

@@ -21,6 +21,7 @@ type stageConfig struct {
 	Groups []int       `json:"groups"`
 	RunDir string      `json:"run_dir"` // the spawn's private directory
 	Files  []stageFile `json:"files"`
+	Pipes  []int       `json:"pipes"` // descriptors that the program keeps besides 0, 1 and 2
 }
 
 type stageFile struct {
@@ -28,23 +29,26 @@ type stageFile struct {
 	Data []byte `json:"data"`
 }
 
-// stageMark is what the stage writes to the status pipe right before it executes
-// the program. Nothing at all means that it died earlier.
-const stageMark = "\n"
-
-// stageError is what the stage says when it could not execute the program.
+// stageError is why the program was not executed.
 type stageError struct {
 	Code string `json:"code"` // a wire.ErrCode
 	Text string `json:"text"`
 }
 
-// keepEvent is what the keeper tells loop init: first the pid, then how the
-// program ended.
+// stageReport is what the stage tells the keeper: once without an error, right
+// before it executes the program, or last of all with one. No report at all means
+// that it died earlier.
+type stageReport struct {
+	Error *stageError `json:"error,omitempty"`
+}
+
+// keepEvent is what the keeper tells loop init: first how the start went, then
+// how the program ended.
 type keepEvent struct {
-	Pid    int    `json:"pid,omitempty"`
-	Status *int   `json:"status,omitempty"` // raw wait status
-	Error  string `json:"error,omitempty"`
-	Limit  bool   `json:"limit,omitempty"` // there is no process for the program
+	Pid    int         `json:"pid,omitempty"`
+	Status *int        `json:"status,omitempty"` // raw wait status
+	Error  *stageError `json:"error,omitempty"`
+	Limit  bool        `json:"limit,omitempty"` // there is no process for the program
 }
 
 func joinNul(list []string) []byte { return []byte(strings.Join(list, "\x00")) }

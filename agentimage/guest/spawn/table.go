@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
 
@@ -61,7 +62,7 @@ type Config struct {
 	SpoolMax int64
 	Ring     int
 	Grace    time.Duration
-	Reaper   *Reaper
+	Reaper   *threads.Reaper
 	Log      *slog.Logger
 	Now      func() time.Time
 	KeepEnv  []string // of keeper and stage; the agent never sees it

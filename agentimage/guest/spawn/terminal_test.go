@@ -43,7 +43,7 @@ func printed(t *testing.T, m *Table, id, text string) string {
 
 func typed(t *testing.T, m *Table, id, text string) {
 	t.Helper()
-	w, err := m.Stdin(id)
+	w, err := m.Input(id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +114,13 @@ func TestInputWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed(t, m, "a", "up")
-	w, err := m.Stdin("a")
+	w, err := m.Input("a", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrote := make(chan error, 1)
 	go func() { _, err := w.Write(t.Context(), input); wrote <- err }()
-	until(t, "the write", func() bool { return len(w.p.writing) == 1 })
+	until(t, "the write", func() bool { return len(w.f.writing) == 1 })
 	// Another's input waits its turn, and may be given up.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -152,7 +152,7 @@ func TestInputCanBeGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed(t, m, "a", "up")
-	w, err := m.Stdin("a")
+	w, err := m.Input("a", "")
 	if err != nil {
 		t.Fatal(err)
 	}

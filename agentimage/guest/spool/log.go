@@ -54,6 +54,7 @@ type Log struct {
 	ring   [][]byte // in blocks, made as they are needed
 	holds  []*Hold
 	first  *Hold // for a reader that is still to come
+	kept   *Hold // of a pipe, for whatever reader it has
 	base   int64
 	end    int64
 	ended  bool
@@ -155,7 +156,7 @@ func (l *Log) room(ctx context.Context) int64 {
 		} else if l.file != nil {
 			l.setPaused(wire.PausedSpool)
 		}
-		wake, lifted := l.wake, l.lifted
+		wake, lifted := l.wake, l.lifted && l.kept == nil
 		l.mu.Unlock()
 		switch {
 		case ctx.Err() != nil:

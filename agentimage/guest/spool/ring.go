@@ -24,6 +24,15 @@ func NewRing(size int) *Log {
 	return &Log{wake: make(chan struct{}), wakeAt: math.MaxInt64, max: int64(size), ring: make([][]byte, (size+ringBlock-1)/ringBlock)}
 }
 
+// NewPipe keeps as much as a ring of that size and loses nothing: what no Hold has
+// taken is not overwritten, and the writer waits, with a reader or without one.
+func NewPipe(size int) *Log {
+	l := NewRing(size)
+	l.kept = &Hold{l: l, ahead: l.max - spare}
+	l.holds = append(l.holds, l.kept)
+	return l
+}
+
 // Hold is one reader of a ring that the writer waits for. On a file it does
 // nothing, since nothing of a file is ever lost.
 type Hold struct {
@@ -43,6 +52,9 @@ func (l *Log) Hold(off, ahead int64) (h *Hold, start int64) {
 	defer l.mu.Unlock()
 	h = &Hold{l: l, ahead: ahead, taken: max(off, l.base)}
 	l.holds = append(l.holds, h)
+	if l.take(h.taken); l.kept != nil {
+		l.changed()
+	}
 	l.come()
 	return h, h.taken
 }
@@ -76,10 +88,18 @@ func (h *Hold) Taken(off int64) bool {
 	}
 	full := h.l.free() <= 0
 	h.taken = off
+	h.l.take(off)
 	if full && h.l.free() > 0 {
 		h.l.changed()
 	}
 	return true
+}
+
+// take says that a reader has what a pipe kept for one. The lock is held.
+func (l *Log) take(off int64) {
+	if l.kept != nil && off <= l.end {
+		l.kept.taken = max(l.kept.taken, off)
+	}
 }
 
 // Release lets the writer go on without this reader. It may be called twice.

@@ -191,3 +191,37 @@ func TestGoroutinesAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestOneThreadReapsTheGuest: a wait elsewhere would take the end of a process from
+// whoever it belongs to, and a stop from the one thread that may trace.
+func TestOneThreadReapsTheGuest(t *testing.T) {
+	const owner = "agentimage/guest/threads"
+	found := false
+	for _, g := range goFiles(t) {
+		if g.isTest() || !within(g.dir(), "agentimage/guest") {
+			continue
+		}
+		for _, imp := range g.imports() {
+			if imp == "os/exec" {
+				t.Errorf("%s imports os/exec, whose Wait is a second one; start through threads.Reaper", g.path)
+			}
+		}
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			switch sel.Sel.Name {
+			case "Wait4", "Waitid", "SYS_WAIT4", "SYS_WAITID", "StartProcess":
+				if g.dir() != owner {
+					t.Errorf("%s uses %s: only %s waits for processes", g.pos(n), sel.Sel.Name, owner)
+				}
+				found = true
+			}
+			return true
+		})
+	}
+	if !found {
+		t.Errorf("nothing in %s waits", owner)
+	}
+}
