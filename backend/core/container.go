@@ -34,8 +34,13 @@ const (
 	LabelRun     = "loop-run"
 )
 
+// ContainerKey is the key of Loop's record of a container. The engine's id and the
+// name are attributes of the record: the id comes later, and a name may be handed on.
+type ContainerKey string
+
 // Container is Loop's record of one.
 type Container struct {
+	Key       ContainerKey    `json:"-"`
 	ID        ContainerID     `json:"container_id"`
 	Name      string          `json:"container_name"`
 	ChannelID ChannelID       `json:"channel_id"`

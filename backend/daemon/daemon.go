@@ -26,6 +26,7 @@ import (
 	"loop/backend/doctor"
 	"loop/backend/engine"
 	"loop/backend/guestlink"
+	"loop/backend/hostfacts"
 	"loop/backend/imagebuild"
 	"loop/backend/instance"
 	"loop/backend/logfile"
@@ -74,7 +75,6 @@ type Daemon struct {
 	health     *engine.Health
 	images     *imagebuild.Service
 	containers *registry.Registry
-	starter    *starter
 	runner     *runner.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
@@ -166,12 +166,12 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	})
 	d.containers = registry.New(registry.Options{
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine, Keep: keepAlive(cfg),
-		Publish: func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
+		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
+		Publish:  func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
 	})
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)
 	}
-	d.starter = newStarter(d.containers, d.engine, d.log)
 	d.trust = &trustRequests{publish: d.bus.Publish, now: time.Now}
 	d.assembleRuns()
 	d.assembleBound()
@@ -196,7 +196,7 @@ func (d *Daemon) assembleRuns() {
 	specs := d.specs()
 	pool := guestlink.NewPool(d.links(model))
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: containerList{d.containers, d.starter}, Images: d.images,
+		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
 		Links:  pool,
 		Spools: spools.Folders{Home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
 		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
@@ -230,7 +230,7 @@ func (d *Daemon) specs() specs {
 
 func (d *Daemon) links(model http.Handler) *guestlink.Opener {
 	return &guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, TCP: d.guestTCP, Network: d.engine, Waker: d.starter, Log: d.log,
+		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, TCP: d.guestTCP, Network: d.engine, Waker: d.containers, Log: d.log,
 	}
 }
 
@@ -268,7 +268,7 @@ func (d *Daemon) assembleBound() {
 		terminals: d.pageTerminals(),
 
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers, d.starter}, Engine: d.health, Image: d.images,
+			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: d.health, Image: d.images,
 			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}

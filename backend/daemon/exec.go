@@ -37,22 +37,18 @@ func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir s
 	if _, err := hostfacts.Prepare(spec, host); err != nil {
 		return out, err
 	}
-	c, err := d.starter.Start(ctx, spec)
+	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderGit, ID: core.NewID()})
 	if err != nil {
 		return out, fmt.Errorf("start container: %w", err)
 	}
 	defer func() {
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
 		defer cancel()
-		if rerr := d.engine.Remove(cctx, c.ID, true); rerr != nil && !errors.Is(rerr, core.ErrNotFound) {
-			// The work is done; the registry removes what is left over.
-			d.log.Warn("remove container of a command", "container", c.ID, "err", rerr)
-			if rerr = d.containers.ScheduleRemoval(cctx, c.ID, 0); rerr != nil {
-				d.log.Warn("schedule removal", "container", c.ID, "err", rerr)
-			}
+		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil {
+			d.log.Warn("give back the container of a command", "container", lease.Container().ID, "err", rerr) // the work is done
 		}
 	}()
-	link, err := d.links(nil).Open(ctx, c)
+	link, err := d.links(nil).Open(ctx, lease.Container())
 	if err != nil {
 		return out, fmt.Errorf("open link: %w", err)
 	}

@@ -22,6 +22,7 @@ import (
 	"loop/backend/demo"
 	"loop/backend/guestlink"
 	"loop/backend/hostfacts"
+	"loop/backend/registry"
 	"loop/backend/runner"
 )
 
@@ -171,11 +172,11 @@ func startOnHost(b *testing.B, claude, url string) (stop func()) {
 
 // warmed is a container that is already running, with its link open.
 type warmed struct {
-	d    *Daemon
-	c    core.Container
-	link core.Link
-	id   core.SpawnID
-	dir  string
+	d     *Daemon
+	lease *registry.Lease
+	link  core.Link
+	id    core.SpawnID
+	dir   string
 }
 
 func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
@@ -189,11 +190,12 @@ func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
 	if _, err := hostfacts.Prepare(spec, host); err != nil {
 		b.Fatal(err)
 	}
-	c, err := d.containers.Start(ctx, spec)
+	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderSetUp, ID: core.NewID()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &warmed{d: d, c: c, dir: spec.WorkDir}
+	c := lease.Container()
+	w := &warmed{d: d, lease: lease, dir: spec.WorkDir}
 	if w.link, err = d.links(http.NotFoundHandler()).Open(ctx, c); err != nil {
 		w.close()
 		b.Fatal(err)
@@ -233,7 +235,7 @@ func (w *warmed) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), trialCleanup)
 	defer cancel()
-	_ = w.d.engine.Remove(ctx, w.c.ID, true)
+	_ = w.lease.Release(ctx, core.Ending{Now: true})
 }
 
 var _ runner.Links = (*guestlink.Opener)(nil)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"time"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -40,11 +41,34 @@ func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error
 // containerList is the registry as the runner and the page ask for it.
 type containerList struct {
 	*registry.Registry
-	starter *starter
 }
 
 func (c containerList) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
-	return c.starter.Start(ctx, spec)
+	l, err := c.Acquire(ctx, spec, core.Holder{Kind: core.HolderRun, ID: string(spec.RunID)})
+	if err != nil {
+		return core.Container{}, err
+	}
+	return l.Container(), nil
+}
+
+func (c containerList) holder(id core.ContainerID) core.Holder {
+	for _, c := range c.Registry.List() {
+		if c.ID == id {
+			return core.Holder{Kind: core.HolderRun, ID: string(c.RunID)}
+		}
+	}
+	return core.Holder{}
+}
+
+func (c containerList) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	return c.End(ctx, id, c.holder(id), grace)
+}
+
+func (c containerList) ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error {
+	if after == 0 {
+		after = -1
+	}
+	return c.Release(ctx, c.holder(id), core.Ending{Keep: after})
 }
 
 func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }

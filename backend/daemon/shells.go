@@ -23,7 +23,7 @@ func (s shells) FindShell(ctx context.Context, ch core.ChannelID) (core.Containe
 		if c.ChannelID != ch || c.Type != core.TypeShell || c.ID == "" {
 			continue
 		}
-		switch err := s.d.containers.KeepRunning(ctx, c.ID); {
+		switch _, err := s.d.containers.Join(ctx, c.ID, core.Holder{Kind: core.HolderPerson, ID: string(ch)}); {
 		case err == nil:
 			return c, true, nil
 		case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrNotRunning), errors.Is(err, core.ErrConflict):
@@ -60,11 +60,11 @@ func (s shells) CreateShell(ctx context.Context, id core.ChannelID) (core.Contai
 	if _, err := hostfacts.Prepare(spec, host); err != nil {
 		return core.Container{}, err
 	}
-	c, err := s.d.starter.Start(ctx, spec)
+	lease, err := s.d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderPerson, ID: string(id)})
 	if err != nil {
 		return core.Container{}, fmt.Errorf("start the shell container: %w", err)
 	}
-	return c, nil
+	return lease.Container(), nil
 }
 
 func (s shells) Running(ctx context.Context, id core.ContainerID) (c core.Container, ours, running bool, err error) {
@@ -95,7 +95,7 @@ func (s shells) Remove(ctx context.Context, id core.ContainerID) error {
 	if err != nil {
 		return err
 	}
-	if err := s.d.engine.Remove(ctx, id, true); err != nil && !errors.Is(err, core.ErrNotFound) {
+	if err := s.d.containers.Remove(ctx, id); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return fmt.Errorf("remove the container: %w", err)
 	}
 	return nil

@@ -52,7 +52,7 @@ func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal
 }
 
 func (t terminalPrograms) wake(ctx context.Context, id core.ContainerID) error {
-	done, err := t.d.starter.Awake(ctx, id)
+	done, err := t.d.containers.Awake(ctx, id)
 	if err != nil {
 		return fmt.Errorf("wake the container: %w", err)
 	}

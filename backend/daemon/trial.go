@@ -38,18 +38,18 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 		return t, err
 	}
 	began := time.Now()
-	c, err := d.starter.Start(ctx, spec)
+	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderSetUp, ID: core.NewID()})
 	if err != nil {
 		return t, err
 	}
 	defer func() {
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialCleanup)
 		defer cancel()
-		if rerr := d.engine.Remove(cctx, c.ID, true); rerr != nil && err == nil {
+		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil && err == nil {
 			err = fmt.Errorf("remove the trial's container: %w", rerr)
 		}
 	}()
-	link, err := d.links(nil).Open(ctx, c)
+	link, err := d.links(nil).Open(ctx, lease.Container())
 	if err != nil {
 		return t, err
 	}

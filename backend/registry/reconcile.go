@@ -4,22 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"loop/backend/core"
 )
 
-// Restore loads the rows. Removals that came due while Loop was away happen when
-// Run starts. Call it once, before anything else.
+// Restore loads the rows and their leases. Removals that came due while Loop was
+// away happen when Run starts. Call it once, before anything else.
 func (r *Registry) Restore(ctx context.Context) error {
-	list, err := r.o.Store.Containers(ctx)
+	list, leases, err := r.o.Store.Containers(ctx)
 	if err != nil {
 		return fmt.Errorf("load containers: %w", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range list {
-		r.rows[c.Name] = c
+		r.rows[c.Key] = &row{Container: c, earlier: map[core.Holder]bool{}}
+	}
+	for _, l := range leases {
+		w := r.rows[l.Container]
+		w.holders = append(w.holders, l.Holder)
+		w.earlier[l.Holder] = true
+	}
+	for _, w := range r.rows {
+		if w.Status == core.ContainerRunning && len(w.holders) == 0 && !w.RemoveAt.IsZero() {
+			w.unheld = &core.Ending{} // its last holder was gone before it was stopped
+		}
 	}
 	return nil
 }
@@ -28,6 +40,12 @@ func (r *Registry) Restore(ctx context.Context) error {
 // nil then. An engine that does not answer changes nothing: rows stay as they
 // are until it does.
 func (r *Registry) Run(ctx context.Context) error {
+	// Whoever waited for one of these programs is gone with the earlier process.
+	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp} {
+		if err := r.Recovered(ctx, kind, func(string) bool { return false }, core.Ending{Now: true}); err != nil {
+			r.log.Warn("give back containers of an earlier process", "err", err)
+		}
+	}
 	// Events end before Run returns, also when it ends otherwise than by ctx.
 	ectx, stop := context.WithCancel(ctx)
 	events := r.o.Watcher.Events(ectx, r.labels())
@@ -74,45 +92,64 @@ func (r *Registry) reconcile(ctx context.Context) {
 func (r *Registry) Reconcile(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	before := r.List() // rows made after this are not judged by the list
+	before := r.idle() // rows made after this are not judged by the list
 	list, err := r.o.Watcher.List(ctx, r.labels())
 	if err != nil {
 		return err
 	}
-	byName := make(map[string]core.ContainerFacts, len(list))
-	for _, f := range list {
-		byName[f.Name] = f
-	}
 	for _, c := range before {
-		if r.isBusy(c.Name) {
-			continue
-		}
-		f, there := byName[c.Name]
+		i := slices.IndexFunc(list, func(f core.ContainerFacts) bool {
+			return f.ID == c.ID || c.ID == "" && f.Name == c.Name
+		})
 		switch {
-		case there && (c.ID == "" || c.ID == f.ID):
-			r.settle(ctx, c, f)
+		case i >= 0:
+			r.settle(ctx, c, list[i])
 		case c.ID == "": // reserved by a Loop that ended before the engine made it
-			r.drop(ctx, c.Name)
+			r.drop(ctx, c.Key)
 		default:
 			// Absence is confirmed by id: dropping is the one step that cannot be
 			// taken back.
 			if _, err := r.o.Engine.Inspect(ctx, c.ID); errors.Is(err, core.ErrNotFound) {
-				r.drop(ctx, c.Name)
+				r.drop(ctx, c.Key)
 			}
 		}
 	}
 	for _, f := range list {
-		if _, known := r.row(f.Name); !known {
-			r.adopt(ctx, f)
-		}
+		r.adopt(ctx, f)
 	}
+	r.endUnheld(ctx)
 	return nil
 }
 
-func (r *Registry) isBusy(name string) bool {
+// endUnheld goes on with releases that the store or the engine refused.
+func (r *Registry) endUnheld(ctx context.Context) {
+	r.mu.Lock()
+	owed := maps.Clone(r.owed)
+	var unheld []core.ContainerKey
+	for key, w := range r.rows {
+		if w.unheld != nil {
+			unheld = append(unheld, key)
+		}
+	}
+	r.mu.Unlock()
+	for l, e := range owed {
+		_ = r.release(ctx, l.Container, l.Holder, e) // it logs, and is tried again
+	}
+	for _, key := range unheld {
+		_ = r.stopUnheld(ctx, key)
+	}
+}
+
+// idle are the rows that nothing is being done to.
+func (r *Registry) idle() (out []core.Container) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.busy[name] > 0
+	for _, w := range r.rows {
+		if !w.busy {
+			out = append(out, w.Container)
+		}
+	}
+	return out
 }
 
 // settle brings a row, as it was before the engine was asked, in line with what
@@ -123,8 +160,8 @@ func (r *Registry) settle(ctx context.Context, c core.Container, f core.Containe
 	case c.ID == "":
 		// Loop ended between the engine's answer and writing it down: no run knows
 		// this container, so it goes at once.
-		if err = r.identify(ctx, c.Name, f.ID); err == nil {
-			err = r.move(ctx, c.Name, core.ContainerPendingRemoval, r.o.Now())
+		if err = r.identify(ctx, c.Key, f.ID); err == nil {
+			err = r.move(ctx, c.Key, core.ContainerPendingRemoval, r.o.Now())
 		}
 	case f.Running && (c.Status == core.ContainerReserved || c.Status == core.ContainerStopped):
 		removeAt := c.RemoveAt
@@ -132,16 +169,21 @@ func (r *Registry) settle(ctx context.Context, c core.Container, f core.Containe
 			removeAt = time.Time{} // the time was set by its end, which did not last
 		}
 		err = r.moveFrom(ctx, c, core.ContainerRunning, removeAt)
-	case !f.Running && r.unchanged(c):
-		err = r.ended(ctx, c.Name)
+	case !f.Running:
+		if cur, ok := r.row(c.Key); ok && cur == c {
+			err = r.ended(ctx, c.Key)
+		}
 	}
 	if err != nil {
 		r.log.Warn("settle container", "container_name", c.Name, "err", err)
 	}
 }
 
-// adopt gives a row to a container of this install that has none.
+// adopt gives a row to a container of this install that has none. Nobody holds it.
 func (r *Registry) adopt(ctx context.Context, f core.ContainerFacts) {
+	if r.knows(f) {
+		return
+	}
 	// The list may be older than a removal that just happened.
 	f, err := r.o.Engine.Inspect(ctx, f.ID)
 	if err != nil || f.Labels[core.LabelInstall] != r.o.Install {
@@ -149,26 +191,35 @@ func (r *Registry) adopt(ctx context.Context, f core.ContainerFacts) {
 	}
 	now := r.o.Now()
 	c := core.Container{
-		ID: f.ID, Name: f.Name, ChannelID: core.ChannelID(f.Labels[core.LabelChannel]), RunID: core.RunID(f.Labels[core.LabelRun]),
+		Key: core.ContainerKey(core.NewID()), ID: f.ID, Name: f.Name,
+		ChannelID: core.ChannelID(f.Labels[core.LabelChannel]), RunID: core.RunID(f.Labels[core.LabelRun]),
 		Type: core.ContainerType(f.Labels[core.LabelType]), Status: core.ContainerStopped, Image: f.ImageID,
 		Hash: f.Labels[core.LabelHash], CreatedAt: f.CreatedAt, RemoveAt: now.Add(r.o.Keep),
 	}
 	if f.Running {
 		c.Status = core.ContainerRunning
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, known := r.rows[c.Name]; known {
+	if r.knows(f) {
 		return
 	}
-	if err := r.o.Store.ReserveContainer(ctx, c); err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.o.Store.ReserveContainer(ctx, c, core.Holder{}); err != nil {
 		r.log.Warn("adopt container", "container_name", c.Name, "err", err)
 		return
 	}
-	r.rows[c.Name] = c
+	r.rows[c.Key] = &row{Container: c}
 	r.log.Info("container without a row adopted; it goes at its time", "container_name", c.Name, "remove_at", c.RemoveAt)
 	r.publish(core.EventContainerAdded, c)
 	r.wake()
+}
+
+// knows reports whether there is a row for what the engine has.
+func (r *Registry) knows(f core.ContainerFacts) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.named(f.Name)
+	return r.of(f.ID) != nil || w != nil && w.ID == ""
 }
 
 // handle applies one event of the engine.
@@ -177,10 +228,14 @@ func (r *Registry) handle(ctx context.Context, ev core.ContainerEvent) {
 		r.reconcile(ctx)
 		return
 	}
-	c, ok := r.byID(ev.ID)
-	if !ok || r.isBusy(c.Name) {
-		return // not known yet, or Start is at it and sees for itself
+	r.mu.Lock()
+	w := r.of(ev.ID)
+	if w == nil || w.busy {
+		r.mu.Unlock()
+		return // not known yet, or its maker sees for itself
 	}
+	c := w.Container
+	r.mu.Unlock()
 	switch ev.Kind {
 	case core.ContainerStarted:
 		if c.Status != core.ContainerRunning && c.Status != core.ContainerPendingRemoval {
@@ -189,11 +244,11 @@ func (r *Registry) handle(ctx context.Context, ev core.ContainerEvent) {
 			}
 		}
 	case core.ContainerDied:
-		if err := r.ended(ctx, c.Name); err != nil {
+		if err := r.ended(ctx, c.Key); err != nil {
 			r.log.Warn("container ended", "container_name", c.Name, "err", err)
 		}
 	case core.ContainerDestroyed:
-		r.drop(ctx, c.Name)
+		r.drop(ctx, c.Key)
 	}
 }
 
@@ -203,9 +258,9 @@ func (r *Registry) untilNextRemoval() time.Duration {
 	defer r.mu.Unlock()
 	wait := time.Hour
 	now := r.o.Now()
-	for _, c := range r.rows {
-		if !c.RemoveAt.IsZero() && r.busy[c.Name] == 0 {
-			wait = min(wait, max(c.RemoveAt.Sub(now), 0))
+	for _, w := range r.rows {
+		if !w.RemoveAt.IsZero() && !w.busy && !w.going {
+			wait = min(wait, max(w.RemoveAt.Sub(now), 0))
 		}
 	}
 	return wait
@@ -214,49 +269,55 @@ func (r *Registry) untilNextRemoval() time.Duration {
 // removeDue removes what is due. One that the engine refuses is tried again.
 func (r *Registry) removeDue(ctx context.Context) {
 	now := r.o.Now()
-	for _, c := range r.List() {
+	for _, c := range r.idle() {
 		if c.RemoveAt.IsZero() || c.RemoveAt.After(now) || ctx.Err() != nil || !r.beginRemoval(c) {
 			continue
 		}
-		r.remove(ctx, c)
-		r.endRemoval(c.Name)
+		_ = r.remove(ctx, c) // it logs
+		r.endRemoval(c.Key)
 	}
 }
 
-func (r *Registry) remove(ctx context.Context, c core.Container) {
+// remove returns nil once the container is gone; else it is tried again later.
+func (r *Registry) remove(ctx context.Context, c core.Container) (err error) {
 	cctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if c.Status != core.ContainerPendingRemoval {
-		if err := r.move(cctx, c.Name, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
+		if err := r.move(cctx, c.Key, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
 			r.log.Warn("mark container for removal", "container_name", c.Name, "err", err)
 		}
 	}
-	if c.ID != "" && r.removed(cctx, c.ID) {
-		r.drop(cctx, c.Name)
-	}
-	if cur, ok := r.row(c.Name); ok { // still there: later
-		if err := r.move(cctx, c.Name, cur.Status, r.o.Now().Add(retryRemoval)); err != nil && ctx.Err() == nil {
-			r.log.Warn("put off removal", "container_name", c.Name, "err", err)
+	if c.ID != "" {
+		if err = r.removed(cctx, c.ID); err == nil {
+			r.drop(cctx, c.Key)
 		}
 	}
+	if cur, ok := r.row(c.Key); ok { // still there: later
+		if merr := r.move(cctx, c.Key, cur.Status, r.o.Now().Add(retryRemoval)); merr != nil && ctx.Err() == nil {
+			r.log.Warn("put off removal", "container_name", c.Name, "err", merr)
+		}
+	}
+	return err
 }
 
-// beginRemoval reports whether a removal is still due; from then on KeepRunning
-// does not take it back, or somebody would go on with a container that is about
-// to be killed.
+// beginRemoval reports whether a removal is still due; from then on nobody joins,
+// or would go on with a container that is about to be killed.
 func (r *Registry) beginRemoval(was core.Container) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	cur, ok := r.rows[was.Name]
-	if !ok || !cur.RemoveAt.Equal(was.RemoveAt) || r.busy[was.Name] > 0 {
+	w := r.rows[was.Key]
+	if w == nil || !w.RemoveAt.Equal(was.RemoveAt) || w.busy || w.going {
 		return false // taken back or put off meanwhile
 	}
-	r.removing[was.Name] = true
+	w.going = true
 	return true
 }
 
-func (r *Registry) endRemoval(name string) {
+func (r *Registry) endRemoval(key core.ContainerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.removing, name)
+	if w := r.rows[key]; w != nil {
+		w.going = false
+	}
+	r.wake()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,68 +20,105 @@ const install = "install-1"
 
 // rows is a store in memory that can be told to fail.
 type rows struct {
-	mu   sync.Mutex
-	m    map[string]core.Container
-	fail map[string]error // by method
+	mu     sync.Mutex
+	m      map[core.ContainerKey]core.Container
+	leases map[core.Lease]bool
+	fail   map[string]error // by method
 }
 
-func newRows() *rows { return &rows{m: map[string]core.Container{}, fail: map[string]error{}} }
+func newRows() *rows {
+	return &rows{m: map[core.ContainerKey]core.Container{}, leases: map[core.Lease]bool{}, fail: map[string]error{}}
+}
 
-func (s *rows) edit(method, name string, f func(*core.Container)) error {
+// edit changes one row, and the leases with it.
+func (s *rows) edit(method string, key core.ContainerKey, f func(*core.Container)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.fail[method]; err != nil {
 		return err
 	}
-	c, ok := s.m[name]
+	c, ok := s.m[key]
 	if !ok {
 		return core.ErrNotFound
 	}
 	f(&c)
-	s.m[name] = c
+	s.m[key] = c
 	return nil
 }
 
-func (s *rows) ReserveContainer(_ context.Context, c core.Container) error {
+func (s *rows) ReserveContainer(_ context.Context, c core.Container, h core.Holder) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.fail["Reserve"]; err != nil {
 		return err
 	}
-	if _, ok := s.m[c.Name]; ok {
+	if _, ok := s.m[c.Key]; ok {
 		return core.ErrConflict
 	}
-	s.m[c.Name] = c
+	s.m[c.Key] = c
+	if h != (core.Holder{}) {
+		s.leases[core.Lease{Container: c.Key, Holder: h}] = true
+	}
 	return nil
 }
 
-func (s *rows) SetContainerID(_ context.Context, name string, id core.ContainerID) error {
-	return s.edit("SetID", name, func(c *core.Container) { c.ID = id })
+func (s *rows) SetContainerID(_ context.Context, key core.ContainerKey, id core.ContainerID) error {
+	return s.edit("SetID", key, func(c *core.Container) { c.ID = id })
 }
 
-func (s *rows) SetContainerStatus(_ context.Context, name string, st core.ContainerStatus, at time.Time) error {
-	return s.edit("SetStatus", name, func(c *core.Container) { c.Status, c.RemoveAt = st, at })
+func (s *rows) SetContainerStatus(_ context.Context, key core.ContainerKey, st core.ContainerStatus, at time.Time) error {
+	return s.edit("SetStatus", key, func(c *core.Container) { c.Status, c.RemoveAt = st, at })
 }
 
-func (s *rows) DropContainer(_ context.Context, name string) error {
+func (s *rows) HoldContainer(_ context.Context, l core.Lease, st core.ContainerStatus, at time.Time) error {
+	return s.edit("Hold", l.Container, func(c *core.Container) {
+		c.Status, c.RemoveAt = st, at
+		s.leases[core.Lease{Container: l.Container, Holder: l.Holder}] = true
+	})
+}
+
+func (s *rows) ReleaseContainer(_ context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, at time.Time) error {
+	return s.edit("Release", key, func(c *core.Container) {
+		c.Status, c.RemoveAt = st, at
+		delete(s.leases, core.Lease{Container: key, Holder: h})
+	})
+}
+
+func (s *rows) DropContainer(_ context.Context, key core.ContainerKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.fail["Drop"]; err != nil {
 		return err
 	}
-	delete(s.m, name)
+	delete(s.m, key)
+	maps.DeleteFunc(s.leases, func(l core.Lease, _ bool) bool { return l.Container == key })
 	return nil
 }
 
-func (s *rows) Containers(context.Context) ([]core.Container, error) {
+func (s *rows) Containers(context.Context) ([]core.Container, []core.Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []core.Container
-	for _, c := range s.m {
-		out = append(out, c)
-	}
-	return out, nil
+	return slices.Collect(maps.Values(s.m)), slices.Collect(maps.Keys(s.leases)), nil
 }
+
+// named is the row of a container's name.
+func (s *rows) named(name string) (core.Container, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.m {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return core.Container{}, false
+}
+
+var (
+	run  = core.Holder{Kind: core.HolderRun, ID: "run"}
+	term = core.Holder{Kind: core.HolderTerminal, ID: "term"}
+)
+
+func unmoved(core.Spec) error { return nil }
 
 type world struct {
 	t      *testing.T
@@ -100,7 +138,7 @@ func newWorld(t *testing.T, store *rows, fake *engine.Fake) *world {
 		w.fake = engine.NewFake()
 		w.fake.AddImage("img", "sha256:1", nil)
 	}
-	w.reg = New(Options{Install: install, Store: store, Engine: w.fake, Watcher: w.fake, Publish: func(e core.Event) {
+	w.reg = New(Options{Install: install, Store: store, Engine: w.fake, Watcher: w.fake, LastLook: unmoved, Publish: func(e core.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.events = append(w.events, e.Type)
@@ -142,21 +180,28 @@ func spec(name string) core.Spec {
 
 func (w *world) start(name string) core.Container {
 	w.t.Helper()
-	c, err := w.reg.Start(w.t.Context(), spec(name))
+	l, err := w.reg.Acquire(w.t.Context(), spec(name), run)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
-	return c
+	return l.Container()
+}
+
+// giveBack releases what a run holds of a container, and keeps it for a while.
+func (w *world) giveBack(keep time.Duration) {
+	w.t.Helper()
+	if err := w.reg.Release(w.t.Context(), run, core.Ending{Keep: keep}); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
 }
 
 // want checks the one row in memory and in the store; status "" means no row.
 func (w *world) want(name string, st core.ContainerStatus) core.Container {
 	w.t.Helper()
-	got, ok := w.reg.row(name)
-	w.store.mu.Lock()
-	kept, okStore := w.store.m[name]
-	w.store.mu.Unlock()
+	kept, okStore := w.store.named(name)
+	got, ok := w.row(name)
 	if st == "" {
 		if ok || okStore {
 			w.t.Fatalf("row of %s is still there: %+v, stored %+v", name, got, kept)
@@ -167,6 +212,15 @@ func (w *world) want(name string, st core.ContainerStatus) core.Container {
 		w.t.Fatalf("row of %s is %+v, stored %+v; want status %s", name, got, kept, st)
 	}
 	return got
+}
+
+func (w *world) row(name string) (core.Container, bool) {
+	w.reg.mu.Lock()
+	defer w.reg.mu.Unlock()
+	if row := w.reg.named(name); row != nil {
+		return row.Container, true
+	}
+	return core.Container{}, false
 }
 
 func (w *world) gone(id core.ContainerID) {
@@ -185,14 +239,12 @@ func TestLifeOfAContainer(t *testing.T) {
 			t.Fatalf("started: %+v", c)
 		}
 		w.want("a", core.ContainerRunning)
-		if err := w.reg.Stop(t.Context(), c.ID, time.Second); err != nil {
+		if err := w.reg.End(t.Context(), c.ID, run, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		w.want("a", core.ContainerStopped)
-		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, 100*time.Second); err != nil {
-			t.Fatal(err)
-		}
+		w.giveBack(100 * time.Second)
 		w.want("a", core.ContainerPendingRemoval)
 		pass(99 * time.Second)
 		w.want("a", core.ContainerPendingRemoval)
@@ -229,42 +281,12 @@ func TestEndedContainerGoesByItself(t *testing.T) {
 	})
 }
 
-func TestScheduledWhileRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, newRows(), nil)
-		defer w.end()
-		c := w.start("a")
-		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		w.want("a", core.ContainerRunning)
-		if err := w.reg.KeepRunning(t.Context(), c.ID); err != nil {
-			t.Fatal(err)
-		}
-		pass(2 * time.Minute)
-		w.want("a", core.ContainerRunning)
-		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		w.fake.EndMain(c.ID, 0, false)
-		synctest.Wait()
-		w.want("a", core.ContainerPendingRemoval)
-		if err := w.reg.KeepRunning(t.Context(), c.ID); !errors.Is(err, core.ErrNotRunning) {
-			t.Fatalf("kept an ended container: %v", err)
-		}
-		pass(time.Minute + time.Second)
-		w.want("a", "")
-	})
-}
-
 func TestRemovalSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newRows()
 		w := newWorld(t, store, nil)
 		c := w.start("a")
-		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		w.giveBack(time.Minute)
 		w.stop()
 		pass(5 * time.Minute) // Loop is away
 		w2 := newWorld(t, store, w.fake)
@@ -279,10 +301,9 @@ func TestEngineDownKeepsRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)
 		defer w.end()
-		a, b := w.start("a"), w.start("b")
-		if err := w.reg.ScheduleRemoval(t.Context(), a.ID, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		a := w.start("a")
+		w.giveBack(time.Minute)
+		b := w.start("b")
 		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
 		w.fake.Vanish(b.ID)
 		pass(10 * time.Minute)
@@ -318,7 +339,7 @@ func TestOnlyThisInstall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.reg.Start(t.Context(), other); err == nil {
+		if _, err := w.reg.Acquire(t.Context(), other, run); err == nil {
 			t.Fatal("a foreign label was started")
 		}
 		// One of this install's that the rows do not know gets one and goes in time.
@@ -344,9 +365,9 @@ func TestCrashDuringStart(t *testing.T) {
 		row     core.Container
 		created bool
 	}{
-		"before create":  {core.Container{Name: "a", Status: core.ContainerReserved}, false},
-		"before the id":  {core.Container{Name: "a", Status: core.ContainerReserved}, true},
-		"before started": {core.Container{Name: "a", Status: core.ContainerReserved, ID: "set"}, true},
+		"before create":  {core.Container{Key: "k", Name: "a", Status: core.ContainerReserved}, false},
+		"before the id":  {core.Container{Key: "k", Name: "a", Status: core.ContainerReserved}, true},
+		"before started": {core.Container{Key: "k", Name: "a", Status: core.ContainerReserved, ID: "set"}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +383,7 @@ func TestCrashDuringStart(t *testing.T) {
 						tc.row.ID = id
 					}
 				}
-				store.m["a"] = tc.row
+				store.m["k"] = tc.row
 				w := newWorld(t, store, fake)
 				defer w.end()
 				pass(DefaultKeep + reconcileEvery + time.Second)
@@ -424,13 +445,13 @@ func TestStartFailures(t *testing.T) {
 				fake := engine.NewFake()
 				fake.AddImage("img", "sha256:1", nil)
 				fl, store := &flaky{Fake: fake}, newRows()
-				r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake})
+				r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake, LastLook: unmoved})
 				breakIt(fl, store)
-				if _, err := r.Start(t.Context(), spec("a")); !errors.Is(err, boom) {
+				if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, boom) {
 					t.Fatalf("start: %v", err)
 				}
-				if len(r.List()) != 0 || len(store.m) != 0 {
-					t.Fatalf("rows left: %v, %v", r.List(), store.m)
+				if len(r.rows) != 0 || len(store.m)+len(store.leases) != 0 {
+					t.Fatalf("rows left: %v, %v", r.rows, store.m)
 				}
 				if list, _ := fake.List(t.Context(), nil); len(list) != 0 {
 					t.Fatalf("containers left: %+v", list)
@@ -441,8 +462,8 @@ func TestStartFailures(t *testing.T) {
 	}
 	t.Run("missing image makes no container", func(t *testing.T) {
 		fake := engine.NewFake()
-		r := New(Options{Install: install, Store: newRows(), Engine: fake, Watcher: fake})
-		if _, err := r.Start(t.Context(), spec("a")); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
+		r := New(Options{Install: install, Store: newRows(), Engine: fake, Watcher: fake, LastLook: unmoved})
+		if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
 			t.Fatalf("start: %v, rows %v", err, r.List())
 		}
 	})
@@ -454,16 +475,16 @@ func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
 	t.Helper()
 	fl.Fake = engine.NewFake()
 	fl.AddImage("img", "sha256:1", nil)
-	r = New(Options{Install: install, Store: store, Engine: fl, Watcher: fl.Fake})
+	r = New(Options{Install: install, Store: store, Engine: fl, Watcher: fl.Fake, LastLook: unmoved})
 	fl.reg = r
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
-	c, err := r.Start(t.Context(), spec("a"))
+	l, err := r.Acquire(t.Context(), spec("a"), run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.ScheduleRemoval(t.Context(), c.ID, time.Second); err != nil {
+	if err := l.Release(t.Context(), core.Ending{Keep: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	return r, func() {
@@ -482,7 +503,7 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 		r, end := due(t, fl, store)
 		defer end()
 		pass(5 * time.Minute)
-		if got, ok := r.row("a"); !ok || got.Status != core.ContainerPendingRemoval {
+		if got, ok := store.named("a"); !ok || got.Status != core.ContainerPendingRemoval {
 			t.Fatalf("row %+v, %v", got, ok)
 		}
 		fl.refuseRemove.Store(false)
@@ -498,12 +519,12 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 func TestRemovalThatBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kept error
-		fl := &flaky{beforeRemove: func(r *Registry, id core.ContainerID) { kept = r.KeepRunning(t.Context(), id) }}
+		fl := &flaky{beforeRemove: func(r *Registry, id core.ContainerID) { _, kept = r.Join(t.Context(), id, term) }}
 		r, end := due(t, fl, newRows())
 		pass(3 * time.Second)
 		end()
-		if !errors.Is(kept, core.ErrNotRunning) || len(r.List()) != 0 || len(r.removing) != 0 {
-			t.Fatalf("kept: %v, rows %v, removals %v", kept, r.List(), r.removing)
+		if !errors.Is(kept, core.ErrNotRunning) || len(r.rows) != 0 {
+			t.Fatalf("kept: %v, rows %v", kept, r.rows)
 		}
 	})
 }
@@ -530,14 +551,14 @@ func TestLegalSteps(t *testing.T) {
 		t.Error("nothing goes back to reserved")
 	}
 	r := New(Options{Install: install, Store: newRows()})
-	r.rows["a"] = core.Container{Name: "a", Status: core.ContainerRunning}
+	r.rows["a"] = &row{Container: core.Container{Key: "a", Name: "a", Status: core.ContainerRunning}}
 	if err := r.move(t.Context(), "a", core.ContainerReserved, time.Time{}); !errors.Is(err, core.ErrConflict) {
 		t.Fatalf("illegal step: %v", err)
 	}
 }
 
 // TestSettleLeavesWhatMoved: the list that a row is settled by may be older than
-// what Start or ScheduleRemoval said of it since.
+// what was said of it since.
 func TestSettleLeavesWhatMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)
@@ -545,13 +566,11 @@ func TestSettleLeavesWhatMoved(t *testing.T) {
 		c := w.start("a")
 		was := c
 		was.Status = core.ContainerReserved // when the list was made
-		if err := w.reg.ScheduleRemoval(t.Context(), c.ID, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		want, _ := w.reg.row("a")
+		w.giveBack(time.Minute)
+		want, _ := w.row("a")
 		for _, running := range []bool{true, false} {
 			w.reg.settle(t.Context(), was, core.ContainerFacts{ID: c.ID, Name: "a", Running: running})
-			if got, ok := w.reg.row("a"); !ok || got != want {
+			if got, ok := w.row("a"); !ok || got != want {
 				t.Fatalf("running %v: %+v, want %+v", running, got, want)
 			}
 		}

@@ -8,9 +8,10 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-// ReserveContainer writes a container's row before the engine is called. Its
-// name is the key; one already there is core.ErrConflict.
-func (s *Store) ReserveContainer(ctx context.Context, c core.Container) error {
+// ReserveContainer writes a container's row before the engine is called, and the
+// lease of the holder it is made for unless that is the zero Holder. A key that is
+// there already is core.ErrConflict.
+func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = s.now()
 	}
@@ -18,47 +19,91 @@ func (s *Store) ReserveContainer(ctx context.Context, c core.Container) error {
 		c.Status = core.ContainerReserved
 	}
 	return s.inTx(ctx, "reserve container", func(q *rows.Queries) error {
-		return q.InsertContainer(ctx, rows.InsertContainerParams{
-			Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),
+		err := q.InsertContainer(ctx, rows.InsertContainerParams{
+			Key: string(c.Key), Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),
 			Status: string(c.Status), Image: c.Image, Hash: c.Hash, CreatedAt: toMillis(c.CreatedAt), RemoveAt: toMillis(c.RemoveAt),
 		})
+		if err != nil || h == (core.Holder{}) {
+			return err
+		}
+		return insertLease(ctx, q, core.Lease{Container: c.Key, Holder: h, TakenAt: c.CreatedAt})
 	})
 }
 
 // SetContainerID records the engine's id of a reserved container.
-func (s *Store) SetContainerID(ctx context.Context, name string, id core.ContainerID) error {
+func (s *Store) SetContainerID(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
 	return s.inTx(ctx, "set container id", func(q *rows.Queries) error {
-		return found(q.SetContainerID(ctx, rows.SetContainerIDParams{ID: string(id), Name: name}))
+		return found(q.SetContainerID(ctx, rows.SetContainerIDParams{ID: string(id), Key: string(key)}))
 	})
 }
 
 // SetContainerStatus records a status and when the container is to be removed (zero: not).
-func (s *Store) SetContainerStatus(ctx context.Context, name string, st core.ContainerStatus, removeAt time.Time) error {
-	return s.inTx(ctx, "set container status", func(q *rows.Queries) error {
-		return found(q.SetContainerStatus(ctx, rows.SetContainerStatusParams{Status: string(st), RemoveAt: toMillis(removeAt), Name: name}))
+func (s *Store) SetContainerStatus(ctx context.Context, key core.ContainerKey, st core.ContainerStatus, removeAt time.Time) error {
+	return s.inTx(ctx, "set container status", func(q *rows.Queries) error { return setStatus(ctx, q, key, st, removeAt) })
+}
+
+// HoldContainer adds a lease and records the status that goes with it, in one
+// transaction. A lease that is there already is fine.
+func (s *Store) HoldContainer(ctx context.Context, l core.Lease, st core.ContainerStatus, removeAt time.Time) error {
+	return s.inTx(ctx, "hold container", func(q *rows.Queries) error {
+		if err := setStatus(ctx, q, l.Container, st, removeAt); err != nil {
+			return err
+		}
+		return insertLease(ctx, q, l)
 	})
 }
 
-// DropContainer forgets a container; call it once the engine says it is gone.
-// One already forgotten is fine.
-func (s *Store) DropContainer(ctx context.Context, name string) error {
-	return s.inTx(ctx, "drop container", func(q *rows.Queries) error {
-		_, err := q.DeleteContainer(ctx, name)
+// ReleaseContainer drops a lease and records the status that follows, in one
+// transaction. A lease dropped before is fine.
+func (s *Store) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, removeAt time.Time) error {
+	return s.inTx(ctx, "give back container", func(q *rows.Queries) error {
+		if err := setStatus(ctx, q, key, st, removeAt); err != nil {
+			return err
+		}
+		_, err := q.DeleteLease(ctx, rows.DeleteLeaseParams{Container: string(key), Kind: string(h.Kind), Holder: h.ID})
 		return err
 	})
 }
 
-// Containers returns every row, oldest first.
-func (s *Store) Containers(ctx context.Context) ([]core.Container, error) {
+func setStatus(ctx context.Context, q *rows.Queries, key core.ContainerKey, st core.ContainerStatus, removeAt time.Time) error {
+	return found(q.SetContainerStatus(ctx, rows.SetContainerStatusParams{Status: string(st), RemoveAt: toMillis(removeAt), Key: string(key)}))
+}
+
+func insertLease(ctx context.Context, q *rows.Queries, l core.Lease) error {
+	return q.InsertLease(ctx, rows.InsertLeaseParams{
+		Container: string(l.Container), Kind: string(l.Holder.Kind), Holder: l.Holder.ID, TakenAt: toMillis(l.TakenAt),
+	})
+}
+
+// DropContainer forgets a container and its leases; call it once the engine says
+// it is gone. One already forgotten is fine.
+func (s *Store) DropContainer(ctx context.Context, key core.ContainerKey) error {
+	return s.inTx(ctx, "drop container", func(q *rows.Queries) error {
+		_, err := q.DeleteContainer(ctx, string(key))
+		return err
+	})
+}
+
+// Containers returns every row and every lease, oldest first.
+func (s *Store) Containers(ctx context.Context) ([]core.Container, []core.Lease, error) {
 	list, err := s.read.ListContainers(ctx)
 	if err != nil {
-		return nil, s.wrap("list containers", err)
+		return nil, nil, s.wrap("list containers", err)
+	}
+	leases, err := s.read.ListLeases(ctx)
+	if err != nil {
+		return nil, nil, s.wrap("list leases", err)
 	}
 	return mapped(list, func(r rows.Container) core.Container {
-		return core.Container{
-			ID: core.ContainerID(r.ID), Name: r.Name, ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
-			Type: core.ContainerType(r.Type), Status: core.ContainerStatus(r.Status), Image: r.Image, Hash: r.Hash,
-			CreatedAt: fromMillis(r.CreatedAt), RemoveAt: fromMillis(r.RemoveAt),
-		}
-	}), nil
+			return core.Container{
+				Key: core.ContainerKey(r.Key), ID: core.ContainerID(r.ID), Name: r.Name,
+				ChannelID: core.ChannelID(r.ChannelID), RunID: core.RunID(r.RunID),
+				Type: core.ContainerType(r.Type), Status: core.ContainerStatus(r.Status), Image: r.Image, Hash: r.Hash,
+				CreatedAt: fromMillis(r.CreatedAt), RemoveAt: fromMillis(r.RemoveAt),
+			}
+		}), mapped(leases, func(r rows.Lease) core.Lease {
+			return core.Lease{
+				Container: core.ContainerKey(r.Container), Holder: core.Holder{Kind: core.HolderKind(r.Kind), ID: r.Holder}, TakenAt: fromMillis(r.TakenAt),
+			}
+		}), nil
 }

@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -392,36 +395,112 @@ func TestPromptHistoryIsDistinctNewestFirst(t *testing.T) {
 func TestContainerRows(t *testing.T) {
 	ctx := context.Background()
 	s := open(t)
-	c := core.Container{Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h"}
-	if err := s.ReserveContainer(ctx, c); err != nil {
+	c := core.Container{Key: "k", Name: "loop-x-1", ChannelID: "c", RunID: "r", Type: core.TypeAgent, Image: "i", Hash: "h"}
+	run, term := core.Holder{Kind: core.HolderRun, ID: "r"}, core.Holder{Kind: core.HolderTerminal, ID: "t"}
+	if err := s.ReserveContainer(ctx, c, run); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ReserveContainer(ctx, c); !errors.Is(err, core.ErrConflict) {
+	if err := s.ReserveContainer(ctx, c, run); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("second reservation: %v", err)
 	}
-	if err := s.SetContainerID(ctx, c.Name, "id1"); err != nil {
+	other := core.Container{Key: "k2", Name: c.Name, Type: core.TypeShell} // a name handed on
+	if err := s.ReserveContainer(ctx, other, core.Holder{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DropContainer(ctx, other.Key); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetContainerID(ctx, c.Key, "id1"); err != nil {
 		t.Fatal(err)
 	}
 	at := epoch.Add(300 * time.Second)
-	if err := s.SetContainerStatus(ctx, c.Name, core.ContainerPendingRemoval, at); err != nil {
+	if err := s.SetContainerStatus(ctx, c.Key, core.ContainerPendingRemoval, at); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetContainerStatus(ctx, c.Name, "nonsense", at); !errors.Is(err, core.ErrConflict) {
+	if err := s.SetContainerStatus(ctx, c.Key, "nonsense", at); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("unknown status: %v", err)
 	}
-	c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", core.ContainerPendingRemoval, epoch.Local(), at.Local()
-	list, err := s.Containers(ctx)
-	if err != nil || len(list) != 1 || list[0] != c {
-		t.Errorf("got %+v %v, want %+v", list, err, c)
+	want := func(st core.ContainerStatus, removeAt time.Time, holders ...core.Holder) {
+		t.Helper()
+		c.ID, c.Status, c.CreatedAt, c.RemoveAt = "id1", st, epoch.Local(), removeAt
+		list, leases, err := s.Containers(ctx)
+		if err != nil || len(list) != 1 || list[0] != c {
+			t.Errorf("got %+v %v, want %+v", list, err, c)
+		}
+		var held []core.Holder
+		for _, l := range leases {
+			held = append(held, l.Holder)
+		}
+		if !slices.Equal(held, holders) {
+			t.Errorf("held by %v, want %v", held, holders)
+		}
 	}
-	if err := s.DropContainer(ctx, c.Name); err != nil {
+	want(core.ContainerPendingRemoval, at.Local(), run)
+	for range 2 { // holding twice is fine
+		l := core.Lease{Container: c.Key, Holder: term, TakenAt: epoch.Add(time.Second)}
+		if err := s.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(core.ContainerRunning, time.Time{}, run, term)
+	for range 2 {
+		if err := s.ReleaseContainer(ctx, c.Key, run, core.ContainerRunning, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(core.ContainerRunning, at.Local(), term)
+	if err := s.HoldContainer(ctx, core.Lease{Container: "none", Holder: term}, core.ContainerRunning, at); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a lease of nothing: %v", err)
+	}
+	for range 2 {
+		if err := s.DropContainer(ctx, c.Key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, leases, err := s.Containers(ctx); err != nil || len(list)+len(leases) != 0 {
+		t.Errorf("left: %v %v %v", list, leases, err)
+	}
+	if err := s.SetContainerID(ctx, c.Key, "x"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("id of nothing: %v", err)
+	}
+}
+
+// TestRowsGetKeysAndHolders: containers of a Loop before leases keep their rows.
+func TestRowsGetKeysAndHolders(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loop.db")
+	earlier(t, path, 3)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DropContainer(ctx, c.Name); err != nil {
-		t.Errorf("second drop: %v", err)
+	for name, values := range map[string]string{
+		"run": "'i1', 'c', 'r', 'agent', 'running', 0", "ended": "'i2', 'c', 'r2', 'agent', 'pending-removal', 9",
+		"shell": "'i3', 'c', '', 'shell', 'running', 0", "git": "'i4', 'c', '', 'agent', 'running', 0", "early": "'', 'c', 'r3', 'agent', 'reserved', 0",
+		"unstopped": "'i5', 'c', 'r4', 'agent', 'running', 9",
+	} {
+		query := "INSERT INTO containers (name, created_at, id, channel_id, run_id, type, status, remove_at) VALUES ('" + name + "', 1, " + values + ")"
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := s.SetContainerID(ctx, c.Name, "x"); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("id of nothing: %v", err)
+	db.Close()
+	s := openAt(t, path)
+	list, leases, err := s.Containers(t.Context())
+	if err != nil || len(list) != 6 {
+		t.Fatalf("%d rows, %v", len(list), err)
+	}
+	got := map[string]string{}
+	for _, c := range list {
+		got[c.Name] = ""
+		for _, l := range leases {
+			if l.Container == c.Key && c.Key != "" {
+				got[c.Name] += string(l.Holder.Kind) + " " + strings.ReplaceAll(l.Holder.ID, string(c.Key), "key")
+			}
+		}
+	}
+	want := map[string]string{"run": "run r", "ended": "", "shell": "person c", "git": "git key", "early": "run r3", "unstopped": ""}
+	if !maps.Equal(got, want) {
+		t.Errorf("holders %v, want %v", got, want)
 	}
 }
 

@@ -191,11 +191,18 @@ func story() []step {
 		{"claim it", 9 * hour, claims("c", "scripted"), true},
 		{"the demo is done", 9 * hour, ends("scripted", core.RunDone, "d2"), true},
 		{"reserve a container", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.ReserveContainer(ctx, core.Container{Name: "box", ChannelID: "c", Type: core.TypeAgent})
+			return s.ReserveContainer(ctx, core.Container{Key: "box", Name: "box", ChannelID: "c", Type: core.TypeAgent}, core.Holder{Kind: core.HolderRun, ID: "r"})
 		}, true},
 		{"its id", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetContainerID(ctx, "box", "1234") }, true},
 		{"its status", 9 * hour, func(ctx context.Context, s *Store) error {
 			return s.SetContainerStatus(ctx, "box", core.ContainerStopped, epoch.Add(20*hour))
+		}, true},
+		{"a terminal holds it", 9 * hour, func(ctx context.Context, s *Store) error {
+			l := core.Lease{Container: "box", Holder: core.Holder{Kind: core.HolderTerminal, ID: "t"}, TakenAt: epoch}
+			return s.HoldContainer(ctx, l, core.ContainerRunning, time.Time{})
+		}, true},
+		{"the run gives it back", 9 * hour, func(ctx context.Context, s *Store) error {
+			return s.ReleaseContainer(ctx, "box", core.Holder{Kind: core.HolderRun, ID: "r"}, core.ContainerRunning, epoch.Add(20*hour))
 		}, true},
 		{"it is gone", 9 * hour, func(ctx context.Context, s *Store) error { return s.DropContainer(ctx, "box") }, true},
 		{"events", 9 * hour, func(ctx context.Context, s *Store) error {

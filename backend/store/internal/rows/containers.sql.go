@@ -10,45 +10,42 @@ import (
 )
 
 const deleteContainer = `-- name: DeleteContainer :execrows
-DELETE FROM containers WHERE name = ?
+DELETE FROM containers WHERE key = ?
 `
 
-func (q *Queries) DeleteContainer(ctx context.Context, name string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteContainerStmt, deleteContainer, name)
+func (q *Queries) DeleteContainer(ctx context.Context, key string) (int64, error) {
+	result, err := q.exec(ctx, q.deleteContainerStmt, deleteContainer, key)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-const getContainer = `-- name: GetContainer :one
-SELECT name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at FROM containers WHERE name = ?
+const deleteLease = `-- name: DeleteLease :execrows
+DELETE FROM leases WHERE container = ? AND kind = ? AND holder = ?
 `
 
-func (q *Queries) GetContainer(ctx context.Context, name string) (Container, error) {
-	row := q.queryRow(ctx, q.getContainerStmt, getContainer, name)
-	var i Container
-	err := row.Scan(
-		&i.Name,
-		&i.ID,
-		&i.ChannelID,
-		&i.RunID,
-		&i.Type,
-		&i.Status,
-		&i.Image,
-		&i.Hash,
-		&i.CreatedAt,
-		&i.RemoveAt,
-	)
-	return i, err
+type DeleteLeaseParams struct {
+	Container string
+	Kind      string
+	Holder    string
+}
+
+func (q *Queries) DeleteLease(ctx context.Context, arg DeleteLeaseParams) (int64, error) {
+	result, err := q.exec(ctx, q.deleteLeaseStmt, deleteLease, arg.Container, arg.Kind, arg.Holder)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const insertContainer = `-- name: InsertContainer :exec
-INSERT INTO containers (name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO containers (key, name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertContainerParams struct {
+	Key       string
 	Name      string
 	ID        string
 	ChannelID string
@@ -63,6 +60,7 @@ type InsertContainerParams struct {
 
 func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams) error {
 	_, err := q.exec(ctx, q.insertContainerStmt, insertContainer,
+		arg.Key,
 		arg.Name,
 		arg.ID,
 		arg.ChannelID,
@@ -77,8 +75,30 @@ func (q *Queries) InsertContainer(ctx context.Context, arg InsertContainerParams
 	return err
 }
 
+const insertLease = `-- name: InsertLease :exec
+INSERT INTO leases (container, kind, holder, taken_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (container, kind, holder) DO NOTHING
+`
+
+type InsertLeaseParams struct {
+	Container string
+	Kind      string
+	Holder    string
+	TakenAt   int64
+}
+
+func (q *Queries) InsertLease(ctx context.Context, arg InsertLeaseParams) error {
+	_, err := q.exec(ctx, q.insertLeaseStmt, insertLease,
+		arg.Container,
+		arg.Kind,
+		arg.Holder,
+		arg.TakenAt,
+	)
+	return err
+}
+
 const listContainers = `-- name: ListContainers :many
-SELECT name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at FROM containers ORDER BY created_at, name
+SELECT "key", name, id, channel_id, run_id, type, status, image, hash, created_at, remove_at FROM containers ORDER BY created_at, name
 `
 
 func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
@@ -91,6 +111,7 @@ func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
 	for rows.Next() {
 		var i Container
 		if err := rows.Scan(
+			&i.Key,
 			&i.Name,
 			&i.ID,
 			&i.ChannelID,
@@ -115,17 +136,49 @@ func (q *Queries) ListContainers(ctx context.Context) ([]Container, error) {
 	return items, nil
 }
 
+const listLeases = `-- name: ListLeases :many
+SELECT container, kind, holder, taken_at FROM leases ORDER BY taken_at, kind, holder
+`
+
+func (q *Queries) ListLeases(ctx context.Context) ([]Lease, error) {
+	rows, err := q.query(ctx, q.listLeasesStmt, listLeases)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Lease
+	for rows.Next() {
+		var i Lease
+		if err := rows.Scan(
+			&i.Container,
+			&i.Kind,
+			&i.Holder,
+			&i.TakenAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setContainerID = `-- name: SetContainerID :execrows
-UPDATE containers SET id = ? WHERE name = ?
+UPDATE containers SET id = ? WHERE key = ?
 `
 
 type SetContainerIDParams struct {
-	ID   string
-	Name string
+	ID  string
+	Key string
 }
 
 func (q *Queries) SetContainerID(ctx context.Context, arg SetContainerIDParams) (int64, error) {
-	result, err := q.exec(ctx, q.setContainerIDStmt, setContainerID, arg.ID, arg.Name)
+	result, err := q.exec(ctx, q.setContainerIDStmt, setContainerID, arg.ID, arg.Key)
 	if err != nil {
 		return 0, err
 	}
@@ -133,17 +186,17 @@ func (q *Queries) SetContainerID(ctx context.Context, arg SetContainerIDParams) 
 }
 
 const setContainerStatus = `-- name: SetContainerStatus :execrows
-UPDATE containers SET status = ?, remove_at = ? WHERE name = ?
+UPDATE containers SET status = ?, remove_at = ? WHERE key = ?
 `
 
 type SetContainerStatusParams struct {
 	Status   string
 	RemoveAt int64
-	Name     string
+	Key      string
 }
 
 func (q *Queries) SetContainerStatus(ctx context.Context, arg SetContainerStatusParams) (int64, error) {
-	result, err := q.exec(ctx, q.setContainerStatusStmt, setContainerStatus, arg.Status, arg.RemoveAt, arg.Name)
+	result, err := q.exec(ctx, q.setContainerStatusStmt, setContainerStatus, arg.Status, arg.RemoveAt, arg.Key)
 	if err != nil {
 		return 0, err
 	}

@@ -42,6 +42,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteContainerStmt, err = db.PrepareContext(ctx, deleteContainer); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteContainer: %w", err)
 	}
+	if q.deleteLeaseStmt, err = db.PrepareContext(ctx, deleteLease); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteLease: %w", err)
+	}
 	if q.editQueuedStmt, err = db.PrepareContext(ctx, editQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query EditQueued: %w", err)
 	}
@@ -50,9 +53,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.getChannelStmt, err = db.PrepareContext(ctx, getChannel); err != nil {
 		return nil, fmt.Errorf("error preparing query GetChannel: %w", err)
-	}
-	if q.getContainerStmt, err = db.PrepareContext(ctx, getContainer); err != nil {
-		return nil, fmt.Errorf("error preparing query GetContainer: %w", err)
 	}
 	if q.getMetaStmt, err = db.PrepareContext(ctx, getMeta); err != nil {
 		return nil, fmt.Errorf("error preparing query GetMeta: %w", err)
@@ -74,6 +74,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.insertEventStmt, err = db.PrepareContext(ctx, insertEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertEvent: %w", err)
+	}
+	if q.insertLeaseStmt, err = db.PrepareContext(ctx, insertLease); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertLease: %w", err)
 	}
 	if q.insertMetaIfAbsentStmt, err = db.PrepareContext(ctx, insertMetaIfAbsent); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertMetaIfAbsent: %w", err)
@@ -101,6 +104,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listContainersStmt, err = db.PrepareContext(ctx, listContainers); err != nil {
 		return nil, fmt.Errorf("error preparing query ListContainers: %w", err)
+	}
+	if q.listLeasesStmt, err = db.PrepareContext(ctx, listLeases); err != nil {
+		return nil, fmt.Errorf("error preparing query ListLeases: %w", err)
 	}
 	if q.listModelRatesStmt, err = db.PrepareContext(ctx, listModelRates); err != nil {
 		return nil, fmt.Errorf("error preparing query ListModelRates: %w", err)
@@ -215,6 +221,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteContainerStmt: %w", cerr)
 		}
 	}
+	if q.deleteLeaseStmt != nil {
+		if cerr := q.deleteLeaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteLeaseStmt: %w", cerr)
+		}
+	}
 	if q.editQueuedStmt != nil {
 		if cerr := q.editQueuedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing editQueuedStmt: %w", cerr)
@@ -228,11 +239,6 @@ func (q *Queries) Close() error {
 	if q.getChannelStmt != nil {
 		if cerr := q.getChannelStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getChannelStmt: %w", cerr)
-		}
-	}
-	if q.getContainerStmt != nil {
-		if cerr := q.getContainerStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing getContainerStmt: %w", cerr)
 		}
 	}
 	if q.getMetaStmt != nil {
@@ -268,6 +274,11 @@ func (q *Queries) Close() error {
 	if q.insertEventStmt != nil {
 		if cerr := q.insertEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertEventStmt: %w", cerr)
+		}
+	}
+	if q.insertLeaseStmt != nil {
+		if cerr := q.insertLeaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertLeaseStmt: %w", cerr)
 		}
 	}
 	if q.insertMetaIfAbsentStmt != nil {
@@ -313,6 +324,11 @@ func (q *Queries) Close() error {
 	if q.listContainersStmt != nil {
 		if cerr := q.listContainersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listContainersStmt: %w", cerr)
+		}
+	}
+	if q.listLeasesStmt != nil {
+		if cerr := q.listLeasesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listLeasesStmt: %w", cerr)
 		}
 	}
 	if q.listModelRatesStmt != nil {
@@ -490,10 +506,10 @@ type Queries struct {
 	countOpenQuestionsStmt    *sql.Stmt
 	deleteChannelStmt         *sql.Stmt
 	deleteContainerStmt       *sql.Stmt
+	deleteLeaseStmt           *sql.Stmt
 	editQueuedStmt            *sql.Stmt
 	finishRunStmt             *sql.Stmt
 	getChannelStmt            *sql.Stmt
-	getContainerStmt          *sql.Stmt
 	getMetaStmt               *sql.Stmt
 	getQuestionStmt           *sql.Stmt
 	getRunStmt                *sql.Stmt
@@ -501,6 +517,7 @@ type Queries struct {
 	insertChannelStmt         *sql.Stmt
 	insertContainerStmt       *sql.Stmt
 	insertEventStmt           *sql.Stmt
+	insertLeaseStmt           *sql.Stmt
 	insertMetaIfAbsentStmt    *sql.Stmt
 	insertQuestionStmt        *sql.Stmt
 	insertRunStmt             *sql.Stmt
@@ -510,6 +527,7 @@ type Queries struct {
 	listChannelsStmt          *sql.Stmt
 	listChildrenStmt          *sql.Stmt
 	listContainersStmt        *sql.Stmt
+	listLeasesStmt            *sql.Stmt
 	listModelRatesStmt        *sql.Stmt
 	listOpenQuestionsStmt     *sql.Stmt
 	listQueueStmt             *sql.Stmt
@@ -548,10 +566,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenQuestionsStmt:    q.countOpenQuestionsStmt,
 		deleteChannelStmt:         q.deleteChannelStmt,
 		deleteContainerStmt:       q.deleteContainerStmt,
+		deleteLeaseStmt:           q.deleteLeaseStmt,
 		editQueuedStmt:            q.editQueuedStmt,
 		finishRunStmt:             q.finishRunStmt,
 		getChannelStmt:            q.getChannelStmt,
-		getContainerStmt:          q.getContainerStmt,
 		getMetaStmt:               q.getMetaStmt,
 		getQuestionStmt:           q.getQuestionStmt,
 		getRunStmt:                q.getRunStmt,
@@ -559,6 +577,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertChannelStmt:         q.insertChannelStmt,
 		insertContainerStmt:       q.insertContainerStmt,
 		insertEventStmt:           q.insertEventStmt,
+		insertLeaseStmt:           q.insertLeaseStmt,
 		insertMetaIfAbsentStmt:    q.insertMetaIfAbsentStmt,
 		insertQuestionStmt:        q.insertQuestionStmt,
 		insertRunStmt:             q.insertRunStmt,
@@ -568,6 +587,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listChannelsStmt:          q.listChannelsStmt,
 		listChildrenStmt:          q.listChildrenStmt,
 		listContainersStmt:        q.listContainersStmt,
+		listLeasesStmt:            q.listLeasesStmt,
 		listModelRatesStmt:        q.listModelRatesStmt,
 		listOpenQuestionsStmt:     q.listOpenQuestionsStmt,
 		listQueueStmt:             q.listQueueStmt,

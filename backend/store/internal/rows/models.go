@@ -23,6 +23,7 @@ type Channel struct {
 }
 
 type Container struct {
+	Key       string
 	Name      string
 	ID        string
 	ChannelID string
@@ -42,6 +43,13 @@ type Event struct {
 	Type      string
 	Ts        int64
 	Data      string
+}
+
+type Lease struct {
+	Container string
+	Kind      string
+	Holder    string
+	TakenAt   int64
 }
 
 type ModelRate struct {

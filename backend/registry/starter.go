@@ -1,14 +1,14 @@
-package daemon
+package registry
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/hostfacts"
 	"loop/backend/sandbox"
 )
 
@@ -25,14 +25,8 @@ const (
 	settleTick = 25 * time.Millisecond
 )
 
-// starts is what a starter needs of the registry.
-type starts interface {
-	Start(ctx context.Context, spec core.Spec) (core.Container, error)
-	List() []core.Container
-}
-
-// holds is what it needs of the engine.
-type holds interface {
+// pauses is what a starter needs of the engine.
+type pauses interface {
 	Pause(ctx context.Context, id core.ContainerID) error
 	Unpause(ctx context.Context, id core.ContainerID) error
 	Inspect(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
@@ -47,10 +41,10 @@ type holds interface {
 // last look at the places until the container runs, which takes the engine some
 // tenths of a second; and starts that could disturb each other go one by one.
 type starter struct {
-	containers starts
-	engine     holds
-	unmoved    func(core.Spec) error
-	log        *slog.Logger
+	list     func() []core.Container
+	engine   pauses
+	lastLook func(core.Spec) error
+	log      *slog.Logger
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and made anew when a start or a hold ends
@@ -70,16 +64,16 @@ type hold struct {
 
 func newHold() *hold { return &hold{turn: make(chan struct{}, 1)} }
 
-func newStarter(containers starts, engine holds, log *slog.Logger) *starter {
+func newStarter(list func() []core.Container, engine pauses, lastLook func(core.Spec) error, log *slog.Logger) *starter {
 	return &starter{
-		containers: containers, engine: engine, unmoved: hostfacts.Unmoved, log: log,
+		list: list, engine: engine, lastLook: lastLook, log: log,
 		changed: make(chan struct{}), specs: map[core.ContainerID]core.Spec{}, held: map[core.ContainerID]*hold{},
 	}
 }
 
-// Start makes and starts a container. Errors are those of the registry, and of
-// a look that found something moved.
-func (s *starter) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+// start has a container made and started while nothing can move. Errors are those
+// of making it, and of a last look that found something wrong.
+func (s *starter) start(ctx context.Context, spec core.Spec, makeIt func() (core.Container, error)) (core.Container, error) {
 	if err := s.claim(ctx, spec); err != nil {
 		return core.Container{}, err
 	}
@@ -93,10 +87,10 @@ func (s *starter) Start(ctx context.Context, spec core.Spec) (core.Container, er
 	if err != nil {
 		return core.Container{}, err
 	}
-	if err := s.unmoved(spec); err != nil {
+	if err := s.lastLook(spec); err != nil {
 		return core.Container{}, err
 	}
-	c, err := s.containers.Start(ctx, spec)
+	c, err := makeIt()
 	if err == nil {
 		s.mu.Lock()
 		s.specs[c.ID] = spec
@@ -118,7 +112,7 @@ func (s *starter) claim(ctx context.Context, spec core.Spec) error {
 		s.mu.Lock()
 		busy := false
 		for _, o := range s.under {
-			busy = busy || sandbox.Disturbs(hostOS, o, spec) || sandbox.Disturbs(hostOS, spec, o)
+			busy = busy || sandbox.Disturbs(runtime.GOOS, o, spec) || sandbox.Disturbs(runtime.GOOS, spec, o)
 		}
 		if !busy {
 			s.under = append(s.under, spec)
@@ -149,7 +143,7 @@ func (s *starter) unclaim(spec core.Spec) {
 
 // others are the containers that must be held still while spec is started.
 func (s *starter) others(spec core.Spec) []core.ContainerID {
-	list := s.containers.List()
+	list := s.list()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	there := map[core.ContainerID]bool{}
@@ -159,7 +153,7 @@ func (s *starter) others(spec core.Spec) []core.ContainerID {
 		if c.ID == "" || c.Status == core.ContainerStopped {
 			continue
 		}
-		if of, known := s.specs[c.ID]; !known || sandbox.Disturbs(hostOS, of, spec) {
+		if of, known := s.specs[c.ID]; !known || sandbox.Disturbs(runtime.GOOS, of, spec) {
 			out = append(out, c.ID)
 		}
 	}
@@ -182,7 +176,8 @@ func (s *starter) holdOthers(ctx context.Context, spec core.Spec) (still []core.
 		case ctx.Err() != nil:
 			return still, ctx.Err()
 		default:
-			return still, core.Fail(core.CodeMount, err, "Another agent works in the same folder and could not be held still while this container was made.",
+			return still, core.Fail(core.CodeMount, err,
+				"Another agent works in the same folder and could not be held still while this container was made.",
 				"Wait until it has ended, then try again; “loop doctor” checks the engine.")
 		}
 	}
@@ -328,11 +323,8 @@ func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
 	}
 }
 
-// Awake sees to it that a container goes on while somebody opens a link to it,
-// which an engine refuses with one that is paused: it waits for starts that hold
-// it, wakes one that an earlier process left paused when it ended in the middle
-// of a start, and keeps further starts waiting until done is called.
-func (s *starter) Awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
+// awake is Registry.Awake.
+func (s *starter) awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
 	h := newHold()
 	h.wanted = 1
 	h.turn <- struct{}{}

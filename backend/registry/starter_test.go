@@ -1,4 +1,4 @@
-package daemon
+package registry
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (s *stage) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-func (s *stage) Start(_ context.Context, spec core.Spec) (core.Container, error) {
+func (s *stage) start(spec core.Spec) (core.Container, error) {
 	s.mu.Lock()
 	s.busy[spec.Name] = true
 	s.together = max(s.together, len(s.busy))
@@ -113,8 +113,7 @@ func in(name, dir string, below ...string) core.Spec {
 func onStage(t *testing.T, fn func(*testing.T, *stage, *starter)) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &stage{paused: map[core.ContainerID]bool{}, busy: map[string]bool{}, pause: map[core.ContainerID]error{}, ends: map[core.ContainerID]int{}}
-		s := newStarter(st, st, slog.New(slog.DiscardHandler))
-		s.unmoved = func(core.Spec) error { return nil }
+		s := newStarter(st.List, st, func(core.Spec) error { return nil }, slog.New(slog.DiscardHandler))
 		fn(t, st, s)
 		if len(s.under) != 0 || len(s.held) != 0 {
 			t.Errorf("left over: %v %v", s.under, s.held)
@@ -127,12 +126,12 @@ func onStage(t *testing.T, fn func(*testing.T, *stage, *starter)) {
 	})
 }
 
-func startAll(t *testing.T, s *starter, specs ...core.Spec) {
+func startAll(t *testing.T, st *stage, s *starter, specs ...core.Spec) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, spec := range specs {
 		wg.Go(func() {
-			if _, err := s.Start(t.Context(), spec); err != nil {
+			if _, err := s.start(t.Context(), spec, func() (core.Container, error) { return st.start(spec) }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -145,7 +144,7 @@ func startAll(t *testing.T, s *starter, specs ...core.Spec) {
 func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		began := time.Now()
-		startAll(t, s, in("a", "/p", "/p/.git/hooks"), in("b", "/p", "/p/.git/hooks"), in("c", "/p", "/p/.git/hooks"))
+		startAll(t, st, s, in("a", "/p", "/p/.git/hooks"), in("b", "/p", "/p/.git/hooks"), in("c", "/p", "/p/.git/hooks"))
 		if st.together != 1 || time.Since(began) != 3*time.Second {
 			t.Errorf("%d at once, after %v: %q", st.together, time.Since(began), st.notes)
 		}
@@ -177,7 +176,7 @@ func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 	})
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		began := time.Now()
-		startAll(t, s, in("a", "/p", "/p/.git/hooks"), in("b", "/q", "/q/.git/hooks"), in("c", "/p"))
+		startAll(t, st, s, in("a", "/p", "/p/.git/hooks"), in("b", "/q", "/q/.git/hooks"), in("c", "/p"))
 		if time.Since(began) > 2*time.Second || st.together < 2 {
 			t.Errorf("%d at once, after %v: %q", st.together, time.Since(began), st.notes)
 		}
@@ -188,12 +187,12 @@ func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 // and goes on after the later one.
 func TestOneHoldForTwoStarts(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
-		startAll(t, s, in("a", "/p"))
+		startAll(t, st, s, in("a", "/p"))
 		var wg sync.WaitGroup
-		wg.Go(func() { startAll(t, s, in("b", "/q", "/p/x")) })
+		wg.Go(func() { startAll(t, st, s, in("b", "/q", "/p/x")) })
 		wg.Go(func() {
 			<-time.After(500 * time.Millisecond)
-			startAll(t, s, in("c", "/r", "/p/y"))
+			startAll(t, st, s, in("c", "/r", "/p/y"))
 		})
 		wg.Wait()
 		want := []string{"start a", "started a", "pause a", "start b", "start c", "started b", "started c", "unpause a"}
@@ -228,14 +227,14 @@ func TestWhoIsHeld(t *testing.T) {
 		}, false, []string{"start b", "started b"}},
 		"one that ends while it is held": {func(st *stage, s *starter) {
 			st.list, st.late = []core.Container{{ID: "old", Status: core.ContainerRunning}}, 1000
-			s.unmoved = func(core.Spec) error {
+			s.lastLook = func(core.Spec) error {
 				st.ends["old"], st.paused["old"] = 0, false
 				return nil
 			}
 		}, false, []string{"pause old", "start b", "started b", "unpause old"}},
 		"one whose pause the engine forgot": {func(st *stage, s *starter) {
 			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}}
-			s.unmoved = func(core.Spec) error {
+			s.lastLook = func(core.Spec) error {
 				st.lost = true
 				return nil
 			}
@@ -248,7 +247,7 @@ func TestWhoIsHeld(t *testing.T) {
 		}, true, []string{"pause old", "unpause old"}},
 		"something moved": {func(st *stage, s *starter) {
 			st.list = []core.Container{{ID: "old", Status: core.ContainerRunning}}
-			s.unmoved = func(core.Spec) error { return boom }
+			s.lastLook = func(core.Spec) error { return boom }
 		}, true, []string{"pause old", "unpause old"}},
 		"the engine refuses": {func(st *stage, _ *starter) {
 			st.list, st.startErr = []core.Container{{ID: "old", Status: core.ContainerRunning}}, boom
@@ -257,7 +256,8 @@ func TestWhoIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, st *stage, s *starter) {
 				tc.prepare(st, s)
-				if _, err := s.Start(t.Context(), in("b", "/p", "/p/x")); (err != nil) != tc.fails || tc.fails && !errors.Is(err, boom) {
+				b := in("b", "/p", "/p/x")
+				if _, err := s.start(t.Context(), b, func() (core.Container, error) { return st.start(b) }); (err != nil) != tc.fails || tc.fails && !errors.Is(err, boom) {
 					t.Error(err)
 				}
 				if !slices.Equal(st.notes, tc.notes) {
@@ -272,16 +272,16 @@ func TestWhoIsHeld(t *testing.T) {
 // waiting, and wakes what an earlier process left paused.
 func TestAwake(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
-		startAll(t, s, in("a", "/p"))
+		startAll(t, st, s, in("a", "/p"))
 		began := time.Now()
 		var wg sync.WaitGroup
-		wg.Go(func() { startAll(t, s, in("b", "/q", "/p/x")) })
+		wg.Go(func() { startAll(t, st, s, in("b", "/q", "/p/x")) })
 		synctest.Wait()
-		done, err := s.Awake(t.Context(), "a")
+		done, err := s.awake(t.Context(), "a")
 		if err != nil || time.Since(began) != time.Second || st.paused["a"] {
 			t.Errorf("after %v: %v, paused %v", time.Since(began), err, st.paused["a"])
 		}
-		wg.Go(func() { startAll(t, s, in("c", "/r", "/p/x")) })
+		wg.Go(func() { startAll(t, st, s, in("c", "/r", "/p/x")) })
 		synctest.Wait()
 		if st.paused["a"] || slices.Contains(st.notes, "start c") {
 			t.Errorf("held under a link that is being opened: %q", st.notes)
@@ -291,13 +291,13 @@ func TestAwake(t *testing.T) {
 	})
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		st.paused["old"] = true
-		done, err := s.Awake(t.Context(), "old")
+		done, err := s.awake(t.Context(), "old")
 		if err != nil || st.paused["old"] {
 			t.Errorf("%v, paused %v", err, st.paused["old"])
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.Awake(ctx, "old"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.awake(ctx, "old"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("two links at once: %v", err)
 		}
 		done()
@@ -307,11 +307,11 @@ func TestAwake(t *testing.T) {
 func TestStartWaitsNoLongerThanItsCaller(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		var wg sync.WaitGroup
-		wg.Go(func() { startAll(t, s, in("a", "/p", "/p/x")) })
+		wg.Go(func() { startAll(t, st, s, in("a", "/p", "/p/x")) })
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := s.Start(ctx, in("b", "/p", "/p/x")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.start(ctx, in("b", "/p", "/p/x"), nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		wg.Wait()

@@ -1,6 +1,6 @@
 //go:build docker && linux
 
-package daemon
+package registry
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"loop/backend/hostfacts"
 )
 
+const canary = "only the victim's folder has this"
+
 // bare is a registry without a memory.
 type bare struct {
 	*engine.Docker
@@ -25,7 +27,7 @@ type bare struct {
 
 func (b *bare) List() []core.Container { return b.list }
 
-func (b *bare) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
+func (b *bare) start(ctx context.Context, spec core.Spec) (core.Container, error) {
 	id, _, err := b.Create(ctx, spec)
 	if err != nil {
 		return core.Container{}, err
@@ -73,7 +75,7 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		engine holds
+		engine pauses
 		tries  int
 		leaks  bool
 	}{"held": {docker, 5, false}, "control": {nobody{docker}, 1, true}} {
@@ -94,14 +96,13 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 			}
 			attack := spec(project, choosing(project, victim))
 			reg := &bare{Docker: docker}
-			a, err := reg.Start(t.Context(), attack)
+			a, err := reg.start(t.Context(), attack)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer remove(a.ID)
 			reg.list = []core.Container{a}
-			s := newStarter(reg, c.engine, slog.New(slog.NewTextHandler(t.Output(), nil)))
-			s.unmoved = func(spec core.Spec) error {
+			s := newStarter(reg.List, c.engine, func(spec core.Spec) error {
 				if err := hostfacts.Unmoved(spec); err != nil {
 					return err
 				}
@@ -114,10 +115,11 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 				}
 				soon(room, func() bool { return isLink(hooks) })
 				return nil
-			}
+			}, slog.New(slog.NewTextHandler(t.Output(), nil)))
 			started, leaked, last := 0, 0, error(nil)
 			for end := time.Now().Add(3 * time.Minute); started < c.tries && time.Now().Before(end); {
-				b, err := s.Start(t.Context(), spec(project, "cat "+victim+"/key; true", hooks))
+				sibling := spec(project, "cat "+victim+"/key; true", hooks)
+				b, err := s.start(t.Context(), sibling, func() (core.Container, error) { return reg.start(t.Context(), sibling) })
 				if err := os.Remove(looked); err != nil && !errors.Is(err, os.ErrNotExist) {
 					t.Fatal(err)
 				}
@@ -183,12 +185,12 @@ func BenchmarkHold(b *testing.B) {
 	s.Image, s.Entrypoint, s.Cmd, s.Network, s.User = "loop-agent:latest", []string{"/bin/sleep"}, []string{"600"}, "none", "0:0"
 	s.Labels = map[string]string{"loop-test": "starter"}
 	s.Limits = core.Limits{MemoryBytes: 256 << 20, CPUs: 1, Pids: 64}
-	c, err := reg.Start(b.Context(), s)
+	c, err := reg.start(b.Context(), s)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = docker.Remove(context.WithoutCancel(b.Context()), c.ID, true) }()
-	starter := newStarter(reg, docker, slog.New(slog.DiscardHandler))
+	starter := newStarter(reg.List, docker, unmoved, slog.New(slog.DiscardHandler))
 	for b.Loop() {
 		if err := starter.hold(b.Context(), c.ID); err != nil {
 			b.Fatal(err)

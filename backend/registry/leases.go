@@ -1,0 +1,251 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Lease says that a holder needs a container. It outlives the process: a holder that
+// comes back after a restart joins the container again.
+type Lease struct {
+	r      *Registry
+	c      core.Container
+	holder core.Holder
+}
+
+// Container is the one that is held, as it was when the lease was given.
+func (l *Lease) Container() core.Container { return l.c }
+
+// Release gives the container back. What becomes of it is the registry's to decide;
+// it goes on while anybody else holds it. An error says that this may take a while:
+// the registry goes on trying, also after a restart. A second call does nothing.
+func (l *Lease) Release(ctx context.Context, e core.Ending) error {
+	return l.r.release(ctx, l.c.Key, l.holder, e)
+}
+
+// Acquire makes a container, starts it and holds it. The spec is validated as the
+// last step before. Errors are those of the last look, the store and the engine;
+// with one, nothing is held.
+func (r *Registry) Acquire(ctx context.Context, spec core.Spec, h core.Holder) (*Lease, error) {
+	if spec.Labels[core.LabelInstall] != r.o.Install || r.o.Install == "" {
+		return nil, fmt.Errorf("start container %s: its install label is not this install's", spec.Name)
+	}
+	c, err := r.starter.start(ctx, spec, func() (core.Container, error) { return r.make(ctx, spec, h) })
+	if err != nil {
+		return nil, err
+	}
+	return &Lease{r, c, h}, nil
+}
+
+// Join holds a container that runs, and takes back that it was to go. Errors wrap
+// core.ErrNotFound for one that is gone or that this install did not make, and
+// core.ErrNotRunning for one that has ended or is just being ended. Joining twice is
+// fine.
+func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder) (*Lease, error) {
+	f, err := r.Facts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Running {
+		return nil, fmt.Errorf("join container %s: %w", id, core.ErrNotRunning)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.of(f.ID)
+	switch {
+	case w == nil:
+		return nil, fmt.Errorf("join container %s: %w", id, core.ErrNotFound)
+	case w.going:
+		return nil, fmt.Errorf("join container %s, which is being ended: %w", id, core.ErrNotRunning)
+	}
+	l := core.Lease{Container: w.Key, Holder: h, TakenAt: r.o.Now()}
+	if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(w.holders, h) {
+		w.holders = append(w.holders, h)
+	}
+	delete(w.earlier, h)
+	delete(r.owed, core.Lease{Container: w.Key, Holder: h})
+	w.unheld = nil
+	r.moved(w, core.ContainerRunning, time.Time{})
+	return &Lease{r, w.Container, h}, nil
+}
+
+// Release gives back everything that a holder holds, as Lease.Release does.
+func (r *Registry) Release(ctx context.Context, h core.Holder, e core.Ending) error {
+	return r.releaseAll(ctx, e, func(_ *row, o core.Holder) bool { return o == h })
+}
+
+// Recovered gives back what holders of one kind held in an earlier process and have
+// not come back for; alive says which of them still will. Call it when it is known
+// what outlived that process.
+func (r *Registry) Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error {
+	return r.releaseAll(ctx, e, func(w *row, h core.Holder) bool { return h.Kind == kind && w.earlier[h] && !alive(h.ID) })
+}
+
+func (r *Registry) releaseAll(ctx context.Context, e core.Ending, which func(*row, core.Holder) bool) error {
+	var found []core.Lease
+	r.mu.Lock()
+	for key, w := range r.rows {
+		for _, h := range w.holders {
+			if which(w, h) {
+				found = append(found, core.Lease{Container: key, Holder: h})
+			}
+		}
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, l := range found {
+		errs = append(errs, r.release(ctx, l.Container, l.Holder, e))
+	}
+	return errors.Join(errs...)
+}
+
+// afterLast is what becomes of a container that nobody holds any more.
+func (r *Registry) afterLast(c core.Container, e core.Ending) (st core.ContainerStatus, removeAt time.Time) {
+	now := r.o.Now()
+	switch keep := max(cmp.Or(e.Keep, r.o.Keep), 0); {
+	case e.Now:
+		return core.ContainerPendingRemoval, now
+	case c.Status == core.ContainerRunning:
+		return c.Status, now.Add(keep) // it shows as running until it ends
+	default:
+		return core.ContainerPendingRemoval, now.Add(keep)
+	}
+}
+
+func (r *Registry) release(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) error {
+	last, err := r.giveBack(ctx, key, h, e)
+	if err != nil || !last {
+		return err
+	}
+	if e.Now {
+		return r.removeNow(ctx, key)
+	}
+	return r.stopUnheld(ctx, key)
+}
+
+// giveBack drops a lease and writes down what follows, in the store first. A store
+// that refuses is asked again by Run.
+func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.Holder, e core.Ending) (last bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w, owed := r.rows[key], core.Lease{Container: key, Holder: h}
+	delete(r.owed, owed)
+	if w == nil || !slices.Contains(w.holders, h) {
+		return false, nil
+	}
+	last = len(w.holders) == 1
+	st, at := w.Status, w.RemoveAt
+	if last {
+		st, at = r.afterLast(w.Container, e)
+	}
+	if err := r.o.Store.ReleaseContainer(ctx, key, h, st, at); err != nil {
+		r.owed[owed] = e
+		return false, fmt.Errorf("give back container %s: %w", w.Name, err)
+	}
+	w.holders = slices.DeleteFunc(w.holders, func(o core.Holder) bool { return o == h })
+	delete(w.earlier, h)
+	if last && st == core.ContainerRunning {
+		w.unheld = &e
+	}
+	r.moved(w, st, at)
+	return last, nil
+}
+
+// stopUnheld stops a container that nobody holds any more. Where the engine refuses,
+// Run tries again; its removal ends it at the latest.
+func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error {
+	r.mu.Lock()
+	w := r.rows[key]
+	if w == nil || w.unheld == nil || w.going {
+		r.mu.Unlock()
+		return nil
+	}
+	grace := w.unheld.Grace
+	r.mu.Unlock()
+	err := r.stop(ctx, key, grace)
+	if err == nil || errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	r.log.Warn("stop container", "container", key, "err", err)
+	return fmt.Errorf("stop container: %w", err)
+}
+
+// End stops a container for one of its holders, which still has to give it back:
+// until then, and for the time it says then, what is left can be looked at. It is
+// core.ErrConflict while anybody else holds the container, and core.ErrNotFound once
+// it is gone.
+func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error {
+	r.mu.Lock()
+	w := r.of(id)
+	switch {
+	case w == nil:
+		r.mu.Unlock()
+		return fmt.Errorf("end container %s: %w", id, core.ErrNotFound)
+	case slices.ContainsFunc(w.holders, func(o core.Holder) bool { return o != h }):
+		r.mu.Unlock()
+		return fmt.Errorf("end container %s, which others use: %w", id, core.ErrConflict)
+	}
+	key := w.Key
+	r.mu.Unlock()
+	return r.stop(ctx, key, grace)
+}
+
+// stop ends a container: the stop signal, and the kill after grace. Nobody joins it
+// meanwhile. An absent one is core.ErrNotFound and its row is dropped.
+func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.Duration) error {
+	r.mu.Lock()
+	w := r.rows[key]
+	if w == nil {
+		r.mu.Unlock()
+		return fmt.Errorf("container record %s: %w", key, core.ErrNotFound)
+	}
+	already, id := w.going, w.ID
+	w.going = true
+	r.mu.Unlock()
+	err := r.o.Engine.Stop(ctx, id, cmp.Or(grace, defaultGrace))
+	if errors.Is(err, core.ErrNotFound) {
+		r.drop(context.WithoutCancel(ctx), key)
+	}
+	if err == nil {
+		err = r.ended(ctx, key)
+	}
+	r.mu.Lock()
+	w.going = already
+	if err == nil {
+		w.unheld = nil
+	}
+	r.mu.Unlock()
+	return err
+}
+
+// Remove removes a container at once, whoever holds it: a person said so. One that
+// is gone, or that this install did not make, is core.ErrNotFound.
+func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
+	c, ok := r.byID(id)
+	if !ok {
+		return fmt.Errorf("remove container %s: %w", id, core.ErrNotFound)
+	}
+	if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, r.o.Now()); err != nil {
+		return err
+	}
+	return r.removeNow(ctx, c.Key)
+}
+
+// removeNow removes a container that is due; what the engine refuses Run tries again.
+func (r *Registry) removeNow(ctx context.Context, key core.ContainerKey) error {
+	c, ok := r.row(key)
+	if !ok || !r.beginRemoval(c) {
+		return nil
+	}
+	defer r.endRemoval(key)
+	return r.remove(ctx, c)
+}

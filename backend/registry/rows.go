@@ -1,0 +1,160 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"loop/backend/core"
+)
+
+// steps are the legal moves of a status. A row leaves by being dropped, which is
+// legal from anywhere once the engine says that the container is absent.
+var steps = map[core.ContainerStatus][]core.ContainerStatus{
+	core.ContainerReserved:       {core.ContainerRunning, core.ContainerStopped, core.ContainerPendingRemoval},
+	core.ContainerRunning:        {core.ContainerStopped, core.ContainerPendingRemoval},
+	core.ContainerStopped:        {core.ContainerRunning, core.ContainerPendingRemoval},
+	core.ContainerPendingRemoval: {core.ContainerRunning, core.ContainerStopped},
+}
+
+func legal(from, to core.ContainerStatus) bool {
+	return from == to || slices.Contains(steps[from], to)
+}
+
+// move takes a legal step, in the store first. The same status and time again is
+// nothing; a row that is gone is core.ErrNotFound.
+func (r *Registry) move(ctx context.Context, key core.ContainerKey, to core.ContainerStatus, removeAt time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.rows[key]
+	if w == nil {
+		return fmt.Errorf("container record %s: %w", key, core.ErrNotFound)
+	}
+	return r.moveLocked(ctx, w, to, removeAt)
+}
+
+// moveFrom moves a row that is as it was; one that somebody has moved meanwhile,
+// or scheduled, stays so.
+func (r *Registry) moveFrom(ctx context.Context, was core.Container, to core.ContainerStatus, removeAt time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.rows[was.Key]
+	if w == nil || w.Container != was {
+		return nil
+	}
+	return r.moveLocked(ctx, w, to, removeAt)
+}
+
+func (r *Registry) moveLocked(ctx context.Context, w *row, to core.ContainerStatus, removeAt time.Time) error {
+	if w.Status == to && w.RemoveAt.Equal(removeAt) {
+		return nil
+	}
+	if !legal(w.Status, to) {
+		return fmt.Errorf("container %s: no step from %s to %s: %w", w.Name, w.Status, to, core.ErrConflict)
+	}
+	if err := r.o.Store.SetContainerStatus(ctx, w.Key, to, removeAt); err != nil {
+		return err
+	}
+	r.moved(w, to, removeAt)
+	return nil
+}
+
+// moved tells a step that the store has.
+func (r *Registry) moved(w *row, to core.ContainerStatus, removeAt time.Time) {
+	if w.Status == to && w.RemoveAt.Equal(removeAt) {
+		return
+	}
+	w.Status, w.RemoveAt = to, removeAt
+	r.publish(core.EventContainerChanged, w.Container)
+	r.wake()
+}
+
+// ended records that a container does not run any more and when it goes. That is
+// also so of one that is held: a lease keeps a container running, not its remains.
+func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.rows[key]
+	if w == nil || w.Status == core.ContainerPendingRemoval || w.Status == core.ContainerStopped {
+		return nil // told before, by the event or by stop
+	}
+	if !w.RemoveAt.IsZero() { // nobody held it any more while it ran
+		return r.moveLocked(ctx, w, core.ContainerPendingRemoval, w.RemoveAt)
+	}
+	// Nobody has said when it goes; a holder may still do so.
+	return r.moveLocked(ctx, w, core.ContainerStopped, r.o.Now().Add(r.o.Keep))
+}
+
+// drop forgets a row. The caller knows from the engine that the container is gone.
+func (r *Registry) drop(ctx context.Context, key core.ContainerKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.rows[key]
+	if w == nil {
+		return
+	}
+	if err := r.o.Store.DropContainer(ctx, key); err != nil {
+		r.log.Error("drop container row; the next reconcile tries again", "container_name", w.Name, "err", err)
+		return
+	}
+	delete(r.rows, key)
+	r.publish(core.EventContainerRemoved, w.Container)
+}
+
+func (r *Registry) row(key core.ContainerKey) (core.Container, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.rows[key]; w != nil {
+		return w.Container, true
+	}
+	return core.Container{}, false
+}
+
+// named is the row of a name that is in use; the lock is held.
+func (r *Registry) named(name string) *row {
+	for _, w := range r.rows {
+		if w.Name == name {
+			return w
+		}
+	}
+	return nil
+}
+
+// of is the row of an engine's id; the lock is held.
+func (r *Registry) of(id core.ContainerID) *row {
+	for _, w := range r.rows {
+		if w.ID == id && id != "" {
+			return w
+		}
+	}
+	return nil
+}
+
+func (r *Registry) byID(id core.ContainerID) (core.Container, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.of(id); w != nil {
+		return w.Container, true
+	}
+	return core.Container{}, false
+}
+
+func (r *Registry) labels() map[string]string {
+	return map[string]string{core.LabelInstall: r.o.Install}
+}
+
+// publish sends a container event; the lock is held, so that events are in the
+// order of the steps. A row that the engine has no container of is not shown.
+func (r *Registry) publish(t core.EventType, c core.Container) {
+	if c.ID != "" {
+		r.o.Publish(core.NewEvent(t, c.ChannelID, c.RunID, r.o.Now(), c))
+	}
+}
+
+func (r *Registry) wake() {
+	select {
+	case r.wakeup <- struct{}{}:
+	default:
+	}
+}
