@@ -14,6 +14,7 @@ function files(dir: string): string[] {
 }
 
 const all = files(SRC).filter((f) => !/\.test\.tsx?$/.test(f)).map((f) => ({ path: relative(SRC, f), text: readFileSync(f, "utf8") }));
+const paths = new Set(all.map((f) => f.path));
 
 function imports(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((m) => m[1] ?? "");
@@ -23,16 +24,56 @@ function layer(path: string, target: string): string {
   return target.startsWith(".") ? (relative(SRC, join(SRC, path, "..", target)).split("/")[0] ?? "") : target;
 }
 
+/** What each layer may import; those below it come first. */
 const MAY: Record<string, string[]> = {
   api: ["api"],
   model: ["api", "model", "zustand/vanilla"],
   shell: ["api", "shell"],
   ui: ["api", "model", "shell", "ui", "react", "radix-ui", "lucide-react"],
+  // Panels in general. What is in one comes from its kind (dock/panels.ts).
+  dock: ["api", "model", "shell", "ui", "dock", "react", "radix-ui", "lucide-react", "zustand", "zustand/vanilla"],
+  // What Loop says, and what a person can do from anywhere.
+  session: ["api", "model", "shell", "ui", "dock", "session", "react"],
 };
 
 it.each(Object.entries(MAY))("%s imports only what it may", (name, may) => {
   for (const f of all.filter((x) => x.path.startsWith(`${name}/`))) {
     for (const i of imports(f.text)) expect(may, `${f.path} imports ${i}`).toContain(layer(f.path, i));
+  }
+});
+
+const feature = (path: string) => /^features\/[^/]+/.exec(path)?.[0];
+
+it("features import neither the app nor each other", () => {
+  for (const f of all.filter((x) => feature(x.path))) {
+    for (const i of imports(f.text).filter((x) => x.startsWith("."))) {
+      const to = relative(SRC, join(SRC, f.path, "..", i));
+      expect([undefined, feature(f.path)], `${f.path} imports ${i}`).toContain(feature(to));
+      expect(to.split("/")[0], `${f.path} imports ${i}`).not.toBe("app");
+    }
+  }
+});
+
+it("no module imports itself through others", () => {
+  const own = all.filter((f) => !f.path.startsWith("api/types")); // one contract, whatever files it is written into
+  const graph = new Map(own.map((f) => [f.path, imports(f.text).filter((i) => i.startsWith(".")).flatMap((i) => {
+    const to = relative(SRC, join(SRC, f.path, "..", i));
+    return [to, `${to}.ts`, `${to}.tsx`].filter((p) => paths.has(p));
+  })]));
+  const done = new Set<string>();
+  const visit = (path: string, above: string[]) => {
+    expect(above, `${[...above, path].join(" imports ")}`).not.toContain(path);
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...above, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  expect(done.size).toBeGreaterThanOrEqual(own.length);
+});
+
+it("names a kind of panel only where it is made", () => {
+  for (const f of all) {
+    if (!f.path.startsWith("model/") && !f.path.startsWith("features/t")) expect(f.text, f.path).not.toMatch(/kind\??\s*[=!]==\s*"(terminal|timeline)"/);
   }
 });
 

@@ -6,10 +6,12 @@ import "./ui/ui.css";
 import "./app/app.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
+import { PANELS } from "./app/panels";
 import { loadChoice, recall } from "./shell/memory";
 import { startSession } from "./session/session";
 import { select } from "./session/actions";
 import { applyTheme } from "./app/theme";
+import { register } from "./dock/panels";
 import { asked } from "./session/leave";
 import { parseOutbox } from "./model/outbox";
 import { frameStore, outboxStore, viewStore } from "./model/stores";
@@ -18,6 +20,7 @@ import { openBridge } from "./shell/open";
 
 const RECALL_MS = 400; // Loop is on this computer; if it does not answer, the browser's memory will do
 
+register(PANELS);
 keepPage();
 applyTheme(loadChoice("theme") || "system", loadChoice("contrast"));
 outboxStore.setState({ letters: parseOutbox(loadChoice("outbox")) });

@@ -7,13 +7,14 @@ import { dockUi } from "../model/dock/store";
 import { Button, Kbd } from "../ui/Button";
 import { isMac } from "../ui/keys";
 import { broadcastTargets, evenOut, goToFocus, moveTab, stretch, toggleBroadcast } from "./dock";
+import { kindOf } from "./panels";
 
 /** Nobody should type into several programs without knowing. */
 export function BroadcastBar({ layout }: { layout: Layout }) {
   const targets = broadcastTargets(layout);
   const hosts = targets.filter((id) => {
     const p = layout.panels[id];
-    return p?.kind === "terminal" && p.target === "host";
+    return p && kindOf(p).onHost?.(p);
   }).length;
   return (
     <div className="dock-broadcast" role="alert">

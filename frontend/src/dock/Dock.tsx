@@ -9,16 +9,14 @@ import { place, sideRect } from "../model/dock/place";
 import { dockUi, layoutsStore } from "../model/dock/store";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { SafeText } from "../ui/SafeText";
-import { TimelinePanel } from "../features/timeline/TimelinePanel";
 import { ArrangeBar, BroadcastBar } from "./Bars";
-import { CloseDialog } from "./CloseDialog";
 import "./dock.css";
-import { broadcastTargets, layoutOf, leaveDock, saveLayouts } from "./dock";
+import { broadcastTargets, leaveDock } from "./dock";
 import { STRIP_PX } from "./drag";
+import { layoutOf, saveLayouts } from "./layouts";
 import { Line } from "./Line";
+import { kindOf, useFace } from "./panels";
 import { Strip } from "./Strip";
-import { Icon, useFace } from "./Tab";
-import { TerminalPanel } from "../features/terminals/TerminalPanel";
 import { useDockKeys } from "./useDockKeys";
 import { useKeyboardHolder } from "./useKeyboardHolder";
 
@@ -33,7 +31,6 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
   const layout = useStore(layoutsStore, (all) => all[channelId] ?? START);
   const broadcasting = useStore(dockUi, (u) => u.broadcast);
   const arranging = useStore(dockUi, (u) => u.arranging);
-  const closing = useStore(dockUi, (u) => u.closing);
   const said = useStore(dockUi, (u) => u.said);
   useDockKeys();
   useKeyboardHolder();
@@ -46,7 +43,6 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
       leaveDock();
     };
   }, [channelId]);
-  const asked = layout.panels[closing];
   return (
     <div className={`dock ${arranging ? "arranging" : ""}`}>
       {broadcasting && <BroadcastBar layout={layout} />}
@@ -56,7 +52,6 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
       </div>
       {arranging && <ArrangeBar />}
       <p className="sr-only" role="status">{said}</p>
-      {asked && <CloseDialog panel={asked} />}
     </div>
   );
 }
@@ -83,7 +78,7 @@ function Places({ channelId, layout, broadcasting }: { channelId: ChannelID; lay
           key={id} id={`panel-${id}`} role="tabpanel" aria-labelledby={`tab-${id}`} style={bodyStyle(rect)}
           className={`dock-panel ${p.kind} ${shown.has(id) ? "" : "off"} ${front ? "front" : ""} ${edge} ${targets.has(id) ? "target" : ""}`}
         >
-          <Body channelId={channelId} panel={p} />
+          <ErrorBoundary what="Panel">{kindOf(p).render({ channelId, panel: p })}</ErrorBoundary>
         </div>,
       );
     }
@@ -93,11 +88,6 @@ function Places({ channelId, layout, broadcasting }: { channelId: ChannelID; lay
     }
   });
   return out;
-}
-
-function Body({ channelId, panel }: { channelId: ChannelID; panel: Panel }) {
-  if (panel.kind === "terminal") return <TerminalPanel channelId={channelId} panel={panel} />;
-  return <ErrorBoundary what="Panel"><TimelinePanel channelId={channelId} /></ErrorBoundary>;
 }
 
 /** The tab under the pointer, and where it would go. */
@@ -127,6 +117,7 @@ function areaStyle(r: Rect, side: "" | "left" | "right" | "up" | "down"): CSSPro
 }
 
 function Ghost({ panel, x, y }: { panel: Panel; x: number; y: number }) {
+  const kind = kindOf(panel);
   const face = useFace(panel);
-  return <div className="dock-ghost" style={{ left: x + 10, top: y + 8 }} aria-hidden><Icon panel={panel} /> <SafeText text={face.title} /></div>;
+  return <div className="dock-ghost" style={{ left: x + 10, top: y + 8 }} aria-hidden>{kind.icon(panel, 14)} <SafeText text={face.title} /></div>;
 }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "react";
 import type { ChannelID } from "../api/types";
 import * as change from "../model/dock/change";
 import type { Line as LineAt } from "../model/dock/place";
-import { update } from "./dock";
+import { update } from "./layouts";
 
 const STEP = 0.04;
 const MIN_PX = 120;

@@ -5,18 +5,17 @@ import { useStore } from "zustand";
 import type { ChannelID } from "../api/types";
 import * as change from "../model/dock/change";
 import type { Group, Layout, Panel } from "../model/dock/layout";
-import { dockUi, sessionsStore } from "../model/dock/store";
-import { sessionTitle } from "../model/terminals/titles";
+import { dockUi } from "../model/dock/store";
 import { Button } from "../ui/Button";
 import { composing, isMac } from "../ui/keys";
 import { keyOf } from "../model/dock/keys";
-import { TimelineTools } from "../features/timeline/TimelineTools";
-import { goInto, rename, requestClose, toggleZoom, update } from "./dock";
+import { beginRename, goInto, requestClose, toggleZoom } from "./dock";
+import { update } from "./layouts";
 import { NewMenu, PanelMenu } from "./Menus";
 import { TabsMenu } from "./TabsMenu";
-import { useFit } from "./useFit";
-import { panesStore } from "../features/terminals/panes";
+import { kindOf } from "./panels";
 import { Tab } from "./Tab";
+import { useFit } from "./useFit";
 
 type Props = { channelId: ChannelID; layout: Layout; group: Group; number: number; count: number; style: CSSProperties; off: boolean; edge: string };
 
@@ -26,6 +25,7 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
   const list = useRef<HTMLDivElement>(null);
   const front = layout.focus === group.id;
   const active = layout.panels[group.active];
+  const renamed = layout.panels[renaming];
 
   const { form, plus, words, path, hidden, more } = useFit(list, group);
 
@@ -39,7 +39,7 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
       list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
     } else if (e.key === "Enter" || e.key === " ") goInto(group.active);
     else if (e.key === "Delete") requestClose(group.active);
-    else if (e.key === "F2" && active?.kind === "terminal" && active.session) dockUi.setState({ renaming: group.active });
+    else if (e.key === "F2") beginRename(group.active);
     else if (e.key === "ContextMenu" || (e.key === "F10" && e.shiftKey)) dockUi.setState({ menu: group.active });
     else return;
     e.preventDefault();
@@ -55,9 +55,9 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
         })}
       </div>
       {hidden > 0 && <TabsMenu layout={layout} group={group} hidden={hidden} />}
-      {renaming && <Rename panel={layout.panels[renaming]} />}
+      {renamed && <Rename panel={renamed} />}
       <div className={`dock-tools ${path ? "" : "short"}`}>
-        {active?.kind === "timeline" ? <TimelineTools channelId={channelId} /> : <span className="grow" />}
+        {(active && kindOf(active).tools?.(channelId)) ?? <span className="grow" />}
         {layout.zoom === group.id && (
           <Button look="small dock-alone" aria-label="Show all" title={`Show all panes (${keyOf("zoom", isMac)})`} onClick={toggleZoom}>
             <Minimize2 size={12} aria-hidden /> {words && "Show all"}
@@ -73,13 +73,10 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
 const NAME_PX = 160; // at least, to type a name into
 
 /** In the place of the tab; a tab list may hold no field. */
-function Rename({ panel }: { panel: Panel | undefined }) {
-  const id = panel?.id ?? "";
-  const session = panel?.kind === "terminal" ? panel.session : "";
-  const [text, setText] = useState(() => {
-    const info = sessionsStore.getState().byId[session];
-    return info ? sessionTitle(info) : (panesStore.getState()[id]?.title ?? "");
-  });
+function Rename({ panel }: { panel: Panel }) {
+  const { id } = panel;
+  const [named] = useState(() => kindOf(panel).rename?.(panel));
+  const [text, setText] = useState(named?.name ?? "");
   const over = useRef(false);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
@@ -93,12 +90,12 @@ function Rename({ panel }: { panel: Panel | undefined }) {
     if (over.current) return;
     over.current = true;
     dockUi.setState({ renaming: "" });
-    if (save) void rename(session, text);
+    if (save) named?.save(text.trim());
     goInto(id);
   };
   return (
     <input
-      ref={field} className="dock-rename field" autoFocus value={text} maxLength={200} aria-label="Name of the terminal" placeholder="As its program says"
+      ref={field} className="dock-rename field" autoFocus value={text} maxLength={200} aria-label={named?.what} placeholder={named?.placeholder}
       onFocus={(e) => e.target.select()} onChange={(e) => setText(e.target.value)} onBlur={() => done(true)}
       onKeyDown={(e) => {
         if (composing(e)) return;

@@ -2,14 +2,15 @@ import { Check, ChevronDown } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import { useState } from "react";
 import type { Group, Layout, Panel } from "../model/dock/layout";
-import { groups } from "../model/dock/layout";
+import { groups, TIMELINE } from "../model/dock/layout";
 import { Kbd } from "../ui/Button";
 import { keys, MOD } from "../ui/keys";
 import { front } from "../ui/layer";
 import { Menu } from "../ui/Menu";
 import { SafeText } from "../ui/SafeText";
 import { goInto, requestClose } from "./dock";
-import { Icon, Marks, useFace } from "./Tab";
+import { kindOf, useFace } from "./panels";
+import { Marks } from "./Tab";
 
 /** All tabs of a group in words, where its strip has no room for them. */
 export function TabsMenu({ layout, group, hidden }: { layout: Layout; group: Group; hidden: number }) {
@@ -32,13 +33,14 @@ export function TabsMenu({ layout, group, hidden }: { layout: Layout; group: Gro
 }
 
 function Line({ panel, shown, number, onClose }: { panel: Panel; shown: boolean; number: number; onClose(): void }) {
+  const kind = kindOf(panel);
   const face = useFace(panel);
-  const closes = panel.kind === "terminal";
+  const closes = panel.id !== TIMELINE;
   return (
     <DropdownMenu.Item className="menu-item" aria-keyshortcuts={closes ? "Delete" : undefined} onSelect={() => front.after(() => goInto(panel.id))} onKeyDown={(e) => e.key === "Delete" && closes && onClose()}>
-      <Icon panel={panel} />
+      {kind.icon(panel, 14)}
       <span className="ellipsis"><SafeText text={face.title} /></span>
-      {closes && panel.target === "host" && <span className="dock-host">This computer</span>}
+      {kind.onHost?.(panel) && <span className="dock-host">This computer</span>}
       <Marks face={face} active={shown} />
       {shown ? <span className="menu-word"><Check size={12} aria-hidden /> shown</span> : number < 9 && <Kbd>{keys(MOD, String(number))}</Kbd>}
     </DropdownMenu.Item>

@@ -1,25 +1,21 @@
 // What a person can do with the panels of the centre; keys, menus, buttons and the
 // palette share these.
-import type { TerminalID, TerminalInfo } from "../api/types";
 import * as change from "../model/dock/change";
 import type { DockKey } from "../model/dock/keys";
-import type { Layout, Panel, PanelID, Side } from "../model/dock/layout";
-import { focusGroup, focusPanel, groupById, groupOf, groups, panelOfSession, shownPanels, TIMELINE } from "../model/dock/layout";
+import type { GroupID, Layout, NewPanel, Panel, PanelID, Side } from "../model/dock/layout";
+import { focusGroup, focusPanel, groupById, groupOf, groupOfKind, groups, panelWhere, shownPanels, TIMELINE } from "../model/dock/layout";
 import { neighbour, place } from "../model/dock/place";
-import { dockUi, idleDock, sessionsStore } from "../model/dock/store";
-import { toast, toastFailure, viewStore } from "../model/stores";
-import type { TerminalKind } from "../model/terminals/sessions";
-import { againOf, createOf, isIdle } from "../model/terminals/sessions";
-import { front } from "../ui/layer";
-import { session } from "../session/session";
+import { dockUi, idleDock } from "../model/dock/store";
+import { toast, viewStore } from "../model/stores";
+import { enterRegion, front } from "../ui/layer";
 import { layoutOf, update } from "./layouts";
-import { handles, panesStore } from "../features/terminals/panes";
-
-export { layoutOf, saveLayouts, update } from "./layouts";
+import { allKinds, kindNamed, kindOf } from "./panels";
 
 const STEP = 0.04; // of the centre, for one arrow
 
 const here = () => viewStore.getState().selected;
+
+const panelHere = (panel: PanelID): Panel | undefined => layoutOf(here()).panels[panel];
 
 /** Gives the keyboard to a panel. */
 export function goInto(panel: PanelID) {
@@ -28,16 +24,16 @@ export function goInto(panel: PanelID) {
 }
 
 function take(panel: PanelID) {
-  const p = layoutOf(here()).panels[panel];
-  if (p?.kind === "terminal") {
-    if (dockUi.getState().keyboard === panel) handles.get(panel)?.focus();
-    else dockUi.setState({ keyboard: panel });
-    return;
-  }
+  const p = panelHere(panel);
+  const focus = p && kindOf(p).focus;
+  if (focus) return focus(p);
   dockUi.setState({ keyboard: "" });
-  const box = () => document.querySelector<HTMLElement>("[data-prompt]");
-  box()?.focus();
-  requestAnimationFrame(() => box()?.focus()); // it may have been behind another tab
+  const enter = () => {
+    const el = document.getElementById(`panel-${panel}`);
+    if (el) enterRegion(el);
+  };
+  enter();
+  requestAnimationFrame(enter); // it may have been behind another tab
 }
 
 export function goToFocus() {
@@ -51,11 +47,7 @@ export function revealTimeline() {
 
 // --- opening ---
 
-function panelFor(kind: TerminalKind): change.NewPanel {
-  return { kind: "terminal", session: "", target: kind === "host" ? "host" : "agent", ...(kind === "shell" ? { plain: true } : {}), create: createOf(kind, here()) };
-}
-
-function openPanel(made: change.NewPanel, to: change.Place) {
+function openAt(made: NewPanel, to: change.Place) {
   if (!here()) return;
   let id = "";
   update(here(), (l) => {
@@ -66,71 +58,45 @@ function openPanel(made: change.NewPanel, to: change.Place) {
   if (id) goInto(id);
 }
 
-/** Beside the timeline if that is all there is, else behind a tab of the terminals last used. */
-export function openTerminal(kind: TerminalKind, group = "") {
+/** Behind a tab of that group, or of the one with the keyboard; beside the timeline if that is it. What is shown already is gone to. */
+export function openPanel(made: NewPanel, group: GroupID = "") {
   const l = layoutOf(here());
-  const target = groupById(l, group) ?? focusGroup(l);
-  if (!group && target.active === TIMELINE) {
-    const other = groups(l.root).find((g) => g.panels.some((p) => l.panels[p]?.kind === "terminal"));
-    return openPanel(panelFor(kind), other ? { group: other.id } : { group: target.id, side: "right" });
-  }
-  openPanel(panelFor(kind), { group: target.id });
-}
-
-/** A shell beside the pane, where the pane's own program is. */
-export function split(side: Side, from: PanelID = focusPanel(layoutOf(here()))) {
-  const l = layoutOf(here());
-  const p = l.panels[from];
-  const g = groupOf(l, from);
-  if (!g) return;
-  const made = panelFor(p?.kind === "terminal" && p.target === "host" ? "host" : "shell");
-  // Where the other one is, as far as its shell says.
-  const dir = p?.kind === "terminal" ? panesStore.getState()[from]?.dir || sessionsStore.getState().byId[p.session]?.dir : "";
-  openPanel(dir && made.kind === "terminal" ? { ...made, create: { ...made.create, dir } } : made, { group: g.id, side });
-}
-
-/** A session that goes on without a pane, or is shown already. */
-export function showSession(t: TerminalInfo, group = "") {
-  const l = layoutOf(here());
-  const had = panelOfSession(l, t.session_id);
+  const key = kindNamed(made.kind)?.key;
+  const name = key?.(made.data);
+  const had = name && panelWhere(l, (p) => p.kind === made.kind && key?.(p.data) === name);
   if (had) return goInto(had);
-  const terminals = groups(l.root).find((g) => g.panels.some((p) => l.panels[p]?.kind === "terminal"));
-  const made: change.NewPanel = { kind: "terminal", session: t.session_id, target: t.target, ...(t.plain || t.cmd?.length ? { plain: true } : {}) };
-  const target = group || (focusPanel(l) === TIMELINE ? terminals?.id : focusGroup(l).id);
-  openPanel(made, target ? { group: target } : { group: focusGroup(l).id, side: "right" });
+  const target = groupById(l, group) ?? focusGroup(l);
+  if (group || target.active !== TIMELINE) return openAt(made, { group: target.id });
+  const other = groupOfKind(l, made.kind);
+  openAt(made, other ? { group: other.id } : { group: target.id, side: "right" });
 }
 
-export function restart(panel: PanelID) {
-  const p = layoutOf(here()).panels[panel];
-  if (p?.kind !== "terminal") return;
-  const old = sessionsStore.getState().byId[p.session];
-  const create = old ? againOf(old, old.plain ?? p.plain === true) : (p.create ?? createOf(p.target === "host" ? "host" : p.plain ? "shell" : "agent", here()));
-  update(here(), (l) => change.replace(l, panel, { kind: "terminal", session: "", target: p.target, create, ...(p.plain ? { plain: true } : {}) }));
+/** Another panel beside one: of its kind, or what the first kind that has something puts there. */
+export function split(side: Side, from: PanelID = focusPanel(layoutOf(here()))) {
+  const p = panelHere(from);
+  const g = groupOf(layoutOf(here()), from);
+  if (!p || !g) return;
+  const made = kindOf(p).beside?.(p) ?? allKinds().find((k) => k.beside)?.beside?.(null);
+  if (made) openAt(made, { group: g.id, side });
+}
+
+/** The same panel, begun anew. */
+export function replacePanel(panel: PanelID, made: NewPanel) {
+  update(here(), (l) => change.replace(l, panel, made));
   goToFocus();
-  if (old) session().api.terminals.close(old.session_id).catch(() => undefined); // it was over already
 }
 
 // --- closing ---
 
 export function requestClose(panel: PanelID = focusPanel(layoutOf(here()))) {
-  const p = layoutOf(here()).panels[panel];
-  if (p?.kind !== "terminal") return;
-  const known = sessionsStore.getState().byId[p.session];
-  const pane = panesStore.getState()[panel];
-  const over = !p.session || known?.state === "ended" || pane?.state === "ended" || pane?.state === "failed" || (sessionsStore.getState().known && !known);
-  if (over || isIdle(known, handles.get(panel)?.busy() ?? null)) endAndClose(panel);
-  else dockUi.setState({ closing: panel });
+  const p = panelHere(panel);
+  if (!p || panel === TIMELINE) return;
+  const { close } = kindOf(p);
+  if (close) close(p);
+  else closePane(panel);
 }
 
-export function endAndClose(panel: PanelID) {
-  const p = layoutOf(here()).panels[panel];
-  closePane(panel);
-  if (p?.kind !== "terminal" || !p.session) return;
-  const known = sessionsStore.getState().byId[p.session];
-  if (known || !sessionsStore.getState().known) session().api.terminals.close(p.session).catch(toastFailure);
-}
-
-/** The pane goes, the session stays. */
+/** The panel goes; what it showed goes on. */
 export function closePane(panel: PanelID) {
   const had = groupOf(layoutOf(here()), panel)?.id === layoutOf(here()).focus;
   update(here(), (l) => change.close(l, panel));
@@ -139,20 +105,10 @@ export function closePane(panel: PanelID) {
 
 // --- the rest ---
 
-export async function rename(id: TerminalID, title: string) {
-  try {
-    const t = await session().api.terminals.rename(id, title.trim());
-    sessionsStore.setState((s) => ({ byId: { ...s.byId, [t.session_id]: t } }));
-  } catch (err) {
-    toastFailure(err);
-  }
-}
-
-export function toggleRecord(panel: PanelID) {
-  const info = panesStore.getState()[panel];
-  if (!info) return;
-  handles.get(panel)?.record(!info.recording);
-  toast(info.recording ? "The recording is kept. “Recordings” plays it." : "Everything this terminal shows is recorded.");
+/** Puts a field for its name in the place of the tab, where it can be renamed. */
+export function beginRename(panel: PanelID) {
+  const p = panelHere(panel);
+  if (p && kindOf(p).rename?.(p)) dockUi.setState({ renaming: panel });
 }
 
 export function toggleZoom() {
@@ -161,9 +117,9 @@ export function toggleZoom() {
   goToFocus();
 }
 
-/** Terminals that would get what is typed. */
+/** Panels that would get what is typed. */
 export function broadcastTargets(l: Layout = layoutOf(here())): PanelID[] {
-  return shownPanels(l).filter((id) => l.panels[id]?.kind === "terminal");
+  return shownPanels(l).filter((id) => kindNamed(l.panels[id]?.kind ?? "")?.type);
 }
 
 export function toggleBroadcast() {
@@ -175,7 +131,10 @@ export function toggleBroadcast() {
 
 export function broadcast(from: PanelID, data: string | Uint8Array) {
   if (!dockUi.getState().broadcast) return;
-  for (const id of broadcastTargets()) if (id !== from) handles.get(id)?.input(data);
+  for (const id of broadcastTargets()) {
+    const p = panelHere(id);
+    if (p && id !== from) kindOf(p).type?.(p, data);
+  }
 }
 
 export function evenOut() {

@@ -8,7 +8,8 @@ import { groupById } from "../model/dock/layout";
 import { dropSide, place } from "../model/dock/place";
 import type { DropAt } from "../model/dock/store";
 import { dockUi } from "../model/dock/store";
-import { goInto, layoutOf, update } from "./dock";
+import { goInto } from "./dock";
+import { layoutOf, update } from "./layouts";
 
 const START_PX = 5;
 export const STRIP_PX = 34;

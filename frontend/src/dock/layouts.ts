@@ -1,20 +1,20 @@
 // The layouts of channels: read, changed, kept.
 import type { ChannelID, LoopEvent } from "../api/types";
 import * as change from "../model/dock/change";
-import type { Layout } from "../model/dock/layout";
+import type { Layout, Panel } from "../model/dock/layout";
 import { startLayout } from "../model/dock/layout";
 import { restore, store } from "../model/dock/stored";
 import { layoutsStore } from "../model/dock/store";
-import { removedSessions } from "../model/terminals/sessions";
-import { loadChoice, recallListeners, saveChoice } from "../shell/memory";
 import { batchListeners } from "../model/stores";
+import { loadChoice, recallListeners, saveChoice } from "../shell/memory";
+import { kindNamed } from "./panels";
 
 const SAVE_MS = 200;
 
 export function layoutOf(channel: ChannelID): Layout {
   const known = layoutsStore.getState()[channel];
   if (known) return known;
-  const read = channel ? restore(loadChoice(`dock.${channel}`)) : startLayout();
+  const read = channel ? restore(loadChoice(`dock.${channel}`), kindNamed) : startLayout();
   if (channel) layoutsStore.setState({ [channel]: read });
   return read;
 }
@@ -24,7 +24,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 export function saveLayouts() {
   clearTimeout(timer);
-  for (const ch of unsaved) saveChoice(`dock.${ch}`, store(layoutOf(ch)));
+  for (const ch of unsaved) saveChoice(`dock.${ch}`, store(layoutOf(ch), kindNamed));
   unsaved.clear();
 }
 
@@ -38,10 +38,12 @@ export function update(channel: ChannelID, f: (l: Layout) => Layout) {
   timer = setTimeout(saveLayouts, SAVE_MS);
 }
 
-/** Events of sessions and channels, as they concern layouts. */
+/** What a panel showed is gone for good, in any channel. */
+export function closeEverywhere(is: (p: Panel) => boolean) {
+  for (const ch of Object.keys(layoutsStore.getState())) update(ch, (l) => change.closeWhere(l, is));
+}
+
 function onEvents(batch: LoopEvent[]) {
-  const gone = removedSessions(batch);
-  if (gone.size > 0) for (const ch of Object.keys(layoutsStore.getState())) update(ch, (l) => change.closeSessions(l, gone));
   for (const ev of batch) {
     if (ev.type !== "channel.deleted" || !ev.channel_id) continue;
     const ch = ev.channel_id;
@@ -57,6 +59,6 @@ batchListeners.add(onEvents);
 recallListeners.add(() => {
   for (const [ch, l] of Object.entries(layoutsStore.getState())) {
     const text = loadChoice(`dock.${ch}`);
-    if (!unsaved.has(ch) && text !== store(l)) layoutsStore.setState({ [ch]: restore(text) });
+    if (!unsaved.has(ch) && text !== store(l, kindNamed)) layoutsStore.setState({ [ch]: restore(text, kindNamed) });
   }
 });

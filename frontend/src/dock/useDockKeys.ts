@@ -1,19 +1,18 @@
 import { useEffect } from "react";
 import { dockKey } from "../model/dock/keys";
-import { keyAction } from "../model/terminals/keys";
+import { keyAction, NEUTRAL } from "../model/terminals/keys";
 import { isMac, PLATFORM } from "../ui/keys";
 import { front } from "../ui/layer";
-import { openTerminal, requestClose, runDockKey, split } from "./dock";
+import { requestClose, runDockKey, split } from "./dock";
+import { allKinds } from "./panels";
 
-const NEUTRAL = { hasSelection: false, tabMoves: false, shiftEnter: false, leaveByF6: false };
-
-/** The same keys where no terminal has the focus; a terminal asks by itself. */
+/** Keys of the layout and of the kinds of panels, where no terminal has the focus; a terminal asks by itself. */
 export function useDockKeys() {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {
       if (e.defaultPrevented || e.isComposing || front.busy) return;
       if (e.target instanceof Element && e.target.closest(".term")) return;
-      if (taken(e)) {
+      if (taken(e) || allKinds().some((kind) => kind.keys?.press?.(e))) {
         e.preventDefault();
         e.stopImmediatePropagation();
       }
@@ -29,7 +28,6 @@ function taken(e: KeyboardEvent): boolean {
   switch (keyAction(e, PLATFORM, NEUTRAL)) {
     case "split-right": split("right"); return true;
     case "split-down": split("down"); return true;
-    case "new": openTerminal("agent"); return true;
     case "close": requestClose(); return true;
     default: return false;
   }

@@ -3,44 +3,12 @@ import { useId, useState } from "react";
 import { toFailure } from "../../api/failure";
 import type { Failure } from "../../api/types";
 import type { SettingsField } from "../../api/types";
+import { read, shown } from "../../model/settings";
 import { visible } from "../../model/text";
 import { Button, IconButton } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
-import type { Editing } from "./SettingsDialog";
-
-/** A value as a person types it: lists by line, objects as JSON. */
-export function shown(f: SettingsField): string {
-  if (f.value === null || f.value === undefined) return "";
-  if (f.kind === "list") return (f.value as unknown[]).map(String).join("\n");
-  if (f.kind === "object") return Object.keys(f.value as object).length === 0 ? "" : JSON.stringify(f.value, null, 2);
-  return String(f.value);
-}
-
-/** What was typed as a value, or the sentence that says what is wrong. */
-export function read(f: SettingsField, text: string): { value: unknown } | { wrong: string } {
-  const t = text.trim();
-  switch (f.kind) {
-    case "integer":
-    case "number": {
-      const n = Number(t);
-      if (t === "" || !Number.isFinite(n) || (f.kind === "integer" && !Number.isInteger(n))) return { wrong: f.kind === "integer" ? "Type a whole number." : "Type a number." };
-      return { value: n };
-    }
-    case "list":
-      return { value: text.split("\n").map((l) => l.trim()).filter(Boolean) };
-    case "object":
-      try {
-        const v: unknown = t === "" ? {} : JSON.parse(t);
-        if (typeof v !== "object" || v === null || Array.isArray(v)) return { wrong: "Type a JSON object, like {\"NAME\": \"value\"}." };
-        return { value: v };
-      } catch {
-        return { wrong: "This is not JSON." };
-      }
-    default:
-      return { value: text };
-  }
-}
+import type { Editing } from "./editing";
 
 const RULES: Record<string, string> = {
   tighten: "A project may only tighten this by itself.",

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { FieldRow } from "./FieldRow";
-import type { Editing } from "./SettingsDialog";
+import type { Editing } from "./editing";
 
 /** Every field with its value, where that is from, and a way to change it. */
 export function FieldsPanel({ editing }: { editing: Editing }) {

@@ -8,7 +8,7 @@ import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
 import { exact, when } from "../../model/clock";
-import type { Editing } from "./SettingsDialog";
+import type { Editing } from "./editing";
 import { UnifiedDiff } from "./UnifiedDiff";
 
 const SOURCES: Record<string, string> = { settings: "changed here", external: "changed in an editor", initial: "as it was found" };

@@ -6,7 +6,7 @@ import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
-import type { Editing } from "./SettingsDialog";
+import type { Editing } from "./editing";
 import { Problems } from "./Problems";
 
 /** The file as it is, comments and all; keys are hidden and stay as they are. */

@@ -10,6 +10,7 @@ import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Modal } from "../../ui/Modal";
 import { session } from "../../session/session";
+import type { Editing, Scope } from "./editing";
 import { FieldsPanel } from "./FieldsPanel";
 import { HistoryPanel } from "./HistoryPanel";
 import { Look } from "./Look";
@@ -18,11 +19,6 @@ import { Problems } from "./Problems";
 import { RawPanel } from "./RawPanel";
 import { TrustCard } from "./TrustCard";
 import "./settings.css";
-
-export type Scope = "global" | "project" | "worktree";
-
-/** What every panel needs: whose settings, which file a change goes to, and what came back. */
-export type Editing = { view: SettingsView; scope: Scope; channel: string; onChange(view: SettingsView): void };
 
 const SCOPES: Record<Scope, string> = { global: "All projects", project: "This project", worktree: "This worktree" };
 

@@ -2,16 +2,19 @@ import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
+import { broadcast, closePane, requestClose, runDockKey, split } from "../../dock/dock";
+import { update } from "../../dock/layouts";
 import * as change from "../../model/dock/change";
 import { dockKey } from "../../model/dock/keys";
-import type { Panel } from "../../model/dock/layout";
+import type { Layout, Panel, PanelID } from "../../model/dock/layout";
 import { dockUi, sessionsStore } from "../../model/dock/store";
 import { frameStore } from "../../model/stores";
+import type { TerminalData } from "../../model/terminals/panel";
 import { Button } from "../../ui/Button";
-import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { isMac } from "../../ui/keys";
 import type { PaneAction, PaneHandle, PaneInfo } from "./props";
-import { broadcast, closePane, openTerminal, requestClose, restart, runDockKey, split, update } from "../../dock/dock";
+import { openTerminal, restart } from "./actions";
+import { CloseDialog } from "./CloseDialog";
 import { terminalSettings, zoomStore, zoomText } from "./look";
 import { forget, handles, told } from "./panes";
 
@@ -19,12 +22,12 @@ import { forget, handles, told } from "./panes";
 const load = () => import("./TerminalView").then((m) => ({ default: m.TerminalView }));
 const TerminalView = lazy(load);
 
-type Props = { channelId: ChannelID; panel: Extract<Panel, { kind: "terminal" }> };
+type Props = { channelId: ChannelID; panel: Panel<TerminalData> };
 
 /** One terminal in the dock: what its pane asks for becomes something the dock does. */
 export function TerminalPanel({ channelId, panel }: Props) {
-  const { id } = panel;
-  const info = useStore(sessionsStore, (s) => s.byId[panel.session] ?? null);
+  const { id, data } = panel;
+  const info = useStore(sessionsStore, (s) => s.byId[data.session] ?? null);
   const known = useStore(sessionsStore, (s) => s.known);
   const focused = useStore(dockUi, (u) => u.keyboard === id);
   const look = useStore(frameStore, (f) => f.config?.terminal);
@@ -33,7 +36,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
 
   const onInfo = useCallback((i: PaneInfo) => {
     told(id, i);
-    if (i.sessionId) update(channelId, (l) => change.setSession(l, id, i.sessionId));
+    if (i.sessionId) update(channelId, (l) => withSession(l, id, i.sessionId));
   }, [id, channelId]);
   const onHandle = useCallback((h: PaneHandle | null) => {
     if (h) handles.set(id, h);
@@ -58,11 +61,11 @@ export function TerminalPanel({ channelId, panel }: Props) {
     const k = dockKey(e, isMac, true);
     return k !== null && runDockKey(k);
   }, []);
-  const onInput = useCallback((data: string | Uint8Array) => broadcast(id, data), [id]);
+  const onInput = useCallback((typed: string | Uint8Array) => broadcast(id, typed), [id]);
   useEffect(() => () => forget(id), [id]);
 
   // Kept from another visit, and its program is gone with what it ran in.
-  if (known && panel.session && !info && !panel.create) {
+  if (known && data.session && !info && !data.create) {
     return (
       <div className="dock-empty" data-region>
         <SquareTerminal size={20} aria-hidden />
@@ -76,15 +79,22 @@ export function TerminalPanel({ channelId, panel }: Props) {
     );
   }
   return (
-    <ErrorBoundary what="Terminal">
+    <>
       <Suspense fallback={<div className="dock-wait" role="status"><span className="sr-only">Opening the terminal</span></div>}>
         {/* Those behind other tabs stay attached: a bell there has to be heard. */}
         <TerminalView
-          {...(panel.session ? { sessionId: panel.session } : {})} {...(panel.create ? { create: panel.create } : {})}
+          {...(data.session ? { sessionId: data.session } : {})} {...(data.create ? { create: data.create } : {})}
           info={info} visible focused={focused} settings={settings}
           onInfo={onInfo} onHandle={onHandle} onAction={onAction} onKey={onKey} onInput={onInput}
         />
       </Suspense>
-    </ErrorBoundary>
+      <CloseDialog panel={panel} />
+    </>
   );
+}
+
+/** The session that was made for a panel. */
+function withSession(l: Layout, id: PanelID, session: string): Layout {
+  const data = l.panels[id]?.data as TerminalData | undefined;
+  return !data || data.session === session ? l : change.setData(l, id, { ...data, session });
 }

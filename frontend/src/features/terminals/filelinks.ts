@@ -1,9 +1,8 @@
 // Files named in output: shown in Loop with Ctrl or Command and a click.
 import type { IBufferCell, IBufferLine, ILink, Terminal } from "@xterm/xterm";
 import { cleanTitle } from "../../model/terminals/titles";
-import type { FileRef } from "../../model/terminals/filelinks";
+import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
 import { findFiles } from "../../model/terminals/filelinks";
-import type { LinkHint } from "./links";
 
 const MAX_ROWS = 20; // of one line that goes on over several
 

@@ -2,11 +2,9 @@
 // and a click, and only to the web, as System.OpenURL does. Files are shown in Loop.
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
-import type { FileRef } from "../../model/terminals/filelinks";
+import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
 import { addFileLinks } from "./filelinks";
 
-export type { FileRef } from "../../model/terminals/filelinks";
-export type LinkHint = { x: number; y: number; target: string; allowed: boolean; file?: boolean } | null;
 
 /** The address if it may be opened, with its host in ASCII so that look-alikes show. */
 export function linkTarget(text: string): string | null {

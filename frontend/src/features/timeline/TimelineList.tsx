@@ -14,7 +14,8 @@ import { forkFrom } from "../../session/branches";
 import { session } from "../../session/session";
 import { copyText } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
-import { Row, isFoldable } from "./rows/Row";
+import { isFoldable } from "../../model/timeline/fold";
+import { Row } from "./rows/Row";
 import { Tail } from "./Tail";
 import { useFollow } from "./useFollow";
 

@@ -1,15 +1,14 @@
 // What can be done to a layout. Each of these gives a new one, or the same if
 // there is nothing to do.
-import type { Group, GroupID, Layout, Node, Panel, PanelID, Side, Split } from "./layout";
+import type { Group, GroupID, Layout, NewPanel, Node, Panel, PanelID, Side, Split } from "./layout";
 import { focusGroup, groupById, groupOf, groups, mapGroups, MAX_GROUPS, MIN_SIZE, normal, TIMELINE } from "./layout";
 
-export type NewPanel = Panel extends infer P ? (P extends Panel ? Omit<P, "id"> : never) : never;
 export type Place = { group: GroupID; at?: number } | { group: GroupID; side: Side };
 
 /** A new panel, with the keyboard: behind a tab, or beside a group. */
 export function open(l: Layout, made: NewPanel, to: Place): { layout: Layout; panel: PanelID } {
   const id = `p${l.next}`;
-  const panels = { ...l.panels, [id]: { ...made, id } as Panel };
+  const panels = { ...l.panels, [id]: { ...made, id } };
   const base = { ...l, panels, next: l.next + 1 };
   const target = groupById(base, to.group) ?? focusGroup(base);
   const fits = "side" in to && groups(l.root).length < MAX_GROUPS;
@@ -50,15 +49,14 @@ export function close(l: Layout, panel: PanelID): Layout {
   return prune({ ...takeOut(l, panel, false), panels });
 }
 
-export function closeSessions(l: Layout, sessions: ReadonlySet<string>): Layout {
-  return Object.values(l.panels).reduce((x, p) => (p.kind === "terminal" && sessions.has(p.session) ? close(x, p.id) : x), l);
+export function closeWhere(l: Layout, is: (p: Panel) => boolean): Layout {
+  return Object.values(l.panels).filter(is).reduce((x, p) => close(x, p.id), l);
 }
 
-/** The session that was made for a panel. What it was made from is kept until the page goes: it can be started again. */
-export function setSession(l: Layout, panel: PanelID, session: string): Layout {
+/** What a panel shows from now on; the same data change nothing. */
+export function setData(l: Layout, panel: PanelID, data: unknown): Layout {
   const p = l.panels[panel];
-  if (p?.kind !== "terminal" || p.session === session) return l;
-  return { ...l, panels: { ...l.panels, [panel]: { ...p, session } } };
+  return !p || p.data === data ? l : { ...l, panels: { ...l.panels, [panel]: { ...p, data } } };
 }
 
 /** The same panel, begun anew. It gets another id, so that nothing of the old one stays. */

@@ -1,15 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { TerminalInfo } from "../../api/types";
+import type { TerminalData } from "../terminals/panel";
+import { terminalCodec } from "../terminals/panel";
 import { applyTerminalEvents, fromList, noSessions, removedSessions, sessionsOf } from "../terminals/sessions";
 import * as c from "./change";
 import { dockKey } from "./keys";
 import type { Layout, Side } from "./layout";
-import { groupOf, groups, MAX_GROUPS, normal, panelOfSession, shownPanels, startLayout, TIMELINE } from "./layout";
+import { groupOf, groups, MAX_GROUPS, normal, panelWhere, shownPanels, startLayout, TIMELINE } from "./layout";
 import { dropSide, neighbour, place } from "./place";
-import { restore, store, VERSION } from "./stored";
+import type { Steps } from "./stored";
+import * as stored from "./stored";
 
 const id = (n: number) => n.toString(16).padStart(32, "0");
-const term = (n: number) => ({ kind: "terminal", session: id(n), target: "agent" }) as const;
+const term = (n: number) => ({ kind: "terminal", data: { session: id(n), target: "agent" } satisfies TerminalData });
+const codecs = (kind: string) => (kind === "terminal" ? terminalCodec : undefined);
+const store = (l: Layout) => stored.store(l, codecs);
+const restore = (text: string, steps?: Steps, version?: number) => stored.restore(text, codecs, steps, version);
+const shows = (l: Layout, n: number) => panelWhere(l, (p) => p.kind === "terminal" && (p.data as TerminalData).session === id(n));
 const beside = (l: Layout, n: number, group: string, side: Side) => c.open(l, term(n), { group, side });
 
 /** The timeline on the left; two on the right, the lower of them with two tabs. */
@@ -74,8 +81,9 @@ describe("layout", () => {
     sound(e);
     expect(groups(e.root).length).toBe(1);
     expect(c.close(e, TIMELINE)).toBe(e);
-    sound(c.closeSessions(l, new Set([id(1), id(3)])));
-    expect(panelOfSession(c.closeSessions(l, new Set([id(1)])), id(1))).toBe("");
+    const gone = (...n: number[]) => c.closeWhere(l, (p) => n.some((x) => shows(l, x) === p.id));
+    sound(gone(1, 3));
+    expect([shows(gone(1), 1), shows(gone(1), 3)]).toEqual(["", shows(l, 3)]);
   });
 
   it("gives the room of a closed pane back to the one it was split from", () => {
@@ -128,11 +136,13 @@ describe("layout", () => {
 
   it("begins a panel anew in its place", () => {
     const { l, one } = four();
-    const again = c.replace(l, one, { kind: "terminal", session: "", target: "host", create: { target: "host" } });
+    const again = c.replace(l, one, { kind: "terminal", data: { session: "", target: "host", create: { target: "host" } } });
     sound(again);
     expect(again.panels[one]).toBeUndefined();
-    const made = c.setSession(again, groups(again.root)[1]?.active ?? "", id(7));
-    expect(panelOfSession(made, id(7))).not.toBe("");
+    const at = groups(again.root)[1]?.active ?? "";
+    const made = c.setData(again, at, term(7).data);
+    expect(shows(made, 7)).toBe(at);
+    expect(c.setData(made, at, made.panels[at]?.data)).toBe(made);
   });
 
   it("stays sound whatever is done", () => {
@@ -176,7 +186,7 @@ describe("stored", () => {
   });
 
   it("keeps no panel that has no session yet", () => {
-    const { layout } = c.open(startLayout(), { kind: "terminal", session: "", target: "agent", create: {} }, { group: "g0", side: "right" });
+    const { layout } = c.open(startLayout(), { kind: "terminal", data: { session: "", target: "agent", create: {} } }, { group: "g0", side: "right" });
     expect(store(layout)).toBe("");
   });
 
@@ -198,7 +208,25 @@ describe("stored", () => {
       JSON.stringify({ ...good, root: { kind: "split", dir: "row", parts: Array.from({ length: 999 }, () => ({ kind: "group", panels: ["p1"] })), sizes: [] } }),
     ];
     for (const b of bad) sound(restore(b));
-    sound(restore(JSON.stringify({ ...good, version: VERSION + 1, more: 1 }))); // of a later Loop
+    sound(restore(JSON.stringify({ ...good, version: stored.VERSION + 1, more: 1 }))); // of a later Loop
+  });
+
+  it("loses nothing else with a panel that it does not know, or cannot read", () => {
+    const { l, one, two, three } = four();
+    const good = JSON.parse(store(l)) as { panels: { id: string }[] };
+    const strange = { ...good, panels: good.panels.map((p) => (p.id === two ? { ...p, kind: "holodeck" } : p)) };
+    const back = restore(JSON.stringify(strange));
+    sound(back);
+    expect(Object.keys(back.panels).sort()).toEqual([TIMELINE, one, three].sort());
+    const throwing = stored.restore(store(l), () => ({ ...terminalCodec, load: () => { throw new Error("no"); } }));
+    expect(Object.keys(throwing.panels)).toEqual([TIMELINE]);
+  });
+
+  it("shows what has a name once", () => {
+    const good = JSON.parse(store(four().l)) as { panels: { kind: string; session?: string }[] };
+    const twice = { ...good, panels: good.panels.map((p) => (p.kind === "terminal" ? { ...p, session: id(9) } : p)) };
+    sound(restore(JSON.stringify(twice)));
+    expect(Object.keys(restore(JSON.stringify(twice)).panels).length).toBe(2);
   });
 
   it("goes through every version in between", () => {

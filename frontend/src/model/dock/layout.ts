@@ -1,14 +1,11 @@
 // The centre as a tree: splits hold groups, a group holds panels behind tabs. All
 // of it is plain data that is never changed in place.
-import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types";
-
 export type PanelID = string;
 export type GroupID = string;
 
-/** More kinds come to stand beside these two as equals. */
-export type Panel =
-  | { id: PanelID; kind: "timeline" }
-  | { id: PanelID; kind: "terminal"; session: TerminalID; target: TerminalTarget; plain?: boolean; create?: TerminalCreate };
+/** What a panel shows is known to its kind alone (dock/panels.ts). */
+export type NewPanel<Data = unknown> = { kind: string; data: Data };
+export type Panel<Data = unknown> = NewPanel<Data> & { id: PanelID };
 
 export type Group = { kind: "group"; id: GroupID; panels: PanelID[]; active: PanelID };
 export type Split = { kind: "split"; id: string; dir: "row" | "column"; parts: Node[]; sizes: number[] }; // sizes add up to 1
@@ -24,14 +21,16 @@ export type Layout = {
 
 export type Side = "left" | "right" | "up" | "down";
 
+/** Id and kind of the one panel that every layout has; it cannot be closed. */
 export const TIMELINE: PanelID = "timeline";
+const TIMELINE_PANEL: Panel = { id: TIMELINE, kind: TIMELINE, data: null };
 export const MAX_GROUPS = 24;
 export const MIN_SIZE = 0.06; // of its split; less cannot be seen or grabbed
 
 export function startLayout(): Layout {
   return {
     root: { kind: "group", id: "g0", panels: [TIMELINE], active: TIMELINE },
-    panels: { [TIMELINE]: { id: TIMELINE, kind: "timeline" } }, focus: "g0", zoom: "", next: 1,
+    panels: { [TIMELINE]: TIMELINE_PANEL }, focus: "g0", zoom: "", next: 1,
   };
 }
 
@@ -58,8 +57,13 @@ export function focusPanel(l: Layout): PanelID {
   return focusGroup(l).active;
 }
 
-export function panelOfSession(l: Layout, session: TerminalID): PanelID {
-  return Object.values(l.panels).find((p) => p.kind === "terminal" && p.session === session)?.id ?? "";
+export function panelWhere(l: Layout, is: (p: Panel) => boolean): PanelID {
+  return Object.values(l.panels).find(is)?.id ?? "";
+}
+
+/** A group with a panel of that kind. */
+export function groupOfKind(l: Layout, kind: string): Group | undefined {
+  return groups(l.root).find((g) => g.panels.some((p) => l.panels[p]?.kind === kind));
 }
 
 /** What can be seen now: the front panel of every group, or of the zoomed one. */

@@ -8,24 +8,35 @@ export const VERSION = 1;
 const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 12;
 const MAX_PANELS = 100;
-const ID = /^[0-9a-f]{32}$/; // of a session: 128 bits
+
+/** How a kind of panel is kept between visits. One without is gone with the page. */
+export type Codec<Data = unknown> = {
+  /** What is kept of the data; null: the panel is not kept. */
+  store?(data: Data): Record<string, unknown> | null;
+  /** The data again. What was kept may be old or made up; null: it is of no use. */
+  load?(kept: Record<string, unknown>): Data | null;
+  /** Names what is shown: it has one panel only, and of two with one name the first stays. */
+  key?(data: Data): string;
+};
+export type Codecs = (kind: string) => Codec | undefined;
 
 /** One step for each version that was ever written: from it to the next. */
 export type Steps = Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
 const STEPS: Steps = {};
 
-/** Panels whose session is not made yet are not kept: it may never be. */
-export function store(l: Layout): string {
-  const kept = Object.values(l.panels).filter((p) => p.kind === "timeline" || p.session !== "");
+export function store(l: Layout, codecs: Codecs): string {
+  const kept = Object.values(l.panels).flatMap(({ id, kind, data }) => {
+    const what = id === TIMELINE ? {} : codecs(kind)?.store?.(data);
+    return what ? [{ ...what, id, kind }] : [];
+  });
   const ids = new Set(kept.map((p) => p.id));
   const strip = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(strip) } : { ...n, panels: n.panels.filter((p) => ids.has(p)), active: ids.has(n.active) ? n.active : (n.panels.find((p) => ids.has(p)) ?? "") });
   const { root, focus, zoom } = prune({ ...l, root: strip(l.root) });
   if (root.kind === "group" && root.panels.length === 1) return ""; // as at the start
-  const panels = kept.map((p) => (p.kind === "timeline" ? { id: p.id, kind: p.kind } : { id: p.id, kind: p.kind, session: p.session, target: p.target, plain: p.plain }));
-  return JSON.stringify({ version: VERSION, root, panels, focus, zoom });
+  return JSON.stringify({ version: VERSION, root, panels: kept, focus, zoom });
 }
 
-export function restore(text: string, steps: Steps = STEPS, version = VERSION): Layout {
+export function restore(text: string, codecs: Codecs, steps: Steps = STEPS, version = VERSION): Layout {
   if (!text || text.length > MAX_TEXT) return startLayout();
   let data: unknown;
   try {
@@ -47,11 +58,11 @@ export function restore(text: string, steps: Steps = STEPS, version = VERSION): 
     at++;
   }
   // Of a later Loop: what this one knows of it is used, the rest left out.
-  return read(now) ?? startLayout();
+  return read(now, codecs) ?? startLayout();
 }
 
-function read(d: Record<string, unknown>): Layout | null {
-  const panels = readPanels(d.panels);
+function read(d: Record<string, unknown>, codecs: Codecs): Layout | null {
+  const panels = readPanels(d.panels, codecs);
   const left = new Set(Object.keys(panels));
   const ids = { groups: 0, splits: 0 };
   const node = (v: unknown, depth: number): Node | null => {
@@ -89,24 +100,39 @@ function read(d: Record<string, unknown>): Layout | null {
   };
   if (used[TIMELINE]) return prune(l);
   // The timeline cannot be lost.
-  const whole: Layout = { ...l, panels: { ...used, [TIMELINE]: { id: TIMELINE, kind: "timeline" } } };
+  const whole: Layout = { ...l, panels: { ...used, ...startLayout().panels } };
   const g = groups(root)[0] as Group;
   const put = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(put) } : n.id === g.id ? { ...n, panels: [TIMELINE, ...n.panels] } : n);
   return prune({ ...whole, root: put(root) });
 }
 
-function readPanels(v: unknown): Record<string, Panel> {
+/** A panel of a kind that this Loop does not have is left out; the others stay where they are. */
+function readPanels(v: unknown, codecs: Codecs): Record<string, Panel> {
   const out: Record<string, Panel> = {};
-  const sessions = new Set<string>();
+  const seen = new Set<string>();
   for (const p of Array.isArray(v) ? v.slice(0, MAX_PANELS) : []) {
     if (!isObject(p)) continue;
-    if (p.kind === "timeline") out[TIMELINE] = { id: TIMELINE, kind: "timeline" };
-    if (p.kind !== "terminal" || typeof p.id !== "string" || !/^p\d{1,9}$/.test(p.id)) continue;
-    if (typeof p.session !== "string" || !ID.test(p.session) || sessions.has(p.session)) continue;
-    sessions.add(p.session);
-    out[p.id] = { id: p.id, kind: "terminal", session: p.session, target: p.target === "host" ? "host" : "agent", ...(p.plain === true ? { plain: true } : {}) };
+    const { id, kind } = p;
+    if (kind === TIMELINE) Object.assign(out, startLayout().panels);
+    if (typeof id !== "string" || !/^p\d{1,9}$/.test(id) || typeof kind !== "string") continue;
+    const codec = codecs(kind);
+    const data = codec ? loaded(codec, p) : null;
+    if (!codec || data === null) continue;
+    const name = codec.key?.(data);
+    if (name && seen.has(`${kind} ${name}`)) continue;
+    seen.add(`${kind} ${name}`);
+    out[id] = { id, kind, data };
   }
   return out;
+}
+
+/** A kind that cannot read what is there costs its own panel, never the layout. */
+function loaded(codec: Codec, kept: Record<string, unknown>): unknown {
+  try {
+    return codec.load?.(kept) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function isObject(v: unknown): v is Record<string, unknown> {

@@ -5,6 +5,9 @@
 export type FileLink = { path: string; line: number; column: number; from: number; to: number };
 export type FileRef = Pick<FileLink, "path" | "line" | "column">;
 
+/** Where the link below the pointer leads, at which place of the page, and whether it can be followed. */
+export type LinkHint = { x: number; y: number; target: string; allowed: boolean; file?: boolean } | null;
+
 const MAX_TEXT = 4000;
 const NUMBERED = /(?<=^|[\s"'`([{<=,|])((?:[A-Za-z]:[\\/]|(?:\.{1,2})?[\\/])?[\p{L}\p{N}_.@+~#-]+(?:[\\/][\p{L}\p{N}_.@+~#-]+)*):(\d{1,7})(?::(\d{1,5}))?(?![\p{L}\p{N}_])/gu;
 const PYTHON = /\bFile "([^"\p{C}]{1,500})", line (\d{1,7})/gu;

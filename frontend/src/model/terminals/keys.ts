@@ -22,6 +22,9 @@ export type KeyState = {
   leaveByF6: boolean;
 };
 
+/** Where no terminal has the focus. */
+export const NEUTRAL: KeyState = { hasSelection: false, tabMoves: false, shiftEnter: false, leaveByF6: false };
+
 export type KeyAction =
   | "copy" | "copy-and-clear" | "paste" | "find"
   | "split-right" | "split-down" | "new" | "close"

@@ -1,9 +1,11 @@
 import { useState } from "react";
-import type { Question } from "../../../api/types";
+import type { Answer, Failure, Question } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { visible } from "../../../model/text";
 import { Markdown } from "../Markdown";
-import type { Answering } from "./QuestionCard";
+
+/** failure: of the last try. */
+export type Answering = { busy: boolean; failure: Failure | null; give(a: Answer): void };
 
 const HELD = "Your folders were read-only for this run. Approving starts one that can write to them.";
 const LOOSE = "The agent chose to plan, in a run that can write to your folders. Look at what it changed.";

@@ -13,10 +13,9 @@ import { keys, mod, MOD } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
 import { answer } from "../../../session/branches";
 import { forget, kept, keep } from "./drafts";
+import type { Answering } from "./PlanCard";
 import { PlanCard } from "./PlanCard";
 import "./question.css";
-
-export type Answering = { busy: boolean; failure: Failure | null; give(a: Answer): void };
 
 /** The card of a channel that waits for the person. It never takes the focus. */
 export function QuestionCard({ channelId }: { channelId: ChannelID }) {

@@ -8,7 +8,7 @@ import { Ring } from "../../../ui/Ring";
 import { retryRun } from "../../../session/actions";
 import { exact } from "../../../model/clock";
 import { endFacts, endWord, isDemo } from "../itemText";
-import type { RowProps } from "./Row";
+import type { RowProps } from "./props";
 import { UsageTable } from "./UsageTable";
 
 const UNSAID = { code: "internal", cause: "The run ended without saying why.", remedy: "Run it again; if it repeats, open the checks." };

@@ -4,7 +4,7 @@ import { oneLine } from "../../../model/text";
 import type { ActivityItem, NoticeItem, RawItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { Output } from "../Output";
-import type { RowProps } from "./Row";
+import type { RowProps } from "./props";
 
 export function NoticeRow({ item }: { item: NoticeItem }) {
   const Icon = item.level === "error" ? CircleAlert : item.level === "warning" ? TriangleAlert : Info;

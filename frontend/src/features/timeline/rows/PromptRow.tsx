@@ -1,7 +1,7 @@
 import type { PromptItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
-import { isFoldable } from "./Row";
-import type { RowProps } from "./Row";
+import { isFoldable } from "../../../model/timeline/fold";
+import type { RowProps } from "./props";
 
 export function PromptRow({ item, open, onToggle }: RowProps<PromptItem>) {
   const long = isFoldable(item);

@@ -17,13 +17,7 @@ import { StartRow } from "./StartRow";
 import { ThinkingRow } from "./ThinkingRow";
 import { ToolRow } from "./ToolRow";
 
-export type RowProps<T extends Item> = { item: T; open: boolean; onToggle(key: string): void };
-
 type Props = { item: Item; dir: string; open: boolean; onToggle(key: string): void; run: RunInfo | undefined };
-
-export function isFoldable(it: Item): boolean {
-  return it.kind === "tool" || it.kind === "thinking" || it.kind === "raw" || (it.kind === "activity" && it.text !== "") || (it.kind === "start" && it.readyAt > 0) || (it.kind === "prompt" && it.text.length > 600) || (it.kind === "end" && !!it.status.model_usage?.length);
-}
 
 /** One item with its quiet gutter: time on the right, everything else left. */
 export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) {

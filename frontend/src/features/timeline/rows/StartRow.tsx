@@ -6,7 +6,7 @@ import type { StartItem } from "../../../model/timeline/items";
 import { Spinner } from "../../../ui/Mark";
 import { useNow } from "../../../ui/useNow";
 import { openDialog } from "../../../session/actions";
-import type { RowProps } from "./Row";
+import type { RowProps } from "./props";
 
 const DOING: Record<string, string> = { image: "Checking the agent image", container: "Starting the container", link: "Connecting to the container", agent: "Starting Claude Code" };
 const DONE: Record<string, string> = { image: "Agent image", container: "Container", link: "Link", agent: "Claude Code" };

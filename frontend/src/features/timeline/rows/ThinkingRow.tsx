@@ -4,7 +4,7 @@ import type { ThinkingItem } from "../../../model/timeline/items";
 import { SafeText } from "../../../ui/SafeText";
 import { Markdown } from "../Markdown";
 import { CutOff } from "./CutOff";
-import type { RowProps } from "./Row";
+import type { RowProps } from "./props";
 
 export function ThinkingRow({ item, open, onToggle }: RowProps<ThinkingItem>) {
   const tail = item.live ? (item.text.trimEnd().split("\n").at(-1) ?? "") : oneLine(item.text);

@@ -5,7 +5,7 @@ import { describeTool } from "../../../model/timeline/tools";
 import { Spinner } from "../../../ui/Mark";
 import { SafeText } from "../../../ui/SafeText";
 import { ToolBody } from "../ToolBody";
-import type { RowProps } from "./Row";
+import type { RowProps } from "./props";
 
 const ICONS: Record<ToolIcon, typeof Check> = {
   run: SquareTerminal, read: FileText, edit: FilePen, create: FilePlus2, search: Search, files: FolderSearch, web: Globe, task: Users,

@@ -1,0 +1,26 @@
+import { List } from "lucide-react";
+import type { PanelKind } from "../../dock/panels";
+import { quietFace } from "../../dock/panels";
+import { TIMELINE } from "../../model/dock/layout";
+import { dockUi } from "../../model/dock/store";
+import { TimelinePanel } from "./TimelinePanel";
+import { TimelineTools } from "./TimelineTools";
+
+const FACE = { ...quietFace, title: "Timeline" };
+
+function focusBox() {
+  document.querySelector<HTMLElement>("[data-prompt]")?.focus();
+}
+
+export const timelinePanel: PanelKind<null> = {
+  kind: TIMELINE, noun: "timeline",
+  render: ({ channelId }) => <TimelinePanel channelId={channelId} />,
+  tools: (channelId) => <TimelineTools channelId={channelId} />,
+  face: () => FACE,
+  icon: (_, size) => <List size={size} aria-hidden />,
+  focus() {
+    dockUi.setState({ keyboard: "" });
+    focusBox();
+    requestAnimationFrame(focusBox); // it may have been behind another tab
+  },
+};

@@ -1,0 +1,3 @@
+import type { Item } from "../../../model/timeline/items";
+
+export type RowProps<T extends Item> = { item: T; open: boolean; onToggle(key: string): void };

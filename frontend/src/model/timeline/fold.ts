@@ -1,0 +1,23 @@
+import type { Item } from "./items";
+
+const LONG_PROMPT = 600; // characters
+
+/** There is more of it than its row shows. */
+export function isFoldable(it: Item): boolean {
+  switch (it.kind) {
+    case "tool":
+    case "thinking":
+    case "raw":
+      return true;
+    case "activity":
+      return it.text !== "";
+    case "start":
+      return it.readyAt > 0;
+    case "prompt":
+      return it.text.length > LONG_PROMPT;
+    case "end":
+      return Boolean(it.status.model_usage?.length);
+    default:
+      return false;
+  }
+}
