@@ -9,6 +9,10 @@ step "gofmt"
 unformatted=$(gofmt -l ./*.go backend agentimage)
 [ -z "$unformatted" ] || die "Not formatted: $(printf '%s' "$unformatted" | tr '\n' ' ')" "Run: gofmt -w on them."
 
+step "go.mod"
+untidy=$(go mod tidy -diff 2>&1) || die "go.mod or go.sum is not tidy:
+$untidy" "Run: go mod tidy"
+
 step "go vet"
 go vet ./...
 
