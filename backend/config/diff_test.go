@@ -17,7 +17,7 @@ func TestDiff(t *testing.T) {
 		{"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
 		{"1\n2\n3\n4\n5\n6\n7\n8\n", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -6,3 +7,4 @@\n 6\n 7\n 8\n+9\n"},
 		{"1\n2\n3\n4\n5\n6\n", "0\n1\n2\n3\n4\n5\n6\n9\n", "@@ -1,6 +1,8 @@\n+0\n 1\n 2\n 3\n 4\n 5\n 6\n+9\n"},
-		{"a\na\na\n", "a\na\n", "@@ -1,3 +1,2 @@\n a\n a\n-a\n"},
+		{"a\na\na\n", "a\na\n", "@@ -1,3 +1,2 @@\n-a\n a\n a\n"},
 	} {
 		if got := Diff(c.a, c.b); got != c.want {
 			t.Errorf("%q → %q:\n%s\nwant\n%s", c.a, c.b, got, c.want)
@@ -33,6 +33,12 @@ func FuzzDiff(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nc\nd")
 	f.Add("a\na\nb\na\n", "b\na\na\na\na\n")
 	f.Add(strings.Repeat("x\ny\n", 20), strings.Repeat("y\nx\n", 19))
+	var many, more strings.Builder
+	for i := range 2000 {
+		fmt.Fprintln(&many, i)
+		fmt.Fprintln(&more, i*7%2000, i)
+	}
+	f.Add(many.String(), more.String())
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if len(a)+len(b) > 1<<14 || strings.Contains(a+b, "\\ No newline") || strings.ContainsRune(a+b, 0) {
 			return
@@ -46,6 +52,17 @@ func FuzzDiff(f *testing.F) {
 			t.Errorf("%d added, %d removed", added, removed)
 		}
 	})
+}
+
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	l := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	if !strings.HasSuffix(s, "\n") {
+		l[len(l)-1] += "\n\\ No newline at end of file"
+	}
+	return l
 }
 
 // applied is a small patch.
