@@ -75,8 +75,8 @@ func TestScreenFilter(t *testing.T) {
 		// A VT52, a locked keyboard, an echo, a printer.
 		{"\x1b[?2l\x1b[?25;02l\x1b[2h\x1b[12l\x1b[4;2h\x1b[5i\x1b[?5iz", "z"},
 		{"\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h", "\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h"},
-		// Bytes that are no UTF-8, within strings as in text.
-		{"\x1b]0;\x9c\x9b6n\a\x1bPq\x9c\x9b6n\x1b\\\x1bPq~\u009b6n\x1b\\\x1b]0;ok\a", "\x1b]0;ok\x1b\\"},
+		// Bytes that are no UTF-8 are dropped, as the page drops them, within strings as in text.
+		{"\x1b]0;\x9c\x9b6n\a\x1bPq\x9c\x9b6n\x1b\\\x1bPq~\u009b6n\x1b\\\x1b]0;ok\a", "\x1b]0;6n\x1b\\\x1bPq6n\x1b\\\x1b]0;ok\x1b\\"},
 		// OSC 9 says something, shows progress, or is a command.
 		{"\x1b]9;done: 7\a\x1b]9;4;1;50\a\x1b]9;7;\"cmd\"\a\x1b]9;5\a", "\x1b]9;done: 7\x1b\\\x1b]9;4;1;50\x1b\\"},
 		{"\x1b]52;c;?x\a\x1b]11;??\a", ""},
@@ -85,17 +85,17 @@ func TestScreenFilter(t *testing.T) {
 		{"\x1b]11;?\a\x1b]10;?\x1b\\\x1b]4;1;?\a\x1b]4;1;red;2;?\a\x1b]52;c;?\a", ""},
 		{"\x1b]11;#fff\a\x1b]52;c;aGk=\a\x1b]8;;http://x?y\alink\x1b]8;;\a", "\x1b]11;#fff\x1b\\\x1b]52;c;aGk=\x1b\\\x1b]8;;http://x?y\x1b\\link\x1b]8;;\x1b\\"},
 		{"\x1b]1337;File=:aa\a\x1b]50;?\a\x1b]777;notify\a\x1b]99;x\a", ""},
-		{"\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1bPtmux;\x1b\x1b[c\x1b\\x", "\x1b\\x"},
+		{"\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1bPtmux;\x1b\x1b[c\x1b\\x", "x"},
 		{"\x1bP0;1;0q#0;2;0;0;0~\x1b\\", "\x1bP0;1;0q#0;2;0;0;0~\x1b\\"},
 		{"\x1b_Gi=1,a=q;x\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\.", "."},
 		{"\u009b21t\u009b1m\u009d52;c;?\u009c\u009d0;t\u009c\u0090$qm\u009cx\u0085", "\x1b[1m\x1b]0;t\x1b\\x\x1bE"},
-		{"\x9b21t\x80\xff", "\uFFFD21t\uFFFD\uFFFD"},
-		{"\xe7\x95x\xf0\x9f", "\uFFFDx"},
+		{"\x9b21t\x80\xff", "21t"},
+		{"\xe7\x95x\xf0\x9f", "x"},
 		{"\x1b[\x1b[6n\x1b[3\x18m\x1b[6\rn", "m\r"},
-		{"\x1b]0;a\x1b[6n\x1b]0;b\x07", "\x1b]0;b\x1b\\"},
+		{"\x1b]0;a\x1b[6n\x1b]0;b\x07", "\x1b]0;a\x1b\\\x1b]0;b\x1b\\"},
 		{"\x1b\x1b\x1b[6n", ""},
-		{"\x1b]52;c;" + strings.Repeat("A", maxSequence) + "\ax", "x"},
-		{"\x1b[" + strings.Repeat("1;", 200) + "mx", strings.Repeat("1;", 73)[1:] + "mx"},
+		{"\x1b]52;c;" + strings.Repeat("A", 256<<10) + "\ax", "x"},
+		{"\x1b[" + strings.Repeat("1;", 200<<10) + "mx", "x"},
 	} {
 		for _, step := range []int{1, 3, len(tc.in)} {
 			var f screenFilter
@@ -132,9 +132,6 @@ func FuzzScreenFilter(f *testing.F) {
 			if bytes.Contains(out, []byte(ask)) {
 				t.Fatalf("%q passed in %q", ask, out)
 			}
-		}
-		if len(one.held) > maxSequence+1 {
-			t.Fatal(len(one.held))
 		}
 	})
 }

@@ -64,7 +64,7 @@ var layers = []layer{
 	{"backend/demo", []string{"backend/core"}, "the scripted model is an http.Handler and could be its own program"},
 
 	{"backend/daemon", []string{"backend", "agentimage", "!backend/cli"}, "the one place that assembles; only cli is above it"},
-	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo"}, "commands drive daemon, or a running instance over api; demo for script names and the model on its own"},
+	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo", "backend/terminal/vt"}, "commands drive daemon, or a running instance over api; demo for script names and the model on its own; vt to read a program's output as the page does"},
 	{"backend/e2e", []string{"backend/core"}, "black-box tests: only what a person could do"},
 	{"backend/leaktest", nil, "how long TestMain of any package waits for goroutines"},
 	{"backend/internal", nil, "the rules of the repository read files, not packages"},

@@ -20,6 +20,7 @@
 // spins for hours, the sequence does what it would have come to.
 //
 // A Terminal has no goroutines and is not safe for concurrent use; its callbacks
-// run inside Write. The package imports only core and may be imported by
-// backend/terminal alone.
+// run inside Write. A Scanner reads output in the same way for who draws nothing.
+// The package imports only core and may be imported by backend/terminal and
+// backend/cli alone.
 package vt
