@@ -66,17 +66,6 @@ func Open(opts Options) *Docker {
 	return &Docker{opts: opts, env: env, log: log}
 }
 
-// Connect opens an engine and proves that it answers. Errors are core.Failure
-// with CodeNoEngine or CodeEngineDenied; Detail lists every place tried and why
-// it did not do.
-func Connect(ctx context.Context, opts Options) (*Docker, error) {
-	d := Open(opts)
-	if _, err := d.client(ctx); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
 // Close drops idle connections. Streams already open stay with their owners.
 func (d *Docker) Close() error {
 	d.mu.Lock()

@@ -55,39 +55,3 @@ func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
 	}
 	return d.fail("unpause the container", err)
 }
-
-// Pause marks the container; what plays its PID 1 is not held up.
-func (f *Fake) Pause(ctx context.Context, id core.ContainerID) error {
-	if err := f.enter(ctx, "Pause"); err != nil {
-		return err
-	}
-	defer f.mu.Unlock()
-	b, err := f.box(id)
-	switch {
-	case err != nil:
-		return err
-	case !b.facts.Running:
-		return fmt.Errorf("pause the container: %w", core.ErrNotRunning)
-	case b.facts.Paused:
-		return fmt.Errorf("pause the container: %w", core.ErrConflict)
-	}
-	b.facts.Paused = true
-	return nil
-}
-
-// Unpause is Docker's.
-func (f *Fake) Unpause(ctx context.Context, id core.ContainerID) error {
-	if err := f.enter(ctx, "Unpause"); err != nil {
-		return err
-	}
-	defer f.mu.Unlock()
-	b, err := f.box(id)
-	switch {
-	case err != nil:
-		return err
-	case !b.facts.Paused:
-		return fmt.Errorf("unpause the container: %w", core.ErrConflict)
-	}
-	b.facts.Paused = false
-	return nil
-}

@@ -16,9 +16,9 @@ import (
 
 func realService(t *testing.T, o Options) (*engine.Docker, *Service) {
 	t.Helper()
-	e, err := engine.Connect(t.Context(), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
+	e := engine.Open(engine.Options{})
+	if s := e.Status(t.Context()); !s.OK {
+		t.Fatal(s.Failure)
 	}
 	t.Cleanup(func() { _ = e.Close() })
 	o.TempDir = t.TempDir()

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/engine"
+	"loop/backend/engine/enginetest"
 )
 
 // testBundle makes n certificates and a private key in one PEM text.
@@ -127,7 +127,7 @@ func TestClassicProgress(t *testing.T) {
 }
 
 func TestLinesAreBounded(t *testing.T) {
-	r := &reporter{s: New(Ports{Engine: engine.NewFake()}, Options{})}
+	r := &reporter{s: New(Ports{Engine: enginetest.NewFake()}, Options{})}
 	r.line("10%\r20%\r100%\r\n")
 	r.line(strings.Repeat("é", maxLine))
 	r.line("bad \xff utf8")

@@ -16,7 +16,7 @@ import (
 
 	"loop/agentimage"
 	"loop/backend/core"
-	"loop/backend/engine"
+	"loop/backend/engine/enginetest"
 )
 
 // noNet answers nothing.
@@ -27,7 +27,7 @@ func (noNet) RoundTrip(*http.Request) (*http.Response, error) { return nil, erro
 // rig is a service on the fake engine whose host commands are played.
 type rig struct {
 	t    *testing.T
-	fake *engine.Fake
+	fake *enginetest.Fake
 	s    *Service
 	cli  func(ctx context.Context, c Command) error // plays docker
 
@@ -38,7 +38,7 @@ type rig struct {
 
 func newRig(t *testing.T, o Options, dockers ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, fake: engine.NewFake()}
+	r := &rig{t: t, fake: enginetest.NewFake()}
 	t.Cleanup(func() { _ = r.fake.Close() })
 	r.fake.AddImage(defaultBase, "sha256:base", nil)
 	var path []string
@@ -476,7 +476,7 @@ func TestClaudeVersion(t *testing.T) {
 		"nothing answers":    {answers{}, "at-"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := New(Ports{Engine: engine.NewFake(), HTTP: &http.Client{Transport: tc.net}}, Options{})
+			s := New(Ports{Engine: enginetest.NewFake(), HTTP: &http.Client{Transport: tc.net}}, Options{})
 			rep := &reporter{s: s}
 			if got := s.claudeVersion(t.Context(), rep); !strings.HasPrefix(got, tc.want) {
 				t.Fatalf("version %q, want %q", got, tc.want)

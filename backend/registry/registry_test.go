@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/engine"
+	"loop/backend/engine/enginetest"
 )
 
 const install = "install-1"
@@ -122,7 +122,7 @@ func unmoved(core.Spec) error { return nil }
 
 type world struct {
 	t      *testing.T
-	fake   *engine.Fake
+	fake   *enginetest.Fake
 	store  *rows
 	reg    *Registry
 	mu     sync.Mutex
@@ -131,11 +131,11 @@ type world struct {
 }
 
 // newWorld makes a registry on the fake engine and runs it; call in a bubble.
-func newWorld(t *testing.T, store *rows, fake *engine.Fake) *world {
+func newWorld(t *testing.T, store *rows, fake *enginetest.Fake) *world {
 	t.Helper()
 	w := &world{t: t, fake: fake, store: store}
 	if fake == nil {
-		w.fake = engine.NewFake()
+		w.fake = enginetest.NewFake()
 		w.fake.AddImage("img", "sha256:1", nil)
 	}
 	w.reg = New(Options{Install: install, Store: store, Engine: w.fake, Watcher: w.fake, LastLook: unmoved, Publish: func(e core.Event) {
@@ -372,7 +372,7 @@ func TestCrashDuringStart(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, fake := newRows(), engine.NewFake()
+				store, fake := newRows(), enginetest.NewFake()
 				fake.AddImage("img", "sha256:1", nil)
 				if tc.created {
 					id, _, err := fake.Create(t.Context(), spec("a"))
@@ -398,7 +398,7 @@ func TestCrashDuringStart(t *testing.T) {
 
 // flaky makes single engine calls fail, before or after they took effect.
 type flaky struct {
-	*engine.Fake
+	*enginetest.Fake
 	failCreateAfter, failStart error
 	refuseRemove               atomic.Bool
 	reg                        *Registry                         // on this engine; set by due
@@ -442,7 +442,7 @@ func TestStartFailures(t *testing.T) {
 	for name, breakIt := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fake := engine.NewFake()
+				fake := enginetest.NewFake()
 				fake.AddImage("img", "sha256:1", nil)
 				fl, store := &flaky{Fake: fake}, newRows()
 				r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake, LastLook: unmoved})
@@ -473,7 +473,7 @@ func TestStartFailures(t *testing.T) {
 // that is to be removed in a second; call in a bubble. end waits for all of it.
 func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
 	t.Helper()
-	fl.Fake = engine.NewFake()
+	fl.Fake = enginetest.NewFake()
 	fl.AddImage("img", "sha256:1", nil)
 	r = New(Options{Install: install, Store: store, Engine: fl, Watcher: fl.Fake, LastLook: unmoved})
 	fl.reg = r

@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (f *Fake) ImageInspect(ctx context.Context, ref string) (string, map[string
 	defer f.mu.Unlock()
 	img, ok := f.findImage(ref)
 	if !ok {
-		return "", nil, noImage("inspect image", ref, core.ErrNotFound)
+		return "", nil, noImage("inspect image", ref)
 	}
 	return img.id, maps.Clone(img.labels), nil
 }
@@ -129,7 +129,7 @@ func (f *Fake) ImageTag(ctx context.Context, source, ref string) error {
 	defer f.mu.Unlock()
 	img, ok := f.findImage(source)
 	if !ok {
-		return noImage("tag image", source, core.ErrNotFound)
+		return noImage("tag image", source)
 	}
 	if old, ok := f.images[ref]; ok && old.id != img.id {
 		f.images[old.id] = old // loses this name, stays as an image
@@ -145,7 +145,7 @@ func (f *Fake) ImageRemove(ctx context.Context, ref string) error {
 	defer f.mu.Unlock()
 	img, ok := f.findImage(ref)
 	if !ok {
-		return noImage("remove image", ref, core.ErrNotFound)
+		return noImage("remove image", ref)
 	}
 	if ref == img.id && f.named(img.id) {
 		return fmt.Errorf("remove the image: it has a name: %w", core.ErrConflict)

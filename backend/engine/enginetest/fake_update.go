@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"cmp"

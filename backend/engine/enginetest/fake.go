@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"context"
@@ -65,7 +65,7 @@ type fakeBox struct {
 	stop    context.CancelFunc // while running
 	killed  bool
 	done    chan struct{} // closed when PID 1 is gone; new for each start
-	log     tail
+	log     *text
 }
 
 type fakeSub struct {
@@ -204,7 +204,7 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	defer f.mu.Unlock()
 	img, ok := f.findImage(s.Image)
 	if !ok {
-		return "", nil, noImage("create container", s.Image, core.ErrNotFound)
+		return "", nil, noImage("create container", s.Image)
 	}
 	for _, b := range f.boxes {
 		if b.facts.Name == s.Name {
@@ -213,7 +213,7 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	}
 	for _, m := range s.Mounts {
 		if !m.Volume && f.SourceExists != nil && !f.SourceExists(m.Source) {
-			return "", nil, mapError("create the container", fmt.Errorf("invalid mount config: bind source path does not exist: %s", m.Source))
+			return "", nil, noSource(m.Source)
 		}
 		if m.Volume && f.volumes[m.Source] == nil {
 			f.volumes[m.Source] = map[string]core.VolumeFile{}
@@ -221,7 +221,7 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	}
 	f.nextID++
 	id := core.ContainerID(fmt.Sprintf("%064x", f.nextID))
-	b := &fakeBox{spec: s, log: tail{max: maxLogBytes}}
+	b := &fakeBox{spec: s, log: &text{}}
 	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now(), Limits: s.Limits}
 	f.boxes[id] = b
 	f.emit(core.ContainerCreated, b)
@@ -245,7 +245,7 @@ func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
 	f.wg.Go(func() {
 		code := 143
 		if f.Main != nil {
-			code = f.Main(run, b.spec, writerFunc(b.log.add))
+			code = f.Main(run, b.spec, b.log)
 		} else {
 			<-run.Done()
 		}
@@ -426,11 +426,7 @@ func (f *Fake) Logs(ctx context.Context, id core.ContainerID, n int) (string, er
 	if err != nil {
 		return "", err
 	}
-	lines := strings.SplitAfter(b.log.String(), "\n")
-	if last := len(lines) - 1; lines[last] == "" {
-		lines = lines[:last]
-	}
-	return strings.Join(lines[max(0, len(lines)-n):], ""), nil
+	return b.log.last(n), nil
 }
 
 func (f *Fake) EnsureVolume(ctx context.Context, name string, _ map[string]string) error {
@@ -462,7 +458,7 @@ func (f *Fake) VolumeFill(ctx context.Context, vol, image string, files []core.V
 	}
 	defer f.mu.Unlock()
 	if _, ok := f.findImage(image); !ok {
-		return noImage("create helper container", image, core.ErrNotFound)
+		return noImage("create helper container", image)
 	}
 	if f.volumes[vol] == nil {
 		f.volumes[vol] = map[string]core.VolumeFile{}
@@ -480,7 +476,7 @@ func (f *Fake) VolumeRead(ctx context.Context, vol, image, file string) ([]byte,
 	}
 	defer f.mu.Unlock()
 	if _, ok := f.findImage(image); !ok {
-		return nil, noImage("create helper container", image, core.ErrNotFound)
+		return nil, noImage("create helper container", image)
 	}
 	v, ok := f.volumes[vol][path.Clean("/"+file)]
 	if !ok {
@@ -495,4 +491,40 @@ func (f *Fake) GatewayIP(ctx context.Context) (string, error) {
 	}
 	defer f.mu.Unlock()
 	return "172.17.0.1", nil
+}
+
+// Pause marks the container; what plays its PID 1 is not held up.
+func (f *Fake) Pause(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Pause"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	switch {
+	case err != nil:
+		return err
+	case !b.facts.Running:
+		return fmt.Errorf("pause the container: %w", core.ErrNotRunning)
+	case b.facts.Paused:
+		return fmt.Errorf("pause the container: %w", core.ErrConflict)
+	}
+	b.facts.Paused = true
+	return nil
+}
+
+// Unpause is Docker's.
+func (f *Fake) Unpause(ctx context.Context, id core.ContainerID) error {
+	if err := f.enter(ctx, "Unpause"); err != nil {
+		return err
+	}
+	defer f.mu.Unlock()
+	b, err := f.box(id)
+	switch {
+	case err != nil:
+		return err
+	case !b.facts.Paused:
+		return fmt.Errorf("unpause the container: %w", core.ErrConflict)
+	}
+	b.facts.Paused = false
+	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func (t *fakeTTY) End(ctx context.Context) error {
 }
 
 func (t *fakeTTY) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return t.End(ctx)
 }

@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"loop/backend/core"
-	"loop/backend/engine/enginetest"
 )
 
 // playShell understands the few scripts the suite uses.
@@ -51,5 +50,5 @@ func TestFakeConformance(t *testing.T) {
 		}
 		return playShell(ctx, c.Argv[2], stdio, stderr)
 	}
-	enginetest.Run(t, f, "test:latest")
+	Run(t, f, "test:latest")
 }

@@ -1,4 +1,4 @@
-package engine
+package enginetest
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 type fakeExec struct {
 	out  *io.PipeReader
 	in   *io.PipeWriter
-	err  tail
+	err  text
 	mu   sync.Mutex
 	code int
 	over bool
@@ -54,7 +54,7 @@ func (f *Fake) DialExec(ctx context.Context, id core.ContainerID, user string, a
 	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	s := &fakeExec{out: outR, in: inW, err: tail{max: stderrTail}}
+	s := &fakeExec{out: outR, in: inW}
 	run, cancel := context.WithCancel(context.Background())
 	done := b.done
 	call := FakeExec{ID: id, Spec: b.spec, User: user, Argv: argv}
@@ -74,7 +74,7 @@ func (f *Fake) DialExec(ctx context.Context, id core.ContainerID, user string, a
 			code = f.Exec(run, call, struct {
 				io.Reader
 				io.Writer
-			}{inR, outW}, writerFunc(s.err.add))
+			}{inR, outW}, &s.err)
 		}
 		s.mu.Lock()
 		s.code, s.over = code, true
