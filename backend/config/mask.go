@@ -18,13 +18,6 @@ import (
 // the value that the file has at that place then stays (see unmask).
 const Hidden = "•••hidden•••"
 
-// secretName is an environment variable that by its name holds a credential.
-// The endings are those by which the sandbox drops inherited variables.
-var secretName = regexp.MustCompile(`(?i)(key|token|password|passwd|passphrase|secret|credentials?|auth)$`)
-
-// login is who somebody is, in an address.
-var login = regexp.MustCompile(`://[^/@\s]+@`)
-
 // mask gives the text of a settings file with every credential hidden: the
 // fields made for them, environment variables named like one, and who somebody
 // is in the address of a proxy or in an environment variable. The rest stays byte for byte.
@@ -61,7 +54,7 @@ func walkSecrets(root *hujson.Value, do func(path string, v *hujson.Value)) {
 	envs := func(path string, v *hujson.Value) {
 		for _, m := range members(v) {
 			lit, _ := m.Value.Value.(hujson.Literal)
-			if secretName.MatchString(memberName(m)) || lit.Kind() == '"' && (login.MatchString(lit.String()) || isHidden(lit.String())) {
+			if core.NamesSecret(memberName(m)) || lit.Kind() == '"' && (core.HoldsLogin(lit.String()) || isHidden(lit.String())) {
 				text(path+"."+memberName(m), &m.Value)
 			}
 		}
@@ -128,7 +121,7 @@ func hideUser(address string) string {
 		end = i
 	}
 	rest = rest[strings.LastIndexByte(rest[:end], '@'):]
-	if login.MatchString(rest) {
+	if core.HoldsLogin(rest) {
 		return Hidden // an address within the address
 	}
 	return scheme + "://" + Hidden + rest
@@ -140,7 +133,7 @@ func isHidden(s string) bool { return s == Hidden || strings.Contains(s, Hidden+
 // hide is the value that stands for the one of this name.
 func hide(name string, v hujson.Value) hujson.Literal {
 	lit, ok := v.Value.(hujson.Literal)
-	if ok && lit.Kind() == '"' && name != CredentialAPIKey && name != CredentialOAuth && !secretName.MatchString(name) && lit.String() != Hidden {
+	if ok && lit.Kind() == '"' && name != CredentialAPIKey && name != CredentialOAuth && !core.NamesSecret(name) && lit.String() != Hidden {
 		return hujson.String(hideUser(lit.String()))
 	}
 	return hujson.String(Hidden)
@@ -148,7 +141,7 @@ func hide(name string, v hujson.Value) hujson.Literal {
 
 // loose finds credentials in a text that is not whole: the name of one, and
 // what follows up to the end of its text or line.
-var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth + `|[A-Z0-9_-]*(?:key|token|password|passwd|passphrase|secret|credentials?|auth))["']?\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
+var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth + `|[A-Z0-9_-]*(?:` + core.SecretNameEndings + `))["']?\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
 
 func maskLoosely(data []byte) []byte {
 	return loose.ReplaceAll(data, []byte(`${1}${3}`+Hidden))

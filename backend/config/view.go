@@ -3,6 +3,8 @@ package config
 import (
 	"maps"
 	"reflect"
+
+	"loop/backend/core"
 )
 
 // Type is the kind of the field in one word: text, integer, number, boolean,
@@ -46,7 +48,7 @@ func (f Field) Shown(c Config) any {
 		for name, value := range v {
 			if text, ok := value.(string); ok {
 				value = shownEnv(name, text)
-			} else if value != nil && secretName.MatchString(name) {
+			} else if value != nil && core.NamesSecret(name) {
 				value = Hidden
 			}
 			out[name] = value
@@ -71,9 +73,9 @@ func shownEnv(name, value string) string {
 	switch {
 	case value == "":
 		return ""
-	case secretName.MatchString(name):
+	case core.NamesSecret(name):
 		return Hidden
-	case login.MatchString(value):
+	case core.HoldsLogin(value):
 		return hideUser(value)
 	}
 	return value

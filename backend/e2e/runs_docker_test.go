@@ -86,6 +86,7 @@ func TestAnyModel(t *testing.T) {
 				"anthropic_base_url": "http://%s:%s",
 				"anthropic_api_key": "sk-test-canary",
 				"container_network": %q,
+				"envs": {"NPM_AUTH": "sk-test-canary", "SSH_KEY": "sk-test-canary", "GH_TOKEN": "sk-test-canary"},
 			}`, tc.host, m.port, tc.network))
 			work := t.TempDir()
 			r := h.runJSON("--dir", work, "Write the file")

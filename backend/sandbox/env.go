@@ -104,7 +104,7 @@ func (l *lanes) inherit(m merged, host Host) {
 			reason = "its value is not plain text"
 		case len(value) > maxEnvValue:
 			reason = "its value is too long"
-		case hasLogin(value):
+		case core.HoldsLogin(value):
 			reason = "its value holds a login"
 		}
 		if reason != "" {
@@ -146,9 +146,9 @@ func (l *lanes) operator(m merged, host Host) error {
 				fmt.Sprintf("The value of %s is %d bytes long; the limit is %d.", where, len(value), maxEnvValue),
 				"Put it into a file in the workspace and name the file instead.")
 		}
-		v := core.EnvVar{Name: name, Value: value, Lane: LaneOperator, Secret: looksSecret(name) || hasLogin(value)}
+		v := core.EnvVar{Name: name, Value: value, Lane: LaneOperator, Secret: core.NamesSecret(name) || core.HoldsLogin(value)}
 		switch odd := oddValue(value); {
-		case v.Secret && looksSecret(name):
+		case v.Secret && core.NamesSecret(name):
 			l.note("envs[%q] is handed to the agent's process alone, because its name is a credential's.", name)
 		case v.Secret:
 			l.note("envs[%q] is handed to the agent's process alone, because its value holds a login.", name)
@@ -162,8 +162,8 @@ func (l *lanes) operator(m merged, host Host) error {
 	return nil
 }
 
-// SpawnEnv is what the environment holds of credentials: names that end in
-// TOKEN, API_KEY, PASSWORD …, and addresses with a login. A spec never carries
+// SpawnEnv is what the environment holds of credentials: by their names
+// (core.NamesSecret), and addresses with a login. A spec never carries
 // them: they are added to the spawn request, so that docker inspect does not
 // show them.
 func SpawnEnv(layers []Layer, host Host) ([]core.EnvVar, error) {

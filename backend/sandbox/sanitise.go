@@ -5,15 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"loop/backend/core"
 )
-
-// secretSuffixes mark a name as a credential's.
-var secretSuffixes = []string{"API_KEY", "APIKEY", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PRIVATE_KEY", "SECRET", "SECRET_KEY", "ACCESS_KEY", "CREDENTIALS"}
-
-func looksSecret(name string) bool {
-	up := strings.ToUpper(name)
-	return slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(up, s) })
-}
 
 // hostOnly are names whose values mean something on this computer alone, or
 // would change how programs are started inside.
@@ -39,7 +33,7 @@ func notInherited(name string) string {
 		return "its name is not one for an environment variable"
 	case slices.Contains(appOnly, up):
 		return "Loop sets it itself"
-	case modelNames[up] != "" || looksSecret(name):
+	case modelNames[up] != "" || core.NamesSecret(name):
 		return "its name is a credential's"
 	case slices.Contains(proxyNames, name) || slices.Contains(noProxyNames, name):
 		return "proxies are forwarded by themselves"
@@ -48,11 +42,6 @@ func notInherited(name string) string {
 	}
 	return ""
 }
-
-// login finds the user and password of an address.
-var login = regexp.MustCompile(`://[^/@\s]+@`)
-
-func hasLogin(value string) bool { return login.MatchString(value) }
 
 const (
 	// longValue and keyLength are from where on a value is worth a word: what is

@@ -85,13 +85,13 @@ func (c *checker) env() {
 		c.must(envName.MatchString(e.Name), "the variable name %q is not valid", e.Name)
 		c.must(i == 0 || e.Name > last, "the variables are not sorted or one is there twice")
 		last = e.Name
-		c.must(!e.Secret && modelNames[e.Name] == "" && (e.Lane == LaneApp || !looksSecret(e.Name)),
+		c.must(!e.Secret && modelNames[e.Name] == "" && (e.Lane == LaneApp || !core.NamesSecret(e.Name)),
 			"the variable %s is a credential", e.Name)
 		c.must(e.Lane == LaneApp || e.Lane == LaneOperator || e.Lane == LaneInherited, "the variable %s has no lane", e.Name)
 		reserved := slices.Contains(appOnly, e.Name) || strings.HasPrefix(e.Name, "LOOP_")
 		c.must(!reserved || e.Lane == LaneApp, "the variable %s belongs to Loop", e.Name)
 		c.must(!strings.ContainsRune(e.Value, 0), "the variable %s contains a NUL byte", e.Name)
-		c.must(e.Lane == LaneApp || !hasLogin(e.Value), "the variable %s holds a login", e.Name)
+		c.must(e.Lane == LaneApp || !core.HoldsLogin(e.Value), "the variable %s holds a login", e.Name)
 		c.must(e.Lane != LaneInherited || e.Name == "TZ" || slices.Contains(proxyNames, e.Name) || slices.Contains(noProxyNames, e.Name) || notInherited(e.Name) == "",
 			"the variable %s may not be inherited", e.Name)
 	}
