@@ -47,21 +47,6 @@ func (d *Docker) ImageInspect(ctx context.Context, ref string) (string, map[stri
 	return r.ID, r.Config.Labels, nil
 }
 
-// ImageSize returns the size of an image in bytes.
-func (d *Docker) ImageSize(ctx context.Context, ref string) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	cli, err := d.client(ctx)
-	if err != nil {
-		return 0, err
-	}
-	r, err := cli.ImageInspect(ctx, ref)
-	if err != nil {
-		return 0, d.fail("inspect the image", err)
-	}
-	return r.Size, nil
-}
-
 // ImagePull pulls ref; progress, if not nil, gets a line for each step, from
 // this goroutine. A registry that cannot be reached is an ordinary error.
 func (d *Docker) ImagePull(ctx context.Context, ref string, progress func(line string)) error {

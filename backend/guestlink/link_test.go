@@ -85,10 +85,18 @@ func TestOpenKeepsTheEnginesReason(t *testing.T) {
 	}
 }
 
+func bodySize(s *wire.Spawn) int64 {
+	n := s.StdinSize
+	for _, f := range s.Files {
+		n += f.Size
+	}
+	return n
+}
+
 func TestSpawnSendsBody(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), 3<<20)
 	l, _ := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
-		body := make([]byte, q.Spawn.BodySize())
+		body := make([]byte, bodySize(q.Spawn))
 		if _, err := io.ReadFull(st, body); err != nil || string(body[:5]) != "stdin" || !bytes.Equal(body[5:5+len(big)], big) {
 			reply(st, wire.Refuse(wire.CodeInvalid, "wrong body"))
 			return

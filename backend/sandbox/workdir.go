@@ -12,11 +12,6 @@ type work struct {
 	isDefault bool   // the folder Loop made for the channel
 }
 
-// DefaultWorkDir is where a channel without a directory of its own works.
-func DefaultWorkDir(hostOS, loopHome string, ch core.ChannelID) string {
-	return stateDir(pathStyle{windows: hostOS == "windows"}, loopHome, ch, "work")
-}
-
 // stateDir is one of the directories that Loop keeps for a channel.
 func stateDir(s pathStyle, loopHome string, ch core.ChannelID, name string) string {
 	return s.join(loopHome, "channels", string(ch), name)

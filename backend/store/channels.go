@@ -41,15 +41,6 @@ func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
 	return s.channels("list channels", list)
 }
 
-// Children returns the channels whose parent is id, oldest first.
-func (s *Store) Children(ctx context.Context, id core.ChannelID) ([]core.Channel, error) {
-	list, err := s.read.ListChildren(ctx, string(id))
-	if err != nil {
-		return nil, s.wrap("list children", err)
-	}
-	return s.channels("list children", list)
-}
-
 func (s *Store) channels(step string, list []rows.Channel) ([]core.Channel, error) {
 	out := make([]core.Channel, len(list))
 	for i, r := range list {

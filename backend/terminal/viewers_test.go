@@ -149,9 +149,9 @@ func TestViewersSeeTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := tt.screen.Dump(false)
+			want := string(tt.screen.Snapshot())
 			for i, m := range all {
-				if got := m.term.Dump(false); got != want && m.at == tt.ring.end {
+				if got := string(m.term.Snapshot()); got != want && m.at == tt.ring.end {
 					t.Errorf("seed %d, viewer %d of %d (%d snapshots): %s", seed, i, len(all), m.snaps, firstDifference(got, want))
 				} else if m.at != tt.ring.end {
 					t.Errorf("seed %d, viewer %d ended at %d of %d", seed, i, m.at, tt.ring.end)
@@ -162,7 +162,7 @@ func TestViewersSeeTheSame(t *testing.T) {
 }
 
 func firstDifference(got, want string) string {
-	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	a, b := strings.Split(got, "\r"), strings.Split(want, "\r")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return fmt.Sprintf("line %d\n%.200q\nwant\n%.200q", i, a[i], b[i])

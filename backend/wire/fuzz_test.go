@@ -24,8 +24,14 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if q.Op == OpSpawn && q.Spawn.BodySize() > MaxBody {
-			t.Fatalf("body of %d bytes accepted", q.Spawn.BodySize())
+		if q.Op == OpSpawn {
+			size := q.Spawn.StdinSize
+			for _, f := range q.Spawn.Files {
+				size += f.Size
+			}
+			if size > MaxBody {
+				t.Fatalf("body of %d bytes accepted", size)
+			}
 		}
 		var buf bytes.Buffer
 		if err := WriteFrame(&buf, q); err != nil {

@@ -78,15 +78,6 @@ type File struct {
 	Size int64  `json:"size"`
 }
 
-// BodySize is how many bytes follow the request frame.
-func (s Spawn) BodySize() int64 {
-	n := s.StdinSize
-	for _, f := range s.Files {
-		n += f.Size
-	}
-	return n
-}
-
 // Reply answers a request, and ends a chunk stream.
 type Reply struct {
 	Error  *Error `json:"error,omitzero"`

@@ -315,13 +315,6 @@ func (l *Log) readLocked(p []byte, off int64) (int, error) {
 	return 0, fmt.Errorf("read spool: %w", err)
 }
 
-// Ended reports whether no more bytes can come.
-func (l *Log) Ended() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
-}
-
 // Close gives the file back. Drain must have returned.
 func (l *Log) Close() error {
 	if l.file == nil {

@@ -155,7 +155,7 @@ func TestFullSpoolCanBeGivenUp(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-done
-		if !l.Ended() {
+		if !ended(l) {
 			t.Fatal("not ended")
 		}
 	})
@@ -260,4 +260,10 @@ func BenchmarkSpool(b *testing.B) {
 			off = 0
 		}
 	}
+}
+
+func ended(l *Log) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
 }

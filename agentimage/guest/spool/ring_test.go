@@ -186,7 +186,7 @@ func TestHoldAfterTheEnd(t *testing.T) {
 		l.Lift()
 		<-done
 		_ = r.Close()
-		if base, end, paused := l.State(); base != 0 || end != size || paused != "" || !l.Ended() {
+		if base, end, paused := l.State(); base != 0 || end != size || paused != "" || !ended(l) {
 			t.Fatalf("%d..%d %q", base, end, paused)
 		}
 		h.Release()

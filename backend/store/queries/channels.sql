@@ -23,9 +23,6 @@ UPDATE channels SET next_session = ? WHERE id = ?;
 -- name: SetChannelDemoNext :execrows
 UPDATE channels SET demo_next_session = ? WHERE id = ?;
 
--- name: ListChildren :many
-SELECT * FROM channels WHERE parent_id = ? ORDER BY seq;
-
 -- name: DeleteChannel :execrows
 DELETE FROM channels WHERE id = ?;
 

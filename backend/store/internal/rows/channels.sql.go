@@ -131,49 +131,6 @@ func (q *Queries) ListChannels(ctx context.Context) ([]Channel, error) {
 	return items, nil
 }
 
-const listChildren = `-- name: ListChildren :many
-SELECT seq, id, parent_id, kind, name, dir, session_id, demo_session_id, created_at, next_session, demo_next_session, state_id, branch, parent_dir, context FROM channels WHERE parent_id = ? ORDER BY seq
-`
-
-func (q *Queries) ListChildren(ctx context.Context, parentID string) ([]Channel, error) {
-	rows, err := q.query(ctx, q.listChildrenStmt, listChildren, parentID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Channel
-	for rows.Next() {
-		var i Channel
-		if err := rows.Scan(
-			&i.Seq,
-			&i.ID,
-			&i.ParentID,
-			&i.Kind,
-			&i.Name,
-			&i.Dir,
-			&i.SessionID,
-			&i.DemoSessionID,
-			&i.CreatedAt,
-			&i.NextSession,
-			&i.DemoNextSession,
-			&i.StateID,
-			&i.Branch,
-			&i.ParentDir,
-			&i.Context,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const renameChannel = `-- name: RenameChannel :execrows
 UPDATE channels SET name = ? WHERE id = ?
 `

@@ -99,9 +99,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listChannelsStmt, err = db.PrepareContext(ctx, listChannels); err != nil {
 		return nil, fmt.Errorf("error preparing query ListChannels: %w", err)
 	}
-	if q.listChildrenStmt, err = db.PrepareContext(ctx, listChildren); err != nil {
-		return nil, fmt.Errorf("error preparing query ListChildren: %w", err)
-	}
 	if q.listContainersStmt, err = db.PrepareContext(ctx, listContainers); err != nil {
 		return nil, fmt.Errorf("error preparing query ListContainers: %w", err)
 	}
@@ -316,11 +313,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listChannelsStmt: %w", cerr)
 		}
 	}
-	if q.listChildrenStmt != nil {
-		if cerr := q.listChildrenStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing listChildrenStmt: %w", cerr)
-		}
-	}
 	if q.listContainersStmt != nil {
 		if cerr := q.listContainersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listContainersStmt: %w", cerr)
@@ -525,7 +517,6 @@ type Queries struct {
 	latestEndedStmt           *sql.Stmt
 	listActiveStmt            *sql.Stmt
 	listChannelsStmt          *sql.Stmt
-	listChildrenStmt          *sql.Stmt
 	listContainersStmt        *sql.Stmt
 	listLeasesStmt            *sql.Stmt
 	listModelRatesStmt        *sql.Stmt
@@ -585,7 +576,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		latestEndedStmt:           q.latestEndedStmt,
 		listActiveStmt:            q.listActiveStmt,
 		listChannelsStmt:          q.listChannelsStmt,
-		listChildrenStmt:          q.listChildrenStmt,
 		listContainersStmt:        q.listContainersStmt,
 		listLeasesStmt:            q.listLeasesStmt,
 		listModelRatesStmt:        q.listModelRatesStmt,

@@ -1,0 +1,18 @@
+package config
+
+// Load reads the file at path. The Config is always usable: fields that could
+// not be read have their defaults. The error is a *core.Failure when anything
+// but warnings was found; then a caller that has an earlier Config keeps it. A
+// missing file is the defaults without a problem.
+func Load(path string) (Config, []Problem, error) {
+	doc := load(path)
+	return doc.config, doc.problems, failure(doc.problems)
+}
+
+// Parse reads the text of a settings file; path is for messages and for
+// relative paths in it.
+func Parse(path string, data []byte) (Config, []Problem, error) {
+	doc := decode(path, data)
+	doc.onlyProject()
+	return locate(doc.config, path), doc.problems, failure(doc.problems)
+}
