@@ -70,8 +70,6 @@ answer the question is shown and the answer read from the terminal.`,
 
 func (a *app) answer(ctx context.Context, f answerFlags) error {
 	if f.list {
-		ctx, stop := a.untilInterrupt(ctx)
-		defer stop()
 		return a.list(ctx, "Runs.Questions", f.json, questionRows)
 	}
 	c, err := a.connect(ctx)
@@ -168,17 +166,9 @@ func (a *app) continued(life context.Context, q core.Question, events <-chan []c
 	}
 }
 
-func questionRows(raw json.RawMessage) ([][]string, error) {
-	var list []core.Question
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, err
-	}
-	rows := [][]string{{"QUESTION", "CHANNEL", "ASKED", "WHAT"}}
-	for _, q := range list {
-		rows = append(rows, []string{q.ID, string(q.ChannelID), q.CreatedAt.Local().Format(time.DateTime), oneLine(summary(q), maxLine)})
-	}
-	return rows, nil
-}
+var questionRows = rowsOf([]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {
+	return []string{q.ID, string(q.ChannelID), q.CreatedAt.Local().Format(time.DateTime), oneLine(summary(q), maxLine)}
+})
 
 func summary(q core.Question) string {
 	if q.Kind == core.QuestionPlan {

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,16 +53,12 @@ func (a *app) authCommand() *cobra.Command {
 	login.MarkFlagsMutuallyExclusive("api-key", "oauth-token", "from-config")
 	status := &cobra.Command{Use: "status", Short: "Say which keys there are and where they are kept", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
-			return a.authStatus(ctx, asJSON)
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error { return a.printAuth(ctx, c, asJSON) })
 		}}
-	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(&asJSON)(status)
 	var outKey, outToken bool
 	logout := &cobra.Command{Use: "logout", Short: "Remove keys from wherever Loop keeps them", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
 			kinds := []string{kindToken, kindKey}
 			switch {
 			case outKey:
@@ -70,7 +66,14 @@ func (a *app) authCommand() *cobra.Command {
 			case outToken:
 				kinds = []string{kindToken}
 			}
-			return a.logout(ctx, kinds)
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
+				for _, kind := range kinds {
+					if _, err := c.Call(ctx, "System.ClearCredential", kind); err != nil {
+						return err
+					}
+				}
+				return a.printAuth(ctx, c, false)
+			})
 		}}
 	logout.Flags().BoolVar(&outKey, "api-key", false, "only the key of the Anthropic API")
 	logout.Flags().BoolVar(&outToken, "oauth-token", false, "only the token")
@@ -111,7 +114,7 @@ func (a *app) login(ctx context.Context, kind string, adopt bool) error {
 	if err != nil {
 		return err
 	}
-	return a.printAuth(ctx, c)
+	return a.printAuth(ctx, c, false)
 }
 
 // readSecret reads a key from the terminal without showing it, or all of
@@ -158,73 +161,34 @@ func (a *app) readSecret(ctx context.Context, what string) (string, error) {
 	return string(raw), nil
 }
 
-func (a *app) authStatus(ctx context.Context, asJSON bool) error {
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if !asJSON {
-		return a.printAuth(ctx, c)
-	}
-	raw, err := c.Call(ctx, "System.Credentials")
-	if err != nil {
-		return err
-	}
-	a.printJSON(raw)
-	return nil
-}
-
 var placeWords = map[string]string{"config": "in config.json", "keyring": "in the system's keyring", "file": "in an encrypted file of Loop's folder"}
 
-func (a *app) printAuth(ctx context.Context, c Core) error {
-	raw, err := c.Call(ctx, "System.Credentials")
-	if err != nil {
-		return err
-	}
-	var list []bind.CredentialStatus
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return fmt.Errorf("decode keys: %w", err)
-	}
-	none := true
+func (a *app) printAuth(ctx context.Context, c Core, asJSON bool) error {
+	return show(ctx, a, c, asJSON, a.sayAuth, "System.Credentials")
+}
+
+func (a *app) sayAuth(list []bind.CredentialStatus) {
+	none, note := true, ""
 	for _, s := range list {
 		what := kindWords[string(s.Kind)]
+		note = cmp.Or(note, s.Note)
 		switch {
 		case s.Failure != nil:
 			a.err.failure(s.Failure)
-			none = false
 		case s.Set && s.InUse:
 			a.out.line("%s: %s, in use", what, placeWords[s.Where])
-			none = false
 		case s.Set:
 			a.out.line("%s: %s", what, placeWords[s.Where])
-			none = false
 		default:
 			a.out.line("%s: none", what)
+			continue
 		}
+		none = false
 	}
 	if none {
 		a.out.line("Without a key only the demo channel works, and a model of yours (anthropic_base_url) that asks for none: “loop auth login” takes one.")
 	}
-	for _, s := range list {
-		if s.Note != "" {
-			a.out.line("%s", s.Note)
-			break
-		}
+	if note != "" {
+		a.out.line("%s", note)
 	}
-	return nil
-}
-
-func (a *app) logout(ctx context.Context, kinds []string) error {
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	for _, kind := range kinds {
-		if _, err := c.Call(ctx, "System.ClearCredential", kind); err != nil {
-			return err
-		}
-	}
-	return a.printAuth(ctx, c)
 }

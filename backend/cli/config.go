@@ -67,21 +67,16 @@ func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
 }
 
 func (a *app) inSettings(cmd *cobra.Command, f *configFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
-	ctx, stop := a.untilInterrupt(cmd.Context())
-	defer stop()
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	id, err := f.of(ctx, c)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && id == "" && !f.global {
-		a.err.styledLine(amber, "This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
-	}
-	return do(ctx, c, id)
+	return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
+		id, err := f.of(ctx, c)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && id == "" && !f.global {
+			a.err.styledLine(amber, "This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
+		}
+		return do(ctx, c, id)
+	})
 }
 
 func (a *app) configCommand() *cobra.Command {
@@ -278,21 +273,10 @@ func (a *app) settingsValue(v bind.SettingsView, name, text string) (any, error)
 }
 
 func (a *app) changed(ctx context.Context, c Core, f *configFlags, method string, args ...any) error {
-	raw, err := c.Call(ctx, method, args...)
-	if err != nil {
-		return err
-	}
-	if f.asJSON {
-		a.printJSON(raw)
-		return nil
-	}
-	v, err := answer[bind.SettingsView](method, raw)
-	if err != nil {
-		return err
-	}
-	a.out.line("Done.")
-	a.settingsTrouble(v)
-	return nil
+	return show(ctx, a, c, f.asJSON, func(v bind.SettingsView) {
+		a.out.line("Done.")
+		a.settingsTrouble(v)
+	}, method, args...)
 }
 
 func (a *app) configUnset() *cobra.Command {
@@ -446,33 +430,18 @@ func (a *app) configHistory() *cobra.Command {
 			if len(args) == 0 {
 				return a.listFrom(ctx, c, "Settings.History", f.asJSON, revisionRows, f.scope(), id)
 			}
-			raw, err := c.Call(ctx, "Settings.Revision", args[0])
-			if err != nil {
-				return err
-			}
-			if f.asJSON {
-				a.printJSON(raw)
-				return nil
-			}
-			rev, err := answer[bind.SettingsRevisionText]("Settings.Revision", raw)
-			if err == nil {
+			return show(ctx, a, c, f.asJSON, func(rev bind.SettingsRevisionText) {
 				a.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
-			}
-			return err
+			}, "Settings.Revision", args[0])
 		})
 	}}
 	f.on(cmd, true)
 	return cmd
 }
 
-func revisionRows(raw json.RawMessage) ([][]string, error) {
-	list, err := answer[[]bind.SettingsRevision]("Settings.History", raw)
-	rows := [][]string{{"REVISION", "TIME", "LINES", "SOURCE"}}
-	for _, r := range list {
-		rows = append(rows, []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source})
-	}
-	return rows, err
-}
+var revisionRows = rowsOf([]string{"REVISION", "TIME", "LINES", "SOURCE"}, func(r bind.SettingsRevision) []string {
+	return []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source}
+})
 
 func (a *app) configRestore() *cobra.Command {
 	var f configFlags
@@ -487,18 +456,12 @@ func (a *app) configRestore() *cobra.Command {
 }
 
 func (a *app) configSchema() *cobra.Command {
-	return &cobra.Command{Use: "schema", Short: "Print the JSON Schema of settings files, for editors", Args: none, RunE: func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := a.untilInterrupt(cmd.Context())
-		defer stop()
-		c, err := a.connect(ctx)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		raw, err := c.Call(ctx, "Settings.Schema")
-		if err == nil {
-			a.printJSON(raw)
-		}
-		return err
-	}}
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of settings files, for editors", Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
+				return show(ctx, a, c, true, func(any) {}, "Settings.Schema")
+			})
+		},
+	}
 }

@@ -44,6 +44,24 @@ func answer[T any](method string, raw json.RawMessage) (T, error) {
 	return out, nil
 }
 
+// show calls a method and prints its answer: as it is where asJSON is set, otherwise
+// in words.
+func show[T any](ctx context.Context, a *app, c Core, asJSON bool, say func(T), method string, args ...any) error {
+	raw, err := c.Call(ctx, method, args...)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		a.printJSON(raw)
+		return nil
+	}
+	v, err := answer[T](method, raw)
+	if err == nil {
+		say(v)
+	}
+	return err
+}
+
 // connect finds Loop: the running instance if there is one, else Loop in this
 // process. The caller closes it.
 func (a *app) connect(ctx context.Context) (Core, error) { return a.connectOr(ctx, a.deps.Open) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -33,36 +34,33 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long:  "Try what Loop needs: each check performs the operation. Exit code 1 when one fails.",
 		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
-			c, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			raw, err := c.Call(ctx, "System.Doctor")
-			if err != nil {
-				return err
-			}
-			var r report
-			if err := json.Unmarshal(raw, &r); err != nil {
-				return fmt.Errorf("decode report: %w", err)
-			}
-			if asJSON {
-				a.printJSON(raw)
-			} else {
-				a.printReport(r)
-			}
-			for _, check := range r.Checks {
-				if check.State == "fail" {
-					return exitError(exitFailed)
-				}
-			}
-			return nil
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error { return a.doctor(ctx, c, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, c Core, asJSON bool) error {
+	raw, err := c.Call(ctx, "System.Doctor")
+	if err != nil {
+		return err
+	}
+	r, err := answer[report]("System.Doctor", raw)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		a.printJSON(raw)
+	} else {
+		a.printReport(r)
+	}
+	for _, check := range r.Checks {
+		if check.State == "fail" {
+			return exitError(exitFailed)
+		}
+	}
+	return nil
 }
 
 func (a *app) printReport(r report) {

@@ -18,19 +18,7 @@ func (a *app) explainCommand() *cobra.Command {
   loop explain --plan`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				raw, err := c.Call(ctx, "System.Explain", id, plan)
-				if err != nil {
-					return err
-				}
-				if f.asJSON {
-					a.printJSON(raw)
-					return nil
-				}
-				why, err := answer[core.Explanation]("System.Explain", raw)
-				if err != nil {
-					return err
-				}
-				return a.explain(why)
+				return show(ctx, a, c, f.asJSON, a.explain, "System.Explain", id, plan)
 			})
 		},
 	}
@@ -39,7 +27,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) explain(why core.Explanation) error {
+func (a *app) explain(why core.Explanation) {
 	rows := [][]string{{"FIELD", "FROM", "VALUE"}}
 	for _, o := range why.Origins {
 		rows = append(rows, []string{o.Field, o.Layer, oneLine(o.Value, 120)})
@@ -51,5 +39,4 @@ func (a *app) explain(why core.Explanation) error {
 	for _, n := range why.Notices {
 		a.out.line("%s", n)
 	}
-	return nil
 }

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,11 +14,9 @@ func (a *app) imageCommand() *cobra.Command {
 	var asJSON bool
 	status := &cobra.Command{Use: "status", Short: "Say how the agent image stands", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
-			return a.imageStatus(ctx, asJSON)
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error { return a.imageStatus(ctx, c, asJSON) })
 		}}
-	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(&asJSON)(status)
 	build := &cobra.Command{Use: "build", Short: "Build the agent image and show the progress", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.imageBuild(cmd.Context()) }}
 	return group("image", "Show or build the agent image", status, build)
@@ -33,19 +31,14 @@ var imageWords = map[core.ImageState]string{
 	core.ImageBuilding: "being built",
 }
 
-func (a *app) imageStatus(ctx context.Context, asJSON bool) error {
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func (a *app) imageStatus(ctx context.Context, c Core, asJSON bool) error {
 	raw, err := c.Call(ctx, "System.ImageStatus")
 	if err != nil {
 		return err
 	}
-	var s core.ImageStatus
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("decode image status: %w", err)
+	s, err := answer[core.ImageStatus]("System.ImageStatus", raw)
+	if err != nil {
+		return err
 	}
 	var unknown error // the question was not answered
 	if s.State == core.ImageUnknown {
@@ -161,18 +154,9 @@ func (p *buildProgress) show(s core.ImageStatus) {
 func news(before, now []string) []string {
 	for skip := range before {
 		tail := before[skip:]
-		if len(tail) <= len(now) && equal(tail, now[:len(tail)]) {
+		if len(tail) <= len(now) && slices.Equal(tail, now[:len(tail)]) {
 			return now[len(tail):]
 		}
 	}
 	return now
-}
-
-func equal(a, b []string) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

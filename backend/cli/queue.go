@@ -168,7 +168,7 @@ func needsLoop(c Core) error {
 // queueChange is a command that does one thing with one prompt.
 func (a *app) queueChange(use, short, long, method string, said func(core.Run, string) string) *cobra.Command {
 	var f queueFlags
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: use + " PROMPT", Short: short, Long: long, Args: exactly("the prompt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onQueue(cmd.Context(), &f, args, func(ctx context.Context, c Core, found []waiting) error {
@@ -195,9 +195,7 @@ func (a *app) queueChange(use, short, long, method string, said func(core.Run, s
 				return nil
 			})
 		},
-	}
-	f.on(cmd)
-	return cmd
+	}, f.on)
 }
 
 func (a *app) queueSteerCommand() *cobra.Command {
@@ -222,7 +220,7 @@ func (a *app) queueReleaseCommand() *cobra.Command {
 
 func (a *app) queueRemoveCommand() *cobra.Command {
 	var f queueFlags
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "remove PROMPT…", Short: "Take prompts out of the queue",
 		Long: "Takes prompts out of the queue, and prints what they said.",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -252,14 +250,12 @@ func (a *app) queueRemoveCommand() *cobra.Command {
 				return failed
 			})
 		},
-	}
-	f.on(cmd)
-	return cmd
+	}, f.on)
 }
 
 func (a *app) queueMoveCommand() *cobra.Command {
 	var f queueFlags
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "move PROMPT PLACE", Short: "Put a prompt at another place of the queue",
 		Long: `Puts a prompt at another place of the queue: a number, or first, last, up or down.`,
 		Args: exactly("the prompt", "the place"),
@@ -268,9 +264,7 @@ func (a *app) queueMoveCommand() *cobra.Command {
 				return a.queueMove(ctx, c, found[0], args[1], f.asJSON)
 			})
 		},
-	}
-	f.on(cmd)
-	return cmd
+	}, f.on)
 }
 
 // maxMoves bounds how often an order is made anew because the queue changed

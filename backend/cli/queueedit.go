@@ -18,7 +18,7 @@ import (
 
 func (a *app) queueEditCommand() *cobra.Command {
 	var f queueFlags
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "edit PROMPT [TEXT]", Short: "Change the text of a prompt that waits",
 		Long: `Changes the text of a prompt that waits. The text is the arguments, or standard
 input when TEXT is - or left out. At a terminal without TEXT the prompt is opened
@@ -54,9 +54,7 @@ standard input is kept in a file, which is named.`,
 				return err
 			})
 		},
-	}
-	f.on(cmd)
-	return cmd
+	}, f.on)
 }
 
 func (a *app) queueEdit(ctx context.Context, c Core, w waiting, text string, asJSON bool) error {

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,85 +31,55 @@ func (a *app) sessionsCommand() *cobra.Command {
 	return sessions
 }
 
-func sessionRows(raw json.RawMessage) ([][]string, error) {
-	list, err := answer[[]core.SessionInfo]("Channels.Sessions", raw)
-	if err != nil {
-		return nil, err
+var sessionRows = rowsOf([]string{"SESSION", "LAST USED", "MESSAGES", "MODEL", "TITLE"}, func(s core.SessionInfo) []string {
+	id := string(s.ID)
+	if s.Current {
+		id += " *"
 	}
-	rows := [][]string{{"SESSION", "LAST USED", "MESSAGES", "MODEL", "TITLE"}}
-	for _, s := range list {
-		id := string(s.ID)
-		if s.Current {
-			id += " *"
-		}
-		rows = append(rows, []string{id, s.UpdatedAt.Local().Format(time.DateTime), strconv.Itoa(s.Messages), s.Model, oneLine(s.Title, 60)})
-	}
-	return rows, nil
-}
+	return []string{id, s.UpdatedAt.Local().Format(time.DateTime), strconv.Itoa(s.Messages), s.Model, oneLine(s.Title, 60)}
+})
+
+var messageRows = rowsOf([]string{"MESSAGE", "FROM", "TEXT"}, func(m core.SessionMessage) []string {
+	return []string{m.UUID, m.Role, oneLine(m.Text, 80)}
+})
 
 func (a *app) sessionMessages() *cobra.Command {
 	var f channelFlags
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "messages [SESSION]", Short: "List what was said in a conversation, with the ids a fork may end at",
 		Args: upTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			session := ""
-			if len(args) > 0 {
-				session = args[0]
-			}
+			session := strings.Join(args, "")
 			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				return a.listFrom(ctx, c, "Channels.Messages", f.asJSON, func(raw json.RawMessage) ([][]string, error) {
-					list, err := answer[[]core.SessionMessage]("Channels.Messages", raw)
-					rows := [][]string{{"MESSAGE", "FROM", "TEXT"}}
-					for _, m := range list {
-						rows = append(rows, []string{m.UUID, m.Role, oneLine(m.Text, 80)})
-					}
-					return rows, err
-				}, id, session)
+				return a.listFrom(ctx, c, "Channels.Messages", f.asJSON, messageRows, id, session)
 			})
 		},
-	}
-	f.on(cmd)
-	return cmd
+	}, f.on)
 }
 
 func (a *app) sessionResume() *cobra.Command {
-	var f channelFlags
-	cmd := &cobra.Command{
-		Use: "resume SESSION", Short: "Let the channel's next run go on with a conversation", Args: exactly("the session"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.setSession(cmd.Context(), &f, core.SessionStart{Mode: core.SessionResume, SessionID: core.SessionID(args[0])}, "The next run goes on with that conversation.")
-		},
-	}
-	f.on(cmd)
-	return cmd
+	return a.sessionStart("resume SESSION", "Let the channel's next run go on with a conversation", exactly("the session"),
+		core.SessionResume, "The next run goes on with that conversation.")
 }
 
 func (a *app) sessionFresh() *cobra.Command {
-	var f channelFlags
-	cmd := &cobra.Command{
-		Use: "fresh", Short: "Let the channel's next run begin a new conversation", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.setSession(cmd.Context(), &f, core.SessionStart{Mode: core.SessionFresh}, "The next run begins a new conversation.")
-		},
-	}
-	f.on(cmd)
-	return cmd
+	return a.sessionStart("fresh", "Let the channel's next run begin a new conversation", none,
+		core.SessionFresh, "The next run begins a new conversation.")
 }
 
-func (a *app) setSession(ctx context.Context, f *channelFlags, start core.SessionStart, said string) error {
-	return a.inChannel(ctx, f, func(ctx context.Context, c Core, id core.ChannelID) error {
-		raw, err := c.Call(ctx, "Channels.SetSession", id, start)
-		if err != nil {
-			return err
-		}
-		if f.asJSON {
-			a.printJSON(raw)
-			return nil
-		}
-		a.out.line("%s", said)
-		return nil
-	})
+// sessionStart is a command that says what the channel's next run begins with; its
+// argument is a session.
+func (a *app) sessionStart(use, short string, takes cobra.PositionalArgs, mode core.SessionMode, said string) *cobra.Command {
+	var f channelFlags
+	return with(&cobra.Command{
+		Use: use, Short: short, Args: takes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			start := core.SessionStart{Mode: mode, SessionID: core.SessionID(strings.Join(args, ""))}
+			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				return show(ctx, a, c, f.asJSON, func(any) { a.out.line("%s", said) }, "Channels.SetSession", id, start)
+			})
+		},
+	}, f.on)
 }
 
 func (a *app) sessionFork() *cobra.Command {

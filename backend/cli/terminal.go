@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -190,48 +189,34 @@ func findTerminal(ctx context.Context, c Core, want string) (core.TerminalID, er
 	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d terminal sessions begin with %q.", len(found), want), "Use more of the id.")
 }
 
-// terminalRows are the columns of “loop terminal list”.
-func terminalRows(raw json.RawMessage) ([][]string, error) {
-	var list []core.TerminalInfo
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, err
+var terminalRows = rowsOf([]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"}, func(t core.TerminalInfo) []string {
+	state := string(t.State)
+	if t.Exit != nil {
+		state += fmt.Sprintf(" (%d)", t.Exit.Code)
 	}
-	rows := [][]string{{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"}}
-	for _, t := range list {
-		state := string(t.State)
-		if t.Exit != nil {
-			state += fmt.Sprintf(" (%d)", t.Exit.Code)
-		}
-		if t.Recording != "" {
-			state += ", recorded"
-		}
-		rows = append(rows, []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), fmt.Sprintf("%dx%d", t.Cols, t.Rows), fmt.Sprint(t.Viewers), string(t.ChannelID), t.Dir})
+	if t.Recording != "" {
+		state += ", recorded"
 	}
-	return rows, nil
-}
+	size := fmt.Sprintf("%dx%d", t.Cols, t.Rows)
+	return []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), size, fmt.Sprint(t.Viewers), string(t.ChannelID), t.Dir}
+})
 
 func (a *app) terminalListCommand() *cobra.Command {
 	var f channelFlags
-	cmd := &cobra.Command{
+	cmd := with(&cobra.Command{
 		Use: "list", Short: "List the terminal sessions", Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
-			c, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			var id core.ChannelID
-			if f.channel != "" || f.dir != "" {
-				if id, err = f.find(ctx, c); err != nil {
-					return err
+			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) (err error) {
+				var id core.ChannelID
+				if f.channel != "" || f.dir != "" {
+					if id, err = f.find(ctx, c); err != nil {
+						return err
+					}
 				}
-			}
-			return a.listFrom(ctx, c, "Terminals.List", f.asJSON, terminalRows, id)
+				return a.listFrom(ctx, c, "Terminals.List", f.asJSON, terminalRows, id)
+			})
 		},
-	}
-	f.on(cmd)
+	}, f.on)
 	cmd.Flags().Lookup("channel").Usage = "only those of a channel: its id or name"
 	cmd.Flags().Lookup("dir").Usage = "only those of the channel of a folder"
 	return cmd
@@ -253,11 +238,7 @@ func (a *app) terminalCloseCommand() *cobra.Command {
 		Use: "close SESSION", Short: "End a session with everything that runs in it", Args: exactly("the session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onTerminal(cmd.Context(), args[0], func(ctx context.Context, c Core, id core.TerminalID) error {
-				if _, err := c.Call(ctx, "Terminals.Close", id); err != nil {
-					return err
-				}
-				a.out.line("Closed.")
-				return nil
+				return a.done(ctx, c, "Closed.", "Terminals.Close", id)
 			})
 		},
 	}

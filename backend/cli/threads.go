@@ -105,23 +105,21 @@ func exactly(what ...string) cobra.PositionalArgs {
 
 // made prints a channel that was made.
 func (a *app) made(ctx context.Context, c Core, f *channelFlags, what, method string, args ...any) error {
-	raw, err := c.Call(ctx, method, args...)
-	if err != nil {
+	return show(ctx, a, c, f.asJSON, func(ch core.Channel) {
+		a.out.line("%s “%s” is channel %s.", what, clean(oneLine(ch.Name, 100)), ch.ID)
+		if ch.Kind == core.KindWorktree {
+			a.out.line("Its folder is %s.", clean(oneLine(ch.Dir, 1000)))
+		}
+		a.out.line("Send it a message: loop run --channel %s \"…\"", ch.ID)
+	}, method, args...)
+}
+
+// done calls a method and says that it did.
+func (a *app) done(ctx context.Context, c Core, said, method string, args ...any) error {
+	if _, err := c.Call(ctx, method, args...); err != nil {
 		return err
 	}
-	if f.asJSON {
-		a.printJSON(raw)
-		return nil
-	}
-	ch, err := answer[core.Channel](method, raw)
-	if err != nil {
-		return err
-	}
-	a.out.line("%s “%s” is channel %s.", what, clean(oneLine(ch.Name, 100)), ch.ID)
-	if ch.Kind == core.KindWorktree {
-		a.out.line("Its folder is %s.", clean(oneLine(ch.Dir, 1000)))
-	}
-	a.out.line("Send it a message: loop run --channel %s \"…\"", ch.ID)
+	a.out.line("%s", said)
 	return nil
 }
 
@@ -164,11 +162,7 @@ conversation with its first message.`,
 				if tree {
 					method, params = "Channels.RemoveTree", []any{id, false}
 				}
-				if _, err := c.Call(ctx, method, params...); err != nil {
-					return err
-				}
-				a.out.line("Removed.")
-				return nil
+				return a.done(ctx, c, "Removed.", method, params...)
 			})
 		},
 	}
@@ -206,11 +200,7 @@ with changes that are not committed is kept unless --force is given.`,
 				if keep {
 					method, params = "Channels.Remove", []any{id}
 				}
-				if _, err := c.Call(ctx, method, params...); err != nil {
-					return err
-				}
-				a.out.line("Removed.")
-				return nil
+				return a.done(ctx, c, "Removed.", method, params...)
 			})
 		},
 	}
@@ -222,14 +212,10 @@ with changes that are not committed is kept unless --force is given.`,
 
 func (a *app) channelSearchCommand() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "search TEXT", Short: "Find channels by name, branch and folder", Args: exactly("the text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
-			return a.list(ctx, "Channels.Search", asJSON, channelRows, args[0])
+			return a.list(cmd.Context(), "Channels.Search", asJSON, channelRows, args[0])
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, jsonFlag(&asJSON))
 }

@@ -18,7 +18,7 @@ type versionInfo struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: none,
 		RunE: func(*cobra.Command, []string) error {
 			v := versionInfo{Version: a.deps.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Window: a.deps.Window != nil}
@@ -35,7 +35,5 @@ func (a *app) versionCommand() *cobra.Command {
 			a.out.line("loop %s (%s, %s/%s)", v.Version, v.Go, v.OS, v.Arch)
 			return nil
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, jsonFlag(&asJSON))
 }
