@@ -78,11 +78,10 @@ type times struct {
 	quiet    time.Duration // the same, later in a run
 	reattach time.Duration // between tries to follow events again
 	stopping time.Duration // for a run to end after SIGTERM
-	renew    time.Duration // between renewals of the hold on a prompt that is edited
 }
 
 func defaultTimes() times {
-	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second, renew: 2 * time.Minute}
+	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second}
 }
 
 func init() {

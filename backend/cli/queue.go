@@ -27,7 +27,7 @@ started by it.
 Exit codes: 0 done, 1 too late or refused, 2 wrong input, 130 stopped.`,
 		Example: `  loop queue
   loop queue add --delay 10m "Look at the build again"
-  loop queue edit 2                        in your editor; the queue waits meanwhile
+  loop queue edit 2                        in your editor; the queue waits five minutes meanwhile
   loop queue edit 5f21 "Use the other file"
   loop queue move 3 first
   loop queue remove 2 5f21`,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ func (a *app) queueEditCommand() *cobra.Command {
 		Use: "edit PROMPT [TEXT]", Short: "Change the text of a prompt that waits",
 		Long: `Changes the text of a prompt that waits. The text is the arguments, or standard
 input when TEXT is - or left out. At a terminal without TEXT the prompt is opened
-in $VISUAL or $EDITOR; it and what is behind it wait until that is closed.
+in $VISUAL or $EDITOR; it and what is behind it wait for five minutes meanwhile.
 
 A text that comes too late is not lost: what was written in the editor or came on
 standard input is kept in a file, which is named.`,
@@ -58,16 +59,8 @@ standard input is kept in a file, which is named.`,
 }
 
 func (a *app) queueEdit(ctx context.Context, c Core, w waiting, text string, asJSON bool) error {
-	raw, err := c.Call(ctx, "Runs.Edit", w.ID, text)
-	if err != nil {
-		return w.late(ctx, c, err)
-	}
-	if asJSON {
-		a.printJSON(raw)
-		return nil
-	}
-	a.out.line("%s is changed.", w.name)
-	return nil
+	err := show(ctx, a, c, asJSON, func(core.Run) { a.out.line("%s is changed.", w.name) }, "Runs.Edit", w.ID, text)
+	return w.late(ctx, c, err)
 }
 
 // keep writes a text that was refused into a file and names it.
@@ -94,18 +87,16 @@ func textFile(text string) (string, error) {
 	return f.Name(), nil
 }
 
-// queueEditor opens a prompt in the person's editor. Loop is asked anew for each
-// step: it may be started or ended while the editor is open.
+// queueEditor opens a prompt in the person's editor, held by Loop as “loop queue
+// hold” holds one. Loop is asked anew for each step: it may be started or ended
+// while the editor is open.
 func (a *app) queueEditor(ctx context.Context, f *queueFlags, want string) error {
 	var before waiting
 	hold := func(ctx context.Context, c Core, found []waiting) error {
-		raw, err := c.Call(ctx, "Runs.Hold", found[0].ID)
-		if err != nil {
-			return found[0].late(ctx, c, err)
-		}
 		before = found[0]
-		before.Run, err = answer[core.Run]("Runs.Hold", raw) // with the text as it is from now on
-		return err
+		held, err := call[core.Run](ctx, c, "Runs.Hold", before.ID)
+		before.Run = held // with the text as it is from now on
+		return found[0].late(ctx, c, err)
 	}
 	if err := a.onQueue(ctx, f, []string{want}, hold); err != nil {
 		return err
@@ -114,92 +105,54 @@ func (a *app) queueEditor(ctx context.Context, f *queueFlags, want string) error
 	if err != nil {
 		return errors.Join(err, a.release(ctx, before))
 	}
-	a.err.line("%s waits while you edit, with what is behind it.", before.name)
-	if err := a.whileHeld(ctx, before, file); err != nil {
-		return a.unedited(ctx, before, file, err)
+	a.err.line("%s waits while you edit, with what is behind it, until %s.", before.name, before.HoldUntil.Local().Format(time.TimeOnly))
+	err = a.editor(ctx, file)
+	for len(a.interrupts) > 0 {
+		<-a.interrupts // the editor's
 	}
-	text, err := readText(file)
-	if err != nil {
-		return a.unedited(ctx, before, file, err)
+	text, rerr := readText(file)
+	err = cmp.Or(err, rerr)
+	same := rerr == nil && text == strings.TrimSpace(before.Prompt)
+	if err == nil && !same {
+		if err = a.saveEdited(ctx, before, text, f.asJSON); err == nil {
+			_ = os.Remove(file)
+			return nil
+		}
 	}
-	if text == strings.TrimSpace(before.Prompt) {
+	if same {
 		_ = os.Remove(file)
 		a.err.line("The text is as it was.")
-		return a.release(ctx, before)
-	}
-	save := func(ctx context.Context, c Core, found []waiting) error {
-		if now := found[0]; now.Prompt != before.Prompt {
-			return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been edited by somebody else meanwhile.", before.name), "It was left as it is now. Look at it with “loop queue edit "+before.name+"”.")
-		}
-		return a.queueEdit(ctx, c, before, text, f.asJSON)
-	}
-	exact := queueFlags{channelFlags: channelFlags{channel: string(before.ChannelID)}}
-	if err := a.onQueue(ctx, &exact, []string{string(before.ID)}, save); err != nil {
-		if g, ok := errors.AsType[*core.Failure](err); ok && g.Code == core.CodeNotFound {
-			err = before.gone()
-		}
-		_ = a.release(ctx, before)
-		a.err.line("Your text is in %s.", file)
-		return err
-	}
-	_ = os.Remove(file)
-	return nil
-}
-
-// whileHeld waits for the editor and renews the hold meanwhile.
-func (a *app) whileHeld(ctx context.Context, w waiting, file string) error {
-	done := make(chan error, 1)
-	go func() { done <- a.editor(ctx, file) }()
-	tick := time.NewTicker(a.times.renew)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-a.interrupts: // Ctrl-C is the editor's
-		case <-tick.C:
-			a.holdAgain(ctx, w)
-		}
-	}
-}
-
-// holdAgain renews a hold. One that cannot be renewed is seen when the text is
-// saved; the screen is the editor's, so nothing is said here, and nothing waited
-// for.
-func (a *app) holdAgain(ctx context.Context, w waiting) {
-	ctx, stop := context.WithTimeout(ctx, a.times.probe)
-	defer stop()
-	c, err := a.connectIdle(ctx)
-	if err != nil {
-		return
-	}
-	_, _ = c.Call(ctx, "Runs.Hold", w.ID)
-	_ = c.Close()
-}
-
-// unedited ends an edit that came to nothing, and keeps what was written.
-func (a *app) unedited(ctx context.Context, w waiting, file string, err error) error {
-	if text, rerr := readText(file); rerr == nil && text == strings.TrimSpace(w.Prompt) {
-		_ = os.Remove(file)
 	} else {
 		a.err.line("The prompt was left as it was. Your text is in %s.", file)
 	}
-	_ = a.release(context.WithoutCancel(ctx), w)
+	return cmp.Or(err, a.release(context.WithoutCancel(ctx), before))
+}
+
+// saveEdited changes a prompt, unless it was started or edited meanwhile.
+func (a *app) saveEdited(ctx context.Context, before waiting, text string, asJSON bool) error {
+	exact := queueFlags{channelFlags: channelFlags{channel: string(before.ChannelID)}}
+	err := a.onQueue(ctx, &exact, []string{string(before.ID)}, func(ctx context.Context, c Core, found []waiting) error {
+		if found[0].Prompt != before.Prompt {
+			return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been edited by somebody else meanwhile.", before.name),
+				"It was left as it is now. Look at it with “loop queue edit "+before.name+"”.")
+		}
+		return a.queueEdit(ctx, c, before, text, asJSON)
+	})
+	if g, ok := errors.AsType[*core.Failure](err); ok && g.Code == core.CodeNotFound {
+		return before.gone()
+	}
 	return err
 }
 
 // release ends a hold; one that is over is fine.
 func (a *app) release(ctx context.Context, w waiting) error {
-	c, err := a.connectIdle(ctx)
-	if err != nil {
+	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error {
+		_, err := c.Call(ctx, "Runs.Release", w.ID)
+		if f, ok := errors.AsType[*core.Failure](err); ok && (f.Code == core.CodeConflict || f.Code == core.CodeNotFound) {
+			return nil
+		}
 		return err
-	}
-	defer c.Close()
-	_, err = c.Call(ctx, "Runs.Release", w.ID)
-	if f, ok := errors.AsType[*core.Failure](err); ok && (f.Code == core.CodeConflict || f.Code == core.CodeNotFound) {
-		return nil
-	}
-	return err
+	})
 }
 
 // readText reads what the editor left.
