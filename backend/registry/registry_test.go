@@ -461,7 +461,7 @@ func TestStartFailures(t *testing.T) {
 		})
 	}
 	t.Run("missing image makes no container", func(t *testing.T) {
-		fake := engine.NewFake()
+		fake := enginetest.NewFake()
 		r := New(Options{Install: install, Store: newRows(), Engine: fake, Watcher: fake, LastLook: unmoved})
 		if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
 			t.Fatalf("start: %v, rows %v", err, r.List())
