@@ -31,6 +31,7 @@ import (
 	"loop/backend/instance"
 	"loop/backend/logfile"
 	"loop/backend/pagememory"
+	"loop/backend/provision"
 	"loop/backend/recordings"
 	"loop/backend/registry"
 	"loop/backend/runner"
@@ -75,6 +76,7 @@ type Daemon struct {
 	health     *engine.Health
 	images     *imagebuild.Service
 	containers *registry.Registry
+	provision  *provision.Service
 	runner     *runner.Service
 	channels   *channels.Service
 	terminals  *terminal.Service
@@ -193,13 +195,18 @@ func (d *Daemon) assembleRuns() {
 	model := demo.New(demo.Options{})
 	d.callbacks = &lateCallbacks{}
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log})
-	specs := d.specs()
 	pool := guestlink.NewPool(d.links(model))
+	computer := hostfacts.Computer{LoopHome: d.home}
+	d.provision = provision.New(provision.Options{
+		Home: d.home, Install: d.store.InstallID(), Settings: d.settingsReader(nil), Images: d.images, Engine: d.engine, Health: d.health,
+		Computer: computer, Containers: leases{d.containers}, Links: pool, Log: d.log,
+	})
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: containerList{d.containers}, Images: d.images,
-		Links:  pool,
-		Spools: spools.Folders{Home: d.home}, Specs: specs.resolve, Sessions: specs.sessionExists,
-		Publish: d.bus.Publish, ForgetGuest: d.images.ForgetGuestVolume, Log: d.log,
+		Store: d.store, Containers: containerList{d.containers}, Links: pool, Spools: spools.Folders{Home: d.home},
+		Provision: runContainers{
+			provision: d.provision, settings: d.settingsReader(d.trust.meet), health: d.health, key: d.keys.add, tcp: d.guestTCP,
+		},
+		Sessions: transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.terminals = terminal.New(terminal.Options{
@@ -212,20 +219,16 @@ func (d *Daemon) assembleRuns() {
 	})
 	d.channels = channels.New(channels.Options{
 		Store: channelStore{d.store}, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
-		Home: d.home, Fit: specs.fit, Publish: d.bus.Publish, Now: time.Now,
+		Home: d.home, Fit: computer.Fit, Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log, Hide: d.runner.Hide,
 	})
 }
 
-func (d *Daemon) specs() specs {
-	return specs{
-		home: d.home, install: d.store.InstallID(),
-		config: d.config.Current,
-		image:  d.engine.ImageInspect, guest: d.images.GuestVolume, engine: d.health.Status, key: d.keys.add,
-		settings: d.settingsFiles().effective, pending: d.trust.meet, tcp: d.guestTCP,
-	}
+// settingsReader reads for provision; meet may be nil.
+func (d *Daemon) settingsReader(meet func(core.ChannelID, []config.Pending)) settingsReader {
+	return settingsReader{effective: d.settingsFiles().effective, meet: meet}
 }
 
 func (d *Daemon) links(model http.Handler) *guestlink.Opener {
@@ -280,7 +283,7 @@ func (d *Daemon) assembleBound() {
 
 // survey looks at what goes on in Loop.
 func (d *Daemon) survey() closing.Survey {
-	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{d.specs()}}
+	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{d.settingsReader(nil)}}
 }
 
 // services are the bound structs by the name the page calls them.

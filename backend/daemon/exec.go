@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/hostfacts"
+	"loop/backend/provision"
 	"loop/backend/sandbox"
 	"loop/backend/worktree"
 )
@@ -21,39 +21,21 @@ const (
 // exec runs one program as the agent, in a container of ch made for it and
 // removed after. dir is the host's path of a folder the container has.
 func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out worktree.Output, err error) {
-	s := d.specs()
-	settings, err := s.effective(ch)
-	if err != nil {
-		return out, err
-	}
-	if err := d.images.Ensure(ctx); err != nil {
-		return out, fmt.Errorf("image: %w", err)
-	}
 	// It calls no model, so a network of none is no hindrance.
-	spec, _, host, _, err := s.container(ctx, settings, ch, core.TypeAgent, core.Run{}, true)
+	lease, err := d.provision.Ensure(ctx, provision.Want{
+		Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true,
+	})
 	if err != nil {
 		return out, err
-	}
-	if _, err := hostfacts.Prepare(spec, host); err != nil {
-		return out, err
-	}
-	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderGit, ID: core.NewID()})
-	if err != nil {
-		return out, fmt.Errorf("start container: %w", err)
 	}
 	defer func() {
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
 		defer cancel()
-		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil {
-			d.log.Warn("give back the container of a command", "container", lease.Container().ID, "err", rerr) // the work is done
+		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil { // the work is done
+			d.log.Warn("release the container of a command", "container", lease.Container().ID, "err", rerr)
 		}
 	}()
-	link, err := d.links(nil).Open(ctx, lease.Container())
-	if err != nil {
-		return out, fmt.Errorf("open link: %w", err)
-	}
-	defer link.Close()
-	return runIn(ctx, link, argv, sandbox.ContainerPath(host.OS, dir))
+	return runIn(ctx, lease.Link, argv, sandbox.ContainerPath(hostOS, dir))
 }
 
 // runIn spawns one program and gathers what it prints.

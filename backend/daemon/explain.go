@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
 // explainer answers what a run would get, without one.
@@ -18,14 +19,8 @@ func (e explainer) Explain(ctx context.Context, id core.ChannelID, plan bool) (c
 		}
 		return core.Explanation{}, err
 	}
-	s := e.d.specs()
-	settings, err := s.effective(ch)
-	if err != nil {
-		return core.Explanation{}, err
-	}
 	// Whether the model is on the link only matters for a network of none, which
 	// is explained and not refused here.
-	_, why, _, _, err := s.container(ctx, settings, ch, core.TypeAgent, core.Run{Plan: plan}, true)
-	why.Notices = append(why.Notices, waiting(settings.Pending)...)
-	return why, err
+	r, err := e.d.provision.Resolve(ctx, provision.Want{Channel: ch, Plan: plan})
+	return r.Why, err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -21,8 +20,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/demo"
 	"loop/backend/guestlink"
-	"loop/backend/hostfacts"
-	"loop/backend/registry"
+	"loop/backend/provision"
 	"loop/backend/runner"
 )
 
@@ -173,7 +171,7 @@ func startOnHost(b *testing.B, claude, url string) (stop func()) {
 // warmed is a container that is already running, with its link open.
 type warmed struct {
 	d     *Daemon
-	lease *registry.Lease
+	lease *provision.Lease
 	link  core.Link
 	id    core.SpawnID
 	dir   string
@@ -182,24 +180,11 @@ type warmed struct {
 func newWarm(b *testing.B, d *Daemon, ch core.Channel) *warmed {
 	b.Helper()
 	ctx := b.Context()
-	s := d.specs()
-	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, core.Run{}, true)
+	lease, err := d.provision.Ensure(ctx, provision.Want{Channel: ch, Link: true, Holder: core.Holder{Kind: core.HolderSetUp, ID: core.NewID()}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := hostfacts.Prepare(spec, host); err != nil {
-		b.Fatal(err)
-	}
-	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderSetUp, ID: core.NewID()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	c := lease.Container()
-	w := &warmed{d: d, lease: lease, dir: spec.WorkDir}
-	if w.link, err = d.links(http.NotFoundHandler()).Open(ctx, c); err != nil {
-		w.close()
-		b.Fatal(err)
-	}
+	w := &warmed{d: d, lease: lease, dir: lease.Spec.WorkDir, link: lease.Link}
 	return w
 }
 

@@ -69,7 +69,7 @@ func TestOriginsOfAllLayers(t *testing.T) {
 		t.Errorf("copies %v", w.CopyFiles)
 	}
 	r := newSpecRig(t)
-	r.settings = func(core.Channel) config.Effective { return e }
+	r.settings.effective = func(core.Channel) config.Effective { return e }
 	_, why, _, err := r.resolve(t.Context(), core.Run{ID: "r", Demo: true}, r.channel)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
 // pageTerminals is what the page may ask of terminals beside the socket.
@@ -32,13 +33,8 @@ func (v containerView) spec(ctx context.Context, id core.ChannelID) (core.Spec, 
 	if err != nil {
 		return core.Spec{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel.")
 	}
-	s := v.d.specs()
-	settings, err := s.effective(ch)
-	if err != nil {
-		return core.Spec{}, err
-	}
-	spec, _, _, _, err := s.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
-	return spec, err
+	r, err := v.d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	return r.Spec, err
 }
 
 // pasteDir is in the agent's home, which every container of the channel has and

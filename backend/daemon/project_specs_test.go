@@ -18,9 +18,9 @@ import (
 func TestProjectSettingsOfARun(t *testing.T) {
 	r := newSpecRig(t)
 	trust := config.OpenTrust(filepath.Join(t.TempDir(), config.TrustFileName))
-	r.settings = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
+	r.settings.effective = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
 	var asked []config.Pending
-	r.pending = func(_ core.ChannelID, p []config.Pending) { asked = p }
+	r.settings.meet = func(_ core.ChannelID, p []config.Pending) { asked = p }
 	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the model is on the link, so a network of none is no hindrance
 	if err := os.Mkdir(filepath.Join(r.channel.Dir, config.ProjectFolder), 0o755); err != nil {
 		t.Fatal(err)

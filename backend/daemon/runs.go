@@ -39,17 +39,7 @@ func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error
 }
 
 // containerList is the registry as the runner and the page ask for it.
-type containerList struct {
-	*registry.Registry
-}
-
-func (c containerList) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
-	l, err := c.Acquire(ctx, spec, core.Holder{Kind: core.HolderRun, ID: string(spec.RunID)})
-	if err != nil {
-		return core.Container{}, err
-	}
-	return l.Container(), nil
-}
+type containerList struct{ *registry.Registry }
 
 func (c containerList) holder(id core.ContainerID) core.Holder {
 	for _, c := range c.Registry.List() {
@@ -74,11 +64,11 @@ func (c containerList) ScheduleRemoval(ctx context.Context, id core.ContainerID,
 func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }
 
 // upstreams says whose model is behind the link.
-type upstreams struct{ specs }
+type upstreams struct{ settingsReader }
 
 // Feeds implements closing.Models.
 func (u upstreams) Feeds(ch core.Channel, r core.Run) bool {
-	settings, err := u.effective(ch)
+	settings, err := u.read(ch)
 	if err != nil {
 		return r.Demo
 	}

@@ -3,7 +3,6 @@ package daemon
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"loop/backend/core"
@@ -46,7 +45,7 @@ func TestSessionExists(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.make(t, filepath.Join(home, "channels", "c", "claude"))
-			exists, known := specs{home: home}.sessionExists(core.Channel{ID: "c"}, work, tc.session)
+			exists, known := transcripts(home).Exists(core.Channel{ID: "c"}, work, tc.session)
 			if exists != tc.exists || known != tc.known {
 				t.Errorf("exists %v, known %v", exists, known)
 			}
@@ -71,17 +70,5 @@ func linkedOut(session string) func(*testing.T, string) {
 		if err := os.Symlink(out, filepath.Join(state, "projects")); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestSuffixesDiffer: containers of one channel are told apart by them.
-func TestSuffixesDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for range 50 {
-		s := suffix()
-		if len(s) != 6 || strings.Trim(s, "0123456789abcdef") != "" || seen[s] {
-			t.Errorf("%q after %d", s, len(seen))
-		}
-		seen[s] = true
 	}
 }

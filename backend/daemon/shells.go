@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"loop/backend/core"
-	"loop/backend/hostfacts"
+	"loop/backend/provision"
 	"loop/backend/terminal"
 )
 
@@ -42,27 +42,12 @@ func (s shells) CreateShell(ctx context.Context, id core.ChannelID) (core.Contai
 	if err != nil {
 		return core.Container{}, core.Fail(core.CodeNotFound, err, "There is no such channel.", "Choose one of the list.")
 	}
-	sp := s.d.specs()
-	settings, err := sp.effective(ch)
+	lease, err := s.d.provision.Ensure(ctx, provision.Want{
+		Channel: ch, Type: core.TypeShell, Settings: s.d.settingsReader(s.d.trust.meet),
+		Holder: core.Holder{Kind: core.HolderPerson, ID: string(id)},
+	})
 	if err != nil {
-		return core.Container{}, err
-	}
-	if sp.pending != nil {
-		sp.pending(ch.ID, settings.Pending)
-	}
-	if err := s.d.images.Ensure(ctx); err != nil {
-		return core.Container{}, fmt.Errorf("image: %w", err)
-	}
-	spec, _, host, _, err := sp.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
-	if err != nil {
-		return core.Container{}, err
-	}
-	if _, err := hostfacts.Prepare(spec, host); err != nil {
-		return core.Container{}, err
-	}
-	lease, err := s.d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderPerson, ID: string(id)})
-	if err != nil {
-		return core.Container{}, fmt.Errorf("start the shell container: %w", err)
+		return core.Container{}, fmt.Errorf("shell container: %w", err)
 	}
 	return lease.Container(), nil
 }

@@ -13,40 +13,84 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/hostfacts"
+	"loop/backend/provision"
+	"loop/backend/runner"
 	"loop/backend/sandbox"
 )
 
 // specRig is a Loop folder and a project on this computer, with an engine that
 // only tests know.
 type specRig struct {
-	specs
+	runContainers
 	snap    config.Snapshot
 	channel core.Channel
 	asked   []string
+	home    string
+	image   func(ref string) (string, error)
+	guest   func() (string, error)
 }
 
 func newSpecRig(t *testing.T) *specRig {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir()) // the person's own files are no part of this
-	home, project := realDir(t), realDir(t)
 	r := &specRig{
-		snap:    config.Snapshot{Config: keyed(), Good: true},
-		channel: core.Channel{ID: "c1", Kind: core.KindProject, Name: "one", Dir: project},
+		home: realDir(t), snap: config.Snapshot{Config: keyed(), Good: true},
+		channel: core.Channel{ID: "c1", Kind: core.KindProject, Name: "one", Dir: realDir(t)},
+		image:   func(string) (string, error) { return "sha256:abc", nil },
+		guest:   func() (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
 	}
-	r.specs = specs{
-		home: home, install: "install-1",
-		config: func() config.Snapshot { return r.snap },
-		image: func(_ context.Context, ref string) (string, map[string]string, error) {
-			r.asked = append(r.asked, "image "+ref)
-			return "sha256:abc", nil, nil
-		},
-		guest: func(context.Context) (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
-		engine: func(context.Context) core.EngineStatus {
-			return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
-		},
+	r.settings.effective = func(core.Channel) config.Effective {
+		e := config.Effective{Config: r.snap.Config}
+		if r.snap.Err != nil && !r.snap.Good {
+			e.Err = r.snap.Err
+		}
+		return e
 	}
+	e := specEngine{r}
+	r.health = e
+	r.provision = provision.New(provision.Options{
+		Home: r.home, Install: "install-1", Settings: e, Images: e, Engine: e, Health: e,
+		Computer: hostfacts.Computer{LoopHome: r.home}, Containers: e,
+	})
 	return r
 }
+
+// resolve is what the runner gets for a run, from Ensure unless it has a container.
+func (r *specRig) resolve(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, runner.Launch, error) {
+	if run.ContainerID != "" {
+		out, err := r.Resolve(ctx, run, ch)
+		return out.Spec, out.Why, out.Launch, err
+	}
+	var out runner.Resolved
+	_, err := r.Ensure(ctx, run, ch, func(made runner.Resolved) error { out = made; return nil })
+	return out.Spec, out.Why, out.Launch, err
+}
+
+// specEngine answers for everything around the rig.
+type specEngine struct{ r *specRig }
+
+func (e specEngine) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
+	return e.r.settings.ForChannel(ctx, ch) // as the test has set them by now
+}
+func (specEngine) Ensure(context.Context) error                  { return nil }
+func (e specEngine) GuestVolume(context.Context) (string, error) { return e.r.guest() }
+func (specEngine) ForgetGuestVolume()                            {}
+func (specEngine) Status(context.Context) core.EngineStatus {
+	return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
+}
+func (specEngine) Acquire(context.Context, core.Spec, core.Holder) (provision.Held, error) {
+	return specBox{}, nil
+}
+func (e specEngine) ImageInspect(_ context.Context, ref string) (string, map[string]string, error) {
+	e.r.asked = append(e.r.asked, "image "+ref)
+	id, err := e.r.image(ref)
+	return id, nil, err
+}
+
+type specBox struct{}
+
+func (specBox) Container() core.Container                  { return core.Container{ID: "box"} }
+func (specBox) Release(context.Context, core.Ending) error { return nil }
 
 // realDir is a new directory by its own name: macOS links its temporary one.
 func realDir(t *testing.T) string {
@@ -61,11 +105,11 @@ func realDir(t *testing.T) string {
 // TestFit: a folder is judged when it is chosen as it would be by a run.
 func TestFit(t *testing.T) {
 	r := newSpecRig(t)
-	if err := r.fit(t.Context(), r.channel.Dir); err != nil {
+	if err := (hostfacts.Computer{LoopHome: r.home}).Fit(t.Context(), r.channel.Dir); err != nil {
 		t.Error(err)
 	}
 	for _, dir := range []string{"/", os.Getenv("HOME"), r.home, filepath.Dir(r.home)} {
-		if f := core.AsFailure(r.fit(t.Context(), dir)); f.Code != core.CodeDir || f.Remedy == "" {
+		if f := core.AsFailure((hostfacts.Computer{LoopHome: r.home}).Fit(t.Context(), dir)); f.Code != core.CodeDir || f.Remedy == "" {
 			t.Errorf("%s: %v", dir, f)
 		}
 	}
@@ -167,10 +211,10 @@ func TestResolveRefuses(t *testing.T) {
 		"settings that cannot be read": {func(_ *testing.T, r *specRig) { r.snap.Err, r.snap.Good = own, false }, ""},
 		"no key":                       {func(_ *testing.T, r *specRig) { r.snap.Config.AnthropicAPIKey = "" }, core.CodeCredentials},
 		"image that cannot be seen": {func(_ *testing.T, r *specRig) {
-			r.image = func(context.Context, string) (string, map[string]string, error) { return "", nil, own }
+			r.image = func(string) (string, error) { return "", own }
 		}, ""},
 		"no volume for the guest": {func(_ *testing.T, r *specRig) {
-			r.guest = func(context.Context) (string, error) { return "", own }
+			r.guest = func() (string, error) { return "", own }
 		}, ""},
 		"project that is gone": {func(t *testing.T, r *specRig) {
 			if err := os.Remove(r.channel.Dir); err != nil {
@@ -318,7 +362,7 @@ func TestPlannedContainer(t *testing.T) {
 	if spec, _, _, err = r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel); err != nil || spec.Plan || !writable(spec) {
 		t.Errorf("the run after it: %+v %v", spec.Mounts, err)
 	}
-	if spec, _, _, _, err = r.container(t.Context(), config.Effective{Config: r.snap.Config}, r.channel, core.TypeShell, core.Run{}, true); err != nil || spec.Plan || !writable(spec) {
-		t.Errorf("a shell: %+v %v", spec.Mounts, err)
+	if shell, err := r.provision.Resolve(t.Context(), provision.Want{Channel: r.channel, Type: core.TypeShell}); err != nil || shell.Spec.Plan || !writable(shell.Spec) {
+		t.Errorf("a shell: %+v %v", shell.Spec.Mounts, err)
 	}
 }

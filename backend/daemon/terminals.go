@@ -9,6 +9,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/guestlink"
+	"loop/backend/provision"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
 	"loop/backend/terminal"
@@ -150,7 +151,7 @@ func (g guestStart) launch(ctx context.Context) (ch core.Channel, settings confi
 		err = core.Fail(core.CodeNotFound, err, "The channel of this terminal is gone.", "Open a new terminal in another channel.")
 		return
 	}
-	if settings, err = g.d.specs().effective(ch); err != nil {
+	if settings, err = g.d.settingsReader(nil).read(ch); err != nil {
 		return
 	}
 	demo := ch.Kind == core.KindDemo
@@ -177,25 +178,20 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if err != nil {
 		return "", err
 	}
-	sp := g.d.specs()
-	spec, why, host, layers, err := sp.container(ctx, settings, ch, core.TypeShell, core.Run{}, true)
+	made, err := g.d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
 	if err != nil {
 		return "", err
 	}
-	if l.Env, err = sandbox.SpawnEnv(layers, host); err != nil {
-		return "", err
-	}
-	if l.DockerConfig, err = sandbox.DockerConfig(layers, host); err != nil {
-		return "", err
-	}
+	l.Env, l.DockerConfig = made.Env, made.DockerConfig
+	workDir := made.Spec.WorkDir
 	if again { // with nothing to go on with the CLI only says so
 		list, lerr := transcripts(g.d.home).List(ctx, ch)
 		again = lerr != nil || len(list) > 0
 	}
-	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, spec.WorkDir, why.AddDirs, runner.InteractiveStart{
+	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, workDir, made.Why.AddDirs, runner.InteractiveStart{
 		Mode: g.spec.OpenMode, Again: again,
 		Exists: func(s core.SessionID) bool {
-			exists, known := sp.sessionExists(ch, spec.WorkDir, s)
+			exists, known := transcripts(g.d.home).Exists(ch, workDir, s)
 			return exists || !known
 		},
 	})
@@ -210,9 +206,9 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if len(g.spec.Cmd) > 0 {
 		tries = [][]string{g.spec.Cmd}
 	}
-	dirs := []string{spec.WorkDir}
+	dirs := []string{workDir}
 	if path.IsAbs(g.spec.Dir) && !again {
-		dirs = []string{g.spec.Dir, spec.WorkDir} // the first may be gone, or of another container
+		dirs = []string{g.spec.Dir, workDir} // the first may be gone, or of another container
 	}
 	for _, req.Dir = range dirs {
 		if err = spawnFirst(ctx, link, req, tries, settings.Config.Terminal.ShellIntegration); failedBy(err) != core.CodeDir {

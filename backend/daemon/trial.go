@@ -8,10 +8,9 @@ import (
 	"runtime"
 	"time"
 
-	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/doctor"
-	"loop/backend/hostfacts"
+	"loop/backend/provision"
 )
 
 const hostOS = runtime.GOOS
@@ -29,16 +28,11 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 		return t, core.Fail(core.CodeDiskFull, err, "Loop could not make a folder for the trial.", "Check that the disk is not full.")
 	}
 	defer os.RemoveAll(filepath.Dir(ch.Dir))
-	s := d.specs()
-	spec, _, host, _, err := s.container(ctx, config.Effective{Config: s.config().Config}, ch, core.TypeAgent, core.Run{}, true)
-	if err != nil {
-		return t, err
-	}
-	if _, err := hostfacts.Prepare(spec, host); err != nil {
-		return t, err
-	}
-	began := time.Now()
-	lease, err := d.containers.Acquire(ctx, spec, core.Holder{Kind: core.HolderSetUp, ID: core.NewID()})
+	var began time.Time
+	lease, err := d.provision.Ensure(ctx, provision.Want{
+		Channel: ch, Holder: core.Holder{Kind: core.HolderSetUp, ID: string(ch.ID)}, Link: true, NoBuild: true,
+		Ready: func(provision.Resolved) error { began = time.Now(); return nil },
+	})
 	if err != nil {
 		return t, err
 	}
@@ -46,16 +40,11 @@ func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialCleanup)
 		defer cancel()
 		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil && err == nil {
-			err = fmt.Errorf("remove the trial's container: %w", rerr)
+			err = fmt.Errorf("end the trial: %w", rerr)
 		}
 	}()
-	link, err := d.links(nil).Open(ctx, lease.Container())
-	if err != nil {
-		return t, err
-	}
-	defer link.Close()
 	t.Started = time.Since(began)
-	if t.RoundTrip, err = link.Ping(ctx); err != nil {
+	if t.RoundTrip, err = lease.Link.Ping(ctx); err != nil {
 		return t, fmt.Errorf("ping the container: %w", err)
 	}
 	return t, nil

@@ -19,6 +19,40 @@ import (
 	"loop/backend/sandbox"
 )
 
+// Computer is this one, with Loop's folder at an absolute path.
+type Computer struct{ LoopHome string }
+
+// Host gathers what sandbox.Resolve has to know for the subject: Gather, what the
+// engine says of itself, and the variables and paths that the settings name.
+func (c Computer) Host(
+	ctx context.Context, st core.EngineStatus, layers []sandbox.Layer, sub sandbox.Subject,
+) (sandbox.Host, error) {
+	h, err := Gather(ctx, c.LoopHome)
+	if err != nil {
+		return h, err
+	}
+	h.EngineOS, h.EngineArch = st.OS, st.Arch
+	h.Env = Environ(sandbox.InheritNames(layers))
+	h.Paths = Paths(sandbox.Probes(layers, sub, h))
+	return h, nil
+}
+
+// Prepare is the function of that name.
+func (c Computer) Prepare(spec core.Spec, host sandbox.Host) ([]string, error) {
+	return Prepare(spec, host)
+}
+
+// Fit judges a folder that has no channel yet as Resolve will: nil, or the failure
+// that a run would end with.
+func (c Computer) Fit(ctx context.Context, dir string) error {
+	h, err := Gather(ctx, c.LoopHome)
+	if err != nil {
+		return err
+	}
+	h.Paths = Paths(sandbox.FitProbes(dir, h))
+	return sandbox.FitForWork(dir, h)
+}
+
 // gitTimeout bounds the one git call; it reads a file or two.
 const gitTimeout = 3 * time.Second
 

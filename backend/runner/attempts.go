@@ -203,10 +203,7 @@ func (w *work) ready(ctx context.Context) error {
 		}
 		w.sweepContainer(ctx)
 	}
-	if err := w.s.p.Images.Ensure(ctx); err != nil {
-		return fmt.Errorf("image: %w", err)
-	}
-	if err := w.startContainer(ctx); err != nil {
+	if err := w.provision(ctx, func() error { return nil }); err != nil {
 		return err
 	}
 	w.run.ContainerID = w.container.ID
@@ -215,29 +212,6 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	if err := w.openLink(ctx); err != nil {
 		return fmt.Errorf("open link: %w", err)
-	}
-	return nil
-}
-
-// startContainer resolves and starts the run's container.
-func (w *work) startContainer(ctx context.Context) error {
-	if err := w.resolve(ctx); err != nil {
-		return err
-	}
-	return w.startResolved(ctx)
-}
-
-func (w *work) startResolved(ctx context.Context) (err error) {
-	if w.container, err = w.s.p.Containers.Start(ctx, w.spec); err != nil && w.s.p.ForgetGuest != nil && guestMissing(err) {
-		w.log.Warn("loop init is not in its volume, filling it again", "error", err)
-		w.s.p.ForgetGuest()
-		if err = w.resolve(ctx); err != nil {
-			return err
-		}
-		w.container, err = w.s.p.Containers.Start(ctx, w.spec)
-	}
-	if err != nil {
-		return fmt.Errorf("start container: %w", err)
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 		p.end(0)
 	}}
 	s := New(Ports{
-		Store: db, Containers: bx, Images: bx, Links: bx, Spools: spoolFiles{bx},
-		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model"}, nil
-		},
+		Store: db, Containers: bx, Links: bx, Spools: spoolFiles{bx},
+		Provision: provisioner{bx, func(run core.Run, ch core.Channel) (Resolved, error) {
+			return Resolved{Spec: specOf(run, ch), Launch: Launch{APIKey: "x", BaseURL: "http://model"}}, nil
+		}},
 	}, Options{Parallel: channels})
 	run, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

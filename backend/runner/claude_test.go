@@ -121,8 +121,8 @@ func newReal(t *testing.T) *real {
 		t.Fatal(err)
 	}
 	r.ports = Ports{
-		Store: r.store, Containers: r.boxes, Images: r.boxes, Links: r.boxes,
-		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
+		Store: r.store, Containers: r.boxes, Links: r.boxes,
+		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
 			model := r.model
 			if run.Script != "" {
 				model = demo.ModelPrefix + run.Script
@@ -135,8 +135,8 @@ func newReal(t *testing.T) *real {
 			if r.token {
 				l.OAuthToken, l.APIKey = "sk-ant-oat01-x", ""
 			}
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, l, nil
-		},
+			return Resolved{Spec: specOf(run, ch), Launch: l}, nil
+		}},
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

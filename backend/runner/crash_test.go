@@ -174,10 +174,11 @@ func (w *ward) open() {
 	}
 	w.store.mu.Unlock()
 	w.s = New(Ports{
-		Store: w.store, Containers: launch, Images: w.boxes, Links: launch, Spools: spoolFiles{w.boxes},
-		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, core.Explanation{}, Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}, nil
-		},
+		Store: w.store, Containers: launch, Links: launch, Spools: spoolFiles{w.boxes},
+		Provision: provisioner{launch, func(run core.Run, ch core.Channel) (Resolved, error) {
+			l := Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}
+			return Resolved{Spec: specOf(run, ch), Launch: l}, nil
+		}},
 	}, Options{})
 	w.stop, w.stopped = cancel, make(chan struct{})
 	s, stopped := w.s, w.stopped

@@ -116,10 +116,10 @@ func TestSetupFailures(t *testing.T) {
 		code core.Code
 	}{
 		"image":     {func(r *rig) { r.boxes.ensure = func(context.Context) error { return core.ErrNoImage } }, core.CodeNoImage},
-		"directory": {func(r *rig) { r.ports.Specs = failingSpecs(gone) }, core.CodeDir},
+		"directory": {func(r *rig) { r.ports.Provision = failing(r, gone) }, core.CodeDir},
 		"engine":    {func(r *rig) { r.boxes.down = true }, core.CodeEngineLost},
 		"no hello":  {func(r *rig) { r.boxes.noHello = true }, core.CodeNoLink},
-		"other":     {func(r *rig) { r.ports.Specs = failingSpecs(errors.New("odd")) }, core.CodeInternal},
+		"other":     {func(r *rig) { r.ports.Provision = failing(r, errors.New("odd")) }, core.CodeInternal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestSetupFailures(t *testing.T) {
 				r.nothingLeft(run.ID)
 				// The rest is unharmed.
 				r.boxes.down, r.boxes.noHello, r.boxes.ensure = false, false, nil
-				r.s.p.Specs = newRig(t, nil).ports.Specs
+				r.s.p.Provision = provisioner{r.boxes, newRig(t, nil).ports.Provision.(provisioner).resolve}
 				if next := r.ended(r.prompt("c", "y").ID, time.Minute); next.State != core.RunDone {
 					t.Errorf("next run %s", next.State)
 				}
@@ -143,10 +143,8 @@ func TestSetupFailures(t *testing.T) {
 	}
 }
 
-func failingSpecs(err error) SpecFunc {
-	return func(context.Context, core.Run, core.Channel) (core.Spec, core.Explanation, Launch, error) {
-		return core.Spec{}, core.Explanation{}, Launch{}, err
-	}
+func failing(r *rig, err error) Provision {
+	return provisioner{r.boxes, func(core.Run, core.Channel) (Resolved, error) { return Resolved{}, err }}
 }
 
 func TestSpoolFullEndsTheRun(t *testing.T) {

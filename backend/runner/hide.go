@@ -120,8 +120,8 @@ func (w *work) hider() hider {
 func (w *work) hide() hider {
 	l := w.launch
 	if w.resumed && !w.launched && l.OAuthToken == "" && l.APIKey == "" {
-		if _, _, known, err := w.s.p.Specs(w.service, w.run, w.ch); err == nil || known.APIKey != "" || known.OAuthToken != "" {
-			l = known
+		if r, err := w.s.p.Provision.Resolve(w.service, w.run, w.ch); err == nil || r.Launch.APIKey != "" || r.Launch.OAuthToken != "" {
+			l = r.Launch
 		}
 	}
 	h := newHider(l)

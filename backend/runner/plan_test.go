@@ -107,11 +107,11 @@ func TestPlanGoesOn(t *testing.T) {
 func TestNoWritableContainerForAPlan(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, fine)
-		specs := r.ports.Specs
-		r.ports.Specs = func(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
+		resolve := r.ports.Provision.(provisioner).resolve
+		r.ports.Provision = provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
 			run.Plan = false
-			return specs(ctx, run, ch)
-		}
+			return resolve(run, ch)
+		}}
 		r.start()
 		defer r.quit()
 		run := r.ended(r.promptPlan(), time.Minute)

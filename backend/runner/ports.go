@@ -49,16 +49,30 @@ type QueueStore interface {
 // core.ErrNotFound; when the engine does not answer they are Failures with
 // CodeNoEngine, CodeEngineLost or CodeEngineDenied.
 type Containers interface {
-	Start(ctx context.Context, spec core.Spec) (core.Container, error)
 	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
 	ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error
 	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
 	List(ctx context.Context) ([]core.Container, error)
 }
 
-// Images makes sure the agent image is there; it waits for a build under way.
-type Images interface {
-	Ensure(ctx context.Context) error
+// Provision gets runs their containers. Problems of the configuration or the
+// directory are Failures.
+type Provision interface {
+	// Resolve says what the run's container and CLI would be, and makes nothing. With
+	// an error, the Launch is what was known of it by then.
+	Resolve(ctx context.Context, run core.Run, ch core.Channel) (Resolved, error)
+	// Ensure makes the container and starts it, after building the image where it is
+	// missing. ready gets what will be made, immediately before it is made; its error
+	// ends Ensure. It may be called a second time.
+	Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error)
+}
+
+// Resolved is the container of a run, where it comes from, and how the CLI is
+// started in it.
+type Resolved struct {
+	Spec   core.Spec
+	Why    core.Explanation
+	Launch Launch
 }
 
 // Links opens the link into a container and returns after its hello. The
@@ -77,11 +91,6 @@ type Spools interface {
 	// Drop deletes a spawn's files; missing ones are fine.
 	Drop(ctx context.Context, ch core.ChannelID, spawn core.SpawnID) error
 }
-
-// SpecFunc resolves the container of a run and how the CLI is started in it.
-// Problems of the configuration or directory are Failures; with one, the Launch
-// is what was known of it by then.
-type SpecFunc func(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error)
 
 // SessionFunc says whether a channel's session can be resumed. known is false
 // when it could not be found out; only a proven absence drops the resume.
@@ -151,23 +160,16 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-// Ports are what the runner works with; Spools, Sessions, ForgetGuest and Log
-// may be nil.
+// Ports are what the runner works with; Spools, Sessions and Log may be nil.
 type Ports struct {
 	Store      Store
+	Provision  Provision
 	Containers Containers
-	Images     Images
 	Links      Links
 	Spools     Spools
-	Specs      SpecFunc
 	Sessions   SessionFunc
-	// ForgetGuest makes the next resolution of a container look again whether the
-	// volume with loop init is whole. It is called when a container could not
-	// start loop init: an engine silently puts an empty volume in the place of one
-	// that somebody removed.
-	ForgetGuest func()
-	Publish     func(...core.Event)
-	Log         *slog.Logger
+	Publish    func(...core.Event)
+	Log        *slog.Logger
 }
 
 // Options bound the runner's patience. Zero values take the defaults in

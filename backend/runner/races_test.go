@@ -176,41 +176,32 @@ func TestSilentToolOutlivesManyLinks(t *testing.T) {
 	})
 }
 
-func TestGuestVolumeIsFilledAgain(t *testing.T) {
-	missing := core.Fail(core.CodeInternal, errors.New(`exec: "/opt/loop/bin/loop": stat /opt/loop/bin/loop: no such file or directory`), "The container engine could not start the container.", "Look.")
-	for name, again := range map[string]bool{"filled": true, "not to be filled": false} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				r := newRig(t, plays(goodResult, 0))
-				forgot := 0
-				r.ports.Containers = faultyStart{r.boxes, func() error {
-					if forgot == 0 || !again {
-						return missing
-					}
-					return nil
-				}}
-				r.ports.ForgetGuest = func() { forgot++ }
-				r.start()
-				defer r.quit()
-				run := r.ended(r.prompt("c", "x").ID, time.Minute)
-				if forgot != 1 || again != (run.State == core.RunDone) {
-					t.Errorf("forgotten %d times, %s %+v", forgot, run.State, run.Outcome.Failure)
-				}
-			})
-		})
+// TestMadeOnceMore: provisioning may begin again, which is no second beginning of the run.
+func TestMadeOnceMore(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, plays(goodResult, 0))
+		r.ports.Provision = twice{r.ports.Provision.(provisioner)}
+		r.start()
+		defer r.quit()
+		run := r.ended(r.prompt("c", "x").ID, time.Minute)
+		told := strings.Join(r.told(run.ID, core.EventStatus), ", ")
+		if run.State != core.RunDone || strings.Count(told, stepContainer) != 1 || r.did("start") != 1 {
+			t.Errorf("%s, told %s", run.State, told)
+		}
+	})
+}
+
+type twice struct{ provisioner }
+
+func (p twice) Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error) {
+	r, err := p.resolve(run, ch)
+	if err == nil {
+		err = ready(r)
 	}
-}
-
-type faultyStart struct {
-	*boxes
-	fail func() error
-}
-
-func (f faultyStart) Start(ctx context.Context, spec core.Spec) (core.Container, error) {
-	if err := f.fail(); err != nil {
+	if err != nil {
 		return core.Container{}, err
 	}
-	return f.boxes.Start(ctx, spec)
+	return p.provisioner.Ensure(ctx, run, ch, ready)
 }
 
 // TestStrayContainerGoesWhenTheEngineIsBack: an earlier launch made a container

@@ -40,10 +40,10 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	r := &rig{t: t, store: newMemStore(core.Channel{ID: "c", Dir: "/repo"}, core.Channel{ID: "d", Dir: "/other"}), boxes: &boxes{cli: cli}}
 	r.launch = Launch{APIKey: "secret", BaseURL: "http://model"}
 	r.ports = Ports{
-		Store: r.store, Containers: r.boxes, Images: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes},
-		Specs: func(_ context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, Launch, error) {
-			return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}, r.why, r.launch, nil
-		},
+		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes},
+		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
+			return Resolved{specOf(run, ch), r.why, r.launch}, nil
+		}},
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -51,6 +51,39 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 		},
 	}
 	return r
+}
+
+// provisioner makes containers as package provision does, between fakes.
+type provisioner struct {
+	boxes   imagesAndStarts
+	resolve func(run core.Run, ch core.Channel) (Resolved, error)
+}
+
+type imagesAndStarts interface {
+	Ensure(ctx context.Context) error
+	Start(ctx context.Context, spec core.Spec) (core.Container, error)
+}
+
+func (p provisioner) Resolve(_ context.Context, run core.Run, ch core.Channel) (Resolved, error) {
+	return p.resolve(run, ch)
+}
+
+func (p provisioner) Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error) {
+	if err := p.boxes.Ensure(ctx); err != nil {
+		return core.Container{}, err
+	}
+	r, err := p.resolve(run, ch)
+	if err == nil {
+		err = ready(r)
+	}
+	if err != nil {
+		return core.Container{}, err
+	}
+	return p.boxes.Start(ctx, r.Spec)
+}
+
+func specOf(run core.Run, ch core.Channel) core.Spec {
+	return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}
 }
 
 // start begins a launch of Loop; quit ends it.

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
-	"loop/backend/wire"
 )
 
 // Why a run is ended before its CLI ends by itself.
@@ -122,17 +120,14 @@ func (w *work) setup(ctx context.Context) error {
 	if err := w.step(ctx, stepImage); err != nil {
 		return err
 	}
-	if err := w.s.p.Images.Ensure(ctx); err != nil {
-		return fmt.Errorf("image: %w", err)
-	}
-	if err := w.resolve(ctx); err != nil {
-		return err
-	}
-	w.run.StartedAt = w.s.o.Now() // the time limit does not count an image build
-	if err := w.step(ctx, stepContainer, w.explain(w.why)...); err != nil {
-		return err
-	}
-	if err := w.startResolved(ctx); err != nil {
+	told := false
+	if err := w.provision(ctx, func() error {
+		if told {
+			return nil // it begins again
+		}
+		told, w.run.StartedAt = true, w.s.o.Now() // the time limit does not count an image build
+		return w.step(ctx, stepContainer, w.explain(w.why)...)
+	}); err != nil {
 		return err
 	}
 	// The spawn's id is stored before the spawn, so that a later launch of Loop
@@ -156,21 +151,18 @@ func (w *work) setup(ctx context.Context) error {
 	return w.step(ctx, "")
 }
 
-func (w *work) resolve(ctx context.Context) error {
-	spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
-	if err != nil {
-		return fmt.Errorf("resolve container: %w", err)
-	}
-	if spec.Plan != w.run.Plan {
-		return core.Fail(core.CodeInternal, nil, "No container was made, because one that can write does not fit a run that plans first.", "")
-	}
-	w.spec, w.why, w.launch, w.launched = spec, why, launch, true
-	return nil
+// provision gets the run's container; ready is called before it is made, when
+// its spec is known.
+func (w *work) provision(ctx context.Context, ready func() error) (err error) {
+	w.container, err = w.s.p.Provision.Ensure(ctx, w.run, w.ch, func(r Resolved) error {
+		if r.Spec.Plan != w.run.Plan {
+			return core.Fail(core.CodeInternal, nil, "No container was made, because one that can write does not fit a run that plans first.", "")
+		}
+		w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, r.Launch, true
+		return ready()
+	})
+	return err
 }
-
-// guestMissing recognises an engine's complaint about the entrypoint: it names
-// the file, in whatever words.
-func guestMissing(err error) bool { return strings.Contains(err.Error(), wire.GuestBinary) }
 
 // readChannel asks a database that refuses again, as update does.
 func (w *work) readChannel(ctx context.Context) (err error) {
@@ -233,15 +225,15 @@ func (w *work) openLink(ctx context.Context) error {
 	if w.resumed && !w.launched {
 		// The launch says where model calls go and how long the run may take. It
 		// is resolved here because here the engine is known to answer.
-		spec, why, launch, err := w.s.p.Specs(ctx, w.run, w.ch)
+		r, err := w.s.p.Provision.Resolve(ctx, w.run, w.ch)
 		if err != nil {
 			w.log.Warn("resolve container of a run taken over", "error", err)
 		} else {
-			w.spec, w.why = spec, why
+			w.spec, w.why = r.Spec, r.Why
 		}
 		// Also with an error, say of a folder that is gone meanwhile: without its
 		// route the CLI would be told that there is no model.
-		w.launch, w.launched = launch, err == nil
+		w.launch, w.launched = r.Launch, err == nil
 	}
 	l, err := w.s.p.Links.Open(ctx, w.container)
 	if err != nil {

@@ -47,6 +47,7 @@ var layers = []layer{
 	{"backend/runner", append(slices.Clone(below), "backend/sandbox"), "a service declares the ports it needs; adapters are handed in by daemon"},
 	{"backend/runner/transcript", []string{"backend/core"}, "a pure parser: bytes in, turns out"},
 	{"backend/registry", append(slices.Clone(below), "backend/sandbox"), "a service; the engine is a port"},
+	{"backend/provision", append(slices.Clone(below), "backend/sandbox"), "a service; settings, images, containers, links and the computer are ports"},
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage"), "a service; the engine is a port, the build context is agentimage's embedded files"},
 	{"backend/channels", below, "a service; the store is a port"},
 	{"backend/worktree", below, "a service; a program in a container is a port"},

@@ -1,0 +1,113 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/demo"
+	"loop/backend/runner"
+	"loop/backend/sandbox"
+	"loop/backend/sessions"
+)
+
+// The CLI repeats a refused request ten times by default, a wrong key included,
+// which took over three minutes to say so when measured. Four repeats bridge
+// some fifteen seconds of an overloaded model. After its result it waits ten minutes
+// for what goes on in the background, and then ends it; 0 is no limit, because the
+// run's own is over that too. envs in the settings wins.
+const (
+	retriesEnv     = "CLAUDE_CODE_MAX_RETRIES"
+	maxRetries     = "4"
+	backgroundEnv  = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS"
+	backgroundWait = "0"
+)
+
+// launchOf says how the CLI is started: which credential, and by which way the
+// model is reached.
+func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
+	l := runner.Launch{
+		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
+		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg),
+		Retry: runner.Retry{
+			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
+			Max: time.Duration(cfg.ClaudeRetry.BackoffMaxSec) * time.Second, SessionLimitContinue: cfg.ClaudeRetry.SessionLimitAutoContinue,
+		},
+	}
+	for name, server := range cfg.MCP.Servers {
+		if l.MCPServers == nil {
+			l.MCPServers = map[string]runner.MCPServer{}
+		}
+		l.MCPServers[name] = runner.MCPServer(server)
+	}
+	if run.Demo {
+		lib, err := demo.Builtin()
+		if err != nil {
+			return l, fmt.Errorf("read demo scripts: %w", err)
+		}
+		script := orDefault(run.Script, demo.DefaultScript)
+		if _, ok := lib.Script(script); !ok {
+			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script), "Choose one of: "+strings.Join(lib.Names(), ", ")+".")
+		}
+		// Named always: a resumed session would bring back the script of the run before.
+		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, demo.ModelPrefix+script
+		return l, nil
+	}
+	switch kind, secret := cfg.Credential(); kind {
+	case config.CredentialOAuth:
+		l.OAuthToken = secret.Reveal()
+	case config.CredentialAPIKey:
+		l.APIKey = secret.Reveal()
+	default:
+		if cfg.AnthropicBaseURL != "" {
+			break // a model of the person's own may want no key
+		}
+		return l, core.Fail(core.CodeCredentials, nil, "Loop has no key for the model.",
+			"Run “loop auth login”, paste an API key in the settings, or use the demo channel (“loop run --demo”), which needs none.")
+	}
+	if cfg.AnthropicBaseURL == "" {
+		return l, nil
+	}
+	u, err := url.Parse(cfg.AnthropicBaseURL)
+	if err != nil {
+		return l, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
+	}
+	if onThisHost(u.Hostname()) {
+		l.Upstream = core.ModelUpstream{BaseURL: cfg.AnthropicBaseURL}
+	} else {
+		l.BaseURL = cfg.AnthropicBaseURL
+	}
+	return l, nil
+}
+
+// keepAlive is how long a stopped container stays; a setting of 0 means not at
+// all, which the services take as a negative time because 0 is their default.
+func keepAlive(cfg config.Config) time.Duration {
+	if cfg.ContainerKeepAliveSec == 0 {
+		return -1
+	}
+	return time.Duration(cfg.ContainerKeepAliveSec) * time.Second
+}
+
+// onThisHost says that a name means the machine Loop runs on, which a
+// container cannot reach under it: such a model goes through the link.
+func onThisHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" || host == "gateway.docker.internal" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// transcripts reads what the agent CLI keeps in the channels' states.
+func transcripts(home string) *sessions.Service {
+	return sessions.New(sessions.Options{
+		Home: home, DemoPrefix: demo.ModelPrefix,
+		WorkDir: func(dir string) string { return sandbox.ContainerPath(hostOS, dir) },
+	})
+}

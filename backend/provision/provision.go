@@ -1,0 +1,201 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/sandbox"
+	"loop/backend/wire"
+)
+
+// releaseTime bounds giving back a container that could not be used after all.
+const releaseTime = 15 * time.Second
+
+// Options of a Service; all but Log are required.
+type Options struct {
+	Home       string // Loop's folder, absolute
+	Install    string // value of the loop-install label
+	Settings   Settings
+	Images     Images
+	Engine     Engine
+	Health     Health
+	Computer   Computer
+	Containers Containers
+	Links      Links
+	Log        *slog.Logger
+}
+
+// Service provisions containers. Methods may be called from any goroutine.
+type Service struct{ o Options }
+
+// New returns a Service that does nothing by itself.
+func New(o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{o}
+}
+
+// Want says what a container is for.
+type Want struct {
+	Channel core.Channel
+	Type    core.ContainerType // empty is an agent's
+	Run     core.RunID         // empty for all but runs
+	Plan    bool               // the run plans first: nothing of the project can be written
+	Holder  core.Holder
+	// Settings are read instead of the service's, by those who need more of the
+	// same reading.
+	Settings Settings
+	// NoBuild makes a missing image an error, where Ensure would build it.
+	NoBuild bool
+	// Begun says that the agent has worked on this before: its copies of the
+	// person's files stay as it left them.
+	Begun bool
+	// Ready gets what will be made, immediately before it is made; an error is
+	// Ensure's. It is called once more if the volume with loop init had to be filled
+	// again.
+	Ready func(Resolved) error
+	Link  bool // open a link as well
+}
+
+// Resolved is what a Want comes to.
+type Resolved struct {
+	Spec core.Spec
+	Why  core.Explanation
+	// Env holds the credentials of the settings, and DockerConfig the Docker CLI's
+	// file. They go with a spawn and never into the spec.
+	Env          []core.EnvVar
+	DockerConfig []byte
+
+	host sandbox.Host
+}
+
+// Lease is a container for as long as its holder needs it.
+type Lease struct {
+	Resolved
+	Link core.Link // nil unless wanted; the lease closes it
+	held Held
+}
+
+// Container is the one that was made.
+func (l *Lease) Container() core.Container { return l.held.Container() }
+
+// Release closes the link and gives the container back. It is called once.
+func (l *Lease) Release(ctx context.Context, e core.Ending) error {
+	var err error
+	if l.Link != nil {
+		err = l.Link.Close()
+	}
+	return errors.Join(err, l.held.Release(ctx, e))
+}
+
+// Ensure makes and starts the container, the image first where it is missing.
+// On an error nothing of the container is left to the caller. Errors name the
+// step, and wrap what its port said.
+func (s *Service) Ensure(ctx context.Context, w Want) (*Lease, error) {
+	if !w.NoBuild {
+		if err := s.o.Images.Ensure(ctx); err != nil {
+			return nil, fmt.Errorf("image: %w", err)
+		}
+	}
+	l, err := s.start(ctx, w)
+	// An engine silently puts an empty volume in the place of one that somebody
+	// removed. It names the file that it misses, in whatever words.
+	if err != nil && strings.Contains(err.Error(), wire.GuestBinary) {
+		s.o.Log.Warn("loop init is not in its volume, filling it again", "err", err)
+		s.o.Images.ForgetGuestVolume()
+		l, err = s.start(ctx, w)
+	}
+	if err != nil || !w.Link {
+		return l, err
+	}
+	link, err := s.o.Links.Open(ctx, l.Container())
+	if err != nil {
+		rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+		defer cancel()
+		return nil, errors.Join(fmt.Errorf("open link: %w", err), l.Release(rctx, core.Ending{Now: true}))
+	}
+	l.Link = link
+	return l, nil
+}
+
+// start is Ensure from the settings to a container that runs.
+func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
+	r, err := s.Resolve(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("resolve container: %w", err)
+	}
+	if !w.Begun {
+		notices, err := s.o.Computer.Prepare(r.Spec, r.host)
+		if err != nil {
+			return nil, fmt.Errorf("prepare container: %w", err)
+		}
+		r.Why.Notices = append(r.Why.Notices, notices...)
+	}
+	if w.Ready != nil {
+		if err := w.Ready(r); err != nil {
+			return nil, err
+		}
+	}
+	held, err := s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
+	if err != nil {
+		return nil, fmt.Errorf("start container: %w", err)
+	}
+	return &Lease{Resolved: r, held: held}, nil
+}
+
+// Resolve says what Ensure would make. It changes nothing, builds no image, and
+// calls the engine only to look. With an error, Why holds what was explained by
+// then.
+func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
+	from := w.Settings
+	if from == nil {
+		from = s.o.Settings
+	}
+	v, err := from.ForChannel(ctx, w.Channel)
+	if err != nil {
+		return r, err
+	}
+	r.Why.Notices = v.Notices
+	imageID, _, err := s.o.Engine.ImageInspect(ctx, v.Image)
+	if err != nil {
+		return r, err
+	}
+	volume, err := s.o.Images.GuestVolume(ctx)
+	if err != nil {
+		return r, err
+	}
+	sub := sandbox.Subject{
+		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: v.Image, ImageID: imageID,
+		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix),
+		LoopHome: s.o.Home, InstallID: s.o.Install, NameSuffix: suffix(), ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
+	}
+	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx), v.Layers, sub); err != nil {
+		return r, err
+	}
+	r.Spec, r.Why, err = sandbox.Resolve(v.Layers, sub, r.host)
+	r.Why.Notices = append(r.Why.Notices, v.Notices...)
+	if err != nil {
+		return r, err
+	}
+	if r.Env, err = sandbox.SpawnEnv(v.Layers, r.host); err != nil {
+		return r, err
+	}
+	r.DockerConfig, err = sandbox.DockerConfig(v.Layers, r.host)
+	return r, err
+}
+
+// suffix makes a container's name unique: three random bytes, as the original.
+func suffix() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails on supported systems
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,250 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"loop/backend/core"
+	"loop/backend/leaktest"
+	"loop/backend/sandbox"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
+
+// world is all that a Service has around it. It notes what is done, in order,
+// and fails at the step named by breaks.
+type world struct {
+	done   []string
+	breaks string
+	why    error
+	values Values
+	left   int // containers that are held
+}
+
+var errOwn = errors.New("its own words")
+
+func (w *world) step(name string) error {
+	w.done = append(w.done, name)
+	if w.breaks == name {
+		return w.why
+	}
+	return nil
+}
+
+func (w *world) ForChannel(context.Context, core.Channel) (Values, error) {
+	return w.values, w.step("settings")
+}
+func (w *world) Ensure(context.Context) error { return w.step("build") }
+func (w *world) GuestVolume(context.Context) (string, error) {
+	return sandbox.GuestVolumePrefix + "0123", w.step("guest")
+}
+func (w *world) ForgetGuestVolume() { _ = w.step("forget") }
+func (w *world) ImageInspect(_ context.Context, ref string) (string, map[string]string, error) {
+	return "sha256:abc", nil, w.step("image " + ref)
+}
+func (w *world) Status(context.Context) core.EngineStatus {
+	return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
+}
+
+func (w *world) Host(_ context.Context, st core.EngineStatus, layers []sandbox.Layer, sub sandbox.Subject) (sandbox.Host, error) {
+	h := sandbox.Host{
+		OS: "linux", Arch: "amd64", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: sub.LoopHome,
+		EngineOS: st.OS, EngineArch: st.Arch, Paths: map[string]sandbox.PathFact{},
+	}
+	for _, p := range sandbox.Probes(layers, sub, h) {
+		h.Paths[p] = sandbox.PathFact{Kind: sandbox.PathDir}
+	}
+	return h, w.step("host")
+}
+
+func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
+	return []string{"a copy was left out"}, w.step("prepare")
+}
+
+func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (Held, error) {
+	if err := w.step("start for " + string(by.Kind)); err != nil {
+		return nil, err
+	}
+	w.left++
+	return box{w, core.Container{ID: "box", Name: spec.Name}}, nil
+}
+
+func (w *world) Open(_ context.Context, c core.Container) (core.Link, error) {
+	if err := w.step("link to " + string(c.ID)); err != nil {
+		return nil, err
+	}
+	return openLink{w: w}, nil
+}
+
+type box struct {
+	w *world
+	c core.Container
+}
+
+func (b box) Container() core.Container { return b.c }
+
+func (b box) Release(ctx context.Context, _ core.Ending) error {
+	b.w.left--
+	return errors.Join(ctx.Err(), b.w.step("release"))
+}
+
+type openLink struct {
+	core.Link
+	w *world
+}
+
+func (l openLink) Close() error { return l.w.step("close") }
+
+func newWorld() (*world, *Service, Want) {
+	w := &world{why: errOwn, values: Values{Image: "mine:1", Notices: []string{"one thing waits"}}}
+	s := New(Options{
+		Home: "/home/mira/.loop", Install: "install-1", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w,
+	})
+	want := Want{
+		Channel: core.Channel{ID: "c1", Kind: core.KindProject, Dir: "/srv/project"}, Run: "r1", Link: true,
+		Holder: core.Holder{Kind: core.HolderRun, ID: "r1"},
+	}
+	want.Ready = func(Resolved) error { return w.step("ready") }
+	return w, s, want
+}
+
+var whole = []string{"build", "settings", "image mine:1", "guest", "host", "prepare", "ready", "start for run", "link to box"}
+
+// TestEnsure goes the whole way, once and in order, and gives everything back.
+func TestEnsure(t *testing.T) {
+	w, s, want := newWorld()
+	want.Ready = func(r Resolved) error {
+		if w.left != 0 || !slices.Equal(r.Why.Notices[1:], []string{"one thing waits", "a copy was left out"}) {
+			t.Errorf("%d containers before it is ready, notices %q", w.left, r.Why.Notices)
+		}
+		return w.step("ready")
+	}
+	w.values.Layers = []sandbox.Layer{{Name: sandbox.LayerGlobal, Envs: map[string]any{"FORGE_TOKEN": "x"}, Proxies: &sandbox.Proxies{HTTP: "http://proxy:1"}}}
+	l, err := s.Ensure(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(w.done, whole) {
+		t.Errorf("did %q", w.done)
+	}
+	if l.Container().ID != "box" || l.Link == nil || l.Spec.RunID != "r1" || l.Spec.Labels[core.LabelInstall] != "install-1" {
+		t.Errorf("%+v", l.Spec)
+	}
+	// What is a credential goes with the spawn, and so does the Docker CLI's file.
+	if len(l.Env) != 1 || l.Env[0].Name != "FORGE_TOKEN" || !strings.Contains(string(l.DockerConfig), "httpProxy") {
+		t.Errorf("%v, %s", l.Env, l.DockerConfig)
+	}
+	if err := l.Release(t.Context(), core.Ending{}); err != nil || w.left != 0 || !slices.Equal(w.done[len(whole):], []string{"close", "release"}) {
+		t.Errorf("%v, did %q", err, w.done)
+	}
+}
+
+// TestEnsureFails at each step: nothing after it is done, nothing is left, and
+// the error is the port's own.
+func TestEnsureFails(t *testing.T) {
+	for i, step := range whole {
+		t.Run(step, func(t *testing.T) {
+			w, s, want := newWorld()
+			w.breaks = step
+			l, err := s.Ensure(t.Context(), want)
+			if l != nil || !errors.Is(err, errOwn) {
+				t.Fatalf("%v, %v", l, err)
+			}
+			did := slices.DeleteFunc(slices.Clone(w.done), func(s string) bool { return s == "release" })
+			if w.left != 0 || !slices.Equal(did, whole[:i+1]) {
+				t.Errorf("%d left, did %q", w.left, w.done)
+			}
+		})
+	}
+}
+
+// TestLinkThatFailsKeepsItsWords, also if what was made cannot be given back and
+// nobody waits any more.
+func TestLinkThatFailsKeepsItsWords(t *testing.T) {
+	w, s, want := newWorld()
+	ctx, cancel := context.WithCancel(t.Context())
+	want.Ready = func(Resolved) error { cancel(); return nil }
+	w.breaks, w.why = "link to box", core.Fail(core.CodeNoLink, errOwn, "No hello.", "Look.")
+	if _, err := s.Ensure(ctx, want); core.AsFailure(err).Code != core.CodeNoLink || w.left != 0 || errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %d left", err, w.left)
+	}
+}
+
+// TestWhatAWantLeavesOut: no build for a trial, no fresh copies for work that has
+// begun, no link unless it is wanted.
+func TestWhatAWantLeavesOut(t *testing.T) {
+	w, s, want := newWorld()
+	want.NoBuild, want.Begun, want.Link, want.Ready = true, true, false, nil
+	l, err := s.Ensure(t.Context(), want)
+	if err != nil || l.Link != nil || !slices.Equal(w.done, []string{"settings", "image mine:1", "guest", "host", "start for run"}) {
+		t.Errorf("%v, did %q", err, w.done)
+	}
+	if err := l.Release(t.Context(), core.Ending{}); err != nil || w.left != 0 {
+		t.Errorf("%v, %d left", err, w.left)
+	}
+}
+
+// TestGuestVolumeIsFilledAgain once, when the engine misses loop init.
+func TestGuestVolumeIsFilledAgain(t *testing.T) {
+	missing := core.Fail(core.CodeInternal, errors.New(`exec: "/opt/loop/bin/loop": no such file or directory`), "It could not be started.", "Look.")
+	for name, again := range map[string]bool{"filled": true, "not to be filled": false} {
+		t.Run(name, func(t *testing.T) {
+			w, s, want := newWorld()
+			w.breaks, w.why = "start for run", missing
+			ready := 0
+			want.Ready = func(Resolved) error {
+				if ready++; ready == 2 && again {
+					w.breaks = ""
+				}
+				return nil
+			}
+			_, err := s.Ensure(t.Context(), want)
+			forgot := len(slices.DeleteFunc(slices.Clone(w.done), func(s string) bool { return s != "forget" }))
+			if again != (err == nil) || forgot != 1 || ready != 2 {
+				t.Errorf("%v, forgot %d times, ready %d times", err, forgot, ready)
+			}
+		})
+	}
+}
+
+// TestResolveMakesNothing, and reads the settings that a Want brings along.
+func TestResolveMakesNothing(t *testing.T) {
+	w, s, want := newWorld()
+	own, _, _ := newWorld()
+	own.values.Image = "theirs:2"
+	want.Settings, want.Type, want.Run = own, core.TypeShell, ""
+	r, err := s.Resolve(t.Context(), want)
+	if err != nil || r.Spec.Type != core.TypeShell || r.Spec.Image != "theirs:2" || w.left != 0 || !slices.Equal(w.done, []string{"image theirs:2", "guest", "host"}) {
+		t.Errorf("%v %+v, did %q", err, r.Spec, w.done)
+	}
+}
+
+// TestModelOverTheNetwork is refused where there is none, and nowhere else.
+func TestModelOverTheNetwork(t *testing.T) {
+	w, s, want := newWorld()
+	w.values.Layers = []sandbox.Layer{{Name: sandbox.LayerGlobal, Network: new("none")}}
+	if r, err := s.Resolve(t.Context(), want); err != nil || r.Spec.Network != "none" {
+		t.Errorf("%v", err)
+	}
+	w.values.OverNetwork = true
+	if r, err := s.Resolve(t.Context(), want); core.AsFailure(err).Code != core.CodeInvalid || len(r.Why.Notices) == 0 {
+		t.Errorf("%v, notices %q", err, r.Why.Notices)
+	}
+}
+
+// TestSuffixesDiffer: containers of one channel are told apart by them.
+func TestSuffixesDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 50 {
+		s := suffix()
+		if len(s) != 6 || strings.Trim(s, "0123456789abcdef") != "" || seen[s] {
+			t.Errorf("%q after %d", s, len(seen))
+		}
+		seen[s] = true
+	}
+}
