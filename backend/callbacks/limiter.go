@@ -8,12 +8,12 @@ import (
 	"loop/backend/core"
 )
 
-// The original's limits on what one container may ask, applied to callbacks;
-// the last two are Loop's own.
+// The original's limits on what one container may ask, applied to the callbacks
+// of one run or terminal; the last two are Loop's own.
 const (
 	perMinute = 60
 	perLife   = 500
-	// perLifeMade bounds the threads and worktrees of one container: each may
+	// perLifeMade bounds the threads and worktrees of one run: each may
 	// become a container of its own.
 	perLifeMade = 20
 	// perPrompt bounds the runs that agents start because of one prompt of the
@@ -23,17 +23,17 @@ const (
 	maxCallers = 1000
 )
 
-// limiter counts what each container has asked for.
+// limiter counts what each run or terminal has asked for.
 type limiter struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	callers map[core.ContainerID]*budget
+	callers map[core.RunID]*budget
 	prompts map[core.RunID]*budget
 }
 
 func newLimiter(now func() time.Time) limiter {
-	return limiter{now: now, callers: map[core.ContainerID]*budget{}, prompts: map[core.RunID]*budget{}}
+	return limiter{now: now, callers: map[core.RunID]*budget{}, prompts: map[core.RunID]*budget{}}
 }
 
 type budget struct {
@@ -45,7 +45,7 @@ type budget struct {
 }
 
 // take counts one request or refuses it.
-func (l *limiter) take(id core.ContainerID) error {
+func (l *limiter) take(id core.RunID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -65,7 +65,7 @@ func (l *limiter) take(id core.ContainerID) error {
 }
 
 // make counts one thread or worktree or refuses it.
-func (l *limiter) make(id core.ContainerID) error {
+func (l *limiter) make(id core.RunID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := entry(l.callers, id, l.now())

@@ -109,7 +109,7 @@ func (s *Service) named(ctx context.Context, from core.Caller, ch core.ChannelID
 
 // enter is the start of every callback that changes something.
 func (s *Service) enter(ctx context.Context, from core.Caller, ch core.ChannelID) (core.ChannelID, error) {
-	if err := s.limits.take(from.ContainerID); err != nil {
+	if err := s.limits.take(from.Origin()); err != nil {
 		return "", err
 	}
 	return s.named(ctx, from, ch)
@@ -186,7 +186,7 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(origin(from))}
+	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(from.Origin())}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.
@@ -251,7 +251,7 @@ func (s *Service) mayStart(ctx context.Context, from core.Caller) (mine core.Run
 
 // chain counts how many agents in a row led to the caller's run.
 func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, root core.RunID, depth int, err error) {
-	root = origin(from)
+	root = from.Origin()
 	for depth = 0; depth < maxChain && root != ""; depth++ {
 		run, err := s.o.Store.Run(ctx, root)
 		if errors.Is(err, core.ErrNotFound) {
@@ -270,15 +270,6 @@ func (s *Service) chain(ctx context.Context, from core.Caller) (mine core.Run, r
 		root = core.RunID(parent)
 	}
 	return mine, root, depth, nil
-}
-
-// origin is what a request goes back to: the run of its container, or the
-// container itself where a person works with the agent in a terminal.
-func origin(from core.Caller) core.RunID {
-	if from.RunID == "" {
-		return core.RunID("terminal-" + string(from.ContainerID))
-	}
-	return from.RunID
 }
 
 // Queued lists what waits in a channel.
@@ -303,7 +294,7 @@ func (s *Service) Queued(ctx context.Context, from core.Caller, ch core.ChannelI
 // RemoveQueued takes a prompt that an agent queued out of the queue; the
 // person's own are not an agent's to remove.
 func (s *Service) RemoveQueued(ctx context.Context, from core.Caller, id core.RunID) error {
-	if err := s.limits.take(from.ContainerID); err != nil {
+	if err := s.limits.take(from.Origin()); err != nil {
 		return err
 	}
 	run, err := s.o.Store.Run(ctx, id)
@@ -391,7 +382,7 @@ func (s *Service) first(ctx context.Context, from core.Caller, message string) e
 		}
 		done()
 	}
-	return s.limits.make(from.ContainerID)
+	return s.limits.make(from.Origin())
 }
 
 func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID, message string) error {
@@ -404,7 +395,7 @@ func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID
 
 // SearchChannels lists channels of the caller's project by name, branch or folder.
 func (s *Service) SearchChannels(ctx context.Context, from core.Caller, query string) ([]core.ChannelInfo, error) {
-	if err := s.limits.take(from.ContainerID); err != nil {
+	if err := s.limits.take(from.Origin()); err != nil {
 		return nil, err
 	}
 	list, err := s.o.Channels.Members(ctx, from.ChannelID)
@@ -431,7 +422,7 @@ func Info(ch core.Channel, status string, own bool) core.ChannelInfo {
 
 // Agents lists the channels of the project in which an agent works or has worked.
 func (s *Service) Agents(ctx context.Context, from core.Caller) ([]core.AgentInfo, error) {
-	if err := s.limits.take(from.ContainerID); err != nil {
+	if err := s.limits.take(from.Origin()); err != nil {
 		return nil, err
 	}
 	list, err := s.o.Channels.Members(ctx, from.ChannelID)

@@ -304,8 +304,9 @@ func TestAFloodIsRefused(t *testing.T) {
 	if refused != 40 {
 		t.Errorf("%d refused", refused)
 	}
-	if err := s.SendMessage(ctx, core.Caller{ChannelID: "t", ContainerID: "another"}, "", "x"); err != nil {
-		t.Errorf("another container pays for it: %v", err)
+	other := core.Caller{ChannelID: me.ChannelID, ContainerID: me.ContainerID, RunID: "another"}
+	if err := s.SendMessage(ctx, other, "", "x"); err != nil {
+		t.Errorf("another run in the container pays for it: %v", err)
 	}
 	for range perLife {
 		w.now = w.now.Add(2 * time.Second)
@@ -317,11 +318,11 @@ func TestAFloodIsRefused(t *testing.T) {
 		t.Errorf("%d more were taken, want %d", total, want)
 	}
 	w.now = w.now.Add(-24 * time.Hour)
-	if err := s.SendMessage(ctx, core.Caller{ChannelID: "t", ContainerID: "another"}, "", "x"); err != nil {
+	if err := s.SendMessage(ctx, other, "", "x"); err != nil {
 		t.Errorf("the clock was put back: %v", err)
 	}
 	for i := range maxCallers + 10 {
-		_, _ = s.Agents(ctx, core.Caller{ChannelID: "p", ContainerID: core.ContainerID(fmt.Sprint("x", i))})
+		_, _ = s.Agents(ctx, core.Caller{ChannelID: "p", RunID: core.RunID(fmt.Sprint("x", i))})
 	}
 	if n := len(s.limits.callers); n > maxCallers {
 		t.Errorf("%d callers are remembered", n)
@@ -396,21 +397,21 @@ func TestManyPromptsAtOnce(t *testing.T) {
 
 // TestARunawayIsBounded: agents that branch out find an end in width, too.
 // TestTerminalsAreCountedApart: an agent that a person works with in a terminal
-// has no run; its requests go back to its container, and what it starts to it.
+// has no run; its requests go back to the terminal, and what it starts to it.
 func TestTerminalsAreCountedApart(t *testing.T) {
 	w := newWorld()
 	s := w.service()
-	ask := func(box string) error {
-		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(box)}, core.GuestMessage{Content: "x"})
+	ask := func(terminal core.SpawnID) error {
+		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: "box", SpawnID: terminal}, core.GuestMessage{Content: "x"})
 		return err
 	}
-	if err := ask("box1"); err != nil || w.queued[0].AuthorID != "agent:terminal-box1" {
+	if err := ask("t1"); err != nil || w.queued[0].AuthorID != "agent:terminal-t1" {
 		t.Fatalf("%v %+v", err, w.queued)
 	}
 	started := 1
 	for i := range perPrompt + 5 { // runs it has set to work go on in its name
 		id := core.RunID(fmt.Sprint("d", i))
-		w.runs[id], w.queued = core.Run{ID: id, AuthorID: "agent:terminal-box1"}, nil
+		w.runs[id], w.queued = core.Run{ID: id, AuthorID: "agent:terminal-t1"}, nil
 		if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(id), RunID: id}, core.GuestMessage{Content: "x"}); err == nil {
 			started++
 		}
@@ -418,11 +419,11 @@ func TestTerminalsAreCountedApart(t *testing.T) {
 	if started != perPrompt {
 		t.Errorf("%d runs because of one terminal", started)
 	}
-	if err := ask("box1"); code(err) != core.CodeTooMany {
+	if err := ask("t1"); code(err) != core.CodeTooMany {
 		t.Errorf("the terminal itself: %v", err)
 	}
 	w.queued = nil
-	if err := ask("box2"); err != nil {
+	if err := ask("t2"); err != nil {
 		t.Errorf("another terminal: %v", err)
 	}
 }

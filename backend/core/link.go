@@ -106,15 +106,17 @@ type Link interface {
 	// Forget drops an exited spawn with its spool and private directory.
 	Forget(ctx context.Context, id SpawnID) error
 	Ping(ctx context.Context) (time.Duration, error)
-	// RouteModel makes http://127.0.0.1:8222/runs/<run>/model inside the
-	// container reach upstream; empty removes the route.
-	RouteModel(run RunID, upstream ModelUpstream)
+	// Admit says who a spawn is from now on: what its processes ask through the link
+	// is the identity's, and for them http://127.0.0.1:8222/runs/<run>/model reaches
+	// its upstream, <run> being the spawn's own id in a terminal. A spawn that was not
+	// admitted may ask for nothing, and neither may one that was forgotten.
+	Admit(spawn SpawnID, who Identity)
 	Done() <-chan struct{} // closed when the link is down
 	Close() error
 }
 
-// ModelUpstream is where a run's model calls go when they pass through the
-// link: the scripted demo, or a base URL reached from the host.
+// ModelUpstream is where model calls go when they pass through the link: the
+// scripted demo, or a base URL reached from the host. The zero one is nowhere.
 type ModelUpstream struct {
 	Demo    bool
 	BaseURL string

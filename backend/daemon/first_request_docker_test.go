@@ -192,7 +192,7 @@ func (w *warmed) spawn(b *testing.B, url string) {
 	b.Helper()
 	w.id = core.SpawnID(core.NewID())
 	run := core.RunID(core.NewID())
-	w.link.RouteModel(run, core.ModelUpstream{BaseURL: url})
+	w.link.Admit(w.id, core.Identity{RunID: run, Upstream: core.ModelUpstream{BaseURL: url}})
 	_, err := w.link.Spawn(b.Context(), core.SpawnRequest{
 		ID: w.id, Dir: w.dir, Stdio: core.StdioPipes, Keep: core.KeepSpool, Stdin: []byte("demo:quick\nhello"),
 		Argv: []string{"claude", "--dangerously-skip-permissions", "--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json"},

@@ -130,18 +130,27 @@ func (g guestStart) ports() terminal.GuestPorts {
 // agent says that the agent's command is typed into the shell.
 func (g guestStart) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain }
 
-// open gives the agent its way to the model with every new link.
+// open tells every new link who the terminal is, and gives the agent its way to
+// the model.
 func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, error) {
 	link, err := g.links.Open(ctx, c)
-	if err != nil || !g.agent() {
+	if err != nil {
 		return link, err
+	}
+	if !g.agent() {
+		g.admit(link, core.ModelUpstream{})
+		return link, nil
 	}
 	_, _, l, err := g.launch(ctx)
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	link.RouteModel(core.RunID(g.id), l.Upstream)
+	g.admit(link, l.Upstream)
 	return link, nil
+}
+
+func (g guestStart) admit(link core.Link, up core.ModelUpstream) {
+	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: up})
 }
 
 // launch is what the settings say of the agent in this channel now. Without a
@@ -225,7 +234,7 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if !g.agent() {
 		return "", nil
 	}
-	link.RouteModel(core.RunID(g.id), l.Upstream)
+	g.admit(link, l.Upstream)
 	return cli.Line, nil
 }
 

@@ -152,7 +152,7 @@ func FuzzCallbackBody(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		h := guestlink.HandlerForTest(guestlink.Options{Caller: core.Caller{ChannelID: "chan"}, Callbacks: &recorder{}}, "r")
+		h := guestlink.HandlerForTest(guestlink.Options{Callbacks: &recorder{}}, core.Identity{ChannelID: "chan"})
 		for _, path := range []string{"POST /api/messages", "PUT /api/channels/c/session", "POST /api/threads", "POST /api/worktrees", "POST /api/agents/a/message"} {
 			method, path, _ := strings.Cut(path, " ")
 			w := httptest.NewRecorder()

@@ -163,8 +163,10 @@ func (l *Link) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, erro
 	return exitStatus(*p.Exit), nil
 }
 
-// Forget drops an ended spawn with its spool and private directory.
+// Forget drops an ended spawn with its spool and private directory. Whatever comes
+// of that, nothing is asked in its name any more.
 func (l *Link) Forget(ctx context.Context, id core.SpawnID) error {
+	l.askers.dismiss(id)
 	_, err := l.call(ctx, wire.Request{Op: wire.OpForget, ID: string(id)})
 	return err
 }

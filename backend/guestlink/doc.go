@@ -3,7 +3,9 @@
 // shares them, a Listener serves callbacks over TCP to runs that ask for it. It turns core.Link's calls into
 // streams of package wire, and serves what the guest may ask of the host:
 // callbacks below /api/ and the model of a run below /runs/. Who is calling is
-// known from the link a request came on; no guest names itself.
+// known from the container of the link and the spawn that loop init names in the
+// first frame of a stream; no request names itself, and two spawns of a container
+// have two identities, two model routes and two limits.
 //
 // The guest is hostile. Whatever it sends can end its own link and nothing
 // else: sizes and numbers of streams are bounded, panics of handlers are

@@ -50,8 +50,8 @@ $| = 1; print "flooded\n"; sleep 1000;
 		reached.Store(0)
 		b := newBox(t, boxOptions{agent: agent})
 		l, _ := b.link(t, guestlink.Options{DemoModel: model})
-		l.RouteModel("r", core.ModelUpstream{Demo: true})
 		id := core.SpawnID(core.NewID())
+		l.Admit(id, core.Identity{RunID: "r", Upstream: core.ModelUpstream{Demo: true}})
 		if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Argv: []string{"perl", "-e", flood}, Dir: "/tmp", Stdio: core.StdioPipes}); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ $| = 1; print "flooded\n"; sleep 1000;
 			t.Fatalf("ping in the flood: %v after %s", err, took)
 		}
 		second, _ := b.link(t, guestlink.Options{DemoModel: model})
-		second.RouteModel("r", core.ModelUpstream{Demo: true})
+		second.Admit(id, core.Identity{RunID: "r", Upstream: core.ModelUpstream{Demo: true}})
 		if err := second.Kill(ctx, id); err != nil {
 			t.Fatalf("kill in the flood: %v", err)
 		}

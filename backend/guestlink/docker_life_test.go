@@ -426,7 +426,7 @@ type inbox struct {
 	guestlink.Callbacks
 	mu   sync.Mutex
 	got  []string
-	from guestlink.Caller
+	from core.Caller
 }
 
 func (i *inbox) SendMessage(_ context.Context, from core.Caller, ch core.ChannelID, text string) error {
@@ -445,7 +445,7 @@ func (i *inbox) SendMessage(_ context.Context, from core.Caller, ch core.Channel
 func TestCallbacks(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, env: []string{"API_URL=http://127.0.0.1:8222"}})
 	box := &inbox{}
-	opts := guestlink.Options{Caller: guestlink.Caller{ChannelID: "chan1", RunID: "run1"}, Callbacks: box,
+	opts := guestlink.Options{Callbacks: box,
 		DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			fmt.Fprintf(w, "model saw %s %s", r.URL.Path, body)
@@ -459,6 +459,8 @@ func TestCallbacks(t *testing.T) {
 		`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"}}}}`,
 	}, "\n") + "\n"
 	id := core.SpawnID(core.NewID())
+	who := core.Identity{ChannelID: "chan1", RunID: "run1", Upstream: core.ModelUpstream{Demo: true}}
+	l.Admit(id, who)
 	if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, OpenStdin: true, Stdin: []byte(session),
 		Argv: []string{wire.GuestBinary, "mcp", "--channel-id", "chan1", "--api-url", "http://127.0.0.1:8222", "--author-id", "a", "--future", "x", "--memory"}}); err != nil {
 		t.Fatal(err)
@@ -488,14 +490,16 @@ func TestCallbacks(t *testing.T) {
 
 	// The link goes away; the request waits for the next one.
 	ask := core.SpawnID(core.NewID())
-	l.RouteModel("run1", core.ModelUpstream{Demo: true})
-	_ = l.Close()
-	if _, err := dockerTry("exec", "-d", "-u", "1000:1000", string(b.id), "bash", "-c",
-		`exec 3<>/dev/tcp/127.0.0.1/8222; printf 'POST /runs/run1/model/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi' >&3; cat <&3 >/tmp/`+string(ask)); err != nil {
+	if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: ask, Dir: "/tmp", Stdio: core.StdioPipes, Argv: []string{"bash", "-c",
+		`until [ -e /tmp/gone ]; do sleep 0.05; done; exec 3<>/dev/tcp/127.0.0.1/8222; printf 'POST /runs/run1/model/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi' >&3; cat <&3 >/tmp/` + string(ask)}}); err != nil {
 		t.Fatal(err)
 	}
+	_ = l.Close()
+	if out, err := b.sh(t, "1000:1000", "touch /tmp/gone"); err != nil {
+		t.Fatal(err, out)
+	}
 	again, _ := b.link(t, opts)
-	again.RouteModel("run1", core.ModelUpstream{Demo: true})
+	again.Admit(ask, who)
 	eventually(t, "held request", func() bool {
 		out, _ := run(t, again, "cat /tmp/"+string(ask))
 		return strings.Contains(out, "model saw /v1/messages hi") || strings.Contains(out, "no model route")

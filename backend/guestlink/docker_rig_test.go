@@ -238,7 +238,7 @@ func (l *lockedBuffer) String() string {
 func (b *box) link(tb testing.TB, opts guestlink.Options) (*guestlink.Link, *cliConn) {
 	tb.Helper()
 	d := &cliDialer{}
-	opts.Caller.ContainerID, opts.HelloTimeout = b.id, patience
+	opts.HelloTimeout = patience
 	l, err := guestlink.Open(tb.Context(), d, b.id, opts)
 	if err != nil {
 		f := core.AsFailure(err)

@@ -7,11 +7,13 @@ import (
 	"loop/backend/core"
 )
 
-// HandlerForTest is what a guest reaches, without a link, with the demo model
-// routed for run.
-func HandlerForTest(o Options, run core.RunID) http.Handler {
+// HandlerForTest is what a spawn reaches that is who, without a link.
+func HandlerForTest(o Options, who core.Identity) http.Handler {
 	o.Log = slog.New(slog.DiscardHandler)
-	l := &Link{opts: o, routes: newRoutes(o)}
-	l.RouteModel(run, core.ModelUpstream{Demo: true})
-	return l.handler()
+	l := &Link{opts: o, askers: newAskers("cont", o)}
+	l.Admit("spawn", who)
+	h := l.handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(withSpawn(r.Context(), &guestConn{spawn: "spawn"})))
+	})
 }

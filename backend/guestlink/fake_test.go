@@ -100,24 +100,31 @@ func open(t *testing.T, opts guestlink.Options, handle func(q wire.Request, st *
 			})
 		}
 	}}
-	opts.Caller.ContainerID, opts.Caller.ChannelID = "cont", "chan"
 	l, err := guestlink.Open(t.Context(), d, "cont", opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-ready
+	l.Admit("spawn", core.Identity{ChannelID: "chan"})
 	t.Cleanup(func() { _ = l.Close(); _ = g.session.Close(); d.wg.Wait() })
 	return l, g
 }
 
-// client makes HTTP requests as the guest's relay does.
-func (g *guest) client(t *testing.T) *http.Client {
+// model makes upstream the model of run, which the test's spawn is then of.
+func model(l *guestlink.Link, run core.RunID, upstream core.ModelUpstream) {
+	l.Admit("spawn", core.Identity{ChannelID: "chan", RunID: run, Upstream: upstream})
+}
+
+// client makes HTTP requests of the test's spawn, as the guest's relay does.
+func (g *guest) client(t *testing.T) *http.Client { return g.clientOf(t, "spawn") }
+
+func (g *guest) clientOf(t *testing.T, spawn string) *http.Client {
 	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		st, err := g.session.OpenStream()
 		if err != nil {
 			return nil, err
 		}
-		if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHTTP}); err != nil {
+		if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHTTP, ID: spawn}); err != nil {
 			return nil, err
 		}
 		if _, err := wire.ReadReply(st); err != nil {

@@ -1,6 +1,7 @@
 package guestlink
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -10,38 +11,38 @@ import (
 	"loop/backend/core"
 )
 
-// TestModelRequestWaitsForItsRoute is a CLI that lives since an earlier link: it
-// asks before the host has said where its model is.
-func TestModelRequestWaitsForItsRoute(t *testing.T) {
+// TestRequestWaitsForItsIdentity is a CLI that lives since an earlier link: it
+// asks before the host has said who it is and where its model is.
+func TestRequestWaitsForItsIdentity(t *testing.T) {
 	for name, k := range map[string]struct {
-		after time.Duration // when the route is made
+		after time.Duration // when it is admitted
 		code  int
 		took  time.Duration
 	}{
 		"soon":     {after: time.Second, code: http.StatusOK, took: time.Second},
-		"too late": {after: time.Minute, code: http.StatusNotFound, took: routeHold},
+		"too late": {after: time.Minute, code: http.StatusNotFound, took: admitHold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRoutes(Options{RouteHold: routeHold, DemoModel: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
+				r := newAskers("cont", Options{AdmitHold: admitHold, DemoModel: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
 				began := time.Now()
 				w := httptest.NewRecorder()
 				done := make(chan time.Duration)
 				go func() {
-					r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/runs/r1/model/v1/messages", nil))
+					r.serveModel(w, asked(t.Context(), "s1"))
 					done <- time.Since(began)
 				}()
 				go func() {
 					<-time.After(k.after / 2)
-					r.set("r2", core.ModelUpstream{Demo: true}) // another run's is not its own
+					r.admit("s2", core.Identity{RunID: "r1", Upstream: core.ModelUpstream{Demo: true}}) // another spawn's is not its own
 					<-time.After(k.after / 2)
-					r.set("r1", core.ModelUpstream{Demo: true})
+					r.admit("s1", core.Identity{RunID: "r1", Upstream: core.ModelUpstream{Demo: true}})
 				}()
 				if took := <-done; w.Code != k.code || took != k.took {
 					t.Errorf("%d after %s", w.Code, took)
 				}
 				<-time.After(time.Hour)
-				if _, ok := r.find(nil, "r3"); ok || time.Since(began) > 2*time.Hour {
+				if _, ok := r.find(asked(t.Context(), "s3")); ok || time.Since(began) > 2*time.Hour {
 					t.Error("an old link holds requests")
 				}
 			})
@@ -49,14 +50,19 @@ func TestModelRequestWaitsForItsRoute(t *testing.T) {
 	}
 }
 
-func TestHeldModelRequestMayLeave(t *testing.T) {
+func TestHeldRequestMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoutes(Options{RouteHold: time.Hour})
-		left := make(chan struct{})
-		close(left)
+		r := newAskers("cont", Options{AdmitHold: time.Hour})
+		left, leave := context.WithCancel(t.Context())
+		leave()
 		began := time.Now()
-		if _, ok := r.find(left, "r1"); ok || time.Since(began) != 0 {
+		if _, ok := r.find(asked(left, "s1")); ok || time.Since(began) != 0 {
 			t.Error("the wait outlived its caller")
 		}
 	})
+}
+
+// asked is a model request of a spawn.
+func asked(ctx context.Context, spawn core.SpawnID) *http.Request {
+	return httptest.NewRequestWithContext(withSpawn(ctx, &guestConn{spawn: spawn}), http.MethodPost, "/runs/r1/model/v1/messages", nil)
 }

@@ -26,25 +26,21 @@ type Dialer interface {
 	DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error)
 }
 
-// Caller is who speaks on a link.
-type Caller = core.Caller
-
 // Options of one link.
 type Options struct {
-	Caller       Caller
 	Callbacks    Callbacks
 	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
 	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”
 	HelloTimeout time.Duration
-	// RouteHold is how long after the hello a model request of a run without a
-	// route is kept instead of refused; 0 is 5 s, negative is not at all.
-	RouteHold time.Duration
+	// AdmitHold is how long after the hello a request of a spawn without an identity
+	// is kept instead of refused; 0 is 5 s, negative is not at all.
+	AdmitHold time.Duration
 	Log       *slog.Logger
 }
 
-// routeHold is far more than the moment between Open and RouteModel, and far
-// less than the CLI waits for an answer.
-const routeHold = 5 * time.Second
+// admitHold is far more than the moment between Open and Admit, and far less than
+// the CLI waits for an answer.
+const admitHold = 5 * time.Second
 
 var _ core.Link = (*Link)(nil)
 
@@ -52,10 +48,11 @@ var _ core.Link = (*Link)(nil)
 // called; Close waits for them.
 type Link struct {
 	opts    Options
+	id      core.ContainerID
 	hello   wire.Hello
 	session *yamux.Session
 	slots   chan struct{} // streams this end may have open
-	routes  *routes
+	askers  *askers
 	http    *http.Server
 	conns   *connQueue
 	done    chan struct{}
@@ -74,8 +71,8 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 	if opts.HelloTimeout == 0 {
 		opts.HelloTimeout = wire.HelloTimeout
 	}
-	if opts.RouteHold == 0 {
-		opts.RouteHold = routeHold
+	if opts.AdmitHold == 0 {
+		opts.AdmitHold = admitHold
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -103,17 +100,17 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		}
 		return nil, helloFailure(err, cmp.Or(stderrOf(stream), first.text()), opts.HelloTimeout)
 	}
-	return start(session, hello, opts), nil
+	return start(session, id, hello, opts), nil
 }
 
-func start(session *yamux.Session, hello wire.Hello, opts Options) *Link {
+func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts Options) *Link {
 	l := &Link{
-		opts: opts, hello: hello, session: session,
+		opts: opts, id: id, hello: hello, session: session,
 		slots: make(chan struct{}, hostStreams(hello)),
 		done:  make(chan struct{}),
 		conns: newConnQueue(),
 	}
-	l.routes = newRoutes(opts)
+	l.askers = newAskers(id, opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(func() { _ = l.http.Serve(l.conns) })
 	l.wg.Go(l.accept)
@@ -213,6 +210,7 @@ func (l *Link) admit(c *guestConn) {
 		}
 		return
 	}
+	c.spawn = core.SpawnID(q.ID)
 	if c.SetDeadline(time.Time{}) != nil || !l.conns.put(c) {
 		_ = c.Close()
 	}
@@ -220,7 +218,7 @@ func (l *Link) admit(c *guestConn) {
 
 // broken ends the link because the other end does not keep to the protocol.
 func (l *Link) broken(err error) {
-	l.opts.Log.Warn("link closed", "container", string(l.opts.Caller.ContainerID), "err", err)
+	l.opts.Log.Warn("link closed", "container", string(l.id), "err", err)
 	go func() { _ = l.session.Close() }() // waits for the reader, which may be the caller's caller
 }
 
@@ -237,7 +235,7 @@ func (l *Link) shutdown() {
 		l.opts.Log.Warn("guest request did not end with its link", "err", err)
 		_ = l.http.Close()
 	}
-	l.routes.close()
+	l.askers.close()
 }
 
 // Hello is what the guest said of itself.
@@ -261,6 +259,7 @@ func (l *Link) Close() error {
 // guestConn is one stream of the guest; its slot is given back once.
 type guestConn struct {
 	*yamux.Stream
+	spawn   core.SpawnID // who asks, on a stream that the guest opened
 	once    sync.Once
 	release func()
 }

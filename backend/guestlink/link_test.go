@@ -33,7 +33,11 @@ func TestOpenNamesTheCause(t *testing.T) {
 		"gone and said":  {func(net.Conn) {}, "noise\nloop link: loop init did not answer: no such file", "ended: loop init did not answer: no such file."},
 		"garbage":        {func(c net.Conn) { _, _ = io.WriteString(c, "OCI runtime exec failed: no such file\n"); silent(c) }, "", "ended: OCI runtime exec failed: no such file."},
 		"other protocol": {func(c net.Conn) { s := mux(t, c); _ = sayHello(t, s, other); _ = s.Close() }, "", "another version"},
-		"no hello first": {func(c net.Conn) { s := mux(t, c); _ = sayHello(t, s, wire.Request{Op: wire.OpHTTP}); _ = s.Close() }, "", "did not answer"},
+		"no hello first": {func(c net.Conn) {
+			s := mux(t, c)
+			_ = sayHello(t, s, wire.Request{Op: wire.OpHTTP, ID: "spawn"})
+			_ = s.Close()
+		}, "", "did not answer"},
 		"bad boot id": {func(c net.Conn) {
 			s := mux(t, c)
 			_ = sayHello(t, s, wire.Request{Op: wire.OpHello, Hello: &wire.Hello{Protocol: 1, BootID: "../x"}})
@@ -357,7 +361,7 @@ func TestFloodOfStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHTTP}); err != nil {
+		if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHTTP, ID: "spawn"}); err != nil {
 			break
 		}
 		held = append(held, st)

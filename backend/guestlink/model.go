@@ -11,111 +11,27 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"loop/backend/core"
 	"loop/backend/wire"
 )
 
-// RouteModel makes http://127.0.0.1:8222/runs/<run>/model inside the container
-// reach upstream on this link; an empty upstream removes the route. Routes do
-// not outlive the link.
-func (l *Link) RouteModel(run core.RunID, upstream core.ModelUpstream) {
-	l.routes.set(run, upstream)
-}
-
-// routes are the models reachable on one link.
-type routes struct {
-	demo    http.Handler
-	gateway string
-	log     *slog.Logger
-
-	until time.Time // when a run without a route is refused at once
-
-	mu      sync.Mutex
-	byRun   map[core.RunID]route
-	changed chan struct{} // closed when byRun changes
-}
-
-type route struct {
-	handler http.Handler
-	close   func()
-}
-
-func newRoutes(o Options) *routes {
-	return &routes{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.RouteHold),
-		byRun: make(map[core.RunID]route), changed: make(chan struct{})}
-}
-
-// find waits for a route while the link is young: a CLI that lives since an
-// earlier link asks as soon as this one is there, and that may be before
-// RouteModel. done ends the wait.
-func (t *routes) find(done <-chan struct{}, run core.RunID) (route, bool) {
-	timer := time.NewTimer(time.Until(t.until))
-	defer timer.Stop()
-	for {
-		t.mu.Lock()
-		to, ok := t.byRun[run]
-		changed := t.changed
-		t.mu.Unlock()
-		if ok {
-			return to, true
-		}
-		select {
-		case <-changed:
-		case <-timer.C:
-			return route{}, false
-		case <-done:
-			return route{}, false
-		}
-	}
-}
-
-func (t *routes) set(run core.RunID, up core.ModelUpstream) {
-	var next route
-	switch {
-	case up.Demo && t.demo != nil:
-		next = route{handler: t.demo, close: func() {}}
-	case up.Demo:
-		next = refusing("this Loop has no demo model")
-	case up.BaseURL != "":
-		next = t.proxy(up.BaseURL)
-	}
-	t.mu.Lock()
-	old := t.byRun[run]
-	if next.handler == nil {
-		delete(t.byRun, run)
-	} else {
-		t.byRun[run] = next
-	}
-	close(t.changed)
-	t.changed = make(chan struct{})
-	t.mu.Unlock()
-	if old.close != nil {
-		old.close()
-	}
-}
-
-func (t *routes) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for run, r := range t.byRun {
-		r.close()
-		delete(t.byRun, run)
-	}
-}
-
-// ServeHTTP serves /runs/<run>/model/… with that prefix taken away.
-func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// serveModel serves /runs/<run>/model/… with that prefix taken away, to programs
+// of that run alone.
+func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 	run, rest, ok := splitModelPath(r.URL.EscapedPath())
 	if !ok {
 		modelError(w, http.StatusNotFound, "not_found_error", "no model is served here")
 		return
 	}
-	to, ok := t.find(r.Context().Done(), run)
-	if !ok {
-		modelError(w, http.StatusNotFound, "not_found_error", "this run has no model route")
+	who, ok := t.find(r)
+	if !ok || who.model.handler == nil {
+		modelError(w, http.StatusNotFound, "not_found_error", "this program has no model route, or its run has ended")
+		return
+	}
+	if run != who.route {
+		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
 		return
 	}
 	path, err := url.PathUnescape(rest)
@@ -127,7 +43,7 @@ func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r2.URL.Path, r2.URL.RawPath = path, rest
 	r2.RequestURI = ""
 	r2.Body = http.MaxBytesReader(w, r.Body, wire.MaxModelBody)
-	to.handler.ServeHTTP(w, r2)
+	who.model.handler.ServeHTTP(w, r2)
 }
 
 func isSlash(r rune) bool { return r == '/' || r == '\\' }
@@ -160,7 +76,7 @@ func modelError(w http.ResponseWriter, status int, typ, text string) {
 }
 
 // proxy reaches a base URL from the host.
-func (t *routes) proxy(base string) route {
+func (t *askers) proxy(base string) route {
 	target, err := url.Parse(base)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
 		return refusing("anthropic_base_url is not an http or https address")
@@ -214,7 +130,7 @@ func onHost(name string) bool {
 
 // dialHost tries the host's loopback addresses, then the engine's bridge, where
 // a server that containers were meant to reach may listen.
-func (t *routes) dialHost(ctx context.Context, network, addr string) (net.Conn, error) {
+func (t *askers) dialHost(ctx context.Context, network, addr string) (net.Conn, error) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err

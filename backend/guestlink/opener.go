@@ -51,13 +51,11 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 	if err != nil {
 		o.Log.Debug("gateway address not known", "err", err)
 	}
-	from := core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID}
-	o.TCP.Attend(ctx, from)
+	o.TCP.Attend(ctx, core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID})
 	// An engine whose record is late says at first that a container that was woken
 	// goes on, and then refuses the link because it is paused.
 	for end := time.Now().Add(settleTime); ; {
 		link, err := o.openAwake(ctx, c.ID, Options{
-			Caller:    from,
 			Callbacks: o.Callbacks, DemoModel: o.DemoModel, GatewayIP: gateway, Log: o.Log,
 		})
 		if err == nil {

@@ -17,6 +17,7 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		Handler:           h,
 		ReadHeaderTimeout: wire.RequestTimeout,
 		MaxHeaderBytes:    wire.MaxHeader,
+		ConnContext:       withSpawn,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	s.SetKeepAlivesEnabled(false) // one exchange per stream
@@ -29,9 +30,14 @@ func (l *Link) handler() http.Handler {
 	return contain(l.opts.Log, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/api/"):
-			callbackHandler{from: l.opts.Caller, callbacks: l.opts.Callbacks, log: l.opts.Log}.ServeHTTP(w, r)
+			who, ok := l.askers.find(r)
+			if !ok {
+				writeError(w, http.StatusForbidden, "the program that asks is none of a run or a terminal that Loop knows")
+				return
+			}
+			callbackHandler{from: who.caller, callbacks: l.opts.Callbacks, log: l.opts.Log}.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/runs/"):
-			l.routes.ServeHTTP(w, r)
+			l.askers.serveModel(w, r)
 		default:
 			writeError(w, http.StatusNotFound, "nothing is served here")
 		}

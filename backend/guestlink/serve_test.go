@@ -22,13 +22,13 @@ import (
 )
 
 // callbacks takes messages; every other callback of it panics.
-func callbacks(f func(ctx context.Context, from guestlink.Caller, text string) error) guestlink.Callbacks {
+func callbacks(f func(ctx context.Context, from core.Caller, text string) error) guestlink.Callbacks {
 	return messages{f: f}
 }
 
 type messages struct {
 	guestlink.Callbacks
-	f func(ctx context.Context, from guestlink.Caller, text string) error
+	f func(ctx context.Context, from core.Caller, text string) error
 }
 
 func (m messages) SendMessage(ctx context.Context, from core.Caller, _ core.ChannelID, text string) error {
@@ -57,7 +57,7 @@ func do(t *testing.T, c *http.Client, method, path, body string) (int, string) {
 
 func TestMessages(t *testing.T) {
 	var got []string
-	_, g := open(t, guestlink.Options{Callbacks: callbacks(func(_ context.Context, from guestlink.Caller, text string) error {
+	_, g := open(t, guestlink.Options{Callbacks: callbacks(func(_ context.Context, from core.Caller, text string) error {
 		switch text {
 		case "fail":
 			return core.Fail(core.CodeNotFound, errors.New("secret detail"), "The channel is gone.", "")
@@ -102,7 +102,7 @@ const everyCharacter = "aA0-_bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ1
 // TestEveryIDHasARoute: whatever a run may be called, its agent reaches the model,
 // and no other run's.
 func TestEveryIDHasARoute(t *testing.T) {
-	l, g := open(t, guestlink.Options{RouteHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l, g := open(t, guestlink.Options{AdmitHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.URL.Path)
 	})}, idle)
 	c := g.client(t)
@@ -113,10 +113,10 @@ func TestEveryIDHasARoute(t *testing.T) {
 		if !wire.ValidID(id) {
 			t.Errorf("%s cannot be an id", id)
 		}
-		if code, _ := do(t, c, "POST", path, ""); code != 404 {
+		if code, _ := do(t, c, "POST", path, ""); code != 404 && code != 403 {
 			t.Errorf("%s has a route of another's: %d", id, code)
 		}
-		l.RouteModel(core.RunID(id), core.ModelUpstream{Demo: true})
+		model(l, core.RunID(id), core.ModelUpstream{Demo: true})
 		if code, body := do(t, c, "POST", path, ""); code != 200 || body != "/v1/messages" {
 			t.Errorf("%s: %d %s", id, code, body)
 		}
@@ -125,25 +125,25 @@ func TestEveryIDHasARoute(t *testing.T) {
 
 // TestModelRequestIsNotHeldForEver: the hold belongs to a young link.
 func TestModelRequestIsNotHeldForEver(t *testing.T) {
-	_, g := open(t, guestlink.Options{RouteHold: time.Millisecond}, idle)
+	_, g := open(t, guestlink.Options{AdmitHold: time.Millisecond}, idle)
 	if code, body := do(t, g.client(t), "POST", "/runs/r1/model/v1/messages", ""); code != 404 || !strings.Contains(body, "not_found_error") {
 		t.Errorf("%d %s", code, body)
 	}
 }
 
 func TestDemoModel(t *testing.T) {
-	l, g := open(t, guestlink.Options{RouteHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l, g := open(t, guestlink.Options{AdmitHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "%s?%s", r.URL.Path, r.URL.RawQuery)
 	})}, idle)
 	c := g.client(t)
 	if code, body := do(t, c, "POST", "/runs/r1/model/v1/messages", ""); code != 404 || !strings.Contains(body, "not_found_error") {
 		t.Errorf("without a route: %d %s", code, body)
 	}
-	l.RouteModel("r1", core.ModelUpstream{Demo: true})
+	model(l, "r1", core.ModelUpstream{Demo: true})
 	for path, want := range map[string]string{
 		"/runs/r1/model/v1/messages?beta=true": "200 /v1/messages?beta=true",
 		"/runs/r1/model":                       "200 /?",
-		"/runs/r2/model/v1/messages":           "404",
+		"/runs/r2/model/v1/messages":           "403",
 		"/runs/r1/modelx":                      "404",
 		"/runs/r1":                             "404",
 		"/runs//model/x":                       "404",
@@ -157,7 +157,7 @@ func TestDemoModel(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	l.RouteModel("r1", core.ModelUpstream{})
+	model(l, "r1", core.ModelUpstream{})
 	if code, _ := do(t, c, "GET", "/runs/r1/model/x", ""); code != 404 {
 		t.Errorf("after removal: %d", code)
 	}
@@ -179,7 +179,7 @@ func TestBaseURL(t *testing.T) {
 	c := g.client(t)
 	// Whatever name means the host, from its own side or a container's.
 	for _, name := range []string{"127.0.0.1", "localhost", "host.docker.internal", "127.9.9.9", "[::1]"} {
-		l.RouteModel("r1", core.ModelUpstream{BaseURL: "http://" + net.JoinHostPort(strings.Trim(name, "[]"), u.Port()) + "/prefix/"})
+		model(l, "r1", core.ModelUpstream{BaseURL: "http://" + net.JoinHostPort(strings.Trim(name, "[]"), u.Port()) + "/prefix/"})
 		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://link/runs/r1/model/v1/messages?beta=true", strings.NewReader("body"))
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestBaseURL(t *testing.T) {
 		"::":                 "not an http",
 		"http://127.0.0.1:1": "could not reach the model at 127.0.0.1:1",
 	} {
-		l.RouteModel("r1", core.ModelUpstream{BaseURL: base})
+		model(l, "r1", core.ModelUpstream{BaseURL: base})
 		if code, body := do(t, c, "POST", "/runs/r1/model/v1/messages", "x"); code != 502 || !strings.Contains(body, want) || !strings.Contains(body, `"api_error"`) {
 			t.Errorf("%s: %d %s", base, code, body)
 		}
@@ -222,7 +222,7 @@ func TestModelStreams(t *testing.T) {
 	}))
 	defer up.Close()
 	l, g := open(t, guestlink.Options{}, idle)
-	l.RouteModel("r1", core.ModelUpstream{BaseURL: up.URL})
+	model(l, "r1", core.ModelUpstream{BaseURL: up.URL})
 	resp, err := g.client(t).Get("http://link/runs/r1/model/v1/messages")
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestModelStreams(t *testing.T) {
 // TestCloseEndsRequests closes the link under a request that waits.
 func TestCloseEndsRequests(t *testing.T) {
 	arrived, left := make(chan struct{}), make(chan struct{})
-	l, g := open(t, guestlink.Options{Callbacks: callbacks(func(ctx context.Context, _ guestlink.Caller, _ string) error {
+	l, g := open(t, guestlink.Options{Callbacks: callbacks(func(ctx context.Context, _ core.Caller, _ string) error {
 		close(arrived)
 		<-ctx.Done()
 		close(left)
@@ -267,8 +267,7 @@ func FuzzGuestRequest(f *testing.F) {
 	f.Add("/runs/%/model", "")
 	f.Fuzz(func(t *testing.T, path, body string) {
 		h := guestlink.HandlerForTest(guestlink.Options{
-			Caller: guestlink.Caller{ChannelID: "chan"},
-			Callbacks: callbacks(func(_ context.Context, from guestlink.Caller, _ string) error {
+			Callbacks: callbacks(func(_ context.Context, from core.Caller, _ string) error {
 				if from.ChannelID != "chan" {
 					t.Fatal("another channel")
 				}
@@ -279,7 +278,7 @@ func FuzzGuestRequest(f *testing.F) {
 					t.Fatalf("the model sees %q", r.URL.Path)
 				}
 			}),
-		}, "r1")
+		}, core.Identity{ChannelID: "chan", RunID: "r1", Upstream: core.ModelUpstream{Demo: true}})
 		req := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		u, err := url.ParseRequestURI(path)
 		if err != nil {
@@ -288,4 +287,77 @@ func FuzzGuestRequest(f *testing.F) {
 		req.URL = u
 		h.ServeHTTP(httptest.NewRecorder(), req)
 	})
+}
+
+// TestSpawnsAreApart: what one spawn may, another of the same container may not,
+// whatever it says of itself.
+func TestSpawnsAreApart(t *testing.T) {
+	type said struct {
+		from core.Caller
+		text string
+	}
+	got := make(chan said, 8)
+	l, g := open(t, guestlink.Options{AdmitHold: -1, Callbacks: callbacks(func(_ context.Context, from core.Caller, text string) error {
+		got <- said{from, text}
+		return nil
+	}), DemoModel: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}, idle)
+	demo := core.ModelUpstream{Demo: true}
+	l.Admit("s1", core.Identity{ChannelID: "c1", RunID: "r1", Upstream: demo})
+	l.Admit("s2", core.Identity{ChannelID: "c2", RunID: "r2", Upstream: demo})
+	l.Admit("term", core.Identity{ChannelID: "c1", Upstream: demo})
+	for _, k := range []struct {
+		spawn, path string
+		code        int
+	}{
+		{"s1", "/runs/r1/model/v1/messages", 200},
+		{"s1", "/runs/r2/model/v1/messages", 403},
+		{"s1", "/runs/term/model/v1/messages", 403},
+		{"s2", "/runs/r2/model/v1/messages", 200},
+		{"s2", "/runs/r1/model/v1/messages", 403},
+		{"term", "/runs/term/model/v1/messages", 200},
+		{"term", "/runs/r1/model/v1/messages", 403},
+		{"nobody", "/runs/r1/model/v1/messages", 404},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://link"+k.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range []string{"X-Loop-Spawn", "X-Loop-Run", "Loop-Spawn", "Spawn", "X-Forwarded-For"} {
+			req.Header.Set(h, strings.Split(k.path, "/")[2])
+		}
+		resp, err := g.clientOf(t, k.spawn).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != k.code {
+			t.Errorf("%s asks for %s: %d, want %d", k.spawn, k.path, resp.StatusCode, k.code)
+		}
+	}
+	for spawn, want := range map[string]core.Caller{
+		"s1":   {ChannelID: "c1", ContainerID: "cont", SpawnID: "s1", RunID: "r1"},
+		"s2":   {ChannelID: "c2", ContainerID: "cont", SpawnID: "s2", RunID: "r2"},
+		"term": {ChannelID: "c1", ContainerID: "cont", SpawnID: "term"},
+	} {
+		if code, body := do(t, g.clientOf(t, spawn), "POST", "/api/messages", `{"content":"`+spawn+`"}`); code != 200 {
+			t.Errorf("%s: %d %s", spawn, code, body)
+			continue
+		}
+		if s := <-got; s.from != want || s.text != spawn {
+			t.Errorf("%s spoke as %+v", spawn, s)
+		}
+	}
+	if code, _ := do(t, g.clientOf(t, "nobody"), "POST", "/api/messages", `{"content":"x"}`); code != 403 {
+		t.Errorf("a stranger's callback: %d", code)
+	}
+	// A run's route and voice end with its spawn.
+	if err := l.Forget(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := do(t, g.clientOf(t, "s1"), "POST", "/runs/r1/model/v1/messages", ""); code != 404 {
+		t.Errorf("the model of a run that has ended: %d", code)
+	}
+	if code, _ := do(t, g.clientOf(t, "s1"), "POST", "/api/messages", `{"content":"x"}`); code != 403 {
+		t.Errorf("a callback of a run that has ended: %d", code)
+	}
 }

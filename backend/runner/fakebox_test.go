@@ -27,15 +27,15 @@ type boxes struct {
 }
 
 type box struct {
-	c       core.Container
-	plan    bool // its spec is a planning run's
-	running bool
-	exit    int
-	after   time.Duration // scheduled removal; -1 is none
-	procs   map[core.SpawnID]*proc
-	links   map[*fakeLink]bool
-	routes  map[core.RunID]core.ModelUpstream
-	dropped []core.SpawnID
+	c             core.Container
+	plan          bool // its spec is a planning run's
+	running       bool
+	exit          int
+	after         time.Duration // scheduled removal; -1 is none
+	procs         map[core.SpawnID]*proc
+	links         map[*fakeLink]bool
+	admitted, was map[core.SpawnID]core.Identity // by links; was forgets nobody
+	dropped       []core.SpawnID
 }
 
 // proc is a spawned CLI. Its output stays readable after its end, as a spool.
@@ -110,7 +110,7 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 	}
 	x := &box{
 		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
-		plan: spec.Plan, running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, routes: map[core.RunID]core.ModelUpstream{},
+		plan: spec.Plan, running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
 	}
 	b.all = append(b.all, x)
 	b.note("start %s", x.c.ID)
@@ -335,15 +335,16 @@ func (l *fakeLink) Forget(_ context.Context, id core.SpawnID) error {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
 	delete(l.x.procs, id)
+	delete(l.x.admitted, id)
 	l.x.dropped = append(l.x.dropped, id)
 	l.b.note("forget")
 	return nil
 }
 
-func (l *fakeLink) RouteModel(run core.RunID, up core.ModelUpstream) {
+func (l *fakeLink) Admit(spawn core.SpawnID, who core.Identity) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
-	l.x.routes[run] = up
+	l.x.admitted[spawn], l.x.was[spawn] = who, who
 }
 
 func (l *fakeLink) Stdin(context.Context, core.SpawnID) (io.WriteCloser, error) {

@@ -228,7 +228,7 @@ func (l *hostLink) Forget(_ context.Context, id core.SpawnID) error {
 	return nil
 }
 
-func (l *hostLink) RouteModel(core.RunID, core.ModelUpstream) {}
+func (l *hostLink) Admit(core.SpawnID, core.Identity) {}
 
 func (l *hostLink) Read(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
 	p, err := l.proc(id)

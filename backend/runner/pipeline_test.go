@@ -129,8 +129,11 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 			fmt.Sprint(mcp.MCPServers["loop"]) != "{/opt/loop/bin/loop [mcp --channel-id c --api-url http://127.0.0.1:8222 --author-id me --dir /repo] map[]}" {
 			t.Errorf("mcp %s %v", req.Files[0].Data, err)
 		}
-		if up := r.boxes.all[0].routes["run1"]; up.BaseURL != "http://127.0.0.1:9" {
-			t.Errorf("route %+v", up)
+		if who := r.boxes.all[0].was[req.ID]; who.RunID != "run1" || who.ChannelID != "c" || who.Upstream.BaseURL != "http://127.0.0.1:9" {
+			t.Errorf("identity %+v", who)
+		}
+		if left := r.boxes.all[0].admitted; len(left) > 0 {
+			t.Errorf("the run has ended and %v may still ask", left)
 		}
 	})
 }

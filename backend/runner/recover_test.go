@@ -27,7 +27,7 @@ func TestQuitLeavesRunsAloneAndTheNextStartGoesOn(t *testing.T) {
 			if st := r.get(run.ID).State; st == core.RunRunning && !x.running {
 				t.Fatalf("quitting stopped the container")
 			}
-			clear(x.routes)
+			clear(x.was)
 			r.pass(time.Duration(at.Milliseconds()%3) * time.Second) // the CLI goes on, or ends, without Loop
 			r.start()
 			defer r.quit()
@@ -38,8 +38,8 @@ func TestQuitLeavesRunsAloneAndTheNextStartGoesOn(t *testing.T) {
 			if n := r.told(run.ID, core.EventNotice); len(n) != 1 || !strings.Contains(n[0], "re-attached") {
 				t.Errorf("notices %v", n)
 			}
-			if x.routes[run.ID].BaseURL == "" {
-				t.Error("the model's route was not made again")
+			if who := x.was[run.SpawnID]; who.RunID != run.ID || who.Upstream.BaseURL == "" {
+				t.Errorf("the new link was told that the run is %+v", who)
 			}
 			r.nothingLeft(run.ID)
 		})

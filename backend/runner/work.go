@@ -203,6 +203,7 @@ func (w *work) spawn(ctx context.Context) error {
 		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
 		Files: files(w.launch, mcp),
 	}
+	w.admit(w.currentLink())
 	for try := 0; ; try++ {
 		_, err := w.currentLink().Spawn(ctx, req)
 		if err == nil {
@@ -239,15 +240,20 @@ func (w *work) openLink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	up := w.launch.Upstream
-	up.Demo = up.Demo || w.run.Demo
-	if up.Demo || up.BaseURL != "" {
-		l.RouteModel(w.run.ID, up)
+	if w.run.SpawnID != "" { // between two tries there is none
+		w.admit(l)
 	}
 	w.mu.Lock()
 	w.link = l
 	w.mu.Unlock()
 	return nil
+}
+
+// admit tells a link who the present try is, until its spawn is forgotten.
+func (w *work) admit(l core.Link) {
+	up := w.launch.Upstream
+	up.Demo = up.Demo || w.run.Demo
+	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up})
 }
 
 func (w *work) currentLink() core.Link {

@@ -7,7 +7,8 @@
 // and one reply frame from the other:
 //
 //	guest opens   hello   the first stream; the host answers, then it may open
-//	              http    then one HTTP/1.1 exchange, the guest being the client
+//	              http    then one HTTP/1.1 exchange of a spawn, the guest being
+//	                      the client; which spawn asks is in the request frame
 //	host opens    ping list resize signal kill wait forget   reply, end
 //	              spawn   the request is followed by its body (stdin, then the
 //	                      files, sizes declared in the request), then the reply
@@ -21,7 +22,8 @@
 // how it ended. A broken link therefore never looks like the end of an output.
 //
 // Everything that comes from the guest end is hostile to the host: sizes are
-// bounded before memory is taken, duplicate names and invalid UTF-8 are errors,
-// and nothing a guest says names who it is. Unknown fields are ignored, so that
+// bounded before memory is taken, and duplicate names and invalid UTF-8 are errors.
+// Which container it is it cannot say, only which of that container's spawns asks:
+// loop init knows, and the agent has no hand in these frames. Unknown fields are ignored, so that
 // a newer peer can say more.
 package wire

@@ -4,7 +4,7 @@ import "time"
 
 // Protocol is the version in Hello. It grows when an old peer could not
 // understand a new one; added optional fields do not change it.
-const Protocol = 1
+const Protocol = 2
 
 // Features that a guest may say it has, and this one has all of. Each guards what
 // an older guest would ignore without a word.

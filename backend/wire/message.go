@@ -21,7 +21,7 @@ const (
 // Request is the first frame of every stream. Which fields count is the op's.
 type Request struct {
 	Op     Op     `json:"op"`
-	ID     string `json:"id,omitzero"`     // of a spawn
+	ID     string `json:"id,omitzero"`     // of a spawn; http: of the one that asks
 	Stream string `json:"stream,omitzero"` // read: out, err, or a pipe's descriptor; stdin: the same, or nothing
 	Offset int64  `json:"offset,omitzero"` // read: absolute
 	Hold   int64  `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it

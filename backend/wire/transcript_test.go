@@ -19,14 +19,14 @@ var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code"
 // change here is a change of the protocol and of what old guests understand.
 var transcripts = map[string][]message{
 	"hello": {
-		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 1, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams, Features: Features}}},
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams, Features: Features}}},
 		{"host", Reply{}},
 	},
 	"hello-refused": {
 		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: 9, BootID: "b00t", Arch: "amd64"}}},
-		{"host", Refuse(CodeProtocol, "the container speaks protocol 9, this Loop speaks 1")},
+		{"host", Refuse(CodeProtocol, "the container speaks protocol 9, this Loop speaks 2")},
 	},
-	"http": {{"guest", Request{Op: OpHTTP}}, {"host", Reply{}}},
+	"http": {{"guest", Request{Op: OpHTTP, ID: "a1"}}, {"host", Reply{}}},
 	"ping": {{"host", Request{Op: OpPing}}, {"guest", Reply{}}},
 	"list": {
 		{"host", Request{Op: OpList}},

@@ -31,7 +31,7 @@ func ValidID(s string) bool {
 // Validate checks everything that can be known without the machine.
 func (q Request) Validate() error {
 	switch q.Op {
-	case OpHTTP, OpPing, OpList:
+	case OpPing, OpList:
 		return nil
 	case OpHello:
 		if q.Hello == nil {
@@ -60,7 +60,7 @@ func (q Request) Validate() error {
 		if q.Stream != StreamIn && !validPipe(q.Stream) {
 			return fmt.Errorf("stream %q is neither stdin nor a pipe", clip(q.Stream))
 		}
-	case OpResize, OpSignal, OpKill, OpWait, OpForget:
+	case OpHTTP, OpResize, OpSignal, OpKill, OpWait, OpForget:
 	default:
 		return fmt.Errorf("unknown op %q", clip(string(q.Op)))
 	}

@@ -90,7 +90,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 		RunsDir: wire.RunsDir, SpoolDir: wire.SpoolDir, BootID: bootID,
 		Reaper: reaper, Log: log,
 	})
-	rel := relay.New(relay.Options{Log: log})
+	rel := relay.New(relay.Options{Spawns: spawns, Log: log})
 	relStop, err := rel.Listen(wire.RelayAddr)
 	if err != nil {
 		return fmt.Errorf("listen for the relay: %w", err)

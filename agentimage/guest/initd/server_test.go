@@ -190,7 +190,7 @@ func TestServe(t *testing.T) {
 		{wire.Request{Op: wire.OpKill, ID: "b"}, wire.CodeNotFound},
 		{wire.Request{Op: wire.OpResize, ID: "a", Cols: 1, Rows: 1}, wire.CodeConflict},
 		{wire.Request{Op: wire.OpStdin, ID: "a"}, wire.CodeConflict},
-		{wire.Request{Op: wire.OpHTTP}, wire.CodeProtocol},
+		{wire.Request{Op: wire.OpHTTP, ID: "a"}, wire.CodeProtocol},
 		{wire.Request{Op: "format"}, wire.CodeProtocol},
 	} {
 		_, _, err := ask(t, s, c.q)

@@ -3,8 +3,10 @@
 package relay
 
 import (
+	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -54,6 +56,15 @@ type limitedConn struct {
 	net.Conn
 	once    sync.Once
 	release func()
+}
+
+// SyscallConn gives the descriptor, as the connection itself does.
+func (c *limitedConn) SyscallConn() (syscall.RawConn, error) {
+	own, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return own.SyscallConn()
 }
 
 func (c *limitedConn) Close() error {

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +24,15 @@ type Session interface {
 	Open() (net.Conn, error)
 }
 
+// Spawns says which spawn's processes hold a socket; it may be asked from any
+// goroutine. An error that is a *wire.Error is for the caller to read.
+type Spawns interface {
+	Holder(inode uint64) (spawn string, err error)
+}
+
 // Options of a Relay; zero values take the protocol's.
 type Options struct {
+	Spawns       Spawns
 	ModelHold    time.Duration
 	CallbackHold time.Duration
 	MaxRequests  int // at a time; more are answered 503 at once
@@ -38,6 +47,7 @@ type Relay struct {
 	opts  Options
 	proxy *httputil.ReverseProxy
 	slots chan struct{}
+	find  lookup // set by Listen
 
 	mu      sync.Mutex
 	session Session
@@ -96,12 +106,28 @@ func (r *Relay) set(s Session) {
 
 // Listen serves on addr; the returned function ends it and waits.
 func (r *Relay) Listen(addr string) (func(), error) {
-	ln, err := net.Listen("tcp", addr)
+	ln, err := net.Listen("tcp4", addr)
 	if err != nil {
 		return nil, err
 	}
+	stop, err := r.serve(ln)
+	if err != nil {
+		_ = ln.Close()
+	}
+	return stop, err
+}
+
+func (r *Relay) serve(ln net.Listener) (func(), error) {
+	own, err := netip.ParseAddrPort(ln.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("read the relay's address: %w", err)
+	}
+	r.find = lookupFor(own)
 	srv := &http.Server{
-		Handler:           r,
+		Handler: r,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, &caller{conn: c})
+		},
 		ReadHeaderTimeout: wire.RequestTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    wire.MaxHeader,
@@ -136,7 +162,48 @@ func classify(path string) kind {
 	return unknown
 }
 
-type holdKey struct{}
+type (
+	connKey     struct{} // *caller
+	exchangeKey struct{}
+)
+
+// caller is one connection from inside the container. Its requests come one after
+// another, so that nothing guards it.
+type caller struct {
+	conn  net.Conn
+	spawn string // empty until it is known
+}
+
+// exchange is what a request's stream on the link begins with.
+type exchange struct {
+	spawn string    // who asks
+	until time.Time // how long it waits for a link
+}
+
+// asker is the spawn that asks. It is looked up with the first request of a
+// connection, while its program waits for the answer, and then kept: whoever gets
+// the connection later got it from that spawn and asks in its name.
+func (r *Relay) asker(ctx context.Context) (string, error) {
+	c, ok := ctx.Value(connKey{}).(*caller)
+	if !ok {
+		return "", errors.New("the request has no connection")
+	}
+	spawn := c.spawn
+	if spawn == "" {
+		inode, err := peerInode(c.conn, r.find)
+		if err != nil {
+			return "", err
+		}
+		if spawn, err = r.opts.Spawns.Holder(inode); err != nil {
+			return "", err
+		}
+	}
+	if err := intact(c.conn); err != nil {
+		return "", err
+	}
+	c.spawn = spawn
+	return spawn, nil
+}
 
 func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	k := classify(req.URL.Path)
@@ -151,12 +218,32 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		writeError(w, k, http.StatusServiceUnavailable, "too many requests from this container at a time")
 		return
 	}
+	spawn, err := r.asker(req.Context())
+	if err != nil {
+		r.unknown(w, k, err)
+		return
+	}
 	hold := r.opts.ModelHold
 	if k == callback {
 		hold = r.opts.CallbackHold
 	}
-	ctx := context.WithValue(req.Context(), holdKey{}, time.Now().Add(hold))
+	ctx := context.WithValue(req.Context(), exchangeKey{}, exchange{spawn: spawn, until: time.Now().Add(hold)})
 	r.proxy.ServeHTTP(w, req.WithContext(ctx))
+}
+
+// unknown refuses a request of which it is not known who asks.
+func (r *Relay) unknown(w http.ResponseWriter, k kind, err error) {
+	r.opts.Log.Info("relay does not know who asks", "err", err)
+	text := "Loop cannot tell which program asks: "
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		writeError(w, k, http.StatusForbidden, text+e.Text)
+		return
+	}
+	if errors.Is(err, errNoPeer) {
+		writeError(w, k, http.StatusForbidden, text+err.Error())
+		return
+	}
+	writeError(w, k, http.StatusInternalServerError, text+"the container's connections could not be read")
 }
 
 var errNoLink = errors.New("the link to Loop is down")
@@ -164,18 +251,18 @@ var errNoLink = errors.New("the link to Loop is down")
 // dial opens a stream on the current link, waiting for one within the hold. The
 // request has not been sent yet, so trying again on the next link is safe.
 func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	until, ok := ctx.Value(holdKey{}).(time.Time)
+	x, ok := ctx.Value(exchangeKey{}).(exchange)
 	if !ok {
-		until = time.Now().Add(r.opts.CallbackHold)
+		return nil, errors.New("the request has no asker")
 	}
-	timer := time.NewTimer(time.Until(until))
+	timer := time.NewTimer(time.Until(x.until))
 	defer timer.Stop()
 	for {
 		r.mu.Lock()
 		s, changed := r.session, r.changed
 		r.mu.Unlock()
 		if s != nil {
-			conn, err := open(s)
+			conn, err := open(s, x.spawn)
 			if err == nil {
 				return conn, nil
 			}
@@ -195,24 +282,25 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// open starts one exchange.
-func open(s Session) (net.Conn, error) {
+// open starts one exchange of a spawn. What it asks with cannot say who it is:
+// that is in the stream's first frame, which only loop init writes.
+func open(s Session, spawn string) (net.Conn, error) {
 	conn, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	if err := greet(conn); err != nil {
+	if err := greet(conn, spawn); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
 }
 
-func greet(conn net.Conn) error {
+func greet(conn net.Conn, spawn string) error {
 	if err := conn.SetDeadline(time.Now().Add(wire.RequestTimeout)); err != nil {
 		return err
 	}
-	if err := wire.WriteFrame(conn, wire.Request{Op: wire.OpHTTP}); err != nil {
+	if err := wire.WriteFrame(conn, wire.Request{Op: wire.OpHTTP, ID: spawn}); err != nil {
 		return err
 	}
 	if _, err := wire.ReadReply(conn); err != nil {
@@ -241,8 +329,13 @@ func writeError(w http.ResponseWriter, k kind, status int, text string) {
 	var body any = map[string]string{"error": text}
 	if k == model {
 		typ := "overloaded_error"
-		if status == http.StatusNotFound {
+		switch status {
+		case http.StatusNotFound:
 			typ = "not_found_error"
+		case http.StatusForbidden:
+			typ = "permission_error"
+		case http.StatusInternalServerError:
+			typ = "api_error"
 		}
 		body = map[string]any{"type": "error", "error": map[string]string{"type": typ, "message": text}}
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +23,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
+// here is who asks in these tests: the test itself, which is of no spawn.
+type here struct{ id string }
+
+func (h here) Holder(uint64) (string, error) {
+	if h.id == "" {
+		return "", wire.NewError(wire.CodeNotFound, "no program holds the connection")
+	}
+	return h.id, nil
+}
+
+// spoken is a stream and the spawn it was opened for.
+type spoken struct {
+	net.Conn
+	spawn string
+}
+
 // host is a link whose other end is an HTTP server.
 type host struct {
 	conns  chan net.Conn
@@ -36,7 +51,9 @@ type host struct {
 
 func newHost(t *testing.T, h http.HandlerFunc) *host {
 	t.Helper()
-	s := &host{conns: make(chan net.Conn), srv: &http.Server{Handler: h}, closed: make(chan struct{})}
+	s := &host{conns: make(chan net.Conn), srv: &http.Server{Handler: h, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, exchangeKey{}, c.(spoken).spawn)
+	}}, closed: make(chan struct{})}
 	s.srv.SetKeepAlivesEnabled(false)
 	s.wg.Go(func() { _ = s.srv.Serve(s) })
 	t.Cleanup(s.stop)
@@ -69,7 +86,8 @@ func (s *host) Open() (net.Conn, error) {
 	}
 	ours, theirs := net.Pipe()
 	s.wg.Go(func() {
-		if q, err := wire.ReadRequest(theirs); err != nil || q.Op != wire.OpHTTP {
+		q, err := wire.ReadRequest(theirs)
+		if err != nil || q.Op != wire.OpHTTP {
 			_ = theirs.Close()
 			return
 		}
@@ -82,7 +100,7 @@ func (s *host) Open() (net.Conn, error) {
 			return
 		}
 		select {
-		case s.conns <- theirs:
+		case s.conns <- spoken{theirs, q.ID}:
 		case <-s.closed:
 			_ = theirs.Close()
 		}
@@ -110,9 +128,19 @@ func get(t *testing.T, url string) (int, string) {
 
 func serve(t *testing.T, r *Relay) string {
 	t.Helper()
-	srv := httptest.NewServer(r)
-	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
-	return srv.URL
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.opts.Spawns == nil {
+		r.opts.Spawns = here{"s1"}
+	}
+	stop, err := r.serve(ln)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
+	return "http://" + ln.Addr().String()
 }
 
 func TestRelayCarries(t *testing.T) {
@@ -226,7 +254,7 @@ func TestRelayBounds(t *testing.T) {
 // TestRelayLeaverIsNotServed has the caller go away while there is no link.
 func TestRelayLeaverIsNotServed(t *testing.T) {
 	r := New(Options{CallbackHold: time.Hour})
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), exchangeKey{}, exchange{until: time.Now().Add(time.Hour)}))
 	cancel()
 	if _, err := r.dial(ctx, "", ""); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)

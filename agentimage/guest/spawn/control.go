@@ -227,7 +227,7 @@ func (tab *Table) killStrays() {
 		}
 		found := false
 		for _, q := range all {
-			if q.ppid != os.Getpid() || tab.cfg.Reaper.Known(q.pid) {
+			if _, known := tab.cfg.Reaper.Name(q.pid); known || q.ppid != os.Getpid() {
 				continue
 			}
 			found = true

@@ -73,7 +73,7 @@ func (p *proc) startKeeper(s *streams, config int) (tree, error) {
 	for i, fd := range s.child {
 		at[streamFD+i] = fd
 	}
-	pid, done, err := p.tab.cfg.Reaper.Start("/proc/self/exe", append([]string{"loop", "keep"}, keepArgs(p.req)...), &syscall.ProcAttr{
+	pid, done, err := p.tab.cfg.Reaper.Start(p.id, "/proc/self/exe", append([]string{"loop", "keep"}, keepArgs(p.req)...), &syscall.ProcAttr{
 		Dir: "/", Env: append(slices.Clone(keepEnv), p.tab.cfg.KeepEnv...), Files: layout(at)})
 	if err != nil {
 		_ = events.Close()

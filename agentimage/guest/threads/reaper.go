@@ -19,12 +19,18 @@ import (
 type Reaper struct {
 	asks  chan func() // done on the thread
 	ended chan struct{}
-	kids  map[int]chan<- syscall.WaitStatus // the thread's own
+	kids  map[int]child // the thread's own
+}
+
+// child is a process that Start made and that has not been waited for.
+type child struct {
+	name string
+	done chan<- syscall.WaitStatus
 }
 
 // NewReaper returns one whose calls wait for Run.
 func NewReaper() *Reaper {
-	return &Reaper{asks: make(chan func()), ended: make(chan struct{}), kids: make(map[int]chan<- syscall.WaitStatus)}
+	return &Reaper{asks: make(chan func()), ended: make(chan struct{}), kids: make(map[int]child)}
 }
 
 // Run is the thread: it works until ctx is done, once.
@@ -48,9 +54,9 @@ func (r *Reaper) Run(ctx context.Context) {
 }
 
 func (r *Reaper) deliver(pid int, ws syscall.WaitStatus) {
-	if done, ok := r.kids[pid]; ok {
+	if kid, ok := r.kids[pid]; ok {
 		delete(r.kids, pid)
-		done <- ws
+		kid.done <- ws
 	}
 }
 
@@ -66,14 +72,15 @@ func (r *Reaper) do(f func()) bool {
 	}
 }
 
-// Start forks and executes. The channel gets the wait status once. Where there is
-// no process left to have, the error is a syscall.EAGAIN.
-func (r *Reaper) Start(exe string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+// Start forks and executes; Name knows the process by name. The channel gets the
+// wait status once. Where there is no process left to have, the error is a
+// syscall.EAGAIN.
+func (r *Reaper) Start(name, exe string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	done := make(chan syscall.WaitStatus, 1)
 	pid, err := 0, error(os.ErrClosed)
 	r.do(func() {
 		if pid, err = syscall.ForkExec(exe, argv, attr); err == nil {
-			r.kids[pid] = done
+			r.kids[pid] = child{name: name, done: done}
 		}
 	})
 	if err != nil {
@@ -82,10 +89,15 @@ func (r *Reaper) Start(exe string, argv []string, attr *syscall.ProcAttr) (int, 
 	return pid, done, nil
 }
 
-// Known reports whether pid was started by Start and still runs.
-func (r *Reaper) Known(pid int) (known bool) {
-	r.do(func() { _, known = r.kids[pid] })
-	return known
+// Name says which process that Start made has this pid. Until it is waited for
+// nobody else can have it.
+func (r *Reaper) Name(pid int) (name string, known bool) {
+	r.do(func() {
+		var kid child
+		kid, known = r.kids[pid]
+		name = kid.name
+	})
+	return name, known
 }
 
 // WaitAll is a Reaper's work for a process that does nothing else: it waits on

@@ -36,7 +36,7 @@ func startSh(t *testing.T, r *Reaper, script string, out *os.File) (int, <-chan 
 	if out != nil {
 		files[1] = out.Fd()
 	}
-	pid, done, err := r.Start("/bin/sh", []string{"sh", "-c", script}, &syscall.ProcAttr{Env: os.Environ(), Files: files})
+	pid, done, err := r.Start("kid", "/bin/sh", []string{"sh", "-c", script}, &syscall.ProcAttr{Env: os.Environ(), Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +49,13 @@ func TestFastExits(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {
-			pid, done, err := r.Start("/bin/sh", []string{"sh", "-c", "exit " + strconv.Itoa(i)}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
+			pid, done, err := r.Start("kid", "/bin/sh", []string{"sh", "-c", "exit " + strconv.Itoa(i)}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if ws := <-done; ws.ExitStatus() != i || r.Known(pid) {
-				t.Errorf("status %d for %d, known %v", ws.ExitStatus(), i, r.Known(pid))
+			if ws := <-done; ws.ExitStatus() != i || known(r, pid) {
+				t.Errorf("status %d for %d, known %v", ws.ExitStatus(), i, known(r, pid))
 			}
 		})
 	}
@@ -107,8 +107,8 @@ func TestStopIsNotAnEnd(t *testing.T) {
 		t.Fatalf("ended with %x", ws)
 	default:
 	}
-	if len(ends) != 0 || !r.Known(pid) {
-		t.Fatalf("ends %v, known %v", ends, r.Known(pid))
+	if len(ends) != 0 || !known(r, pid) {
+		t.Fatalf("ends %v, known %v", ends, known(r, pid))
 	}
 	if err := unix.Kill(pid, unix.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -148,10 +148,15 @@ func TestStartAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.Run(ctx)
-	if _, _, err := r.Start("/bin/true", []string{"true"}, &syscall.ProcAttr{}); !errors.Is(err, os.ErrClosed) {
+	if _, _, err := r.Start("kid", "/bin/true", []string{"true"}, &syscall.ProcAttr{}); !errors.Is(err, os.ErrClosed) {
 		t.Fatalf("%v", err)
 	}
-	if r.Known(1) {
+	if known(r, 1) {
 		t.Error("knows a process")
 	}
+}
+
+func known(r *Reaper, pid int) bool {
+	name, ok := r.Name(pid)
+	return ok && name == "kid"
 }

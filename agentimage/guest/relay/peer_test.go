@@ -1,0 +1,262 @@
+//go:build linux
+
+package relay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// pair is a connection on loopback; an IPv6 socket may make one to an IPv4 address.
+func pair(tb testing.TB, domain int) (client int, server net.Conn) {
+	tb.Helper()
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	port := ln.Addr().(*net.TCPAddr).Port
+	client, err = unix.Socket(domain, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var to unix.Sockaddr = &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+	if domain == unix.AF_INET6 {
+		to = &unix.SockaddrInet6{Port: port, Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}}
+	}
+	if err := unix.Connect(client, to); err != nil {
+		_ = unix.Close(client)
+		return -1, nil // a machine without IPv6
+	}
+	if server, err = ln.Accept(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = server.Close() })
+	return client, server
+}
+
+func inodeOf(tb testing.TB, fd int) uint64 {
+	tb.Helper()
+	link, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(link, "socket:["), "]"), 10, 64)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+var lookups = map[string]lookup{"asked": diagnose, "tables": tabled}
+
+func TestPeerIsFound(t *testing.T) {
+	for name, find := range lookups {
+		for _, domain := range []int{unix.AF_INET, unix.AF_INET6} {
+			fd, conn := pair(t, domain)
+			if conn == nil && domain == unix.AF_INET6 {
+				continue
+			}
+			got, err := peerInode(conn, find)
+			if want := inodeOf(t, fd); err != nil || got != want {
+				t.Errorf("%s, domain %d: %d, want %d, %v", name, domain, got, want, err)
+			}
+			if err := intact(conn); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// TestPeerThatLeftIsNobody: neither a listener that took over the port of a caller
+// that is gone, nor what comes after it, passes for that caller.
+func TestPeerThatLeftIsNobody(t *testing.T) {
+	for name, find := range lookups {
+		t.Run(name, func(t *testing.T) {
+			fd, conn := pair(t, unix.AF_INET)
+			if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
+				t.Fatal(err)
+			}
+			_ = unix.Close(fd) // resets
+			if _, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
+				t.Errorf("reset: %v", err)
+			}
+			ln, err := net.Listen("tcp4", conn.RemoteAddr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = ln.Close() }()
+			if got, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
+				t.Errorf("a listener on the port passed for the caller: %d %v", got, err)
+			}
+			if err := intact(conn); !errors.Is(err, errNoPeer) {
+				t.Errorf("intact: %v", err)
+			}
+			fd, conn = pair(t, unix.AF_INET)
+			_ = unix.Close(fd) // says goodbye
+			if _, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
+				t.Errorf("closed: %v", err)
+			}
+			if err := intact(conn); !errors.Is(err, errNoPeer) {
+				t.Errorf("intact: %v", err)
+			}
+		})
+	}
+}
+
+func TestTableOfConnections(t *testing.T) {
+	word := func(ip ...byte) string { return fmt.Sprintf("%08X", binary.NativeEndian.Uint32(ip)) }
+	lo := word(127, 0, 0, 1)
+	line := func(own, other, state, inode string) string {
+		return "   1: " + own + " " + other + " " + state + " 00000000:00000000 00:00000000 00000000  1000        0 " + inode + " 1 0 20 4 30 10 -1\n"
+	}
+	own, other := lo+":9C40", lo+":201E" // 40000 and 8222
+	mapped := word(0, 0, 0, 0) + word(0, 0, 0, 0) + word(0, 0, 0xff, 0xff) + lo
+	for name, k := range map[string]struct {
+		table string
+		want  socket
+		fails bool
+	}{
+		"empty":          {"", socket{}, false},
+		"one":            {"head of the table\n" + line(other, own, "01", "7") + line(own, other, "01", "42"), socket{1, 42}, false},
+		"IPv6":           {line(mapped+":9C40", mapped+":201E", "01", "43"), socket{1, 43}, false},
+		"closing":        {line(own, other, "06", "0"), socket{6, 0}, false},
+		"another port":   {line(lo+":9C41", other, "01", "9"), socket{}, false},
+		"short":          {"1: " + own + " " + other + " 01\n", socket{}, false},
+		"no state":       {line(own, other, "zz", "9"), socket{}, true},
+		"inode too big":  {line(own, other, "01", "99999999999999999999999"), socket{}, true},
+		"negative inode": {line(own, other, "01", "-1"), socket{}, true},
+		"odd address":    {line(own[1:], other, "01", "9") + line("zz"+own, other, "01", "9") + line(lo+lo+":9C40", other, "01", "9"), socket{}, false},
+		"endless line":   {strings.Repeat("x", 1<<20), socket{}, true},
+	} {
+		got, err := search(strings.NewReader(k.table), netip.MustParseAddrPort("127.0.0.1:40000"), netip.MustParseAddrPort("127.0.0.1:8222"))
+		if got != k.want || (err != nil) != k.fails {
+			t.Errorf("%s: %+v %v", name, got, err)
+		}
+	}
+}
+
+func TestAnswerOfTheKernel(t *testing.T) {
+	msg := func(typ uint16, body ...byte) []byte {
+		b := make([]byte, unix.SizeofNlMsghdr, 100)
+		binary.NativeEndian.PutUint16(b[4:], typ)
+		return append(b, body...)
+	}
+	for name, b := range map[string][]byte{
+		"nothing": nil, "a header": msg(diagByType), "half": msg(diagByType, make([]byte, 71)...), "another type": msg(3, make([]byte, 72)...),
+		"an error": msg(unix.NLMSG_ERROR, 0xff, 0xff, 0xff, 0xff), "an error of zero": msg(unix.NLMSG_ERROR, make([]byte, 4)...),
+	} {
+		if s, err := answer(b); err == nil {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// TestRequestsKeepTheirSpawn asks for many at a time: each goes by a stream of the
+// spawn it is of, however they overtake each other.
+func TestRequestsKeepTheirSpawn(t *testing.T) {
+	r := New(Options{Spawns: byInode{}})
+	r.Attach(newHost(t, func(w http.ResponseWriter, req *http.Request) {
+		_, _ = fmt.Fprint(w, req.Context().Value(exchangeKey{}))
+	}))
+	url := serve(t, r)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			fd, err := net.Dial("tcp4", strings.TrimPrefix(url, "http://"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = fd.Close() }()
+			var mine string
+			raw, _ := fd.(*net.TCPConn).SyscallConn()
+			_ = raw.Control(func(n uintptr) { mine = spawnOf(inodeOf(t, int(n))) })
+			tr := &http.Transport{Dial: func(string, string) (net.Conn, error) { return fd, nil }, MaxConnsPerHost: 1}
+			defer tr.CloseIdleConnections()
+			for i := range 25 { // over one kept connection
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/x", nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				resp, err := tr.RoundTrip(req)
+				if err != nil {
+					t.Errorf("request %d: %v", i, err)
+					return
+				}
+				buf := make([]byte, 64)
+				n, _ := resp.Body.Read(buf)
+				_ = resp.Body.Close()
+				if got := string(buf[:n]); got != mine {
+					t.Errorf("request %d of %s went as %q", i, mine, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+type byInode struct{}
+
+func (byInode) Holder(inode uint64) (string, error) { return spawnOf(inode), nil }
+
+func spawnOf(inode uint64) string { return "s" + strconv.FormatUint(inode, 10) }
+
+// TestUnknownAskersAreRefused, in words, before anything goes to the host.
+func TestUnknownAskersAreRefused(t *testing.T) {
+	asked := false
+	for name, k := range map[string]struct {
+		spawns Spawns
+		code   int
+		want   string
+	}{
+		"of no spawn": {here{}, 403, "no program holds the connection"},
+		"not read":    {failing{}, 500, "could not be read"},
+	} {
+		r := New(Options{Spawns: k.spawns})
+		r.Attach(newHost(t, func(http.ResponseWriter, *http.Request) { asked = true }))
+		url := serve(t, r)
+		if code, body := get(t, url+"/api/messages"); code != k.code || !strings.Contains(body, k.want) {
+			t.Errorf("%s: %d %s", name, code, body)
+		}
+		if code, body := get(t, url+"/runs/r/model/v1/messages"); code != k.code || !strings.Contains(body, `"type":"error"`) {
+			t.Errorf("%s, model: %d %s", name, code, body)
+		}
+	}
+	if asked {
+		t.Error("the host was asked")
+	}
+}
+
+type failing struct{}
+
+func (failing) Holder(uint64) (string, error) { return "", errors.New("disk on fire") }
+
+func BenchmarkPeer(b *testing.B) {
+	for name, find := range lookups {
+		b.Run(name, func(b *testing.B) {
+			_, conn := pair(b, unix.AF_INET)
+			for b.Loop() {
+				if _, err := peerInode(conn, find); err != nil {
+					b.Fatal(err)
+				}
+				if err := intact(conn); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,205 @@
+//go:build linux
+
+package spawn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/threads"
+	"loop/backend/wire"
+)
+
+// Bounds of one search for a socket's holders. The agent decides how many
+// descriptors there are: of one process more than a program has use for are not
+// looked at, and of all together as many as take some tenths of a second.
+const (
+	maxProcessFDs = 1 << 13
+	maxFDs        = 1 << 18
+	maxClimb      = 1 << 15 // more generations than a pids limit lets live
+	fdBatch       = 256
+)
+
+// Why a socket has no spawn.
+var (
+	errNoHolder = wire.NewError(wire.CodeNotFound, "no process of a program that Loop started here holds the connection")
+	errShared   = wire.NewError(wire.CodeConflict, "processes of several programs hold the connection, so that it is not known which of them asks")
+	errTooMany  = wire.NewError(wire.CodeLimit, "too many files are open in this container to see who asks")
+)
+
+// holderMu lets one goroutine at a time search, as tableMu does for its walk.
+var holderMu sync.Mutex
+
+// Holder names the spawn to which every process belongs that has the socket with
+// this inode open. It is an error, always a *wire.Error where the agent is the
+// cause, when there is none, when there are several, and when one of the processes
+// is of no spawn.
+//
+// A process belongs to the spawn whose keeper it descends from. It cannot leave
+// that tree: a keeper takes in every orphan below it, sessions of their own or not,
+// and no process that runs as the agent can end a keeper. Nothing that a process
+// says of itself counts, neither its environment nor its session.
+func (tab *Table) Holder(inode uint64) (string, error) {
+	holderMu.Lock()
+	defer holderMu.Unlock()
+	s := search{reaper: tab.cfg.Reaper, link: "socket:[" + strconv.FormatUint(inode, 10) + "]"}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return "", fmt.Errorf("list processes: %w", err)
+	}
+	defer func() { _ = proc.Close() }()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return "", fmt.Errorf("list processes: %w", err)
+	}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if err := s.look(pid); err != nil {
+			return "", err
+		}
+	}
+	if s.spawn == "" {
+		return "", errNoHolder
+	}
+	return s.spawn, nil
+}
+
+// search is one search for the holders of a socket.
+type search struct {
+	reaper *threads.Reaper
+	link   string // what /proc shows of the socket
+	seen   int    // descriptors
+	spawn  string // of the holders so far
+}
+
+// look adds a process if it holds the socket.
+func (s *search) look(pid int) error {
+	p, err := pin(pid)
+	if err != nil {
+		return nil // gone: then it does not ask
+	}
+	defer p.close()
+	holds, err := s.holds(p)
+	if err != nil || !holds {
+		return err
+	}
+	switch spawn, err := s.above(p); {
+	case errors.Is(err, errGone):
+		return nil
+	case err != nil:
+		return err
+	case s.spawn != "" && s.spawn != spawn:
+		return errShared
+	default:
+		s.spawn = spawn
+	}
+	return nil
+}
+
+// holds reports whether the process has the socket open.
+func (s *search) holds(p pinned) (bool, error) {
+	fd, err := unix.Openat(p.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false, nil // gone
+	}
+	dir := os.NewFile(uintptr(fd), "fd")
+	defer func() { _ = dir.Close() }()
+	buf := make([]byte, len(s.link)+1) // a longer one is another
+	for n := 0; n < maxProcessFDs; n += fdBatch {
+		names, err := dir.Readdirnames(fdBatch)
+		for _, name := range names {
+			if s.seen++; s.seen > maxFDs {
+				return false, errTooMany
+			}
+			if k, err := unix.Readlinkat(fd, name, buf); err == nil && string(buf[:k]) == s.link {
+				return true, nil
+			}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ESRCH) {
+				return false, fmt.Errorf("list descriptors: %w", err)
+			}
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// errGone is a process that ended while it was looked at.
+var errGone = errors.New("the process has ended")
+
+// above climbs from a process to the keeper it descends from.
+//
+// Every step is read twice: a process that has the same parent before and after
+// the look at that parent had it all along, since a parent that is lost is never
+// found again. So no step leads to a stranger who got a dead parent's pid.
+func (s *search) above(p pinned) (spawn string, err error) {
+	if p.dir, err = unix.FcntlInt(uintptr(p.dir), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		return "", fmt.Errorf("hold a process: %w", err)
+	}
+	defer func() { p.close() }()
+	for range maxClimb {
+		parent, err := p.parent()
+		if err != nil {
+			return "", errGone
+		}
+		if parent <= 0 || parent == os.Getpid() {
+			return "", errNoHolder // started through docker exec, or its keeper is dead
+		}
+		name, keeper := s.reaper.Name(parent)
+		next, perr := pin(parent)
+		if still, err := p.parent(); err != nil || still != parent || perr != nil {
+			next.close()
+			continue // its parent has just ended, or it has
+		}
+		if keeper {
+			next.close()
+			return name, nil
+		}
+		p.close()
+		p = next
+	}
+	return "", errTooMany
+}
+
+// pinned is a process by its folder in /proc, which never becomes another's.
+type pinned struct{ pid, dir int }
+
+func pin(pid int) (pinned, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return pinned{pid: pid, dir: fd}, err
+}
+
+func (p pinned) close() {
+	if p.dir >= 0 {
+		_ = unix.Close(p.dir)
+	}
+}
+
+// parent is the pid of the process that would be told of its end.
+func (p pinned) parent() (int, error) {
+	fd, err := unix.Openat(p.dir, "stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	buf := make([]byte, 1024) // a line of numbers and a name of at most 64 bytes
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return 0, err
+	}
+	q, ok := parseStat(p.pid, buf[:max(n, 0)])
+	if !ok {
+		return 0, errors.New("no line of a process")
+	}
+	return q.ppid, nil
+}

@@ -1,0 +1,138 @@
+package guestlink
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+)
+
+// Admit implements core.Link. What it says holds for as long as this link.
+func (l *Link) Admit(spawn core.SpawnID, who core.Identity) { l.askers.admit(spawn, who) }
+
+// askers are the spawns that may ask for something on one link.
+type askers struct {
+	container core.ContainerID
+	demo      http.Handler
+	gateway   string
+	log       *slog.Logger
+
+	until time.Time // when a spawn without an identity is refused at once
+
+	mu      sync.Mutex
+	bySpawn map[core.SpawnID]asker
+	changed chan struct{} // closed when bySpawn changes
+}
+
+// asker is one spawn.
+type asker struct {
+	caller core.Caller
+	route  core.RunID // what its model's path names
+	up     core.ModelUpstream
+	model  route // without a handler it has none
+}
+
+type route struct {
+	handler http.Handler
+	close   func()
+}
+
+func newAskers(container core.ContainerID, o Options) *askers {
+	return &askers{container: container, demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.AdmitHold),
+		bySpawn: make(map[core.SpawnID]asker), changed: make(chan struct{})}
+}
+
+func (t *askers) admit(spawn core.SpawnID, who core.Identity) {
+	next := asker{
+		caller: core.Caller{ChannelID: who.ChannelID, ContainerID: t.container, SpawnID: spawn, RunID: who.RunID},
+		route:  cmp.Or(who.RunID, core.RunID(spawn)), up: who.Upstream,
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.bySpawn[spawn]
+	if old.up == next.up {
+		next.model = old.model // with its connections
+	} else {
+		next.model = t.to(next.up)
+		old.end()
+	}
+	t.bySpawn[spawn] = next
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+func (t *askers) to(up core.ModelUpstream) route {
+	switch {
+	case up.Demo && t.demo != nil:
+		return route{handler: t.demo, close: func() {}}
+	case up.Demo:
+		return refusing("this Loop has no demo model")
+	case up.BaseURL != "":
+		return t.proxy(up.BaseURL)
+	}
+	return route{}
+}
+
+func (a asker) end() {
+	if a.model.close != nil {
+		a.model.close()
+	}
+}
+
+func (t *askers) dismiss(spawn core.SpawnID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bySpawn[spawn].end()
+	delete(t.bySpawn, spawn)
+}
+
+func (t *askers) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range t.bySpawn {
+		a.end()
+	}
+	clear(t.bySpawn)
+}
+
+type spawnKey struct{}
+
+// withSpawn keeps who asks beside a stream's one request.
+func withSpawn(ctx context.Context, c net.Conn) context.Context {
+	if g, ok := c.(*guestConn); ok {
+		return context.WithValue(ctx, spawnKey{}, g.spawn)
+	}
+	return ctx
+}
+
+// find says who asks. It waits while the link is young: a CLI that lives since an
+// earlier link asks as soon as this one is there, and that may be before Admit.
+func (t *askers) find(r *http.Request) (asker, bool) {
+	spawn, ok := r.Context().Value(spawnKey{}).(core.SpawnID)
+	if !ok {
+		return asker{}, false
+	}
+	timer := time.NewTimer(time.Until(t.until))
+	defer timer.Stop()
+	for {
+		t.mu.Lock()
+		who, ok := t.bySpawn[spawn]
+		changed := t.changed
+		t.mu.Unlock()
+		if ok {
+			return who, true
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return asker{}, false
+		case <-r.Context().Done():
+			return asker{}, false
+		}
+	}
+}
