@@ -3,29 +3,73 @@
 package atomicfile
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// Replace makes parts the content of a file that only the person may read: a
-// reader, and whoever comes after a crash, finds the old content or the new. The
-// folder must be there. A failed replacement leaves nothing behind.
-func Replace(name string, parts ...[]byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // 0600 by CreateTemp
+// Writer replaces files: a reader, and whoever comes after a crash, finds the old
+// content or the new.
+type Writer struct {
+	// Root is what names are within, whatever links are made meanwhile; nil is the
+	// whole file system.
+	Root *os.Root
+	// Mode is what a new file gets, less the umask; 0 is 0600.
+	Mode fs.FileMode
+	// Durable says that the new content is there after a power cut, too. Without it
+	// that may be the old one. It takes some milliseconds.
+	Durable bool
+}
+
+// Replace makes parts the content of a file that only the person may read.
+func Replace(name string, parts ...[]byte) error { return Writer{}.Replace(name, parts...) }
+
+// Replace makes parts the content of a file. Its folder must be there. A failed
+// replacement leaves nothing behind.
+func (w Writer) Replace(name string, parts ...[]byte) error {
+	if w.Root == nil {
+		root, err := os.OpenRoot(filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		w.Root, name = root, filepath.Base(name)
+	}
+	fresh := name + "." + rand.Text() + ".tmp"
+	tmp, err := w.Root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(w.Mode, 0o600))
 	if err != nil {
-		return err
+		return fmt.Errorf("make temporary file: %w", err)
 	}
 	for _, p := range parts {
 		if err == nil {
 			_, err = tmp.Write(p)
 		}
 	}
+	if err == nil && w.Durable {
+		err = tmp.Sync()
+	}
 	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
+		err = w.Root.Rename(fresh, name)
 	}
 	if err != nil {
-		_ = os.Remove(tmp.Name())
+		_ = w.Root.Remove(fresh)
+		return err
 	}
-	return err
+	if w.Durable {
+		w.syncFolder(filepath.Dir(name))
+	}
+	return nil
+}
+
+// syncFolder makes the rename itself last, on systems that can. Without it the old
+// content would come back, which is still a whole file.
+func (w Writer) syncFolder(dir string) {
+	if d, err := w.Root.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
 }

@@ -1,15 +1,13 @@
 package config
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -87,7 +85,7 @@ func (f File) write(data []byte) error {
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}
-	return replace(folderOf{root}, name, data, mode)
+	return atomicfile.Writer{Root: root, Mode: mode, Durable: true}.Replace(name, data)
 }
 
 // unlinked refuses a folder that was opened through a link at the end of its
@@ -116,66 +114,5 @@ func writeFile(path string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
-	return replace(folderOf{nil}, path, data, 0o600)
-}
-
-// folderOf opens, renames and removes within a root, or anywhere without one.
-type folderOf struct{ root *os.Root }
-
-func (r folderOf) open(name string, flag int, mode fs.FileMode) (*os.File, error) {
-	if r.root != nil {
-		return r.root.OpenFile(name, flag, mode)
-	}
-	return os.OpenFile(name, flag, mode)
-}
-
-func (r folderOf) rename(from, to string) error {
-	if r.root != nil {
-		return r.root.Rename(from, to)
-	}
-	return os.Rename(from, to)
-}
-
-func (r folderOf) remove(name string) error {
-	if r.root != nil {
-		return r.root.Remove(name)
-	}
-	return os.Remove(name)
-}
-
-func replace(in folderOf, path string, data []byte, mode fs.FileMode) (err error) {
-	var salt [8]byte
-	_, _ = rand.Read(salt[:]) // never fails on supported systems
-	name := filepath.Join(filepath.Dir(path), ".config-"+hex.EncodeToString(salt[:])+".tmp")
-	tmp, err := in.open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return fmt.Errorf("make temporary file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close() // closing twice is harmless here
-			_ = in.remove(name)
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return fmt.Errorf("write temporary file: %w", err)
-	}
-	if err := tmp.Sync(); err != nil {
-		return fmt.Errorf("flush temporary file: %w", err)
-	}
-	if err := tmp.Close(); err != nil {
-		return fmt.Errorf("close temporary file: %w", err)
-	}
-	if err := in.rename(name, path); err != nil {
-		return fmt.Errorf("replace file: %w", err)
-	}
-	if runtime.GOOS != "windows" {
-		// Makes the rename itself survive a power cut; without it the old text
-		// would come back, which is still a whole file.
-		if d, derr := in.open(filepath.Dir(path), os.O_RDONLY, 0); derr == nil {
-			_ = d.Sync()
-			d.Close()
-		}
-	}
-	return nil
+	return atomicfile.Writer{Durable: true}.Replace(path, data)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/chacha20poly1305"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -230,32 +231,12 @@ func readBounded(path string) ([]byte, error) {
 	return raw, err
 }
 
-// replace writes a private file beside path and renames it, so that a crash
-// leaves the old one or the new one.
-func replace(path string, data []byte) (err error) {
+// replace writes a private file, so that a crash leaves the old one or the new one.
+func replace(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close() // twice is harmless here
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return atomicfile.Writer{Durable: true}.Replace(path, data)
 }
 
 func unusable(step string, err error) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 	"loop/backend/sandbox"
 )
@@ -80,7 +81,7 @@ func writeEtc(agent core.AgentUser, loopHome string) error {
 		if old, err := os.ReadFile(path); err == nil && string(old) == text {
 			continue
 		}
-		if err := replace(dir, name, []byte(text), 0o644); err != nil {
+		if err := errors.Join(atomicfile.Replace(path, []byte(text)), os.Chmod(path, 0o644)); err != nil {
 			return err
 		}
 	}
@@ -126,35 +127,7 @@ func consent(home, workDir string) (notice string, err error) {
 	if bytes.Equal(merged, old) {
 		return notice, nil
 	}
-	const tmp = ".claude.json.loop-new"
-	if err := root.RemoveAll(tmp); err != nil {
-		return "", err
-	}
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(merged)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", err
-	}
-	return notice, root.Rename(tmp, claudeJSON)
-}
-
-func replace(dir, name string, data []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return notice, atomicfile.Writer{Root: root}.Replace(claudeJSON, merged)
 }
 
 // MakeMountpoint makes the folder or file that a mount is laid over, if it is
