@@ -6,7 +6,7 @@ import { duration, elapsed, modelName, money } from "./format";
 import { applyEvents, channelRows, costsAt, emptyFrame, fromSnapshot, hasGap, strongest } from "./frame";
 import { confirmed, failed, parseOutbox, put, settle } from "./outbox";
 import { elidePath, oneLine, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
-import { parsePatch } from "./timeline/patch";
+import { parsePatch } from "./patch";
 import { describeTool } from "./timeline/tools";
 import type { ToolItem } from "./timeline/items";
 

@@ -5,11 +5,11 @@ import type { Failure } from "../../api/types";
 import type { SettingsRevision, SettingsRevisionText } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
+import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
 import { exact, when } from "../../model/clock";
 import type { Editing } from "./editing";
-import { UnifiedDiff } from "./UnifiedDiff";
 
 const SOURCES: Record<string, string> = { settings: "changed here", external: "changed in an editor", initial: "as it was found" };
 
@@ -62,7 +62,7 @@ export function HistoryPanel({ editing }: { editing: Editing }) {
                 </span>
                 {i > 0 ? <Button look="small" aria-label={`Restore the file as of ${exact(at)}`} onClick={() => restore(r.id)}>Restore</Button> : <span className="state">as it is now</span>}
               </div>
-              {open?.id === r.id && <UnifiedDiff text={open.diff || open.text} name="What this revision changed" />}
+              {open?.id === r.id && <Diff patch={open.diff || open.text} name="What this revision changed" />}
             </li>
           );
         })}

@@ -5,9 +5,9 @@ import type { Failure } from "../../api/types";
 import type { SettingsPending, SettingsView } from "../../api/types";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
+import { Diff } from "../../ui/Diff";
 import { FailureCard } from "../../ui/FailureCard";
 import { session } from "../../session/session";
-import { UnifiedDiff } from "./UnifiedDiff";
 
 type Props = { pending: SettingsPending; channel: string; onChange(view: SettingsView): void };
 
@@ -43,7 +43,7 @@ export function TrustCard({ pending, channel, onChange }: Props) {
         ))}
         .
       </p>
-      <UnifiedDiff text={pending.diff} name="What would be approved" />
+      <Diff patch={pending.diff} name="What would be approved" />
       {failure && <FailureCard failure={failure} />}
       <div className="question-foot">
         <span className="hint grow" />

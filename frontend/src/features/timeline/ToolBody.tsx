@@ -2,7 +2,7 @@ import { safeJSON } from "../../api/failure";
 import { relativeTo, visible } from "../../model/text";
 import type { ToolItem } from "../../model/timeline/items";
 import { SafeText } from "../../ui/SafeText";
-import { Diff } from "./Diff";
+import { FileDiff } from "./FileDiff";
 import { Output } from "./Output";
 
 /** What went in and what came out of one tool call. */
@@ -13,7 +13,7 @@ export function ToolBody({ item, dir }: { item: ToolItem; dir: string }) {
     <div className="body">
       {!showsFiles && <Input item={item} />}
       {files.map((f) => (
-        <Diff key={f.path} change={f} path={relativeTo(f.path, dir)} />
+        <FileDiff key={f.path} change={f} path={relativeTo(f.path, dir)} />
       ))}
       {item.result && (!showsFiles || item.result.is_error) && (
         <Output text={item.result.output} name="Output" error={item.result.is_error} truncated={item.result.truncated} />
