@@ -89,19 +89,18 @@ func TestErrorsComeThrough(t *testing.T) {
 	f := &fake{err: fmt.Errorf("list: %w", want)}
 	c, r, s := newChannels(f), &bind.Runs{Ctx: t.Context(), Service: fakeRuns{fake: f}}, newSystem(f)
 	for name, call := range map[string]func() error{
-		"Channels.List":         func() error { _, err := c.List(); return err },
-		"Channels.Add":          func() error { _, err := c.Add("/d", "n"); return err },
-		"Channels.Demo":         func() error { _, err := c.Demo(); return err },
-		"Channels.Rename":       func() error { return c.Rename("c", "n") },
-		"Channels.Remove":       func() error { return c.Remove("c") },
-		"Channels.History":      func() error { _, err := c.History("c", 1); return err },
-		"Runs.Prompt":           func() error { _, err := r.Prompt(bind.PromptRequest{}); return err },
-		"Runs.Cancel":           func() error { return r.Cancel("r") },
-		"Runs.Remove":           func() error { return r.Remove("r") },
-		"Runs.Retry":            func() error { _, err := r.Retry("r"); return err },
-		"System.Snapshot":       func() error { _, err := s.Snapshot(); return err },
-		"System.BuildImage":     s.BuildImage,
-		"System.ListContainers": func() error { _, err := s.ListContainers(); return err },
+		"Channels.List":     func() error { _, err := c.List(); return err },
+		"Channels.Add":      func() error { _, err := c.Add("/d", "n"); return err },
+		"Channels.Demo":     func() error { _, err := c.Demo(); return err },
+		"Channels.Rename":   func() error { return c.Rename("c", "n") },
+		"Channels.Remove":   func() error { return c.Remove("c") },
+		"Channels.History":  func() error { _, err := c.History("c", 1); return err },
+		"Runs.Prompt":       func() error { _, err := r.Prompt(bind.PromptRequest{}); return err },
+		"Runs.Cancel":       func() error { return r.Cancel("r") },
+		"Runs.Remove":       func() error { return r.Remove("r") },
+		"Runs.Retry":        func() error { _, err := r.Retry("r"); return err },
+		"System.Snapshot":   func() error { _, err := s.Snapshot(); return err },
+		"System.BuildImage": s.BuildImage,
 	} {
 		if got := core.AsFailure(call()); got != want {
 			t.Errorf("%s answers %v", name, got)

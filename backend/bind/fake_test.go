@@ -142,8 +142,9 @@ func (f fakeImage) Status(context.Context) core.ImageStatus {
 func (f fakeImage) Build(context.Context) error { return f.ask("build") }
 func (f fakeImage) Cancel()                     { _ = f.ask("cancel build") }
 
-func (f fakeContainers) List(context.Context) ([]core.Container, error) {
-	return nil, f.ask("containers")
+func (f fakeContainers) List() []core.Container {
+	_ = f.ask("containers")
+	return nil
 }
 
 func (f fakeEngine) Status(context.Context) core.EngineStatus {

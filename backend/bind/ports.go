@@ -62,7 +62,7 @@ type ImageService interface {
 
 // ContainerService lists the containers of this Loop folder.
 type ContainerService interface {
-	List(ctx context.Context) ([]core.Container, error)
+	List() []core.Container
 }
 
 // EngineService says how the engine is.

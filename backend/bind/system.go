@@ -79,9 +79,7 @@ func (s *System) Snapshot() (Snapshot, error) {
 	if snap.Channels, err = s.Channels.List(s.Ctx); err != nil {
 		return Snapshot{}, err
 	}
-	if snap.Containers, err = s.Containers.List(s.Ctx); err != nil {
-		return Snapshot{}, err
-	}
+	snap.Containers = s.Containers.List()
 	now := time.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	if snap.CostToday, err = s.Timelines.CostSince(s.Ctx, midnight); err != nil {
@@ -112,10 +110,7 @@ func (s *System) BuildImage() error { return s.Image.Build(s.Ctx) }
 func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
 
 // ListContainers lists what this Loop folder has made.
-func (s *System) ListContainers() ([]core.Container, error) {
-	list, err := s.Containers.List(s.Ctx)
-	return orEmpty(list), err
-}
+func (s *System) ListContainers() []core.Container { return orEmpty(s.Containers.List()) }
 
 // SetTheme stores dark, light or system.
 func (s *System) SetTheme(theme string) error { return s.Config.Set("theme", theme) }

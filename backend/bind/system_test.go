@@ -67,9 +67,8 @@ func TestCostIsOfTheDayHere(t *testing.T) {
 }
 
 func TestSystemListsAreNeverNull(t *testing.T) {
-	list, err := newSystem(&fake{}).ListContainers()
-	if err != nil || list == nil {
-		t.Errorf("%v, %v", list, err)
+	if list := newSystem(&fake{}).ListContainers(); list == nil {
+		t.Error("null")
 	}
 }
 

@@ -202,7 +202,7 @@ func (d *Daemon) assembleRuns() {
 		Computer: computer, Containers: leases{d.containers}, Links: pool, Log: d.log,
 	})
 	d.runner = runner.New(runner.Ports{
-		Store: d.store, Containers: containerList{d.containers}, Links: pool, Spools: spools.Folders{Home: d.home},
+		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
 		Provision: runContainers{
 			provision: d.provision, settings: d.settingsReader(d.trust.meet), health: d.health, key: d.keys.add, tcp: d.guestTCP,
 		},
@@ -271,7 +271,7 @@ func (d *Daemon) assembleBound() {
 		terminals: d.pageTerminals(),
 
 		system: &bind.System{
-			Ctx: d.ctx, Channels: d.channels, Containers: containerList{d.containers}, Engine: d.health, Image: d.images,
+			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
 			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}

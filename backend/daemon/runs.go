@@ -3,11 +3,9 @@ package daemon
 import (
 	"context"
 	"errors"
-	"time"
 
 	"loop/backend/bind"
 	"loop/backend/core"
-	"loop/backend/registry"
 	"loop/backend/runner"
 	"loop/backend/terminal"
 )
@@ -38,30 +36,6 @@ func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error
 	return errors.Join(w.Service.CancelChannel(ctx, ch), w.terminals.EndChannel(ctx, ch))
 }
 
-// containerList is the registry as the runner and the page ask for it.
-type containerList struct{ *registry.Registry }
-
-func (c containerList) holder(id core.ContainerID) core.Holder {
-	for _, c := range c.Registry.List() {
-		if c.ID == id {
-			return core.Holder{Kind: core.HolderRun, ID: string(c.RunID)}
-		}
-	}
-	return core.Holder{}
-}
-
-func (c containerList) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
-	return c.End(ctx, id, c.holder(id), grace)
-}
-
-func (c containerList) ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error {
-	if after == 0 {
-		after = -1
-	}
-	return c.Release(ctx, c.holder(id), core.Ending{Keep: after})
-}
-
-func (c containerList) List(context.Context) ([]core.Container, error) { return c.Registry.List(), nil }
 
 // upstreams says whose model is behind the link.
 type upstreams struct{ settingsReader }

@@ -262,9 +262,11 @@ func (w *work) kill(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		err := w.s.p.Containers.Stop(ctx, w.container.ID, w.s.o.StopGrace)
-		if err == nil || errors.Is(err, core.ErrNotFound) {
+		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder(), w.s.o.StopGrace)
+		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
 			w.closeLink() // so that the reader looks
+		}
+		if err == nil || errors.Is(err, core.ErrNotFound) {
 			return
 		}
 		w.log.Warn("stop container", "error", err)

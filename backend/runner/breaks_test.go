@@ -104,9 +104,7 @@ func TestEngineGoesAway(t *testing.T) {
 			r.boxes.breakLinks()
 			go func() {
 				<-time.After(tc.away)
-				r.boxes.mu.Lock()
-				r.boxes.down = false
-				r.boxes.mu.Unlock()
+				r.boxes.back()
 			}()
 			run = r.ended(run.ID, 10*time.Minute)
 			if run.State != tc.state {
@@ -234,9 +232,7 @@ func cancelWithTheEngineAway(t *testing.T, meanwhile func(*rig)) {
 		t.Errorf("told as %s without proof", s)
 	}
 	meanwhile(r)
-	r.boxes.mu.Lock()
-	r.boxes.down = false
-	r.boxes.mu.Unlock()
+	r.boxes.back()
 	if run = r.ended(run.ID, time.Minute); run.State != core.RunCancelled {
 		t.Errorf("ended %s", run.State)
 	}
@@ -278,4 +274,65 @@ func TestOutputThatCannotBeRead(t *testing.T) {
 		}
 		r.nothingLeft(run.ID)
 	})
+}
+
+// TestOthersUseTheContainer: a run's end ends the run's programs, and nothing else
+// of a container that a terminal holds too.
+func TestOthersUseTheContainer(t *testing.T) {
+	for name, c := range map[string]struct {
+		cli   func(p *proc)
+		act   func(r *rig, id core.RunID)
+		state core.RunState
+	}{
+		"done": {plays(turn("one")+goodResult, 0), func(*rig, core.RunID) {}, core.RunDone},
+		"stopped": {func(p *proc) { <-p.killed }, func(r *rig, id core.RunID) {
+			if err := r.s.Cancel(context.Background(), id); err != nil {
+				r.t.Error(err)
+			}
+		}, core.RunCancelled},
+		"killed": {func(p *proc) { p.print(turn("one")); p.end(137) }, func(*rig, core.RunID) {}, core.RunFailed},
+		"no link for a while": {func(p *proc) { <-p.killed }, func(r *rig, id core.RunID) {
+			r.boxes.mu.Lock()
+			r.boxes.noHello = true
+			r.boxes.mu.Unlock()
+			r.boxes.breakLinks()
+			r.pass(time.Minute)
+			r.boxes.mu.Lock()
+			r.boxes.noHello = false
+			r.boxes.mu.Unlock()
+		}, core.RunFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				r := newRig(t, func(p *proc) {
+					p.b.mu.Lock()
+					p.b.all[0].others = true
+					p.b.mu.Unlock()
+					c.cli(p)
+				})
+				r.start()
+				defer r.quit()
+				id := r.prompt("c", "x").ID
+				r.pass(5 * time.Second)
+				c.act(r, id)
+				if run := r.ended(id, time.Hour); run.State != c.state {
+					t.Errorf("%s %+v", run.State, run.Outcome.Failure)
+				}
+				r.pass(time.Minute)
+				r.boxes.mu.Lock()
+				defer r.boxes.mu.Unlock()
+				x := r.boxes.all[0]
+				if !x.running || x.held {
+					t.Errorf("the container runs: %v, the run holds it: %v", x.running, x.held)
+				}
+				for _, p := range x.procs {
+					p.mu.Lock()
+					if p.exit == nil {
+						t.Error("the run's program goes on")
+					}
+					p.mu.Unlock()
+				}
+			})
+		})
+	}
 }

@@ -55,7 +55,8 @@ func (w *work) prove(ctx context.Context, e *ending) error {
 		return nil
 	}
 	if w.container.ID == "" {
-		return w.stopStray(ctx)
+		w.giveBack(ctx) // one may have been made although nobody said so
+		return nil
 	}
 	facts, err := w.stopped(ctx)
 	switch {
@@ -91,13 +92,19 @@ func (w *work) outOfMemory(ctx context.Context, facts *core.ContainerFacts) *cor
 }
 
 // stopped stops the container and returns once the engine says it does not run:
-// its facts, nil when it is gone altogether. It returns errEngineLost after
-// EngineGrace and errQuit when Loop closes.
+// its facts, nil when it is gone altogether. In a container that others use too it
+// is the run's programs that are ended, which leaves no facts either. It returns
+// errEngineLost after EngineGrace and errQuit when Loop closes.
 func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
 	pause := pauses{first: 100 * time.Millisecond, most: 5 * time.Second}
 	began := time.Now()
 	for {
-		err := w.s.p.Containers.Stop(ctx, w.container.ID, w.s.o.StopGrace)
+		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder(), w.s.o.StopGrace)
+		if errors.Is(err, core.ErrConflict) {
+			if err = w.killInside(ctx); err == nil {
+				return nil, nil
+			}
+		}
 		if errors.Is(err, core.ErrNotFound) {
 			return nil, nil
 		}
@@ -120,21 +127,34 @@ func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
 	}
 }
 
-// stopStray looks for a container that was made although Start did not say so.
-func (w *work) stopStray(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
-	defer cancel()
-	list, err := w.s.p.Containers.List(ctx)
-	if err != nil {
-		w.log.Warn("look for a stray container", "error", err)
-		return nil
-	}
-	for _, c := range list {
-		if c.RunID == w.run.ID && c.ID != "" && w.s.retireContainer(ctx, c.ID, w.keepAlive()) != nil {
-			w.s.retireLater(w.service, c.ID, w.keepAlive())
+// killInside ends the run's process tree through the link, for a container that
+// goes on.
+func (w *work) killInside(ctx context.Context) error {
+	if w.currentLink() == nil {
+		if err := w.openLink(ctx); err != nil {
+			return fmt.Errorf("open link: %w", err)
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, killWait)
+	defer cancel()
+	if err := w.currentLink().Kill(ctx, w.run.SpawnID); err != nil && !errors.Is(err, core.ErrNotFound) {
+		return fmt.Errorf("end process tree: %w", err)
+	}
 	return nil
+}
+
+// holder is the run, as the registry knows it.
+func (w *work) holder() core.Holder { return holderOf(w.run.ID) }
+
+func holderOf(id core.RunID) core.Holder { return core.Holder{Kind: core.HolderRun, ID: string(id)} }
+
+// giveBack gives back every container of the run, also after Loop began to close.
+func (w *work) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	defer cancel()
+	if err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive(), Grace: w.s.o.StopGrace}); err != nil {
+		w.log.Warn("give the container back", "error", err) // the registry goes on
+	}
 }
 
 // decide sets state and outcome.
@@ -223,12 +243,7 @@ func (w *work) sweep(ctx context.Context, e ending) {
 	w.forget(once)
 	w.closeLink()
 	w.dropLost(once)
-	if w.container.ID == "" {
-		return
-	}
-	if w.s.retireContainer(once, w.container.ID, w.keepAlive()) != nil && ctx.Err() == nil {
-		w.s.retireLater(ctx, w.container.ID, w.keepAlive())
-	}
+	w.giveBack(ctx)
 }
 
 func (w *work) forget(ctx context.Context) { w.drop(ctx, w.run.SpawnID) }
@@ -250,35 +265,4 @@ func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
 			w.log.Warn("delete output of the run", "error", err)
 		}
 	}
-}
-
-// retireContainer stops a container and has it removed after a while. The
-// removal is written down also when stopping failed: it then ends the container
-// if nothing else does, whatever becomes of this process.
-func (s *Service) retireContainer(ctx context.Context, id core.ContainerID, after time.Duration) error {
-	var errs []error
-	if err := s.p.Containers.Stop(ctx, id, s.o.StopGrace); err != nil && !errors.Is(err, core.ErrNotFound) {
-		errs = append(errs, fmt.Errorf("stop container: %w", err))
-	}
-	if err := s.p.Containers.ScheduleRemoval(ctx, id, after); err != nil && !errors.Is(err, core.ErrNotFound) {
-		errs = append(errs, fmt.Errorf("schedule removal: %w", err))
-	}
-	err := errors.Join(errs...)
-	if err != nil {
-		s.p.Log.Warn("retire container", "container", id, "error", err)
-	}
-	return err
-}
-
-// retireLater tries again until Loop closes, for an engine that is away. The
-// next start does the same for what is left.
-func (s *Service) retireLater(ctx context.Context, id core.ContainerID, after time.Duration) {
-	s.wg.Go(func() {
-		pause := pauses{first: time.Second, most: 30 * time.Second}
-		for pause.wait(ctx) {
-			if s.retireContainer(ctx, id, after) == nil {
-				return
-			}
-		}
-	})
 }

@@ -62,29 +62,29 @@ func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container
 	}
 	return p.boxes.Start(ctx, spec)
 }
-func (p *launchPorts) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error {
 	if err := p.gone(); err != nil {
 		return err
 	}
-	return p.boxes.Stop(ctx, id, grace)
+	return p.boxes.End(ctx, id, h, grace)
 }
-func (p *launchPorts) ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error {
+func (p *launchPorts) Release(ctx context.Context, h core.Holder, e core.Ending) error {
 	if err := p.gone(); err != nil {
 		return err
 	}
-	return p.boxes.ScheduleRemoval(ctx, id, after)
+	return p.boxes.Release(ctx, h, e)
+}
+func (p *launchPorts) Recovered(ctx context.Context, kind core.HolderKind, alive func(string) bool, e core.Ending) error {
+	if err := p.gone(); err != nil {
+		return err
+	}
+	return p.boxes.Recovered(ctx, kind, alive, e)
 }
 func (p *launchPorts) Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error) {
 	if err := p.gone(); err != nil {
 		return core.ContainerFacts{}, err
 	}
 	return p.boxes.Facts(ctx, id)
-}
-func (p *launchPorts) List(ctx context.Context) ([]core.Container, error) {
-	if err := p.gone(); err != nil {
-		return nil, err
-	}
-	return p.boxes.List(ctx)
 }
 func (p *launchPorts) Open(ctx context.Context, c core.Container) (core.Link, error) {
 	if err := p.gone(); err != nil {
@@ -160,6 +160,7 @@ func newWard(t *testing.T, fault *faultStore) *ward {
 
 // open starts a launch of Loop.
 func (w *ward) open() {
+	w.boxes.relaunch()
 	w.launch = &launchPorts{boxes: w.boxes}
 	launch := w.launch
 	ctx, cancel := context.WithCancel(context.Background())

@@ -31,7 +31,10 @@ type box struct {
 	plan          bool // its spec is a planning run's
 	running       bool
 	exit          int
-	after         time.Duration // scheduled removal; -1 is none
+	after         time.Duration // removal after this was stopped; -1 is none
+	held          bool          // by its run
+	others        bool          // hold it too
+	earlier       bool          // made for an earlier launch
 	procs         map[core.SpawnID]*proc
 	links         map[*fakeLink]bool
 	admitted, was map[core.SpawnID]core.Identity // by links; was forgets nobody
@@ -110,14 +113,14 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 	}
 	x := &box{
 		c:    core.Container{ID: core.ContainerID(fmt.Sprint("box", len(b.all)+1)), RunID: spec.RunID, ChannelID: spec.ChannelID, Type: core.TypeAgent, Status: core.ContainerRunning},
-		plan: spec.Plan, running: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
+		plan: spec.Plan, running: true, held: true, after: -1, procs: map[core.SpawnID]*proc{}, links: map[*fakeLink]bool{}, admitted: map[core.SpawnID]core.Identity{}, was: map[core.SpawnID]core.Identity{},
 	}
 	b.all = append(b.all, x)
 	b.note("start %s", x.c.ID)
 	return x.c, nil
 }
 
-func (b *boxes) Stop(_ context.Context, id core.ContainerID, _ time.Duration) error {
+func (b *boxes) End(_ context.Context, id core.ContainerID, _ core.Holder, _ time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {
@@ -127,11 +130,72 @@ func (b *boxes) Stop(_ context.Context, id core.ContainerID, _ time.Duration) er
 	if x == nil {
 		return core.ErrNotFound
 	}
+	if x.others {
+		return core.ErrConflict
+	}
+	b.stop(x)
+	return nil
+}
+
+// stop is an end that was asked for; the lock is held.
+func (b *boxes) stop(x *box) {
 	if x.running {
-		b.note("stop %s", id)
+		b.note("stop %s", x.c.ID)
 	}
 	b.halt(x, 143)
-	return nil
+}
+
+func (b *boxes) Release(_ context.Context, h core.Holder, e core.Ending) error {
+	return b.giveBack(e, func(x *box) bool { return string(x.c.RunID) == h.ID })
+}
+
+func (b *boxes) Recovered(_ context.Context, _ core.HolderKind, alive func(string) bool, e core.Ending) error {
+	return b.giveBack(e, func(x *box) bool { return x.earlier && !alive(string(x.c.RunID)) })
+}
+
+// giveBack writes down what becomes of containers, and stops them once the engine
+// is there.
+func (b *boxes) giveBack(e core.Ending, which func(*box) bool) (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.all {
+		if !x.held || !which(x) {
+			continue
+		}
+		x.held = false
+		if x.others {
+			continue
+		}
+		x.after = max(e.Keep, 0)
+		b.note("release %s for %s", x.c.ID, x.after)
+		if b.down {
+			err = errEngine
+		} else {
+			b.stop(x)
+		}
+	}
+	return err
+}
+
+// back is the engine that answers again.
+func (b *boxes) back() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.down = false
+	for _, x := range b.all {
+		if !x.held && !x.others {
+			b.stop(x)
+		}
+	}
+}
+
+// relaunch is another launch of Loop.
+func (b *boxes) relaunch() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.all {
+		x.earlier = true
+	}
 }
 
 // halt ends a container's processes and links; the lock is held.
@@ -155,19 +219,6 @@ func (b *boxes) die(i, code int) {
 	b.halt(b.all[i], code)
 }
 
-func (b *boxes) ScheduleRemoval(_ context.Context, id core.ContainerID, after time.Duration) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.down {
-		return errEngine
-	}
-	if x := b.find(id); x != nil {
-		x.after = after
-		b.note("remove %s after %s", id, after)
-	}
-	return nil
-}
-
 func (b *boxes) Facts(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,16 +237,13 @@ func (b *boxes) Facts(_ context.Context, id core.ContainerID) (core.ContainerFac
 	return core.ContainerFacts{ID: id, Running: x.running, ExitCode: x.exit, OOMKilled: oom}, nil
 }
 
-func (b *boxes) List(context.Context) (out []core.Container, err error) {
+func (b *boxes) List() (out []core.Container) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.down {
-		return nil, errEngine
-	}
 	for _, x := range b.all {
 		out = append(out, x.c)
 	}
-	return out, nil
+	return out
 }
 
 // planned says of each container, in order, whether it was made for a plan.

@@ -32,6 +32,7 @@ type hostBoxes struct {
 
 	mu    sync.Mutex
 	boxes map[core.ContainerID]bool // running
+	runs  map[core.ContainerID]core.RunID
 	procs map[core.SpawnID]*hostProc
 	made  int
 }
@@ -52,7 +53,7 @@ func newHostBoxes(t *testing.T) *hostBoxes {
 			t.Fatal("there is no claude: set LOOP_CLAUDE_BIN, or leave out the build tag claude")
 		}
 	}
-	return &hostBoxes{t: t, bin: bin, dir: t.TempDir(), home: t.TempDir(), boxes: map[core.ContainerID]bool{}, procs: map[core.SpawnID]*hostProc{}}
+	return &hostBoxes{t: t, bin: bin, dir: t.TempDir(), home: t.TempDir(), boxes: map[core.ContainerID]bool{}, runs: map[core.ContainerID]core.RunID{}, procs: map[core.SpawnID]*hostProc{}}
 }
 
 func (h *hostBoxes) Ensure(context.Context) error { return nil }
@@ -62,11 +63,35 @@ func (h *hostBoxes) Start(_ context.Context, spec core.Spec) (core.Container, er
 	defer h.mu.Unlock()
 	h.made++
 	id := core.ContainerID(fmt.Sprint("host", h.made))
-	h.boxes[id] = true
+	h.boxes[id], h.runs[id] = true, spec.RunID
 	return core.Container{ID: id, RunID: spec.RunID, ChannelID: spec.ChannelID, Status: core.ContainerRunning, Type: core.TypeAgent}, nil
 }
 
-func (h *hostBoxes) Stop(_ context.Context, id core.ContainerID, _ time.Duration) error {
+func (h *hostBoxes) End(_ context.Context, id core.ContainerID, _ core.Holder, _ time.Duration) error {
+	h.stop(id)
+	return nil
+}
+
+func (h *hostBoxes) Release(_ context.Context, holder core.Holder, _ core.Ending) error {
+	h.mu.Lock()
+	var ids []core.ContainerID
+	for id, run := range h.runs {
+		if string(run) == holder.ID {
+			ids = append(ids, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, id := range ids {
+		h.stop(id)
+	}
+	return nil
+}
+
+func (h *hostBoxes) Recovered(context.Context, core.HolderKind, func(string) bool, core.Ending) error {
+	return nil
+}
+
+func (h *hostBoxes) stop(id core.ContainerID) {
 	h.mu.Lock()
 	var wait []*hostProc
 	for _, p := range h.procs {
@@ -79,16 +104,11 @@ func (h *hostBoxes) Stop(_ context.Context, id core.ContainerID, _ time.Duration
 	for _, p := range wait {
 		p.kill()
 	}
-	return nil
 }
 
 func (p *hostProc) kill() {
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
-}
-
-func (h *hostBoxes) ScheduleRemoval(context.Context, core.ContainerID, time.Duration) error {
-	return nil
 }
 
 func (h *hostBoxes) Facts(_ context.Context, id core.ContainerID) (core.ContainerFacts, error) {
@@ -101,7 +121,7 @@ func (h *hostBoxes) Facts(_ context.Context, id core.ContainerID) (core.Containe
 	return core.ContainerFacts{ID: id, Running: running}, nil
 }
 
-func (h *hostBoxes) List(context.Context) ([]core.Container, error) { return nil, nil }
+func (h *hostBoxes) List() []core.Container { return nil }
 
 func (h *hostBoxes) Open(_ context.Context, c core.Container) (core.Link, error) {
 	return &hostLink{h: h, box: c.ID, done: make(chan struct{})}, nil

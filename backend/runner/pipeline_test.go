@@ -48,7 +48,7 @@ func TestPromptBecomesATimeline(t *testing.T) {
 		if c, _ := r.store.Channel(context.Background(), "c"); c.SessionID != run.Outcome.SessionID || c.SessionID == "" {
 			t.Errorf("session %q of %q", c.SessionID, run.Outcome.SessionID)
 		}
-		if got := fmt.Sprint(r.boxes.calls); got != "[start box1 spawn in box1 forget stop box1 remove box1 after 5m0s]" {
+		if got := fmt.Sprint(r.boxes.calls); got != "[start box1 spawn in box1 forget release box1 for 5m0s stop box1]" {
 			t.Errorf("calls %s", got)
 		}
 		if r.published(core.EventMessageStreaming) == 0 {

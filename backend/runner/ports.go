@@ -45,14 +45,20 @@ type QueueStore interface {
 	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
 }
 
-// Containers is the registry. Errors about a container that is gone wrap
-// core.ErrNotFound; when the engine does not answer they are Failures with
-// CodeNoEngine, CodeEngineLost or CodeEngineDenied.
+// Containers is the registry, which alone starts, stops and removes containers.
+// Errors about a container that is gone wrap core.ErrNotFound; when the engine does
+// not answer they are Failures with CodeNoEngine, CodeEngineLost or CodeEngineDenied.
 type Containers interface {
-	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
-	ScheduleRemoval(ctx context.Context, id core.ContainerID, after time.Duration) error
+	// End stops a container for a holder, which still has to give it back;
+	// core.ErrConflict while others hold it too.
+	End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error
+	// Release gives back everything that a holder holds. After an error the registry
+	// goes on trying by itself.
+	Release(ctx context.Context, h core.Holder, e core.Ending) error
+	// Recovered gives back what holders of an earlier launch held that are not alive.
+	Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error
 	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
-	List(ctx context.Context) ([]core.Container, error)
+	List() []core.Container
 }
 
 // Provision gets runs their containers. Problems of the configuration or the

@@ -128,9 +128,7 @@ func TestPromoteBeforeCancel(t *testing.T) {
 			t.Errorf("steer: %v", err)
 		}
 		r.quit()
-		r.boxes.mu.Lock()
-		r.boxes.down = false
-		r.boxes.mu.Unlock()
+		r.boxes.back()
 		r.start()
 		defer r.quit()
 		r.pass(time.Second)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"loop/backend/core"
@@ -32,7 +33,7 @@ func (s *Service) recover(ctx context.Context) {
 	s.mu.Lock()
 	s.ready = true
 	s.mu.Unlock()
-	s.wg.Go(func() { s.retireLeftovers(ctx) })
+	s.wg.Go(func() { s.giveBackLeftovers(ctx, active) })
 	pause.reset()
 	for {
 		queued, err := s.p.Store.QueueLengths(ctx)
@@ -49,47 +50,25 @@ func (s *Service) recover(ctx context.Context) {
 	}
 }
 
-// retireLeftovers stops containers whose run has ended: Loop died between
-// storing the end and stopping them, or the engine was away. And those of
-// commands that an earlier launch was at.
-func (s *Service) retireLeftovers(ctx context.Context) {
-	pause := pauses{first: 250 * time.Millisecond, most: 30 * time.Second}
-	for {
-		list, err := s.p.Containers.List(ctx)
-		if err == nil {
-			for _, c := range list {
-				s.retireLeftover(ctx, c)
-			}
-			return
+// giveBackLeftovers gives back containers whose run has ended, because Loop died
+// between storing the end and giving them back, and deletes the output that the
+// run's end made superfluous.
+func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
+	alive := func(id string) bool {
+		return slices.ContainsFunc(active, func(r core.Run) bool { return string(r.ID) == id })
+	}
+	left := s.p.Containers.List()
+	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive, Grace: s.o.StopGrace}); err != nil {
+		s.p.Log.Warn("give back containers of ended runs", "error", err) // the registry goes on
+	}
+	for _, c := range left {
+		if c.RunID == "" || s.p.Spools == nil {
+			continue
 		}
-		if !pause.wait(ctx) {
-			return
+		run, err := s.p.Store.Run(ctx, c.RunID)
+		if err != nil || !run.State.Terminal() || run.SpawnID == "" {
+			continue
 		}
-	}
-}
-
-// retireLeftover stops one container whose run has ended, and deletes the output
-// that the run's end made superfluous.
-func (s *Service) retireLeftover(ctx context.Context, c core.Container) {
-	if c.ID == "" {
-		return
-	}
-	if c.RunID == "" {
-		// A command's, such as git's for a work tree: whoever waited for it is gone
-		// with the launch that made it. Those of terminals have a type of their own.
-		if c.Type == core.TypeAgent && c.Status == core.ContainerRunning && c.CreatedAt.Before(s.made) && s.retireContainer(ctx, c.ID, 0) != nil && ctx.Err() == nil {
-			s.retireLater(ctx, c.ID, 0)
-		}
-		return
-	}
-	run, err := s.p.Store.Run(ctx, c.RunID)
-	if err != nil && !errors.Is(err, core.ErrNotFound) || err == nil && !run.State.Terminal() {
-		return
-	}
-	if c.Status == core.ContainerRunning && s.retireContainer(ctx, c.ID, s.o.KeepAlive) != nil && ctx.Err() == nil {
-		s.retireLater(ctx, c.ID, s.o.KeepAlive)
-	}
-	if run.SpawnID != "" && s.p.Spools != nil {
 		if err := s.p.Spools.Drop(ctx, run.ChannelID, run.SpawnID); err != nil {
 			s.p.Log.Warn("delete output of an ended run", "run", run.ID, "error", err)
 		}
@@ -109,16 +88,14 @@ func (w *work) resume(ctx context.Context) {
 	}
 	if w.run.ContainerID == "" {
 		// Stopped before the container was known: nothing ran.
-		_ = w.stopStray(ctx)
+		w.giveBack(ctx)
 		w.requeue(ctx)
 		return
 	}
 	w.container = core.Container{ID: w.run.ContainerID, ChannelID: w.run.ChannelID, RunID: w.run.ID, Type: core.TypeAgent}
-	if list, err := w.s.p.Containers.List(ctx); err == nil {
-		for _, c := range list {
-			if c.ID == w.run.ContainerID {
-				w.container = c
-			}
+	for _, c := range w.s.p.Containers.List() {
+		if c.ID == w.run.ContainerID {
+			w.container = c
 		}
 	}
 	if w.run.SpawnID == "" { // between two tries
@@ -186,9 +163,7 @@ func (w *work) neverSpawned(ctx context.Context) bool {
 
 func (w *work) sweepContainer(ctx context.Context) {
 	w.closeLink()
-	if w.s.retireContainer(ctx, w.container.ID, w.keepAlive()) != nil && ctx.Err() == nil {
-		w.s.retireLater(ctx, w.container.ID, w.keepAlive())
-	}
+	w.giveBack(ctx)
 }
 
 // requeue puts a run back whose agent was never started; the drain that called

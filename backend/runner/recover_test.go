@@ -171,38 +171,6 @@ func TestLeftoverContainersAreStopped(t *testing.T) {
 	})
 }
 
-// TestLeftoverCommandsAreStopped: Loop died while git worked in a container of
-// its own, which belongs to no run. A terminal's goes on, and so does a command
-// of this launch.
-func TestLeftoverCommandsAreStopped(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		r := newRig(t, plays("", 0))
-		add := func(id core.ContainerID, kind core.ContainerType, age time.Duration) *box {
-			b := &box{c: core.Container{ID: id, ChannelID: "c", Type: kind, Status: core.ContainerRunning, CreatedAt: time.Now().Add(-age)}, running: true, after: -1}
-			r.boxes.all = append(r.boxes.all, b)
-			return b
-		}
-		left, shell := add("left", core.TypeAgent, time.Hour), add("shell", core.TypeShell, time.Hour)
-		r.boxes.down = true
-		r.start()
-		defer r.quit()
-		r.pass(time.Second)
-		r.boxes.mu.Lock()
-		now := add("now", core.TypeAgent, 0)
-		r.boxes.down = false
-		r.boxes.mu.Unlock()
-		r.pass(time.Minute)
-		r.boxes.mu.Lock()
-		defer r.boxes.mu.Unlock()
-		if left.running || left.after != 0 {
-			t.Errorf("the command's container: running %v, removed after %v", left.running, left.after)
-		}
-		if !shell.running || !now.running || shell.after >= 0 || now.after >= 0 {
-			t.Error("a container that is in use was stopped")
-		}
-	})
-}
-
 // TestCrashAtEveryStoreCall lets the app die before and after each write of a
 // run, starts it again, and expects the same timeline every time.
 func TestCrashAtEveryStoreCall(t *testing.T) {

@@ -88,6 +88,7 @@ func specOf(run core.Run, ch core.Channel) core.Spec {
 
 // start begins a launch of Loop; quit ends it.
 func (r *rig) start() {
+	r.boxes.relaunch()
 	r.s = New(r.ports, r.opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop, r.stopped = cancel, make(chan struct{})

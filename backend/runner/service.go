@@ -28,8 +28,6 @@ type Service struct {
 	p Ports
 	o Options
 
-	made time.Time // before anything of this launch
-
 	slots chan struct{} // one per run under way
 	wg    sync.WaitGroup
 
@@ -55,7 +53,7 @@ func New(p Ports, o Options) *Service {
 	}
 	o = o.withDefaults()
 	return &Service{
-		p: p, o: o, made: o.Now(), slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
+		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{},
 	}
 }

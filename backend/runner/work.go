@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -299,11 +300,5 @@ func (w *work) timeout() time.Duration {
 }
 
 func (w *work) keepAlive() time.Duration {
-	switch {
-	case w.launch.KeepAlive > 0:
-		return w.launch.KeepAlive
-	case w.launch.KeepAlive < 0:
-		return 0
-	}
-	return w.s.o.KeepAlive
+	return cmp.Or(w.launch.KeepAlive, w.s.o.KeepAlive)
 }
