@@ -223,6 +223,7 @@ func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.D
 	if err == nil {
 		w.unheld = nil
 	}
+	r.wake() // its removal may be due
 	r.mu.Unlock()
 	return err
 }

@@ -1,0 +1,285 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/engine/enginetest"
+)
+
+var errFault = errors.New("database is locked")
+
+// faults is a store of which one call goes wrong, before it took effect or after.
+// With crash, that is the end of everything this launch of Loop does.
+type faults struct {
+	*rows
+	*enginetest.Fake
+
+	mu           sync.Mutex
+	calls, at    int
+	after, crash bool
+	dead         bool
+	sites        map[string]bool // places in the source where a call went wrong
+}
+
+func (f *faults) do(call func() error) error {
+	f.mu.Lock()
+	if f.dead {
+		f.mu.Unlock()
+		return errFault
+	}
+	f.calls++
+	hit := f.calls == f.at
+	if hit {
+		f.sites[caller()] = true
+		f.dead = f.crash
+	}
+	f.mu.Unlock()
+	if hit && !f.after {
+		return errFault
+	}
+	err := call()
+	if hit {
+		return errFault
+	}
+	return err
+}
+
+// caller is the place in this package's own source that a call comes from.
+func caller() string {
+	pc := make([]uintptr, 20)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
+	for {
+		fr, more := frames.Next()
+		if strings.Contains(fr.File, "backend/registry/") && !strings.HasSuffix(fr.File, "_test.go") {
+			return fmt.Sprintf("%s:%d", filepath.Base(fr.File), fr.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+func (f *faults) ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error {
+	return f.do(func() error { return f.rows.ReserveContainer(ctx, c, h) })
+}
+func (f *faults) SetContainerID(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
+	return f.do(func() error { return f.rows.SetContainerID(ctx, key, id) })
+}
+func (f *faults) SetContainerStatus(ctx context.Context, key core.ContainerKey, st core.ContainerStatus, at time.Time) error {
+	return f.do(func() error { return f.rows.SetContainerStatus(ctx, key, st, at) })
+}
+func (f *faults) HoldContainer(ctx context.Context, l core.Lease, st core.ContainerStatus, at time.Time) error {
+	return f.do(func() error { return f.rows.HoldContainer(ctx, l, st, at) })
+}
+func (f *faults) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, at time.Time) error {
+	return f.do(func() error { return f.rows.ReleaseContainer(ctx, key, h, st, at) })
+}
+func (f *faults) DropContainer(ctx context.Context, key core.ContainerKey) error {
+	return f.do(func() error { return f.rows.DropContainer(ctx, key) })
+}
+func (f *faults) Containers(ctx context.Context) (list []core.Container, leases []core.Lease, err error) {
+	err = f.do(func() (err error) { list, leases, err = f.rows.Containers(ctx); return err })
+	return list, leases, err
+}
+
+// A dead launch does nothing to the engine either.
+func (f *faults) gone() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead {
+		return errFault
+	}
+	return nil
+}
+func (f *faults) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
+	if err := f.gone(); err != nil {
+		return "", nil, err
+	}
+	return f.Fake.Create(ctx, s)
+}
+func (f *faults) Start(ctx context.Context, id core.ContainerID) error {
+	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Start(ctx, id) }))
+}
+func (f *faults) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Stop(ctx, id, grace) }))
+}
+func (f *faults) Remove(ctx context.Context, id core.ContainerID, force bool) error {
+	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Remove(ctx, id, force) }))
+}
+func (f *faults) unlessGone(call func() error) error {
+	if f.gone() != nil {
+		return nil
+	}
+	return call()
+}
+
+// story makes containers, holds them, gives them back and ends, with a restart
+// wherever Loop died. In the end only what somebody holds is left.
+func story(t *testing.T, f *faults) (calls int) {
+	synctest.Test(t, func(t *testing.T) {
+		f.rows, f.Fake = newRows(), enginetest.NewFake()
+		f.AddImage("img", "sha256:1", nil)
+		var r *Registry
+		var end func()
+		keeps := map[string]bool{"shell": true, "joined": true} // by holder
+		open := func() {
+			r = New(Options{Install: install, Store: f, Engine: f, Watcher: f.Fake, LastLook: unmoved})
+			for r.Restore(t.Context()) != nil {
+				f.mu.Lock()
+				f.dead = false // it died once more while it started
+				f.mu.Unlock()
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func(r *Registry) { done <- r.Run(ctx) }(r)
+			end = func() { cancel(); <-done }
+		}
+		relaunch := func() {
+			end()
+			f.mu.Lock()
+			f.dead = false
+			f.mu.Unlock()
+			open()
+			alive := func(id string) bool { return keeps[id] }
+			for _, kind := range []core.HolderKind{core.HolderRun, core.HolderTerminal} {
+				if err := r.Recovered(t.Context(), kind, alive, core.Ending{Keep: time.Minute}); err != nil && !errors.Is(err, errFault) {
+					t.Error(err)
+				}
+			}
+		}
+		// does is a service that goes on, or comes back in the next launch.
+		does := func(what func() error) bool {
+			err := what()
+			if f.gone() == nil {
+				return err == nil
+			}
+			relaunch()
+			return false
+		}
+		id := func(name string) core.ContainerID {
+			for _, c := range r.List() {
+				if c.Name == name {
+					return c.ID
+				}
+			}
+			return ""
+		}
+		ctx := t.Context()
+		open()
+		hold := func(kind core.HolderKind, h string) core.Holder { return core.Holder{Kind: kind, ID: h} }
+		made := map[string]bool{}
+		for _, c := range []struct {
+			name string
+			h    core.Holder
+		}{
+			{"shell", hold(core.HolderPerson, "shell")}, {"run", hold(core.HolderRun, "r")},
+			{"shared", hold(core.HolderRun, "s")}, {"git", hold(core.HolderGit, "g")},
+		} {
+			made[c.name] = does(func() error { _, err := r.Acquire(ctx, spec(c.name), c.h); return err })
+		}
+		joined := false
+		for range 2 { // a person asks again
+			joined = joined || made["shared"] && does(func() error { _, err := r.Join(ctx, id("shared"), hold(core.HolderTerminal, "joined")); return err })
+		}
+		does(func() error { return r.Release(ctx, hold(core.HolderGit, "g"), core.Ending{Now: true}) })
+		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r"), time.Second) })
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "r"), core.Ending{Keep: time.Minute}) })
+		does(func() error { return r.Release(ctx, hold(core.HolderRun, "s"), core.Ending{Keep: time.Minute}) })
+		if _, _, err := f.Fake.Create(ctx, spec("lost")); err != nil { // no row knows it
+			t.Fatal(err)
+		}
+		pass(2 * time.Minute)
+		does(func() error { return nil })
+		for range 2 { // a person who is told of an error asks again
+			does(func() error { return r.Remove(ctx, id("lost")) })
+			does(func() error { return r.Remove(ctx, id("shell")) })
+		}
+		pass(time.Hour)
+		calls = f.calls
+		relaunch() // a row that was written although nobody heard so goes with the next start
+		pass(time.Hour)
+		does(func() error { return nil })
+		pass(time.Hour)
+		end()
+		// What is left is held, and the engine, the rows and the registry agree.
+		list, _ := f.List(ctx, nil)
+		var left []string
+		for _, c := range list {
+			left = append(left, c.Name)
+		}
+		want := []string(nil)
+		if joined && len(f.rows.m) == 1 {
+			want = []string{"shared"}
+		}
+		if !slices.Equal(left, want) || len(f.rows.m) != len(left) || len(f.leases) != len(left) || len(r.rows) != len(left) {
+			t.Errorf("the engine has %v, want %v; rows %v, leases %v", left, want, f.rows.m, f.leases)
+		}
+		_ = f.Close()
+	})
+	return calls
+}
+
+// TestFaultAtEveryRegistryCall: at each call of the store Loop dies and is started
+// again, or the call fails and Loop goes on, before and after it took effect. What
+// nobody holds goes, and what somebody holds stays.
+func TestFaultAtEveryRegistryCall(t *testing.T) {
+	sites := map[string]bool{}
+	all := story(t, &faults{sites: sites})
+	for at := 1; at <= all+8; at++ { // a fault makes more calls
+		for _, kind := range []struct{ after, crash bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+			story(t, &faults{sites: sites, at: at, after: kind.after, crash: kind.crash})
+			if t.Failed() {
+				t.Fatalf("call %d of %d, after it took effect: %v, dies: %v", at, all, kind.after, kind.crash)
+			}
+		}
+	}
+	for _, site := range storeCalls(t) {
+		if !sites[site] {
+			t.Errorf("the call of the store at %s was never tried", site)
+		}
+	}
+}
+
+// storeCalls are the places in this package's source that call the store.
+func storeCalls(t *testing.T) (out []string) {
+	t.Helper()
+	fset := token.NewFileSet()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if method, ok := call.Fun.(*ast.SelectorExpr); ok {
+					if port, ok := method.X.(*ast.SelectorExpr); ok && port.Sel.Name == "Store" {
+						out = append(out, fmt.Sprintf("%s:%d", name, fset.Position(method.Sel.Pos()).Line))
+					}
+				}
+			}
+			return true
+		})
+	}
+	return out
+}

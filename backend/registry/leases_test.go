@@ -1,0 +1,218 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+)
+
+// TestLastHolderDecides: what becomes of a container, by who gives it back how.
+func TestLastHolderDecides(t *testing.T) {
+	person := core.Holder{Kind: core.HolderPerson, ID: "ch"}
+	git := core.Holder{Kind: core.HolderGit, ID: "g"}
+	type step struct {
+		h core.Holder
+		e core.Ending
+	}
+	for name, c := range map[string]struct {
+		holders []core.Holder // the first makes it
+		gone    []step
+		running bool
+		stays   time.Duration // after the last step; 0 is removed at once, -1 for ever
+	}{
+		"a run":                         {[]core.Holder{run}, []step{{run, core.Ending{Keep: time.Minute}}}, false, time.Minute},
+		"a run that says nothing":       {[]core.Holder{run}, []step{{run, core.Ending{}}}, false, DefaultKeep},
+		"a run that keeps nothing":      {[]core.Holder{run}, []step{{run, core.Ending{Keep: -1}}}, false, 0},
+		"git":                           {[]core.Holder{git}, []step{{git, core.Ending{Now: true}}}, false, 0},
+		"a run with a terminal in it":   {[]core.Holder{run, term}, []step{{run, core.Ending{Keep: time.Minute}}}, true, -1},
+		"git with a terminal in it":     {[]core.Holder{git, term}, []step{{git, core.Ending{Now: true}}}, true, -1},
+		"the terminal after the run":    {[]core.Holder{run, term}, []step{{run, core.Ending{Keep: time.Hour}}, {term, core.Ending{Keep: time.Minute}}}, false, time.Minute},
+		"a shell without its terminals": {[]core.Holder{person, term}, []step{{term, core.Ending{}}}, true, -1},
+		"twice":                         {[]core.Holder{run, term}, []step{{run, core.Ending{}}, {run, core.Ending{}}}, true, -1},
+		"somebody who holds nothing":    {[]core.Holder{run}, []step{{term, core.Ending{Now: true}}}, true, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, newRows(), nil)
+				defer w.end()
+				l, err := w.reg.Acquire(t.Context(), spec("a"), c.holders[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := l.Container().ID
+				for _, h := range c.holders[1:] {
+					if _, err := w.reg.Join(t.Context(), id, h); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, s := range c.gone {
+					if err := w.reg.Release(t.Context(), s.h, s.e); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				if f, err := w.fake.Inspect(t.Context(), id); c.running != (err == nil && f.Running) {
+					t.Errorf("runs: %v, %v", f.Running, err)
+				}
+				if c.stays > 0 {
+					pass(c.stays - time.Second)
+					w.want("a", core.ContainerPendingRemoval)
+				}
+				if c.stays < 0 {
+					pass(24 * time.Hour)
+					w.want("a", core.ContainerRunning)
+					return
+				}
+				pass(2 * time.Second)
+				w.want("a", "")
+				w.gone(id)
+			})
+		})
+	}
+}
+
+// TestEndLeavesOthersAlone: whoever holds a container alone may end it, and still
+// has its remains until it is given back.
+func TestEndLeavesOthersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		l, err := w.reg.Join(t.Context(), c.ID, term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.reg.End(t.Context(), c.ID, run, time.Second); !errors.Is(err, core.ErrConflict) {
+			t.Fatalf("a terminal's container was ended: %v", err)
+		}
+		w.want("a", core.ContainerRunning)
+		if err := l.Release(t.Context(), core.Ending{Now: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.reg.End(t.Context(), c.ID, run, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := w.reg.Facts(t.Context(), c.ID); err != nil || f.Running {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		if _, err := w.reg.Join(t.Context(), c.ID, term); !errors.Is(err, core.ErrNotRunning) {
+			t.Errorf("joined what has ended: %v", err)
+		}
+		w.giveBack(time.Minute)
+		pass(time.Minute + time.Second)
+		if err := w.reg.End(t.Context(), c.ID, run, 0); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("ended what is gone: %v", err)
+		}
+	})
+}
+
+// TestJoinTakesAnEndBack, of a container that an engine did not stop in time.
+func TestJoinTakesAnEndBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		c := w.start("a")
+		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
+		if err := w.reg.Release(t.Context(), run, core.Ending{Keep: time.Minute}); err == nil {
+			t.Fatal("no word that it was not stopped")
+		}
+		w.want("a", core.ContainerRunning)
+		w.fake.SetDown(nil)
+		if _, err := w.reg.Join(t.Context(), c.ID, term); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Hour)
+		w.want("a", core.ContainerRunning)
+		if err := w.reg.Remove(t.Context(), c.ID); err != nil { // the person says so
+			t.Fatal(err)
+		}
+		w.want("a", "")
+		w.gone(c.ID)
+		for _, err := range []error{w.reg.Remove(t.Context(), c.ID), w.reg.Release(t.Context(), term, core.Ending{})} {
+			if err != nil && !errors.Is(err, core.ErrNotFound) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestHoldersOfAnEarlierProcess: a run and a terminal that live on keep their
+// containers, whoever does not come back gives them up, and a program that Loop
+// waited for is gone with it.
+func TestHoldersOfAnEarlierProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newRows()
+		w := newWorld(t, store, nil)
+		holders := map[string]core.Holder{
+			"alive": run, "ended": {Kind: core.HolderRun, ID: "ended"}, "git": {Kind: core.HolderGit, ID: "g"},
+			"trial": {Kind: core.HolderSetUp, ID: "s"}, "shell": {Kind: core.HolderPerson, ID: "ch"}, "stopping": {Kind: core.HolderRun, ID: "s"},
+		}
+		for name, h := range holders {
+			if _, err := w.reg.Acquire(t.Context(), spec(name), h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
+		_ = w.reg.Release(t.Context(), holders["stopping"], core.Ending{Keep: time.Hour}) // cannot be stopped now
+		w.stop()
+		w.fake.SetDown(nil)
+
+		w = newWorld(t, store, w.fake)
+		defer w.end()
+		if _, err := w.reg.Acquire(t.Context(), spec("new"), core.Holder{Kind: core.HolderRun, ID: "new"}); err != nil {
+			t.Fatal(err)
+		}
+		alive := func(id string) bool { return id == run.ID }
+		if err := w.reg.Recovered(t.Context(), core.HolderRun, alive, core.Ending{Keep: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		pass(reconcileEvery + time.Second)
+		for name, st := range map[string]core.ContainerStatus{
+			"alive": core.ContainerRunning, "ended": core.ContainerPendingRemoval, "git": "", "trial": "",
+			"shell": core.ContainerRunning, "stopping": core.ContainerPendingRemoval, "new": core.ContainerRunning,
+		} {
+			w.want(name, st)
+		}
+	})
+}
+
+// TestShownOnceTheEngineHasIt: a page hears of a container after it was made, and
+// nothing of one that was not.
+func TestShownOnceTheEngineHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newRows(), nil)
+		defer w.end()
+		w.reg.o.Engine = checking{w.reg.o.Engine, func() {
+			if len(w.reg.List()) != 0 || len(w.events) != 0 {
+				t.Errorf("shown before it was made: %v, %v", w.reg.List(), w.events)
+			}
+		}}
+		none := spec("none")
+		none.Image = "missing"
+		if _, err := w.reg.Acquire(t.Context(), none, run); !errors.Is(err, core.ErrNoImage) {
+			t.Fatal(err)
+		}
+		w.start("a")
+		want := []core.EventType{core.EventContainerAdded, core.EventContainerChanged}
+		if list := w.reg.List(); len(list) != 1 || !slices.Equal(w.events, want) {
+			t.Errorf("%v, %v", list, w.events)
+		}
+	})
+}
+
+type checking struct {
+	Engine
+	look func()
+}
+
+func (c checking) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
+	c.look()
+	id, warnings, err := c.Engine.Create(ctx, s)
+	c.look()
+	return id, warnings, err
+}
