@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -97,9 +96,6 @@ func (l *Link) call(ctx context.Context, q wire.Request, body ...[]byte) (wire.R
 // Spawn starts a process, or answers what an equal earlier request started.
 func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
 	q, body := spawnRequest(req)
-	if err := l.can(q.Spawn); err != nil {
-		return core.SpawnInfo{}, err
-	}
 	p, err := l.call(ctx, q, body...)
 	if err != nil {
 		return core.SpawnInfo{}, err
@@ -108,16 +104,6 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 		return core.SpawnInfo{}, l.down(ctx, errors.New("reply to spawn without its process"))
 	}
 	return spawnInfo(*p.Info), nil
-}
-
-// can refuses what the container's guest would not do as asked.
-func (l *Link) can(s *wire.Spawn) error {
-	for feature, needed := range map[string]bool{wire.FeaturePause: s.Pause, wire.FeaturePipes: len(s.Pipes) > 0} {
-		if needed && !slices.Contains(l.hello.Features, feature) {
-			return olderGuest(feature)
-		}
-	}
-	return nil
 }
 
 // Spawns lists every process loop init remembers.

@@ -111,12 +111,6 @@ func lastLine(s string) string {
 	return s
 }
 
-// olderGuest is a container that runs on with the guest of an older Loop.
-func olderGuest(feature string) error {
-	return core.Fail(core.CodeConflict, fmt.Errorf("the guest lacks the feature %q", feature),
-		"The container was made by an older Loop, which cannot do this.", "Remove the container; a new one is made when it is needed.")
-}
-
 // refused turns the guest's refusal into what callers test for and people read.
 func refused(e *wire.Error) error {
 	switch e.Code {

@@ -10,6 +10,9 @@
 //	              http    then one HTTP/1.1 exchange of a spawn, the guest being
 //	                      the client; which spawn asks is in the request frame
 //	host opens    ping list resize signal kill wait forget   reply, end
+//	              policy  the request is followed by the document, then the reply
+//	              questions   the reply is followed by Question frames from guest to
+//	                      host and Answer frames back, for as long as both are there
 //	              spawn   the request is followed by its body (stdin, then the
 //	                      files, sizes declared in the request), then the reply
 //	              read    the reply is followed by chunks from guest to host

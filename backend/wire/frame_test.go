@@ -107,6 +107,33 @@ func TestSpawnRefuses(t *testing.T) {
 	}
 }
 
+func TestPolicyRefuses(t *testing.T) {
+	ok := Policy{Version: 1, Hash: strings.Repeat("0f", 32), Size: MaxPolicy}
+	for name, change := range map[string]func(*Policy){
+		"no version": func(p *Policy) { p.Version = 0 },
+		"no hash":    func(p *Policy) { p.Hash = "" },
+		"odd hash":   func(p *Policy) { p.Hash = strings.Repeat("0F", 32) },
+		"large":      func(p *Policy) { p.Size = MaxPolicy + 1 },
+		"negative":   func(p *Policy) { p.Size = -1 },
+	} {
+		p := ok
+		change(&p)
+		if err := (Request{Op: OpPolicy, Policy: &p}).Validate(); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	for _, id := range []string{"", "a"} {
+		if err := (Request{Op: OpPolicy, ID: id, Policy: &ok}).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, q := range []Request{{Op: OpPolicy}, {Op: OpPolicy, ID: "../a", Policy: &ok}} {
+		if q.Validate() == nil {
+			t.Errorf("%+v was accepted", q)
+		}
+	}
+}
+
 func TestWriteFrameTooLarge(t *testing.T) {
 	s := Spawn{Argv: []string{strings.Repeat("x", MaxFrame)}, Stdio: StdioPipes}
 	if err := WriteFrame(io.Discard, Request{Op: OpSpawn, Spawn: &s}); !errors.Is(err, ErrTooLarge) {

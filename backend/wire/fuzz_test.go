@@ -18,6 +18,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add(frame(`{"op":"spawn","id":"a","spawn":{"argv":["sh"],"env":["A=b"],"stdio":"pipes","files":[{"name":"x","size":3}]}}`))
 	f.Add(frame(`{"op":"read","id":"a","stream":"4","hold":9}`))
 	f.Add(frame(`{"op":"spawn","id":"a","spawn":{"argv":["sh"],"stdio":"pipes","pause":true,"pipes":[{"fd":3},{"fd":4,"write":true}]}}`))
+	f.Add(frame(`{"op":"policy","id":"a","policy":{"version":1,"hash":"` + strings.Repeat("0f", 32) + `","size":3}}`))
 	f.Add(frame(`{"op":"hello","hello":{"protocol":1,"boot_id":"b","arch":"amd64","pid1_uid":64999}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		q, err := ReadRequest(bytes.NewReader(data))
@@ -75,6 +76,28 @@ func FuzzChunks(f *testing.F) {
 		}
 		if _, ended := r.End(); ended != (err == nil) {
 			t.Fatalf("end mark %v, error %v", ended, err)
+		}
+	})
+}
+
+// A question that was accepted is bounded, and survives being written again; the
+// same bytes never make an answer that allows by accident of what is missing.
+func FuzzQuestions(f *testing.F) {
+	f.Add(frame(`{"id":1,"spawn":"a","kind":"file","detail":"L2hvbWU="}`))
+	f.Add(frame(`{"id":1,"withdrawn":true}`))
+	f.Add(frame(`{"id":1,"allow":true,"text":"yes"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if q, err := ReadQuestion(bytes.NewReader(data)); err == nil {
+			var buf bytes.Buffer
+			if err := WriteFrame(&buf, q); err != nil || len(q.Detail) > MaxDetail && !q.Withdrawn {
+				t.Fatalf("accepted %d bytes of detail: %v", len(q.Detail), err)
+			}
+			if _, err := ReadQuestion(&buf); err != nil {
+				t.Fatalf("not accepted a second time: %v", err)
+			}
+		}
+		if a, err := ReadAnswer(bytes.NewReader(data)); err == nil && a.Allow && !bytes.Contains(data, []byte("allow")) && !bytes.Contains(data, []byte(`\u`)) {
+			t.Fatalf("allowed by %q", data)
 		}
 	})
 }

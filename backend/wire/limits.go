@@ -6,16 +6,6 @@ import "time"
 // understand a new one; added optional fields do not change it.
 const Protocol = 2
 
-// Features that a guest may say it has, and this one has all of. Each guards what
-// an older guest would ignore without a word.
-const (
-	FeaturePipes = "pipes" // Spawn.Pipes
-	FeaturePause = "pause" // Spawn.Pause
-)
-
-// Features are those of this version.
-var Features = []string{FeaturePipes, FeaturePause}
-
 // Bounds on what one end accepts from the other.
 const (
 	// MaxFrame bounds one JSON frame (1 MiB): room for a spawn with a large
@@ -41,6 +31,13 @@ const (
 	// MaxOffset bounds what an output is said to hold, 1 PiB: nothing prints that
 	// much, and sums of offsets stay far from the end of 64 bits.
 	MaxOffset = 1 << 50
+	// MaxPolicy bounds one policy document (256 KiB, some two thousand rules): loop
+	// init keeps one for each spawn.
+	MaxPolicy = 256 << 10
+	// MaxQuestions bounds the questions that wait for an answer at a time, and
+	// MaxDetail what one says: a command line or the start of a file.
+	MaxQuestions = 64
+	MaxDetail    = 64 << 10
 	// MaxText bounds the text of an error.
 	MaxText = 4096
 	// MaxStreams bounds the streams the guest may have open at a time on a link.

@@ -16,20 +16,24 @@ const (
 	OpKill   Op = "kill"
 	OpWait   Op = "wait"
 	OpForget Op = "forget"
+	// OpPolicy brings a document; OpQuestions is the one stream of what waits.
+	OpPolicy    Op = "policy"
+	OpQuestions Op = "questions"
 )
 
 // Request is the first frame of every stream. Which fields count is the op's.
 type Request struct {
-	Op     Op     `json:"op"`
-	ID     string `json:"id,omitzero"`     // of a spawn; http: of the one that asks
-	Stream string `json:"stream,omitzero"` // read: out, err, or a pipe's descriptor; stdin: the same, or nothing
-	Offset int64  `json:"offset,omitzero"` // read: absolute
-	Hold   int64  `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it
-	Cols   uint16 `json:"cols,omitzero"`
-	Rows   uint16 `json:"rows,omitzero"`
-	Signal string `json:"signal,omitzero"`
-	Hello  *Hello `json:"hello,omitzero"`
-	Spawn  *Spawn `json:"spawn,omitzero"`
+	Op     Op      `json:"op"`
+	ID     string  `json:"id,omitzero"`     // of a spawn; http: of the one that asks
+	Stream string  `json:"stream,omitzero"` // read: out, err, or a pipe's descriptor; stdin: the same, or nothing
+	Offset int64   `json:"offset,omitzero"` // read: absolute
+	Hold   int64   `json:"hold,omitzero"`   // read: how far a terminal may run ahead of this end's marks; 0 does not hold it
+	Cols   uint16  `json:"cols,omitzero"`
+	Rows   uint16  `json:"rows,omitzero"`
+	Signal string  `json:"signal,omitzero"`
+	Hello  *Hello  `json:"hello,omitzero"`
+	Spawn  *Spawn  `json:"spawn,omitzero"`
+	Policy *Policy `json:"policy,omitzero"` // the document follows; without an ID it is for what is spawned from now on
 }
 
 // Hello is the guest's first word. BootID is new for every start of loop init,
@@ -42,9 +46,6 @@ type Hello struct {
 	Pid1UID      int    `json:"pid1_uid"`
 	Spawns       int    `json:"spawns"`           // how many it remembers
 	Streams      int    `json:"streams,omitzero"` // how many the host may have open at a time
-	// Features are what this guest can do beyond the first of its protocol: a
-	// container may run on with the guest of an older Loop.
-	Features []string `json:"features,omitzero"`
 }
 
 // Spawn asks for a process. The bytes of stdin and of the files follow the
@@ -80,11 +81,12 @@ type File struct {
 
 // Reply answers a request, and ends a chunk stream.
 type Reply struct {
-	Error  *Error `json:"error,omitzero"`
-	Offset int64  `json:"offset,omitzero"` // read: where the bytes start; end of a read: where they stopped
-	Info   *Info  `json:"info,omitzero"`   // spawn
-	Spawns []Info `json:"spawns,omitzero"` // list
-	Exit   *Exit  `json:"exit,omitzero"`   // wait
+	Error  *Error       `json:"error,omitzero"`
+	Offset int64        `json:"offset,omitzero"` // read: where the bytes start; end of a read: where they stopped
+	Info   *Info        `json:"info,omitzero"`   // spawn
+	Spawns []Info       `json:"spawns,omitzero"` // list
+	Exit   *Exit        `json:"exit,omitzero"`   // wait
+	Policy *PolicyState `json:"policy,omitzero"`
 }
 
 // Info is what loop init knows of one spawn. Times are ms since the epoch.

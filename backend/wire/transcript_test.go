@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code"
 // change here is a change of the protocol and of what old guests understand.
 var transcripts = map[string][]message{
 	"hello": {
-		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams, Features: Features}}},
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2, Streams: MaxHostStreams}}},
 		{"host", Reply{}},
 	},
 	"hello-refused": {
@@ -96,6 +97,25 @@ var transcripts = map[string][]message{
 		{"host", Reply{}},
 		{"guest", Reply{}},
 	},
+	"policy": {
+		{"host", Request{Op: OpPolicy, ID: "a1", Policy: &Policy{Version: 3, Hash: strings.Repeat("a0", 32), Size: 2}}},
+		{"host", body("{}")},
+		{"guest", Reply{Policy: &PolicyState{Version: 3, Hash: strings.Repeat("a0", 32)}}},
+	},
+	"policy-older": {
+		{"host", Request{Op: OpPolicy, Policy: &Policy{Version: 2, Hash: strings.Repeat("b1", 32)}}},
+		{"guest", Refuse(CodeConflict, "policy version 3 is there already")},
+	},
+	"questions": {
+		{"host", Request{Op: OpQuestions}},
+		{"guest", Reply{}},
+		{"guest", Question{ID: 1, Spawn: "a1", Kind: "file", Detail: []byte("/home/u/.bashrc")}},
+		{"guest", Question{ID: 2, Spawn: "a1", Kind: "exec", Detail: []byte("make\x00install")}},
+		{"host", Answer{ID: 2, Allow: true}},
+		{"guest", Question{ID: 1, Withdrawn: true}},
+		{"guest", Question{ID: 3, Spawn: "b2", Kind: "file"}},
+		{"host", Deny(3, "not while nobody is there")},
+	},
 	"resize": {{"host", Request{Op: OpResize, ID: "b2", Cols: 80, Rows: 24}}, {"guest", Reply{}}},
 	"signal": {{"host", Request{Op: OpSignal, ID: "a1", Signal: "SIGINT"}}, {"guest", Refuse(CodeEnded, "spawn a1 has ended")}},
 	"kill":   {{"host", Request{Op: OpKill, ID: "a1"}}, {"guest", Reply{}}},
@@ -142,7 +162,11 @@ func render(t *testing.T, m message) string {
 		if _, err := ReadRequest(bytes.NewReader(buf.Bytes())); err != nil {
 			t.Fatalf("own request refused: %v", err)
 		}
-	case Reply:
+	case Question:
+		if err := errors.Join(WriteFrame(&buf, v), v.Validate()); err != nil {
+			t.Fatal(err)
+		}
+	default:
 		if err := WriteFrame(&buf, v); err != nil {
 			t.Fatal(err)
 		}

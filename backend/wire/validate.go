@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,8 +30,13 @@ func ValidID(s string) bool {
 // Validate checks everything that can be known without the machine.
 func (q Request) Validate() error {
 	switch q.Op {
-	case OpPing, OpList:
+	case OpPing, OpList, OpQuestions:
 		return nil
+	case OpPolicy:
+		if q.Policy == nil || q.ID != "" && !ValidID(q.ID) {
+			return fmt.Errorf("policy without its fields")
+		}
+		return q.Policy.validate()
 	case OpHello:
 		if q.Hello == nil {
 			return fmt.Errorf("hello without its fields")
@@ -82,9 +86,6 @@ func (h Hello) validate() error {
 	}
 	if h.Spawns < 0 || h.Spawns > MaxSpawns {
 		return fmt.Errorf("hello says %d spawns", h.Spawns)
-	}
-	if len(h.Features) > 64 || slices.ContainsFunc(h.Features, func(f string) bool { return !ValidID(f) }) {
-		return fmt.Errorf("hello has impossible features")
 	}
 	if h.Streams < 0 {
 		return fmt.Errorf("hello says %d streams", h.Streams)
@@ -177,6 +178,9 @@ func (p Reply) Validate() error {
 	}
 	if p.Offset < 0 || p.Offset > MaxOffset {
 		return fmt.Errorf("offset %d is impossible", p.Offset)
+	}
+	if p.Policy != nil && !validHash(p.Policy.Hash) {
+		return fmt.Errorf("policy hash %q is no SHA-256", clip(p.Policy.Hash))
 	}
 	if p.Exit != nil && !validSignal(p.Exit.Signal) {
 		return fmt.Errorf("%q is no signal", clip(p.Exit.Signal))

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/ask"
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
 	"loop/agentimage/guest/threads"
@@ -97,7 +98,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 	}
 	defer relStop()
 
-	srv := &Server{Spawns: spawns, Relay: rel, Log: log, Hello: wire.Hello{
+	srv := &Server{Spawns: spawns, Relay: rel, Desk: ask.NewDesk(), Log: log, Hello: wire.Hello{
 		Protocol: wire.Protocol, GuestVersion: version, BootID: bootID,
 		Arch: runtime.GOARCH, Pid1UID: os.Getuid(),
 	}}

@@ -28,20 +28,22 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
 		return
 	}
-	var body spawn.Body
-	if q.Op == wire.OpSpawn {
-		// The body may be 16 MiB over a slow remote engine.
-		_ = st.SetDeadline(time.Now().Add(6 * wire.RequestTimeout))
-		if body, err = readBody(st, *q.Spawn); err != nil {
-			_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
-			return
-		}
+	body, err := readBody(st, q)
+	if err != nil {
+		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
+		return
 	}
 	if st.SetDeadline(time.Time{}) != nil {
 		return
 	}
-	if q.Op == wire.OpStdin {
+	switch q.Op {
+	case wire.OpStdin:
 		s.stdin(ctx, st, q)
+		return
+	case wire.OpQuestions:
+		if err := s.Desk.Serve(st); err != nil && !errors.Is(err, io.EOF) && !st.Session().IsClosed() {
+			s.Log.Warn("stream of questions", "err", err)
+		}
 		return
 	}
 	var out *output
@@ -82,15 +84,18 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 	<-watching
 }
 
-func (s *Server) answer(ctx context.Context, q wire.Request, body spawn.Body) (wire.Reply, error) {
+func (s *Server) answer(ctx context.Context, q wire.Request, body requestBody) (wire.Reply, error) {
 	switch q.Op {
 	case wire.OpPing:
 		return wire.Reply{}, nil
 	case wire.OpList:
 		return wire.Reply{Spawns: s.Spawns.List()}, nil
 	case wire.OpSpawn:
-		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body)
+		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body.Body)
 		return wire.Reply{Info: &info}, err
+	case wire.OpPolicy:
+		state, err := s.Spawns.SetPolicy(q.ID, *q.Policy, body.Policy)
+		return wire.Reply{Policy: &state}, err
 	case wire.OpResize:
 		return wire.Reply{}, s.Spawns.Resize(q.ID, q.Cols, q.Rows)
 	case wire.OpSignal:
@@ -113,7 +118,28 @@ func refusal(err error) wire.Reply {
 	return wire.Refuse(wire.CodeInternal, err.Error())
 }
 
-func readBody(r io.Reader, req wire.Spawn) (spawn.Body, error) {
+// readBody reads what follows a request.
+func readBody(r *yamux.Stream, q wire.Request) (b requestBody, err error) {
+	switch q.Op {
+	case wire.OpPolicy:
+		b.Policy = make([]byte, q.Policy.Size)
+		if _, err := io.ReadFull(r, b.Policy); err != nil {
+			return b, fmt.Errorf("read policy: %w", err)
+		}
+	case wire.OpSpawn:
+		// The body may be 16 MiB over a slow remote engine.
+		_ = r.SetDeadline(time.Now().Add(6 * wire.RequestTimeout))
+		b.Body, err = readSpawn(r, *q.Spawn)
+	}
+	return b, err
+}
+
+type requestBody struct {
+	spawn.Body
+	Policy []byte
+}
+
+func readSpawn(r io.Reader, req wire.Spawn) (spawn.Body, error) {
 	var b spawn.Body
 	if req.HasStdin {
 		b.Stdin = make([]byte, req.StdinSize)

@@ -46,7 +46,7 @@ func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		st, p, err := ask(t, s, wire.Request{Op: wire.OpList})
+		st, p, err := request(t, s, wire.Request{Op: wire.OpList})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,15 +68,15 @@ func TestHeldRead(t *testing.T) {
 	path := newServer(t, func(uint32) bool { return true })
 	s := connect(t, path, wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count + "; read x"}, Stdio: wire.StdioPTY}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
 	const hold = 100_000
-	st, p, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: hold})
+	st, p, err := request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: hold})
 	if err != nil || p.Offset != 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
-	in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+	in, _, err := request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,16 +109,16 @@ func TestHeldRead(t *testing.T) {
 	// ring still has.
 	s = connect(t, path, wire.Reply{})
 	listed(t, s, "all printed", func(i wire.Info) bool { return i.OutEnd >= int64(len(want)) })
-	if in, _, err = ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"}); err != nil {
+	if in, _, err = request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(wire.NewChunkWriter(in), "\r"); err != nil {
 		t.Fatal(err)
 	}
-	if _, p, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit.Code != 0 {
+	if _, p, err := request(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit.Code != 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
-	st, p, err = ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Offset: int64(len(got)), Hold: hold})
+	st, p, err = request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Offset: int64(len(got)), Hold: hold})
 	if err != nil || p.Offset != int64(len(got)) {
 		t.Fatalf("%+v %v", p, err)
 	}
@@ -132,14 +132,14 @@ func TestHeldRead(t *testing.T) {
 func TestMarkThatCannotBe(t *testing.T) {
 	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count + "; read x"}, Stdio: wire.StdioPTY}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
-	st, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: 50_000})
+	st, _, err := request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: 50_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+	in, _, err := request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,13 +159,13 @@ func TestMarkThatCannotBe(t *testing.T) {
 	if _, err := io.WriteString(wire.NewChunkWriter(in), "\r"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if rest, err := io.ReadAll(r); err != nil || len(bytes.Trim(rest, "\r\n")) != 0 {
 		t.Fatalf("%q: %v", rest, err)
 	}
-	_, _, err = ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: -1})
+	_, _, err = request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out", Hold: -1})
 	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != wire.CodeProtocol {
 		t.Fatalf("negative hold: %v", err)
 	}
@@ -177,10 +177,10 @@ func TestStuckInput(t *testing.T) {
 	path := newServer(t, func(uint32) bool { return true })
 	s := connect(t, path, wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "stty raw -echo; echo up; exec sleep 1000"}, Stdio: wire.StdioPTY}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
-	out, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+	out, _, err := request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestStuckInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 { // links, one after another
-		in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+		in, _, err := request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,10 +198,10 @@ func TestStuckInput(t *testing.T) {
 		if n, err := wire.NewChunkWriter(in).Write(make([]byte, 8<<20)); !errors.Is(err, yamux.ErrTimeout) {
 			t.Fatalf("took %d bytes: %v", n, err)
 		}
-		if _, _, err := ask(t, s, wire.Request{Op: wire.OpPing}); err != nil {
+		if _, _, err := request(t, s, wire.Request{Op: wire.OpPing}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ask(t, s, wire.Request{Op: wire.OpResize, ID: "a", Cols: 10, Rows: 10}); err != nil {
+		if _, _, err := request(t, s, wire.Request{Op: wire.OpResize, ID: "a", Cols: 10, Rows: 10}); err != nil {
 			t.Fatal(err)
 		}
 		s = connect(t, path, wire.Reply{})

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/ask"
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
 	"loop/backend/wire"
@@ -25,6 +26,7 @@ import (
 type Server struct {
 	Spawns *spawn.Table
 	Relay  *relay.Relay
+	Desk   *ask.Desk
 	Log    *slog.Logger
 	Hello  wire.Hello
 	// Admit decides on a connection by its peer's uid; nil means that only the
@@ -183,7 +185,7 @@ func (s *Server) hello(session *yamux.Session) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	h := s.Hello
-	h.Spawns, h.Streams, h.Features = s.Spawns.Count(), wire.MaxHostStreams, wire.Features
+	h.Spawns, h.Streams = s.Spawns.Count(), wire.MaxHostStreams
 	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}

@@ -5,6 +5,8 @@ package initd
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net"
@@ -19,6 +21,7 @@ import (
 	"github.com/hashicorp/yamux"
 	"go.uber.org/goleak"
 
+	"loop/agentimage/guest/ask"
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
 	"loop/agentimage/guest/threads"
@@ -54,7 +57,7 @@ func newServer(t *testing.T, admit func(uint32) bool) string {
 		Agent: spawn.Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"}, Env: []string{"PATH=" + os.Getenv("PATH")},
 		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), BootID: "boot", Grace: 100 * time.Millisecond, Reaper: reaper,
 	})
-	srv := &Server{Spawns: spawns, Relay: relay.New(relay.Options{}), Admit: admit, Log: testLog(),
+	srv := &Server{Spawns: spawns, Relay: relay.New(relay.Options{}), Desk: ask.NewDesk(), Admit: admit, Log: testLog(),
 		Hello: wire.Hello{Protocol: wire.Protocol, BootID: "boot", Arch: "amd64"}}
 	path := filepath.Join(t.TempDir(), "s")
 	ln, err := listenSocket(path)
@@ -120,7 +123,7 @@ func connect(t *testing.T, path string, p wire.Reply) *yamux.Session {
 	return s
 }
 
-func ask(t *testing.T, s *yamux.Session, q wire.Request, body ...byte) (*yamux.Stream, wire.Reply, error) {
+func request(t *testing.T, s *yamux.Session, q wire.Request, body ...byte) (*yamux.Stream, wire.Reply, error) {
 	t.Helper()
 	st, err := s.OpenStream()
 	if err != nil {
@@ -141,15 +144,15 @@ func ask(t *testing.T, s *yamux.Session, q wire.Request, body ...byte) (*yamux.S
 
 func TestServe(t *testing.T) {
 	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpPing}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
 	req := wire.Spawn{Argv: []string{"cat"}, Stdio: wire.StdioPipes, HasStdin: true, StdinSize: 5, OpenStdin: true, Spool: true}
-	_, p, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}, []byte("hello")...)
+	_, p, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}, []byte("hello")...)
 	if err != nil || p.Info == nil || p.Info.Pid == 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
-	out, p, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+	out, p, err := request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
 	if err != nil || p.Offset != 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
@@ -157,7 +160,7 @@ func TestServe(t *testing.T) {
 	if _, err := io.ReadFull(r, make([]byte, 5)); err != nil {
 		t.Fatal(err)
 	}
-	in, _, err := ask(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
+	in, _, err := request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,10 +178,10 @@ func TestServe(t *testing.T) {
 	if end, ok := r.End(); err != nil || string(rest) != " again" || !ok || end.Offset != 11 {
 		t.Fatalf("%q %v %+v", rest, err, end)
 	}
-	if _, p, err := ask(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit == nil || p.Exit.Code != 0 {
+	if _, p, err := request(t, s, wire.Request{Op: wire.OpWait, ID: "a"}); err != nil || p.Exit == nil || p.Exit.Code != 0 {
 		t.Fatalf("%+v %v", p, err)
 	}
-	if _, p, err := ask(t, s, wire.Request{Op: wire.OpList}); err != nil || len(p.Spawns) != 1 || p.Spawns[0].OutEnd != 11 {
+	if _, p, err := request(t, s, wire.Request{Op: wire.OpList}); err != nil || len(p.Spawns) != 1 || p.Spawns[0].OutEnd != 11 {
 		t.Fatalf("%+v %v", p, err)
 	}
 	for _, c := range []struct {
@@ -193,12 +196,12 @@ func TestServe(t *testing.T) {
 		{wire.Request{Op: wire.OpHTTP, ID: "a"}, wire.CodeProtocol},
 		{wire.Request{Op: "format"}, wire.CodeProtocol},
 	} {
-		_, _, err := ask(t, s, c.q)
+		_, _, err := request(t, s, c.q)
 		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != c.want {
 			t.Errorf("%+v: %v", c.q, err)
 		}
 	}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpForget, ID: "a"}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpForget, ID: "a"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -208,11 +211,11 @@ func TestServe(t *testing.T) {
 func TestLeavingReaderIsLetGo(t *testing.T) {
 	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}, Stdio: wire.StdioPipes}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 * wire.MaxHostStreams {
-		st, _, err := ask(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
+		st, _, err := request(t, s, wire.Request{Op: wire.OpRead, ID: "a", Stream: "out"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +226,7 @@ func TestLeavingReaderIsLetGo(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := ask(t, s, wire.Request{Op: wire.OpKill, ID: "a"}); err != nil {
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpKill, ID: "a"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -231,18 +234,18 @@ func TestLeavingReaderIsLetGo(t *testing.T) {
 func TestNewestWins(t *testing.T) {
 	path := newServer(t, func(uint32) bool { return true })
 	first := connect(t, path, wire.Reply{})
-	if _, _, err := ask(t, first, wire.Request{Op: wire.OpPing}); err != nil {
+	if _, _, err := request(t, first, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
 	// One that refuses the hello does not take the place.
 	no := connect(t, path, wire.Refuse(wire.CodeProtocol, "no"))
 	<-no.CloseChan()
-	if _, _, err := ask(t, first, wire.Request{Op: wire.OpPing}); err != nil {
+	if _, _, err := request(t, first, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
 	second := connect(t, path, wire.Reply{})
 	<-first.CloseChan()
-	if _, _, err := ask(t, second, wire.Request{Op: wire.OpPing}); err != nil {
+	if _, _, err := request(t, second, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -272,4 +275,63 @@ func TestListFitsAFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", buf.Len())
+}
+
+// TestPolicy: a policy is kept, said not to be enforced, and only ever replaced by
+// a newer one; a spawn has the one that stood when it began, until it gets its own.
+func TestPolicy(t *testing.T) {
+	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	set := func(id string, version int64, doc string) (wire.PolicyState, error) {
+		sum := sha256.Sum256([]byte(doc))
+		_, p, err := request(t, s, wire.Request{Op: wire.OpPolicy, ID: id,
+			Policy: &wire.Policy{Version: version, Hash: hex.EncodeToString(sum[:]), Size: int64(len(doc))}}, []byte(doc)...)
+		if err != nil {
+			return wire.PolicyState{}, err
+		}
+		return *p.Policy, nil
+	}
+	state, err := set("", 3, "standing")
+	if err != nil || state.Version != 3 || state.Enforced {
+		t.Fatalf("%+v %v", state, err)
+	}
+	req := wire.Spawn{Argv: []string{"true"}, Stdio: wire.StdioPipes}
+	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		id      string
+		version int64
+		doc     string
+		code    wire.ErrCode
+	}{
+		{"", 2, "older", wire.CodeConflict}, {"", 3, "another", wire.CodeConflict}, {"", 3, "standing", ""},
+		{"a", 2, "older", wire.CodeConflict}, {"a", 3, "standing", ""}, {"a", 9, "own", ""}, {"a", 4, "older", wire.CodeConflict},
+		{"", 4, "newer", ""}, {"b", 9, "nobody's", wire.CodeNotFound},
+	} {
+		_, err := set(tc.id, tc.version, tc.doc)
+		e, _ := errors.AsType[*wire.Error](err)
+		if (err == nil) != (tc.code == "") || e != nil && e.Code != tc.code {
+			t.Errorf("%+v: %v", tc, err)
+		}
+	}
+	wrong := wire.Request{Op: wire.OpPolicy, Policy: &wire.Policy{Version: 9, Hash: strings.Repeat("0", 64), Size: 3}}
+	if _, _, err := request(t, s, wrong, []byte("doc")...); err == nil {
+		t.Error("a document that is not its hash's was taken")
+	}
+}
+
+// TestQuestionsEndWithTheirLink: a new link takes the questions over, and the end
+// of loop init's last one leaves nobody to ask.
+func TestQuestionsEndWithTheirLink(t *testing.T) {
+	path := newServer(t, func(uint32) bool { return true })
+	for range 3 { // each takes the place of the one before
+		s := connect(t, path, wire.Reply{})
+		st, _, err := request(t, s, wire.Request{Op: wire.OpQuestions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := wire.WriteFrame(st, wire.Answer{ID: 7, Allow: true}); err != nil { // to nothing that was asked
+			t.Fatal(err)
+		}
+	}
 }

@@ -34,6 +34,8 @@ type proc struct {
 	key [32]byte
 	req wire.Spawn
 
+	policy policy // guarded by the table's lock
+
 	logs []namedLog // what the program writes: out, err unless it has a terminal, its pipes
 
 	ready, exited, gone, done chan struct{}

@@ -79,6 +79,7 @@ type Table struct {
 
 	mu     sync.Mutex
 	spawns map[string]*proc
+	policy policy // of those to come
 	closed bool
 }
 
@@ -135,6 +136,7 @@ func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Bod
 		return wire.Info{}, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
 	p := newProc(tab, id, key, req)
+	p.policy = tab.policy
 	tab.spawns[id] = p
 	tab.wg.Add(1) // before the lock goes, so that Close cannot miss it
 	tab.mu.Unlock()

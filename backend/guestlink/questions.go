@@ -1,0 +1,109 @@
+package guestlink
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// SetPolicy gives a spawn a policy, or with an empty id everything that is spawned
+// from now on. Versions only grow: an older one is core.ErrConflict. What comes
+// back says whether the guest enforces it; one that does not keeps it, and says so.
+func (l *Link) SetPolicy(ctx context.Context, id core.SpawnID, version int64, doc []byte) (core.PolicyState, error) {
+	sum := sha256.Sum256(doc)
+	want := wire.Policy{Version: version, Hash: hex.EncodeToString(sum[:]), Size: int64(len(doc))}
+	p, err := l.call(ctx, wire.Request{Op: wire.OpPolicy, ID: string(id), Policy: &want}, doc)
+	if err != nil {
+		return core.PolicyState{}, err
+	}
+	if p.Policy == nil || p.Policy.Version != version || p.Policy.Hash != want.Hash {
+		return core.PolicyState{}, l.down(ctx, errors.New("reply to policy names another one"))
+	}
+	return core.PolicyState(*p.Policy), nil
+}
+
+// Questions lets answer judge what the container asks, until ctx ends or the link
+// is down; it waits for answer to return. At most wire.MaxQuestions are judged at a
+// time, each on a goroutine of its own. A call's context ends when nothing waits
+// for its verdict any more: it is withdrawn, or the stream broke, which denies it.
+func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.HeldCall) core.Verdict) error {
+	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpQuestions})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	j := judge{c: c, open: make(map[uint64]context.CancelFunc), answer: answer}
+	defer j.wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() { _ = c.Close() }()
+	for {
+		q, err := wire.ReadQuestion(c)
+		if err == nil {
+			err = j.take(ctx, q)
+		}
+		if err != nil {
+			return l.down(ctx, err)
+		}
+	}
+}
+
+// judge holds the questions of one stream.
+type judge struct {
+	c       *guestConn
+	answer  func(context.Context, core.HeldCall) core.Verdict
+	writing sync.Mutex
+	wg      sync.WaitGroup
+
+	mu   sync.Mutex
+	open map[uint64]context.CancelFunc
+}
+
+func (j *judge) take(ctx context.Context, q wire.Question) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	withdraw, known := j.open[q.ID]
+	switch {
+	case q.Withdrawn:
+		if known { // or its answer is on its way
+			withdraw()
+			delete(j.open, q.ID)
+		}
+		return nil
+	case known || len(j.open) >= wire.MaxQuestions:
+		return fmt.Errorf("question %d is one too many", q.ID)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	j.open[q.ID] = cancel
+	j.wg.Go(func() {
+		defer cancel()
+		v := j.answer(ctx, core.HeldCall{Spawn: core.SpawnID(q.Spawn), Kind: q.Kind, Detail: q.Detail})
+		j.mu.Lock()
+		_, waits := j.open[q.ID]
+		delete(j.open, q.ID)
+		j.mu.Unlock()
+		if waits && ctx.Err() == nil {
+			a := wire.Deny(q.ID, v.Text)
+			a.Allow = v.Allow
+			j.send(a)
+		}
+	})
+	return nil
+}
+
+// send writes an answer. A guest that takes none breaks the stream, and with it
+// everything it waits for is denied.
+func (j *judge) send(a wire.Answer) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if j.c.SetWriteDeadline(time.Now().Add(wire.WriteTimeout)) != nil || wire.WriteFrame(j.c, a) != nil {
+		_ = j.c.Close()
+	}
+}

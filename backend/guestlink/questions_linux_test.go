@@ -1,0 +1,202 @@
+package guestlink_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/yamux"
+
+	"loop/agentimage/guest/ask"
+	"loop/backend/core"
+	"loop/backend/guestlink"
+	"loop/backend/wire"
+)
+
+// desk is a guest that asks as loop init does.
+func desk(t *testing.T) (*guestlink.Link, *ask.Desk, *guest) {
+	d := ask.NewDesk()
+	l, g := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
+		if q.Op == wire.OpQuestions {
+			_ = d.Serve(st)
+		}
+	})
+	return l, d, g
+}
+
+// answering judges questions until the test ends; the channel has how that ended.
+func answering(t *testing.T, l *guestlink.Link, d *ask.Desk, answer func(context.Context, core.HeldCall) core.Verdict) (stop func(), ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() { done <- l.Questions(ctx, answer) })
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	for !d.Answered() {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cancel, done
+}
+
+var held = wire.Question{Spawn: "s1", Kind: "file", Detail: []byte("/home/u/.bashrc")}
+
+// TestQuestionsBothEnds asks many things at a time, of which every second one is
+// allowed, with the guest's desk at one end and the link at the other.
+func TestQuestionsBothEnds(t *testing.T) {
+	l, d, _ := desk(t)
+	all := make(chan struct{}) // nothing is answered before everything was asked
+	var mu sync.Mutex
+	seen := 0
+	answering(t, l, d, func(_ context.Context, c core.HeldCall) core.Verdict {
+		mu.Lock()
+		if seen++; seen == wire.MaxQuestions {
+			close(all)
+		}
+		mu.Unlock()
+		<-all
+		if c.Spawn != "s1" || c.Kind != "file" {
+			t.Errorf("asked %+v", c)
+		}
+		return core.Verdict{Allow: c.Detail[0]%2 == 0, Text: strings.Repeat("y", 2*wire.MaxText)}
+	})
+	var wg sync.WaitGroup
+	for i := range wire.MaxQuestions {
+		wg.Go(func() {
+			q := held
+			q.Detail = []byte{byte(i)}
+			if a := d.Ask(t.Context(), q); a.Allow != (i%2 == 0) || !strings.HasPrefix(a.Text, "yyy") {
+				t.Errorf("question %d: %v %.20q", i, a.Allow, a.Text)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestQuestionIsWithdrawn ends the wait of whoever judges it, whose word is then
+// worth nothing.
+func TestQuestionIsWithdrawn(t *testing.T) {
+	l, d, _ := desk(t)
+	judging, judged := make(chan struct{}), make(chan struct{})
+	answering(t, l, d, func(ctx context.Context, c core.HeldCall) core.Verdict {
+		if string(c.Detail) == "next" {
+			return core.Verdict{Allow: true}
+		}
+		close(judging)
+		<-ctx.Done()
+		close(judged)
+		return core.Verdict{Allow: true}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-judging; cancel() }()
+	if a := d.Ask(ctx, held); a.Allow {
+		t.Errorf("%+v", a)
+	}
+	<-judged
+	q := held
+	q.Detail = []byte("next")
+	if a := d.Ask(t.Context(), q); !a.Allow {
+		t.Errorf("the stream did not go on: %+v", a)
+	}
+}
+
+// TestQuestionsAreDeniedWithoutAHost: when the host leaves, or the link does, what
+// waits is denied, and what comes later too.
+func TestQuestionsAreDeniedWithoutAHost(t *testing.T) {
+	for name, leave := range map[string]func(l *guestlink.Link, stop func()){
+		"host": func(_ *guestlink.Link, stop func()) { stop() },
+		"link": func(l *guestlink.Link, _ func()) { _ = l.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, d, _ := desk(t)
+			judging := make(chan struct{})
+			stop, ended := answering(t, l, d, func(ctx context.Context, _ core.HeldCall) core.Verdict {
+				close(judging)
+				<-ctx.Done()
+				return core.Verdict{Allow: true}
+			})
+			go func() { <-judging; leave(l, stop) }()
+			if a := d.Ask(t.Context(), held); a.Allow || a.Text == "" {
+				t.Errorf("%+v", a)
+			}
+			if a := d.Ask(t.Context(), held); a.Allow || a.Text == "" {
+				t.Errorf("later: %+v", a)
+			}
+			if err := <-ended; !errors.Is(err, core.ErrLinkDown) && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestHostileQuestions each end the link, and none reaches whoever judges.
+func TestHostileQuestions(t *testing.T) {
+	one := wire.Question{ID: 1, Spawn: "a", Kind: "file"}
+	for name, hostile := range map[string]func(st io.Writer){
+		"twice":     func(st io.Writer) { _, _ = wire.WriteFrame(st, one), wire.WriteFrame(st, one) },
+		"no id":     func(st io.Writer) { _ = wire.WriteFrame(st, wire.Question{Spawn: "a", Kind: "file"}) },
+		"odd spawn": func(st io.Writer) { _ = wire.WriteFrame(st, wire.Question{ID: 1, Spawn: "../a", Kind: "file"}) },
+		"large": func(st io.Writer) {
+			_ = wire.WriteFrame(st, wire.Question{ID: 1, Spawn: "a", Kind: "file", Detail: make([]byte, wire.MaxDetail+1)})
+		},
+		"large frame": func(st io.Writer) { _, _ = st.Write([]byte{0xff, 0, 0, 0}) },
+		"too many": func(st io.Writer) {
+			for i := range uint64(wire.MaxQuestions) + 1 {
+				if wire.WriteFrame(st, wire.Question{ID: i + 1, Spawn: "a", Kind: "file"}) != nil {
+					return
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) {
+				reply(st, wire.Reply{})
+				hostile(st)
+				_, _ = io.Copy(io.Discard, st)
+			})
+			err := l.Questions(t.Context(), func(ctx context.Context, _ core.HeldCall) core.Verdict {
+				<-ctx.Done()
+				return core.Verdict{Allow: true}
+			})
+			if !errors.Is(err, core.ErrLinkDown) {
+				t.Fatalf("%v", err)
+			}
+			<-l.Done()
+		})
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	doc := []byte(`{"rules":[]}`)
+	sum := sha256.Sum256(doc)
+	hash := hex.EncodeToString(sum[:])
+	answer := wire.Reply{Policy: &wire.PolicyState{Version: 7, Hash: hash}}
+	l, _ := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
+		got, err := io.ReadAll(io.LimitReader(st, q.Policy.Size))
+		if err != nil || string(got) != string(doc) || q.ID != "s1" || q.Policy.Hash != hash {
+			t.Errorf("%q of %q (%v)", got, q.ID, err)
+		}
+		reply(st, answer)
+	})
+	state, err := l.SetPolicy(t.Context(), "s1", 7, doc)
+	if err != nil || state != (core.PolicyState{Version: 7, Hash: hash}) {
+		t.Fatalf("%+v %v", state, err)
+	}
+	answer = wire.Refuse(wire.CodeConflict, "policy version 9 is there already")
+	if _, err := l.SetPolicy(t.Context(), "s1", 7, doc); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("an older one: %v", err)
+	}
+	if _, err := l.SetPolicy(t.Context(), "s1", 7, make([]byte, wire.MaxPolicy+1)); core.AsFailure(err).Code != core.CodeInvalid {
+		t.Errorf("a huge one: %v", err)
+	}
+	answer = wire.Reply{Policy: &wire.PolicyState{Version: 8, Hash: hash, Enforced: true}}
+	if _, err := l.SetPolicy(t.Context(), "s1", 7, doc); !errors.Is(err, core.ErrLinkDown) {
+		t.Errorf("a guest that says it has another: %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+)
+
+// Policy heads the document that follows a policy request. The wire knows nothing
+// of what is in it.
+type Policy struct {
+	Version int64  `json:"version"` // grows with every change; a guest refuses an older one
+	Hash    string `json:"hash"`    // SHA-256 of the document in lower-case hex
+	Size    int64  `json:"size"`
+}
+
+func (p Policy) validate() error {
+	if p.Version < 1 {
+		return fmt.Errorf("policy version %d", p.Version)
+	}
+	if !validHash(p.Hash) {
+		return fmt.Errorf("policy hash %q is no SHA-256", clip(p.Hash))
+	}
+	if p.Size < 0 || p.Size > MaxPolicy {
+		return fmt.Errorf("policy of %d bytes: %w", p.Size, ErrTooLarge)
+	}
+	return nil
+}
+
+// PolicyState is which policy a guest has. Enforced is false where it only keeps
+// the document, as every guest of this version does.
+type PolicyState struct {
+	Version  int64  `json:"version"`
+	Hash     string `json:"hash"`
+	Enforced bool   `json:"enforced"`
+}
+
+func validHash(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Question is something in the container that stands still until it is answered.
+// Several wait at a time on the one stream of op questions, at most MaxQuestions.
+type Question struct {
+	ID     uint64 `json:"id"` // the guest's, once per stream
+	Spawn  string `json:"spawn,omitzero"`
+	Kind   string `json:"kind,omitzero"`
+	Detail []byte `json:"detail,omitzero"` // its meaning is the kind's
+	// Withdrawn takes back the question of that id: nothing waits for it any more.
+	Withdrawn bool `json:"withdrawn,omitzero"`
+}
+
+// Validate bounds what a guest can ask.
+func (q Question) Validate() error {
+	switch {
+	case q.ID == 0:
+		return fmt.Errorf("question without an id")
+	case q.Withdrawn:
+		return nil
+	case !ValidID(q.Spawn):
+		return fmt.Errorf("spawn id %q is not a name", clip(q.Spawn))
+	case !ValidID(q.Kind):
+		return fmt.Errorf("kind of question %q is not a name", clip(q.Kind))
+	case len(q.Detail) > MaxDetail:
+		return fmt.Errorf("question of %d bytes: %w", len(q.Detail), ErrTooLarge)
+	}
+	return nil
+}
+
+// Answer is the host's word on one question.
+type Answer struct {
+	ID    uint64 `json:"id"`
+	Allow bool   `json:"allow,omitzero"` // denied is what an answer without it says
+	Text  string `json:"text,omitzero"`  // why, for whoever asked; at most MaxText
+}
+
+// Deny is an answer whose text is cut to MaxText.
+func Deny(id uint64, why string) Answer { return Answer{ID: id, Text: clip(why)} }
+
+// ReadQuestion reads and checks what a guest asks.
+func ReadQuestion(r io.Reader) (q Question, err error) {
+	if err = ReadFrame(r, &q); err == nil {
+		err = q.Validate()
+	}
+	return q, err
+}
+
+// ReadAnswer reads what a host answers.
+func ReadAnswer(r io.Reader) (a Answer, err error) {
+	if err = ReadFrame(r, &a); err == nil && (a.ID == 0 || len(a.Text) > 2*MaxText) {
+		err = fmt.Errorf("impossible answer to question %d", a.ID)
+	}
+	return a, err
+}
