@@ -153,7 +153,7 @@ func (f fakeEngine) Status(context.Context) core.EngineStatus {
 }
 
 func (f fakeConfig) Status() bind.ConfigStatus { return f.config }
-func (f fakeConfig) Set(field string, value any) error {
+func (f fakeConfig) Set(_ context.Context, _ string, _ core.ChannelID, field string, value any) error {
 	if f.setErr != nil {
 		return f.setErr
 	}

@@ -70,10 +70,11 @@ type EngineService interface {
 	Status(ctx context.Context) core.EngineStatus
 }
 
-// ConfigService shows the configuration and changes single fields of it.
+// ConfigService shows the configuration and changes single fields of it, with the
+// scopes of Settings.
 type ConfigService interface {
 	Status() ConfigStatus
-	Set(field string, value any) error
+	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
 }
 
 // DoctorService performs the checks.

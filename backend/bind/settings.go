@@ -12,23 +12,28 @@ import (
 // one and those of projects. A channel id that is empty means no project; scope
 // is “global”, “project” or “worktree”. No answer holds a credential.
 type Settings struct {
-	Ctx     context.Context `json:"-"`
-	Service SettingsService `json:"-"`
+	Ctx  context.Context `json:"-"`
+	Read SettingsReader  `json:"-"`
+	Edit SettingsEditor  `json:"-"`
 }
 
-// SettingsService reads and changes settings files.
-type SettingsService interface {
+// SettingsReader reads settings files.
+type SettingsReader interface {
 	View(ctx context.Context, ch core.ChannelID) (SettingsView, error)
+	Raw(ctx context.Context, scope string, ch core.ChannelID) (RawSettings, error)
+	History(ctx context.Context, scope string, ch core.ChannelID) ([]SettingsRevision, error)
+	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
+	Schema() json.RawMessage
+}
+
+// SettingsEditor changes settings files, and which of them are trusted.
+type SettingsEditor interface {
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
 	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
-	Raw(ctx context.Context, scope string, ch core.ChannelID) (RawSettings, error)
 	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
 	Approve(ctx context.Context, ch core.ChannelID, path, sum string) error
 	Revoke(ctx context.Context, ch core.ChannelID, path string) error
-	History(ctx context.Context, scope string, ch core.ChannelID) ([]SettingsRevision, error)
-	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
 	Restore(ctx context.Context, id string) (core.ChannelID, error) // a channel of the file; empty for the global one
-	Schema() json.RawMessage
 }
 
 // SettingsView is what is in force for a channel, and why.
@@ -136,7 +141,7 @@ type SettingsRevisionText struct {
 
 // Get is what is in force for a channel.
 func (s *Settings) Get(channelID string) (SettingsView, error) {
-	v, err := s.Service.View(s.Ctx, core.ChannelID(channelID))
+	v, err := s.Read.View(s.Ctx, core.ChannelID(channelID))
 	if err != nil {
 		return v, err
 	}
@@ -150,7 +155,7 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 // Set writes one field, a part of one (font_sizes.chat) or an entry of one
 // (envs.NAME) into the scope's file, and keeps the rest of it, comments included.
 func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView, error) {
-	if err := s.Service.Set(s.Ctx, scope, core.ChannelID(channelID), field, value); err != nil {
+	if err := s.Edit.Set(s.Ctx, scope, core.ChannelID(channelID), field, value); err != nil {
 		return SettingsView{}, err
 	}
 	return s.Get(channelID)
@@ -158,7 +163,7 @@ func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView,
 
 // Unset removes a field from the scope's file.
 func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
-	if err := s.Service.Unset(s.Ctx, scope, core.ChannelID(channelID), field); err != nil {
+	if err := s.Edit.Unset(s.Ctx, scope, core.ChannelID(channelID), field); err != nil {
 		return SettingsView{}, err
 	}
 	return s.Get(channelID)
@@ -166,13 +171,13 @@ func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
 
 // Raw is the text of the scope's file.
 func (s *Settings) Raw(scope, channelID string) (RawSettings, error) {
-	return s.Service.Raw(s.Ctx, scope, core.ChannelID(channelID))
+	return s.Read.Raw(s.Ctx, scope, core.ChannelID(channelID))
 }
 
 // SetRaw replaces the text of the scope's file. sha256 is what Raw gave: a file
 // that has changed since is a conflict. A text with errors is refused.
 func (s *Settings) SetRaw(scope, channelID, text, sha256 string) (SettingsView, error) {
-	if err := s.Service.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256); err != nil {
+	if err := s.Edit.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256); err != nil {
 		return SettingsView{}, err
 	}
 	return s.Get(channelID)
@@ -181,7 +186,7 @@ func (s *Settings) SetRaw(scope, channelID, text, sha256 string) (SettingsView, 
 // Approve trusts a project's file as it was shown. path and sha256 are those of
 // a pending file; one that has changed since is a conflict.
 func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error) {
-	if err := s.Service.Approve(s.Ctx, core.ChannelID(channelID), path, sha256); err != nil {
+	if err := s.Edit.Approve(s.Ctx, core.ChannelID(channelID), path, sha256); err != nil {
 		return SettingsView{}, err
 	}
 	return s.Get(channelID)
@@ -189,7 +194,7 @@ func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error)
 
 // Revoke takes the approval of a project's file back.
 func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
-	if err := s.Service.Revoke(s.Ctx, core.ChannelID(channelID), path); err != nil {
+	if err := s.Edit.Revoke(s.Ctx, core.ChannelID(channelID), path); err != nil {
 		return SettingsView{}, err
 	}
 	return s.Get(channelID)
@@ -197,18 +202,18 @@ func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
 
 // History lists the revisions of the scope's file, the newest first.
 func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) {
-	list, err := s.Service.History(s.Ctx, scope, core.ChannelID(channelID))
+	list, err := s.Read.History(s.Ctx, scope, core.ChannelID(channelID))
 	return orEmpty(list), err
 }
 
 // Revision is one revision with its text and what it changed.
 func (s *Settings) Revision(id string) (SettingsRevisionText, error) {
-	return s.Service.Revision(s.Ctx, id)
+	return s.Read.Revision(s.Ctx, id)
 }
 
 // Restore gives a file the text of a revision; credentials stay as they are now.
 func (s *Settings) Restore(id string) (SettingsView, error) {
-	ch, err := s.Service.Restore(s.Ctx, id)
+	ch, err := s.Edit.Restore(s.Ctx, id)
 	if err != nil {
 		return SettingsView{}, err
 	}
@@ -216,4 +221,4 @@ func (s *Settings) Restore(id string) (SettingsView, error) {
 }
 
 // Schema is the JSON Schema of a settings file.
-func (s *Settings) Schema() any { return s.Service.Schema() }
+func (s *Settings) Schema() any { return s.Read.Schema() }

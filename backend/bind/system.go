@@ -113,7 +113,9 @@ func (s *System) CancelImageBuild() error { s.Image.Cancel(); return nil }
 func (s *System) ListContainers() []core.Container { return orEmpty(s.Containers.List()) }
 
 // SetTheme stores dark, light or system.
-func (s *System) SetTheme(theme string) error { return s.Config.Set("theme", theme) }
+func (s *System) SetTheme(theme string) error {
+	return s.Config.Set(s.Ctx, "global", "", "theme", theme)
+}
 
 // OpenURL opens a web page in the person's browser. Only http and https: any
 // other scheme in agent text could start a program.

@@ -151,14 +151,14 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestHistoryOfManyAtOnce(t *testing.T) {
 	e, f := newEditor(t)
 	src := NewSource(f.Path)
-	src.EditWith(e)
 	var work sync.WaitGroup
 	for i := range 4 {
 		work.Go(func() {
 			for n := range 10 {
-				if _, err := src.Set("claude_model", fmt.Sprintf("m%d-%d", i, n)); err != nil {
+				if err := e.Set(f, "claude_model", fmt.Sprintf("m%d-%d", i, n)); err != nil {
 					t.Error(err)
 				}
+				src.Reload()
 				if err := e.History.Record(f, SourceExternal); err != nil {
 					t.Error(err)
 				}

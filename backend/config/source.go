@@ -30,8 +30,7 @@ type Snapshot struct {
 // Source follows one settings file. All methods may be called from any
 // goroutine. It starts none: Run polls until its context ends.
 type Source struct {
-	path   string
-	editor *Editor // nil keeps no history
+	path string
 
 	mu     sync.Mutex
 	snap   Snapshot
@@ -143,20 +142,4 @@ func (s *Source) Run(ctx context.Context, tick <-chan time.Time) {
 			s.Poll()
 		}
 	}
-}
-
-// EditWith makes Set keep what it changes in the editor's history. It is called
-// once, before others know the source.
-func (s *Source) EditWith(e Editor) { s.editor = &e }
-
-// Set changes one field in the file (see the function Set) and reads it.
-func (s *Source) Set(field string, value any) (Snapshot, error) {
-	set := func() error { return Set(s.path, field, value) }
-	if s.editor != nil {
-		set = func() error { return s.editor.Set(GlobalFile(s.path), field, value) }
-	}
-	if err := set(); err != nil {
-		return s.Current(), err
-	}
-	return s.Reload(), nil
 }

@@ -50,7 +50,7 @@ func TestSourceKeepsLastGood(t *testing.T) {
 		t.Errorf("%d calls", len(got))
 	}
 	cancel()
-	if _, err := s.Set("theme", "dark"); err != nil || s.Current().Config.Theme != "dark" {
+	if err := Set(s.Path(), "theme", "dark"); err != nil || s.Reload().Config.Theme != "dark" {
 		t.Error(err)
 	}
 	if len(got) != 4 {

@@ -22,6 +22,7 @@ import (
 	"loop/backend/closing"
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/credentials"
 	"loop/backend/demo"
 	"loop/backend/doctor"
 	"loop/backend/engine"
@@ -35,6 +36,7 @@ import (
 	"loop/backend/recordings"
 	"loop/backend/registry"
 	"loop/backend/runner"
+	"loop/backend/settings"
 	"loop/backend/spools"
 	"loop/backend/store"
 	"loop/backend/terminal"
@@ -51,14 +53,6 @@ type Options struct {
 	Command  bool        // it ends with one command
 }
 
-// configPoll is how often the configuration file is looked at for changes made
-// in an editor.
-const configPoll = time.Second
-
-// projectPoll is the same for the settings files of projects, of which there
-// may be many.
-const projectPoll = 2 * time.Second
-
 // Daemon is a running Loop. New makes it, Start begins work, Close ends it.
 type Daemon struct {
 	opts   Options
@@ -68,8 +62,8 @@ type Daemon struct {
 
 	lock       *flock.Flock
 	config     *config.Source
-	editor     config.Editor // changes settings files
-	trust      *trustRequests
+	vault      *credentials.Vault
+	settings   *settings.Service
 	store      *store.Store
 	bus        *bus.Bus
 	engine     *engine.Docker
@@ -83,7 +77,6 @@ type Daemon struct {
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	guestTCP   *guestlink.Listener
-	keys       keys
 	doctor     doctor.Doctor
 	bound      bound
 	calls      api.Calls
@@ -138,26 +131,21 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.config = config.NewSource(filepath.Join(d.home, config.FileName))
-	d.editor = config.Editor{History: config.OpenHistory(filepath.Join(d.home, config.HistoryFolder)), Trust: config.OpenTrust(filepath.Join(d.home, config.TrustFileName))}
-	d.config.EditWith(d.editor)
 	cfg := d.config.Current().Config
 	if d.log, d.logEnd, err = logfile.Open(logfile.Options{
 		Path: orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), Level: cfg.LogLevel, Format: cfg.LogFormat,
 	}); err != nil {
 		return nil, err
 	}
-	for _, p := range d.config.Current().Problems {
-		d.log.Warn("configuration", "problem", p.String())
-	}
-	if err := d.editor.Trust.Problem(); err != nil {
-		d.log.Warn("approved settings of projects", "err", err)
-	}
 	if d.store, err = store.Open(ctx, orDefault(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
 		return nil, err
 	}
 	d.bus = bus.New(time.Now)
 	d.events = api.NewBatches(d.bus)
-	d.keys = d.openKeys()
+	d.vault = settings.OpenVault(d.home)
+	d.settings = settings.New(settings.Options{
+		Home: d.home, Source: d.config, Vault: d.vault, Channels: d.store, Publish: d.bus.Publish, Log: d.log,
+	})
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
 	d.health = engine.NewHealth(d.engine, d.bus.Publish)
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
@@ -174,7 +162,6 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)
 	}
-	d.trust = &trustRequests{publish: d.bus.Publish, now: time.Now}
 	d.assembleRuns()
 	d.assembleBound()
 	if d.calls, err = api.Tabulate(d.services()); err != nil {
@@ -204,7 +191,7 @@ func (d *Daemon) assembleRuns() {
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
 		Provision: runContainers{
-			provision: d.provision, settings: d.settingsReader(d.trust.meet), health: d.health, key: d.keys.add, tcp: d.guestTCP,
+			provision: d.provision, settings: d.settingsReader(d.settings.Waits), health: d.health, key: d.settings.Keys.Add, tcp: d.guestTCP,
 		},
 		Sessions: transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 	}, runner.Options{Now: time.Now})
@@ -215,7 +202,7 @@ func (d *Daemon) assembleRuns() {
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
 		},
-		IdleTimeout: time.Duration(d.config.Current().Config.Terminal.IdleSec) * time.Second, Log: d.log,
+		IdleTimeout: time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
 		Store: channelStore{d.store}, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
@@ -228,7 +215,7 @@ func (d *Daemon) assembleRuns() {
 
 // settingsReader reads for provision; meet may be nil.
 func (d *Daemon) settingsReader(meet func(core.ChannelID, []config.Pending)) settingsReader {
-	return settingsReader{effective: d.settingsFiles().effective, meet: meet}
+	return settingsReader{effective: d.settings.Effective, meet: meet}
 }
 
 func (d *Daemon) links(model http.Handler) *guestlink.Opener {
@@ -241,10 +228,10 @@ func (d *Daemon) assembleBound() {
 	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
 		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
 		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, ReadCA: imagebuild.ReadCAFile,
-		BaseURL: func() string { return d.config.Current().Config.AnthropicBaseURL },
-		ExtraCA: func() []string { return d.config.Current().Config.ExtraCAFiles },
+		BaseURL: func() string { return d.settings.Current().AnthropicBaseURL },
+		ExtraCA: func() []string { return d.settings.Current().ExtraCAFiles },
 		Credential: func() (string, string) {
-			kind, secret, err := d.keys.choose(d.ctx, d.config.Current().Config)
+			kind, secret, err := d.settings.Keys.Choose(d.ctx, d.settings.Current())
 			if err != nil {
 				d.log.Warn("look for a key", "err", err)
 			}
@@ -266,13 +253,13 @@ func (d *Daemon) assembleBound() {
 	d.bound = bound{
 		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
-		settings: &bind.Settings{Ctx: d.ctx, Service: d.settingsFiles()},
+		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
 
 		terminals: d.pageTerminals(),
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
-			Config: settings{d.config, d.keys}, Keys: d.keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
+			Config: d.settings, Keys: d.settings.Keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}
 	if d.opts.Window != nil {
@@ -285,6 +272,10 @@ func (d *Daemon) assembleBound() {
 func (d *Daemon) survey() closing.Survey {
 	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{d.settingsReader(nil)}}
 }
+
+// keyringWait is how long the end of the app waits for a keyring that does not
+// answer; what is left then dies with the process.
+const keyringWait = time.Second
 
 // services are the bound structs by the name the page calls them.
 func (d *Daemon) services() map[string]any {
@@ -304,26 +295,7 @@ func (d *Daemon) Start() error {
 		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
 	}
 	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())
-	files := d.settingsFiles()
-	files.record(config.GlobalFile(d.config.Path()))
-	cancel := d.config.Subscribe(func(s config.Snapshot) {
-		files.record(config.GlobalFile(s.Path))
-		for _, p := range s.Problems {
-			d.log.Warn("configuration", "problem", p.String())
-		}
-		d.bus.Publish(core.NewEvent(core.EventConfigChanged, "", "", time.Now(), d.keys.status(s)))
-	})
-	d.work.Go(func() {
-		defer cancel()
-		tick := time.NewTicker(configPoll)
-		defer tick.Stop()
-		d.config.Run(d.ctx, tick.C)
-	})
-	d.work.Go(func() {
-		tick := time.NewTicker(projectPoll)
-		defer tick.Stop()
-		files.watch(d.ctx, tick.C)
-	})
+	d.work.Go(func() { d.settings.Run(d.ctx) })
 	d.work.Go(func() { d.health.Run(d.ctx) })
 	d.background("registry", d.containers.Run)
 	d.background("runner", d.runner.Run)
@@ -404,8 +376,8 @@ func (d *Daemon) Close() error {
 			d.events.Wait()
 		}
 		d.work.Wait()
-		if d.keys.vault != nil {
-			d.keys.vault.Wait(keyringWait)
+		if d.vault != nil {
+			d.vault.Wait(keyringWait)
 		}
 		if d.engine != nil {
 			errs = append(errs, d.engine.Close())

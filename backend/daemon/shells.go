@@ -43,7 +43,7 @@ func (s shells) CreateShell(ctx context.Context, id core.ChannelID) (core.Contai
 		return core.Container{}, core.Fail(core.CodeNotFound, err, "There is no such channel.", "Choose one of the list.")
 	}
 	lease, err := s.d.provision.Ensure(ctx, provision.Want{
-		Channel: ch, Type: core.TypeShell, Settings: s.d.settingsReader(s.d.trust.meet),
+		Channel: ch, Type: core.TypeShell, Settings: s.d.settingsReader(s.d.settings.Waits),
 		Holder: core.Holder{Kind: core.HolderPerson, ID: string(id)},
 	})
 	if err != nil {

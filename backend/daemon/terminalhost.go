@@ -27,7 +27,7 @@ func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (term
 	if len(argv) == 0 {
 		argv = hostpty.DefaultShell(os.Getenv)
 	}
-	if len(s.Spec.Cmd) == 0 && t.d.config.Current().Config.Terminal.ShellIntegration {
+	if len(s.Spec.Cmd) == 0 && t.d.settings.Current().Terminal.ShellIntegration {
 		if argv, env, err = t.hostShell(s.ID, argv, env); err != nil {
 			return nil, err
 		}

@@ -165,7 +165,7 @@ func (g guestStart) launch(ctx context.Context) (ch core.Channel, settings confi
 	}
 	demo := ch.Kind == core.KindDemo
 	if !demo {
-		if cfg, kerr := g.d.keys.add(ctx, settings.Config); kerr == nil {
+		if cfg, kerr := g.d.settings.Keys.Add(ctx, settings.Config); kerr == nil {
 			settings.Config = cfg
 		} else {
 			g.d.log.Warn("look for a key for a terminal", "err", kerr)

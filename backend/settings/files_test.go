@@ -1,26 +1,30 @@
-package daemon
+package settings
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loop/backend/bind"
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/credentials"
 )
 
 // settingsRig is a Loop folder with a project and a work tree in it.
 type settingsRig struct {
-	settingsFiles
+	*Service
+	list          []core.Channel
+	gone          bool // from the list of channels
+	unread        error
 	project, tree string
 	told          []core.ChannelID
 }
@@ -33,26 +37,37 @@ func newSettingsRig(t *testing.T) *settingsRig {
 	if err := os.MkdirAll(r.tree, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	list := []core.Channel{
+	r.list = []core.Channel{
 		{ID: "p", Kind: core.KindProject, Dir: r.project},
 		{ID: "t", ParentID: "p", Kind: core.KindThread, Dir: r.project},
 		{ID: "w", ParentID: "p", Kind: core.KindWorktree, Dir: r.tree, ParentDir: r.project},
 		{ID: "d", Kind: core.KindDemo, Dir: filepath.Join(home, "demo")},
 	}
-	r.settingsFiles = settingsFiles{
-		source: config.NewSource(filepath.Join(home, config.FileName)),
-		editor: config.Editor{History: config.OpenHistory(filepath.Join(home, config.HistoryFolder)), Trust: config.OpenTrust(filepath.Join(home, config.TrustFileName))},
-		channel: func(_ context.Context, id core.ChannelID) (core.Channel, error) {
-			if i := slices.IndexFunc(list, func(c core.Channel) bool { return c.ID == id }); i >= 0 {
-				return list[i], nil
+	r.Service = New(Options{
+		Home: home, Source: config.NewSource(filepath.Join(home, config.FileName)),
+		Vault:    credentials.New(credentials.Options{Home: home, KeyDir: filepath.Join(t.TempDir(), "key")}),
+		Channels: r, Publish: func(evs ...core.Event) {
+			for _, e := range evs {
+				r.told = append(r.told, e.ChannelID)
 			}
-			return core.Channel{}, core.ErrNotFound
 		},
-		channels: func(context.Context) ([]core.Channel, error) { return list, nil },
-		changed:  func(id core.ChannelID) { r.told = append(r.told, id) },
-		log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
+		Log: slog.New(slog.DiscardHandler),
+	})
 	return r
+}
+
+func (r *settingsRig) Channel(_ context.Context, id core.ChannelID) (core.Channel, error) {
+	if i := slices.IndexFunc(r.list, func(c core.Channel) bool { return c.ID == id }); i >= 0 {
+		return r.list[i], nil
+	}
+	return core.Channel{}, core.ErrNotFound
+}
+
+func (r *settingsRig) Channels(context.Context) ([]core.Channel, error) {
+	if r.gone {
+		return nil, nil
+	}
+	return r.list, r.unread
 }
 
 func (r *settingsRig) write(t *testing.T, dir, text string) {
@@ -94,7 +109,7 @@ func TestSettingsByScope(t *testing.T) {
 			t.Errorf("%s: %+v", ch, f)
 		}
 	}
-	if !slices.Equal(r.told, []core.ChannelID{"t", "w"}) {
+	if !slices.Equal(r.told, []core.ChannelID{"", "t", "w"}) {
 		t.Errorf("told %v", r.told)
 	}
 	v, err := r.View(ctx, "w")
@@ -195,7 +210,7 @@ func TestSettingsHistory(t *testing.T) {
 	if ch, err := r.Restore(ctx, list[0].ID); err != nil || ch != "" {
 		t.Errorf("%s %v", ch, err)
 	}
-	r.channels = func(context.Context) ([]core.Channel, error) { return nil, nil }
+	r.gone = true
 	list, _ = r.History(ctx, scopeProject, "p")
 	if _, err := r.Restore(ctx, list[0].ID); err == nil || core.AsFailure(err).Code != core.CodeNotFound {
 		t.Errorf("%v", err)
@@ -223,7 +238,7 @@ func TestSettingsWatch(t *testing.T) {
 	if list, err := r.History(ctx, scopeWorktree, "w"); err != nil || len(list) != 2 || list[1].Source != config.SourceInitial {
 		t.Errorf("%+v %v", list, err)
 	}
-	r.channels = func(context.Context) ([]core.Channel, error) { return nil, errors.New("no database") }
+	r.unread = errors.New("no database")
 	r.poll(ctx, w)
 }
 
@@ -238,5 +253,30 @@ func TestTrustIsAskedForOnce(t *testing.T) {
 	tr.meet("c", one)
 	if len(got) != 2 || got[0].Type != core.EventTrustRequested || string(got[0].Data) != `{"channel_id":"c","path":"/p","sha256":"a","fields":["mounts"]}` {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestRunFollowsTheFiles: what somebody else writes counts within a poll, is
+// published and kept as a revision; Run waits for both of its loops.
+func TestRunFollowsTheFiles(t *testing.T) {
+	r := newSettingsRig(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.Run(ctx) }()
+		synctest.Wait()
+		if err := os.WriteFile(r.o.Source.Path(), []byte(`{"theme": "dark"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(configPoll + time.Millisecond)
+		synctest.Wait()
+		if r.Current().Theme != "dark" || !slices.Equal(r.told, []core.ChannelID{""}) {
+			t.Errorf("%q, told %v", r.Current().Theme, r.told)
+		}
+		stop()
+		<-ended
+	})
+	if list, err := r.History(t.Context(), scopeGlobal, ""); err != nil || len(list) != 1 {
+		t.Errorf("%+v %v", list, err)
 	}
 }

@@ -1,8 +1,9 @@
-package daemon
+package settings
 
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ func (f *failing) Get(string) (core.Secret, error) { return "", f.err }
 func (f *failing) Set(string, core.Secret) error   { return f.err }
 func (f *failing) Delete(string) error             { return f.err }
 
-func testKeys(t *testing.T, text string) (keys, string) {
+func testKeys(t *testing.T, text string) (*Keys, string) {
 	t.Helper()
 	home := t.TempDir()
 	path := filepath.Join(home, config.FileName)
@@ -29,10 +30,14 @@ func testKeys(t *testing.T, text string) (keys, string) {
 			t.Fatal(err)
 		}
 	}
-	return keys{
-		vault:  credentials.New(credentials.Options{Home: home, KeyDir: filepath.Join(t.TempDir(), "key")}),
-		source: config.NewSource(path), changed: func() {},
-	}, path
+	return newKeys(home, credentials.New(credentials.Options{Home: home, KeyDir: filepath.Join(t.TempDir(), "key")})), path
+}
+
+func newKeys(home string, vault *credentials.Vault) *Keys {
+	return New(Options{
+		Home: home, Source: config.NewSource(filepath.Join(home, config.FileName)), Vault: vault,
+		Publish: func(...core.Event) {}, Log: slog.New(slog.DiscardHandler),
+	}).Keys
 }
 
 func TestWhichKeyARunUses(t *testing.T) {
@@ -54,18 +59,18 @@ func TestWhichKeyARunUses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			kind, secret, err := k.choose(t.Context(), k.source.Current().Config)
+			kind, secret, err := k.Choose(t.Context(), k.settings.Current())
 			if err != nil || kind != tc.kind || secret.Reveal() != tc.secret {
 				t.Errorf("%s, %v", kind, err)
 			}
-			cfg, err := k.add(t.Context(), k.source.Current().Config)
+			cfg, err := k.Add(t.Context(), k.settings.Current())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if kind, secret := cfg.Credential(); kind != tc.kind || secret.Reveal() != tc.secret {
 				t.Errorf("a run gets %s", kind)
 			}
-			st := k.status(k.source.Current())
+			st := k.settings.Status()
 			if st.CredentialKind != tc.kind || st.HasCredentials != (tc.kind != "") {
 				t.Errorf("the page is told %+v", st)
 			}
@@ -95,13 +100,13 @@ func TestLoginTakesTheKeyOutOfTheConfiguration(t *testing.T) {
 	if err != nil || strings.Contains(string(raw), "old") || !strings.Contains(string(raw), "// mine") || !strings.Contains(string(raw), "dark") {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	if _, secret, err := k.choose(t.Context(), k.source.Current().Config); err != nil || secret != "new" {
+	if _, secret, err := k.Choose(t.Context(), k.settings.Current()); err != nil || secret != "new" {
 		t.Fatal(err)
 	}
 	if err := k.Clear(t.Context(), "anthropic_api_key"); err != nil {
 		t.Fatal(err)
 	}
-	if kind, _, err := k.choose(t.Context(), k.source.Current().Config); err != nil || kind != "" {
+	if kind, _, err := k.Choose(t.Context(), k.settings.Current()); err != nil || kind != "" {
 		t.Fatalf("%s, %v", kind, err)
 	}
 }
@@ -127,16 +132,15 @@ func TestAdoptMovesBoth(t *testing.T) {
 // back to another one, because the keyring did not answer.
 func TestALockedKeyringIsNotNoKey(t *testing.T) {
 	ring := &failing{}
-	k := keys{source: config.NewSource(filepath.Join(t.TempDir(), config.FileName)), changed: func() {}}
 	works := &switching{now: memoryRing{}}
-	k.vault = credentials.New(credentials.Options{Home: t.TempDir(), Keyring: works})
+	k := newKeys(t.TempDir(), credentials.New(credentials.Options{Home: t.TempDir(), Keyring: works}))
 	if _, err := k.vault.Set(t.Context(), "anthropic_api_key", "kept"); err != nil {
 		t.Fatal(err)
 	}
 	ring.err = errors.New("locked")
 	works.now = ring
-	cfg := k.source.Current().Config
-	if _, err := k.add(t.Context(), cfg); core.AsFailure(err).Code != core.CodeCredentials {
+	cfg := k.settings.Current()
+	if _, err := k.Add(t.Context(), cfg); core.AsFailure(err).Code != core.CodeCredentials {
 		t.Errorf("%v", err)
 	}
 	list, err := k.List(t.Context())
@@ -144,7 +148,7 @@ func TestALockedKeyringIsNotNoKey(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	cfg.AnthropicBaseURL = "http://127.0.0.1:1" // a model that wants no key
-	if _, err := k.add(t.Context(), cfg); err != nil {
+	if _, err := k.Add(t.Context(), cfg); err != nil {
 		t.Errorf("a model without a key: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package settings
 
 import (
 	"sync"
@@ -23,6 +23,10 @@ type asked struct {
 	sum string
 	ch  core.ChannelID
 }
+
+// Waits has the person asked, once for each text of a file, about what a run of a
+// channel goes without.
+func (s *Service) Waits(ch core.ChannelID, pending []config.Pending) { s.trust.meet(ch, pending) }
 
 func (t *trustRequests) meet(ch core.ChannelID, pending []config.Pending) {
 	for _, p := range t.unasked(ch, pending) {

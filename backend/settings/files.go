@@ -1,0 +1,207 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"loop/backend/bind"
+	"loop/backend/config"
+	"loop/backend/core"
+)
+
+// Scopes of a change; the names are those of the layers.
+const (
+	scopeGlobal   = config.LayerGlobal
+	scopeProject  = config.LayerProject
+	scopeWorktree = config.LayerWorktree
+)
+
+// projectDirs are the directory whose settings a channel has as a project, and
+// the work tree's own if it is one. Both are empty for a channel without a
+// project of the person's.
+func projectDirs(ch core.Channel) (project, tree string) {
+	switch {
+	case ch.Kind == core.KindDemo:
+		return "", ""
+	case ch.ParentDir != "" && ch.ParentDir != ch.Dir:
+		return ch.ParentDir, ch.Dir
+	}
+	return ch.Dir, ""
+}
+
+// projectFiles are the settings files of those.
+func projectFiles(ch core.Channel) (files []config.File) {
+	project, tree := projectDirs(ch)
+	if project != "" {
+		files = append(files, config.ProjectFile(project))
+	}
+	if tree != "" {
+		files = append(files, config.WorktreeFile(tree, project))
+	}
+	return files
+}
+
+// Effective is what counts for a channel. Its Err says that a file cannot be used.
+func (s *Service) Effective(ch core.Channel) config.Effective {
+	project, tree := projectDirs(ch)
+	if tree != "" {
+		return config.ForDir(s.o.Source.Current(), s.editor.Trust, tree, project)
+	}
+	return config.ForDir(s.o.Source.Current(), s.editor.Trust, project, "")
+}
+
+func (s *Service) find(ctx context.Context, id core.ChannelID) (core.Channel, error) {
+	if id == "" {
+		return core.Channel{Kind: core.KindDemo}, nil
+	}
+	return s.o.Channels.Channel(ctx, id)
+}
+
+// file is the one that a scope means for a channel.
+func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (config.File, error) {
+	if scope == scopeGlobal {
+		return config.GlobalFile(s.o.Source.Path()), nil
+	}
+	if scope != scopeProject && scope != scopeWorktree {
+		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a work tree's.", "Name one of global, project and worktree.")
+	}
+	ch, err := s.find(ctx, id)
+	if err != nil {
+		return config.File{}, err
+	}
+	project, tree := projectDirs(ch)
+	switch {
+	case scope == scopeWorktree && tree != "":
+		return config.WorktreeFile(tree, project), nil
+	case scope == scopeProject && project != "":
+		return config.ProjectFile(project), nil
+	}
+	return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".", "Choose another channel, or change the global settings.")
+}
+
+func (s *Service) Set(ctx context.Context, scope string, id core.ChannelID, field string, value any) error {
+	if value == nil {
+		return core.Fail(core.CodeInvalid, nil, "A setting cannot be set to nothing.", "Remove it to use the value of the layers before.")
+	}
+	return s.set(ctx, scope, id, field, value)
+}
+
+func (s *Service) Unset(ctx context.Context, scope string, id core.ChannelID, field string) error {
+	return s.set(ctx, scope, id, field, nil)
+}
+
+func (s *Service) set(ctx context.Context, scope string, id core.ChannelID, field string, value any) error {
+	f, err := s.file(ctx, scope, id)
+	if err == nil {
+		err = s.editor.Set(f, field, value)
+	}
+	return s.after(scope, id, err)
+}
+
+// after reads what was changed and tells of it.
+func (s *Service) after(scope string, id core.ChannelID, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case scope == scopeGlobal:
+		s.o.Source.Reload()
+	default:
+		s.changed(id)
+	}
+	return nil
+}
+
+func (s *Service) Raw(ctx context.Context, scope string, id core.ChannelID) (bind.RawSettings, error) {
+	f, err := s.file(ctx, scope, id)
+	if err != nil {
+		return bind.RawSettings{}, err
+	}
+	text, sum, err := s.editor.Raw(f)
+	return bind.RawSettings{Path: f.Path, Text: text, SHA256: sum}, err
+}
+
+func (s *Service) SetRaw(ctx context.Context, scope string, id core.ChannelID, text, sum string) error {
+	f, err := s.file(ctx, scope, id)
+	if err == nil {
+		err = s.editor.SetRaw(f, text, sum)
+	}
+	return s.after(scope, id, err)
+}
+
+// dirOf is the directory of the channel's settings file at path.
+func (s *Service) dirOf(ctx context.Context, id core.ChannelID, path string) (string, error) {
+	ch, err := s.find(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	project, tree := projectDirs(ch)
+	for _, dir := range []string{project, tree} {
+		if dir != "" && filepath.Clean(path) == config.ProjectPath(dir) {
+			return dir, nil
+		}
+	}
+	return "", core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.", "Choose one of those that wait for approval.")
+}
+
+func (s *Service) Approve(ctx context.Context, id core.ChannelID, path, sum string) error {
+	dir, err := s.dirOf(ctx, id, path)
+	if err == nil {
+		err = s.editor.Trust.Approve(dir, path, sum)
+	}
+	return s.after(scopeProject, id, err)
+}
+
+func (s *Service) Revoke(ctx context.Context, id core.ChannelID, path string) error {
+	dir, err := s.dirOf(ctx, id, path)
+	if err == nil {
+		err = s.editor.Trust.Revoke(dir)
+	}
+	return s.after(scopeProject, id, err)
+}
+
+func (s *Service) History(ctx context.Context, scope string, id core.ChannelID) ([]bind.SettingsRevision, error) {
+	f, err := s.file(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	s.record(f)
+	list, err := s.editor.History.List(f)
+	out := make([]bind.SettingsRevision, 0, len(list))
+	for _, r := range list {
+		out = append(out, bind.SettingsRevision(r))
+	}
+	return out, err
+}
+
+func (s *Service) Revision(_ context.Context, id string) (bind.SettingsRevisionText, error) {
+	_, text, diff, err := s.editor.History.Revision(id)
+	return bind.SettingsRevisionText{ID: id, Text: text, Diff: diff}, err
+}
+
+func (s *Service) Restore(ctx context.Context, id string) (core.ChannelID, error) {
+	list, err := s.o.Channels.Channels(ctx)
+	if err != nil {
+		return "", err
+	}
+	var of core.ChannelID
+	scope := scopeProject
+	_, err = s.editor.Restore(id, func(path string) (config.File, bool) {
+		if path == s.o.Source.Path() {
+			scope = scopeGlobal
+			return config.GlobalFile(path), true
+		}
+		for _, ch := range list {
+			for _, f := range projectFiles(ch) {
+				if path == f.Path {
+					of = ch.ID
+					return f, true
+				}
+			}
+		}
+		return config.File{}, false
+	})
+	return of, s.after(scope, of, err)
+}
+
+func (s *Service) Schema() json.RawMessage { return config.Schema() }

@@ -1,0 +1,140 @@
+// Package settings is what counts for Loop and for each of its channels: it owns
+// the settings files, the approval of those of projects, and the choice of the
+// model's key. Files that somebody else changes are noticed, and everything that
+// changes is published.
+//
+// Files of projects may be an agent's doing. What they say beyond what any
+// project may say counts only as far as the person approved the file.
+//
+// daemon and tests may import it.
+package settings
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"loop/backend/bind"
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/credentials"
+)
+
+// configPoll is how often the configuration file is looked at for changes made
+// in an editor, and projectPoll the same for the files of projects, of which
+// there may be many.
+const (
+	configPoll  = time.Second
+	projectPoll = 2 * time.Second
+)
+
+// Channels are those of Loop; their directories have settings of their own.
+type Channels interface {
+	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
+	Channels(ctx context.Context) ([]core.Channel, error)
+}
+
+// Options of a Service; all are required.
+type Options struct {
+	Home     string // Loop's folder
+	Source   *config.Source
+	Vault    *credentials.Vault
+	Channels Channels
+	Publish  func(...core.Event)
+	Log      *slog.Logger
+}
+
+// Service reads and changes settings. Its methods may be called from any
+// goroutine.
+type Service struct {
+	o      Options
+	editor config.Editor
+	trust  trustRequests
+	// Keys are those of models.
+	Keys *Keys
+}
+
+var (
+	_ bind.SettingsReader = (*Service)(nil)
+	_ bind.SettingsEditor = (*Service)(nil)
+	_ bind.ConfigService  = (*Service)(nil)
+)
+
+// New starts nothing; Run does.
+func New(o Options) *Service {
+	s := &Service{
+		o: o, trust: trustRequests{publish: o.Publish, now: time.Now},
+		editor: config.Editor{
+			History: config.OpenHistory(filepath.Join(o.Home, config.HistoryFolder)),
+			Trust:   config.OpenTrust(filepath.Join(o.Home, config.TrustFileName)),
+		},
+	}
+	s.Keys = &Keys{settings: s, vault: o.Vault}
+	if err := s.editor.Trust.Problem(); err != nil {
+		o.Log.Warn("approved settings of projects", "err", err)
+	}
+	s.warn(o.Source.Current())
+	o.Source.Subscribe(func(snap config.Snapshot) {
+		s.record(config.GlobalFile(snap.Path))
+		s.warn(snap)
+		s.changed("")
+	})
+	return s
+}
+
+// Run follows all files until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	s.record(config.GlobalFile(s.o.Source.Path()))
+	var files sync.WaitGroup
+	defer files.Wait()
+	files.Go(func() {
+		tick := time.NewTicker(configPoll)
+		defer tick.Stop()
+		s.o.Source.Run(ctx, tick.C)
+	})
+	tick := time.NewTicker(projectPoll)
+	defer tick.Stop()
+	s.watch(ctx, tick.C)
+}
+
+func (s *Service) warn(snap config.Snapshot) {
+	for _, p := range snap.Problems {
+		s.o.Log.Warn("configuration", "problem", p.String())
+	}
+}
+
+// Current is what is in force for Loop itself.
+func (s *Service) Current() config.Config { return s.o.Source.Current().Config }
+
+// changed has the pages read the settings of a channel again; of all without one.
+func (s *Service) changed(ch core.ChannelID) {
+	s.o.Publish(core.NewEvent(core.EventConfigChanged, ch, "", time.Now(), s.Status()))
+}
+
+// statusWait bounds how long the page's status waits for a keyring.
+const statusWait = 2 * time.Second
+
+// Status is what the page shows of the configuration. It leaves every credential
+// out.
+func (s *Service) Status() bind.ConfigStatus {
+	snap := s.o.Source.Current()
+	t := snap.Config.Terminal
+	st := bind.ConfigStatus{
+		Path: snap.Path, Problems: []bind.ConfigProblem{}, Theme: snap.Config.Theme,
+		Terminal: bind.TerminalLook{
+			FontFamily: t.FontFamily, FontSize: snap.Config.FontSizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
+			CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,
+		},
+	}
+	for _, p := range snap.Problems {
+		st.Problems = append(st.Problems, bind.ConfigProblem{Line: p.Line, Col: p.Col, Field: p.Field, Message: p.Message, Remedy: p.Remedy})
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statusWait)
+	defer cancel()
+	if kind, _, err := s.Keys.Choose(ctx, snap.Config); err == nil {
+		st.HasCredentials, st.CredentialKind = kind != "", kind
+	}
+	return st
+}
