@@ -30,10 +30,10 @@ type Channels struct {
 
 // TimelinePage is a stretch of a channel's timeline, oldest first.
 type TimelinePage struct {
-	Events  []core.Event `json:"events"`
-	HasMore bool         `json:"has_more"`
-	Live    *LiveMessage `json:"live"`
-	Queue   []core.Run   `json:"queue"`
+	Events  []core.Event      `json:"events"`
+	HasMore bool              `json:"has_more"`
+	Live    *core.LiveMessage `json:"live"`
+	Queue   []core.Run        `json:"queue"`
 }
 
 // Folder is one entry of the headless chooser.

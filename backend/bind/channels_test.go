@@ -17,7 +17,7 @@ import (
 // events, so that a message that is completed in between is not lost.
 func TestTimelineOfTheNewestPage(t *testing.T) {
 	for _, before := range []int64{0, -1} {
-		f := &fake{live: &bind.LiveMessage{MsgID: "m", Blocks: []bind.LiveBlock{}}}
+		f := &fake{live: &core.LiveMessage{MsgID: "m", Blocks: []core.LiveBlock{}}}
 		p, err := newChannels(f).Timeline("c", before, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestTimelineOfTheNewestPage(t *testing.T) {
 }
 
 func TestTimelineOfAnOlderPage(t *testing.T) {
-	f := &fake{live: &bind.LiveMessage{}}
+	f := &fake{live: &core.LiveMessage{}}
 	p, err := newChannels(f).Timeline("c", 40, 10)
 	if err != nil {
 		t.Fatal(err)

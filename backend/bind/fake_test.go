@@ -25,7 +25,7 @@ type fake struct {
 	run      core.Run
 	id       string
 	since    time.Time
-	live     *bind.LiveMessage
+	live     *core.LiveMessage
 	set      map[string]any
 	setErr   error
 	config   bind.ConfigStatus
@@ -130,7 +130,7 @@ func (f fakeRuns) Retry(_ context.Context, id core.RunID) (core.Run, error) {
 	f.id = string(id)
 	return core.Run{ID: "again"}, f.ask("retry")
 }
-func (f fakeRuns) Live(core.ChannelID) *bind.LiveMessage {
+func (f fakeRuns) Live(core.ChannelID) *core.LiveMessage {
 	_ = f.ask("live")
 	return f.live
 }

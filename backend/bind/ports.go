@@ -50,7 +50,7 @@ type RunService interface {
 	Cancel(ctx context.Context, id core.RunID) error
 	Remove(ctx context.Context, id core.RunID) error
 	Retry(ctx context.Context, id core.RunID) (core.Run, error)
-	Live(id core.ChannelID) *LiveMessage
+	Live(id core.ChannelID) *core.LiveMessage
 }
 
 // ImageService builds the agent image.
@@ -97,20 +97,6 @@ const (
 	AskClose = "close" // the window was closed for the first time while Loop is needed
 	AskQuit  = "quit"  // the system's menu wants Loop to quit
 )
-
-// LiveMessage is the part of a message that was streamed but is not complete,
-// so that a page that reloads in the middle shows it.
-type LiveMessage struct {
-	RunID  core.RunID  `json:"run_id"`
-	MsgID  string      `json:"msg_id"`
-	Blocks []LiveBlock `json:"blocks"`
-}
-
-// LiveBlock is one block of it.
-type LiveBlock struct {
-	Kind string `json:"kind"` // text, thinking
-	Text string `json:"text"`
-}
 
 // ConfigStatus is the configuration as the page shows it; it never holds a key.
 type ConfigStatus struct {

@@ -25,7 +25,7 @@ type world struct {
 
 	mu        sync.Mutex
 	list      []core.Channel
-	act       map[core.ChannelID]Activity
+	act       map[core.ChannelID]core.ChannelActivity
 	events    []core.Event
 	cancelled []core.ChannelID
 	sessions  []core.SessionInfo
@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 		return p
 	}
 	w := &world{
-		T: t, home: real(t.TempDir()), dir: real(t.TempDir()), act: map[core.ChannelID]Activity{},
+		T: t, home: real(t.TempDir()), dir: real(t.TempDir()), act: map[core.ChannelID]core.ChannelActivity{},
 		messages: map[core.SessionID][]core.SessionMessage{}, fail: map[string]error{}, onCall: map[string]func(string){},
 	}
 	w.s = New(Options{
@@ -146,7 +146,7 @@ func (w *world) RemoveChannel(_ context.Context, id core.ChannelID) error {
 	return nil
 }
 
-func (w *world) Activity(context.Context) (map[core.ChannelID]Activity, error) {
+func (w *world) Activity(context.Context) (map[core.ChannelID]core.ChannelActivity, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.act), nil

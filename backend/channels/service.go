@@ -26,16 +26,7 @@ type Store interface {
 	RenameChannel(ctx context.Context, id core.ChannelID, name string) error
 	RemoveChannel(ctx context.Context, id core.ChannelID) error
 	SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error
-	Activity(ctx context.Context) (map[core.ChannelID]Activity, error)
-}
-
-// Activity is how a channel's runs stand.
-type Activity struct {
-	Queued      int
-	Questions   int       // that wait for the person
-	Active      *core.Run // starting or running
-	Last        *core.Run // newest run that ended
-	LastEventID int64
+	Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error)
 }
 
 // Runs stops what a channel is doing before it is removed.
@@ -128,7 +119,7 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (View, error) {
 	return view(ch, act[ch.ID]), nil
 }
 
-func view(ch core.Channel, a Activity) View {
+func view(ch core.Channel, a core.ChannelActivity) View {
 	v := View{Channel: ch, State: StateIdle, Queued: a.Queued, Questions: a.Questions, LastEventID: a.LastEventID}
 	switch {
 	case a.Questions > 0:
@@ -210,7 +201,7 @@ func (s *Service) create(ctx context.Context, ch core.Channel) (View, error) {
 		return View{}, fmt.Errorf("store channel: %w", err)
 	}
 	s.opts.Publish(core.NewEvent(core.EventChannelCreated, ch.ID, "", s.opts.Now(), ch))
-	return view(ch, Activity{}), nil
+	return view(ch, core.ChannelActivity{}), nil
 }
 
 // Rename changes the name shown; the directory stays.

@@ -255,7 +255,7 @@ func TestNoChildOfAParentThatGoes(t *testing.T) {
 func TestNeedsYou(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
-	w.act[p.ID] = Activity{Queued: 2, Questions: 1, Active: &core.Run{}}
+	w.act[p.ID] = core.ChannelActivity{Queued: 2, Questions: 1, Active: &core.Run{}}
 	if v, err := w.s.Get(t.Context(), p.ID); err != nil || v.State != StateNeedsYou || v.Questions != 1 || v.Queued != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -48,3 +48,12 @@ type Channel struct {
 	Context   Context   `json:"context,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// ChannelActivity is how a channel's runs stand.
+type ChannelActivity struct {
+	Queued      int
+	Questions   int  // that wait for the person
+	Active      *Run // starting or running
+	Last        *Run // newest run that ended
+	LastEventID int64
+}

@@ -212,3 +212,18 @@ type Notice struct {
 	Level string `json:"level"` // info, warning, error
 	Text  string `json:"text"`
 }
+
+// LiveMessage is what has been streamed of a message that is not complete, so
+// that a page that reloads in the middle shows it. The place in Blocks is the
+// block's number; blocks already stored are empty.
+type LiveMessage struct {
+	RunID  RunID       `json:"run_id"`
+	MsgID  string      `json:"msg_id"`
+	Blocks []LiveBlock `json:"blocks"`
+}
+
+// LiveBlock is one block of a LiveMessage.
+type LiveBlock struct {
+	Kind string `json:"kind"` // text, thinking
+	Text string `json:"text"`
+}

@@ -27,7 +27,7 @@ func TestClientIDOverHTTP(t *testing.T) {
 	if err := st.AddChannel(t.Context(), core.Channel{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/c"}); err != nil {
 		t.Fatal(err)
 	}
-	runs := runService{runner.New(runner.Ports{Store: st}, runner.Options{})}
+	runs := runner.New(runner.Ports{Store: st}, runner.Options{})
 	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs}})
 	if err != nil {
 		t.Fatal(err)

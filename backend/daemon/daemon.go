@@ -198,14 +198,14 @@ func (d *Daemon) assembleRuns() {
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: terminalPrograms{d, pool}, Containers: shells{d}, Keeper: terminalFiles{filepath.Join(d.home, "terminals")},
+		Programs: terminalPrograms{d, pool}, Containers: shells{d}, Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
 		},
 		IdleTimeout: time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: channelStore{d.store}, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
+		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
 		Home: d.home, Fit: computer.Fit, Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
@@ -245,14 +245,13 @@ func (d *Daemon) assembleBound() {
 			return list
 		},
 	})}
-	runs := runService{d.runner}
 	memory, err := pagememory.Open(d.home)
 	if err != nil {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
 	d.bound = bound{
-		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: runs, Window: d.opts.Window},
-		runs:     &bind.Runs{Ctx: d.ctx, Service: runs},
+		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window},
+		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
 		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
 
 		terminals: d.pageTerminals(),

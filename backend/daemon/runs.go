@@ -4,26 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/runner"
 	"loop/backend/terminal"
 )
-
-// runService gives the page the runner's live message in its own shape.
-type runService struct{ *runner.Service }
-
-func (r runService) Live(ch core.ChannelID) *bind.LiveMessage {
-	l := r.Service.Live(ch)
-	if l == nil {
-		return nil
-	}
-	out := &bind.LiveMessage{RunID: l.RunID, MsgID: l.MsgID, Blocks: []bind.LiveBlock{}}
-	for _, b := range l.Blocks {
-		out.Blocks = append(out.Blocks, bind.LiveBlock{Kind: b.Kind, Text: b.Text})
-	}
-	return out
-}
 
 // channelWork is what goes on in a channel, as its end sees it.
 type channelWork struct {

@@ -11,8 +11,8 @@ import (
 	"loop/backend/guestlink"
 	"loop/backend/provision"
 	"loop/backend/runner"
-	"loop/backend/sandbox"
 	"loop/backend/terminal"
+	"loop/backend/terminal/programs"
 )
 
 // terminalPrograms starts what runs on terminals.
@@ -26,14 +26,14 @@ var _ terminal.Programs = terminalPrograms{}
 // Start implements terminal.Programs.
 func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
 	if s.Spec.Target == core.TargetHost {
-		return t.startHost(ctx, s)
+		return programs.Host{Home: t.d.home, Channels: t.d.store, Settings: t.d.settings, Log: t.d.log}.Start(ctx, s)
 	}
 	c, ours, _, err := shells{t.d}.Running(ctx, s.Container.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look at the container: %w", err)
 	}
 	if !ours {
-		return t.startExec(ctx, s)
+		return programs.Exec{Engine: t.d.engine, Containers: shells{t.d}}.Start(ctx, s)
 	}
 	g := guestStart{terminalPrograms: t, id: s.ID, spec: s.Spec, container: c}
 	g.spec.ChannelID = c.ChannelID
@@ -209,7 +209,7 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	}
 	req := core.SpawnRequest{
 		ID: core.SpawnID(g.id), Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
-		Env: append(terminalEnv(), cli.Env...), Files: cli.Files,
+		Env: append(programs.Env(), cli.Env...), Files: cli.Files,
 	}
 	tries := agentShells
 	if len(g.spec.Cmd) > 0 {
@@ -243,7 +243,7 @@ func spawnFirst(ctx context.Context, link core.Link, req core.SpawnRequest, trie
 	for _, argv := range tries {
 		r := req
 		if r.Argv = argv; integrate {
-			r = integrated(req, argv)
+			r = programs.Marked(req, argv)
 		}
 		if _, err = link.Spawn(ctx, r); failedBy(err) != core.CodeNotFound {
 			break
@@ -257,13 +257,4 @@ func failedBy(err error) core.Code {
 		return f.Code
 	}
 	return ""
-}
-
-// terminalEnv is what programs look at to know what a terminal can do.
-func terminalEnv() []core.EnvVar {
-	return []core.EnvVar{
-		{Name: "TERM", Value: "xterm-256color", Lane: sandbox.LaneApp},
-		{Name: "COLORTERM", Value: "truecolor", Lane: sandbox.LaneApp},
-		{Name: "TERM_PROGRAM", Value: "Loop", Lane: sandbox.LaneApp},
-	}
 }

@@ -17,7 +17,7 @@ const maxLive = 2 << 20
 type live struct {
 	mu     sync.Mutex
 	msgID  string
-	blocks []LiveBlock
+	blocks []core.LiveBlock
 	size   int
 }
 
@@ -28,7 +28,7 @@ func (l *live) add(d core.MessageStreaming) {
 		l.msgID, l.blocks, l.size = d.MsgID, nil, 0
 	}
 	for len(l.blocks) <= d.Block { // the parser bounds the number
-		l.blocks = append(l.blocks, LiveBlock{})
+		l.blocks = append(l.blocks, core.LiveBlock{})
 	}
 	b := &l.blocks[d.Block]
 	b.Kind = d.Kind
@@ -63,21 +63,21 @@ func (l *live) settle(msgID, kind string) {
 	}
 }
 
-func (l *live) snapshot(run core.RunID) *LiveMessage {
+func (l *live) snapshot(run core.RunID) *core.LiveMessage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := false
-	blocks := append([]LiveBlock(nil), l.blocks...)
+	blocks := append([]core.LiveBlock(nil), l.blocks...)
 	for i, b := range blocks {
 		if b.Kind == "tool" {
-			blocks[i] = LiveBlock{}
+			blocks[i] = core.LiveBlock{}
 		}
 		full = full || blocks[i].Text != ""
 	}
 	if !full {
 		return nil
 	}
-	return &LiveMessage{RunID: run, MsgID: l.msgID, Blocks: blocks}
+	return &core.LiveMessage{RunID: run, MsgID: l.msgID, Blocks: blocks}
 }
 
 // cut is what was streamed of a message that never came whole, as it is stored.

@@ -283,22 +283,8 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	return s.Prompt(ctx, core.Run{ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo, Script: run.Script, Plan: run.Plan, Session: run.Session})
 }
 
-// LiveMessage is what has been streamed of a message that is not complete. The
-// place in Blocks is the block's number; blocks already stored are empty.
-type LiveMessage struct {
-	RunID  core.RunID
-	MsgID  string
-	Blocks []LiveBlock
-}
-
-// LiveBlock is one block of a LiveMessage.
-type LiveBlock struct {
-	Kind string // text, thinking
-	Text string
-}
-
 // Live returns the message being written in a channel, nil when there is none.
-func (s *Service) Live(ch core.ChannelID) *LiveMessage {
+func (s *Service) Live(ch core.ChannelID) *core.LiveMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.active {

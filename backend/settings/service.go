@@ -108,6 +108,9 @@ func (s *Service) warn(snap config.Snapshot) {
 // Current is what is in force for Loop itself.
 func (s *Service) Current() config.Config { return s.o.Source.Current().Config }
 
+// ShellIntegration says that shells are to mark their prompts.
+func (s *Service) ShellIntegration() bool { return s.Current().Terminal.ShellIntegration }
+
 // changed has the pages read the settings of a channel again; of all without one.
 func (s *Service) changed(ch core.ChannelID) {
 	s.o.Publish(core.NewEvent(core.EventConfigChanged, ch, "", time.Now(), s.Status()))

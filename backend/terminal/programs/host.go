@@ -1,10 +1,11 @@
-package daemon
+package programs
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -13,24 +14,40 @@ import (
 	"loop/backend/terminal"
 )
 
-// startHost starts a program of the person's own on this computer.
-func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+// Channels are those of Loop; core.ErrNotFound says that there is none of an id.
+type Channels interface {
+	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
+}
+
+// Settings are those of terminals.
+type Settings interface {
+	// ShellIntegration says that shells are to mark their prompts.
+	ShellIntegration() bool
+}
+
+// Host starts programs of the person's own on this computer.
+type Host struct {
+	Home     string // Loop's folder
+	Channels Channels
+	Settings Settings
+	Log      *slog.Logger
+}
+
+// Start starts a program, the person's shell unless s names another.
+func (h Host) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
 	dir := s.Spec.Dir
 	if st, err := os.Stat(dir); !filepath.IsAbs(dir) || err != nil || !st.IsDir() {
-		if dir, err = t.hostDir(ctx, s.Spec.ChannelID); err != nil {
+		if dir, err = h.dir(ctx, s.Spec.ChannelID); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	argv := s.Spec.Cmd
 	env := hostpty.Environ(os.Environ())
 	if len(argv) == 0 {
 		argv = hostpty.DefaultShell(os.Getenv)
 	}
-	if len(s.Spec.Cmd) == 0 && t.d.settings.Current().Terminal.ShellIntegration {
-		if argv, env, err = t.hostShell(s.ID, argv, env); err != nil {
-			return nil, err
-		}
+	if len(s.Spec.Cmd) == 0 && h.Settings.ShellIntegration() {
+		argv, env = h.marked(argv, env)
 	}
 	pty, err := hostpty.Start(hostpty.Options{Argv: argv, Dir: dir, Env: env, Cols: s.Spec.Cols, Rows: s.Spec.Rows, ID: s.ID})
 	if err != nil {
@@ -39,13 +56,13 @@ func (t terminalPrograms) startHost(ctx context.Context, s terminal.Start) (term
 	return hostProgram{pty}, nil
 }
 
-// hostDir is where a host shell of a channel begins: the channel's directory,
+// dir is where a host shell of a channel begins: the channel's directory,
 // its parent's for a thread, the channel's own folder in Loop's, and the
 // person's home directory when none of these is there.
-func (t terminalPrograms) hostDir(ctx context.Context, id core.ChannelID) (string, error) {
+func (h Host) dir(ctx context.Context, id core.ChannelID) (string, error) {
 	var tries []string
 	for next := id; next != ""; {
-		ch, err := t.d.store.Channel(ctx, next)
+		ch, err := h.Channels.Channel(ctx, next)
 		if errors.Is(err, core.ErrNotFound) {
 			break
 		}
@@ -56,7 +73,7 @@ func (t terminalPrograms) hostDir(ctx context.Context, id core.ChannelID) (strin
 		next = ch.ParentID
 	}
 	if id != "" {
-		tries = append(tries, filepath.Join(t.d.home, "channels", string(id), "work"))
+		tries = append(tries, filepath.Join(h.Home, "channels", string(id), "work"))
 	}
 	for _, dir := range tries {
 		if st, err := os.Stat(dir); dir != "" && err == nil && st.IsDir() {

@@ -1,4 +1,4 @@
-package daemon
+package terminal
 
 import (
 	"bytes"
@@ -16,26 +16,25 @@ import (
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
-	"loop/backend/terminal"
 )
 
-// terminalFiles keep what the next launch needs of terminals: for each a small
+// Files is a Keeper in a folder. It keeps what the next launch needs of terminals: for each a small
 // row, and apart from it the screen, which changes often and is large. Both are
-// replaced in one step. They hold what programs printed, hence mode 0600, and
+// replaced in one step. The files hold what programs printed, hence mode 0600, and
 // are Loop's own: no container sees the folder.
-type terminalFiles struct{ dir string }
+type Files struct{ Dir string }
 
-var _ terminal.Keeper = terminalFiles{}
+var _ Keeper = Files{}
 
 // Names and bounds of the files. A screen of 10000 full lines is some megabytes.
 const (
-	terminalRow    = ".json"
-	terminalScreen = ".screen"
+	rowSuffix      = ".json"
+	screenSuffix   = ".screen"
 	maxRowBytes    = 8 << 20 // a command comes in a message of 1 MiB, and JSON may write a byte as six
 	maxScreenBytes = 64 << 20
 )
 
-var terminalID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var keptID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // screenHead is the first line of a screen's file.
 type screenHead struct {
@@ -44,43 +43,46 @@ type screenHead struct {
 	Rows   uint16 `json:"rows"`
 }
 
-func (f terminalFiles) SaveTerminal(_ context.Context, s terminal.Saved) error {
+// SaveTerminal implements Keeper.
+func (f Files) SaveTerminal(_ context.Context, s Saved) error {
 	s.Screen, s.Offset = nil, 0
 	b, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode terminal: %w", err)
 	}
-	return f.replace(s.Info.ID, terminalRow, b)
+	return f.replace(s.Info.ID, rowSuffix, b)
 }
 
-func (f terminalFiles) SaveScreen(_ context.Context, id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error {
+// SaveScreen implements Keeper.
+func (f Files) SaveScreen(_ context.Context, id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error {
 	head, err := json.Marshal(screenHead{offset, cols, rows})
 	if err != nil {
 		return fmt.Errorf("encode screen: %w", err)
 	}
-	return f.replace(id, terminalScreen, head, []byte("\n"), screen)
+	return f.replace(id, screenSuffix, head, []byte("\n"), screen)
 }
 
-func (f terminalFiles) replace(id core.TerminalID, kind string, parts ...[]byte) error {
-	if !terminalID.MatchString(string(id)) {
+func (f Files) replace(id core.TerminalID, kind string, parts ...[]byte) error {
+	if !keptID.MatchString(string(id)) {
 		return fmt.Errorf("keep terminal %q: not an id", id)
 	}
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
 		return fmt.Errorf("make terminals' folder: %w", err)
 	}
-	if err := atomicfile.Replace(filepath.Join(f.dir, string(id)+kind), parts...); err != nil {
+	if err := atomicfile.Replace(filepath.Join(f.Dir, string(id)+kind), parts...); err != nil {
 		return fmt.Errorf("keep terminal: %w", err)
 	}
 	return nil
 }
 
-func (f terminalFiles) DropTerminal(_ context.Context, id core.TerminalID) error {
-	if !terminalID.MatchString(string(id)) {
+// DropTerminal implements Keeper.
+func (f Files) DropTerminal(_ context.Context, id core.TerminalID) error {
+	if !keptID.MatchString(string(id)) {
 		return nil
 	}
 	var errs []error
-	for _, kind := range []string{terminalRow, terminalScreen} {
-		if err := os.Remove(filepath.Join(f.dir, string(id)+kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, kind := range []string{rowSuffix, screenSuffix} {
+		if err := os.Remove(filepath.Join(f.Dir, string(id)+kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("forget terminal: %w", err))
 		}
 	}
@@ -90,39 +92,39 @@ func (f terminalFiles) DropTerminal(_ context.Context, id core.TerminalID) error
 // SavedTerminals reads what is there, oldest first. A file that cannot be used
 // is left out and removed: the terminal it spoke of can still be ended by
 // removing its container.
-func (f terminalFiles) SavedTerminals(ctx context.Context) ([]terminal.Saved, error) {
-	entries, err := os.ReadDir(f.dir)
+func (f Files) SavedTerminals(ctx context.Context) ([]Saved, error) {
+	entries, err := os.ReadDir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read terminals' folder: %w", err)
 	}
-	var out []terminal.Saved
+	var out []Saved
 	for _, e := range entries {
 		id, kind, _ := strings.Cut(e.Name(), ".")
-		if "."+kind == terminalScreen && terminalID.MatchString(id) {
+		if "."+kind == screenSuffix && keptID.MatchString(id) {
 			continue // read with its row
 		}
 		s, err := f.read(core.TerminalID(id))
-		if "."+kind != terminalRow || !terminalID.MatchString(id) || err != nil {
-			_ = os.Remove(filepath.Join(f.dir, e.Name())) // a torn write, or damage
+		if "."+kind != rowSuffix || !keptID.MatchString(id) || err != nil {
+			_ = os.Remove(filepath.Join(f.Dir, e.Name())) // a torn write, or damage
 			continue
 		}
 		out = append(out, s)
 	}
 	for _, e := range entries { // screens whose row is gone
 		id, kind, _ := strings.Cut(e.Name(), ".")
-		if "."+kind == terminalScreen && !slices.ContainsFunc(out, func(s terminal.Saved) bool { return string(s.Info.ID) == id }) {
-			_ = os.Remove(filepath.Join(f.dir, e.Name()))
+		if "."+kind == screenSuffix && !slices.ContainsFunc(out, func(s Saved) bool { return string(s.Info.ID) == id }) {
+			_ = os.Remove(filepath.Join(f.Dir, e.Name()))
 		}
 	}
-	slices.SortFunc(out, func(a, b terminal.Saved) int { return a.Info.CreatedAt.Compare(b.Info.CreatedAt) })
+	slices.SortFunc(out, func(a, b Saved) int { return a.Info.CreatedAt.Compare(b.Info.CreatedAt) })
 	return out, ctx.Err()
 }
 
-func (f terminalFiles) read(id core.TerminalID) (s terminal.Saved, err error) {
-	row, err := readBounded(filepath.Join(f.dir, string(id)+terminalRow), maxRowBytes)
+func (f Files) read(id core.TerminalID) (s Saved, err error) {
+	row, err := readBounded(filepath.Join(f.Dir, string(id)+rowSuffix), maxRowBytes)
 	if err != nil {
 		return s, err
 	}
@@ -140,8 +142,8 @@ func (f terminalFiles) read(id core.TerminalID) (s terminal.Saved, err error) {
 	return s, nil
 }
 
-func (f terminalFiles) screen(id core.TerminalID) (head screenHead, screen []byte, ok bool) {
-	data, err := readBounded(filepath.Join(f.dir, string(id)+terminalScreen), maxScreenBytes)
+func (f Files) screen(id core.TerminalID) (head screenHead, screen []byte, ok bool) {
+	data, err := readBounded(filepath.Join(f.Dir, string(id)+screenSuffix), maxScreenBytes)
 	if err != nil {
 		return head, nil, false
 	}

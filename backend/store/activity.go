@@ -1,19 +1,14 @@
-package daemon
+package store
 
 import (
 	"context"
 
-	"loop/backend/channels"
 	"loop/backend/core"
-	"loop/backend/store"
 )
 
-// channelStore gives package channels the one question the store answers in
-// parts.
-type channelStore struct{ *store.Store }
-
-func (s channelStore) Activity(ctx context.Context) (map[core.ChannelID]channels.Activity, error) {
-	out := map[core.ChannelID]channels.Activity{}
+// Activity is how the runs of every channel stand, of those that have any.
+func (s *Store) Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error) {
+	out := map[core.ChannelID]core.ChannelActivity{}
 	queued, err := s.QueueLengths(ctx)
 	if err != nil {
 		return nil, err

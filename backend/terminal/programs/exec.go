@@ -1,4 +1,4 @@
-package daemon
+package programs
 
 import (
 	"context"
@@ -12,23 +12,34 @@ import (
 	"loop/backend/terminal"
 )
 
-// startExec starts a program in a container that Loop did not make: there is no
-// loop init in it, so the engine does, and the program ends with Loop.
-func (t terminalPrograms) startExec(ctx context.Context, s terminal.Start) (terminal.Program, error) {
-	spec := core.ExecSpec{ID: s.ID, Argv: s.Spec.Cmd, Env: terminalEnv(), Cols: s.Spec.Cols, Rows: s.Spec.Rows}
+// Engine starts programs in containers.
+type Engine interface {
+	ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error)
+}
+
+// Exec starts programs in containers that Loop did not make: there is no loop
+// init in them, so the engine does, and a program ends with Loop.
+type Exec struct {
+	Engine     Engine
+	Containers terminal.Containers
+}
+
+// Start starts a program in the container of s.
+func (e Exec) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+	spec := core.ExecSpec{ID: s.ID, Argv: s.Spec.Cmd, Env: Env(), Cols: s.Spec.Cols, Rows: s.Spec.Rows}
 	if path.IsAbs(s.Spec.Dir) {
 		spec.Dir = s.Spec.Dir
 	}
-	tty, err := t.d.engine.ExecTTY(ctx, s.Container.ID, spec)
-	if failedBy(err) == core.CodeDir { // it is gone, or another container's
+	tty, err := e.Engine.ExecTTY(ctx, s.Container.ID, spec)
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeDir { // it is gone, or another container's
 		spec.Dir = ""
-		tty, err = t.d.engine.ExecTTY(ctx, s.Container.ID, spec)
+		tty, err = e.Engine.ExecTTY(ctx, s.Container.ID, spec)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &execProgram{tty: tty, running: func(ctx context.Context) (bool, error) {
-		_, _, running, err := shells{t.d}.Running(ctx, s.Container.ID)
+		_, _, running, err := e.Containers.Running(ctx, s.Container.ID)
 		return running, err
 	}}, nil
 }

@@ -1,4 +1,4 @@
-package daemon
+package terminal
 
 import (
 	"os"
@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/terminal"
 )
 
 func TestTerminalFiles(t *testing.T) {
-	f := terminalFiles{filepath.Join(t.TempDir(), "terminals")}
-	saved := func() []terminal.Saved {
+	f := Files{filepath.Join(t.TempDir(), "terminals")}
+	saved := func() []Saved {
 		t.Helper()
 		list, err := f.SavedTerminals(t.Context())
 		if err != nil {
@@ -24,12 +23,12 @@ func TestTerminalFiles(t *testing.T) {
 	if l := saved(); len(l) != 0 {
 		t.Fatalf("%+v", l)
 	}
-	row := func(id core.TerminalID, age time.Duration) terminal.Saved {
-		return terminal.Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond)}, Plain: true, Shift: 7, OpenMode: core.OpenFork}
+	row := func(id core.TerminalID, age time.Duration) Saved {
+		return Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond)}, Plain: true, Shift: 7, OpenMode: core.OpenFork}
 	}
 	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
 	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // as long as a message can bring it
-	for _, r := range []terminal.Saved{young, old} {
+	for _, r := range []Saved{young, old} {
 		if err := f.SaveTerminal(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +49,7 @@ func TestTerminalFiles(t *testing.T) {
 	if g := l[1]; g.Screen != nil || g.Offset != 0 || g.Info.Cols != 80 {
 		t.Fatalf("%+v", g)
 	}
-	for _, e := range must(os.ReadDir(f.dir))(t) {
+	for _, e := range must(os.ReadDir(f.Dir))(t) {
 		if st, err := e.Info(); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", e.Name(), st.Mode(), err)
 		}
@@ -59,20 +58,20 @@ func TestTerminalFiles(t *testing.T) {
 	// Damage costs the one it befell, and is tidied up.
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(f.Dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(string(old.Info.ID)+terminalScreen, `{"offset":-4,"cols":1,"rows":1}`+"\nx")
-	put(core.NewID()+terminalRow, "{")
-	put(core.NewID()+terminalRow, `{"Info":{"session_id":"someone else's"}}`)
-	put(core.NewID()+terminalScreen, "{}\n")
+	put(string(old.Info.ID)+screenSuffix, `{"offset":-4,"cols":1,"rows":1}`+"\nx")
+	put(core.NewID()+rowSuffix, "{")
+	put(core.NewID()+rowSuffix, `{"Info":{"session_id":"someone else's"}}`)
+	put(core.NewID()+screenSuffix, "{}\n")
 	put("notes.txt", "hello")
-	put(string(young.Info.ID)+terminalRow+".123", "torn")
+	put(string(young.Info.ID)+rowSuffix+".123", "torn")
 	if l = saved(); len(l) != 2 || l[0].Screen != nil {
 		t.Fatalf("%+v", l)
 	}
-	if n := len(must(os.ReadDir(f.dir))(t)); n != 3 {
+	if n := len(must(os.ReadDir(f.Dir))(t)); n != 3 {
 		t.Errorf("%d files are left", n)
 	}
 	for _, id := range []core.TerminalID{old.Info.ID, old.Info.ID, young.Info.ID, "../../etc/passwd"} {
@@ -83,7 +82,7 @@ func TestTerminalFiles(t *testing.T) {
 	if err := f.SaveScreen(t.Context(), "../x", nil, 0, 1, 1); err == nil {
 		t.Error("a path was taken for an id")
 	}
-	if n := len(must(os.ReadDir(f.dir))(t)); n != 0 {
+	if n := len(must(os.ReadDir(f.Dir))(t)); n != 0 {
 		t.Errorf("%d files are left", n)
 	}
 }

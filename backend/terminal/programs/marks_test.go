@@ -1,4 +1,4 @@
-package daemon
+package programs
 
 import (
 	"log/slog"
@@ -13,25 +13,25 @@ import (
 
 func TestShellsOfContainersAreMarked(t *testing.T) {
 	req := core.SpawnRequest{ID: "abc", Env: []core.EnvVar{{Name: "A", Value: "1"}}, Files: []core.SpawnFile{{Name: "key"}}}
-	got := integrated(req, []string{"/bin/bash", "-l"})
+	got := Marked(req, []string{"/bin/bash", "-l"})
 	if want := []string{"/bin/bash", "--rcfile", "/run/loop/runs/abc/loop.bash", "-i"}; !slices.Equal(got.Argv, want) {
 		t.Errorf("%q", got.Argv)
 	}
 	if len(got.Files) != 2 || got.Files[0].Name != "key" || got.Files[1].Name != "loop.bash" {
 		t.Errorf("%v", got.Files)
 	}
-	if got = integrated(req, []string{"/bin/sh", "-l"}); len(got.Files) != 1 || len(got.Argv) != 2 {
+	if got = Marked(req, []string{"/bin/sh", "-l"}); len(got.Files) != 1 || len(got.Argv) != 2 {
 		t.Errorf("sh is changed: %q", got.Argv)
 	}
 }
 
 func TestTheOwnShellIsMarked(t *testing.T) {
 	home := t.TempDir()
-	p := terminalPrograms{d: &Daemon{home: home, log: slog.New(slog.DiscardHandler)}}
+	p := Host{Home: home, Log: slog.New(slog.DiscardHandler)}
 	for range 2 { // the second finds the files
-		argv, env, err := p.hostShell("x", []string{"/bin/bash", "-l"}, []string{"A=1"})
-		if err != nil || len(argv) != 4 || len(env) != 1 {
-			t.Fatalf("%q %q %v", argv, env, err)
+		argv, env := p.marked([]string{"/bin/bash", "-l"}, []string{"A=1"})
+		if len(argv) != 4 || len(env) != 1 {
+			t.Fatalf("%q %q", argv, env)
 		}
 		if !strings.HasPrefix(argv[2], filepath.Join(home, "run")) {
 			t.Fatal(argv[2])
@@ -43,16 +43,16 @@ func TestTheOwnShellIsMarked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if argv, _, err := p.hostShell("x", []string{"/bin/sh", "-l"}, nil); err != nil || len(argv) != 2 {
-		t.Fatal(argv, err)
+	if argv, _ := p.marked([]string{"/bin/sh", "-l"}, nil); len(argv) != 2 {
+		t.Fatal(argv)
 	}
 	// Without a place for the files the shell starts all the same.
 	file := filepath.Join(home, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.d.home = file
-	if argv, _, err := p.hostShell("x", []string{"/bin/bash", "-l"}, nil); err != nil || len(argv) != 2 {
-		t.Fatal(argv, err)
+	p.Home = file
+	if argv, _ := p.marked([]string{"/bin/bash", "-l"}, nil); len(argv) != 2 {
+		t.Fatal(argv)
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package programs
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"loop/backend/wire"
 )
 
-// integrated is a request for a shell that marks its prompts, or for another
+// Marked is a request for a shell that marks its prompts, or for another
 // program as it is. The files go into the spawn's own folder.
-func integrated(req core.SpawnRequest, argv []string) core.SpawnRequest {
+func Marked(req core.SpawnRequest, argv []string) core.SpawnRequest {
 	argv, env, files := shell.Integrate(argv, path.Join(wire.RunsDir, string(req.ID)))
 	req.Argv = argv
 	req.Env = append(slices.Clip(req.Env), env...)
@@ -26,29 +26,29 @@ func integrated(req core.SpawnRequest, argv []string) core.SpawnRequest {
 	return req
 }
 
-// hostShell prepares the person's own shell in the same way. The files are the
+// marked prepares the person's own shell in the same way. The files are the
 // same for every session, so they are kept under a name made of their content,
 // and nobody has to clean up behind a shell.
-func (t terminalPrograms) hostShell(_ core.TerminalID, argv, env []string) ([]string, []string, error) {
+func (h Host) marked(argv, env []string) ([]string, []string) {
 	_, _, files := shell.Integrate(argv, "/")
 	if len(files) == 0 {
-		return argv, env, nil
+		return argv, env
 	}
 	sum := sha256.New()
 	for _, f := range files {
 		fmt.Fprintf(sum, "%s %d\n%s", f.Name, len(f.Data), f.Data)
 	}
-	dir := filepath.Join(t.d.home, "run", "shell-"+hex.EncodeToString(sum.Sum(nil)[:8]))
+	dir := filepath.Join(h.Home, "run", "shell-"+hex.EncodeToString(sum.Sum(nil)[:8]))
 	if err := keepFiles(dir, files); err != nil {
 		// Marks are a comfort; a full disk must not keep a person from a shell.
-		t.d.log.Warn("a host shell starts without marks", "err", err)
-		return argv, env, nil
+		h.Log.Warn("a host shell starts without marks", "err", err)
+		return argv, env
 	}
 	argv, more, _ := shell.Integrate(argv, filepath.ToSlash(dir))
 	for _, v := range more {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	return argv, env, nil
+	return argv, env
 }
 
 // keepFiles makes dir hold files, each whole at any time.
