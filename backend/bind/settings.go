@@ -63,6 +63,7 @@ type SettingsField struct {
 	Merge   string          `json:"merge"`   // override, by target, by key, append, replace, union
 	Project string          `json:"project"` // free, tighten, trust, never
 	Secret  bool            `json:"secret,omitempty"`
+	Restart bool            `json:"restart,omitempty"` // a change counts when Loop starts again
 	Origin  SettingsOrigin  `json:"origin"`
 	Entries []SettingsEntry `json:"entries,omitempty"` // of a list or an object
 	Layers  []SettingsLayer `json:"layers"`            // the files that name the field, lowest first

@@ -17,7 +17,8 @@ type Secret = core.Secret
 // oneof bound the value; unit and doc are for people. merge says how a later
 // layer joins the earlier ones (see Merge constants) and project what a
 // project's own file may do with the field (see Project constants); both hold
-// for the parts of a nested object one by one.
+// for the parts of a nested object one by one. applies:"restart" marks what is
+// read when Loop starts; everything else counts from its next use on.
 type Config struct {
 	ClaudeCodeOAuthToken Secret `json:"claude_code_oauth_token" merge:"override" project:"trust" doc:"Token of a Claude subscription (from “claude setup-token”). Wins over anthropic_api_key."`
 	AnthropicAPIKey      Secret `json:"anthropic_api_key" merge:"override" project:"trust" doc:"Key of the Anthropic API."`
@@ -48,15 +49,15 @@ type Config struct {
 
 	MCP MCP `json:"mcp" doc:"Tools of the agent from other programs."`
 
-	APIAddr         string   `json:"api_addr" merge:"override" project:"never" check:"loopback" doc:"Address of the local listener, host:port on this computer only; empty takes a free port."`
+	APIAddr         string   `json:"api_addr" applies:"restart" merge:"override" project:"never" check:"loopback" doc:"Address of the local listener, host:port on this computer only; empty takes a free port."`
 	GuestTransport  string   `json:"guest_transport" default:"\"link\"" oneof:"link,tcp" merge:"override" project:"never" doc:"How programs in containers call Loop: link needs no network, tcp opens a listener for them."`
 	APIAdvertiseURL string   `json:"api_advertise_url" merge:"override" project:"never" check:"url" doc:"Address under which containers reach that listener; only for guest_transport tcp, empty finds it."`
-	DBPath          string   `json:"db_path" merge:"override" project:"never" check:"path" doc:"Database; empty is loop.db in Loop's folder."`
-	LogFile         string   `json:"log_file" merge:"override" project:"never" check:"path" doc:"Log file; empty is loop.log in Loop's folder."`
+	DBPath          string   `json:"db_path" applies:"restart" merge:"override" project:"never" check:"path" doc:"Database; empty is loop.db in Loop's folder."`
+	LogFile         string   `json:"log_file" applies:"restart" merge:"override" project:"never" check:"path" doc:"Log file; empty is loop.log in Loop's folder."`
 	LogLevel        string   `json:"log_level" default:"\"info\"" oneof:"debug,info,warn,error" merge:"override" project:"never" doc:"Least serious message that is logged."`
-	LogFormat       string   `json:"log_format" default:"\"text\"" oneof:"text,json" merge:"override" project:"never" doc:"Form of the log."`
+	LogFormat       string   `json:"log_format" applies:"restart" default:"\"text\"" oneof:"text,json" merge:"override" project:"never" doc:"Form of the log."`
 	ExtraCAFiles    []string `json:"extra_ca_files" merge:"replace" project:"never" doc:"PEM files with certificates that the image build and the containers trust, e.g. of a company proxy."`
-	DockerHost      string   `json:"docker_host" merge:"override" project:"never" check:"engine" doc:"Container engine, e.g. unix:///var/run/docker.sock; empty finds it."`
+	DockerHost      string   `json:"docker_host" applies:"restart" merge:"override" project:"never" check:"engine" doc:"Container engine, e.g. unix:///var/run/docker.sock; empty finds it."`
 
 	Theme     string    `json:"theme" default:"\"system\"" oneof:"system,dark,light,contrast" merge:"override" project:"never" doc:"Look of the window."`
 	FontSizes FontSizes `json:"font_sizes" doc:"Text sizes of the window."`

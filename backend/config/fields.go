@@ -22,6 +22,7 @@ type Field struct {
 	Unit    string
 	Doc     string
 	Secret  bool
+	Restart bool       // a change counts when Loop starts again, not before
 	Merge   Merge      // empty where Parts is not
 	Project Permission // empty where Parts is not
 	Parts   []Field    // of a nested object
@@ -93,7 +94,7 @@ func fieldsOf(t reflect.Type, prefix string, path []int) []Field {
 			Name: prefix + sf.Tag.Get("json"), Default: sf.Tag.Get("default"), Min: sf.Tag.Get("min"), Max: sf.Tag.Get("max"),
 			Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc"), Secret: sf.Type == reflect.TypeFor[Secret](),
 			Merge: Merge(sf.Tag.Get("merge")), Project: Permission(sf.Tag.Get("project")), only: sf.Tag.Get("only") == "project",
-			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type,
+			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type, Restart: sf.Tag.Get("applies") == "restart",
 		}
 		if list, ok := sf.Tag.Lookup("oneof"); ok {
 			f.OneOf = strings.Split(list, ",")

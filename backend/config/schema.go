@@ -13,7 +13,7 @@ import (
 const SchemaID = "https://loop.invalid/config.schema.json"
 
 // Schema is a JSON Schema (draft 2020-12) of a settings file, made from Config.
-// The words x-unit, x-merge and x-project are Loop's own and say what the tags
+// The words x-unit, x-merge, x-project and x-restart are Loop's own and say what the tags
 // of Config do. Only what the schema's language can say is in it: Loop itself
 // checks more.
 func Schema() []byte {
@@ -96,6 +96,9 @@ func property(f Field) map[string]any {
 	}
 	if f.Merge != "" {
 		p["x-merge"], p["x-project"] = f.Merge, f.Project
+	}
+	if f.Restart {
+		p["x-restart"] = true
 	}
 	if f.Secret {
 		p["writeOnly"] = true

@@ -140,6 +140,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if d.store, err = store.Open(ctx, orDefault(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
 		return nil, err
 	}
+	d.config.Subscribe(func(s config.Snapshot) { d.logEnd.SetLevel(s.Config.LogLevel) })
 	d.bus = bus.New(time.Now)
 	d.events = api.NewBatches(d.bus)
 	d.vault = settings.OpenVault(d.home)
@@ -149,13 +150,17 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
 	d.health = engine.NewHealth(d.engine, d.bus.Publish)
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
-		Ref: cfg.ContainerImage, NoAutobuild: !cfg.ContainerImageAutobuild, ExtraCA: cfg.ExtraCAFiles, LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
+		Settings: func() imagebuild.Settings {
+			c := d.settings.Current()
+			return imagebuild.Settings{Ref: c.ContainerImage, NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles}
+		},
+		LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
 		Publish: func(st core.ImageStatus) {
 			d.bus.Publish(core.NewEvent(core.EventImageBuild, "", "", time.Now(), st))
 		},
 	})
 	d.containers = registry.New(registry.Options{
-		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine, Keep: keepAlive(cfg),
+		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine, Keep: func() time.Duration { return keepAlive(d.settings.Current()) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
 		Publish:  func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
 	})
@@ -202,7 +207,7 @@ func (d *Daemon) assembleRuns() {
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
 		},
-		IdleTimeout: time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second, Log: d.log,
+		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
 		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),

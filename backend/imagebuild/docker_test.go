@@ -91,7 +91,7 @@ func TestCancelRealBuild(t *testing.T) {
 	t.Setenv("PATH", "") // no docker command: the engine's own builder
 	ref := "loop-agent:test-" + core.NewID()[:8]
 	begun := &cue{Handler: slog.DiscardHandler}
-	e, s := realService(t, Options{Ref: ref, Log: slog.New(begun)})
+	e, s := realService(t, Options{Settings: func() Settings { return Settings{Ref: ref} }, Log: slog.New(begun)})
 	begun.then = func() { // before the build goes on: what is cached takes no time
 		s.mu.Lock()
 		defer s.mu.Unlock()

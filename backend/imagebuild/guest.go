@@ -32,7 +32,7 @@ func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
 	if s.guest.name != "" {
 		return s.guest.name, nil
 	}
-	e := s.ports.Engine
+	e, ref := s.ports.Engine, s.settings().Ref
 	st := e.Status(ctx)
 	if st.Failure != nil {
 		return "", st.Failure
@@ -45,12 +45,12 @@ func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
 	if err := e.EnsureVolume(ctx, name, map[string]string{core.LabelApp: core.LabelAppName, core.LabelHash: hash}); err != nil {
 		return "", err
 	}
-	mark, err := e.VolumeRead(ctx, name, s.opts.Ref, guestMark)
+	mark, err := e.VolumeRead(ctx, name, ref, guestMark)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return "", err
 	}
 	if string(mark) != hash {
-		err := e.VolumeFill(ctx, name, s.opts.Ref, []core.VolumeFile{
+		err := e.VolumeFill(ctx, name, ref, []core.VolumeFile{
 			{Path: guestFile, Mode: 0o755, Data: data},
 			{Path: guestMark, Mode: 0o644, Data: []byte(hash)}, // last: it vouches for the rest
 		})

@@ -29,10 +29,10 @@ const (
 
 // make does the build. Everything it leaves behind on failure is the builder's
 // cache; the tag is set in one step at the end.
-func (s *Service) make(ctx context.Context, rep *reporter) error {
+func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 	e := s.ports.Engine
 	before := s.sweepOld(ctx)
-	oldID, _, err := e.ImageInspect(ctx, s.opts.Ref)
+	oldID, _, err := e.ImageInspect(ctx, set.Ref)
 	if err != nil {
 		oldID = ""
 	}
@@ -45,7 +45,7 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 	version := s.claudeVersion(ctx, rep)
 
 	files := agentimage.Files()
-	certs, notes := collectCerts(caFiles(s.opts.ExtraCA, os.Getenv, s.opts.LocalCA))
+	certs, notes := collectCerts(caFiles(set.ExtraCA, os.Getenv, s.opts.LocalCA))
 	for _, n := range notes {
 		rep.line(n)
 	}
@@ -80,7 +80,7 @@ func (s *Service) make(ctx context.Context, rep *reporter) error {
 		return err
 	}
 	rep.step("Finishing", shareBuild)
-	if err := e.ImageTag(ctx, id, s.opts.Ref); err != nil {
+	if err := e.ImageTag(ctx, id, set.Ref); err != nil {
 		s.dropImage(ctx, id)
 		return err
 	}

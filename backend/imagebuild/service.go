@@ -1,6 +1,7 @@
 package imagebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -73,17 +74,24 @@ type Ports struct {
 
 // Options say what is built.
 type Options struct {
-	Ref         string   // the image runs use; empty means loop-agent:latest
-	Base        string   // the published base; empty means debian:bookworm-slim
-	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
-	ExtraCA     []string // PEM files from the settings; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
-	LocalCA     string   // folder whose *.crt files are added; empty: none
-	GitConfig   string   // path of the person's .gitconfig; absent or empty: none is given to the build
-	TempDir     string   // where a base is put together; empty means the system's place
-	Log         *slog.Logger
+	// Settings is asked with each use, so that a change counts at once; a build goes
+	// on with those it began with. nil means the zero value.
+	Settings  func() Settings
+	Base      string // the published base; empty means debian:bookworm-slim
+	LocalCA   string // folder whose *.crt files are added; empty: none
+	GitConfig string // path of the person's .gitconfig; absent or empty: none is given to the build
+	TempDir   string // where a base is put together; empty means the system's place
+	Log       *slog.Logger
 	// Publish gets every change of the status, from one goroutine at a time; it
 	// must not call back.
 	Publish func(core.ImageStatus)
+}
+
+// Settings are the person's.
+type Settings struct {
+	Ref         string   // the image runs use; empty means DefaultRef
+	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
+	ExtraCA     []string // PEM files; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
 }
 
 // DefaultRef is the image runs use unless the settings name another.
@@ -117,6 +125,7 @@ type Service struct {
 
 // build is one build under way.
 type build struct {
+	set     Settings // as it began
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	err     error // valid once done is closed
@@ -126,9 +135,6 @@ type build struct {
 
 // New returns a service; it starts nothing.
 func New(p Ports, o Options) *Service {
-	if o.Ref == "" {
-		o.Ref = DefaultRef
-	}
 	if o.Base == "" {
 		o.Base = defaultBase
 	}
@@ -156,10 +162,19 @@ func New(p Ports, o Options) *Service {
 	return &Service{ports: p, opts: o, log: o.Log}
 }
 
+// settings are those of this moment.
+func (s *Service) settings() (set Settings) {
+	if s.opts.Settings != nil {
+		set = s.opts.Settings()
+	}
+	set.Ref = cmp.Or(set.Ref, DefaultRef)
+	return set
+}
+
 // managed reports whether the image is Loop's own to build. An image that the
 // person named otherwise is theirs: it is used as it is and never replaced.
-func (s *Service) managed() bool {
-	name, _, _ := strings.Cut(s.opts.Ref, ":")
+func (s Settings) managed() bool {
+	name, _, _ := strings.Cut(s.Ref, ":")
 	return name == "loop-agent"
 }
 
@@ -172,7 +187,10 @@ func (s *Service) Status(ctx context.Context) core.ImageStatus {
 	if building {
 		return st
 	}
-	now := s.inspect(ctx)
+	now := s.inspect(ctx, s.settings())
+	if st.Ref != now.Ref {
+		return now // the last build was of another image
+	}
 	now.Note, now.Lines = st.Note, st.Lines
 	if now.Failure == nil && now.State != core.ImageReady {
 		now.Failure = st.Failure // why the last build did not bring it
@@ -180,15 +198,15 @@ func (s *Service) Status(ctx context.Context) core.ImageStatus {
 	return now
 }
 
-func (s *Service) inspect(ctx context.Context) core.ImageStatus {
-	st := core.ImageStatus{State: core.ImageUnknown, Ref: s.opts.Ref}
-	id, labels, err := s.ports.Engine.ImageInspect(ctx, s.opts.Ref)
+func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
+	st := core.ImageStatus{State: core.ImageUnknown, Ref: set.Ref}
+	id, labels, err := s.ports.Engine.ImageInspect(ctx, set.Ref)
 	switch {
 	case errors.Is(err, core.ErrNoImage):
 		st.State = core.ImageMissing
 	case err != nil:
 		st.Failure = core.AsFailure(err)
-	case s.managed() && labels[LabelImageHash] != agentimage.Hash():
+	case set.managed() && labels[LabelImageHash] != agentimage.Hash():
 		st.State, st.ID = core.ImageStale, id
 	default:
 		st.State, st.ID = core.ImageReady, id
@@ -207,24 +225,29 @@ func cancelledFailure() *core.Failure {
 // date, after the build when one is under way or, with autobuild, needed. A stale
 // image stays usable when its rebuild fails; the status then says both.
 func (s *Service) Ensure(ctx context.Context) error {
+	set := s.settings()
 	s.mu.Lock()
-	building := s.build != nil
+	b := s.build
 	s.mu.Unlock()
-	if building {
-		return s.Build(ctx)
+	if b != nil {
+		err := s.Build(ctx)
+		if b.set.Ref != set.Ref && ctx.Err() == nil {
+			return s.Ensure(ctx) // it was of the image that the settings named before
+		}
+		return err
 	}
-	st := s.inspect(ctx)
+	st := s.inspect(ctx, set)
 	switch {
 	case st.Failure != nil:
 		return st.Failure
 	case st.State == core.ImageReady:
 		return nil
-	case !s.managed():
-		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The image "+s.opts.Ref+", named in the settings, is not there.",
+	case !set.managed():
+		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The image "+set.Ref+", named in the settings, is not there.",
 			"Pull or build it, or remove container_image from the settings to use Loop's own.")
-	case s.opts.NoAutobuild && st.State == core.ImageStale:
+	case set.NoAutobuild && st.State == core.ImageStale:
 		return nil
-	case s.opts.NoAutobuild:
+	case set.NoAutobuild:
 		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The agent image is not built.",
 			"Build it with the button in the status bar or with “loop image build”.")
 	}
@@ -258,15 +281,17 @@ func (s *Service) Build(ctx context.Context) error {
 	}
 	b := s.build
 	if b == nil {
-		if !s.managed() {
+		set := s.settings()
+		if !set.managed() {
 			s.mu.Unlock()
-			return core.Fail(core.CodeInvalid, nil, "The image "+s.opts.Ref+" is not one that Loop builds.", "Remove container_image from the settings to use Loop's own.")
+			return core.Fail(core.CodeInvalid, nil, "The image "+set.Ref+" is not one that Loop builds.",
+				"Remove container_image from the settings to use Loop's own.")
 		}
 		// The build belongs to the service, not to the caller that came first.
 		run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-		b = &build{cancel: cancel, done: make(chan struct{})}
+		b = &build{set: set, cancel: cancel, done: make(chan struct{})}
 		s.build = b
-		s.last = core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref, Step: "Starting"}
+		s.last = core.ImageStatus{State: core.ImageBuilding, Ref: set.Ref, Step: "Starting"}
 		s.wg.Go(func() { s.run(run, b) })
 	}
 	b.waiters++
@@ -323,12 +348,12 @@ func (s *Service) Close() error {
 // run is the goroutine of one build.
 func (s *Service) run(ctx context.Context, b *build) {
 	defer b.cancel(nil)
-	rep := &reporter{s: s, st: core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref}}
-	s.opts.Publish(core.ImageStatus{State: core.ImageBuilding, Ref: s.opts.Ref, Step: "Starting"})
+	rep := &reporter{s: s, st: core.ImageStatus{State: core.ImageBuilding, Ref: b.set.Ref}}
+	s.opts.Publish(core.ImageStatus{State: core.ImageBuilding, Ref: b.set.Ref, Step: "Starting"})
 	tick := make(chan struct{})
 	var ticking sync.WaitGroup
 	ticking.Go(func() { rep.publishLoop(tick) })
-	err := s.make(ctx, rep)
+	err := s.make(ctx, b.set, rep)
 	close(tick)
 	ticking.Wait()
 
@@ -336,7 +361,7 @@ func (s *Service) run(ctx context.Context, b *build) {
 		err = explain(ctx, err, rep.lines())
 		s.log.Error("image build", "err", err)
 	}
-	final := s.inspect(context.WithoutCancel(ctx))
+	final := s.inspect(context.WithoutCancel(ctx), b.set)
 	final.Note, final.Lines = rep.note(), rep.lines()
 	if err != nil {
 		final.Failure = core.AsFailure(err)

@@ -85,6 +85,9 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 	return r
 }
 
+// with are Options of a person's settings.
+func with(s Settings) Options { return Options{Settings: func() Settings { return s }} }
+
 // arg returns the value after a flag.
 func arg(c Command, flag string) string {
 	if i := slices.Index(c.Args, flag); i >= 0 {
@@ -220,7 +223,7 @@ func TestStaleImage(t *testing.T) {
 }
 
 func TestWithoutAutobuild(t *testing.T) {
-	r := newRig(t, Options{NoAutobuild: true})
+	r := newRig(t, with(Settings{NoAutobuild: true}))
 	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
 	r.fake.AddImage(DefaultRef, "sha256:old", nil)
 	if err := r.s.Ensure(t.Context()); err != nil {
@@ -229,7 +232,7 @@ func TestWithoutAutobuild(t *testing.T) {
 }
 
 func TestForeignImageIsNeverBuilt(t *testing.T) {
-	r := newRig(t, Options{Ref: "python:3.12"})
+	r := newRig(t, with(Settings{Ref: "python:3.12"}))
 	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
 	wantCode(t, r.s.Build(t.Context()), core.CodeInvalid)
 	r.fake.AddImage("python:3.12", "sha256:p", nil)
@@ -515,7 +518,7 @@ func TestBuildContextHoldsTheCertificates(t *testing.T) {
 	if err := os.WriteFile(ca, testBundle(t, 2), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, Options{ExtraCA: []string{ca, "/no/such/file"}}, "docker")
+	r := newRig(t, with(Settings{ExtraCA: []string{ca, "/no/such/file"}}), "docker")
 	var certs []string
 	r.cli = func(ctx context.Context, c Command) error {
 		if !isTrial(c) {
@@ -534,4 +537,33 @@ func TestBuildContextHoldsTheCertificates(t *testing.T) {
 	if text := fmt.Sprint(r.s.Status(t.Context()).Lines); !strings.Contains(text, "/no/such/file is left out") {
 		t.Errorf("the missing file is not mentioned: %s", text)
 	}
+}
+
+// TestSettingsChangeUnderWay: the image that the settings name now is the one that
+// is looked for, also by somebody who waits while another is built.
+func TestSettingsChangeUnderWay(t *testing.T) {
+	var mu sync.Mutex
+	set := Settings{}
+	change := func(to Settings) { mu.Lock(); defer mu.Unlock(); set = to }
+	r := newRig(t, Options{Settings: func() Settings { mu.Lock(); defer mu.Unlock(); return set }}, "docker")
+	begun, goOn := r.hold()
+	first := make(chan error, 1)
+	go func() { first <- r.s.Ensure(t.Context()) }()
+	<-begun
+	change(Settings{Ref: "python:3.12"})
+	second := make(chan error, 1)
+	go func() { second <- r.s.Ensure(t.Context()) }()
+	close(goOn)
+	wantCode(t, <-second, core.CodeNoImage)
+	if err := <-first; err != nil { // with the settings that it began with
+		t.Error(err)
+	}
+	if st := r.wantState(core.ImageMissing); st.Ref != "python:3.12" || len(st.Lines) > 0 {
+		t.Errorf("%+v", st)
+	}
+	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
+	change(Settings{})
+	r.wantState(core.ImageReady)
+	change(Settings{Ref: "loop-agent:other", NoAutobuild: true})
+	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)
 }

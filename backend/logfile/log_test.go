@@ -53,3 +53,24 @@ func TestLogIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelChanges: what is logged follows the level from then on.
+func TestLevelChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loop.log")
+	log, end, err := Open(Options{Path: path, Level: "warn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Info("one")
+	end.SetLevel("debug")
+	log.Debug("two")
+	end.SetLevel("nonsense") // as info
+	log.Debug("three")
+	if err := end.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if text := string(data); err != nil || strings.Contains(text, "one") || !strings.Contains(text, "two") || strings.Contains(text, "three") {
+		t.Errorf("%s %v", data, err)
+	}
+}

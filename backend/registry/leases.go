@@ -111,7 +111,7 @@ func (r *Registry) releaseAll(ctx context.Context, e core.Ending, which func(*ro
 // afterLast is what becomes of a container that nobody holds any more.
 func (r *Registry) afterLast(c core.Container, e core.Ending) (st core.ContainerStatus, removeAt time.Time) {
 	now := r.o.Now()
-	switch keep := max(cmp.Or(e.Keep, r.o.Keep), 0); {
+	switch keep := max(cmp.Or(e.Keep, r.o.Keep()), 0); {
 	case e.Now:
 		return core.ContainerPendingRemoval, now
 	case c.Status == core.ContainerRunning:

@@ -194,7 +194,7 @@ func (r *Registry) adopt(ctx context.Context, f core.ContainerFacts) {
 		Key: core.ContainerKey(core.NewID()), ID: f.ID, Name: f.Name,
 		ChannelID: core.ChannelID(f.Labels[core.LabelChannel]), RunID: core.RunID(f.Labels[core.LabelRun]),
 		Type: core.ContainerType(f.Labels[core.LabelType]), Status: core.ContainerStopped, Image: f.ImageID,
-		Hash: f.Labels[core.LabelHash], CreatedAt: f.CreatedAt, RemoveAt: now.Add(r.o.Keep),
+		Hash: f.Labels[core.LabelHash], CreatedAt: f.CreatedAt, RemoveAt: now.Add(r.o.Keep()),
 	}
 	if f.Running {
 		c.Status = core.ContainerRunning

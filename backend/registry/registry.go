@@ -51,8 +51,9 @@ type Options struct {
 	// LastLook validates a spec and looks whether anything that its mounts lean on
 	// was moved. It is the last step before a container is made.
 	LastLook func(core.Spec) error
-	// Keep is how long a container stays after it ended; 0 means DefaultKeep.
-	Keep    time.Duration
+	// Keep is how long a container stays after it ended, asked with each; negative
+	// is not at all, and nil means DefaultKeep.
+	Keep    func() time.Duration
 	Publish func(core.Event) // gets container.* events in order; must not call back
 	Log     *slog.Logger
 	Now     func() time.Time // nil means time.Now
@@ -100,8 +101,8 @@ type row struct {
 
 // New returns a registry without rows.
 func New(o Options) *Registry {
-	if o.Keep == 0 {
-		o.Keep = DefaultKeep
+	if o.Keep == nil {
+		o.Keep = func() time.Duration { return DefaultKeep }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -83,7 +83,7 @@ func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
 		return r.moveLocked(ctx, w, core.ContainerPendingRemoval, w.RemoveAt)
 	}
 	// Nobody has said when it goes; a holder may still do so.
-	return r.moveLocked(ctx, w, core.ContainerStopped, r.o.Now().Add(r.o.Keep))
+	return r.moveLocked(ctx, w, core.ContainerStopped, r.o.Now().Add(r.o.Keep()))
 }
 
 // drop forgets a row. The caller knows from the engine that the container is gone.

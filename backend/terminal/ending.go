@@ -240,23 +240,27 @@ func (s *Service) Restore(ctx context.Context) error {
 // Run ends what has been idle for too long and forgets old ended sessions, until
 // ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	every := time.Minute
-	if s.o.IdleTimeout > 0 {
-		every = min(every, max(time.Second, s.o.IdleTimeout/4))
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for {
+		every, limit := time.Minute, time.Duration(0)
+		if s.o.IdleTimeout != nil {
+			limit = s.o.IdleTimeout()
+		}
+		if limit > 0 {
+			every = min(every, max(time.Second, limit/4))
+		}
+		look := time.NewTimer(every)
 		select {
 		case <-ctx.Done():
+			look.Stop()
 			return nil
-		case now := <-tick.C:
-			s.sweep(ctx, now)
+		case now := <-look.C:
+			s.sweep(ctx, now, limit)
 		}
 	}
 }
 
-func (s *Service) sweep(ctx context.Context, now time.Time) {
+// sweep ends what has been idle for limit; 0 is for ever.
+func (s *Service) sweep(ctx context.Context, now time.Time, limit time.Duration) {
 	all := s.all()
 	ended := 0
 	for _, t := range slices.Backward(all) {
@@ -273,7 +277,7 @@ func (s *Service) sweep(ctx context.Context, now time.Time) {
 			}
 			continue
 		}
-		if s.o.IdleTimeout > 0 && !watched && idle >= s.o.IdleTimeout {
+		if limit > 0 && !watched && idle >= limit {
 			s.log.Info("terminal ended: nobody used it", "session", t.info.ID, "idle", idle)
 			if err := s.CloseSession(ctx, t.info.ID); err != nil {
 				s.log.Warn("end idle terminal", "session", t.info.ID, "err", err)

@@ -114,8 +114,9 @@ type Options struct {
 	Record  func(core.TerminalInfo) (Recording, error)
 	Publish func(core.EventType, core.TerminalInfo) // in order for one session; must not call back
 	// IdleTimeout ends a session that nobody looks at, that prints nothing and
-	// is given nothing for so long; 0 is never.
-	IdleTimeout time.Duration
+	// is given nothing for so long; 0 is never, and nil as well. It is asked with
+	// each look.
+	IdleTimeout func() time.Duration
 	Log         *slog.Logger
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -318,7 +319,8 @@ func TestContainerGone(t *testing.T) {
 // each of them keeps it.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, f, _ := rig(t, Options{IdleTimeout: 10 * time.Minute})
+		var limit atomic.Int64 // the settings change under way
+		s, f, _ := rig(t, Options{IdleTimeout: func() time.Duration { return time.Duration(limit.Load()) }})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = s.Run(ctx) })
@@ -331,6 +333,10 @@ func TestIdle(t *testing.T) {
 				t.Fatalf("ended in spite of %s", what)
 			}
 		}
+		<-time.After(time.Hour)
+		alive("no limit")
+		limit.Store(int64(10 * time.Minute))
+		f.print("x")
 		<-time.After(9 * time.Minute)
 		f.print("x")
 		<-time.After(9 * time.Minute)

@@ -50,10 +50,18 @@ func fieldTable() string {
 		} else {
 			def = "`" + def + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, def, f.Unit, f.Merge, f.Project, strings.ReplaceAll(f.Doc+bounds(f), "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", f.Name, def, f.Unit, f.Merge, f.Project, strings.ReplaceAll(f.Doc+bounds(f)+restart(f), "|", `\|`))
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// restart says of a field that changing it does nothing before the next start.
+func restart(f config.Field) string {
+	if f.Restart {
+		return " Counts after a restart."
+	}
+	return ""
 }
 
 func bounds(f config.Field) string {

@@ -476,6 +476,7 @@ export type SettingsField = {
   merge: string; // override, by target, by key, append, replace, union
   project: string; // free, tighten, trust, never
   secret?: boolean;
+  restart?: boolean; // a change counts when Loop starts again
   origin: SettingsOrigin;
   entries?: SettingsEntry[]; // of a list or an object
   layers: SettingsLayer[] | null; // the files that name the field, lowest first

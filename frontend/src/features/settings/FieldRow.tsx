@@ -56,7 +56,7 @@ export function FieldRow({ field: f, editing }: { field: SettingsField; editing:
         )}
       </div>
       <p className="hint" id={`${id}-doc`}>
-        {f.doc} {f.unit ? `In ${f.unit}.` : ""} {editing.channel ? (RULES[f.project] ?? "") : ""}
+        {f.doc} {f.unit ? `In ${f.unit}.` : ""} {f.restart ? "Counts after a restart." : ""} {editing.channel ? (RULES[f.project] ?? "") : ""}
       </p>
       {f.secret ? (
         <p className="hint">{f.value ? "Set in the file. It is not shown; General keeps keys elsewhere." : "Not set in the file."}</p>

@@ -1,0 +1,37 @@
+package config
+
+import "testing"
+
+// TestWhenAFieldApplies: each field is read with each use, or says that it is not.
+// Whoever adds one looks for where it is read, and answers here.
+func TestWhenAFieldApplies(t *testing.T) {
+	const live, restart = false, true
+	want := map[string]bool{
+		"claude_code_oauth_token": live, "anthropic_api_key": live, "anthropic_base_url": live, "claude_bin_path": live, "claude_model": live,
+		"claude_effort": live, "claude_batch_disallowed_tools": live,
+		"claude_retry.max_attempts": live, "claude_retry.backoff_base_sec": live, "claude_retry.backoff_max_sec": live,
+		"claude_retry.session_limit_auto_continue": live,
+		"container_image":                          live, "container_image_autobuild": live, "container_timeout_sec": live, "container_memory_mb": live,
+		"container_cpus": live, "container_pids": live, "container_keep_alive_sec": live, "container_network": live,
+		"inherit_mounts": live, "mounts": live, "copy_files": live, "extra_dirs": live, "envs": live, "inherit_envs": live,
+		"proxies.http_proxy": live, "proxies.https_proxy": live, "proxies.no_proxy": live, "mcp.servers": live,
+		"api_addr": restart, "guest_transport": live, "api_advertise_url": live,
+		"db_path": restart, "log_file": restart, "log_level": live, "log_format": restart, "extra_ca_files": live, "docker_host": restart,
+		"theme": live, "font_sizes.sidebar": live, "font_sizes.chat": live, "font_sizes.terminal": live, "font_sizes.editor": live, "font_sizes.panels": live,
+		"terminal.idle_sec": live, "terminal.font_family": live, "terminal.shift_enter": live, "terminal.bell": live, "terminal.copy_on_select": live,
+		"terminal.screen_reader": live, "terminal.shell_integration": live, "terminal.colors": live, "terminal.minimum_contrast": live,
+	}
+	for _, f := range Leaves() {
+		at, known := want[f.Name]
+		if !known {
+			t.Errorf("%s: does a change count at once, or after a restart?", f.Name)
+		}
+		if at != f.Restart {
+			t.Errorf("%s: after a restart: %v", f.Name, f.Restart)
+		}
+		delete(want, f.Name)
+	}
+	for name := range want {
+		t.Errorf("there is no field %s", name)
+	}
+}
