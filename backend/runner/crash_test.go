@@ -415,54 +415,66 @@ func play(t *testing.T, fault *faultStore) (calls int) {
 	return calls
 }
 
-// every is how many calls of the store are passed over between two faults. All of
-// them take minutes; each place in the source is tried whatever it is.
-const every = 9
-
-// TestFaultAtEveryStoreCall: at calls of the store, before and after they took
-// effect, Loop dies and is started again, or the call fails and Loop goes on. No
-// message is lost and none is run twice. LOOP_EVERY_FAULT=1 tries every single
-// call; without it the calls are a sample that has every call site in it, and
-// under the race detector, which makes it ten times slower, only a sample.
+// TestFaultAtEveryStoreCall: at every place that calls the store, before and after
+// the call took effect, Loop dies and is started again, or the call fails and Loop
+// goes on: the first, a middle and the last time that the story comes there. No
+// message is lost and none is run twice. LOOP_EVERY_FAULT=1 tries every time of
+// every place. Under the race detector, which makes it ten times slower, a place
+// gets one of the four faults, once.
 func TestFaultAtEveryStoreCall(t *testing.T) {
-	sites := map[string]int{}
-	all := play(t, &faultStore{sites: sites})
-	t.Logf("%d calls of the store", all)
-	step := every
-	switch {
-	case os.Getenv("LOOP_EVERY_FAULT") != "":
-		step = 1
-	case raceEnabled:
-		step = 10 * every
-	}
+	tried := &sites{}
+	whole := &faultStore{sites: tried, record: true}
+	all := play(t, whole)
 	kinds := []struct {
 		name         string
 		crash, after bool
 	}{{"dies before", true, false}, {"dies after", true, true}, {"fails before", false, false}, {"fails after", false, true}}
-	for i, kind := range kinds {
-		for at := 1 + i%step; at <= all; at += step {
-			t.Run(fmt.Sprint(kind.name, " ", at), func(t *testing.T) {
-				play(t, &faultStore{sites: sites, at: at, crash: kind.crash, after: kind.after})
+	times := map[string][]int{}
+	for i, place := range whole.calledFrom {
+		times[place] = append(times[place], i+1)
+	}
+	t.Logf("%d calls of the store from %d places", all, len(times))
+	t.Run("in the story", func(t *testing.T) {
+		try := func(place string, at, kind int) {
+			k := kinds[kind]
+			t.Run(fmt.Sprint(place, " ", k.name, " ", at), func(t *testing.T) {
+				t.Parallel()
+				play(t, &faultStore{sites: tried, at: at, crash: k.crash, after: k.after})
 			})
-			if t.Failed() {
-				return
+		}
+		for i, place := range slices.Sorted(maps.Keys(times)) {
+			at := times[place]
+			if raceEnabled {
+				try(place, at[0], i%len(kinds))
+				continue
+			}
+			if os.Getenv("LOOP_EVERY_FAULT") == "" {
+				at = slices.Compact([]int{at[0], at[len(at)/2], at[len(at)-1]})
+			}
+			for _, n := range at {
+				for kind := range kinds {
+					try(place, n, kind)
+				}
 			}
 		}
-	}
-	if raceEnabled {
+	})
+	if raceEnabled || t.Failed() {
 		return
 	}
-	// Places that are reached by few calls, or only after another fault.
-	for _, site := range storeCalls(t) {
-		for at := 0; at <= all && sites[site] == 0 && !t.Failed(); at++ {
+	// Places that are reached only after another fault.
+	for _, place := range storeCalls(t) {
+		for at := 0; at <= all && !t.Failed(); at++ {
 			for _, kind := range kinds {
-				t.Run(fmt.Sprint(site, " ", kind.name, " ", at), func(t *testing.T) {
-					play(t, &faultStore{sites: sites, at: at, crash: kind.crash, after: kind.after, then: site, thenCrash: at%2 == 0})
+				if tried.has(place) {
+					break
+				}
+				t.Run(fmt.Sprint(place, " ", kind.name, " ", at), func(t *testing.T) {
+					play(t, &faultStore{sites: tried, at: at, crash: kind.crash, after: kind.after, then: place, thenCrash: at%2 == 0})
 				})
 			}
 		}
-		if sites[site] == 0 {
-			t.Errorf("the call of the store at %s was never tried", site)
+		if !tried.has(place) {
+			t.Errorf("the call of the store at %s was never tried", place)
 		}
 	}
 }

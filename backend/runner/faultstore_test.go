@@ -23,19 +23,27 @@ var (
 type faultStore struct {
 	real Store
 
-	mu    sync.Mutex
-	calls int
-	at    int // the call that goes wrong, from 1
-	after bool
-	crash bool
-	dead  bool
-	died  func()
-	sites map[string]int // faults by the place in the source that called
+	mu         sync.Mutex
+	calls      int
+	at         int // the call that goes wrong, from 1
+	after      bool
+	crash      bool
+	dead       bool
+	died       func()
+	sites      *sites   // where faults were
+	calledFrom []string // by call, where record is set
+	record     bool
 	// then is a place whose first call after that fault goes wrong too, before it
 	// took effect.
 	then      string
 	thenCrash bool
 }
+
+// sites are the places in the source whose calls went wrong, of all stories told.
+type sites struct{ sync.Map }
+
+func (s *sites) add(place string)      { s.Store(place, true) }
+func (s *sites) has(place string) bool { _, ok := s.Load(place); return ok }
 
 // enter counts a call; the place is that of the runner's own source.
 func (f *faultStore) enter() (n int, err error) {
@@ -45,13 +53,16 @@ func (f *faultStore) enter() (n int, err error) {
 		return 0, errCrashed
 	}
 	f.calls++
+	if f.record {
+		f.calledFrom = append(f.calledFrom, caller())
+	}
 	if f.then != "" && f.calls > f.at && caller() == f.then {
-		f.sites[f.then]++
+		f.sites.add(f.then)
 		f.then, f.crash = "", f.thenCrash
 		return f.calls, f.fail()
 	}
 	if f.calls == f.at {
-		f.sites[caller()]++
+		f.sites.add(caller())
 		if !f.after {
 			return f.calls, f.fail()
 		}
