@@ -154,6 +154,10 @@ func memory(t *testing.T, pid int) int {
 	return kb << 10
 }
 
+// slowPause is a viewer's rest after 64 KiB: 8 MB/s, several times slower than what a
+// program prints here, so that it is the viewer that the program waits for.
+const slowPause = 8 * time.Millisecond
+
 // TestThreeViewersOfAFlood sends 100 MB to a fast client, a slow one and one
 // that reads nothing. The first two get every byte; the last one holds the
 // program up for a while, and is shown the screen as it is when it reads again.
@@ -177,7 +181,7 @@ func TestThreeViewersOfAFlood(t *testing.T) {
 	ends := make(chan error, 2)
 	began := time.Now()
 	go func() { ends <- fast.whole(ctx, 0) }()
-	go func() { ends <- slow.whole(ctx, time.Millisecond) }()
+	go func() { ends <- slow.whole(ctx, slowPause) }()
 	fast.say(`{"type":"input","data":"DQ=="}`)
 	most, tick := before, time.NewTicker(200*time.Millisecond)
 	defer tick.Stop()
@@ -194,6 +198,9 @@ func TestThreeViewersOfAFlood(t *testing.T) {
 	t.Logf("100 MB to two of three in %v; Loop had %d MiB before and %d MiB at most", time.Since(began).Round(time.Millisecond), before>>20, most>>20)
 	if most-before > floodGrows {
 		t.Errorf("Loop grew by %d MiB", (most-before)>>20)
+	}
+	if least := 100_000_000 / (64 << 10) * slowPause; time.Since(began) < least {
+		t.Errorf("the slow one needed less than its pauses, %v", least)
 	}
 	if fast.resyncs+slow.resyncs > 0 {
 		t.Errorf("resynchronised: fast %d, slow %d", fast.resyncs, slow.resyncs)
