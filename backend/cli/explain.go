@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,11 @@ func (a *app) explainCommand() *cobra.Command {
 func (a *app) explain(why core.Explanation) {
 	rows := [][]string{{"FIELD", "FROM", "VALUE"}}
 	for _, o := range why.Origins {
-		rows = append(rows, []string{o.Field, o.Layer, oneLine(o.Value, 120)})
+		from := o.Layer
+		if o.Line > 0 {
+			from = fmt.Sprintf("%s %s:%d", o.Layer, oneLine(o.Path, 120), o.Line)
+		}
+		rows = append(rows, []string{o.Field, from, oneLine(o.Value, 120)})
 	}
 	a.table(rows)
 	for _, s := range why.Skipped {

@@ -102,11 +102,14 @@ type SkippedMount struct {
 	Reason string `json:"reason"`
 }
 
-// FieldOrigin says which layer a field's value came from.
+// FieldOrigin says which layer a field's value came from, and where in which file
+// that is written, as far as it is known.
 type FieldOrigin struct {
 	Field string `json:"field"`
 	Value string `json:"value"`
 	Layer string `json:"layer"`
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
 }
 
 // Explanation accompanies a Spec: where each field came from and what was left out.

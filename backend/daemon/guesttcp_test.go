@@ -70,7 +70,7 @@ func hereOf(t *testing.T, advertised string) string {
 
 func overTCP() config.Config {
 	cfg := keyed()
-	cfg.GuestTransport = transportTCP
+	cfg.GuestTransport = config.TransportTCP
 	return cfg
 }
 

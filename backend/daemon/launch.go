@@ -51,7 +51,8 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 		}
 		script := orDefault(run.Script, demo.DefaultScript)
 		if _, ok := lib.Script(script); !ok {
-			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script), "Choose one of: "+strings.Join(lib.Names(), ", ")+".")
+			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script),
+				"Choose one of: "+strings.Join(lib.Names(), ", ")+".")
 		}
 		// Named always: a resumed session would bring back the script of the run before.
 		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, demo.ModelPrefix+script

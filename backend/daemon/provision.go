@@ -37,7 +37,7 @@ func (s settingsReader) ForChannel(_ context.Context, ch core.Channel) (provisio
 }
 
 func valuesOf(e config.Effective) provision.Values {
-	return provision.Values{Layers: layersOf(e), Image: e.Config.ContainerImage, Notices: waiting(e.Pending)}
+	return provision.Values{Container: e.Container(), Notices: waiting(e.Pending)}
 }
 
 // waiting says what of the project's settings is left out of a run.
@@ -50,12 +50,10 @@ func waiting(pending []config.Pending) (notices []string) {
 	return notices
 }
 
-// guest_transport's value for callbacks over TCP, and what programs of an agent
-// read for it.
+// What programs of an agent read for callbacks over TCP.
 const (
-	transportTCP = "tcp"
-	apiURLEnv    = "API_URL"
-	apiTokenEnv  = "LOOP_API_TOKEN"
+	apiURLEnv   = "API_URL"
+	apiTokenEnv = "LOOP_API_TOKEN"
 )
 
 // runContainers is the runner's way to package provision.
@@ -118,7 +116,7 @@ func (r *runReading) resolved(ctx context.Context, p provision.Resolved) (runner
 		}
 	}
 	access, err := r.tcp.Admit(ctx, core.Caller{ChannelID: p.Spec.ChannelID, RunID: r.run.ID}, guestlink.Wish{
-		TCP: r.cfg.GuestTransport == transportTCP, AdvertiseURL: r.cfg.APIAdvertiseURL,
+		TCP: r.cfg.GuestTransport == config.TransportTCP, AdvertiseURL: r.cfg.APIAdvertiseURL,
 		NoNetwork: p.Spec.Network == "none", Rootless: r.health.Status(ctx).Rootless,
 	})
 	if err != nil {

@@ -20,7 +20,6 @@ func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error
 	return errors.Join(w.Service.CancelChannel(ctx, ch), w.terminals.EndChannel(ctx, ch))
 }
 
-
 // upstreams says whose model is behind the link.
 type upstreams struct{ settingsReader }
 

@@ -39,13 +39,7 @@ func newSpecRig(t *testing.T) *specRig {
 		image:   func(string) (string, error) { return "sha256:abc", nil },
 		guest:   func() (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
 	}
-	r.settings.effective = func(core.Channel) config.Effective {
-		e := config.Effective{Config: r.snap.Config}
-		if r.snap.Err != nil && !r.snap.Good {
-			e.Err = r.snap.Err
-		}
-		return e
-	}
+	r.settings.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, nil, "", "") }
 	e := specEngine{r}
 	r.health = e
 	r.provision = provision.New(provision.Options{
@@ -287,7 +281,7 @@ func TestHostFilesAndVariablesOfAContainer(t *testing.T) {
 	cfg := &r.snap.Config
 	cfg.CopyFiles, cfg.InheritEnvs = []string{"~/.npmrc", "~/.gone"}, []string{"GOPROXY", "MY_*"}
 	cfg.Proxies.HTTPSProxy = "http://u:" + canary + "@127.0.0.1:3128"
-	cfg.GuestTransport, cfg.APIAdvertiseURL = transportTCP, "http://loop.test:9"
+	cfg.GuestTransport, cfg.APIAdvertiseURL = config.TransportTCP, "http://loop.test:9"
 	spec, why, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
 	if err != nil {
 		t.Fatal(err)

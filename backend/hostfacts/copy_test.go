@@ -181,12 +181,8 @@ func TestCopiesBelowAFolderThatCannotBeListed(t *testing.T) {
 }
 
 func TestEnviron(t *testing.T) {
-	t.Setenv("LOOP_T_A", "1")
-	t.Setenv("LOOP_T_B", "2")
-	if got := Environ([]string{"LOOP_T_*", "LOOP_T_A", "LOOP_NONE"}); len(got) != 2 || got["LOOP_T_B"] != "2" {
-		t.Error(got)
-	}
-	if got := Environ(nil); got != nil {
+	got := environ([]string{"A=1", "B=x=y", "=C:=D", "odd"})
+	if len(got) != 2 || got["A"] != "1" || got["B"] != "x=y" {
 		t.Error(got)
 	}
 }

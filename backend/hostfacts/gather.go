@@ -22,19 +22,12 @@ import (
 // Computer is this one, with Loop's folder at an absolute path.
 type Computer struct{ LoopHome string }
 
-// Host gathers what sandbox.Resolve has to know for the subject: Gather, what the
-// engine says of itself, and the variables and paths that the settings name.
-func (c Computer) Host(
-	ctx context.Context, st core.EngineStatus, layers []sandbox.Layer, sub sandbox.Subject,
-) (sandbox.Host, error) {
+// Host gathers what sandbox.Resolve has to know, with what the engine says of
+// itself.
+func (c Computer) Host(ctx context.Context, st core.EngineStatus) (sandbox.Host, error) {
 	h, err := Gather(ctx, c.LoopHome)
-	if err != nil {
-		return h, err
-	}
 	h.EngineOS, h.EngineArch = st.OS, st.Arch
-	h.Env = Environ(sandbox.InheritNames(layers))
-	h.Paths = Paths(sandbox.Probes(layers, sub, h))
-	return h, nil
+	return h, err
 }
 
 // Prepare is the function of that name.
@@ -49,15 +42,14 @@ func (c Computer) Fit(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	h.Paths = Paths(sandbox.FitProbes(dir, h))
 	return sandbox.FitForWork(dir, h)
 }
 
 // gitTimeout bounds the one git call; it reads a file or two.
 const gitTimeout = 3 * time.Second
 
-// Gather reads the facts that do not depend on a channel. loopHome is an
-// absolute path. Engine facts and Paths are the caller's to add.
+// Gather reads the facts of this computer. loopHome is an absolute path. Engine
+// facts are the caller's to add.
 func Gather(ctx context.Context, loopHome string) (sandbox.Host, error) {
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
@@ -66,6 +58,7 @@ func Gather(ctx context.Context, loopHome string) (sandbox.Host, error) {
 	h := sandbox.Host{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, User: userName(), UID: os.Getuid(), GID: os.Getgid(),
 		Home: filepath.Clean(home), LoopHome: filepath.Clean(loopHome), Proxies: proxies(os.LookupEnv),
+		Env: environ(os.Environ()), Look: looker(),
 	}
 	h.TimeZone, h.TimeZoneOrigin = sandbox.DetectTimeZone(zoneFacts())
 	h.GitExcludes = gitExcludes(ctx, h.Home)
@@ -114,23 +107,11 @@ func proxies(lookup func(string) (string, bool)) map[string]string {
 	return out
 }
 
-// maxEnviron bounds what patterns can bring along.
-const maxEnviron = 256
-
-// Environ gives this computer's variables that the patterns name
-// (sandbox.InheritNames); the resolver judges them.
-func Environ(patterns []string) map[string]string {
-	if len(patterns) == 0 {
-		return nil
-	}
-	out := map[string]string{}
-	for _, kv := range os.Environ() {
-		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || !slices.ContainsFunc(patterns, func(p string) bool { return sandbox.Inherits(p, name) }) {
-			continue
-		}
-		if out[name] = value; len(out) >= maxEnviron {
-			break
+func environ(list []string) map[string]string {
+	out := make(map[string]string, len(list))
+	for _, kv := range list {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			out[name] = value
 		}
 	}
 	return out
@@ -185,13 +166,17 @@ func gitExcludes(ctx context.Context, home string) string {
 	return filepath.Clean(p)
 }
 
-// Paths looks at each path once.
-func Paths(paths []string) map[string]sandbox.PathFact {
-	out := make(map[string]sandbox.PathFact, len(paths))
-	for _, p := range paths {
-		out[p] = look(p)
+// looker looks at each path once. It is for one goroutine.
+func looker() func(string) sandbox.PathFact {
+	known := map[string]sandbox.PathFact{}
+	return func(p string) sandbox.PathFact {
+		f, ok := known[p]
+		if !ok {
+			f = look(p)
+			known[p] = f
+		}
+		return f
 	}
-	return out
 }
 
 func look(p string) sandbox.PathFact {

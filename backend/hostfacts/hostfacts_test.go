@@ -57,7 +57,7 @@ func TestPaths(t *testing.T) {
 		{"file/below", sandbox.PathMissing, "file/below"}, {"loop", sandbox.PathDenied, "loop"},
 	} {
 		p := filepath.Join(d, c.path)
-		f := Paths([]string{p})[p]
+		f := looker()(p)
 		if f.Kind != c.kind || f.Target != filepath.Join(d, c.target) {
 			t.Errorf("%s: %+v", c.path, f)
 		}
@@ -108,9 +108,12 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "loop-agent:latest", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
 		GuestHash: "1", InstallID: "test", NameSuffix: "0a0b0c",
 	}
-	layers := []sandbox.Layer{{Name: sandbox.LayerGlobal, Mounts: mounts}}
-	h.Paths = Paths(sandbox.Probes(layers, sub, h))
-	spec, _, err := sandbox.Resolve(layers, sub, h)
+	settings := sandbox.Builtin()
+	for _, m := range mounts {
+		settings.Mounts = append(settings.Mounts, sandbox.Setting[string]{Value: m})
+	}
+	h.Look = looker()
+	spec, _, err := sandbox.Resolve(settings, sub, h)
 	must(t, err)
 	return spec, h, home
 }

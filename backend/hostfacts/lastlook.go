@@ -17,17 +17,7 @@ func LastLook(spec core.Spec, loopHome string) error {
 	if err != nil || !filepath.IsAbs(home) {
 		return core.Fail(core.CodeInvalid, err, "Loop cannot tell where your home directory is.", "Set HOME to an absolute path.")
 	}
-	host := sandbox.Host{OS: runtime.GOOS, Home: filepath.Clean(home), LoopHome: filepath.Clean(loopHome)}
-	paths := []string{host.Home, host.LoopHome}
-	for _, m := range spec.Mounts {
-		if !m.Volume {
-			paths = append(paths, m.Source)
-		}
-	}
-	for _, c := range spec.Copies {
-		paths = append(paths, c.Source)
-	}
-	host.Paths = Paths(paths)
+	host := sandbox.Host{OS: runtime.GOOS, Home: filepath.Clean(home), LoopHome: filepath.Clean(loopHome), Look: looker()}
 	if err := sandbox.Validate(spec, host); err != nil {
 		return err
 	}

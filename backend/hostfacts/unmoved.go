@@ -13,14 +13,9 @@ import (
 // as the agents that can write those places are held still from before the call
 // until the container runs (sandbox.Disturbs). Errors are *core.Failure.
 func Unmoved(spec core.Spec) error {
-	facts := map[string]sandbox.PathFact{}
-	for _, m := range spec.Mounts {
-		if !m.Volume {
-			facts[m.Source] = look(m.Source)
-		}
-	}
+	look := looker()
 	for _, source := range sandbox.MountSources(spec) {
-		switch f := facts[source]; {
+		switch f := look(source); {
 		case f.Kind == sandbox.PathMissing || f.Kind == sandbox.PathDenied:
 			return core.Fail(core.CodeMount, nil, "“"+source+"” went away while the container was made.", "Check that it is there and that you may open it, then try again.")
 		case f.Target != source:
@@ -28,7 +23,7 @@ func Unmoved(spec core.Spec) error {
 				"Look at what stands there, an agent may have made it; then try again.")
 		}
 	}
-	for _, p := range sandbox.Mountpoints(spec, sandbox.Host{OS: runtime.GOOS, Paths: facts}) {
+	for _, p := range sandbox.Mountpoints(spec, sandbox.Host{OS: runtime.GOOS, Look: look}) {
 		if err := MakeMountpoint(p); err != nil {
 			if f := core.AsFailure(err); f.Code != core.CodeInternal {
 				return f

@@ -15,8 +15,7 @@ type Settings interface {
 
 // Values are the settings of one channel as far as its containers go.
 type Values struct {
-	Layers []sandbox.Layer
-	Image  string // reference
+	Container sandbox.Settings // Image is always set
 	// OverNetwork says that what is to run reaches its model over the network, so
 	// that a container without one is refused.
 	OverNetwork bool
@@ -46,7 +45,7 @@ type Health interface {
 // Computer is the one that Loop runs on.
 type Computer interface {
 	// Host gathers what Resolve has to know of it.
-	Host(ctx context.Context, st core.EngineStatus, layers []sandbox.Layer, sub sandbox.Subject) (sandbox.Host, error)
+	Host(ctx context.Context, st core.EngineStatus) (sandbox.Host, error)
 	// Prepare makes the folders and files that the spec needs; notices say what was
 	// left out.
 	Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error)

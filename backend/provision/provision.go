@@ -165,7 +165,8 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		return r, err
 	}
 	r.Why.Notices = v.Notices
-	imageID, _, err := s.o.Engine.ImageInspect(ctx, v.Image)
+	image := v.Container.Image.Value
+	imageID, _, err := s.o.Engine.ImageInspect(ctx, image)
 	if err != nil {
 		return r, err
 	}
@@ -174,22 +175,22 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		return r, err
 	}
 	sub := sandbox.Subject{
-		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: v.Image, ImageID: imageID,
+		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
 		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix),
 		LoopHome: s.o.Home, InstallID: s.o.Install, NameSuffix: suffix(), ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
 	}
-	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx), v.Layers, sub); err != nil {
+	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx)); err != nil {
 		return r, err
 	}
-	r.Spec, r.Why, err = sandbox.Resolve(v.Layers, sub, r.host)
+	r.Spec, r.Why, err = sandbox.Resolve(v.Container, sub, r.host)
 	r.Why.Notices = append(r.Why.Notices, v.Notices...)
 	if err != nil {
 		return r, err
 	}
-	if r.Env, err = sandbox.SpawnEnv(v.Layers, r.host); err != nil {
+	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host); err != nil {
 		return r, err
 	}
-	r.DockerConfig, err = sandbox.DockerConfig(v.Layers, r.host)
+	r.DockerConfig, err = sandbox.DockerConfig(v.Container, r.host)
 	return r, err
 }
 

@@ -51,15 +51,11 @@ func (w *world) Status(context.Context) core.EngineStatus {
 	return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
 }
 
-func (w *world) Host(_ context.Context, st core.EngineStatus, layers []sandbox.Layer, sub sandbox.Subject) (sandbox.Host, error) {
-	h := sandbox.Host{
-		OS: "linux", Arch: "amd64", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: sub.LoopHome,
-		EngineOS: st.OS, EngineArch: st.Arch, Paths: map[string]sandbox.PathFact{},
-	}
-	for _, p := range sandbox.Probes(layers, sub, h) {
-		h.Paths[p] = sandbox.PathFact{Kind: sandbox.PathDir}
-	}
-	return h, w.step("host")
+func (w *world) Host(_ context.Context, st core.EngineStatus) (sandbox.Host, error) {
+	return sandbox.Host{
+		OS: "linux", Arch: "amd64", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: "/home/mira/.loop",
+		EngineOS: st.OS, EngineArch: st.Arch, Look: func(string) sandbox.PathFact { return sandbox.PathFact{Kind: sandbox.PathDir} },
+	}, w.step("host")
 }
 
 func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
@@ -100,8 +96,14 @@ type openLink struct {
 
 func (l openLink) Close() error { return l.w.step("close") }
 
+func values(image string) Values {
+	v := Values{Container: sandbox.Builtin(), Notices: []string{"one thing waits"}}
+	v.Container.Image.Value = image
+	return v
+}
+
 func newWorld() (*world, *Service, Want) {
-	w := &world{why: errOwn, values: Values{Image: "mine:1", Notices: []string{"one thing waits"}}}
+	w := &world{why: errOwn, values: values("mine:1")}
 	s := New(Options{
 		Home: "/home/mira/.loop", Install: "install-1", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w,
 	})
@@ -124,7 +126,8 @@ func TestEnsure(t *testing.T) {
 		}
 		return w.step("ready")
 	}
-	w.values.Layers = []sandbox.Layer{{Name: sandbox.LayerGlobal, Envs: map[string]any{"FORGE_TOKEN": "x"}, Proxies: &sandbox.Proxies{HTTP: "http://proxy:1"}}}
+	w.values.Container.Envs = map[string]sandbox.Setting[any]{"FORGE_TOKEN": {Value: "x"}}
+	w.values.Container.HTTPProxy.Value = "http://proxy:1"
 	l, err := s.Ensure(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +219,7 @@ func TestGuestVolumeIsFilledAgain(t *testing.T) {
 func TestResolveMakesNothing(t *testing.T) {
 	w, s, want := newWorld()
 	own, _, _ := newWorld()
-	own.values.Image = "theirs:2"
+	own.values = values("theirs:2")
 	want.Settings, want.Type, want.Run = own, core.TypeShell, ""
 	r, err := s.Resolve(t.Context(), want)
 	if err != nil || r.Spec.Type != core.TypeShell || r.Spec.Image != "theirs:2" || w.left != 0 || !slices.Equal(w.done, []string{"image theirs:2", "guest", "host"}) {
@@ -227,7 +230,7 @@ func TestResolveMakesNothing(t *testing.T) {
 // TestModelOverTheNetwork is refused where there is none, and nowhere else.
 func TestModelOverTheNetwork(t *testing.T) {
 	w, s, want := newWorld()
-	w.values.Layers = []sandbox.Layer{{Name: sandbox.LayerGlobal, Network: new("none")}}
+	w.values.Container.Network.Value = "none"
 	if r, err := s.Resolve(t.Context(), want); err != nil || r.Spec.Network != "none" {
 		t.Errorf("%v", err)
 	}

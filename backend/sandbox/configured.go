@@ -8,30 +8,28 @@ import (
 )
 
 type parsedMount struct {
-	mountEntry
+	text string
+	from Origin
 	MountText
 }
 
 // configured admits the settings' mounts: a malformed one is an error, one
 // that may not or cannot be mounted is skipped with its reason.
-func (p *plan) configured(m merged, w work, workspace []planned) error {
+func (p *plan) configured(m Settings, w work, workspace []planned) error {
 	var list []parsedMount
-	for _, e := range m.mounts {
-		t, err := ParseMount(e.text, p.host, w.dir)
+	for _, e := range m.Mounts {
+		t, err := ParseMount(e.Value, p.host, w.dir)
 		if err != nil {
-			return core.Fail(core.CodeMount, fmt.Errorf("%s %q: %w", e.where(), e.text, err),
-				fmt.Sprintf("The mount %q (%s) is not valid: %v.", e.text, e.where(), err),
+			return core.Fail(core.CodeMount, fmt.Errorf("mount %q (%s): %w", e.Value, e.From, err),
+				fmt.Sprintf("The mount %q (%s) is not valid: %v.", e.Value, e.From, err),
 				"Correct it in the settings; the form is host:container[:mode].")
 		}
 		if i := slices.IndexFunc(list, func(o parsedMount) bool { return o.Target == t.Target }); i >= 0 {
-			if list[i].layer == e.layer {
-				return core.Fail(core.CodeMount, nil,
-					fmt.Sprintf("The mounts %q and %q (%s and %s) have the same container path.", list[i].text, e.text, list[i].where(), e.where()),
-					"Keep one of them.")
-			}
-			list = slices.Delete(list, i, i+1)
+			return core.Fail(core.CodeMount, nil,
+				fmt.Sprintf("The mounts %q (%s) and %q (%s) have the same container path.", list[i].text, list[i].from, e.Value, e.From),
+				"Keep one of them.")
 		}
-		list = append(list, parsedMount{e, t})
+		list = append(list, parsedMount{e.Value, e.From, t})
 	}
 	p.writers = p.written(m, w, workspace, list)
 	list = slices.DeleteFunc(list, func(c parsedMount) bool {
@@ -56,7 +54,7 @@ func (p *plan) configured(m merged, w work, workspace []planned) error {
 
 // written are the folders of the host, as they were named, that the agent will be
 // able to write.
-func (p *plan) written(m merged, w work, workspace []planned, list []parsedMount) (dirs []string) {
+func (p *plan) written(m Settings, w work, workspace []planned, list []parsedMount) (dirs []string) {
 	for _, o := range workspace {
 		if !o.ReadOnly {
 			dirs = append(dirs, o.written)
@@ -67,13 +65,9 @@ func (p *plan) written(m merged, w work, workspace []planned, list []parsedMount
 			dirs = append(dirs, c.Source)
 		}
 	}
-	if m.access.value != AccessRO {
-		extra := m.extraDirs.value
-		if p.sub.ExtraDirs != nil {
-			extra = p.sub.ExtraDirs
-		}
-		for _, text := range extra {
-			if dir, err := expandHost(text, p.host, w.dir); err == nil {
+	if m.Access.Value != AccessRO {
+		for _, e := range m.ExtraDirs {
+			if dir, err := expandHost(e.Value, p.host, w.dir); err == nil {
 				dirs = append(dirs, dir)
 			}
 		}
@@ -115,7 +109,8 @@ func (p *plan) refusal(c parsedMount, workspace []planned) string {
 }
 
 func (p *plan) volume(c parsedMount) {
-	p.add(planned{Mount: core.Mount{Kind: core.MountVolume, Source: c.Source, Target: c.Target, Volume: true, ReadOnly: c.ReadOnly, NoCopy: c.NoCopy}}, c.layer)
+	m := core.Mount{Kind: core.MountVolume, Source: c.Source, Target: c.Target, Volume: true, ReadOnly: c.ReadOnly, NoCopy: c.NoCopy}
+	p.add(planned{Mount: m}, c.from)
 	if !c.ReadOnly {
 		p.chown = append(p.chown, c.Target)
 	}
@@ -174,7 +169,7 @@ func (p *plan) hostMount(c parsedMount, w work) {
 	if c.Relabel != "" {
 		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) + " has no effect: Loop does not change SELinux labels of host files.")
 	}
-	p.add(planned{Mount: m, written: c.Source}, c.layer)
+	p.add(planned{Mount: m, written: c.Source}, c.from)
 	if m.ReadOnly {
 		p.coverLoopHome(m)
 	}

@@ -16,29 +16,24 @@ const maxCopies = 50
 // The root of a container is read-only, so a copy can only lie in its home or
 // in Claude's folder, which are state of the channel; the caller puts it there
 // on the host. What cannot be copied is shown as skipped.
-func (p *plan) copyFiles(m merged) {
-	list, rest := m.copyList()
+func (p *plan) copyFiles(m Settings) {
+	n := min(len(m.CopyFiles), maxCopies)
+	list, rest := m.CopyFiles[:n], m.CopyFiles[n:]
 	if len(rest) > 0 {
-		p.skip(rest[0], fmt.Sprintf("At most %d files are copied; this one and %d more are too many.", maxCopies, len(rest)-1))
+		p.skip(rest[0].Value, fmt.Sprintf("At most %d files are copied; this one and %d more are too many.", maxCopies, len(rest)-1))
 	}
-	for _, text := range list {
-		c, reason := p.copyFile(text)
+	for _, e := range list {
+		c, reason := p.copyFile(e.Value)
 		if reason != "" {
-			p.skip(text, reason)
+			p.skip(e.Value, reason)
 			continue
 		}
 		if slices.ContainsFunc(p.copies, func(o core.FileCopy) bool { return o.Target == c.Target }) {
 			continue
 		}
 		p.copies = append(p.copies, c)
-		p.ex.set("copies["+c.Target+"]", c.Source, m.copyFiles.from)
+		p.ex.set("copies["+c.Target+"]", c.Source, e.From)
 	}
-}
-
-// copyList is the list as far as it counts.
-func (m merged) copyList() (list, rest []string) {
-	n := min(len(m.copyFiles.value), maxCopies)
-	return m.copyFiles.value[:n], m.copyFiles.value[n:]
 }
 
 func (p *plan) copyFile(text string) (c core.FileCopy, skipped string) {

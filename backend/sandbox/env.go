@@ -41,11 +41,11 @@ var modelNames = map[string]string{
 // marked Secret: it travels with the spawn request and is in no spec.
 type lanes struct {
 	vars    map[string]core.EnvVar
-	from    map[string]LayerName
+	from    map[string]Origin
 	notices []string
 }
 
-func (l *lanes) set(v core.EnvVar, from LayerName) { l.vars[v.Name], l.from[v.Name] = v, from }
+func (l *lanes) set(v core.EnvVar, from Origin) { l.vars[v.Name], l.from[v.Name] = v, from }
 
 func (l *lanes) note(format string, args ...any) {
 	l.notices = append(l.notices, fmt.Sprintf(format, args...))
@@ -53,10 +53,10 @@ func (l *lanes) note(format string, args ...any) {
 
 // resolveLanes puts the lanes over each other: inherited, then proxies, then
 // what the settings say.
-func resolveLanes(m merged, host Host) (lanes, error) {
-	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]LayerName{}}
+func resolveLanes(m Settings, host Host) (lanes, error) {
+	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]Origin{}}
 	l.inherit(m, host)
-	if m.network.value != "none" {
+	if m.Network.Value != "none" {
 		p := resolveProxies(m, host)
 		l.notices = append(l.notices, p.notices...)
 		for _, v := range p.vars {
@@ -66,37 +66,30 @@ func resolveLanes(m merged, host Host) (lanes, error) {
 	return l, l.operator(m, host)
 }
 
-// InheritNames are the patterns of the settings' inherited variables: a name,
-// or the beginning of one with a star after it.
-func InheritNames(layers []Layer) []string {
-	var out []string
-	for _, l := range layers {
-		for _, p := range l.Inherit {
-			if !slices.Contains(out, p) {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// Inherits says whether a pattern of InheritNames takes a name.
-func Inherits(pattern, name string) bool {
+// inherits says whether a pattern of Settings.Inherit takes a name.
+func inherits(pattern, name string) bool {
 	if start, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(name, start)
 	}
 	return pattern == name
 }
 
+// maxInherited bounds what patterns can bring along.
+const maxInherited = 256
+
 // inherit takes variables of this computer that the settings name, filtered by
 // name and by value.
-func (l *lanes) inherit(m merged, host Host) {
+func (l *lanes) inherit(m Settings, host Host) {
+	taken := 0
 	for _, name := range sortedKeys(host.Env) {
-		i := slices.IndexFunc(m.inherit, func(e textEntry) bool { return Inherits(e.text, name) })
+		i := slices.IndexFunc(m.Inherit, func(e Setting[string]) bool { return inherits(e.Value, name) })
 		if i < 0 {
 			continue
 		}
-		value, from := host.Env[name], m.inherit[i].layer
+		if taken++; taken > maxInherited {
+			break
+		}
+		value, from := host.Env[name], m.Inherit[i].From
 		reason := notInherited(name)
 		switch {
 		case reason != "":
@@ -119,10 +112,10 @@ func (l *lanes) inherit(m merged, host Host) {
 }
 
 // operator adds the configured variables.
-func (l *lanes) operator(m merged, host Host) error {
-	for _, name := range sortedKeys(m.envs) {
-		e := m.envs[name]
-		where := fmt.Sprintf("%s envs[%q]", e.layer, name)
+func (l *lanes) operator(m Settings, host Host) error {
+	for _, name := range sortedKeys(m.Envs) {
+		e := m.Envs[name]
+		where := fmt.Sprintf("%s envs[%q]%s", e.From.Layer, name, e.From.place(" (%s:%d)"))
 		if !envName.MatchString(name) {
 			return core.Fail(core.CodeInvalid, nil,
 				fmt.Sprintf("The name of %s is not valid for an environment variable.", where),
@@ -136,7 +129,7 @@ func (l *lanes) operator(m merged, host Host) error {
 			l.note("%s was left out: use %s in the settings, so that it stays out of the container's environment.", where, field)
 			continue
 		}
-		value := envValue(e.value, host)
+		value := envValue(e.Value, host)
 		if strings.ContainsRune(value, 0) {
 			return core.Fail(core.CodeInvalid, nil,
 				fmt.Sprintf("The value of %s contains a NUL byte.", where), "Remove it.")
@@ -157,7 +150,7 @@ func (l *lanes) operator(m merged, host Host) error {
 		case name == "PATH" || name == "TZ":
 			l.note("%s replaces the value that Loop would set.", where)
 		}
-		l.set(v, e.layer)
+		l.set(v, e.From)
 	}
 	return nil
 }
@@ -166,11 +159,7 @@ func (l *lanes) operator(m merged, host Host) error {
 // (core.NamesSecret), and addresses with a login. A spec never carries
 // them: they are added to the spawn request, so that docker inspect does not
 // show them.
-func SpawnEnv(layers []Layer, host Host) ([]core.EnvVar, error) {
-	m, err := mergeLayers(layers)
-	if err != nil {
-		return nil, err
-	}
+func SpawnEnv(m Settings, host Host) ([]core.EnvVar, error) {
 	l, err := resolveLanes(m, host)
 	if err != nil {
 		return nil, err
@@ -238,7 +227,7 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 
 // resolveEnv is the container's environment: the app's variables under those of
 // the lanes, which cannot name what only Loop may set.
-func resolveEnv(m merged, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
+func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown []string, ex *explainer) ([]core.EnvVar, error) {
 	l, err := resolveLanes(m, host)
 	if err != nil {
 		return nil, err
@@ -248,9 +237,9 @@ func resolveEnv(m merged, sub Subject, host Host, agent core.AgentUser, chown []
 		if _, over := l.vars[v.Name]; over {
 			continue
 		}
-		from := LayerBuiltin
+		from := fromBuiltin
 		if v.Lane == LaneInherited {
-			from = originHost
+			from = fromHost
 		}
 		l.set(v, from)
 	}

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +49,7 @@ func TestInheritedLane(t *testing.T) {
 			t.Errorf("no notice says that %s", part)
 		}
 	}
-	spawn, err := SpawnEnv(layers, h)
+	spawn, err := SpawnEnv(merged(layers...), h)
 	if err != nil || len(spawn) != 0 {
 		t.Errorf("%v %v", spawn, err)
 	}
@@ -77,15 +79,20 @@ func TestOperatorLane(t *testing.T) {
 	}
 }
 
-func TestInheritNames(t *testing.T) {
-	got := InheritNames([]Layer{{Inherit: []string{"A", "B*"}}, {Inherit: []string{"A", "C"}}})
-	if strings.Join(got, " ") != "A B* C" {
-		t.Error(got)
-	}
+func TestInheritedPatterns(t *testing.T) {
 	for pattern, names := range map[string][2]string{"A": {"A", "AB"}, "A*": {"AB", "B"}, "*": {"X", "\x00none"}} {
-		if !Inherits(pattern, names[0]) || pattern != "*" && Inherits(pattern, names[1]) {
+		if !inherits(pattern, names[0]) || pattern != "*" && inherits(pattern, names[1]) {
 			t.Errorf("%s takes %q", pattern, names)
 		}
+	}
+	h := linuxHost()
+	h.Env = map[string]string{}
+	for n := range 2 * maxInherited {
+		h.Env[fmt.Sprint("X", n)] = "1"
+	}
+	spec, _ := mustResolve(t, projectTree(), []Layer{{Name: LayerGlobal, Inherit: []string{"*"}}}, subject("/home/mira/code/my-proj"), h)
+	if n := len(slices.DeleteFunc(spec.Env, func(v core.EnvVar) bool { return v.Name[0] != 'X' })); n != maxInherited {
+		t.Errorf("%d variables were brought along", n)
 	}
 }
 

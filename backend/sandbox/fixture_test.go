@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,22 +12,9 @@ import (
 // "denied", or "-> target" for a link. Parents exist by themselves.
 type tree map[string]string
 
-// fill answers the probes the way hostfacts does, so that a path Resolve needs
-// and Probes forgot shows up as a failure.
-func (t tree) fill(layers []Layer, sub Subject, h Host) Host {
-	h.Paths = map[string]PathFact{}
-	for _, p := range Probes(layers, sub, h) {
-		h.Paths[p] = t.look(h.style(), p)
-	}
-	return h
-}
-
-// fit is fill for FitForWork.
-func (t tree) fit(dir string, h Host) Host {
-	h.Paths = map[string]PathFact{}
-	for _, p := range FitProbes(dir, h) {
-		h.Paths[p] = t.look(h.style(), p)
-	}
+// fill has the host see the tree as hostfacts has it see this computer.
+func (t tree) fill(_ []Layer, _ Subject, h Host) Host {
+	h.Look = func(p string) PathFact { return t.look(h.style(), p) }
 	return h
 }
 
@@ -98,10 +86,110 @@ func projectTree() tree {
 
 func mustResolve(t *testing.T, fs tree, layers []Layer, sub Subject, h Host) (core.Spec, core.Explanation) {
 	t.Helper()
-	h = fs.fill(layers, sub, h)
-	spec, ex, err := Resolve(layers, sub, h)
+	spec, ex, err := resolveLayers(layers, sub, fs.fill(layers, sub, h))
 	if err != nil {
 		t.Fatalf("Resolve: %v", err)
 	}
 	return spec, ex
+}
+
+// resolveLayers is Resolve on the way to a container.
+func resolveLayers(layers []Layer, sub Subject, h Host) (core.Spec, core.Explanation, error) {
+	spec, ex, err := Resolve(merged(layers...), sub, h)
+	if err == nil {
+		err = Validate(spec, h)
+	}
+	return spec, ex, err
+}
+
+// Layer is what one file says, as tests write it; nil says nothing.
+type Layer struct {
+	Name LayerName
+	Path string // with one, each setting has a line there
+
+	Preset, Layout, Access, Image, Network *string
+	MemoryMB, StopGraceSec                 *int
+	CPUs                                   *float64
+	Pids                                   *int64
+	ReadOnlyRoot                           *bool
+	Mounts, ExtraDirs, CopyFiles, Inherit  []string
+	Proxies                                *Proxies
+	Envs                                   map[string]any
+}
+
+type Proxies struct {
+	HTTP, HTTPS string
+	NoProxy     []string
+}
+
+// merged is what package config makes of files, in small.
+func merged(layers ...Layer) Settings {
+	s := Builtin()
+	s.Envs = map[string]Setting[any]{}
+	for _, l := range layers {
+		line := 0
+		from := func() Origin {
+			if l.Path != "" {
+				line++
+			}
+			return Origin{l.Name, l.Path, line}
+		}
+		set(&s.Preset, l.Preset, from)
+		set(&s.Layout, l.Layout, from)
+		set(&s.Access, l.Access, from)
+		set(&s.Image, l.Image, from)
+		set(&s.Network, l.Network, from)
+		set(&s.MemoryMB, l.MemoryMB, from)
+		set(&s.StopGraceSec, l.StopGraceSec, from)
+		set(&s.CPUs, l.CPUs, from)
+		set(&s.Pids, l.Pids, from)
+		set(&s.ReadOnlyRoot, l.ReadOnlyRoot, from)
+		for _, m := range l.Mounts {
+			target := func(text string) string { return strings.TrimSuffix(text[strings.LastIndex(text, ":/"):], ":ro") }
+			s.Mounts = slices.DeleteFunc(s.Mounts, func(o Setting[string]) bool {
+				return o.From.Layer != l.Name && strings.Contains(o.Value, ":/") && strings.Contains(m, ":/") && target(o.Value) == target(m)
+			})
+			s.Mounts = append(s.Mounts, Setting[string]{m, from()})
+		}
+		if l.ExtraDirs != nil {
+			s.ExtraDirs = said(nil, l.ExtraDirs, from)
+		}
+		if l.CopyFiles != nil {
+			s.CopyFiles = said(nil, l.CopyFiles, from)
+		}
+		if p := l.Proxies; p != nil {
+			set(&s.HTTPProxy, filled(p.HTTP), from)
+			set(&s.HTTPSProxy, filled(p.HTTPS), from)
+			s.NoProxy = said(s.NoProxy, p.NoProxy, from)
+		}
+		s.Inherit = said(s.Inherit, l.Inherit, from)
+		for _, name := range sortedKeys(l.Envs) {
+			if v := l.Envs[name]; v != nil {
+				s.Envs[name] = Setting[any]{v, from()}
+			} else {
+				delete(s.Envs, name)
+			}
+		}
+	}
+	return s
+}
+
+func set[T any](s *Setting[T], v *T, from func() Origin) {
+	if v != nil {
+		*s = Setting[T]{*v, from()}
+	}
+}
+
+func filled(v string) *string {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func said(to []Setting[string], texts []string, from func() Origin) []Setting[string] {
+	for _, text := range texts {
+		to = append(to, Setting[string]{text, from()})
+	}
+	return to
 }

@@ -47,7 +47,6 @@ func goldenCases() []goldenCase {
 	worktree.ParentDir = "/home/mira/proj"
 	outside := subject("/home/mira/wt/wt1")
 	outside.ParentDir = "/home/mira/proj"
-	outside.ExtraDirs = []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}
 
 	every := linuxHost()
 	every.GitExcludes = "/home/mira/.gitignore_all"
@@ -81,7 +80,7 @@ func goldenCases() []goldenCase {
 		{"worktree-inside", tree{"/home/mira/proj/.worktrees/wt1/.loop": "dir", "/home/mira/proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
 			nil, worktree, linuxHost()},
 		{"worktree-outside", tree{"/home/mira/wt/wt1": "dir", "/home/mira/proj/sub": "dir", "/home/mira/.loop": "dir", "/srv/data/.git/hooks": "dir"},
-			nil, outside, linuxHost()},
+			[]Layer{{Name: LayerChannel, ExtraDirs: []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}}}, outside, linuxHost()},
 		{"mounts", projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{
 			"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh", "~/.gitconfig:~/.gitconfig:ro", "~/nothing:/nothing",
 			"/var/run/docker.sock:/var/run/docker.sock", "~/.loop:/l:ro", "~:/h:ro", "/etc:/host-etc", "./sub:/x", "loop-guest-1:/guest", "x-vol:/opt/loop",
@@ -100,9 +99,9 @@ func goldenCases() []goldenCase {
 			}},
 		}, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"every-layer", copied, []Layer{
-			{Name: LayerGlobal, Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
+			{Name: LayerGlobal, Path: "/home/mira/.loop/config.json", Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
 				Envs: map[string]any{"A": "g", "B": "g", "C": "g"}, Proxies: &Proxies{HTTP: "http://127.0.0.1:3128", NoProxy: []string{"g.test"}}, Inherit: []string{"GOPROXY"}},
-			{Name: LayerProject, MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
+			{Name: LayerProject, Path: "/home/mira/code/my-proj/.loop/config.json", MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
 				Proxies: &Proxies{HTTPS: "http://u:secret@p.test:3128"}, CopyFiles: []string{"~/.vimrc"}},
 			{Name: LayerWorktree, MemoryMB: new(1024), Envs: map[string]any{"C": "w", "DEPLOY_TOKEN": "secret"}, ExtraDirs: []string{"~/other"}, Proxies: &Proxies{NoProxy: []string{"w.test"}}, Inherit: []string{"NPM_CONFIG_*"}},
 			{Name: LayerProfile, ReadOnlyRoot: new(false)},

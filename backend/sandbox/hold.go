@@ -46,7 +46,7 @@ func (p *plan) leaveOutMissing() error {
 			continue
 		}
 		place := s.join(p.taken(outer.Target).written, relTarget(outer.Target, m.Target))
-		if f, known := p.host.Paths[place]; !known || f.Kind != PathMissing {
+		if p.host.fact(place).Kind != PathMissing {
 			continue
 		}
 		if m.project {

@@ -17,8 +17,6 @@ type Subject struct {
 	Plan        bool   // for a run that plans first: nothing of the project can be written
 	// ParentDir is the main work tree of a worktree channel, else empty.
 	ParentDir string
-	// ExtraDirs are the channel's own; when not nil they replace the layers'.
-	ExtraDirs []string
 	// ModelOnRelay says that the run's model is reached through the relay (the
 	// demo, or a base URL that the host resolves), so no network is needed.
 	ModelOnRelay bool
@@ -65,7 +63,8 @@ type Host struct {
 	// under the names they were found by, in either case.
 	Proxies map[string]string
 
-	// Env holds this computer's variables that InheritNames names.
+	// Env holds this computer's variables; those that Settings.Inherit names are
+	// taken.
 	Env map[string]string
 
 	EngineOS   string // linux
@@ -75,16 +74,17 @@ type Host struct {
 	// FileSystems are the places where one is mounted, where that is known.
 	FileSystems []string
 
-	// Paths holds a fact for each path that Probes named.
-	Paths map[string]PathFact
+	// Look says what stands at an absolute host path, the same each time it is asked
+	// about one. Without it nothing is known of any.
+	Look func(path string) PathFact
 }
 
-// fact looks a path up. A path nobody looked at counts as denied: an unknown
+// fact looks at a path. One that cannot be looked at counts as denied: an unknown
 // is never taken for harmless.
 func (h Host) fact(p string) PathFact {
-	f, ok := h.Paths[p]
-	if !ok {
-		return PathFact{Kind: PathDenied, Target: p, Error: "nobody looked at this path"}
+	f := PathFact{Kind: PathDenied, Error: "nobody looked at this path"}
+	if h.Look != nil && h.style().abs(p) && plainText(p) == nil {
+		f = h.Look(p)
 	}
 	if f.Target == "" {
 		f.Target = p
@@ -92,14 +92,8 @@ func (h Host) fact(p string) PathFact {
 	return f
 }
 
-// resolved is the path with its links followed when a fact says so, else the
-// path itself.
-func (h Host) resolved(p string) string {
-	if f, ok := h.Paths[p]; ok && f.Target != "" {
-		return f.Target
-	}
-	return p
-}
+// resolved is the path with its links followed, as far as it can be looked at.
+func (h Host) resolved(p string) string { return h.fact(p).Target }
 
 func (h Host) style() pathStyle { return pathStyle{windows: h.OS == "windows", fold: h.OS != "linux"} }
 

@@ -9,14 +9,14 @@ import (
 	"loop/backend/core"
 )
 
-// planned is a mount with the host path as it was written, which Probes knew;
-// core.Mount.Source has its links followed, so that a link swapped between now
+// planned is a mount with the host path as it was written; core.Mount.Source has
+// its links followed, so that a link swapped between now
 // and the start of the container changes nothing.
 type planned struct {
 	core.Mount
 	written string
 	project bool // a directory the agent works in
-	from    LayerName
+	from    Origin
 	held    bool // read-only because the run plans first
 }
 
@@ -49,8 +49,8 @@ func (p *plan) inVolume(target string) bool {
 	return slices.ContainsFunc(p.mounts, func(o planned) bool { return o.Volume && inside(o.Target, target) })
 }
 
-func (p *plan) add(m planned, layer LayerName) {
-	m.from = layer
+func (p *plan) add(m planned, from Origin) {
+	m.from = from
 	p.mounts = append(p.mounts, m)
 }
 
@@ -71,14 +71,14 @@ func (p *plan) skip(text, reason string) {
 	p.ex.out.Skipped = append(p.ex.out.Skipped, core.SkippedMount{Text: text, Reason: reason})
 }
 
-func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan, error) {
+func planMounts(m Settings, sub Subject, host Host, w work, ex *explainer) (*plan, error) {
 	p := &plan{host: host, sub: sub, home: ContainerPath(host.OS, host.Home), ex: ex}
 	p.system()
 	p.state()
 	own := len(p.mounts)
-	readOnly, from := m.access.value == AccessRO, m.access.from
+	readOnly, from := m.Access.Value == AccessRO, m.Access.From
 	if sub.Plan {
-		from = LayerRun
+		from = fromRun
 	}
 	if err := p.workspace(w, readOnly, from); err != nil {
 		return nil, err
@@ -109,11 +109,12 @@ func planMounts(m merged, sub Subject, host Host, w work, ex *explainer) (*plan,
 }
 
 func (p *plan) system() {
-	p.add(planned{Mount: core.Mount{Kind: core.MountSystem, Source: p.sub.GuestVolume, Target: GuestDir, ReadOnly: true, Volume: true, NoCopy: true}}, LayerBuiltin)
+	guest := core.Mount{Kind: core.MountSystem, Source: p.sub.GuestVolume, Target: GuestDir, ReadOnly: true, Volume: true, NoCopy: true}
+	p.add(planned{Mount: guest}, fromBuiltin)
 	s := p.host.style()
 	for _, name := range []string{"passwd", "group"} {
 		src := s.join(p.host.LoopHome, "run", "etc", name)
-		p.add(planned{Mount: core.Mount{Kind: core.MountSystem, Source: src, Target: "/etc/" + name, ReadOnly: true}, written: src}, LayerBuiltin)
+		p.add(planned{Mount: core.Mount{Kind: core.MountSystem, Source: src, Target: "/etc/" + name, ReadOnly: true}, written: src}, fromBuiltin)
 	}
 }
 
@@ -140,7 +141,7 @@ func (p *plan) state() {
 	s := p.host.style()
 	for _, m := range stateMounts(p.home) {
 		src := stateDir(s, p.host.LoopHome, m.owner(p.sub.Channel.ID, p.sub.Channel.StateOwner()), m.name)
-		p.add(planned{Mount: core.Mount{Kind: core.MountState, Source: src, Target: m.target}, written: src}, LayerBuiltin)
+		p.add(planned{Mount: core.Mount{Kind: core.MountState, Source: src, Target: m.target}, written: src}, fromBuiltin)
 	}
 }
 
@@ -153,7 +154,7 @@ func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
 
 // workspace mounts the work directory; for a work tree inside its parent the
 // parent instead, and for one outside both, so that git finds the main .git.
-func (p *plan) workspace(w work, readOnly bool, from LayerName) error {
+func (p *plan) workspace(w work, readOnly bool, from Origin) error {
 	s := p.host.style()
 	dirs := []string{w.dir}
 	p.roots = append(p.roots, w.dir)
@@ -226,18 +227,16 @@ func (p *plan) gitExcludes(workspace []planned) {
 		p.skip(file, "Refused (core.excludesFile of git): "+reason+".")
 		return
 	}
-	p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: file}, originHost)
+	p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: file}, fromHost)
 }
 
 // extraDirs mounts each extra directory under its own path, unless a project
 // mount shows it already; the CLI is told of all of them.
-func (p *plan) extraDirs(m merged, w work, readOnly bool) {
+func (p *plan) extraDirs(m Settings, w work, readOnly bool) {
 	s := p.host.style()
-	dirs, from := m.extraDirs.value, m.extraDirs.from
-	if p.sub.ExtraDirs != nil {
-		dirs, from = p.sub.ExtraDirs, LayerChannel
-	}
-	for _, text := range dirs {
+	var from Origin // of the last
+	for _, e := range m.ExtraDirs {
+		text := e.Value
 		if text == "" {
 			p.skip(text, "The extra directory has no name.")
 			continue
@@ -273,10 +272,10 @@ func (p *plan) extraDirs(m merged, w work, readOnly bool) {
 				p.skip(text, "Refused: it would lie inside a volume.")
 				continue
 			}
-			p.add(p.project(core.MountWorkspace, dir, readOnly), from)
+			p.add(p.project(core.MountWorkspace, dir, readOnly), e.From)
 		}
 		p.roots = append(p.roots, dir)
-		p.addDirs = append(p.addDirs, target)
+		p.addDirs, from = append(p.addDirs, target), e.From
 	}
 	if len(p.addDirs) > 0 {
 		p.ex.set("add_dirs", strings.Join(p.addDirs, " "), from)
@@ -316,7 +315,8 @@ func (p *plan) protectProjects() {
 				if p.taken(target) != nil || p.inVolume(target) {
 					continue
 				}
-				p.add(planned{Mount: core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}, written: f.Target}, LayerBuiltin)
+				surface := core.Mount{Kind: core.MountSurface, Source: f.Target, Target: target, ReadOnly: true}
+				p.add(planned{Mount: surface, written: f.Target}, fromBuiltin)
 			}
 		}
 	}

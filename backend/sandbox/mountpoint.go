@@ -25,7 +25,7 @@ func Mountpoints(spec core.Spec, host Host) []Mountpoint {
 		if outer == nil || outer.Volume {
 			continue
 		}
-		file := !m.Volume && host.Paths[m.Source].Kind == PathFile
+		file := !m.Volume && host.fact(m.Source).Kind == PathFile
 		out = append(out, Mountpoint{Root: outer.Source, Rel: relTarget(outer.Target, m.Target), File: file})
 	}
 	return out
@@ -69,10 +69,8 @@ func (p *plan) checkMountpoints() error {
 		}
 		written := p.taken(outer.Target).written
 		rel := relTarget(outer.Target, m.Target)
-		f, known := p.host.Paths[s.join(written, rel)]
-		if !known || f.Target == "" || p.mounts[i].Source == f.Target {
-			// Not known: a mount that appeared only through a link's target; the
-			// caller's MakeMountpoints walks it without following links.
+		f := p.host.fact(s.join(written, rel))
+		if p.mounts[i].Source == f.Target {
 			continue
 		}
 		if want := s.join(p.host.resolved(written), rel); !s.same(f.Target, want) {

@@ -19,20 +19,19 @@ var layerFields = map[string]struct {
 	write   func(l *Layer, n int) // n differs from layer to layer
 	origins []string
 }{
-	"Preset":        {func(l *Layer, _ int) { l.Preset = new(PresetJob) }, []string{"preset"}},
-	"Layout":        {func(l *Layer, _ int) { l.Layout = new(LayoutMirror) }, []string{"layout"}},
-	"Access":        {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
-	"Image":         {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
-	"MemoryMB":      {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},
-	"CPUs":          {func(l *Layer, n int) { l.CPUs = new(0.5 + float64(n)/10) }, []string{"limits.cpus"}},
-	"Pids":          {func(l *Layer, n int) { l.Pids = new(int64(100 + n)) }, []string{"limits.pids"}},
-	"Network":       {func(l *Layer, n int) { l.Network = new(fmt.Sprint("net", n)) }, []string{"network"}},
-	"ReadOnlyRoot":  {func(l *Layer, n int) { l.ReadOnlyRoot = new(n%2 == 0) }, []string{"read_only_root"}},
-	"StopGraceSec":  {func(l *Layer, n int) { l.StopGraceSec = new(20 + n) }, []string{"stop_grace_sec"}},
-	"Mounts":        {func(l *Layer, n int) { l.Mounts = []string{fmt.Sprintf("loop-v%d:/vol", n)} }, []string{"mounts[/vol]"}},
-	"InheritMounts": {func(l *Layer, n int) { l.InheritMounts = new(n%2 == 0) }, []string{"inherit_mounts"}},
-	"ExtraDirs":     {func(l *Layer, _ int) { l.ExtraDirs = []string{"~/other"} }, []string{"add_dirs", "mounts[/home/mira/other]"}},
-	"CopyFiles":     {func(l *Layer, _ int) { l.CopyFiles = []string{"~/.vimrc"} }, []string{"copies[/home/mira/.vimrc]"}},
+	"Preset":       {func(l *Layer, _ int) { l.Preset = new(PresetJob) }, []string{"preset"}},
+	"Layout":       {func(l *Layer, _ int) { l.Layout = new(LayoutMirror) }, []string{"layout"}},
+	"Access":       {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
+	"Image":        {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
+	"MemoryMB":     {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},
+	"CPUs":         {func(l *Layer, n int) { l.CPUs = new(0.5 + float64(n)/10) }, []string{"limits.cpus"}},
+	"Pids":         {func(l *Layer, n int) { l.Pids = new(int64(100 + n)) }, []string{"limits.pids"}},
+	"Network":      {func(l *Layer, n int) { l.Network = new(fmt.Sprint("net", n)) }, []string{"network"}},
+	"ReadOnlyRoot": {func(l *Layer, n int) { l.ReadOnlyRoot = new(n%2 == 0) }, []string{"read_only_root"}},
+	"StopGraceSec": {func(l *Layer, n int) { l.StopGraceSec = new(20 + n) }, []string{"stop_grace_sec"}},
+	"Mounts":       {func(l *Layer, n int) { l.Mounts = []string{fmt.Sprintf("loop-v%d:/vol", n)} }, []string{"mounts[/vol]"}},
+	"ExtraDirs":    {func(l *Layer, _ int) { l.ExtraDirs = []string{"~/other"} }, []string{"add_dirs", "mounts[/home/mira/other]"}},
+	"CopyFiles":    {func(l *Layer, _ int) { l.CopyFiles = []string{"~/.vimrc"} }, []string{"copies[/home/mira/.vimrc]"}},
 	"Proxies": {func(l *Layer, n int) {
 		l.Proxies = &Proxies{HTTP: fmt.Sprintf("http://p%d:1", n), HTTPS: fmt.Sprintf("http://u:secret@p%d:1", n), NoProxy: []string{fmt.Sprint("n", n)}}
 	}, []string{"env[HTTP_PROXY]", "env[http_proxy]", "spawn_env[HTTPS_PROXY]", "spawn_env[https_proxy]", "env[NO_PROXY]", "env[no_proxy]"}},
@@ -45,7 +44,7 @@ var layerFields = map[string]struct {
 func TestOriginOfEveryField(t *testing.T) {
 	typ := reflect.TypeFor[Layer]()
 	for i := range typ.NumField() {
-		if name := typ.Field(i).Name; name != "Name" && layerFields[name].write == nil {
+		if name := typ.Field(i).Name; name != "Name" && name != "Path" && layerFields[name].write == nil {
 			t.Errorf("nobody checks where %s is from", name)
 		}
 	}
@@ -104,7 +103,7 @@ func TestOriginOfEveryField(t *testing.T) {
 	for field, layer := range map[string]LayerName{
 		"preset": LayerBuiltin, "layout": LayerBuiltin, "access": LayerBuiltin, "image": LayerBuiltin, "limits.memory_bytes": LayerBuiltin, "limits.cpus": LayerBuiltin,
 		"limits.pids": LayerBuiltin, "network": LayerBuiltin, "read_only_root": LayerBuiltin, "stop_grace_sec": LayerBuiltin,
-		"env[HTTP_PROXY]": originHost, "env[https_proxy]": originHost, "env[NO_PROXY]": originHost, "env[TZ]": originHost, "inherit_mounts": "", "add_dirs": "",
+		"env[HTTP_PROXY]": originHost, "env[https_proxy]": originHost, "env[NO_PROXY]": originHost, "env[TZ]": originHost, "add_dirs": "",
 	} {
 		if got[field].Layer != string(layer) {
 			t.Errorf("with nothing set, %s is said to be from %q, want %q", field, got[field].Layer, layer)
@@ -131,8 +130,8 @@ func TestProtectedWhereverTheProjectLies(t *testing.T) {
 			fs[d+"/.loop"], fs[d+"/.git/hooks"] = "dir", "dir"
 		}
 		sub := subject(c.dir)
-		sub.ParentDir, sub.ExtraDirs = c.parent, c.extra
-		spec, _ := mustResolve(t, fs, nil, sub, linuxHost())
+		sub.ParentDir = c.parent
+		spec, _ := mustResolve(t, fs, []Layer{{Name: LayerChannel, ExtraDirs: c.extra}}, sub, linuxHost())
 		for _, d := range c.want {
 			for _, p := range protectedInside {
 				if i := slices.IndexFunc(spec.Mounts, func(m core.Mount) bool { return m.Target == d+"/"+p }); i < 0 || !spec.Mounts[i].ReadOnly {
@@ -151,21 +150,19 @@ func TestTooManyCopies(t *testing.T) {
 		list = append(list, fmt.Sprintf("~/.f%03d", n))
 		fs[fmt.Sprintf("/home/mira/.f%03d", n)] = "file"
 	}
-	spec, ex := mustResolve(t, fs, []Layer{{Name: LayerGlobal, CopyFiles: list}}, subject("/home/mira/code/my-proj"), linuxHost())
-	if len(spec.Copies) != maxCopies || len(ex.Skipped) != 1 || ex.Skipped[0].Text != list[maxCopies] || !strings.Contains(ex.Skipped[0].Reason, "100 more") {
-		t.Errorf("%d copies, skipped %+v", len(spec.Copies), ex.Skipped)
-	}
-	for p := range probesOf(list) {
+	sub, h := subject("/home/mira/code/my-proj"), fs.fill(nil, Subject{}, linuxHost())
+	look := h.Look
+	h.Look = func(p string) PathFact {
 		if strings.HasSuffix(p, fmt.Sprintf(".f%03d", maxCopies)) {
 			t.Error("a file that is not copied is looked at")
 		}
+		return look(p)
 	}
-}
-
-func probesOf(copies []string) map[string]bool {
-	out := map[string]bool{}
-	for _, p := range Probes([]Layer{{Name: LayerGlobal, CopyFiles: copies}}, subject("/home/mira/code/my-proj"), linuxHost()) {
-		out[p] = true
+	spec, ex, err := resolveLayers([]Layer{{Name: LayerGlobal, CopyFiles: list}}, sub, h)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	if len(spec.Copies) != maxCopies || len(ex.Skipped) != 1 || ex.Skipped[0].Text != list[maxCopies] || !strings.Contains(ex.Skipped[0].Reason, "100 more") {
+		t.Errorf("%d copies, skipped %+v", len(spec.Copies), ex.Skipped)
+	}
 }

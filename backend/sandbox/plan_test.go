@@ -127,7 +127,7 @@ func TestPlanMakesNoPlaces(t *testing.T) {
 
 	// The folder the agent works in cannot be left out.
 	layers = []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/home/mira/code"}}}
-	if _, _, err := Resolve(layers, sub, fs.fill(layers, sub, linuxHost())); err == nil {
+	if _, _, err := resolveLayers(layers, sub, fs.fill(layers, sub, linuxHost())); err == nil {
 		t.Error("a work directory was mounted where nothing is")
 	} else {
 		wantFailure(t, err, core.CodeMount, "would have to be made")
@@ -183,8 +183,13 @@ func TestValidatePlan(t *testing.T) {
 			continue
 		}
 		h := h
-		h.Paths = maps.Clone(h.Paths)
-		h.Paths[m.Source] = PathFact{Kind: PathDir, Target: "/home/mira/code"}
+		look := h.Look
+		h.Look = func(p string) PathFact {
+			if p == m.Source {
+				return PathFact{Kind: PathDir, Target: "/home/mira/code"}
+			}
+			return look(p)
+		}
 		if err := Validate(spec, h); err == nil {
 			t.Errorf("%s leads to the project and was accepted", spec.Mounts[i].Source)
 		}

@@ -32,22 +32,22 @@ var noProxyAlways = []string{hostAlias, "localhost", "127.0.0.1", "::1", "172.16
 // proxySet is what a container is told of proxies.
 type proxySet struct {
 	vars    []core.EnvVar // in both letter cases; those with a login are marked Secret
-	from    map[string]LayerName
+	from    map[string]Origin
 	notices []string
 }
 
 // resolveProxies takes the settings' proxies, else this computer's. A name that
 // exists in one letter case is given in the other too: programs disagree about
 // which one they read.
-func resolveProxies(m merged, host Host) proxySet {
-	p := proxySet{from: map[string]LayerName{}}
+func resolveProxies(m Settings, host Host) proxySet {
+	p := proxySet{from: map[string]Origin{}}
 	for _, kind := range []struct {
 		upper, lower string
-		configured   setting[string]
-	}{{"HTTP_PROXY", "http_proxy", m.httpProxy}, {"HTTPS_PROXY", "https_proxy", m.httpsProxy}} {
-		upper, lower, lane, from := kind.configured.value, kind.configured.value, LaneOperator, kind.configured.from
+		configured   Setting[string]
+	}{{"HTTP_PROXY", "http_proxy", m.HTTPProxy}, {"HTTPS_PROXY", "https_proxy", m.HTTPSProxy}} {
+		upper, lower, lane, from := kind.configured.Value, kind.configured.Value, LaneOperator, kind.configured.From
 		if upper == "" {
-			lane, from = LaneInherited, originHost
+			lane, from = LaneInherited, fromHost
 			upper, lower = host.Proxies[kind.upper], host.Proxies[kind.lower]
 			if upper == "" {
 				upper = lower
@@ -65,7 +65,7 @@ func resolveProxies(m merged, host Host) proxySet {
 	list, from := noProxy(m, host)
 	for _, name := range noProxyNames {
 		lane := LaneInherited
-		if from != originHost {
+		if from != fromHost {
 			lane = LaneOperator
 		}
 		p.vars = append(p.vars, core.EnvVar{Name: name, Value: list, Lane: lane})
@@ -74,14 +74,14 @@ func resolveProxies(m merged, host Host) proxySet {
 	return p
 }
 
-func (p *proxySet) add(name, value, lane string, from LayerName, hostOS string) {
+func (p *proxySet) add(name, value, lane string, from Origin, hostOS string) {
 	if value == "" {
 		return
 	}
 	address, moved, err := containerProxy(value)
 	if err != nil {
 		// The value may hold a password, so it is not shown.
-		p.notices = append(p.notices, "The proxy "+name+" ("+string(from)+") was left out: "+err.Error()+".")
+		p.notices = append(p.notices, "The proxy "+name+" ("+from.String()+") was left out: "+err.Error()+".")
 		return
 	}
 	if moved && hostOS == "linux" {
@@ -149,8 +149,8 @@ func loopback(name string) bool {
 
 // noProxy is the list for both letter cases: this computer's, then the
 // settings', then what must be on it.
-func noProxy(m merged, host Host) (list string, from LayerName) {
-	from = originHost
+func noProxy(m Settings, host Host) (list string, from Origin) {
+	from = fromHost
 	var out []string
 	size := 0
 	add := func(item string) {
@@ -171,11 +171,11 @@ func noProxy(m merged, host Host) (list string, from LayerName) {
 			}
 		}
 	}
-	for _, e := range m.noProxy {
-		for item := range strings.SplitSeq(e.text, ",") {
+	for _, e := range m.NoProxy {
+		for item := range strings.SplitSeq(e.Value, ",") {
 			add(item)
 		}
-		from = e.layer
+		from = e.From
 	}
 	size = 0
 	for _, must := range noProxyAlways {
@@ -188,12 +188,8 @@ func noProxy(m merged, host Host) (list string, from LayerName) {
 // and containers of the agent's own about the proxies; nil when there is none,
 // or when the settings bring a file or a folder of their own. It may hold a
 // login, so it travels with the spawn request.
-func DockerConfig(layers []Layer, host Host) ([]byte, error) {
-	m, err := mergeLayers(layers)
-	if err != nil {
-		return nil, err
-	}
-	if m.network.value == "none" || m.ownDockerConfig(host) {
+func DockerConfig(m Settings, host Host) ([]byte, error) {
+	if m.Network.Value == "none" || m.ownDockerConfig(host) {
 		return nil, nil
 	}
 	var p struct {
@@ -218,19 +214,19 @@ func DockerConfig(layers []Layer, host Host) ([]byte, error) {
 }
 
 // ownDockerConfig says that the settings decide about ~/.docker themselves.
-func (m merged) ownDockerConfig(host Host) bool {
-	if _, set := m.envs["DOCKER_CONFIG"]; set {
+func (m Settings) ownDockerConfig(host Host) bool {
+	if _, set := m.Envs["DOCKER_CONFIG"]; set {
 		return true
 	}
 	home := ContainerPath(host.OS, host.Home)
 	dir := home + "/.docker"
-	for _, e := range m.mounts {
-		if t, err := ParseMount(e.text, host, host.Home); err == nil && inside(dir, t.Target) {
+	for _, e := range m.Mounts {
+		if t, err := ParseMount(e.Value, host, host.Home); err == nil && inside(dir, t.Target) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(m.copyFiles.value, func(text string) bool {
-		p, err := expandHost(text, host, "")
+	return slices.ContainsFunc(m.CopyFiles, func(e Setting[string]) bool {
+		p, err := expandHost(e.Value, host, "")
 		return err == nil && inside(dir, ContainerPath(host.OS, p))
 	})
 }

@@ -75,7 +75,7 @@ func proxyEnv(t *testing.T, host map[string]string, layers ...Layer) (env map[st
 	for _, v := range spec.Env {
 		env[v.Name] = v
 	}
-	spawn, err := SpawnEnv(layers, h)
+	spawn, err := SpawnEnv(merged(layers...), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,10 +135,10 @@ func TestProxyLogins(t *testing.T) {
 		t.Error("NO_PROXY is missing")
 	}
 	off := []Layer{{Name: LayerGlobal, Network: new("none"), Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}}}
-	if spawn, err := SpawnEnv(off, linuxHost()); err != nil || len(spawn) != 0 {
+	if spawn, err := SpawnEnv(merged(off...), linuxHost()); err != nil || len(spawn) != 0 {
 		t.Errorf("without a network: %v %v", spawn, err)
 	}
-	if config, err := DockerConfig(off, linuxHost()); err != nil || config != nil {
+	if config, err := DockerConfig(merged(off...), linuxHost()); err != nil || config != nil {
 		t.Errorf("without a network: %s %v", config, err)
 	}
 }
@@ -147,12 +147,12 @@ func TestDockerConfig(t *testing.T) {
 	h := linuxHost()
 	h.Proxies = map[string]string{"https_proxy": "http://u:p@localhost:3128"}
 	proxied := Layer{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://p:1"}}
-	got, err := DockerConfig([]Layer{proxied}, h)
+	got, err := DockerConfig(merged(proxied), h)
 	const want = `{"proxies":{"default":{"httpProxy":"http://p:1","httpsProxy":"http://u:p@host.docker.internal:3128","noProxy":"host.docker.internal,localhost,127.0.0.1,::1,172.16.0.0/12"}}}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s %v", got, err)
 	}
-	if got, err := DockerConfig(nil, linuxHost()); err != nil || got != nil {
+	if got, err := DockerConfig(merged(), linuxHost()); err != nil || got != nil {
 		t.Errorf("without a proxy: %s %v", got, err)
 	}
 	for name, own := range map[string]Layer{
@@ -161,7 +161,7 @@ func TestDockerConfig(t *testing.T) {
 		"volume":   {Name: LayerProject, Mounts: []string{"loop-docker:~/.docker"}},
 		"copy":     {Name: LayerProject, CopyFiles: []string{"", "~/.docker/config.json"}},
 	} {
-		if got, err := DockerConfig([]Layer{proxied, own}, h); err != nil || got != nil {
+		if got, err := DockerConfig(merged(proxied, own), h); err != nil || got != nil {
 			t.Errorf("%s: the settings bring their own, and yet: %s %v", name, got, err)
 		}
 	}

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -95,7 +93,7 @@ func FuzzResolve(f *testing.F) {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{mount}, ExtraDirs: []string{extra}, CopyFiles: []string{extra}, Proxies: &Proxies{HTTP: value, NoProxy: []string{extra}}, Envs: map[string]any{name: value}}}
 		sub := subject("/home/mira/code/my-proj")
 		h := fs.fill(layers, sub, linuxHost())
-		spec, _, err := Resolve(layers, sub, h)
+		spec, _, err := resolveLayers(layers, sub, h)
 		if err != nil {
 			if f := core.AsFailure(err); strings.Contains(f.Cause, "safety rule") {
 				t.Errorf("Resolve made what Validate refuses: %v", err)
@@ -261,20 +259,4 @@ func FuzzMergeConsent(f *testing.F) {
 		out, _ := MergeConsent(in, "/d")
 		checkConsent(t, out, "/d")
 	})
-}
-
-// TestProbesOrder: the list is sorted and names nothing twice, whatever the
-// order in which maps give their keys.
-func TestProbesOrder(t *testing.T) {
-	mounts := []string{"/a:/a", "/b:/b", "~/c:~/c", "loop-v:~/v"}
-	first := Probes([]Layer{{Name: LayerGlobal, Mounts: mounts}}, subject("/p"), linuxHost())
-	if !slices.IsSorted(first) || len(slices.Compact(slices.Clone(first))) != len(first) {
-		t.Error(first)
-	}
-	for range 20 {
-		rand.Shuffle(len(mounts), func(i, j int) { mounts[i], mounts[j] = mounts[j], mounts[i] })
-		if got := Probes([]Layer{{Name: LayerGlobal, Mounts: mounts}}, subject("/p"), linuxHost()); !slices.Equal(first, got) {
-			t.Fatal(got)
-		}
-	}
 }

@@ -11,25 +11,26 @@ import (
 // explainer collects origins while the spec is made.
 type explainer struct{ out core.Explanation }
 
-func (e *explainer) set(field, value string, from LayerName) {
-	e.out.Origins = append(e.out.Origins, core.FieldOrigin{Field: field, Value: value, Layer: string(from)})
+func (e *explainer) set(field, value string, from Origin) {
+	o := core.FieldOrigin{Field: field, Value: value, Layer: string(from.Layer), Path: from.Path, Line: from.Line}
+	e.out.Origins = append(e.out.Origins, o)
 }
 
 func (e *explainer) notice(text string) { e.out.Notices = append(e.out.Notices, text) }
 
-// Resolve makes the complete spec of one container. Layers come in the order
-// of precedence (see LayerName), without the built-in one. The same arguments
-// give the same result. Errors are *core.Failure.
-func Resolve(layers []Layer, sub Subject, host Host) (core.Spec, core.Explanation, error) {
+// Resolve makes the complete spec of one container from settings that were merged
+// over Builtin. The same arguments give the same result, as far as host.Look does.
+// Validate is for whoever makes the container. Errors are *core.Failure.
+func Resolve(settings Settings, sub Subject, host Host) (core.Spec, core.Explanation, error) {
 	ex := &explainer{}
-	spec, err := resolve(layers, sub, host, ex)
+	spec, err := resolve(settings, sub, host, ex)
 	if err != nil {
 		return core.Spec{}, ex.out, err
 	}
 	return spec, ex.out, nil
 }
 
-func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, error) {
+func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, error) {
 	var spec core.Spec
 	host, err := normalHost(sub, host)
 	if err != nil {
@@ -39,10 +40,6 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		sub.Type = core.TypeAgent
 	}
 	if err := checkSubject(sub); err != nil {
-		return spec, err
-	}
-	m, err := mergeLayers(layers)
-	if err != nil {
 		return spec, err
 	}
 	if err := checkChoices(m, sub); err != nil {
@@ -61,7 +58,7 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		return spec, err
 	}
 	if sub.Plan { // not before: the plan of the mounts goes by what other runs may write
-		m.access = setting[string]{AccessRO, LayerRun}
+		m.Access = Setting[string]{AccessRO, fromRun}
 	}
 	agent := host.agentUser(p.home)
 	if agent.UID == SupervisorID {
@@ -92,9 +89,9 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 		CapDrop:         slices.Clone(capDrop),
 		CapAdd:          slices.Clone(capAdd),
 		NoNewPrivileges: true,
-		ReadOnlyRoot:    m.readOnlyRoot.value,
-		Network:         m.network.value,
-		StopGraceSec:    m.graceSec.value,
+		ReadOnlyRoot:    m.ReadOnlyRoot.Value,
+		Network:         m.Network.Value,
+		StopGraceSec:    m.StopGraceSec.Value,
 	}
 	for _, pm := range p.mounts {
 		spec.Mounts = append(spec.Mounts, pm.Mount)
@@ -106,13 +103,10 @@ func resolve(layers []Layer, sub Subject, host Host, ex *explainer) (core.Spec, 
 	if spec.Env, err = resolveEnv(m, sub, host, agent, p.chown, ex); err != nil {
 		return spec, err
 	}
-	spec.Hash = Hash(spec, sub.ImageID, sub.GuestHash, m.access.value)
+	spec.Hash = Hash(spec, sub.ImageID, sub.GuestHash, m.Access.Value)
 	spec.Labels = labels(spec, sub)
 	explainRest(ex, spec, m, w)
 	ex.out.AddDirs = p.addDirs
-	if err := Validate(spec, host); err != nil {
-		return spec, err
-	}
 	return spec, nil
 }
 
@@ -174,27 +168,27 @@ func checkSubject(sub Subject) error {
 	return nil
 }
 
-func checkChoices(m merged, sub Subject) error {
-	choice := func(field string, v setting[string], allowed ...string) error {
-		if slices.Contains(allowed, v.value) {
+func checkChoices(m Settings, sub Subject) error {
+	choice := func(field string, v Setting[string], allowed ...string) error {
+		if slices.Contains(allowed, v.Value) {
 			return nil
 		}
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The setting %s (%s) is %q.", field, v.from, v.value),
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The setting %s (%s) is %q.", field, v.From, v.Value),
 			"Use "+strings.Join(allowed, " or ")+".")
 	}
-	if err := choice("preset", m.preset, PresetJob); err != nil {
+	if err := choice("preset", m.Preset, PresetJob); err != nil {
 		return err
 	}
-	if err := choice("layout", m.layout, LayoutMirror); err != nil {
+	if err := choice("layout", m.Layout, LayoutMirror); err != nil {
 		return err
 	}
-	if err := choice("access", m.access, AccessRW, AccessRO); err != nil {
+	if err := choice("access", m.Access, AccessRW, AccessRO); err != nil {
 		return err
 	}
-	if v := m.graceSec.value; v < 0 || v > maxGraceSec {
-		return badRange("stop_grace_sec", m.graceSec.from, v, "0", fmt.Sprint(maxGraceSec))
+	if v := m.StopGraceSec.Value; v < 0 || v > maxGraceSec {
+		return badRange("stop_grace_sec", m.StopGraceSec.From, v, "0", fmt.Sprint(maxGraceSec))
 	}
-	return checkNetwork(m.network, sub.ModelOnRelay)
+	return checkNetwork(m.Network, sub.ModelOnRelay)
 }
 
 // tmpfs are the standing ones, less those that a mount replaces, and the covers.
@@ -226,49 +220,46 @@ func labels(spec core.Spec, sub Subject) map[string]string {
 	return l
 }
 
-func explainRest(ex *explainer, spec core.Spec, m merged, w work) {
-	imageFrom := m.image.from
-	if imageFrom == "" {
-		imageFrom = LayerBuiltin
+func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
+	imageFrom := m.Image.From
+	if imageFrom.Layer == "" {
+		imageFrom = fromBuiltin
 	}
-	workFrom := LayerChannel
+	workFrom := fromChannel
 	if w.isDefault {
-		workFrom = LayerBuiltin
+		workFrom = fromBuiltin
 	}
-	ex.set("preset", m.preset.value, m.preset.from)
-	ex.set("layout", m.layout.value, m.layout.from)
-	ex.set("access", m.access.value, m.access.from)
+	ex.set("preset", m.Preset.Value, m.Preset.From)
+	ex.set("layout", m.Layout.Value, m.Layout.From)
+	ex.set("access", m.Access.Value, m.Access.From)
 	if spec.Plan {
-		ex.set("plan", "true", LayerRun)
-	}
-	if m.inheritMounts.from != "" {
-		ex.set("inherit_mounts", fmt.Sprint(m.inheritMounts.value), m.inheritMounts.from)
+		ex.set("plan", "true", fromRun)
 	}
 	ex.set("name", spec.Name, workFrom)
-	ex.set("type", string(spec.Type), LayerRun)
-	ex.set("channel_id", string(spec.ChannelID), LayerChannel)
-	ex.set("run_id", string(spec.RunID), LayerRun)
+	ex.set("type", string(spec.Type), fromRun)
+	ex.set("channel_id", string(spec.ChannelID), fromChannel)
+	ex.set("run_id", string(spec.RunID), fromRun)
 	ex.set("image", spec.Image, imageFrom)
-	ex.set("entrypoint", strings.Join(spec.Entrypoint, " "), LayerBuiltin)
-	ex.set("labels", fmt.Sprint(len(spec.Labels)), LayerBuiltin)
+	ex.set("entrypoint", strings.Join(spec.Entrypoint, " "), fromBuiltin)
+	ex.set("labels", fmt.Sprint(len(spec.Labels)), fromBuiltin)
 	ex.set("work_dir", spec.WorkDir, workFrom)
-	ex.set("user", spec.User, LayerBuiltin)
-	ex.set("agent", fmt.Sprintf("%s (%d:%d)", spec.Agent.Name, spec.Agent.UID, spec.Agent.GID), originHost)
-	ex.set("cap_drop", strings.Join(spec.CapDrop, ","), LayerBuiltin)
-	ex.set("cap_add", strings.Join(spec.CapAdd, ","), LayerBuiltin)
-	ex.set("no_new_privileges", fmt.Sprint(spec.NoNewPrivileges), LayerBuiltin)
-	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), m.readOnlyRoot.from)
-	ex.set("network", spec.Network, m.network.from)
+	ex.set("user", spec.User, fromBuiltin)
+	ex.set("agent", fmt.Sprintf("%s (%d:%d)", spec.Agent.Name, spec.Agent.UID, spec.Agent.GID), fromHost)
+	ex.set("cap_drop", strings.Join(spec.CapDrop, ","), fromBuiltin)
+	ex.set("cap_add", strings.Join(spec.CapAdd, ","), fromBuiltin)
+	ex.set("no_new_privileges", fmt.Sprint(spec.NoNewPrivileges), fromBuiltin)
+	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), m.ReadOnlyRoot.From)
+	ex.set("network", spec.Network, m.Network.From)
 	if len(spec.ExtraHosts) > 0 {
-		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), LayerBuiltin)
+		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), fromBuiltin)
 	}
 	if spec.ShmBytes > 0 {
-		ex.set("shm_bytes", fmt.Sprint(spec.ShmBytes), LayerBuiltin)
+		ex.set("shm_bytes", fmt.Sprint(spec.ShmBytes), fromBuiltin)
 	}
-	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), m.graceSec.from)
+	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), m.StopGraceSec.From)
 	for _, t := range spec.Tmpfs {
-		ex.set("tmpfs["+t.Target+"]", t.Options, LayerBuiltin)
+		ex.set("tmpfs["+t.Target+"]", t.Options, fromBuiltin)
 	}
-	ex.set("hash", spec.Hash, LayerBuiltin)
+	ex.set("hash", spec.Hash, fromBuiltin)
 	slices.SortStableFunc(ex.out.Origins, func(a, b core.FieldOrigin) int { return strings.Compare(a.Field, b.Field) })
 }

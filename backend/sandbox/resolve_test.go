@@ -66,9 +66,9 @@ func TestWorkDir(t *testing.T) {
 	} {
 		t.Run(c.dir, func(t *testing.T) {
 			sub, h := subject(c.dir), linuxHost()
-			_, _, err := Resolve(nil, sub, fs.fill(nil, sub, h))
+			_, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, h))
 			wantFailure(t, err, core.CodeDir, c.part)
-			wantFailure(t, FitForWork(c.dir, fs.fit(c.dir, h)), core.CodeDir, c.part)
+			wantFailure(t, FitForWork(c.dir, fs.fill(nil, Subject{}, h)), core.CodeDir, c.part)
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestWorkDirNamesThatWork(t *testing.T) {
 
 // TestPathNobodyLookedAt: an unknown path is never taken for a harmless one.
 func TestPathNobodyLookedAt(t *testing.T) {
-	_, _, err := Resolve(nil, subject("/home/mira/p"), linuxHost())
+	_, _, err := resolveLayers(nil, subject("/home/mira/p"), linuxHost())
 	wantFailure(t, err, core.CodeDir, "nobody looked")
 }
 
@@ -119,7 +119,7 @@ func TestSettingsOutOfRange(t *testing.T) {
 	} {
 		c.l.Name = LayerGlobal
 		layers, sub, h := []Layer{c.l}, subject("/home/mira/code/my-proj"), linuxHost()
-		_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, h))
+		_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeInvalid, c.part)
 	}
 }
@@ -148,16 +148,10 @@ func TestHostAndSubjectRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sub, h := subject("/home/mira/code/my-proj"), linuxHost()
 			change(&sub, &h)
-			if _, _, err := Resolve(nil, sub, fs.fill(nil, sub, h)); err == nil {
+			if _, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, h)); err == nil {
 				t.Error("it was accepted")
 			}
 		})
-	}
-	sub, h := subject("/home/mira/code/my-proj"), fs.fill(nil, subject("/home/mira/code/my-proj"), linuxHost())
-	for _, layers := range [][]Layer{{{Name: "nobody"}}, {{Name: LayerRun}, {Name: LayerGlobal}}, {{Name: LayerBuiltin}}} {
-		if _, _, err := Resolve(layers, sub, h); err == nil {
-			t.Errorf("layers %v were accepted", layers)
-		}
 	}
 }
 
@@ -191,15 +185,15 @@ func TestMalformedMounts(t *testing.T) {
 	} {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-ok:/ok", c.text}}}
 		sub, h := subject("/home/mira/code/my-proj"), linuxHost()
-		_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, h))
+		_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeMount, c.part)
-		if !strings.Contains(core.AsFailure(err).Cause, "global mounts[1]") {
+		if !strings.Contains(core.AsFailure(err).Cause, "(global)") {
 			t.Errorf("%q: the entry is not named: %v", c.text, err)
 		}
 	}
 	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/x", "loop-b:/x/"}}}
 	sub := subject("/home/mira/code/my-proj")
-	_, _, err := Resolve(layers, sub, projectTree().fill(layers, sub, linuxHost()))
+	_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, linuxHost()))
 	wantFailure(t, err, core.CodeMount, "same container path")
 }
 
@@ -247,12 +241,12 @@ func TestPlantedLink(t *testing.T) {
 	fs := projectTree()
 	fs["/home/mira/.loop/channels/"+channelID+"/home/code"] = "-> /opt"
 	sub, h := subject("/home/mira/code/my-proj"), linuxHost()
-	_, _, err := Resolve(nil, sub, fs.fill(nil, sub, h))
+	_, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, h))
 	wantFailure(t, err, core.CodeMount, "A link stands")
 
 	fs = projectTree()
 	fs["/home/mira/.loop/channels/"+channelID+"/home"] = "-> /home/mira/.ssh"
-	_, _, err = Resolve(nil, sub, fs.fill(nil, sub, h))
+	_, _, err = resolveLayers(nil, sub, fs.fill(nil, sub, h))
 	if err == nil {
 		t.Error("a state folder that is a link was accepted")
 	}
@@ -274,14 +268,6 @@ func TestProtectedLinks(t *testing.T) {
 	}
 }
 
-func TestInheritMounts(t *testing.T) {
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "bad"}}, {Name: LayerChannel, InheritMounts: new(false), Mounts: []string{"loop-b:/b"}}}
-	spec, _ := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), linuxHost())
-	if len(spec.Mounts) != 8 || spec.Mounts[6].Source != "loop-b" {
-		t.Errorf("mounts %+v", spec.Mounts)
-	}
-}
-
 func TestNoCredentials(t *testing.T) {
 	layers := []Layer{{Name: LayerGlobal, Envs: map[string]any{
 		"ANTHROPIC_API_KEY": "S3cret", "CLAUDE_CODE_OAUTH_TOKEN": "S3cret", "ANTHROPIC_AUTH_TOKEN": "S3cret", "GITHUB_TOKEN": "S3cret", "db_password": "S3cret", "AWS_SECRET_ACCESS_KEY": "S3cret",
@@ -294,7 +280,7 @@ func TestNoCredentials(t *testing.T) {
 	if err != nil || strings.Contains(string(raw), "S3cret") {
 		t.Errorf("a credential is in the spec or its explanation: %s", raw)
 	}
-	env, err := SpawnEnv(layers, h)
+	env, err := SpawnEnv(merged(layers...), h)
 	if err != nil || len(env) != 5 { // three of envs, the proxy in both letter cases
 		t.Fatalf("SpawnEnv gave %d variables, %v", len(env), err)
 	}
@@ -351,7 +337,7 @@ func BenchmarkResolve(b *testing.B) {
 	h := projectTree().fill(layers, sub, linuxHost())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Resolve(layers, sub, h); err != nil {
+		if _, _, err := resolveLayers(layers, sub, h); err != nil {
 			b.Fatal(err)
 		}
 	}

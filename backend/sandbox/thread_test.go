@@ -42,7 +42,7 @@ func TestThreadSharesItsParentsMemory(t *testing.T) {
 		t.Error("another channel's state was accepted")
 	}
 	sub.Channel.StateID = "../x"
-	if _, _, err := Resolve(nil, sub, fs.fill(nil, sub, linuxHost())); err == nil {
+	if _, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, linuxHost())); err == nil {
 		t.Error("a state that is a path was accepted")
 	}
 }
@@ -57,7 +57,7 @@ func TestThreadOfADemoInADemo(t *testing.T) {
 	sub.Channel.Kind, sub.Channel.ParentID, sub.Channel.StateID = core.KindDemo, "00000000000000000000000000000001", owner
 	mustResolve(t, fs, nil, sub, linuxHost())
 	sub.Channel.StateID = "00000000000000000000000000000001"
-	if _, _, err := Resolve(nil, sub, fs.fill(nil, sub, linuxHost())); err == nil {
+	if _, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, linuxHost())); err == nil {
 		t.Error("another channel's folder was accepted as workspace")
 	}
 }

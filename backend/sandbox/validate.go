@@ -12,8 +12,8 @@ import (
 
 // Validate checks the rules that no spec may break, whatever composed it. It
 // runs immediately before a container is made and shares no state with
-// Resolve: it reads the spec as a stranger would. Facts in host.Paths are used
-// where there are any. The error is a *core.Failure and lists everything found.
+// Resolve: it reads the spec as a stranger would. It looks at paths as far as the
+// host can. The error is a *core.Failure and lists everything found.
 func Validate(spec core.Spec, host Host) error {
 	c := &checker{spec: spec, host: host, s: host.style()}
 	c.identity()
@@ -198,10 +198,8 @@ func (c *checker) stateMount(m core.Mount) {
 	owner := of.owner(c.spec.ChannelID, cmp.Or(c.spec.StateID, c.spec.ChannelID))
 	want := stateDir(c.s, c.host.LoopHome, owner, of.name)
 	c.must(of.name != "" && !m.Volume && m.Source == want, "the state mount at %q is not this channel's", m.Target)
-	if f, ok := c.host.Paths[want]; ok && f.Target != "" {
-		real := stateDir(c.s, c.host.resolved(c.host.LoopHome), owner, of.name)
-		c.must(c.s.same(f.Target, real), "the state folder %q is a link", want)
-	}
+	real := stateDir(c.s, c.host.resolved(c.host.LoopHome), owner, of.name)
+	c.must(c.s.same(c.host.resolved(want), real), "the state folder %q is a link", want)
 }
 
 func (c *checker) openTarget(m core.Mount) {

@@ -26,7 +26,7 @@ func TestWindowsPathsAtTheEdges(t *testing.T) {
 	for _, dir := range []string{`\\server\share\proj`, `C:`, `C:\`, `C:\Windows\System32`, `c:\program files\x`, `C:\Users\MIRA`, `C:\Users\Mira\.LOOP\channels`, `C:\Users`} {
 		sub := subject(dir)
 		fs := tree{dir: "dir", `C:\Users\Mira\.loop`: "dir", w.clean(dir): "dir"}
-		if spec, _, err := Resolve(nil, sub, fs.fill(nil, sub, win)); err == nil {
+		if spec, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, win)); err == nil {
 			t.Errorf("%q was accepted as a work directory: %+v", dir, spec.Mounts)
 		}
 	}

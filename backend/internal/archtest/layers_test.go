@@ -28,7 +28,7 @@ var layers = []layer{
 	{"backend/bus", nouns, "events are numbered below everything that publishes them"},
 
 	{"backend/atomicfile", nil, "replacing a file depends on nothing, so that every package that keeps one may import it"},
-	{"backend/config", append(slices.Clone(below), "backend/atomicfile"), "an adapter to files; it knows no other adapter"},
+	{"backend/config", append(slices.Clone(below), "backend/atomicfile", "backend/sandbox"), "an adapter to files; it knows no other adapter, and gives sandbox its settings as it merged them"},
 	{"backend/credentials", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the system's keyring and to an encrypted file; it knows no other adapter"},
 	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
 	{"backend/engine", below, "an adapter to the container engine; it knows no other adapter"},

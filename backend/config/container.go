@@ -1,0 +1,55 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+
+	"loop/backend/sandbox"
+)
+
+// TransportTCP is the value of guest_transport for callbacks over TCP.
+const TransportTCP = "tcp"
+
+// Container is what of the settings makes a container, each with where it was made.
+func (e Effective) Container() sandbox.Settings {
+	c, s := e.Config, sandbox.Builtin()
+	s.Image = made(e, "container_image", c.ContainerImage)
+	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
+	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)
+	s.Pids = made(e, "container_pids", int64(c.ContainerPids))
+	s.Network = made(e, "container_network", c.ContainerNetwork)
+	s.Mounts = e.list("mounts", c.Mounts)
+	s.ExtraDirs = e.list("extra_dirs", c.ExtraDirs)
+	s.CopyFiles = e.list("copy_files", c.CopyFiles)
+	s.HTTPProxy = made(e, "proxies.http_proxy", strings.TrimSpace(c.Proxies.HTTPProxy))
+	s.HTTPSProxy = made(e, "proxies.https_proxy", strings.TrimSpace(c.Proxies.HTTPSProxy))
+	if u, err := url.Parse(c.APIAdvertiseURL); err == nil && c.GuestTransport == TransportTCP && u.Hostname() != "" {
+		// Containers call Loop at this host; a proxy is not to stand between them.
+		s.NoProxy = append(s.NoProxy, made(e, "api_advertise_url", u.Hostname()))
+	}
+	s.NoProxy = append(s.NoProxy, e.list("proxies.no_proxy", c.Proxies.NoProxy)...)
+	s.Inherit = e.list("inherit_envs", c.InheritEnvs)
+	s.Envs = map[string]sandbox.Setting[any]{}
+	for name, v := range c.Envs {
+		if v != nil { // null removes one
+			s.Envs[name] = made(e, "envs."+name, v)
+		}
+	}
+	return s
+}
+
+func made[T any](e Effective, name string, v T) sandbox.Setting[T] {
+	o := e.Origins[name]
+	return sandbox.Setting[T]{Value: v, From: sandbox.Origin{Layer: sandbox.LayerName(o.Layer), Path: o.Path, Line: o.Line}}
+}
+
+func (e Effective) list(field string, texts []string) (out []sandbox.Setting[string]) {
+	for _, text := range texts {
+		key := text
+		if field == "mounts" {
+			key = MountTarget(text)
+		}
+		out = append(out, made(e, field+"["+key+"]", text))
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package sandbox
+
+import "fmt"
+
+// LayerName says who made a setting. The order of the constants is the order of
+// precedence, lowest first.
+type LayerName string
+
+const (
+	LayerBuiltin LayerName = "built-in"
+	LayerGlobal  LayerName = "global"
+	// LayerProject and LayerWorktree are files inside a folder that agents write;
+	// the caller passes only what of them is in force.
+	LayerProject  LayerName = "project"
+	LayerWorktree LayerName = "worktree"
+	LayerProfile  LayerName = "profile"
+	LayerAgent    LayerName = "agent"
+	LayerChannel  LayerName = "channel"
+	LayerRun      LayerName = "run"
+	// originHost marks a value taken from a fact of the host; it is not a layer
+	// that anybody can write.
+	originHost LayerName = "host"
+)
+
+// Origin is where a setting was made. Path is empty where no file says it, and
+// Line 0 where its place in the file is not known.
+type Origin struct {
+	Layer LayerName
+	Path  string
+	Line  int
+}
+
+// String names the layer, and the line where that is known.
+func (o Origin) String() string { return string(o.Layer) + o.place(", %s:%d") }
+
+// place is empty where the line is not known.
+func (o Origin) place(format string) string {
+	if o.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, o.Path, o.Line)
+}
+
+// Origins that are no file's.
+var (
+	fromBuiltin = Origin{Layer: LayerBuiltin}
+	fromHost    = Origin{Layer: originHost}
+	fromChannel = Origin{Layer: LayerChannel}
+	fromRun     = Origin{Layer: LayerRun}
+)
+
+// Setting is a value and where it was made.
+type Setting[T any] struct {
+	Value T
+	From  Origin
+}
+
+// Settings are those of one container, merged by whoever read them. Builtin is
+// what they begin with.
+type Settings struct {
+	Preset       Setting[string]  // lifecycle preset; this version knows "job"
+	Layout       Setting[string]  // this version knows "mirror": host paths inside
+	Access       Setting[string]  // workspace access: "rw" or "ro"
+	Image        Setting[string]  // image reference; Subject.Image is what is run
+	MemoryMB     Setting[int]     // MiB
+	CPUs         Setting[float64] // whole CPUs, fractions allowed
+	Pids         Setting[int64]   // processes and threads
+	Network      Setting[string]  // "bridge", "none", or the name of a network
+	ReadOnlyRoot Setting[bool]
+	StopGraceSec Setting[int] // seconds between TERM and KILL when a container is stopped
+
+	Mounts    []Setting[string] // host:container[:mode], one for each container path
+	ExtraDirs []Setting[string] // further folders of the host to work in
+	// CopyFiles are host files of which the container gets a copy under the same
+	// path below its home.
+	CopyFiles []Setting[string]
+	// HTTPProxy and HTTPSProxy win over the host's when they are not empty.
+	HTTPProxy, HTTPSProxy Setting[string]
+	NoProxy               []Setting[string] // names and networks reached without
+	// Inherit names variables of this computer that the container gets with the
+	// value they have here: a name, or the beginning of one with a star after it.
+	Inherit []Setting[string]
+	Envs    map[string]Setting[any]
+}
+
+// Presets, layouts and accesses that this version can resolve.
+const (
+	PresetJob    = "job"
+	LayoutMirror = "mirror"
+	AccessRW     = "rw"
+	AccessRO     = "ro"
+)
+
+// Defaults of the Loop preset.
+const (
+	// DefaultMemoryMB is DESIGN §10's figure; 1024 ran out of memory in practice.
+	DefaultMemoryMB = 2048
+	// DefaultCPUs follows the seed.
+	DefaultCPUs = 1.0
+	// DefaultPids counts threads too. It is four times the 256 that the
+	// single-purpose agent container of the NanoClaw fork uses: a compiler or
+	// test runner per CPU each brings tens of threads, and a fork bomb is still
+	// stopped long before the usual kernel limit of 32768.
+	DefaultPids = 1024
+	// DefaultStopGraceSec is Docker's own default.
+	DefaultStopGraceSec = 10
+
+	minMemoryMB = 256     // below this the agent CLI itself is killed at start
+	maxMemoryMB = 1 << 22 // 4 TiB; past it the byte count is a typing mistake
+	minPids     = 32      // loop init, the CLI's own threads and one tool
+	maxPids     = 1 << 22 // the kernel's PID_MAX_LIMIT
+	maxGraceSec = 600
+)
+
+// Builtin is what holds where nobody says anything.
+func Builtin() Settings {
+	return Settings{
+		Preset:       builtin(PresetJob),
+		Layout:       builtin(LayoutMirror),
+		Access:       builtin(AccessRW),
+		MemoryMB:     builtin(DefaultMemoryMB),
+		CPUs:         builtin(DefaultCPUs),
+		Pids:         builtin(int64(DefaultPids)),
+		Network:      builtin("bridge"),
+		ReadOnlyRoot: builtin(true),
+		StopGraceSec: builtin(DefaultStopGraceSec),
+	}
+}
+
+func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
