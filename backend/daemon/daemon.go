@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ import (
 	"loop/backend/spools"
 	"loop/backend/store"
 	"loop/backend/terminal"
+	"loop/backend/terminal/programs"
 	"loop/backend/worktree"
 )
 
@@ -201,21 +203,34 @@ func (d *Daemon) assembleRuns() {
 		Sessions: transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
+	containers := programs.Containers{
+		Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: d.settingsReader(d.settings.Waits),
+	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: terminalPrograms{d, pool}, Containers: shells{d}, Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
+		Programs: d.programs(pool, containers), Containers: containers, Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
 		},
 		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(d.exec),
+		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(worktree.Container{Provision: d.provision, Log: d.log}.Exec),
 		Home: d.home, Fit: computer.Fit, Publish: d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
 		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log, Hide: d.runner.Hide,
 	})
+}
+
+// programs starts what runs on terminals.
+func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) programs.Programs {
+	return programs.Programs{
+		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
+		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
+		Containers: containers, Links: pool, Waker: d.containers, Sessions: transcripts(d.home),
+		Agents: agents{settings: d.settingsReader(nil), key: d.settings.Keys.Add, log: d.log},
+	}
 }
 
 // settingsReader reads for provision; meet may be nil.
@@ -231,8 +246,8 @@ func (d *Daemon) links(model http.Handler) *guestlink.Opener {
 
 func (d *Daemon) assembleBound() {
 	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
-		Engine: d.engine.Status, Image: d.images.Status, Trial: d.trial, Home: d.home,
-		Desktop: d.opts.Desktop, OS: hostOS, Getenv: os.Getenv, ReadCA: imagebuild.ReadCAFile,
+		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Provision: d.provision}.Try, Home: d.home,
+		Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv, ReadCA: imagebuild.ReadCAFile,
 		BaseURL: func() string { return d.settings.Current().AnthropicBaseURL },
 		ExtraCA: func() []string { return d.settings.Current().ExtraCAFiles },
 		Credential: func() (string, string) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/worktree"
 )
 
 // TestExecInAContainer: a program runs as the agent in the project, and nothing
@@ -42,8 +43,9 @@ func TestExecInAContainer(t *testing.T) {
 		}
 	}
 
-	out, err := d.exec(t.Context(), ch, []string{"/bin/sh", "-c", `pwd; id -u >made; echo oh >&2; head -c 3000000 /dev/zero | tr '\0' x; exit 7`}, dir)
-	if err != nil || out.Code != 7 || !strings.HasPrefix(out.Stdout, dir+"\nx") || len(out.Stdout) != maxExecOutput || out.Stderr != "oh\n" {
+	git := worktree.Container{Provision: d.provision, Log: d.log}
+	out, err := git.Exec(t.Context(), ch, []string{"/bin/sh", "-c", `pwd; id -u >made; echo oh >&2; head -c 3000000 /dev/zero | tr '\0' x; exit 7`}, dir)
+	if err != nil || out.Code != 7 || !strings.HasPrefix(out.Stdout, dir+"\nx") || len(out.Stdout) != 1<<20 || out.Stderr != "oh\n" {
 		t.Errorf("%d, %.100q (%d bytes), %q, %v", out.Code, out.Stdout, len(out.Stdout), out.Stderr, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "made")); err != nil {
@@ -65,7 +67,7 @@ func TestExecInAContainer(t *testing.T) {
 			<-tick.C
 		}
 	}()
-	if _, err := d.exec(ctx, ch, []string{"/bin/sh", "-c", "touch begun; exec sleep 600"}, dir); !errors.Is(err, context.Canceled) {
+	if _, err := git.Exec(ctx, ch, []string{"/bin/sh", "-c", "touch begun; exec sleep 600"}, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	none()

@@ -218,7 +218,7 @@ func (w *warmed) close() {
 	if w.link != nil {
 		_ = w.link.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), trialCleanup)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	_ = w.lease.Release(ctx, core.Ending{Now: true})
 }

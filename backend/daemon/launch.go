@@ -1,9 +1,13 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
+	"runtime"
 	"strings"
 	"time"
 
@@ -85,6 +89,34 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	return l, nil
 }
 
+// agents are those that a person starts on a terminal.
+type agents struct {
+	settings settingsReader
+	key      func(ctx context.Context, cfg config.Config) (config.Config, error)
+	log      *slog.Logger
+}
+
+// Interactive implements programs.Agents.
+func (a agents) Interactive(ctx context.Context, ch core.Channel) (runner.Launch, error) {
+	e, err := a.settings.read(ch)
+	if err != nil {
+		return runner.Launch{}, err
+	}
+	demo := ch.Kind == core.KindDemo
+	if !demo {
+		if cfg, kerr := a.key(ctx, e.Config); kerr == nil {
+			e.Config = cfg
+		} else {
+			a.log.Warn("look for a key for a terminal", "err", kerr)
+		}
+	}
+	l, err := launchOf(e.Config, core.Run{Demo: demo})
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeCredentials {
+		err = nil
+	}
+	return l, err
+}
+
 // keepAlive is how long a stopped container stays; a setting of 0 means not at
 // all, which the services take as a negative time because 0 is their default.
 func keepAlive(cfg config.Config) time.Duration {
@@ -109,6 +141,6 @@ func onThisHost(host string) bool {
 func transcripts(home string) *sessions.Service {
 	return sessions.New(sessions.Options{
 		Home: home, DemoPrefix: demo.ModelPrefix,
-		WorkDir: func(dir string) string { return sandbox.ContainerPath(hostOS, dir) },
+		WorkDir: func(dir string) string { return sandbox.ContainerPath(runtime.GOOS, dir) },
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 
 	"loop/backend/bind"
 	"loop/backend/core"
@@ -13,7 +14,7 @@ import (
 // pageTerminals is what the page may ask of terminals beside the socket.
 func (d *Daemon) pageTerminals() *bind.Terminals {
 	return &bind.Terminals{
-		Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Seen: containerView{d}, Pastes: containerView{d}, OS: hostOS,
+		Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Seen: containerView{d}, Pastes: containerView{d}, OS: runtime.GOOS,
 		At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
 	}
 }

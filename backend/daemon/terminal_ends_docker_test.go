@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/terminal/programs"
 )
 
 // opened is a new session and what it shows; the view goes with the test.
@@ -120,7 +121,7 @@ func TestBackgroundOutlivesItsShell(t *testing.T) {
 	if alive() {
 		t.Error("it goes on without its session")
 	}
-	c, _, _, err := shells{d}.Running(t.Context(), i.ContainerID)
+	c, _, _, err := programs.Containers{Registry: d.containers}.Running(t.Context(), i.ContainerID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
-// Package programs starts what runs on terminals: on this computer (Host), and by
-// the engine in containers that Loop did not make (Exec). Everything it starts
+// Package programs starts what runs on terminals (Programs): on this computer
+// (Host), by the engine in containers that Loop did not make (Exec), and by loop
+// init in those that it did. Containers finds and makes them. Everything it starts
 // passes programtest.
 //
 // daemon and tests may import it.

@@ -1,51 +1,63 @@
-package daemon
+package worktree
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"runtime"
 	"time"
 
 	"loop/backend/core"
 	"loop/backend/provision"
 	"loop/backend/sandbox"
-	"loop/backend/worktree"
 )
 
 const (
-	maxExecOutput = 1 << 20 // bytes kept of each stream
-	execCleanup   = 15 * time.Second
+	maxOutput = 1 << 20 // bytes kept of each stream
+	cleanup   = 15 * time.Second
 )
 
-// exec runs one program as the agent, in a container of ch made for it and
-// removed after. dir is the host's path of a folder the container has.
-func (d *Daemon) exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out worktree.Output, err error) {
+// Provision makes containers.
+type Provision interface {
+	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
+}
+
+// Container runs programs as the agent, each in a container that is made for it
+// and removed after.
+type Container struct {
+	Provision Provision
+	Log       *slog.Logger
+}
+
+// Exec is what New takes. dir is the host's path of a folder the container has.
+func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out Output, err error) {
 	// It calls no model, so a network of none is no hindrance.
-	lease, err := d.provision.Ensure(ctx, provision.Want{
+	lease, err := c.Provision.Ensure(ctx, provision.Want{
 		Channel: ch, Holder: core.Holder{Kind: core.HolderGit, ID: core.NewID()}, Link: true,
 	})
 	if err != nil {
 		return out, err
 	}
 	defer func() {
-		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 		defer cancel()
 		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil { // the work is done
-			d.log.Warn("release the container of a command", "container", lease.Container().ID, "err", rerr)
+			c.Log.Warn("release the container of a command", "container", lease.Container().ID, "err", rerr)
 		}
 	}()
-	return runIn(ctx, lease.Link, argv, sandbox.ContainerPath(hostOS, dir))
+	return runIn(ctx, lease.Link, argv, sandbox.ContainerPath(runtime.GOOS, dir))
 }
 
 // runIn spawns one program and gathers what it prints.
-func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out worktree.Output, err error) {
+func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out Output, err error) {
 	id := core.SpawnID(core.NewID())
 	if _, err := link.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: dir, Stdio: core.StdioPipes, Keep: core.KeepPause}); err != nil {
 		return out, fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	defer func() {
-		fctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), execCleanup)
+		fctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 		defer cancel()
 		_ = link.Kill(fctx, id) // with the container gone there is nothing to kill
 	}()
@@ -73,7 +85,7 @@ func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out 
 	return out, nil
 }
 
-// readStream reads to the end and keeps the first maxExecOutput bytes: a
+// readStream reads to the end and keeps the first maxOutput bytes: a
 // program that prints without end is stopped by its caller's time limit.
 func readStream(ctx context.Context, link core.Link, id core.SpawnID, stream string) (string, error) {
 	r, err := link.ReadHeld(ctx, id, stream, 0)
@@ -83,7 +95,7 @@ func readStream(ctx context.Context, link core.Link, id core.SpawnID, stream str
 	defer r.Close()
 	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
 	defer stop()
-	text, err := io.ReadAll(io.LimitReader(r, maxExecOutput))
+	text, err := io.ReadAll(io.LimitReader(r, maxOutput))
 	if err == nil {
 		_, err = io.Copy(io.Discard, r)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package programs
 
 import (
 	"context"
@@ -6,36 +6,61 @@ import (
 	"fmt"
 	"path"
 
-	"loop/backend/config"
 	"loop/backend/core"
-	"loop/backend/guestlink"
 	"loop/backend/provision"
 	"loop/backend/runner"
 	"loop/backend/terminal"
-	"loop/backend/terminal/programs"
 )
 
-// terminalPrograms starts what runs on terminals.
-type terminalPrograms struct {
-	d     *Daemon
-	links *guestlink.Pool
+// Agents says how the agent's CLI is started in a channel, as the settings stand.
+type Agents interface {
+	// Interactive is for a person at a terminal. Without a key it is given all the
+	// same: a person can log in there.
+	Interactive(ctx context.Context, ch core.Channel) (runner.Launch, error)
 }
 
-var _ terminal.Programs = terminalPrograms{}
+// Sessions are the conversations that the agent keeps.
+type Sessions interface {
+	List(ctx context.Context, ch core.Channel) ([]core.SessionInfo, error)
+	Exists(ch core.Channel, workDir string, session core.SessionID) (exists, known bool)
+}
+
+// Links opens links into containers.
+type Links interface {
+	Open(ctx context.Context, c core.Container) (core.Link, error)
+}
+
+// Waker lets a container that is held still go on.
+type Waker interface {
+	Awake(ctx context.Context, id core.ContainerID) (done func(), err error)
+}
+
+// Programs starts what runs on terminals, wherever that is.
+type Programs struct {
+	Host       Host
+	Exec       Exec
+	Containers Containers
+	Links      Links
+	Waker      Waker
+	Agents     Agents
+	Sessions   Sessions
+}
+
+var _ terminal.Programs = Programs{}
 
 // Start implements terminal.Programs.
-func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
+func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
 	if s.Spec.Target == core.TargetHost {
-		return programs.Host{Home: t.d.home, Channels: t.d.store, Settings: t.d.settings, Log: t.d.log}.Start(ctx, s)
+		return t.Host.Start(ctx, s)
 	}
-	c, ours, _, err := shells{t.d}.Running(ctx, s.Container.ID)
+	c, ours, _, err := t.Containers.Running(ctx, s.Container.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look at the container: %w", err)
 	}
 	if !ours {
-		return programs.Exec{Engine: t.d.engine, Containers: shells{t.d}}.Start(ctx, s)
+		return t.Exec.Start(ctx, s)
 	}
-	g := guestStart{terminalPrograms: t, id: s.ID, spec: s.Spec, container: c}
+	g := guestStart{Programs: t, id: s.ID, spec: s.Spec, container: c}
 	g.spec.ChannelID = c.ChannelID
 	// One that somebody paused is let go on, as for a run: a link that is open
 	// already would be waited for until it breaks.
@@ -47,13 +72,14 @@ func (t terminalPrograms) Start(ctx context.Context, s terminal.Start) (terminal
 		p, err = g.start(ctx) // over a new link: a shared one breaks for reasons of its own
 	}
 	if _, ok := errors.AsType[*core.Failure](err); !ok && errors.Is(err, core.ErrLinkDown) {
-		err = core.Fail(core.CodeNoLink, err, "The connection to the container broke off.", "Try again; if it repeats, look at the container's log.")
+		err = core.Fail(core.CodeNoLink, err, "The connection to the container broke off.",
+			"Try again; if it repeats, look at the container's log.")
 	}
 	return p, err
 }
 
-func (t terminalPrograms) wake(ctx context.Context, id core.ContainerID) error {
-	done, err := t.d.containers.Awake(ctx, id)
+func (t Programs) wake(ctx context.Context, id core.ContainerID) error {
+	done, err := t.Waker.Awake(ctx, id)
 	if err != nil {
 		return fmt.Errorf("wake the container: %w", err)
 	}
@@ -75,15 +101,16 @@ func (g guestStart) start(ctx context.Context) (terminal.Program, error) {
 }
 
 // Resume implements terminal.Programs.
-func (t terminalPrograms) Resume(ctx context.Context, s terminal.Saved) (terminal.Program, int64, error) {
-	c, ours, running, err := shells{t.d}.Running(ctx, s.Info.ContainerID)
+func (t Programs) Resume(ctx context.Context, s terminal.Saved) (terminal.Program, int64, error) {
+	c, ours, running, err := t.Containers.Running(ctx, s.Info.ContainerID)
 	if err != nil {
 		return nil, 0, fmt.Errorf("look at the container: %w", err)
 	}
 	if !ours || !running {
-		return nil, 0, core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped while Loop was away.", "Open a new terminal.")
+		return nil, 0, core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped while Loop was away.",
+			"Open a new terminal.")
 	}
-	g := guestStart{terminalPrograms: t, id: s.Info.ID, container: c, spec: core.TerminalSpec{
+	g := guestStart{Programs: t, id: s.Info.ID, container: c, spec: core.TerminalSpec{
 		ChannelID: s.Info.ChannelID, ContainerID: c.ID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Plain,
 		OpenMode: s.OpenMode, Cols: s.Info.Cols, Rows: s.Info.Rows,
 	}}
@@ -107,7 +134,7 @@ func (t terminalPrograms) Resume(ctx context.Context, s terminal.Saved) (termina
 // guestStart is how one program is started in a container of ours, and started
 // again after the container was.
 type guestStart struct {
-	terminalPrograms
+	Programs
 	id        core.TerminalID
 	spec      core.TerminalSpec
 	container core.Container
@@ -117,7 +144,7 @@ func (g guestStart) ports() terminal.GuestPorts {
 	p := terminal.GuestPorts{
 		Open: g.open,
 		Running: func(ctx context.Context, id core.ContainerID) (bool, error) {
-			_, _, running, err := shells{g.d}.Running(ctx, id)
+			_, _, running, err := g.Containers.Running(ctx, id)
 			return running, err
 		},
 	}
@@ -133,7 +160,7 @@ func (g guestStart) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain 
 // open tells every new link who the terminal is, and gives the agent its way to
 // the model.
 func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, error) {
-	link, err := g.links.Open(ctx, c)
+	link, err := g.Links.Open(ctx, c)
 	if err != nil {
 		return link, err
 	}
@@ -141,7 +168,7 @@ func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, erro
 		g.admit(link, core.ModelUpstream{})
 		return link, nil
 	}
-	_, _, l, err := g.launch(ctx)
+	_, l, err := g.launch(ctx)
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
@@ -153,29 +180,13 @@ func (g guestStart) admit(link core.Link, up core.ModelUpstream) {
 	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: up})
 }
 
-// launch is what the settings say of the agent in this channel now. Without a
-// key it starts all the same: a person can log in there.
-func (g guestStart) launch(ctx context.Context) (ch core.Channel, settings config.Effective, l runner.Launch, err error) {
-	if ch, err = g.d.store.Channel(ctx, g.spec.ChannelID); err != nil {
-		err = core.Fail(core.CodeNotFound, err, "The channel of this terminal is gone.", "Open a new terminal in another channel.")
-		return
+// launch is how the agent is started in the terminal's channel.
+func (g guestStart) launch(ctx context.Context) (ch core.Channel, l runner.Launch, err error) {
+	if ch, err = g.Host.Channels.Channel(ctx, g.spec.ChannelID); err != nil {
+		return ch, l, core.Fail(core.CodeNotFound, err, "The channel of this terminal is gone.", "Open a new terminal in another channel.")
 	}
-	if settings, err = g.d.settingsReader(nil).read(ch); err != nil {
-		return
-	}
-	demo := ch.Kind == core.KindDemo
-	if !demo {
-		if cfg, kerr := g.d.settings.Keys.Add(ctx, settings.Config); kerr == nil {
-			settings.Config = cfg
-		} else {
-			g.d.log.Warn("look for a key for a terminal", "err", kerr)
-		}
-	}
-	l, err = launchOf(settings.Config, core.Run{Demo: demo})
-	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeCredentials {
-		err = nil
-	}
-	return
+	l, err = g.Agents.Interactive(ctx, ch)
+	return ch, l, err
 }
 
 // agentShells are tried in turn; every image has the last.
@@ -183,24 +194,24 @@ var agentShells = [][]string{{"/bin/bash", "-l"}, {"/bin/sh", "-l"}}
 
 // spawn starts the program and says what is to be typed into it.
 func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (typed string, err error) {
-	ch, settings, l, err := g.launch(ctx)
+	ch, l, err := g.launch(ctx)
 	if err != nil {
 		return "", err
 	}
-	made, err := g.d.provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
+	made, err := g.Containers.Provision.Resolve(ctx, provision.Want{Channel: ch, Type: core.TypeShell})
 	if err != nil {
 		return "", err
 	}
 	l.Env, l.DockerConfig = made.Env, made.DockerConfig
 	workDir := made.Spec.WorkDir
 	if again { // with nothing to go on with the CLI only says so
-		list, lerr := transcripts(g.d.home).List(ctx, ch)
+		list, lerr := g.Sessions.List(ctx, ch)
 		again = lerr != nil || len(list) > 0
 	}
 	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, workDir, made.Why.AddDirs, runner.InteractiveStart{
 		Mode: g.spec.OpenMode, Again: again,
 		Exists: func(s core.SessionID) bool {
-			exists, known := transcripts(g.d.home).Exists(ch, workDir, s)
+			exists, known := g.Sessions.Exists(ch, workDir, s)
 			return exists || !known
 		},
 	})
@@ -209,7 +220,7 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	}
 	req := core.SpawnRequest{
 		ID: core.SpawnID(g.id), Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
-		Env: append(programs.Env(), cli.Env...), Files: cli.Files,
+		Env: append(Env(), cli.Env...), Files: cli.Files,
 	}
 	tries := agentShells
 	if len(g.spec.Cmd) > 0 {
@@ -220,13 +231,14 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 		dirs = []string{g.spec.Dir, workDir} // the first may be gone, or of another container
 	}
 	for _, req.Dir = range dirs {
-		if err = spawnFirst(ctx, link, req, tries, settings.Config.Terminal.ShellIntegration); failedBy(err) != core.CodeDir {
+		if err = spawnFirst(ctx, link, req, tries, g.Host.Settings.ShellIntegration()); failedBy(err) != core.CodeDir {
 			break
 		}
 	}
 	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
 		name := tries[len(tries)-1][0]
-		err = core.Fail(core.CodeNotFound, err, fmt.Sprintf("The container has no program called %s.", name), "Name one that it has, for example /bin/sh; a program that is missing belongs into the image.")
+		err = core.Fail(core.CodeNotFound, err, fmt.Sprintf("The container has no program called %s.", name),
+			"Name one that it has, for example /bin/sh; a program that is missing belongs into the image.")
 	}
 	if err != nil {
 		return "", err
@@ -243,7 +255,7 @@ func spawnFirst(ctx context.Context, link core.Link, req core.SpawnRequest, trie
 	for _, argv := range tries {
 		r := req
 		if r.Argv = argv; integrate {
-			r = programs.Marked(req, argv)
+			r = Marked(req, argv)
 		}
 		if _, err = link.Spawn(ctx, r); failedBy(err) != core.CodeNotFound {
 			break

@@ -1,4 +1,4 @@
-package daemon
+package worktree
 
 import (
 	"context"
@@ -66,9 +66,9 @@ func (c *counted) Close() error {
 }
 
 func TestRunIn(t *testing.T) {
-	l := &fakeLink{out: strings.NewReader(strings.Repeat("x", maxExecOutput+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
+	l := &fakeLink{out: strings.NewReader(strings.Repeat("x", maxOutput+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
 	out, err := runIn(t.Context(), l, []string{"git", "status"}, "/p")
-	if err != nil || out.Code != 3 || len(out.Stdout) != maxExecOutput || out.Stderr != "oh" {
+	if err != nil || out.Code != 3 || len(out.Stdout) != maxOutput || out.Stderr != "oh" {
 		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
 	}
 	if l.req.Dir != "/p" || l.req.Stdio != core.StdioPipes || l.req.Keep != core.KeepPause || l.req.OpenStdin || l.req.Stdin != nil {

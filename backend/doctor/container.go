@@ -1,35 +1,42 @@
-package daemon
+package doctor
 
 import (
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"loop/backend/core"
-	"loop/backend/doctor"
 	"loop/backend/provision"
 )
-
-const hostOS = runtime.GOOS
 
 // trialCleanup bounds removing the trial's container after its probe ended.
 const trialCleanup = 15 * time.Second
 
-// trial starts a container as a run would, waits for its hello, measures one
-// round trip and removes it again. Nothing of it stays.
-func (d *Daemon) trial(ctx context.Context) (t doctor.Trial, err error) {
+// Provision makes containers.
+type Provision interface {
+	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
+}
+
+// Container is how the trial of Parts is made.
+type Container struct {
+	Home      string // Loop's folder
+	Provision Provision
+}
+
+// Try starts a container as a run would, waits for its hello, measures one round
+// trip and removes it again. Nothing of it stays.
+func (p Container) Try(ctx context.Context) (t Trial, err error) {
 	// A demo channel's directory needs no check of a person's choice.
 	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindDemo, Name: "doctor"}
-	ch.Dir = filepath.Join(d.home, "channels", string(ch.ID), "work")
+	ch.Dir = filepath.Join(p.Home, "channels", string(ch.ID), "work")
 	if err := os.MkdirAll(ch.Dir, 0o755); err != nil {
 		return t, core.Fail(core.CodeDiskFull, err, "Loop could not make a folder for the trial.", "Check that the disk is not full.")
 	}
 	defer os.RemoveAll(filepath.Dir(ch.Dir))
 	var began time.Time
-	lease, err := d.provision.Ensure(ctx, provision.Want{
+	lease, err := p.Provision.Ensure(ctx, provision.Want{
 		Channel: ch, Holder: core.Holder{Kind: core.HolderSetUp, ID: string(ch.ID)}, Link: true, NoBuild: true,
 		Ready: func(provision.Resolved) error { began = time.Now(); return nil },
 	})
