@@ -11,7 +11,7 @@ import { createRoot } from "react-dom/client";
 import { session, startSession } from "../../src/session/session";
 import { applyTheme } from "../../src/app/theme";
 import { RecordingPlayer } from "../../src/features/terminals/RecordingPlayer";
-import { terminalOptions } from "../../src/features/terminals/pane";
+import { terminalOptions } from "../../src/features/terminals/options";
 import { DEFAULT_SETTINGS } from "../../src/features/terminals/props";
 import type { PaneHandle, PaneInfo, TerminalViewProps } from "../../src/features/terminals/props";
 import { TerminalView } from "../../src/features/terminals/TerminalView";

@@ -24,7 +24,7 @@ import { isMac } from "../../ui/keys";
 export function TerminalView(props: TerminalViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const p = usePane(props, host);
-  const { ui, title, pane, change, run } = p;
+  const { ui, title, pane, tell, run } = p;
   const { client } = ui;
   const { onInfo, onHandle, onAction } = props;
 
@@ -101,7 +101,7 @@ export function TerminalView(props: TerminalViewProps) {
           record={(on) => pane.current?.client.record(on)}
         />
       </ContextMenu.Root>
-      {ui.search && <SearchBox search={ui.search} asked={ui.asked} selected={() => pane.current?.term.getSelection() ?? ""} row={() => selectedRow(pane.current?.term)} onClose={() => { change({ search: null }); refocus(); }} />}
+      {ui.searching && pane.current && <SearchBox search={pane.current.search} asked={ui.searches} selected={() => pane.current?.term.getSelection() ?? ""} row={() => selectedRow(pane.current?.term)} onClose={() => { tell({ type: "search-closed" }); refocus(); }} />}
       {client?.recording && (
         <button type="button" className="term-chip rec" onClick={() => pane.current?.client.record(false)} title="Stop recording">
           <Circle size={9} fill="currentColor" aria-hidden /> Recording
@@ -109,8 +109,8 @@ export function TerminalView(props: TerminalViewProps) {
       )}
       {ui.link && <LinkNote link={ui.link} mac={isMac} />}
       {client && <PaneState client={client} drawn={ui.drawn} onRetry={() => (client.state === "failed" ? p.again() : pane.current?.client.retry())} onAction={(a) => onAction?.(a)} />}
-      {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => change({ file: null })} />}
-      {ui.paste !== null && <PasteDialog text={ui.paste} onPaste={(text) => { change({ paste: null }); if (text) p.pasteText(text, true); }} />}
+      {ui.file && client && <FileView file={ui.file} channel={client.channelId} target={client.target} dir={ui.dir || props.info?.dir || ""} onClose={() => tell({ type: "file", file: null })} />}
+      {ui.paste !== null && <PasteDialog text={ui.paste} onPaste={(text) => { tell({ type: "answered" }); if (text) p.pasteText(text, true); }} />}
     </div>
   );
 }

@@ -1,19 +1,20 @@
-// One terminal on the screen: xterm.js, its addons, its client. No React.
+// One terminal on the screen: xterm.js, its addons, its client. No React. What it shows
+// and does about an event is said by model/terminals/pane.ts.
 import { FitAddon } from "@xterm/addon-fit";
 import { ImageAddon } from "@xterm/addon-image";
 import { ProgressAddon } from "@xterm/addon-progress";
 import { SearchAddon } from "@xterm/addon-search";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
-import type { ITerminalOptions } from "@xterm/xterm";
 import { Terminal } from "@xterm/xterm";
 import { dialTerminal } from "../../api/terminals";
 import type { TerminalCreate } from "../../api/types";
 import type { ClientState } from "../../model/terminals/client";
-import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
-import { parseOsc52 } from "../../model/terminals/osc52";
+import type { Pane, PaneEffect, PaneEvent } from "../../model/terminals/pane";
+import { paneStep, startPane } from "../../model/terminals/pane";
 import { TerminalClient } from "../../model/terminals/protocol";
 import { cleanTitle } from "../../model/terminals/titles";
 import { isFocusReport, isReport, swallowQueries } from "./answers";
+import { beep } from "./bell";
 import type { KeptCommand } from "./commands";
 import { ShellMarks } from "./commands";
 import { guardParser, WholeCharacters } from "./guard";
@@ -21,30 +22,23 @@ import { guardIme, imeEngine } from "./ime";
 import { addLinks, linkHandler } from "./links";
 import type { TerminalSettings } from "./props";
 import { stopReports } from "./core";
+import { terminalOptions } from "./options";
 import { recoverAtEnd, recoverAtPrompt } from "./recovery";
 import { useBestRenderer } from "./renderer";
 import { ScrollKeeper } from "./scroll";
-import { fontStack, onThemeChange, terminalTheme, toldColors } from "./theme";
+import { onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
-const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
+const NOTE_PX = 320; // what stands below a link
 const [COLS, ROWS] = [80, 24];
 
+/** What a pane asks of the page around it. */
 export type PaneEvents = {
-  onClient(s: ClientState): void;
-  onDrawn(): void;
-  onTitle(title: string): void;
-  onDir(dir: string): void;
-  onBell(): void;
-  onProgress(p: { state: 0 | 1 | 2 | 3 | 4; value: number }): void;
-  onBehind(behind: boolean): void;
-  onUnseen(unseen: boolean): void; // output came while the pane was behind another
+  onChange(p: Pane): void;
   onSelection(text: string): void;
-  onLink(h: LinkHint): void;
-  onFile(f: FileRef): void; // to be shown
-  onNotice(text: string): void;
   onCopied(text: string, primary: boolean): void; // by a program, OSC 52
   onSent(data: string | Uint8Array): void; // typed or pasted by the person
+  attended(): boolean; // the person looks at it
   openURL(url: string): void;
 };
 
@@ -58,16 +52,6 @@ export type PaneOptions = {
   events: PaneEvents;
 };
 
-export function terminalOptions(s: TerminalSettings): ITerminalOptions {
-  return {
-    allowProposedApi: true, theme: terminalTheme(), logLevel: "off",
-    fontFamily: fontStack(s.fontFamily), fontSize: s.fontSize, lineHeight: s.lineHeight, fontWeight: "400", fontWeightBold: "700",
-    scrollback: s.scrollback, cursorBlink: s.cursorBlink, cursorInactiveStyle: "outline", minimumContrastRatio: s.minimumContrast,
-    screenReaderMode: s.screenReader, macOptionIsMeta: s.macOptionIsMeta, macOptionClickForcesSelection: true,
-    rescaleOverlappingGlyphs: true, overviewRuler: { width: 10 }, scrollOnUserInput: true, rightClickSelectsWord: false, windowOptions: {},
-  };
-}
-
 export class TerminalPane {
   readonly term: Terminal;
   readonly search = new SearchAddon({ highlightLimit: 2000 });
@@ -79,41 +63,44 @@ export class TerminalPane {
   private whole = new WholeCharacters();
   private cleanups: (() => void)[] = [];
   private fitTimer: ReturnType<typeof setTimeout> | undefined;
-  private sightTimer: ReturnType<typeof setTimeout> | undefined;
+  private timers = new Map<PaneEvent["type"], ReturnType<typeof setTimeout>>();
   private opened = false;
-  private loading = true; // a snapshot is being drawn: nothing in it happens now
-  private backTo = 0;
+  private backTo = 0; // lines from the bottom
   private kept: KeptCommand[] = [];
-  private leaked = false; // reports were ended at the prompt that still waits
-  private seen = true; // on the screen
   private focusEvent = false;
   private gone = false;
-  private brokenAt = -Infinity;
+  private now: Pane;
 
   constructor(private o: PaneOptions) {
     const { events: ev, settings } = o;
-    const links = linkHandler(o.mac, ev.openURL, ev.onLink);
+    this.now = startPane(o.visible);
+    const tell = (e: PaneEvent) => this.tell(e);
+    const onLink = (link: Pane["link"]) => tell({ type: "link", link: link && this.inside(link) });
+    const links = linkHandler(o.mac, ev.openURL, onLink);
     const term = (this.term = new Terminal({ ...terminalOptions(settings), cols: COLS, rows: ROWS, linkHandler: links }));
     term.loadAddon(this.fitter);
     term.loadAddon(this.search);
     term.loadAddon(new Unicode11Addon());
     term.unicode.activeVersion = "11";
-    addLinks(term, o.mac, links, ev.onFile, ev.onLink);
+    addLinks(term, o.mac, links, (file) => tell({ type: "file", file }), onLink);
     const progress = new ProgressAddon();
     term.loadAddon(progress);
-    progress.onChange((p) => ev.onProgress(p));
+    progress.onChange((p) => tell({ type: "progress", progress: p }));
     term.loadAddon(new ImageAddon({ enableSizeReports: false, pixelLimit: 4_000_000, storageLimit: 32, sixelSizeLimit: 8_000_000, iipSizeLimit: 8_000_000 }));
     this.shell = new ShellMarks(term, {
-      onPrompt: () => !this.loading && (this.leaked = recoverAtPrompt(term) || this.leaked),
-      onRun: () => !this.loading && (this.leaked = false),
-      onDir: ev.onDir,
+      onPrompt: () => tell({ type: "prompt" }),
+      onRun: () => tell({ type: "command" }),
+      onDir: (text) => tell({ type: "dir", text }),
     });
-    this.scroll = new ScrollKeeper(term, () => ev.onBehind(this.scroll.behind));
-    term.parser.registerOscHandler(52, (data) => this.onClipboard(data));
+    this.scroll = new ScrollKeeper(term, () => tell({ type: "behind", behind: this.scroll.behind }));
+    term.parser.registerOscHandler(52, (data) => {
+      tell({ type: "clipboard", data });
+      return true;
+    });
     swallowQueries(term);
-    guardParser(term, () => this.onBroken());
-    term.onTitleChange((t) => this.loading || ev.onTitle(cleanTitle(t)));
-    term.onBell(() => this.loading || ev.onBell());
+    guardParser(term, () => tell({ type: "lost", at: performance.now() }));
+    term.onTitleChange((title) => tell({ type: "title", text: cleanTitle(title) }));
+    term.onBell(() => tell({ type: "bell", attended: ev.attended(), sound: this.o.settings.bellSound }));
     term.onData((d) => this.onData(d));
     term.onBinary((d) => this.send(Uint8Array.from(d, (c) => c.charCodeAt(0)), false));
     term.onSelectionChange(() => term.hasSelection() && ev.onSelection(term.getSelection()));
@@ -131,12 +118,12 @@ export class TerminalPane {
         drawn: () => this.drawn(),
       },
       onChange: (s) => this.onClient(s),
-      onNotice: ev.onNotice,
+      onNotice: (text) => tell({ type: "notice", text }),
     });
     const watch = new ResizeObserver(() => this.onBox());
     watch.observe(o.host);
-    term.onWriteParsed(() => this.seen || this.loading || ev.onUnseen(true));
-    const look = () => this.onSight();
+    term.onWriteParsed(() => tell({ type: "output" }));
+    const look = () => tell({ type: "sight", hidden: document.hidden });
     document.addEventListener("visibilitychange", look);
     this.cleanups.push(() => watch.disconnect(), () => document.removeEventListener("visibilitychange", look), onThemeChange(() => { term.options.theme = terminalTheme(); this.client.recolor(); }));
     this.open();
@@ -145,11 +132,8 @@ export class TerminalPane {
   /** Waits for the font: cells measured with another one would give a wrong size. */
   private async open() {
     const { host, settings } = this.o;
-    try {
-      await Promise.race([document.fonts.load(`${settings.fontSize}px "JetBrains Mono Variable"`), new Promise((r) => setTimeout(r, 300))]);
-    } catch {
-      // the fallback will do
-    }
+    const font = document.fonts.load(`${settings.fontSize}px "JetBrains Mono Variable"`);
+    await Promise.race([font, new Promise((r) => setTimeout(r, 300))]).catch(() => undefined); // the fallback will do
     if (this.gone) return;
     const mark = (e: FocusEvent) => {
       if (e.target !== this.term.textarea) return;
@@ -177,7 +161,7 @@ export class TerminalPane {
   dispose() {
     this.gone = true;
     clearTimeout(this.fitTimer);
-    clearTimeout(this.sightTimer);
+    for (const timer of this.timers.values()) clearTimeout(timer);
     this.client.dispose();
     for (const f of this.cleanups) f();
     this.shell.dispose();
@@ -192,22 +176,58 @@ export class TerminalPane {
   }
 
   show(visible: boolean) {
-    this.o.visible = visible;
     if (visible) this.propose();
-    this.client.show(visible);
-  }
-
-  private onSight() {
-    clearTimeout(this.sightTimer);
-    if (!document.hidden) this.client.show(this.o.visible);
-    else this.sightTimer = setTimeout(() => document.hidden && this.client.show(false), AWAY_MS);
+    this.tell({ type: "show", visible });
   }
 
   private onBox() {
-    const seen = this.o.host.clientWidth > 0;
-    if (seen && !this.seen) this.o.events.onUnseen(false);
-    this.seen = seen;
+    this.tell({ type: "box", seen: this.o.host.clientWidth > 0 });
     this.fit();
+  }
+
+  /** A link's place in the pane, with room for its note. */
+  private inside(link: NonNullable<Pane["link"]>): Pane["link"] {
+    const r = this.o.host.getBoundingClientRect();
+    return { ...link, x: Math.max(4, Math.min(link.x - r.left, r.width - NOTE_PX)), y: link.y - r.top };
+  }
+
+  /** Something happened; the page hears of it if that shows. */
+  tell(e: PaneEvent) {
+    const before = this.now;
+    const [next, effects] = paneStep(before, e);
+    this.now = next;
+    for (const effect of effects) this.act(effect);
+    if (next !== before && !this.gone) this.o.events.onChange(this.now);
+  }
+
+  private act(e: PaneEffect) {
+    switch (e.do) {
+      case "later":
+        clearTimeout(this.timers.get(e.event.type));
+        this.timers.set(e.event.type, setTimeout(() => this.tell(e.event), e.ms));
+        return;
+      case "never":
+        return clearTimeout(this.timers.get(e.event));
+      case "keep":
+        this.kept = this.shell.keep();
+        this.backTo = this.scroll.distance();
+        return;
+      case "recover":
+        if (recoverAtPrompt(this.term)) this.tell({ type: "leak" });
+        return;
+      case "stop-reports":
+        return stopReports(this.term);
+      case "show":
+        return this.client.show(e.visible);
+      case "resync":
+        return this.client.resync();
+      case "beep":
+        return beep();
+      case "insert":
+        return this.term.paste(e.text);
+      case "copied":
+        return this.o.events.onCopied(e.text, e.primary);
+    }
   }
 
   /** A pane that was never on the screen has no size to ask for. */
@@ -241,7 +261,7 @@ export class TerminalPane {
   private send(bytes: Uint8Array, tell: boolean, text?: string) {
     if (this.client.input(bytes)) {
       if (tell) this.o.events.onSent(text ?? bytes);
-    } else if (tell && this.client.state.state !== "ended") this.o.events.onNotice("Not sent: the terminal is not connected.");
+    } else if (tell && this.client.state.state !== "ended") this.tell({ type: "notice", text: "Not sent: the terminal is not connected." });
   }
 
   private fresh(cols: number, rows: number) {
@@ -249,9 +269,7 @@ export class TerminalPane {
     this.whole = new WholeCharacters(); // what a snapshot replaces is not gone on with
     // In its place among the writes. The old picture stays until the new one is whole.
     term.write("", () => {
-      if (!this.loading) this.kept = this.shell.keep();
-      this.backTo = this.loading ? this.backTo : this.scroll.distance();
-      this.loading = true;
+      this.tell({ type: "snapshot" });
       this.shell.clear();
       term.reset();
       term.resize(cols, rows);
@@ -259,41 +277,22 @@ export class TerminalPane {
     term.write("\u001b[?2026h");
   }
 
-  /** xterm.js lost output to an error of its own. Asked again at most every five seconds. */
-  private onBroken() {
-    if (this.loading || performance.now() - this.brokenAt < 5000) return;
-    this.brokenAt = performance.now();
-    this.client.resync();
-  }
-
   private drawn() {
     this.term.write("\u001b[?2026l", () => {
-      this.loading = false;
       this.shell.restore(this.kept);
       this.kept = [];
-      // The session keeps what a killed program left on; at the same prompt it is still not wanted.
-      if (this.leaked && !this.shell.marks.isRunning()) stopReports(this.term);
+      this.tell({ type: "drawn", running: this.shell.marks.isRunning() });
       this.scroll.goBack(this.backTo);
       this.backTo = 0;
-      this.o.events.onDrawn();
-      this.o.events.onBehind(this.scroll.behind);
+      this.tell({ type: "behind", behind: this.scroll.behind });
     });
   }
 
-  private onClient(s: ClientState) {
-    if (s.state === "ended") {
+  private onClient(client: ClientState) {
+    if (client.state === "ended") {
       recoverAtEnd(this.term);
-      this.term.write("", () => this.shell.end(s.exit)); // after what was printed last
+      this.term.write("", () => this.shell.end(client.exit)); // after what was printed last
     }
-    this.o.events.onClient(s);
-  }
-
-  private onClipboard(data: string): boolean {
-    if (this.loading) return true; // an old wish
-    const w = parseOsc52(data);
-    if (w.kind === "write" && w.text !== "") this.o.events.onCopied(w.text, w.primary);
-    else if (w.kind === "too-long") this.o.events.onNotice("A program wanted to put more than 100 KB on the clipboard. It was not let.");
-    else if (w.kind === "read") this.o.events.onNotice("A program asked for the clipboard. It was not given.");
-    return true;
+    this.tell({ type: "client", client });
   }
 }

@@ -6,7 +6,7 @@ import type { Cast, CastEvent } from "../../model/terminals/cast";
 import { CastClock, castSize } from "../../model/terminals/cast";
 import { swallowQueries } from "./answers";
 import { guardParser } from "./guard";
-import { terminalOptions } from "./pane";
+import { terminalOptions } from "./options";
 import type { TerminalSettings } from "./props";
 import { onThemeChange, terminalTheme } from "./theme";
 

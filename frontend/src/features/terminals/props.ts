@@ -2,6 +2,7 @@
 // and the layout around it.
 import type { TerminalCreate, TerminalID, TerminalInfo, TerminalTarget } from "../../api/types";
 import type { PaneState } from "../../model/terminals/client";
+import type { Progress } from "../../model/terminals/pane";
 
 export type PaneAction =
   | "split-right" | "split-down" | "new" | "close" // by key, menu or button
@@ -18,7 +19,7 @@ export type PaneInfo = {
   target: TerminalTarget;
   unread: boolean; // a bell or output since the pane was last looked at
   bell: boolean; // …and it was a bell
-  progress: { state: 0 | 1 | 2 | 3 | 4; value: number }; // OSC 9;4: none, value, error, unknown, paused
+  progress: Progress;
   recording: string; // name of the recording under way
 };
 

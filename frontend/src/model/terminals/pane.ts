@@ -1,0 +1,184 @@
+// What one pane shows around its screen, as a state machine without a DOM: every
+// event gives the next state, and what is to be done about it. The connection to the
+// session is a machine of its own (protocol.ts).
+import type { ClientState } from "./client";
+import type { FileRef, LinkHint } from "./filelinks";
+import { parseOsc52 } from "./osc52";
+import { preparePaste } from "./paste";
+
+export type Progress = { state: 0 | 1 | 2 | 3 | 4; value: number }; // OSC 9;4: none, value, error, unknown, paused
+
+export type Pane = {
+  client: ClientState | null;
+  drawn: boolean; // the first picture is on the screen
+  loading: boolean; // a snapshot is being drawn: nothing in it happens now
+  title: string;
+  dir: string;
+  bell: boolean; // not yet seen
+  ringing: boolean; // the flash of it
+  unseen: boolean; // output came while the pane was behind another
+  progress: Progress;
+  behind: boolean; // output came below what is seen
+  link: LinkHint;
+  notice: { id: number; text: string } | null;
+  searching: boolean;
+  searches: number; // how often the search was asked for
+  paste: string | null; // waits for an answer
+  file: FileRef | null; // shown
+  tabMoves: boolean;
+  visible: boolean; // as the layout says
+  seen: boolean; // it has a place on the screen
+  leaked: boolean; // a killed program's reports were ended at the prompt that still waits
+  broken: number; // when output was lost last, in ms
+};
+
+export type PaneEvent =
+  | { type: "client"; client: ClientState }
+  | { type: "snapshot" } // one begins
+  | { type: "drawn"; running: boolean } // …and is whole; running: a command is
+  | { type: "prompt" | "command" } // by the shell's marks
+  | { type: "leak" } // reports were still on at the prompt
+  | { type: "title" | "dir"; text: string }
+  | { type: "bell"; attended: boolean; sound: boolean }
+  | { type: "bell-over" | "attended" | "output" | "answered" | "tab-moves" | "search" }
+  | { type: "progress"; progress: Progress }
+  | { type: "behind"; behind: boolean }
+  | { type: "link"; link: LinkHint }
+  | { type: "file"; file: FileRef | null }
+  | { type: "search-closed" }
+  | { type: "clipboard"; data: string } // OSC 52
+  | { type: "paste"; text: string; bracketed: boolean; sure: boolean }
+  | { type: "notice"; text: string }
+  | { type: "notice-over"; id: number }
+  | { type: "box"; seen: boolean }
+  | { type: "show"; visible: boolean } // the layout's wish
+  | { type: "sight"; hidden: boolean } // the window's
+  | { type: "away" }
+  | { type: "lost"; at: number }; // output, to an error of the screen
+
+export type PaneEffect =
+  | { do: "later"; ms: number; event: PaneEvent } // one of each type; a new one takes the place of the old
+  | { do: "never"; event: PaneEvent["type"] } // what was to come later
+  | { do: "keep" } // marks and place of the picture that a snapshot replaces
+  | { do: "recover" } // ends reports that a killed program left on; tells "leak" if there were any
+  | { do: "stop-reports" }
+  | { do: "show"; visible: boolean } // tells the session whether anybody looks
+  | { do: "resync" }
+  | { do: "beep" }
+  | { do: "insert"; text: string } // as pasted
+  | { do: "copied"; text: string; primary: boolean };
+
+export const NOTICE_MS = 5000;
+const READ_MS = 70; // for one character of a long note
+export const BELL_MS = 180;
+export const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
+export const RESYNC_MS = 5000; // between two
+
+export function startPane(visible: boolean): Pane {
+  return {
+    client: null, drawn: false, loading: true, title: "", dir: "", bell: false, ringing: false, unseen: false, progress: { state: 0, value: 0 },
+    behind: false, link: null, notice: null, searching: false, searches: 0, paste: null, file: null, tabMoves: false,
+    visible, seen: true, leaked: false, broken: -Infinity,
+  };
+}
+
+type Step = [Pane, PaneEffect[]];
+
+export function paneStep(p: Pane, e: PaneEvent): Step {
+  switch (e.type) {
+    case "client": {
+      const { title } = e.client;
+      return [{ ...p, client: e.client, title: title && title !== p.client?.title ? title : p.title }, []];
+    }
+    case "snapshot":
+      return p.loading ? [p, []] : [{ ...p, loading: true }, [{ do: "keep" }]];
+    case "drawn":
+      // The session keeps what a killed program left on; at the same prompt it is still not wanted.
+      return [{ ...p, loading: false, drawn: true }, p.leaked && !e.running ? [{ do: "stop-reports" }] : []];
+    case "prompt":
+      return [p, p.loading ? [] : [{ do: "recover" }]];
+    case "leak":
+      return [{ ...p, leaked: true }, []];
+    case "command":
+      return [p.loading ? p : { ...p, leaked: false }, []];
+    case "title":
+      return [p.loading ? p : { ...p, title: e.text }, []];
+    case "dir":
+      return [{ ...p, dir: e.text }, []];
+    case "bell":
+      if (p.loading) return [p, []];
+      return [{ ...p, ringing: true, bell: !e.attended }, [{ do: "later", ms: BELL_MS, event: { type: "bell-over" } }, ...(e.sound ? [{ do: "beep" } as const] : [])]];
+    case "bell-over":
+      return [{ ...p, ringing: false }, []];
+    case "attended":
+      return [p.bell ? { ...p, bell: false } : p, []];
+    case "output":
+      return [p.seen || p.loading || p.unseen ? p : { ...p, unseen: true }, []];
+    case "progress":
+      return [{ ...p, progress: e.progress }, []];
+    case "behind":
+      return [p.behind === e.behind ? p : { ...p, behind: e.behind }, []];
+    case "link":
+      return [{ ...p, link: e.link }, []];
+    case "file":
+      return [{ ...p, file: e.file }, []];
+    case "search":
+      return [{ ...p, searching: true, searches: p.searches + 1 }, []];
+    case "search-closed":
+      return [{ ...p, searching: false }, []];
+    case "tab-moves":
+      return said({ ...p, tabMoves: !p.tabMoves }, p.tabMoves ? "Tab goes to the program again." : "Tab moves the focus now.");
+    case "clipboard":
+      return p.loading ? [p, []] : clipboard(p, e.data); // an old wish
+    case "paste":
+      return paste(p, e.text, e.bracketed, e.sure);
+    case "answered":
+      return [{ ...p, paste: null }, []];
+    case "notice":
+      return said(p, e.text);
+    case "notice-over":
+      return [p.notice?.id === e.id ? { ...p, notice: null } : p, []];
+    case "box":
+      return [p.seen === e.seen ? p : { ...p, seen: e.seen, unseen: p.unseen && !e.seen }, []];
+    case "show":
+      return [{ ...p, visible: e.visible }, [{ do: "show", visible: e.visible }]];
+    case "sight":
+      return [p, e.hidden ? [{ do: "later", ms: AWAY_MS, event: { type: "away" } }] : [{ do: "never", event: "away" }, { do: "show", visible: p.visible }]];
+    case "away":
+      return [p, [{ do: "show", visible: false }]];
+    case "lost":
+      return p.loading || e.at - p.broken < RESYNC_MS ? [p, []] : [{ ...p, broken: e.at }, [{ do: "resync" }]];
+  }
+}
+
+function said(p: Pane, text: string): Step {
+  const id = (p.notice?.id ?? 0) + 1;
+  return [{ ...p, notice: { id, text } }, [{ do: "later", ms: Math.max(NOTICE_MS, text.length * READ_MS), event: { type: "notice-over", id } }]];
+}
+
+function clipboard(p: Pane, data: string): Step {
+  const w = parseOsc52(data);
+  switch (w.kind) {
+    case "write": {
+      if (w.text === "") return [p, []];
+      const [next, effects] = said(p, `A program copied ${w.text.length} characters.`);
+      return [next, [{ do: "copied", text: w.text, primary: w.primary }, ...effects]];
+    }
+    case "too-long":
+      return said(p, "A program wanted to put more than 100 KB on the clipboard. It was not let.");
+    case "read":
+      return said(p, "A program asked for the clipboard. It was not given.");
+    default:
+      return [p, []];
+  }
+}
+
+function paste(p: Pane, text: string, bracketed: boolean, sure: boolean): Step {
+  const made = preparePaste(text, bracketed);
+  if (made.tooLong) return said(p, "That is too much for one paste. Put it into a file.");
+  if (made.ask && !sure) return [{ ...p, paste: made.text }, []];
+  const insert: PaneEffect[] = made.text ? [{ do: "insert", text: made.text }] : [];
+  if (made.removed === 0) return [p, insert];
+  const [next, effects] = said(p, "Control characters were left out of the pasted text.");
+  return [next, [...insert, ...effects]];
+}
