@@ -39,7 +39,7 @@ export function useFit(list: RefObject<HTMLDivElement | null>, group: Group) {
     const el = list.current;
     const strip = el?.parentElement;
     if (!el || !strip || strip.clientWidth === 0) return;
-    const tools = [...strip.querySelectorAll<HTMLElement>(".dock-tools > :not(.panel-dir, .grow, .dock-plus)")];
+    const tools = [...strip.querySelectorAll<HTMLElement>(".dock-tools > :not(.dock-path, .grow, .dock-plus)")];
     const f = fit(strip.clientWidth, [...el.children].map(sizeOf), panels.indexOf(active), tools.reduce((n, t) => n + t.offsetWidth + GAP, TOOLS_EDGE));
     const edges = [...el.children].map((t) => ({ left: (t as HTMLElement).offsetLeft, right: (t as HTMLElement).offsetLeft + (t as HTMLElement).offsetWidth }));
     const [left, right] = [el.scrollLeft, el.scrollLeft + el.clientWidth];

@@ -46,6 +46,7 @@ type Props = {
   title: string;
   description?: string;
   wide?: boolean;
+  className?: string;
   scrolls?: boolean; // its content has nothing to focus but may be long
   onClose(): void;
   children: ReactNode;
@@ -53,9 +54,9 @@ type Props = {
 };
 
 /** A dialog with a title, a way to close it, and buttons below. */
-export function Modal({ title, description, wide, scrolls, onClose, children, foot }: Props) {
+export function Modal({ title, description, wide, className = "", scrolls, onClose, children, foot }: Props) {
   return (
-    <ModalFrame className={wide ? "wide" : ""} described={Boolean(description)} onClose={onClose}>
+    <ModalFrame className={`${wide ? "wide" : ""} ${className}`} described={Boolean(description)} onClose={onClose}>
       <div className="dialog-head">
         <Dialog.Title asChild>
           <h2>{title}</h2>

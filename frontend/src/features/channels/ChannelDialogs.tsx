@@ -76,13 +76,13 @@ export function RemoveDialog({ channel, onClose }: Props) {
       ) : (
         <>
           <p>Its timeline and the agent's memory of it are deleted. {files ? "This folder is deleted too:" : "The folder stays as it is:"}</p>
-          <p className="mono path selectable">{visible(channel.dir)}</p>
+          <p className="mono channel-path selectable">{visible(channel.dir)}</p>
         </>
       )}
       {below.length > 0 && (
         <>
           <p>Its threads and worktrees go with it:</p>
-          <ul className="below">
+          <ul className="channel-below">
             {below.map((c) => (
               <li key={c.channel_id} className="ellipsis">{visible(c.name)}</li>
             ))}
@@ -90,7 +90,7 @@ export function RemoveDialog({ channel, onClose }: Props) {
         </>
       )}
       {[channel, ...below].some((c) => c.kind === "worktree") && (
-        <label className="check-line">
+        <label className="channel-check">
           <input type="checkbox" checked={files} onChange={(e) => setFiles(e.target.checked)} />
           Delete the worktrees' folders too. Loop refuses where changes are not committed; the branches stay.
         </label>

@@ -50,7 +50,7 @@ export function ImageDialog({ onClose }: { onClose(): void }) {
         </div>
       )}
       {building && (
-        <div className="progress wide" role="progressbar" aria-label="Agent image" aria-valuenow={p} aria-valuemin={0} aria-valuemax={100}>
+        <div className="progress image-progress" role="progressbar" aria-label="Agent image" aria-valuenow={p} aria-valuemin={0} aria-valuemax={100}>
           <i style={{ width: `${p}%` }} />
         </div>
       )}

@@ -49,7 +49,7 @@ export function SettingsDialog({ onClose }: { onClose(): void }) {
   const pending = view?.pending ?? [];
 
   return (
-    <Modal title={channel && id ? `Settings of “${visible(channel.name)}”` : "Settings"} wide onClose={onClose} description="Model access, look, and every setting of Loop and its projects">
+    <Modal title={channel && id ? `Settings of “${visible(channel.name)}”` : "Settings"} wide className="settings" onClose={onClose} description="Model access, look, and every setting of Loop and its projects">
       {pending.map((p) => (
         <TrustCard key={p.sha256} pending={p} channel={id} onChange={take} />
       ))}

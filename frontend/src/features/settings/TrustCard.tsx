@@ -45,8 +45,8 @@ export function TrustCard({ pending, channel, onChange }: Props) {
       </p>
       <Diff patch={pending.diff} name="What would be approved" />
       {failure && <FailureCard failure={failure} />}
-      <div className="question-foot">
-        <span className="hint grow" />
+      <div className="trust-foot">
+        <span className="grow" />
         <Button onClick={() => setLater(true)}>Not now</Button>
         <Button disabled={busy} onClick={approve}>Approve this text</Button>
       </div>

@@ -22,7 +22,7 @@ export function TimelineTools({ channelId }: { channelId: ChannelID }) {
   const filter = useStore(filtersStore, (all) => all[channelId] ?? "all");
   return (
     <>
-      <span className="panel-dir mono ellipsis" title={dir}>{elidePath(visible(dir), 60)}</span>
+      <span className="dock-path mono ellipsis" title={dir}>{elidePath(visible(dir), 60)}</span>
       <Menu align="end" button={<IconButton name={`Show: ${FILTERS[filter]}`} className={filter === "all" ? "" : "on"}><ListFilter size={15} /></IconButton>}>
         <DropdownMenu.RadioGroup value={filter} onValueChange={(v) => setFilter(channelId, v as Filter)}>
           {Object.entries(FILTERS).map(([value, word]) => (

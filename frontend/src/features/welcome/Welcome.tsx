@@ -70,7 +70,7 @@ function ChecksSkeleton() {
     return () => clearTimeout(t);
   }, []);
   return (
-    <div className="checks checks-skeleton" role="status" aria-label="Waiting for Loop">
+    <div className="checks welcome-skeleton" role="status" aria-label="Waiting for Loop">
       {[52, 70, 44, 60].map((w) => (
         <div key={w} className="check">
           <div className="check-text">
