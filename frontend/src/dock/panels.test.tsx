@@ -1,16 +1,10 @@
 // A kind of panel that the page does not have: everything that the dock, the palette,
 // the keys and the memory do with it comes from its value.
 import { renderToString } from "react-dom/server";
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { kept } from "../test/browser";
 import { focusPanel, panelWhere, startLayout, TIMELINE } from "../model/dock/layout";
 import type { PanelKind } from "./panels";
-
-const kept = vi.hoisted(() => {
-  const memory = new Map<string, string>();
-  vi.stubGlobal("navigator", { platform: "Linux", userAgent: "" });
-  vi.stubGlobal("localStorage", { getItem: (k: string) => memory.get(k) ?? null, setItem: (k: string, v: string) => memory.set(k, v), removeItem: (k: string) => memory.delete(k) });
-  return memory;
-});
 
 const { dockCommands } = await import("./commands");
 const { goInto, openPanel, requestClose, split, toggleBroadcast, broadcast } = await import("./dock");

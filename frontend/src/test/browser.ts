@@ -1,0 +1,25 @@
+// For unit tests of what needs a little of a browser: import it first.
+import { vi } from "vitest";
+
+/** What localStorage holds; broken: it is switched off. */
+export const kept = new Map<string, string>();
+export const storage = { broken: false };
+
+const methods = {
+  getItem: (k: string) => kept.get(k) ?? null,
+  setItem: (k: string, v: string) => kept.set(k, v),
+  removeItem: (k: string) => kept.delete(k),
+};
+const local = new Proxy(methods, {
+  ownKeys: () => [...kept.keys()],
+  getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
+  get(target, name: keyof typeof methods) {
+    if (storage.broken) throw new Error("storage is switched off");
+    return target[name];
+  },
+});
+
+vi.stubGlobal("navigator", { platform: "Linux", userAgent: "" });
+vi.stubGlobal("localStorage", local);
+vi.stubGlobal("document", { hidden: false, querySelector: () => null, getElementById: () => null });
+vi.stubGlobal("requestAnimationFrame", (f: () => void) => setTimeout(f, 16));
