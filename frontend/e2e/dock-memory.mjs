@@ -37,7 +37,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
 });
 
-test("dock: another browser has the same panes, and what it changes comes back", { size: [1440, 900], quietErrors: true }, async (page, mock) => {
+test("dock: another browser has the same panes, and what it changes comes back", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
   await kept(mock, 4);
   const places = await boxes(page);
@@ -54,18 +54,6 @@ test("dock: another browser has the same panes, and what it changes comes back",
   await page.reload();
   await live(page, 4);
   await becomes(() => page.evaluate(() => localStorage.getItem("loop.terminal.zoom")), "1");
-
-  // What Loop was not told, because it did not answer, is told by the next visit.
-  mock.world.failEach.set("System.Keep", { code: "internal", cause: "The disk is full." });
-  const tried = mock.log.length;
-  await grab(page.locator(".xterm-helper-textarea").first());
-  await page.keyboard.press("Control+=");
-  await until("it was tried", () => mock.log.slice(tried).some((c) => c.name === "System.Keep"));
-  await until("the browser has it", () => page.evaluate(() => localStorage.getItem("loop.terminal.zoom") === "2"));
-  equal(mock.world.memory["terminal.zoom"], "1");
-  mock.world.failEach.clear();
-  await page.reload();
-  await until("it is told again", () => mock.world.memory["terminal.zoom"] === "2");
 });
 
 test("dock: tabs say where a shell waits and what runs; an idle one closes without a question after a reload", { size: [1440, 900] }, async (page, mock) => {

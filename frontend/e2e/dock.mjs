@@ -189,15 +189,10 @@ test("dock: this computer is marked; bell, new output, away and the end are said
   equal(await page.evaluate(() => document.activeElement?.closest(".dock-panel.off")), null, "the bell took no focus");
   await page.getByRole("tab", { name: /bell/ }).click();
   await page.getByRole("tab", { name: /bell/ }).waitFor({ state: "detached" });
-  host.away(true);
-  await page.getByRole("tab", { name: /away/ }).waitFor();
-  host.away(false);
   host.end(3);
   await page.getByRole("tab", { name: /ended/ }).waitFor();
   await page.getByRole("button", { name: "Restart" }).click();
   await until("the same again in its place", () => mock.terminals.last().spec.target === "host" && sessions(mock).length === 3 && !mock.terminals.sessions.has(host.id));
-  mock.terminals.remove(behind); // closed from elsewhere
-  await until("its tab goes", async () => (await tabs(page)).flat().length === 3);
 });
 
 test("dock: record, play, delete", async (page, mock) => {

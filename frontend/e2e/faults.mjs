@@ -55,16 +55,6 @@ for (const [what, forget] of [["goes on where it was", false], ["was away too lo
   });
 }
 
-test("a hole in the numbering: everything is read again", async (page, mock) => {
-  await page.getByRole("treeitem", { name: "docs" }).click();
-  const calls = () => mock.log.filter((c) => c.name === "System.Snapshot").length;
-  const before = calls();
-  mock.world.seq += 5;
-  mock.world.addChannel("newcomer", "/home/ana/src/newcomer");
-  await page.getByRole("treeitem", { name: "newcomer" }).waitFor();
-  await until("a snapshot was taken", () => calls() > before);
-});
-
 test("a wrong key is said, not retried for ever", { quietErrors: true }, async (page, mock, context) => {
   const other = await context.newPage();
   let asked = 0;

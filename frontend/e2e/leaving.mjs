@@ -69,15 +69,6 @@ test("quit: above what is open, which stays", inWindow, async (page, mock) => {
   await until("the field has the keyboard again", () => name.evaluate((el) => el === document.activeElement));
 });
 
-test("quit: where nobody can say what is under way, a person decides", { ...inWindow, quietErrors: true }, async (page, mock) => {
-  mock.world.failEach.set("System.Leaving", { code: "internal", cause: "The database does not answer.", remedy: "Look at Loop's log." });
-  await page.keyboard.press("Control+q");
-  await dialog(page, "Quit Loop").getByText("The database does not answer.").waitFor();
-  await becomes(() => focused(page), "Cancel", "the safe answer has the keyboard");
-  await dialog(page, "Quit Loop").getByRole("button", { name: "Quit", exact: true }).click();
-  await until("it quits", () => called(mock, "Quit") === 1);
-});
-
 test("quit: in a terminal Ctrl+Q is the program's, Ctrl+Shift+Q asks", inWindow, async (page, mock) => {
   mock.world.leaving = under;
   await page.getByRole("treeitem", { name: "docs" }).click();
