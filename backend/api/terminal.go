@@ -34,6 +34,10 @@ type Terminals interface {
 	CloseSession(ctx context.Context, id core.TerminalID) error
 	Stop(ctx context.Context, id core.TerminalID) error
 	Kill(ctx context.Context, ch core.ChannelID) error
+}
+
+// Screens is what a session shows; Terminals keeps it too.
+type Screens interface {
 	Record(ctx context.Context, id core.TerminalID, on bool) (core.TerminalInfo, error)
 	Clear(ctx context.Context, id core.TerminalID) error
 	Colors(ctx context.Context, id core.TerminalID, c core.TerminalColors) error
@@ -59,7 +63,7 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxTermRead)
-	t := newTermSocket(s.ctx, conn, s.opts.Terminals, s.termBudget)
+	t := newTermSocket(s.ctx, conn, s.opts.Terminals, s.opts.Screens, s.termBudget)
 	defer t.end()
 
 	// Reading ends with the connection and not with the server, so that the
@@ -95,11 +99,12 @@ type connKey struct{}
 // without a comment; reading, writing, input, sizes and output have goroutines
 // of their own.
 type termSocket struct {
-	ctx   context.Context // ends with the socket
-	stop  context.CancelFunc
-	conn  *websocket.Conn
-	svc   Terminals
-	inbox *inbox // from the reader
+	ctx     context.Context // ends with the socket
+	stop    context.CancelFunc
+	conn    *websocket.Conn
+	svc     Terminals
+	screens Screens
+	inbox   *inbox // from the reader
 
 	cur *attached // nil: nothing is attached
 
@@ -110,8 +115,8 @@ type termSocket struct {
 	sizes  *sizer
 }
 
-func newTermSocket(ctx context.Context, conn *websocket.Conn, svc Terminals, budget time.Duration) *termSocket {
-	t := &termSocket{conn: conn, svc: svc, inbox: newInbox(), out: make(chan outgoing), budget: budget}
+func newTermSocket(ctx context.Context, conn *websocket.Conn, svc Terminals, screens Screens, budget time.Duration) *termSocket {
+	t := &termSocket{conn: conn, svc: svc, screens: screens, inbox: newInbox(), out: make(chan outgoing), budget: budget}
 	t.ctx, t.stop = context.WithCancel(ctx)
 	// What was typed before the client left is still the program's, so neither
 	// of these ends with the socket's context.
@@ -237,11 +242,11 @@ func (t *termSocket) follow(m *control) *refusal {
 		t.cur.hidden = !*m.Visible
 		t.cur.viewer.Show(*m.Visible)
 	case "colors":
-		if err := t.svc.Colors(t.ctx, t.cur.id, *m.drawn); err != nil {
+		if err := t.screens.Colors(t.ctx, t.cur.id, *m.drawn); err != nil {
 			return refusalOf(err)
 		}
 	case "clear":
-		if err := t.svc.Clear(t.ctx, t.cur.id); err != nil {
+		if err := t.screens.Clear(t.ctx, t.cur.id); err != nil {
 			return refusalOf(err)
 		}
 	case "detach":
@@ -249,7 +254,7 @@ func (t *termSocket) follow(m *control) *refusal {
 		t.detach()
 		t.say(status{Type: "detached", SessionID: id})
 	case "record":
-		info, err := t.svc.Record(t.ctx, t.cur.id, *m.On)
+		info, err := t.screens.Record(t.ctx, t.cur.id, *m.On)
 		if err != nil {
 			return refusalOf(err)
 		}

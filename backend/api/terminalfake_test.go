@@ -279,10 +279,16 @@ func (v *fakeViewer) Close() {
 	_ = v.f.log(context.Background(), "detach", "%s", v.s.info.ID)
 }
 
+// terminals are all that a server needs of them.
+type terminals interface {
+	Terminals
+	Screens
+}
+
 // serveTerms runs a server with terminals; change may alter it before it serves.
-func serveTerms(t testing.TB, f Terminals, change func(*Server)) (*Server, *http.Client) {
+func serveTerms(t testing.TB, f terminals, change func(*Server)) (*Server, *http.Client) {
 	t.Helper()
-	s, err := New(Options{Token: token, Terminals: f, Events: &source{}, Log: slog.New(slog.DiscardHandler)})
+	s, err := New(Options{Token: token, Terminals: f, Screens: f, Events: &source{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

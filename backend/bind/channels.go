@@ -21,11 +21,13 @@ const (
 
 // Channels is bound as window.go.bind.Channels.
 type Channels struct {
-	Ctx       context.Context `json:"-"` // the app's life; Wails gives calls none of their own
-	Service   ChannelService  `json:"-"`
-	Timelines TimelineStore   `json:"-"`
-	RunsLive  RunService      `json:"-"`
-	Window    Native          `json:"-"`
+	Ctx           context.Context `json:"-"` // the app's life; Wails gives calls none of their own
+	Service       ChannelService  `json:"-"`
+	Tree          ChannelTree     `json:"-"`
+	Conversations SessionService  `json:"-"`
+	Timelines     TimelineStore   `json:"-"`
+	RunsLive      LiveService     `json:"-"`
+	Window        Native          `json:"-"`
 }
 
 // TimelinePage is a stretch of a channel's timeline, oldest first.

@@ -54,6 +54,8 @@ type (
 	fakeRuns struct {
 		*fake
 		bind.RunService
+		bind.QueueService
+		bind.QuestionService
 	}
 	fakeImage struct {
 		*fake

@@ -17,11 +17,19 @@ type ChannelService interface {
 	Demo(ctx context.Context) (channels.View, error)
 	Rename(ctx context.Context, id core.ChannelID, name string) error
 	Remove(ctx context.Context, id core.ChannelID) error
-	RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error
-	RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error
+	Search(ctx context.Context, query string) ([]channels.View, error)
+}
+
+// ChannelTree makes threads and work trees, and takes them away.
+type ChannelTree interface {
 	CreateThread(ctx context.Context, req channels.ThreadRequest) (channels.View, error)
 	CreateWorktree(ctx context.Context, req channels.WorktreeRequest) (channels.View, error)
-	Search(ctx context.Context, query string) ([]channels.View, error)
+	RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error
+	RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error
+}
+
+// SessionService shows the agent's conversations and says with which one to go on.
+type SessionService interface {
 	ListSessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
 	Messages(ctx context.Context, id core.ChannelID, session core.SessionID) ([]core.SessionMessage, error)
 	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (channels.View, error)
@@ -35,22 +43,36 @@ type TimelineStore interface {
 	CostSince(ctx context.Context, since time.Time) (core.DayCost, error)
 }
 
-// RunService takes prompts, ends runs, changes the queue and answers agents.
+// RunService takes prompts and ends runs.
 type RunService interface {
 	Prompt(ctx context.Context, req core.Run) (core.Run, error)
 	Interrupt(ctx context.Context, req core.Run) (core.Run, error)
+	Cancel(ctx context.Context, id core.RunID) error
+	Remove(ctx context.Context, id core.RunID) error
+	Retry(ctx context.Context, id core.RunID) (core.Run, error)
+}
+
+// QueueService changes prompts that wait.
+type QueueService interface {
+	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 	Edit(ctx context.Context, id core.RunID, prompt string) (core.Run, error)
 	Hold(ctx context.Context, id core.RunID) (core.Run, error)
 	Release(ctx context.Context, id core.RunID) error
 	Reorder(ctx context.Context, id core.ChannelID, ids []core.RunID) ([]core.Run, error)
 	Steer(ctx context.Context, id core.RunID) error
-	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
+}
+
+// QuestionService answers agents.
+type QuestionService interface {
 	Questions(ctx context.Context, id core.ChannelID) ([]core.Question, error)
 	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
-	Cancel(ctx context.Context, id core.RunID) error
-	Remove(ctx context.Context, id core.RunID) error
-	Retry(ctx context.Context, id core.RunID) (core.Run, error)
+}
+
+// LiveService has what is being written in a channel, nil when nothing is, and
+// what waits.
+type LiveService interface {
 	Live(id core.ChannelID) *core.LiveMessage
+	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 }
 
 // ImageService builds the agent image.

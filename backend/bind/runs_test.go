@@ -40,7 +40,8 @@ func TestPromptWishes(t *testing.T) {
 }
 
 func TestEmptyRunListsAreLists(t *testing.T) {
-	runs := &bind.Runs{Ctx: t.Context(), Service: fakeRuns{fake: &fake{}}}
+	all := fakeRuns{fake: &fake{}}
+	runs := &bind.Runs{Ctx: t.Context(), Service: all, Queued: all, Asked: all}
 	questions, err := runs.Questions()
 	if b, _ := json.Marshal(questions); err != nil || string(b) != "[]" {
 		t.Errorf("%s %v", b, err)

@@ -14,6 +14,8 @@ import (
 // fakeTree notes what was asked of the channels, and how.
 type fakeTree struct {
 	bind.ChannelService
+	bind.ChannelTree
+	bind.SessionService
 	asked string
 	err   error
 }
@@ -71,7 +73,7 @@ func TestThreadCalls(t *testing.T) {
 		boom := errors.New("boom")
 		for _, fail := range []error{nil, boom} {
 			f := &fakeTree{err: fail}
-			out, err := call(&bind.Channels{Ctx: t.Context(), Service: f})
+			out, err := call(&bind.Channels{Ctx: t.Context(), Service: f, Tree: f, Conversations: f})
 			if f.asked != want || !errors.Is(err, fail) {
 				t.Errorf("asked %q, want %q; %v", f.asked, want, err)
 			}

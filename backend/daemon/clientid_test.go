@@ -28,7 +28,7 @@ func TestClientIDOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := runner.New(runner.Ports{Store: st}, runner.Options{})
-	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs}})
+	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs, Queued: runs, Asked: runs}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals, Recordings: d.recordings,
+		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings,
 		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
@@ -270,8 +270,10 @@ func (d *Daemon) assembleBound() {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
 	d.bound = bound{
-		channels: &bind.Channels{Ctx: d.ctx, Service: d.channels, Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window},
-		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		channels: &bind.Channels{
+			Ctx: d.ctx, Service: d.channels, Tree: d.channels, Conversations: d.channels, Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window,
+		},
+		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner, Queued: d.runner, Asked: d.runner},
 		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
 
 		terminals: d.pageTerminals(),

@@ -10,39 +10,56 @@ import (
 )
 
 // Store keeps runs and the timeline. Methods may be called from any goroutine;
-// one that returned nil is durable. The store package says more of each.
+// one that returned nil is durable. Run and event changes of one method are one
+// transaction. core.ErrConflict says that the run is not queued any more, the queue
+// is another by now, or the question was resolved; core.ErrNotFound that there is
+// none of that id. The store package says more of each.
 type Store interface {
+	RunStore
 	QueueStore
+	QuestionStore
+	SessionStore
+}
+
+// RunStore is the part of Store for runs under way.
+type RunStore interface {
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	Run(ctx context.Context, id core.RunID) (core.Run, error)
-	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
-	QueueLengths(ctx context.Context) (map[core.ChannelID]int, error)
 	ActiveRuns(ctx context.Context) ([]core.Run, error)
-	Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error)
 	ClaimNext(ctx context.Context, ch core.ChannelID) (core.Run, bool, error)
 	UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 	AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error)
-	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
-	// SessionCost is what the agent had counted for a conversation at the end of the
-	// latest run that was in it; core.ErrNotFound when no run knows.
-	SessionCost(ctx context.Context, session core.SessionID) (float64, error)
-	ModelRates(ctx context.Context) (map[string]core.ModelRate, error)
 }
 
-// QueueStore is the part of Store for the queue and for questions. Run and event
-// changes of one method are one transaction. core.ErrConflict says that
-// the run is not queued any more, the queue is another by now, or the question
-// was resolved; core.ErrNotFound that there is none of that id.
+// QueueStore is the part for prompts that wait.
 type QueueStore interface {
+	Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error)
+	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
+	QueueLengths(ctx context.Context) (map[core.ChannelID]int, error)
 	EditQueued(ctx context.Context, id core.RunID, prompt string, events ...core.Event) (core.Run, []core.Event, error)
 	HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error)
 	ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error)
 	PromoteQueued(ctx context.Context, id core.RunID) (core.Run, error)
-	AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (core.Question, core.Run, []core.Event, error)
+}
+
+// QuestionStore is the part for what agents wait for.
+type QuestionStore interface {
+	AnswerQuestion(
+		ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event,
+	) (core.Question, core.Run, []core.Event, error)
 	Question(ctx context.Context, id string) (core.Question, error)
 	OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
+}
+
+// SessionStore is the part for conversations and what they cost.
+type SessionStore interface {
 	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
+	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
+	// SessionCost is what the agent had counted for a conversation at the end of the
+	// latest run that was in it; core.ErrNotFound when no run knows.
+	SessionCost(ctx context.Context, session core.SessionID) (float64, error)
+	ModelRates(ctx context.Context) (map[string]core.ModelRate, error)
 }
 
 // Containers is the registry, which alone starts, stops and removes containers.

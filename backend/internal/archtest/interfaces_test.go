@@ -1,0 +1,118 @@
+package archtest
+
+import (
+	"go/ast"
+	"strings"
+	"testing"
+)
+
+// maxMethods is how many methods an interface may have, embedded ones counted: a
+// larger one has several users that each need a part of it, and a fake of it is
+// mostly methods that nobody calls.
+const maxMethods = 7
+
+// wideInterfaces may have more, with the reason.
+var wideInterfaces = map[string]string{
+	"backend/core.Link":           "one open link is handed from who opened it to who runs a program over it, whole; what it carries is one protocol",
+	"backend/guestlink.Callbacks": "the calls of one protocol, each the handler of a route, judged and counted in one place",
+	"backend/imagebuild.Engine":   "the sum of Images, Containers and Volumes: one engine, which is asked about all three",
+	"backend/runner.Store":        "the sum of four parts of one database: a fake keeps them in step, as its transactions do",
+}
+
+// standard are interfaces of the standard library that ours embed.
+var standard = map[string]int{
+	"io.Reader": 1, "io.Writer": 1, "io.Closer": 1, "io.ReadCloser": 2, "io.WriteCloser": 2, "io.ReadWriter": 2, "io.ReadWriteCloser": 3,
+	"io.ReaderAt": 1, "io.WriterAt": 1,
+	"net.Conn": 8, "error": 1,
+}
+
+// TestInterfacesAreSmall counts the methods of every interface.
+func TestInterfacesAreSmall(t *testing.T) {
+	type named struct {
+		file goFile
+		it   *ast.InterfaceType
+	}
+	all := map[string]named{} // by directory and name
+	for _, g := range goFiles(t) {
+		if g.isTest() || strings.HasSuffix(g.dir(), "test") {
+			continue
+		}
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if it, ok := spec.Type.(*ast.InterfaceType); ok {
+					all[g.dir()+"."+spec.Name.Name] = named{g, it}
+				}
+			}
+			return true
+		})
+	}
+	var count func(g goFile, it *ast.InterfaceType) int
+	count = func(g goFile, it *ast.InterfaceType) (sum int) {
+		for _, m := range it.Methods.List {
+			if len(m.Names) > 0 {
+				sum += len(m.Names)
+				continue
+			}
+			key := ""
+			switch e := m.Type.(type) {
+			case *ast.Ident:
+				key = g.dir() + "." + e.Name
+				if n, ok := standard[e.Name]; ok {
+					sum += n
+					continue
+				}
+			case *ast.SelectorExpr:
+				pkg, ok := e.X.(*ast.Ident)
+				if !ok {
+					continue
+				}
+				if n, ok := standard[pkg.Name+"."+e.Sel.Name]; ok {
+					sum += n
+					continue
+				}
+				for _, imp := range g.imports() {
+					if rel, ours := inModule(imp); ours && strings.HasSuffix(rel, "/"+pkg.Name) {
+						key = rel + "." + e.Sel.Name
+					}
+				}
+			default:
+				continue // a set of types
+			}
+			inner, ok := all[key]
+			if !ok {
+				t.Errorf("%s embeds %s, whose methods are not known; add it to the table", g.path, key)
+				continue
+			}
+			sum += count(inner.file, inner.it)
+		}
+		return sum
+	}
+	for key, n := range all {
+		methods := count(n.file, n.it)
+		why, wide := wideInterfaces[key]
+		switch {
+		case methods > maxMethods && !wide:
+			t.Errorf("%s has %d methods, more than %d: split it by who calls them", key, methods, maxMethods)
+		case methods <= maxMethods && wide:
+			t.Errorf("%s is in the table of wide interfaces and is not wide", key)
+		case wide && why == "":
+			t.Errorf("%s is wide without a reason", key)
+		}
+	}
+}
+
+// maxDaemon is how long the package that assembles everything may be, in lines
+// without tests: what grows in it belongs to somebody.
+const maxDaemon = 1200
+
+func TestDaemonAssemblesOnly(t *testing.T) {
+	lines := 0
+	for _, g := range goFiles(t) {
+		if g.dir() == "backend/daemon" && !g.isTest() {
+			lines += g.lines()
+		}
+	}
+	if lines > maxDaemon {
+		t.Errorf("backend/daemon has %d lines, more than %d", lines, maxDaemon)
+	}
+}
