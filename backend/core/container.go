@@ -81,6 +81,25 @@ type EngineStatus struct {
 	Arch       string   `json:"arch"`
 	Rootless   bool     `json:"rootless"`
 	Failure    *Failure `json:"failure,omitempty"`
+	// Traits are for services; they are asked once for a connection.
+	Traits EngineTraits `json:"-"`
+}
+
+// EngineTraits is what an engine can do, and where its containers run. The zero
+// value says that nothing is known.
+type EngineTraits struct {
+	ID       string // the engine's own, made when it was installed
+	Rootless bool
+	Desktop  bool // Docker Desktop: containers run in a virtual machine
+	Seccomp  bool // takes system call filters
+	// SeccompNotify: the kernel can hold a call for a supervisor and hand it a
+	// descriptor (5.9), by its version; only a trial in a container proves it.
+	SeccompNotify bool
+	BuildKit      bool // builds with it by itself
+	Kernel        string
+	CgroupVersion string // 1 or 2
+	CPUs          int
+	MemoryBytes   int64
 }
 
 // ImageState is how the agent image stands against agentimage/ in this build.

@@ -149,7 +149,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.settings = settings.New(settings.Options{
 		Home: d.home, Source: d.config, Vault: d.vault, Channels: d.store, Publish: d.bus.Publish, Log: d.log,
 	})
-	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Log: d.log})
+	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Folder: d.home, Log: d.log})
 	d.health = engine.NewHealth(d.engine, d.bus.Publish)
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
 		Settings: func() imagebuild.Settings {

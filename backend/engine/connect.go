@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,9 +33,12 @@ const (
 
 // Options say where the engine is looked for.
 type Options struct {
-	Host string       // explicit host (config docker_host); when set nothing else is tried
-	Log  *slog.Logger // nil discards
-	env  *environment // tests
+	Host string // explicit host (config docker_host); when set nothing else is tried
+	// Folder is Loop's own. An engine to which it looks different is refused once a
+	// container is to be made; empty tries nothing.
+	Folder string
+	Log    *slog.Logger // nil discards
+	env    *environment // tests
 }
 
 // Docker is a container engine reached through the Docker Engine API. Methods
@@ -48,9 +50,14 @@ type Docker struct {
 	env  environment
 	log  *slog.Logger
 
-	mu  sync.Mutex // guards cli and at; held during discovery so that it happens once
-	cli *client.Client
-	at  candidate
+	mu      sync.Mutex // guards all below; held during discovery so that it happens once
+	cli     *client.Client
+	at      candidate
+	known   core.EngineTraits
+	knownAt string // the version that known is of
+
+	files files
+	wg    sync.WaitGroup // trials that clean up
 }
 
 // Open returns a Docker that has not looked for its engine yet.
@@ -66,8 +73,10 @@ func Open(opts Options) *Docker {
 	return &Docker{opts: opts, env: env, log: log}
 }
 
-// Close drops idle connections. Streams already open stay with their owners.
+// Close waits for what cleans up and drops idle connections. Streams already open
+// stay with their owners.
 func (d *Docker) Close() error {
+	d.wg.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cli == nil {
@@ -187,8 +196,7 @@ func (d *Docker) Status(ctx context.Context) core.EngineStatus {
 			st.Name, st.Version = "Podman", c.Version
 		}
 	}
-	if info, err := cli.Info(ctx); err == nil {
-		st.Rootless = slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.Contains(o, "name=rootless") })
-	}
+	st.Traits = d.traits(ctx, v.Version+" "+v.KernelVersion)
+	st.Rootless = st.Traits.Rootless
 	return st
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -23,21 +24,32 @@ const maxLogBytes = 256 << 10
 // Create makes a container from a spec without starting it and returns the
 // engine's full id and its warnings. It never pulls: a missing image is
 // CodeNoImage (core.ErrNoImage), a taken name core.ErrConflict, a mount whose
-// source is gone CodeMount.
+// source is gone CodeMount, and so is an engine that binds another machine's folders
+// (Options.Folder).
 func (d *Docker) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
 	cli, err := d.client(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	cfg, host := createBody(s)
+	filesAreHere := d.tryFiles(ctx, s)
 	resp, err := cli.ContainerCreate(ctx, cfg, host, nil, nil, s.Name)
 	if err != nil {
 		if cerrdefs.IsNotFound(err) && strings.Contains(strings.ToLower(err.Error()), "no such image") {
 			return "", nil, noImage("create container", s.Image, err)
 		}
-		return "", nil, d.fail("create the container", err)
+		err = d.fail("create the container", err)
+		if core.AsFailure(err).Code == core.CodeMount { // it may be the other machine that lacks the folder
+			err = cmp.Or(filesAreHere(), err)
+		}
+		return "", nil, err
 	}
-	return core.ContainerID(resp.ID), resp.Warnings, nil
+	id := core.ContainerID(resp.ID)
+	if err := filesAreHere(); err != nil {
+		d.removeMade(ctx, id)
+		return "", nil, err
+	}
+	return id, resp.Warnings, nil
 }
 
 // Start starts a created or stopped container; starting a running one succeeds.

@@ -1,5 +1,6 @@
-// Package engine talks to the container engine: Docker and what speaks its API
-// (Podman, Colima, OrbStack, Docker Desktop). It finds the engine, turns a
+// Package engine talks to the container engine: Docker and what speaks its API. It
+// finds the engine (sockets of Podman, Colima, OrbStack and Docker Desktop too, none
+// of which it was run with), makes sure that it binds this computer's folders, turns a
 // core.Spec into what the Engine API wants, carries exec streams and files, and
 // turns every error into a core.Failure a person can act on.
 //

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -107,5 +108,40 @@ func TestExecOfMissingProgram(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	if _, err = c.Read(make([]byte, 4096)); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Fatalf("read gave %v", err)
+	}
+}
+
+// TestFilesOfThisComputer: a real engine of this computer passes the trial, made
+// beside the first container alone, and nothing of it stays. Its traits are those
+// that every engine has.
+func TestFilesOfThisComputer(t *testing.T) {
+	folder := t.TempDir()
+	d, err := Connect(t.Context(), Options{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	if tr := d.Status(t.Context()).Traits; tr.CPUs == 0 || tr.MemoryBytes == 0 || tr.Kernel == "" {
+		t.Errorf("%+v", tr)
+	}
+	for i := range 3 {
+		began := time.Now()
+		id, _, err := d.Create(t.Context(), core.Spec{
+			Name: "loop-test-" + core.NewID()[:8], Image: testImage(t, d), Entrypoint: []string{"true"},
+			Labels: map[string]string{"loop-test": "engine"}, Network: "none",
+			Mounts: []core.Mount{{Kind: core.MountExtra, Source: t.TempDir(), Target: "/mnt"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("container %d took %s", i, time.Since(began))
+		defer func() { _ = d.Remove(context.WithoutCancel(t.Context()), id, true) }()
+		if !d.files.here {
+			t.Error("not believed")
+		}
+	}
+	d.wg.Wait()
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 || left[0].Name() != "run" {
+		t.Errorf("left %v (%v)", left, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"path"
 	"time"
@@ -76,59 +75,53 @@ func (d *Docker) VolumeFill(ctx context.Context, vol, image string, files []core
 // core.ErrNotFound when the volume does not hold it.
 func (d *Docker) VolumeRead(ctx context.Context, vol, image, file string) ([]byte, error) {
 	var out []byte
-	err := d.withHelper(ctx, vol, image, func(id string) error {
-		cli, err := d.client(ctx)
-		if err != nil {
-			return err
-		}
-		rc, _, err := cli.CopyFromContainer(ctx, id, path.Join(helperTarget, path.Clean("/"+file)))
-		if err != nil {
-			return d.fail("read from the volume", err)
-		}
-		defer func() { _ = rc.Close() }()
-		tr := tar.NewReader(rc)
-		h, err := tr.Next()
-		if err != nil {
-			return d.fail("read from the volume", err)
-		}
-		if h.Typeflag != tar.TypeReg || h.Size > maxVolumeRead {
-			return fmt.Errorf("read from the volume: %s is not a small file", file)
-		}
-		out, err = io.ReadAll(io.LimitReader(tr, maxVolumeRead))
-		return d.fail("read from the volume", err)
+	err := d.withHelper(ctx, vol, image, func(id string) (err error) {
+		out, err = d.readHelper(ctx, id, path.Join(helperTarget, path.Clean("/"+file)), maxVolumeRead)
+		return err
 	})
 	return out, err
 }
 
 // withHelper gives fn a container that has the volume mounted but never runs.
 func (d *Docker) withHelper(ctx context.Context, vol, image string, fn func(id string) error) error {
-	cli, err := d.client(ctx)
+	d.sweepHelpers(ctx)
+	id, remove, err := d.helper(ctx, image, mount.Mount{Type: mount.TypeVolume, Source: vol, Target: helperTarget,
+		VolumeOptions: &mount.VolumeOptions{NoCopy: true}})
 	if err != nil {
 		return err
 	}
-	d.sweepHelpers(ctx)
+	defer remove()
+	return fn(id)
+}
+
+// helper makes a container that never runs, by which the engine shows what m does.
+func (d *Docker) helper(ctx context.Context, image string, m mount.Mount) (id string, remove func(), err error) {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return "", nil, err
+	}
 	no := false
 	resp, err := cli.ContainerCreate(ctx,
 		&container.Config{Image: image, Entrypoint: []string{"/loop-helper"}, Labels: map[string]string{helperLabel: "volume"}},
-		&container.HostConfig{
-			NetworkMode: network.NetworkNone, Init: &no, CapDrop: []string{"ALL"},
-			Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: vol, Target: helperTarget, VolumeOptions: &mount.VolumeOptions{NoCopy: true}}},
-		}, nil, nil, "loop-helper-"+core.NewID()[:12])
+		&container.HostConfig{NetworkMode: network.NetworkNone, Init: &no, CapDrop: []string{"ALL"}, Mounts: []mount.Mount{m}},
+		nil, nil, "loop-helper-"+core.NewID()[:12])
 	if err != nil {
 		if cerrdefs.IsNotFound(err) {
-			return noImage("create helper container", image, err)
+			return "", nil, noImage("create helper container", image, err)
 		}
-		return d.fail("create a helper container", err)
+		return "", nil, d.fail("create a helper container", err)
 	}
-	defer func() {
-		// Also after a cancelled ctx: the helper must not stay behind.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-		defer cancel()
-		if err := d.Remove(ctx, core.ContainerID(resp.ID), true); err != nil && !errors.Is(err, core.ErrNotFound) {
-			d.log.Warn("helper container stays behind", "container_id", resp.ID, "err", err)
-		}
-	}()
-	return fn(resp.ID)
+	return resp.ID, func() { d.removeMade(ctx, core.ContainerID(resp.ID)) }, nil
+}
+
+// removeMade takes back a container that this package made, also after a cancelled
+// ctx.
+func (d *Docker) removeMade(ctx context.Context, id core.ContainerID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if err := d.Remove(ctx, id, true); err != nil && !errors.Is(err, core.ErrNotFound) {
+		d.log.Warn("container stays behind", "container_id", id, "err", err)
+	}
 }
 
 // sweepHelpers removes helpers left by a crash.

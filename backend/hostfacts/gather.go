@@ -26,7 +26,7 @@ type Computer struct{ LoopHome string }
 // itself.
 func (c Computer) Host(ctx context.Context, st core.EngineStatus) (sandbox.Host, error) {
 	h, err := Gather(ctx, c.LoopHome)
-	h.EngineOS, h.EngineArch = st.OS, st.Arch
+	h.EngineOS, h.EngineArch, h.EngineCPUs = st.OS, st.Arch, st.Traits.CPUs
 	return h, err
 }
 

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/build"
+	"github.com/docker/docker/api/types/system"
+
+	"loop/backend/core"
+)
+
+// traits asks what the engine can do, once for a connection and version: an engine
+// that was replaced under its address is asked again.
+func (d *Docker) traits(ctx context.Context, version string) core.EngineTraits {
+	d.mu.Lock()
+	cli, known, at := d.cli, d.known, d.knownAt
+	d.mu.Unlock()
+	if at == version {
+		return known
+	}
+	info, err := cli.Info(ctx)
+	if err != nil {
+		return core.EngineTraits{} // asked again with the next status
+	}
+	t := traitsOf(info)
+	if ping, err := cli.Ping(ctx); err == nil {
+		t.BuildKit = ping.BuilderVersion == build.BuilderBuildKit
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known, d.knownAt = t, version
+	return t
+}
+
+func traitsOf(info system.Info) core.EngineTraits {
+	option := func(name string) bool {
+		return slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.Contains(o, "name="+name) })
+	}
+	return core.EngineTraits{
+		ID: info.ID, Rootless: option("rootless"), Seccomp: option("seccomp"),
+		SeccompNotify: option("seccomp") && kernelFrom(info.KernelVersion, 5, 9),
+		Desktop:       strings.Contains(info.OperatingSystem, "Docker Desktop"),
+		Kernel:        info.KernelVersion, CgroupVersion: info.CgroupVersion, CPUs: info.NCPU, MemoryBytes: info.MemTotal,
+	}
+}
+
+// kernelFrom reports whether a kernel's version is at least major.minor.
+func kernelFrom(version string, major, minor int) bool {
+	var a, b int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n != 2 {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
