@@ -51,7 +51,8 @@ func Tabulate(services map[string]any) (Calls, error) {
 func (t Calls) Call(method string, args io.Reader) (any, error) {
 	c, ok := t[method]
 	if !ok {
-		return nil, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("This version of Loop has no call %q.", method), "Reload the page: it may belong to another version.")
+		return nil, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("This version of Loop has no call %q.", method),
+			"Reload the page: it may belong to another version.")
 	}
 	in, err := c.decode(args)
 	if err != nil {
@@ -82,7 +83,8 @@ func (c call) decode(body io.Reader) ([]reflect.Value, error) {
 	dec := json.NewDecoder(body)
 	if err := dec.Decode(&raw); err != nil && !errors.Is(err, io.EOF) {
 		if tooBig, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("That is more than %d MiB in one call.", tooBig.Limit>>20), "Put long text into a file in the project and name the file in the prompt.")
+			return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("That is more than %d MiB in one call.", tooBig.Limit>>20),
+				"Put long text into a file in the project and name the file in the prompt.")
 		}
 		return nil, core.Fail(core.CodeInvalid, err, "The call is not a JSON array of arguments.", "")
 	}

@@ -13,8 +13,10 @@ import (
 // make a bitmap otherwise, and data for the empty image they leave behind. Inline
 // styles are how terminals and lists place things.
 func ContentPolicy(connect ...string) string {
-	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; " +
-		"connect-src " + strings.Join(append([]string{"'self'"}, connect...), " ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
+		"img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; " +
+		"connect-src " + strings.Join(append([]string{"'self'"}, connect...),
+		" ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 // WindowPolicy is ContentPolicy for a page that this server does not serve and

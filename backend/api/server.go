@@ -71,16 +71,19 @@ func New(opts Options) (*Server, error) {
 	}
 	host, _, err := net.SplitHostPort(opts.Addr)
 	if err != nil {
-		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q is not of the form host:port.", opts.Addr), "Use for example 127.0.0.1:8222.")
+		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q is not of the form host:port.", opts.Addr),
+			"Use for example 127.0.0.1:8222.")
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host), "Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host),
+			"Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
 	}
 	ln, err := listen(opts.Addr)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget, termGoodbye: termGoodbye}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget,
+		termGoodbye: termGoodbye}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)
@@ -108,16 +111,19 @@ func New(opts Options) (*Server, error) {
 // conflict: that word is for another Loop on the same folder, which goes away.
 func listen(addr string) (net.Listener, error) {
 	if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
-		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q has no port that exists.", addr), "Use a number from 1 to 65535, or 0 for any free port.")
+		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q has no port that exists.", addr),
+			"Use a number from 1 to 65535, or 0 for any free port.")
 	}
 	ln, err := net.Listen("tcp", addr)
 	switch {
 	case err == nil:
 		return ln, nil
 	case errors.Is(err, fs.ErrPermission):
-		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop may not listen on %s.", addr), "Ports below 1024 are the system's: choose a higher one in api_addr or --addr.")
+		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop may not listen on %s.", addr),
+			"Ports below 1024 are the system's: choose a higher one in api_addr or --addr.")
 	}
-	return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not listen on %s.", addr), "Another program may use that port: choose another one in api_addr or --addr.")
+	return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not listen on %s.", addr),
+		"Another program may use that port: choose another one in api_addr or --addr.")
 }
 
 // Addr is the bound host:port.
@@ -169,7 +175,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 func (s *Server) owner(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.door.authenticated(r) {
-			writeJSON(w, http.StatusUnauthorized, core.Fail("unauthorized", nil, "This page does not hold the token of the running Loop.", "Open the address that Loop printed when it started; each start makes a new one."))
+			writeJSON(w, http.StatusUnauthorized, core.Fail("unauthorized", nil, "This page does not hold the token of the running Loop.",
+				"Open the address that Loop printed when it started; each start makes a new one."))
 			return
 		}
 		if !fromWindow(r) {

@@ -123,7 +123,8 @@ var (
 	errNoSession = &refusal{termNoSession, "No session is attached here.", "Attach to a session or create one first."}
 	// errUnknownSession is also the word for an id that cannot be one, so that
 	// guesses teach nothing.
-	errUnknownSession = &refusal{termSessionFailed, "There is no terminal session with that id.", "It may have been closed; open a new terminal."}
+	errUnknownSession = &refusal{termSessionFailed, "There is no terminal session with that id.",
+		"It may have been closed; open a new terminal."}
 )
 
 // refusalOf says what a service's error means to a client.
@@ -177,7 +178,8 @@ func decodeControl(data []byte) (control, *refusal) {
 // checkCreate refuses what is wrong whatever the containers are like.
 func (m *control) checkCreate() *refusal {
 	if len(m.Cmd) > core.MaxTerminalArgs {
-		return refuse(termInvalidInput, "Put it into a script.", "The command has %d arguments, and %d are the most.", len(m.Cmd), core.MaxTerminalArgs)
+		return refuse(termInvalidInput, "Put it into a script.", "The command has %d arguments, and %d are the most.", len(m.Cmd),
+			core.MaxTerminalArgs)
 	}
 	for _, arg := range m.Cmd {
 		if arg == "" || strings.ContainsRune(arg, 0) {

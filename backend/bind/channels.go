@@ -101,7 +101,8 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 // PickFolder opens the system's dialog; empty means the person closed it.
 func (c *Channels) PickFolder() (string, error) {
 	if c.Window == nil {
-		return "", core.Fail("no_native_dialog", nil, "A page in a browser cannot open the system's folder dialog.", "Choose the folder in the list.")
+		return "", core.Fail("no_native_dialog", nil, "A page in a browser cannot open the system's folder dialog.",
+			"Choose the folder in the list.")
 	}
 	return c.Window.PickFolder()
 }

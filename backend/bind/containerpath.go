@@ -60,7 +60,8 @@ func containerPath(mounts []core.Mount, hostPath string, windows bool) (string, 
 			return v.target, nil
 		}
 	}
-	return "", core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see %s.", core.CleanTitle(hostPath)), "Copy the file into the project's folder, or add its folder to “mounts” in the settings.")
+	return "", core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see %s.", core.CleanTitle(hostPath)),
+		"Copy the file into the project's folder, or add its folder to “mounts” in the settings.")
 }
 
 // owner is the mount that a path in the container belongs to: another one may

@@ -79,5 +79,6 @@ func knownCredential(kind CredentialKind) error {
 	case CredentialAPIKey, CredentialToken:
 		return nil
 	}
-	return core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.", "Use anthropic_api_key or claude_code_oauth_token.")
+	return core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.",
+		"Use anthropic_api_key or claude_code_oauth_token.")
 }

@@ -50,7 +50,8 @@ func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
 }
 
 func tooBigToPaste() error {
-	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("What was pasted is larger than %d MiB.", maxPaste>>20), "Copy the file into the project's folder and name it there.")
+	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("What was pasted is larger than %d MiB.", maxPaste>>20),
+		"Copy the file into the project's folder and name it there.")
 }
 
 // pasteName has nothing of what the page says but, for text, a known ending.

@@ -35,9 +35,11 @@ func readToPaste(at string) ([]byte, error) {
 	}
 	switch {
 	case named.IsDir():
-		return nil, core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see the folder %s.", shown), "Add it to “mounts” in the settings, or drop the files in it.")
+		return nil, core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see the folder %s.", shown),
+			"Add it to “mounts” in the settings, or drop the files in it.")
 	case named.Mode()&fs.ModeSymlink != 0:
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, and the container does not see it.", shown), "Drop the file that it leads to.")
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, and the container does not see it.", shown),
+			"Drop the file that it leads to.")
 	case !named.Mode().IsRegular():
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no ordinary file.", shown), "Copy what is in it into a file.")
 	}
@@ -54,7 +56,8 @@ func readToPaste(at string) ([]byte, error) {
 	case err != nil:
 		return nil, unreadableToPaste(at, err)
 	case len(data) > maxPaste:
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20), "Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20),
+			"Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
 	case len(data) == 0:
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is empty.", shown), "")
 	}
@@ -77,7 +80,8 @@ func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
 	}
 	file := pasteName(time.Now(), name, data)
 	if err := keepPaste(folder, file, data); err != nil {
-		return "", core.Fail(core.CodeDir, err, "The file could not be kept.", "Check that the disk is not full; or copy it into the project's folder and name it there.")
+		return "", core.Fail(core.CodeDir, err, "The file could not be kept.",
+			"Check that the disk is not full; or copy it into the project's folder and name it there.")
 	}
 	return shellQuote(path.Join(folder.Target, file)), nil
 }

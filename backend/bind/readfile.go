@@ -56,7 +56,8 @@ func (t *Terminals) ReadFile(channelID string, target core.TerminalTarget, dir, 
 		return FilePart{}, unreadable(at, err)
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return FilePart{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no text.", core.CleanTitle(at)), "Open it with a program that knows its kind.")
+		return FilePart{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no text.", core.CleanTitle(at)),
+			"Open it with a program that knows its kind.")
 	}
 	part := around(data, line)
 	part.Path, part.More = at, part.More || info.Size() > int64(len(data))
@@ -93,7 +94,8 @@ func (t *Terminals) open(ch core.ChannelID, target core.TerminalTarget, dir, nam
 	}
 	folder, rest, ok := hostPlace(mounts, path.Clean(seen))
 	if !ok {
-		return nil, "", core.Fail(core.CodeMount, nil, fmt.Sprintf("%s is in the container only.", core.CleanTitle(seen)), "Look at it in the terminal.")
+		return nil, "", core.Fail(core.CodeMount, nil, fmt.Sprintf("%s is in the container only.", core.CleanTitle(seen)),
+			"Look at it in the terminal.")
 	}
 	at = filepath.Join(folder, filepath.FromSlash(rest))
 	root, err := os.OpenRoot(folder)
@@ -124,7 +126,8 @@ func hostPlace(mounts []core.Mount, seen string) (folder, rest string, ok bool) 
 }
 
 func relativeFile(name string) error {
-	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("It is not known in which folder %s is.", core.CleanTitle(name)), "A shell that tells its folder, as those do that Loop starts, makes it known.")
+	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("It is not known in which folder %s is.", core.CleanTitle(name)),
+		"A shell that tells its folder, as those do that Loop starts, makes it known.")
 }
 
 // remedies say what to do about a file that cannot be read.

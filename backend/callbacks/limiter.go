@@ -55,7 +55,8 @@ func (l *limiter) take(id core.RunID) error {
 	}
 	switch {
 	case b.total >= perLife:
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has made %d requests, which is all of one run.", perLife), "Go on without them.")
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has made %d requests, which is all of one run.", perLife),
+			"Go on without them.")
 	case b.recent >= perMinute:
 		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("More than %d requests in a minute.", perMinute), "Wait a minute.")
 	}
@@ -70,7 +71,8 @@ func (l *limiter) make(id core.RunID) error {
 	defer l.mu.Unlock()
 	b := entry(l.callers, id, l.now())
 	if b.made >= perLifeMade {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has opened %d threads, which is all of one run.", perLifeMade), "Go on with those.")
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has opened %d threads, which is all of one run.", perLifeMade),
+			"Go on with those.")
 	}
 	b.made++
 	return nil
@@ -83,7 +85,8 @@ func (l *limiter) start(root core.RunID) error {
 	defer l.mu.Unlock()
 	b := entry(l.prompts, root, l.now())
 	if b.total >= perPrompt {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have started %d runs because of one prompt.", perPrompt), "The person has to send the next prompt.")
+		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have started %d runs because of one prompt.", perPrompt),
+			"The person has to send the next prompt.")
 	}
 	b.total++
 	return nil

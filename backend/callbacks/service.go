@@ -94,7 +94,8 @@ func New(o Options) *Service {
 	return &Service{o: o, limits: newLimiter(o.Now), coming: map[core.ChannelID]int{}}
 }
 
-var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.", "list_agents and search_channels show them.")
+var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.",
+	"list_agents and search_channels show them.")
 
 // named resolves a channel the caller named; empty is its own.
 func (s *Service) named(ctx context.Context, from core.Caller, ch core.ChannelID) (core.ChannelID, error) {
@@ -122,7 +123,8 @@ func checkText(text string) error {
 	case strings.TrimSpace(text) == "" || !utf8.ValidString(text):
 		return core.Fail(core.CodeInvalid, nil, "The message is empty or not text.", "Send some text.")
 	case len(text) > maxMessage:
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The message is longer than %d KiB.", maxMessage>>10), "Put the long part into a file and name the file.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The message is longer than %d KiB.", maxMessage>>10),
+			"Put the long part into a file and name the file.")
 	}
 	return nil
 }
@@ -186,7 +188,8 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay, Trigger: "agent", AuthorID: authorPrefix + string(from.Origin())}
+	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay,
+		Trigger: "agent", AuthorID: authorPrefix + string(from.Origin())}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.
@@ -227,7 +230,8 @@ func (s *Service) room(ctx context.Context, from core.Caller) (done func(), err 
 		}
 	}
 	if n >= maxQueued {
-		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in this project already.", n), "Wait until some of them have run.")
+		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("%d prompts of agents wait in this project already.", n),
+			"Wait until some of them have run.")
 	}
 	s.coming[root]++
 	return func() {
@@ -244,7 +248,8 @@ func (s *Service) room(ctx context.Context, from core.Caller) (done func(), err 
 func (s *Service) mayStart(ctx context.Context, from core.Caller) (mine core.Run, root core.RunID, err error) {
 	mine, root, depth, err := s.chain(ctx, from)
 	if err == nil && depth >= maxChain {
-		err = core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth), "The person has to send the next prompt.")
+		err = core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have set each other to work %d times in a row.", depth),
+			"The person has to send the next prompt.")
 	}
 	return mine, root, err
 }
@@ -417,7 +422,8 @@ func (s *Service) SearchChannels(ctx context.Context, from core.Caller, query st
 
 // Info is a channel as an agent of its project may see it.
 func Info(ch core.Channel, status string, own bool) core.ChannelInfo {
-	return core.ChannelInfo{ID: ch.ID, ParentID: ch.ParentID, Kind: ch.Kind, Name: ch.Name, Dir: ch.Dir, Branch: ch.Branch, Status: status, Own: own}
+	return core.ChannelInfo{ID: ch.ID, ParentID: ch.ParentID, Kind: ch.Kind, Name: ch.Name, Dir: ch.Dir, Branch: ch.Branch, Status: status,
+		Own: own}
 }
 
 // Agents lists the channels of the project in which an agent works or has worked.

@@ -97,7 +97,8 @@ func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles
 		}
 		rel, err := below(ch.ParentDir, ch.Dir)
 		if err != nil || !ok || root.Dir != ch.ParentDir || s.opts.Worktrees == nil {
-			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir), "Remove the channel and keep its files.")
+			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir),
+				"Remove the channel and keep its files.")
 		}
 		dirs = append(dirs, rel)
 	}

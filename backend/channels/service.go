@@ -168,7 +168,8 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	return s.create(ctx, core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: name, Dir: clean, CreatedAt: s.opts.Now()})
+	return s.create(ctx,
+		core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: name, Dir: clean, CreatedAt: s.opts.Now()})
 }
 
 // Demo returns the channel that needs no key: the real CLI on a scripted

@@ -59,7 +59,9 @@ func (s *Service) SetSession(ctx context.Context, id core.ChannelID, start core.
 		return View{}, err
 	}
 	if start.SessionID != "" && kind != demo {
-		return View{}, core.Fail(core.CodeInvalid, nil, "That conversation was held with another kind of model: a scripted one and a real one are kept apart.", "Choose a conversation of the same kind.")
+		return View{}, core.Fail(core.CodeInvalid, nil,
+			"That conversation was held with another kind of model: a scripted one and a real one are kept apart.",
+			"Choose a conversation of the same kind.")
 	}
 	return s.setNext(ctx, ch, start, demo)
 }
@@ -140,7 +142,8 @@ func (s *Service) resolveStart(ctx context.Context, ch core.Channel, start core.
 			return start, info.Demo, s.hasMessage(ctx, ch, start)
 		}
 	}
-	return start, false, core.Fail(core.CodeNotFound, core.ErrNotFound, "The agent does not keep that conversation in this channel.", "Choose one from the list of sessions.")
+	return start, false, core.Fail(core.CodeNotFound, core.ErrNotFound, "The agent does not keep that conversation in this channel.",
+		"Choose one from the list of sessions.")
 }
 
 // ownSession names the channel's own session in a fork that names none. With a
@@ -157,7 +160,8 @@ func (s *Service) ownSession(ctx context.Context, ch core.Channel, start core.Se
 		}
 	}
 	if last == nil {
-		last = core.Fail(core.CodeConflict, core.ErrConflict, "This channel has no conversation yet that could be copied.", "Send a first message, or start a fresh thread.")
+		last = core.Fail(core.CodeConflict, core.ErrConflict, "This channel has no conversation yet that could be copied.",
+			"Send a first message, or start a fresh thread.")
 	}
 	return start, false, last
 }
@@ -177,7 +181,8 @@ func (s *Service) hasMessage(ctx context.Context, ch core.Channel, start core.Se
 			return nil
 		}
 	}
-	return core.Fail(core.CodeNotFound, core.ErrNotFound, "That message is not part of the conversation any more.", "Choose another message, or copy the whole conversation.")
+	return core.Fail(core.CodeNotFound, core.ErrNotFound, "That message is not part of the conversation any more.",
+		"Choose another message, or copy the whole conversation.")
 }
 
 // ForkAt makes a thread of a channel that begins with a copy of a conversation,

@@ -140,7 +140,8 @@ func (s *Service) parentOf(ctx context.Context, id core.ChannelID) (parent, root
 		return
 	}
 	if len(f.under(root.ID)) >= maxProject {
-		err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("This project has %d channels already.", maxProject), "Remove threads that are no longer needed.")
+		err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("This project has %d channels already.", maxProject),
+			"Remove threads that are no longer needed.")
 		return
 	}
 	return f.byID[id], root, f, nil

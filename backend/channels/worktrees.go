@@ -41,7 +41,8 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 	}
 	base := strings.TrimSpace(req.Base)
 	if len(base) > maxBranch || strings.HasPrefix(base, "-") || strings.ContainsAny(base, "\x00\n\r") {
-		return View{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.", "Name one that “git log” shows, or leave it empty.")
+		return View{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.",
+			"Name one that “git log” shows, or leave it empty.")
 	}
 	ch, parent, root, err := s.planWorktree(ctx, req.ParentID, branch, req.Name)
 	if err != nil {
@@ -78,7 +79,8 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 
 // planWorktree names the channel and the folder, which nothing else may take
 // until it is released from making.
-func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, branch, name string) (ch, parent, root core.Channel, err error) {
+func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, branch, name string) (ch, parent, root core.Channel,
+	err error) {
 	s.tree.Lock()
 	defer s.tree.Unlock()
 	var f forest
@@ -94,7 +96,8 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 	taken := maps.Clone(s.making)
 	for _, other := range f.list {
 		if other.Kind == core.KindWorktree && other.ParentDir == root.Dir && other.Branch == branch {
-			err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("The channel “%s” is in a worktree of that branch already.", other.Name), "Use that channel, or choose another branch name.")
+			err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("The channel “%s” is in a worktree of that branch already.",
+				other.Name), "Use that channel, or choose another branch name.")
 			return
 		}
 		taken[other.Dir] = true
@@ -119,7 +122,8 @@ func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, err
 		return View{}, err
 	}
 	if real != ch.Dir {
-		return View{}, core.Fail(core.CodeDir, nil, fmt.Sprintf("%q leads to another place.", ch.Dir), "Look what is at “.worktrees” in the project, and remove the link.")
+		return View{}, core.Fail(core.CodeDir, nil, fmt.Sprintf("%q leads to another place.", ch.Dir),
+			"Look what is at “.worktrees” in the project, and remove the link.")
 	}
 	for _, demo := range []bool{false, true} {
 		session := parent.Session(demo)
@@ -166,7 +170,8 @@ func CheckBranch(name string) error {
 		bad = bad || r < ' ' || r == '\ufffd' || !shownAsIs(r)
 	}
 	if bad {
-		return core.Fail(core.CodeInvalid, nil, "That is no name for a branch.", "Use letters, digits, hyphens and slashes, for example fix/login.")
+		return core.Fail(core.CodeInvalid, nil, "That is no name for a branch.",
+			"Use letters, digits, hyphens and slashes, for example fix/login.")
 	}
 	return nil
 }

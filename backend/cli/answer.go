@@ -194,11 +194,13 @@ func pickQuestion(ctx context.Context, c Core, id string) (core.Question, error)
 	}
 	switch {
 	case id != "":
-		return core.Question{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no open question %q.", id), "Run “loop answer --list” to see them.")
+		return core.Question{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no open question %q.", id),
+			"Run “loop answer --list” to see them.")
 	case len(list) == 0:
 		return core.Question{}, core.Fail(core.CodeNotFound, nil, "No agent waits for an answer.", "Run “loop channels” to see what they do.")
 	}
-	return core.Question{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d questions are open.", len(list)), "Choose one with --question; “loop answer --list” shows them.")
+	return core.Question{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d questions are open.", len(list)),
+		"Choose one with --question; “loop answer --list” shows them.")
 }
 
 // answerOf makes an answer of the flags. Loop checks whether it fits.

@@ -34,7 +34,8 @@ func (a *app) authCommand() *cobra.Command {
 	var key, token, adopt, asJSON bool
 	login := &cobra.Command{
 		Use: "login", Short: "Keep a key in the system's keyring, or in an encrypted file where there is none", Args: noKey,
-		Long: "The key is read from a prompt that does not show it, or from standard input; never from the command line, which other programs can read.",
+		Long: "The key is read from a prompt that does not show it, or from standard input; " +
+			"never from the command line, which other programs can read.",
 		Example: `  loop auth login                              ask for an API key
   claude setup-token | loop auth login --oauth-token
   loop auth login --from-config                move keys out of config.json`,
@@ -161,7 +162,8 @@ func (a *app) readSecret(ctx context.Context, what string) (string, error) {
 	return string(raw), nil
 }
 
-var placeWords = map[string]string{"config": "in config.json", "keyring": "in the system's keyring", "file": "in an encrypted file of Loop's folder"}
+var placeWords = map[string]string{"config": "in config.json", "keyring": "in the system's keyring",
+	"file": "in an encrypted file of Loop's folder"}
 
 func (a *app) printAuth(ctx context.Context, c Core, asJSON bool) error {
 	return show(ctx, a, c, asJSON, a.sayAuth, "System.Credentials")
@@ -186,7 +188,8 @@ func (a *app) sayAuth(list []bind.CredentialStatus) {
 		none = false
 	}
 	if none {
-		a.out.line("Without a key only the demo channel works, and a model of yours (anthropic_base_url) that asks for none: “loop auth login” takes one.")
+		a.out.line("Without a key only the demo channel works, and a model of yours (anthropic_base_url) that asks for none: " +
+			"“loop auth login” takes one.")
 	}
 	if note != "" {
 		a.out.line("%s", note)

@@ -60,7 +60,8 @@ func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
 		return "", nil
 	}
 	id, err := f.find(ctx, c)
-	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && f.channel == "" && f.dir == "" && f.scope() == "global" && !f.channelOnly {
+	needed := f.channelOnly || f.channel != "" || f.dir != "" || f.scope() != "global"
+	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && !needed {
 		return "", nil // just some folder
 	}
 	return id, err
@@ -73,7 +74,8 @@ func (a *app) inSettings(cmd *cobra.Command, f *configFlags, do func(ctx context
 			return err
 		}
 		if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && id == "" && !f.global {
-			a.err.styledLine(amber, "This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
+			a.err.styledLine(amber,
+				"This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
 		}
 		return do(ctx, c, id)
 	})
@@ -113,7 +115,8 @@ func settingsView(ctx context.Context, c Core, id core.ChannelID, names []string
 		}
 	}
 	if fields == nil {
-		return v, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is not a setting that Loop knows.", names[0]), "Run “loop config get” to see them.")
+		return v, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is not a setting that Loop knows.", names[0]),
+			"Run “loop config get” to see them.")
 	}
 	v.Fields = fields
 	return v, nil
@@ -121,32 +124,33 @@ func settingsView(ctx context.Context, c Core, id core.ChannelID, names []string
 
 func (a *app) configGet() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "get [FIELD]", Short: "Print settings as they are in force", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-			v, err := settingsView(ctx, c, id, args)
-			switch {
-			case err != nil:
-				return err
-			case f.asJSON:
-				out := map[string]any{}
-				for _, field := range v.Fields {
-					out[field.Name] = field.Value
+	cmd := &cobra.Command{Use: "get [FIELD]", Short: "Print settings as they are in force", Args: upTo(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				v, err := settingsView(ctx, c, id, args)
+				switch {
+				case err != nil:
+					return err
+				case f.asJSON:
+					out := map[string]any{}
+					for _, field := range v.Fields {
+						out[field.Name] = field.Value
+					}
+					return a.asJSON(out)
+				case len(args) == 1 && len(v.Fields) == 1:
+					a.out.line("%s", valueText(v.Fields[0].Value))
+					a.settingsTrouble(v)
+					return nil
 				}
-				return a.asJSON(out)
-			case len(args) == 1 && len(v.Fields) == 1:
-				a.out.line("%s", valueText(v.Fields[0].Value))
+				rows := [][]string{{"FIELD", "VALUE", "FROM"}}
+				for _, field := range v.Fields {
+					rows = append(rows, []string{field.Name, valueText(field.Value), field.Origin.Layer})
+				}
+				a.table(rows)
 				a.settingsTrouble(v)
 				return nil
-			}
-			rows := [][]string{{"FIELD", "VALUE", "FROM"}}
-			for _, field := range v.Fields {
-				rows = append(rows, []string{field.Name, valueText(field.Value), field.Origin.Layer})
-			}
-			a.table(rows)
-			a.settingsTrouble(v)
-			return nil
-		})
-	}}
+			})
+		}}
 	f.on(cmd, false)
 	return cmd
 }
@@ -211,7 +215,8 @@ func (a *app) configSet() *cobra.Command {
 	var f configFlags
 	cmd := &cobra.Command{
 		Use: "set FIELD VALUE", Short: "Change one field of a settings file; everything else in it stays",
-		Long: "VALUE is a text as it is, or JSON where the field is not a text. “-” reads it from standard input. FIELD may be a part (font_sizes.chat) or an entry (envs.NAME).",
+		Long: "VALUE is a text as it is, or JSON where the field is not a text. “-” reads it from standard input. " +
+			"FIELD may be a part (font_sizes.chat) or an entry (envs.NAME).",
 		Args: cobra.MatchAll(upTo(2), func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 { // an empty value is one
 				return usagef("the field or the value is missing")
@@ -253,7 +258,8 @@ func (a *app) settingsValue(v bind.SettingsView, name, text string) (any, error)
 		}
 		text = strings.TrimRight(string(raw), "\r\n")
 	} else if secret {
-		return nil, usagef("a credential does not belong on the command line, which other programs can read: use “loop auth login”, or “-” to read it from standard input")
+		return nil, usagef("a credential does not belong on the command line, which other programs can read: " +
+			"use “loop auth login”, or “-” to read it from standard input")
 	}
 	var value any
 	err := json.Unmarshal([]byte(text), &value)
@@ -281,39 +287,41 @@ func (a *app) changed(ctx context.Context, c Core, f *configFlags, method string
 
 func (a *app) configUnset() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "unset FIELD", Short: "Remove one field from a settings file", Args: exactly("the field"), RunE: func(cmd *cobra.Command, args []string) error {
-		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-			return a.changed(ctx, c, &f, "Settings.Unset", f.scope(), id, args[0])
-		})
-	}}
+	cmd := &cobra.Command{Use: "unset FIELD", Short: "Remove one field from a settings file", Args: exactly("the field"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				return a.changed(ctx, c, &f, "Settings.Unset", f.scope(), id, args[0])
+			})
+		}}
 	f.on(cmd, true)
 	return cmd
 }
 
 func (a *app) configExplain() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "explain [FIELD]", Short: "Say for each value which file and line it comes from, and what the others say", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-			v, err := settingsView(ctx, c, id, args)
-			if err != nil {
-				return err
-			}
-			if f.asJSON {
-				return a.asJSON(v)
-			}
-			for _, field := range v.Fields {
-				if len(args) == 0 && field.Origin.Layer == "built-in" && len(field.Layers) == 0 {
-					continue
+	cmd := &cobra.Command{Use: "explain [FIELD]", Short: "Say for each value which file and line it comes from, and what the others say",
+		Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				v, err := settingsView(ctx, c, id, args)
+				if err != nil {
+					return err
 				}
-				a.explainField(field, len(args) > 0)
-			}
-			if len(args) == 0 {
-				a.out.line("Everything else has its built-in value.")
-			}
-			a.settingsTrouble(v)
-			return nil
-		})
-	}}
+				if f.asJSON {
+					return a.asJSON(v)
+				}
+				for _, field := range v.Fields {
+					if len(args) == 0 && field.Origin.Layer == "built-in" && len(field.Layers) == 0 {
+						continue
+					}
+					a.explainField(field, len(args) > 0)
+				}
+				if len(args) == 0 {
+					a.out.line("Everything else has its built-in value.")
+				}
+				a.settingsTrouble(v)
+				return nil
+			})
+		}}
 	f.on(cmd, false)
 	return cmd
 }
@@ -394,7 +402,8 @@ func (a *app) approve(ctx context.Context, c Core, f *configFlags, id core.Chann
 			return a.changed(ctx, c, f, "Settings.Approve", id, p.Path, p.SHA256)
 		}
 	}
-	return core.Fail(core.CodeConflict, nil, "No file with that SHA-256 waits for approval.", "It may have changed: run “loop config trust” and look at it again.")
+	return core.Fail(core.CodeConflict, nil, "No file with that SHA-256 waits for approval.",
+		"It may have changed: run “loop config trust” and look at it again.")
 }
 
 func (a *app) showPending(v bind.SettingsView) {
@@ -425,16 +434,17 @@ func (a *app) showPending(v bind.SettingsView) {
 
 func (a *app) configHistory() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "history [REVISION]", Short: "List earlier texts of a settings file, or show what one of them changed", Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-			if len(args) == 0 {
-				return a.listFrom(ctx, c, "Settings.History", f.asJSON, revisionRows, f.scope(), id)
-			}
-			return show(ctx, a, c, f.asJSON, func(rev bind.SettingsRevisionText) {
-				a.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
-			}, "Settings.Revision", args[0])
-		})
-	}}
+	cmd := &cobra.Command{Use: "history [REVISION]", Short: "List earlier texts of a settings file, or show what one of them changed",
+		Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
+				if len(args) == 0 {
+					return a.listFrom(ctx, c, "Settings.History", f.asJSON, revisionRows, f.scope(), id)
+				}
+				return show(ctx, a, c, f.asJSON, func(rev bind.SettingsRevisionText) {
+					a.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
+				}, "Settings.Revision", args[0])
+			})
+		}}
 	f.on(cmd, true)
 	return cmd
 }
@@ -445,12 +455,13 @@ var revisionRows = rowsOf([]string{"REVISION", "TIME", "LINES", "SOURCE"}, func(
 
 func (a *app) configRestore() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "restore REVISION", Short: "Give a settings file an earlier text; credentials stay as they are now", Args: exactly("the revision"), RunE: func(cmd *cobra.Command, args []string) error {
-		f.global = true // the revision says which file
-		return a.inSettings(cmd, &f, func(ctx context.Context, c Core, _ core.ChannelID) error {
-			return a.changed(ctx, c, &f, "Settings.Restore", args[0])
-		})
-	}}
+	cmd := &cobra.Command{Use: "restore REVISION", Short: "Give a settings file an earlier text; credentials stay as they are now",
+		Args: exactly("the revision"), RunE: func(cmd *cobra.Command, args []string) error {
+			f.global = true // the revision says which file
+			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, _ core.ChannelID) error {
+				return a.changed(ctx, c, &f, "Settings.Restore", args[0])
+			})
+		}}
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -39,7 +39,8 @@ func answer[T any](method string, raw json.RawMessage) (T, error) {
 	var out T
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return out, core.Fail(core.CodeInternal, fmt.Errorf("decode answer of %s: %w", method, err),
-			"The running Loop gave an answer this command does not understand.", "Both may be of different versions: close that Loop and start this one.")
+			"The running Loop gave an answer this command does not understand.",
+			"Both may be of different versions: close that Loop and start this one.")
 	}
 	return out, nil
 }

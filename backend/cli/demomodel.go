@@ -52,7 +52,8 @@ func (a *app) serveDemo(ctx context.Context, addr, scripts string, pace float64)
 	if scripts != "" {
 		own, err := demo.LoadDir(os.DirFS(scripts))
 		if err != nil {
-			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("The scripts in %q cannot be used.", scripts), "The detail names file, line and field; docs/demo.md describes the format.")
+			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("The scripts in %q cannot be used.", scripts),
+				"The detail names file, line and field; docs/demo.md describes the format.")
 		}
 		lib = lib.With(own)
 	}

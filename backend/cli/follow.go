@@ -185,7 +185,8 @@ func (f *follower) left() {
 		return
 	}
 	// This process was Loop, and takes what it was told with it.
-	f.app.err.line("Left before the run had stopped. Its agent may go on in its container; the next start of Loop takes the run up again, and it can be stopped there.")
+	f.app.err.line("Left before the run had stopped. Its agent may go on in its container; " +
+		"the next start of Loop takes the run up again, and it can be stopped there.")
 }
 
 // settled says that a run could not be cancelled because it has ended anyway.
@@ -342,7 +343,8 @@ func (f *follower) learn(s core.Status, e core.Event) {
 	}
 	f.run.Outcome = core.Outcome{
 		Text: s.Result, SessionID: s.SessionID, Model: s.Model, NumTurns: s.NumTurns, StopReason: s.StopReason,
-		Duration: time.Duration(s.DurationMs) * time.Millisecond, DurationMs: s.DurationMs, ExitCode: s.ExitCode, Failure: s.Failure, Usage: s.Usage,
+		Duration:   time.Duration(s.DurationMs) * time.Millisecond,
+		DurationMs: s.DurationMs, ExitCode: s.ExitCode, Failure: s.Failure, Usage: s.Usage,
 	}
 	if s.Failure == nil && s.Error != "" {
 		f.run.Outcome.Failure = core.Fail(core.CodeNoResult, nil, s.Error, "")

@@ -81,7 +81,8 @@ type times struct {
 }
 
 func defaultTimes() times {
-	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second}
+	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second,
+		reattach: 500 * time.Millisecond, stopping: 10 * time.Second}
 }
 
 func init() {
@@ -149,7 +150,8 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
-		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(), a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
+		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
+		a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
 	strictHelp(root)
 	return root
 }

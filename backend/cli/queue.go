@@ -162,7 +162,8 @@ func needsLoop(c Core) error {
 	if _, running := c.(*remote); running {
 		return nil
 	}
-	return core.Fail(core.CodeNotFound, nil, "No Loop is running that could stop a run.", "Start the window or “loop serve” first, or use “loop queue move … first”.")
+	return core.Fail(core.CodeNotFound, nil, "No Loop is running that could stop a run.",
+		"Start the window or “loop serve” first, or use “loop queue move … first”.")
 }
 
 // queueChange is a command that does one thing with one prompt.
@@ -311,7 +312,8 @@ func (a *app) queueMove(ctx context.Context, c Core, w waiting, where string, as
 			}
 		}
 	}
-	return core.Fail(core.CodeConflict, nil, "The queue changes too fast to be put in order.", "Hold it with “loop queue hold 1”, and try again.")
+	return core.Fail(core.CodeConflict, nil, "The queue changes too fast to be put in order.",
+		"Hold it with “loop queue hold 1”, and try again.")
 }
 
 func numeric(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

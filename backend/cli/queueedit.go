@@ -186,7 +186,8 @@ func editFile(ctx context.Context, stdio Stdio, env func(string) (string, bool),
 		return ctx.Err()
 	}
 	if err != nil {
-		return core.Fail(core.CodeInvalid, err, "The editor could not be run, or ended with an error.", "Set EDITOR to one that works, or give the text: loop queue edit PROMPT \"…\"")
+		return core.Fail(core.CodeInvalid, err, "The editor could not be run, or ended with an error.",
+			"Set EDITOR to one that works, or give the text: loop queue edit PROMPT \"…\"")
 	}
 	return nil
 }

@@ -45,11 +45,13 @@ func (w waiting) late(ctx context.Context, c Core, err error) error {
 }
 
 func (w waiting) gone() error {
-	return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been started or taken out of the queue meanwhile.", w.name), "Nothing was changed. “loop queue” shows what waits.")
+	return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been started or taken out of the queue meanwhile.", w.name),
+		"Nothing was changed. “loop queue” shows what waits.")
 }
 
 // onQueue is a command that works on prompts that wait.
-func (a *app) onQueue(ctx context.Context, f *queueFlags, wants []string, do func(ctx context.Context, c Core, found []waiting) error) error {
+func (a *app) onQueue(ctx context.Context, f *queueFlags, wants []string,
+	do func(ctx context.Context, c Core, found []waiting) error) error {
 	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error {
 		found, err := f.find(ctx, c, wants)
 		if err != nil {
@@ -150,11 +152,14 @@ func match(queues []queue, want string, place bool) (waiting, error) {
 	case len(hits) == 1:
 		return hits[0], nil
 	case len(hits) > 1:
-		return waiting{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d prompts that wait have an id that begins with %q.", len(hits), want), "Give more of it; “loop queue --all --json” shows the whole ids.")
+		return waiting{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d prompts that wait have an id that begins with %q.", len(hits), want),
+			"Give more of it; “loop queue --all --json” shows the whole ids.")
 	case place:
-		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, howMany(total)), "“loop queue” shows what waits.")
+		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, howMany(total)),
+			"“loop queue” shows what waits.")
 	}
-	return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("No prompt that waits has an id that begins with %q.", oneLine(want, maxLine)), "It may have been started or removed. “loop queue --all” shows what waits.")
+	return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("No prompt that waits has an id that begins with %q.",
+		oneLine(want, maxLine)), "It may have been started or removed. “loop queue --all” shows what waits.")
 }
 
 func howMany(n int) string {

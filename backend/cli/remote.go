@@ -84,7 +84,8 @@ func newRemote(i instance) (*remote, error) {
 		return nil, fmt.Errorf("read instance address: %w", err)
 	}
 	ip := net.ParseIP(u.Hostname())
-	if u.Scheme != "http" || (u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())) || i.Token == "" || strings.ContainsAny(i.Token, " ,\r\n") {
+	here := u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+	if !here || i.Token == "" || strings.ContainsAny(i.Token, " ,\r\n") {
 		return nil, errors.New("read instance address: not a loopback address with a token")
 	}
 	r := &remote{base: u, token: i.Token, pid: i.PID, passing: i.Command, client: localClient()}
@@ -163,7 +164,8 @@ func failureOf(method string, status int, data []byte) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		code = codeUnauthorized
 	}
-	f = *core.Fail(code, nil, "The running Loop refused the call.", "Close it and start it again; if that does not help, run “loop doctor”.")
+	f = *core.Fail(code, nil, "The running Loop refused the call.",
+		"Close it and start it again; if that does not help, run “loop doctor”.")
 	f.Detail = fmt.Sprintf("%s: status %d: %s", method, status, oneLine(string(data), 300))
 	return &f
 }
@@ -172,7 +174,8 @@ func (r *remote) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return core.Fail(codeLost, err, fmt.Sprintf("The running Loop (process %d) went away.", r.pid), "Start Loop again: runs that were under way go on or are shown as interrupted.")
+	return core.Fail(codeLost, err, fmt.Sprintf("The running Loop (process %d) went away.", r.pid),
+		"Start Loop again: runs that were under way go on or are shown as interrupted.")
 }
 
 // Events follows the WebSocket. The goroutine ends with ctx, Close, or the
@@ -180,7 +183,8 @@ func (r *remote) lost(ctx context.Context, err error) error {
 func (r *remote) Events(ctx context.Context) (<-chan []core.Event, error) {
 	u := *r.base.JoinPath("api/ws")
 	u.Scheme = "ws"
-	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{ //nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
+	//nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
+	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{
 		HTTPClient:   r.client,
 		Subprotocols: []string{"loop", "loop.token." + r.token},
 	})

@@ -138,7 +138,8 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 }
 
 // prepare finds Loop and the channel; Ctrl-C ends it.
-func (a *app) prepare(ctx context.Context, connect func(context.Context) (Core, error), f runFlags, dir string) (Core, core.ChannelID, error) {
+func (a *app) prepare(ctx context.Context, connect func(context.Context) (Core, error), f runFlags, dir string) (Core, core.ChannelID,
+	error) {
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()
 	c, err := connect(ctx)
@@ -276,5 +277,6 @@ func findChannel(ctx context.Context, c Core, want string) (core.ChannelID, erro
 	case 0:
 		return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no channel %q.", want), "Run “loop channels” to see them.")
 	}
-	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d channels are called %q.", len(named), want), "Use the id that “loop channels” shows.")
+	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d channels are called %q.", len(named), want),
+		"Use the id that “loop channels” shows.")
 }

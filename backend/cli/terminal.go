@@ -55,10 +55,14 @@ own on this computer. The session goes on when you leave it, with Ctrl-] or with
 	cmd.Flags().StringVar(&f.title, "title", "", "title of the session (default: the program's)")
 	cmd.Flags().StringVar(&f.attach, "attach", "", "id of a session that is open, or the beginning of it")
 	cmd.Flags().StringVar(&f.detachKey, "detach-key", defaultDetachKey, "key that leaves the session, or none")
-	cmd.Flags().StringVar(&f.escapeChar, "escape", defaultEscapeChar, "character that leaves it with a full stop after it, at the beginning of a line, or none")
+	cmd.Flags().StringVar(&f.escapeChar, "escape", defaultEscapeChar,
+		"character that leaves it with a full stop after it, at the beginning of a line, or none")
 	cmd.MarkFlagsMutuallyExclusive("channel", "dir")
-	for _, modes := range [][]string{{"fresh", "resume"}, {"fresh", "fork"}, {"resume", "fork"}, {"host", "fresh"}, {"host", "resume"}, {"host", "fork"}, {"plain", "fresh"}, {"plain", "resume"}, {"plain", "fork"}} {
-		cmd.MarkFlagsMutuallyExclusive(modes...)
+	cmd.MarkFlagsMutuallyExclusive("fresh", "resume", "fork")
+	for _, agentless := range []string{"host", "plain"} {
+		for _, mode := range []string{"fresh", "resume", "fork"} {
+			cmd.MarkFlagsMutuallyExclusive(agentless, mode)
+		}
 	}
 	for _, other := range []string{"channel", "dir", "host", "plain", "fresh", "resume", "fork", "title"} {
 		cmd.MarkFlagsMutuallyExclusive("attach", other)
@@ -99,7 +103,8 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 		return ctx.Err()
 	}
 	if !ok {
-		return core.Fail(core.CodeNotFound, nil, "No Loop is running that could keep the terminal.", "Start the window or “loop serve” first.")
+		return core.Fail(core.CodeNotFound, nil, "No Loop is running that could keep the terminal.",
+			"Start the window or “loop serve” first.")
 	}
 	defer r.Close()
 	open, err := f.message(ctx, r, argv)
@@ -107,7 +112,8 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 		return err
 	}
 	if within, _ := a.deps.Env("LOOP_TERMINAL"); within != "" && open["session_id"] == core.TerminalID(within) {
-		return core.Fail(core.CodeInvalid, nil, "That is the session this command runs in, and to show it in itself would never end.", "Attach to another one, or from another terminal.")
+		return core.Fail(core.CodeInvalid, nil, "That is the session this command runs in, and to show it in itself would never end.",
+			"Attach to another one, or from another terminal.")
 	}
 	if v, _ := a.deps.Env("COLORFGBG"); v != "" {
 		if c := drawnWith(v); c != nil {
@@ -184,22 +190,25 @@ func findTerminal(ctx context.Context, c Core, want string) (core.TerminalID, er
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no terminal session %q.", want), "Run “loop terminal list” to see them.")
+		return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no terminal session %q.", want),
+			"Run “loop terminal list” to see them.")
 	}
 	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d terminal sessions begin with %q.", len(found), want), "Use more of the id.")
 }
 
-var terminalRows = rowsOf([]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"}, func(t core.TerminalInfo) []string {
-	state := string(t.State)
-	if t.Exit != nil {
-		state += fmt.Sprintf(" (%d)", t.Exit.Code)
-	}
-	if t.Recording != "" {
-		state += ", recorded"
-	}
-	size := fmt.Sprintf("%dx%d", t.Cols, t.Rows)
-	return []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), size, fmt.Sprint(t.Viewers), string(t.ChannelID), t.Dir}
-})
+var terminalRows = rowsOf([]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"},
+	func(t core.TerminalInfo) []string {
+		state := string(t.State)
+		if t.Exit != nil {
+			state += fmt.Sprintf(" (%d)", t.Exit.Code)
+		}
+		if t.Recording != "" {
+			state += ", recorded"
+		}
+		size := fmt.Sprintf("%dx%d", t.Cols, t.Rows)
+		return []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), size, fmt.Sprint(t.Viewers), string(t.ChannelID),
+			t.Dir}
+	})
 
 func (a *app) terminalListCommand() *cobra.Command {
 	var f channelFlags

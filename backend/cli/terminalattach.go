@@ -28,7 +28,8 @@ const clearScreen = leaveModes + "\x1b[H\x1b[2J"
 
 // leaveModes takes back what a program may have switched on, and leaves what is
 // on the screen.
-const leaveModes = "\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?2048l\x1b[?5l\x1b[?69l" +
+const leaveModes = "\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l" +
+	"\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?2048l\x1b[?5l\x1b[?69l" +
 	"\x1b[?1l\x1b>\x1b[?6l\x1b[?7h\x1b[?25h\x1b[r\x1b[m\x1b(B\x0f\x1b[<99u\x1b[>4m\x1b[0 q\x1b]8;;\x1b\\"
 
 // terminalSays is what Loop says on a terminal socket.
@@ -75,7 +76,8 @@ type attachment struct {
 func (r *remote) dialTerminal(ctx context.Context) (*websocket.Conn, error) {
 	u := *r.base.JoinPath("api/ws/terminal")
 	u.Scheme = "ws"
-	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{ //nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
+	//nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
+	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{
 		HTTPClient:   r.client,
 		Subprotocols: []string{"loop", "loop.token." + r.token},
 	})
@@ -333,7 +335,8 @@ func heard(kind websocket.MessageType, data []byte) (m terminalSays, err error) 
 }
 
 func odd() error {
-	return core.Fail(core.CodeInternal, nil, "The running Loop gave an answer this command does not understand.", "Both may be of different versions: close that Loop and start this one.")
+	return core.Fail(core.CodeInternal, nil, "The running Loop gave an answer this command does not understand.",
+		"Both may be of different versions: close that Loop and start this one.")
 }
 
 func (m terminalSays) failure() error {

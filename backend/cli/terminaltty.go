@@ -27,7 +27,8 @@ func openScreen(in any, out any) (screen, error) {
 	i, iok := in.(*os.File)
 	o, ook := out.(*os.File)
 	if !iok || !ook || !term.IsTerminal(int(i.Fd())) || !term.IsTerminal(int(o.Fd())) {
-		return nil, core.Fail(core.CodeInvalid, nil, "This command needs a terminal to show the session in.", "Run it without pipes; “loop terminal list” works anywhere.")
+		return nil, core.Fail(core.CodeInvalid, nil, "This command needs a terminal to show the session in.",
+			"Run it without pipes; “loop terminal list” works anywhere.")
 	}
 	return console{i, o}, nil
 }

@@ -19,7 +19,8 @@ func drawOn(f *os.File) (restore func()) {
 	if err := windows.GetConsoleMode(h, &before); err != nil {
 		return func() {}
 	}
-	_ = windows.SetConsoleMode(h, before|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING|windows.DISABLE_NEWLINE_AUTO_RETURN)
+	_ = windows.SetConsoleMode(h,
+		before|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING|windows.DISABLE_NEWLINE_AUTO_RETURN)
 	return func() { _ = windows.SetConsoleMode(h, before) }
 }
 

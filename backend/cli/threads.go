@@ -46,7 +46,8 @@ func (f *channelFlags) find(ctx context.Context, c Core) (core.ChannelID, error)
 			return ch.ID, nil
 		}
 	}
-	return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no channel for %q.", dir), "Run “loop channels” to see them and name one with --channel, or start one with “loop run”.")
+	return "", core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no channel for %q.", dir),
+		"Run “loop channels” to see them and name one with --channel, or start one with “loop run”.")
 }
 
 // inChannel is a command that works on what is stored of one channel.
@@ -59,7 +60,8 @@ func (a *app) inLiveChannel(ctx context.Context, f *channelFlags, do func(ctx co
 	return a.inChannelOf(ctx, a.connect, f, do)
 }
 
-func (a *app) inChannelOf(ctx context.Context, connect func(context.Context) (Core, error), f *channelFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
+func (a *app) inChannelOf(ctx context.Context, connect func(context.Context) (Core, error), f *channelFlags,
+	do func(ctx context.Context, c Core, id core.ChannelID) error) error {
 	return a.withCore(ctx, connect, func(ctx context.Context, c Core) error {
 		id, err := f.find(ctx, c)
 		if err != nil {
@@ -180,7 +182,8 @@ of the parent's conversation. Git runs in a container. A branch that does not
 exist is made from --base, or from what the parent has checked out.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.inLiveChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				return a.made(ctx, c, &f, "Worktree", "Channels.CreateWorktree", map[string]any{"parent_id": id, "branch": args[0], "name": name, "base": base})
+				return a.made(ctx, c, &f, "Worktree", "Channels.CreateWorktree",
+					map[string]any{"parent_id": id, "branch": args[0], "name": name, "base": base})
 			})
 		},
 	}

@@ -12,7 +12,8 @@ import (
 // type for them.
 func isUsage(err error) bool {
 	text := err.Error()
-	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "if any flags in the group", "required flag", "invalid argument"} {
+	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ",
+		"if any flags in the group", "required flag", "invalid argument"} {
 		if strings.HasPrefix(text, p) {
 			return true
 		}

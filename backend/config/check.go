@@ -15,7 +15,8 @@ import (
 )
 
 // colour is one of a terminal's, for both looks or for one.
-var colour = regexp.MustCompile(`^((dark|light)\.)?(background|foreground|cursor|selection|(bright_)?(black|red|green|yellow|blue|magenta|cyan|white))=#[0-9a-fA-F]{6}$`)
+var colour = regexp.MustCompile(`^((dark|light)\.)?(background|foreground|cursor|selection|` +
+	`(bright_)?(black|red|green|yellow|blue|magenta|cyan|white))=#[0-9a-fA-F]{6}$`)
 
 func inRange(f Field, x float64, offset int) error {
 	low, lowErr := strconv.ParseFloat(f.Min, 64)
@@ -78,13 +79,16 @@ func checkText(f Field, s string, offset int) error {
 		}
 	case "colour":
 		if !colour.MatchString(s) {
-			return bad(fmt.Sprintf("has %q, which is no colour of a terminal", core.CleanTitle(s)), "Write it like red=#cc0000, or dark.background=#101418 for the dark look alone.")
+			return bad(fmt.Sprintf("has %q, which is no colour of a terminal", core.CleanTitle(s)),
+				"Write it like red=#cc0000, or dark.background=#101418 for the dark look alone.")
 		}
 	case "proxy":
 		if strings.ContainsFunc(s, unicode.IsSpace) {
 			return bad("must not contain spaces", "Write it like http://proxy.example.com:3128.")
 		}
-		if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Hostname() == "" && u.Port() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)) {
+		u, err := url.Parse(s)
+		kinds := []string{"http", "https", "socks5", "socks5h"}
+		if strings.Contains(s, "://") && (err != nil || u.Hostname() == "" && u.Port() == "" || !slices.Contains(kinds, u.Scheme)) {
 			return bad("must be the address of a proxy", "Write it like http://proxy.example.com:3128.")
 		}
 	case "engine":

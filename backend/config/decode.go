@@ -91,7 +91,8 @@ func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, pr
 				continue
 			}
 			line, _ := position(d.data, first)
-			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line), "Keep one of them.")
+			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line),
+				"Keep one of them.")
 			continue
 		}
 		seen[name] = m.Name.StartOffset

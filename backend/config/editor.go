@@ -39,7 +39,8 @@ func allowedIn(f File, name string, value any) error {
 	own := field.Project == ProjectNever || len(field.Parts) > 0 && field.Parts[0].Project == ProjectNever
 	switch {
 	case f.dir != "" && own:
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", name), "Set it in Loop's own settings.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", name),
+			"Set it in Loop's own settings.")
 	case f.dir == "" && field.only:
 		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is for a project's own settings.", name), "Choose a project to set it for.")
 	}
@@ -69,7 +70,8 @@ func (e Editor) SetRaw(f File, text, sum string) error {
 	}
 	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
 		if now := sumOf(data); sum != now && !(sum == "" && data == nil) {
-			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", f.Path, core.ErrConflict), "The settings file has changed since it was shown.", "Look at it again; your text is still in the editor.")
+			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", f.Path, core.ErrConflict),
+				"The settings file has changed since it was shown.", "Look at it again; your text is still in the editor.")
 		}
 		out, err := unmask(f.Path, []byte(text), data, false)
 		if err != nil {
@@ -144,7 +146,8 @@ func (e Editor) change(f File, source string, own bool, to func([]byte) ([]byte,
 }
 
 func keeping(err error) error {
-	return core.Fail(core.CodeConfig, err, "The history of the settings could not be written.", "Check that the disk is not full and that Loop's folder is yours.")
+	return core.Fail(core.CodeConfig, err, "The history of the settings could not be written.",
+		"Check that the disk is not full and that Loop's folder is yours.")
 }
 
 // harmless reports that a project's file holds nothing that could ever need

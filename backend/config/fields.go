@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -90,18 +91,22 @@ func fieldsOf(t reflect.Type, prefix string, path []int) []Field {
 	var out []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		name := prefix + sf.Tag.Get("json")
 		f := Field{
-			Name: prefix + sf.Tag.Get("json"), Default: sf.Tag.Get("default"), Min: sf.Tag.Get("min"), Max: sf.Tag.Get("max"),
-			Unit: sf.Tag.Get("unit"), Doc: sf.Tag.Get("doc"), Secret: sf.Type == reflect.TypeFor[Secret](),
-			Merge: Merge(sf.Tag.Get("merge")), Project: Permission(sf.Tag.Get("project")), only: sf.Tag.Get("only") == "project",
-			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type, Restart: sf.Tag.Get("applies") == "restart",
+			Name: name, Default: cmp.Or(sf.Tag.Get("default"), longDefaults[name]), Min: sf.Tag.Get("min"), Max: sf.Tag.Get("max"),
+			Unit: sf.Tag.Get("unit"), Doc: docs[name], Secret: sf.Type == reflect.TypeFor[Secret](),
+			Project: Permission(sf.Tag.Get("project")), only: sf.Tag.Get("only") == "project",
+			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type,
+			Restart: sf.Tag.Get("applies") == "restart",
 		}
 		if list, ok := sf.Tag.Lookup("oneof"); ok {
 			f.OneOf = strings.Split(list, ",")
 		}
 		f.Kind = kindOf(sf.Type)
 		if sf.Type.Kind() == reflect.Struct {
-			f.Parts = fieldsOf(sf.Type, f.Name+".", f.path)
+			f.Parts = fieldsOf(sf.Type, name+".", f.path)
+		} else {
+			f.Merge = cmp.Or(Merge(sf.Tag.Get("merge")), MergeOverride)
 		}
 		out = append(out, f)
 	}

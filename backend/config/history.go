@@ -175,7 +175,8 @@ func (h *History) revision(id string) (rev Revision, text, diff string, err erro
 }
 
 func unknownRevision(err error) error {
-	return core.Fail(core.CodeNotFound, errors.Join(core.ErrNotFound, err), "That revision is not kept any more.", "Choose another one from the list.")
+	return core.Fail(core.CodeNotFound, errors.Join(core.ErrNotFound, err), "That revision is not kept any more.",
+		"Choose another one from the list.")
 }
 
 // list is in order of time.

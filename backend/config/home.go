@@ -36,7 +36,8 @@ func homeFrom(value, home string, homeErr error, cwd string, cwdErr error) (stri
 	case needHome:
 		dir = filepath.Join(home, value[1:])
 	case value[0] == '~':
-		return fail(errors.New("LOOP_HOME begins with ~ and a name"), "LOOP_HOME names another user's home directory.", "Set it to an absolute path.")
+		return fail(errors.New("LOOP_HOME begins with ~ and a name"), "LOOP_HOME names another user's home directory.",
+			"Set it to an absolute path.")
 	case !filepath.IsAbs(value):
 		if cwdErr != nil {
 			return fail(cwdErr, "LOOP_HOME is relative and the current folder cannot be found.", "Set LOOP_HOME to an absolute path.")

@@ -57,7 +57,8 @@ func (doc *document) onlyProject() {
 			line, col := position(doc.text, offset)
 			doc.problems = append(doc.problems, Problem{
 				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
-				Message: fmt.Sprintf("“%s” does nothing here; it is for a project's own settings.", f.Name), Remedy: "Remove it, or move it to the project's .loop/config.json.",
+				Message: fmt.Sprintf("“%s” does nothing here; it is for a project's own settings.",
+					f.Name), Remedy: "Remove it, or move it to the project's .loop/config.json.",
 			})
 		}
 	}
@@ -116,7 +117,8 @@ func fileProblem(path string, err error) Problem {
 	case errors.Is(err, errTooLarge):
 		p.Message, p.Remedy = fmt.Sprintf("The settings file is larger than %d MiB.", MaxSize>>20), "Check that it is the right file."
 	case errors.Is(err, fs.ErrPermission):
-		p.Message, p.Remedy = "The settings file cannot be read by this user.", "Make it readable for yourself (chmod 600, and chown if it belongs to somebody else)."
+		p.Message = "The settings file cannot be read by this user."
+		p.Remedy = "Make it readable for yourself (chmod 600, and chown if it belongs to somebody else)."
 	default:
 		p.Message, p.Remedy = "The settings file cannot be read: "+err.Error()+".", "Check the disk and the path."
 	}
@@ -221,7 +223,8 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 		// Where the last text ends, rather than on an empty line after it.
 		return min(offset, len(bytes.TrimRight(data, " \t\r\n"))), "The file ends too early: a bracket, a quote or a comment is not closed."
 	case strings.HasPrefix(text, "invalid literal"):
-		return offset, "This is neither a text in double quotes, a number, true, false nor null, or a text has a line break or an unknown \\ in it."
+		return offset, "This is neither a text in double quotes, a number, true, false nor null, " +
+			"or a text has a line break or an unknown \\ in it."
 	case strings.HasPrefix(text, "invalid character"):
 		return offset, "Syntax error: " + text + "."
 	}

@@ -141,7 +141,10 @@ func hide(name string, v hujson.Value) hujson.Literal {
 
 // loose finds credentials in a text that is not whole: the name of one, and
 // what follows up to the end of its text or line.
-var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth + `|[A-Z0-9_-]*(?:` + core.SecretNameEndings + `))["']?\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
+var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialOAuth +
+	`|[A-Z0-9_-]*(?:` + core.SecretNameEndings + `))["']?` +
+	`\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)` +
+	`|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
 
 func maskLoosely(data []byte) []byte {
 	return loose.ReplaceAll(data, []byte(`${1}${3}`+Hidden))
@@ -182,7 +185,8 @@ func unmask(path string, text, present []byte, drop bool) ([]byte, error) {
 		return out, nil
 	}
 	if !drop {
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is hidden in the text, and the file has no value for it.", printable(missing)), "Type the value in its place, or remove the line.")
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is hidden in the text, and the file has no value for it.",
+			printable(missing)), "Type the value in its place, or remove the line.")
 	}
 	return dropHidden(out)
 }
@@ -216,7 +220,8 @@ func dropHidden(text []byte) ([]byte, error) {
 func visible(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	odd := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) || unicode.IsSpace(r) && r != ' ')
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
+			unicode.Co) || unicode.IsSpace(r) && r != ' ')
 	}
 	if !strings.ContainsFunc(text, odd) {
 		return text

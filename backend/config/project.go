@@ -144,13 +144,16 @@ func projectProblem(path string, err error) Problem {
 	p := Problem{Path: path}
 	switch {
 	case errors.Is(err, errLink):
-		p.Message, p.Remedy = "The project's settings file, or its .loop folder, is a link.", "Replace it by an ordinary file in an ordinary folder."
+		p.Message = "The project's settings file, or its .loop folder, is a link."
+		p.Remedy = "Replace it by an ordinary file in an ordinary folder."
 	case errors.Is(err, errTreeLink):
-		p.Message, p.Remedy = "The work tree, or a folder between it and its project, is a link.", "Look at what stands there, an agent may have made it; then remove the link."
+		p.Message = "The work tree, or a folder between it and its project, is a link."
+		p.Remedy = "Look at what stands there, an agent may have made it; then remove the link."
 	case errors.Is(err, errSwapped):
 		p.Message, p.Remedy = "The project's settings file changed while it was read.", "Try again."
 	case errors.Is(err, errProjectSize):
-		p.Message, p.Remedy = fmt.Sprintf("The project's settings file is larger than %d MiB.", MaxProjectSize>>20), "Check that it is the right file."
+		p.Message, p.Remedy = fmt.Sprintf("The project's settings file is larger than %d MiB.",
+			MaxProjectSize>>20), "Check that it is the right file."
 	default:
 		p = fileProblem(path, err)
 	}
@@ -186,7 +189,8 @@ func (doc *document) onlyApp() {
 			line, col := position(doc.text, offset)
 			doc.problems = append(doc.problems, Problem{
 				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
-				Message: fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.", f.Name), Remedy: "Remove it here and set it in Loop's own settings file.",
+				Message: fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.",
+					f.Name), Remedy: "Remove it here and set it in Loop's own settings file.",
 			})
 		}
 	}

@@ -24,14 +24,16 @@ func servers(obj *hujson.Object) (map[string]MCPServer, error) {
 		}
 		seen[name] = true
 		if !serverName.MatchString(name) {
-			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has the name “%s”, which is not made of letters, digits, - and _ (64 at most)", printable(name)), remedy: "Choose another name."}
+			msg := fmt.Sprintf("has the name “%s”, which is not made of letters, digits, - and _ (64 at most)", printable(name))
+			return nil, &placed{offset: m.Name.StartOffset, msg: msg, remedy: "Choose another name."}
 		}
 		if lit, ok := m.Value.Value.(hujson.Literal); ok && lit.Kind() == 'n' {
 			continue
 		}
 		inner, ok := m.Value.Value.(*hujson.Object)
 		if !ok {
-			return nil, &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("must have an object for “%s”", name), remedy: `Write it like {"command": "npx", "args": ["-y", "some-server"]}.`}
+			return nil, &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("must have an object for “%s”", name),
+				remedy: `Write it like {"command": "npx", "args": ["-y", "some-server"]}.`}
 		}
 		s, err := server(name, inner, m.Name.StartOffset)
 		if err != nil {
@@ -49,10 +51,12 @@ func server(name string, obj *hujson.Object, offset int) (MCPServer, error) {
 		m := &obj.Members[i]
 		part := memberName(m)
 		bad := func(must string) error {
-			return &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("has for “%s” a %s that must be %s", name, part, must), remedy: "Correct it."}
+			return &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("has for “%s” a %s that must be %s", name, part, must),
+				remedy: "Correct it."}
 		}
 		if seen[part] {
-			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the name “%s” twice", name, printable(part)), remedy: "Keep one of them."}
+			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the name “%s” twice", name, printable(part)),
+				remedy: "Keep one of them."}
 		}
 		seen[part] = true
 		switch part {
@@ -98,7 +102,8 @@ func server(name string, obj *hujson.Object, offset int) (MCPServer, error) {
 				return s, bad("stdio: Loop starts servers as programs")
 			}
 		default:
-			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the unknown name “%s”", name, printable(part)), remedy: "A server has command, args and env."}
+			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the unknown name “%s”", name, printable(part)),
+				remedy: "A server has command, args and env."}
 		}
 	}
 	if s.Command == "" {

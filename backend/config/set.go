@@ -65,7 +65,8 @@ func findField(name string) (Field, []string, error) {
 			return f, []string{name}, nil
 		}
 	}
-	return Field{}, nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), "Check the spelling.")
+	return Field{}, nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)),
+		"Check the spelling.")
 }
 
 // edit gives the new text of the file. A value that is Hidden stays as it is.
@@ -84,7 +85,8 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	}
 	root, _, bad := parse(path, text)
 	if bad != nil {
-		return nil, core.Fail(core.CodeConfig, errors.New(bad.String()), "The settings file has an error: "+bad.Message, "Correct it first; Loop does not change a file that it cannot read.")
+		return nil, core.Fail(core.CodeConfig, errors.New(bad.String()), "The settings file has an error: "+bad.Message,
+			"Correct it first; Loop does not change a file that it cannot read.")
 	}
 	obj, ok := root.Value.(*hujson.Object)
 	if !ok {

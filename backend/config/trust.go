@@ -172,7 +172,8 @@ func (t *Trust) Approve(dir, path, sum string) error {
 		return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)
 	}
 	if sumOf(data) != sum {
-		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", path, core.ErrConflict), "The project's settings file has changed since it was shown.", "Look at it again.")
+		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", path, core.ErrConflict),
+			"The project's settings file has changed since it was shown.", "Look at it again.")
 	}
 	if doc := decode(path, data); failure(doc.problems) != nil {
 		return failure(doc.problems)
@@ -209,7 +210,8 @@ func (t *Trust) put(dir string, e *trusted) error {
 		if had {
 			t.entries[dir] = old
 		}
-		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", t.path, err), "The approval could not be stored.", "Check that the disk is not full and that Loop's folder is yours.")
+		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", t.path, err), "The approval could not be stored.",
+			"Check that the disk is not full and that Loop's folder is yours.")
 	}
 	return nil
 }

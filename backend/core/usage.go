@@ -154,7 +154,8 @@ func MergeUsage(list []ModelUsage, more ...ModelUsage) []ModelUsage {
 			}
 			return 0
 		}
-		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Model, b.Model))
+		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.Weight(), a.Weight()),
+			cmp.Compare(a.Model, b.Model))
 	})
 	if len(out) <= maxModels {
 		return out

@@ -76,7 +76,8 @@ func New(o Options) *Vault {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Vault{keyring: o.Keyring, now: o.Now, file: &file{path: filepath.Join(o.Home, FileName), keyDir: o.KeyDir, passphrase: o.Passphrase}}
+	return &Vault{keyring: o.Keyring, now: o.Now,
+		file: &file{path: filepath.Join(o.Home, FileName), keyDir: o.KeyDir, passphrase: o.Passphrase}}
 }
 
 // Wait returns when no question to the keyring is open, or after limit.

@@ -33,7 +33,8 @@ func (r *request) side(c conversation) answer {
 // own, so that a later prompt can still quote the one before it.
 func (c conversation) summary() string {
 	var b strings.Builder
-	b.WriteString("<analysis>\nA scripted conversation with the demo model.\n</analysis>\n<summary>\nThe person talked to Loop's demo model.\n")
+	b.WriteString("<analysis>\nA scripted conversation with the demo model.\n</analysis>\n" +
+		"<summary>\nThe person talked to Loop's demo model.\n")
 	for _, p := range []string{c.previous, c.prompt} {
 		if p != "" {
 			fmt.Fprintf(&b, "%s%s\n", promptMark, clip(strings.Join(strings.Fields(p), " "), maxQuote))

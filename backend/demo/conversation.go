@@ -311,7 +311,9 @@ func (c conversation) holds(w *When) bool {
 	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") {
 		return false
 	}
-	if w.Answering != nil && *w.Answering != c.answering || w.Compacted != nil && *w.Compacted != c.compacted || !strings.Contains(c.prompt, w.PromptHas) {
+	if w.Answering != nil && *w.Answering != c.answering ||
+		w.Compacted != nil && *w.Compacted != c.compacted ||
+		!strings.Contains(c.prompt, w.PromptHas) {
 		return false
 	}
 	if _, offered := c.tools[w.Tool]; w.Tool != "" && !offered {

@@ -82,7 +82,8 @@ func New(opts Options) http.Handler {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ob := Observation{At: h.opts.Clock.Now(), Method: r.Method, Path: r.URL.Path, Purpose: string(purposeOther), Session: r.Header.Get("X-Claude-Code-Session-Id")}
+	ob := Observation{At: h.opts.Clock.Now(), Method: r.Method, Path: r.URL.Path, Purpose: string(purposeOther),
+		Session: r.Header.Get("X-Claude-Code-Session-Id")}
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
 	case path == "/v1/messages" && r.Method == http.MethodPost:

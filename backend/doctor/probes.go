@@ -101,7 +101,8 @@ func (p Parts) config(context.Context) (Check, error) {
 func (p Parts) disk(context.Context) (Check, error) {
 	f, err := os.CreateTemp(p.Home, "doctor-*")
 	if err != nil {
-		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Loop cannot write in %s.", p.Home), "Check who owns the folder and whether the disk is full.")
+		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Loop cannot write in %s.", p.Home),
+			"Check who owns the folder and whether the disk is full.")
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
@@ -111,7 +112,8 @@ func (p Parts) disk(context.Context) (Check, error) {
 		err = f.Sync()
 	}
 	if err != nil {
-		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Writing 1 MiB in %s did not work.", p.Home), "Free some space; old images are the usual reason.")
+		return Check{}, core.Fail(core.CodeDiskFull, err, fmt.Sprintf("Writing 1 MiB in %s did not work.", p.Home),
+			"Free some space; old images are the usual reason.")
 	}
 	free, err := freeBytes(p.Home)
 	if err != nil {
@@ -144,9 +146,11 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 	case core.ImageBuilding:
 		return Check{State: Warn, Summary: "It is being built: " + s.Step}, nil
 	case core.ImageStale:
-		return Check{State: Warn, Summary: s.Ref + " was made by another version of Loop.", Remedy: "Build it again: “loop image build”, or the button in the window. The next run does it by itself."}, nil
+		return Check{State: Warn, Summary: s.Ref + " was made by another version of Loop.",
+			Remedy: "Build it again: “loop image build”, or the button in the window. The next run does it by itself."}, nil
 	case core.ImageMissing:
-		return Check{State: Fail, Summary: s.Ref + " is not there.", Remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself."}, nil
+		return Check{State: Fail, Summary: s.Ref + " is not there.",
+			Remedy: "Build it: “loop image build”, or the button in the window. The first run does it by itself."}, nil
 	}
 	if s.Failure != nil {
 		return Check{}, s.Failure
@@ -159,7 +163,8 @@ func (p Parts) link(ctx context.Context) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	return Check{Summary: fmt.Sprintf("Started a container and had its hello after %v; one round trip takes %v. The container is removed again.",
+	return Check{Summary: fmt.Sprintf("Started a container and had its hello after %v; one round trip takes %v. "+
+		"The container is removed again.",
 		t.Started.Round(time.Millisecond), t.RoundTrip.Round(10*time.Microsecond))}, nil
 }
 
@@ -171,7 +176,8 @@ func (p Parts) certificates(context.Context) (Check, error) {
 	}
 	for _, path := range files {
 		if _, err := p.ReadCA(path); err != nil {
-			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be used.", path), "Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files in the configuration.")
+			return Check{}, core.Fail(core.CodeConfig, err, fmt.Sprintf("The CA file %s cannot be used.", path),
+				"Give a file with “BEGIN CERTIFICATE” blocks in extra_ca_files in the configuration.")
 		}
 	}
 	return Check{Summary: fmt.Sprintf("%d CA file(s) read; they go into every stage of the image.", len(files))}, nil
@@ -207,7 +213,8 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	default:
 		req.Header.Set("x-api-key", secret)
 	}
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.roots(), MinVersion: tls.VersionTLS12}},
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{RootCAs: p.roots(), MinVersion: tls.VersionTLS12}},
 		// A redirect would carry the key to a host nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
@@ -225,10 +232,13 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 	}
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode), "Paste a valid one in the settings.")
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode),
+			"Paste a valid one in the settings.")
 	case res.StatusCode != http.StatusOK:
 		// A gateway without a list of models, a redirect, an overloaded service.
-		return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes the %s is not known.", req.URL.Host, res.StatusCode, words(kind)),
+		return Check{State: Warn,
+			Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes the %s is not known.", req.URL.Host,
+				res.StatusCode, words(kind)),
 			Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
 	}
 	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
@@ -238,12 +248,14 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 func keyless(host string, status int) (Check, error) {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused a request without a key (%d).", host, status), "Paste one in the settings, or run “loop auth login”.")
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused a request without a key (%d).", host, status),
+			"Paste one in the settings, or run “loop auth login”.")
 	case http.StatusOK:
 		return Check{Summary: host + " answers without a key."}, nil
 	}
-	return Check{State: Warn, Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it wants a key is not known.", host, status),
-		Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
+	return Check{State: Warn,
+		Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it wants a key is not known.", host, status),
+		Remedy:  "Try a run. If it fails, check anthropic_base_url."}, nil
 }
 
 // roots are the system's certificates and the extra ones, which the containers

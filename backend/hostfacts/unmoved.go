@@ -17,7 +17,8 @@ func Unmoved(spec core.Spec) error {
 	for _, source := range sandbox.MountSources(spec) {
 		switch f := look(source); {
 		case f.Kind == sandbox.PathMissing || f.Kind == sandbox.PathDenied:
-			return core.Fail(core.CodeMount, nil, "“"+source+"” went away while the container was made.", "Check that it is there and that you may open it, then try again.")
+			return core.Fail(core.CodeMount, nil, "“"+source+"” went away while the container was made.",
+				"Check that it is there and that you may open it, then try again.")
 		case f.Target != source:
 			return core.Fail(core.CodeMount, nil, "“"+source+"” became a link to “"+f.Target+"” while the container was made.",
 				"Look at what stands there, an agent may have made it; then try again.")
@@ -28,7 +29,8 @@ func Unmoved(spec core.Spec) error {
 			if f := core.AsFailure(err); f.Code != core.CodeInternal {
 				return f
 			}
-			return core.Fail(core.CodeMount, err, "“"+p.Rel+"” in “"+p.Root+"”, where something is to be mounted, cannot be used.", "Look at what stands there, then try again.")
+			return core.Fail(core.CodeMount, err, "“"+p.Rel+"” in “"+p.Root+"”, where something is to be mounted, cannot be used.",
+				"Look at what stands there, then try again.")
 		}
 	}
 	return nil

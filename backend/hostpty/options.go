@@ -170,5 +170,6 @@ func noProgram(name string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return core.Fail(core.CodeInvalid, err, name+" may not be executed.", "Check its permissions, or name another program.")
 	}
-	return core.Fail(core.CodeNotFound, err, "There is no program called "+name+" on this computer.", "Install it, or name another program; the default shell is used when none is named.")
+	return core.Fail(core.CodeNotFound, err, "There is no program called "+name+" on this computer.",
+		"Install it, or name another program; the default shell is used when none is named.")
 }

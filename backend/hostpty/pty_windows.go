@@ -56,7 +56,8 @@ func Start(o Options) (*PTY, error) {
 	if err != nil {
 		p.release()
 		if errors.Is(err, windows.ERROR_PROC_NOT_FOUND) {
-			return nil, core.Fail(core.CodeInternal, err, "This Windows has no pseudo consoles.", "Terminals of this computer need Windows 10 1809 or newer.")
+			return nil, core.Fail(core.CodeInternal, err, "This Windows has no pseudo consoles.",
+				"Terminals of this computer need Windows 10 1809 or newer.")
 		}
 		return nil, core.Fail(core.CodeInternal, err, o.Argv[0]+" could not be started.", "The detail says why.")
 	}
@@ -91,7 +92,8 @@ func (p *PTY) start(o Options, program, line string) (windows.Handle, error) {
 	}
 	defer attrs.Delete()
 	// The attribute is the handle itself, not a pointer to it.
-	if err := attrs.Update(windows.PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, *(*unsafe.Pointer)(unsafe.Pointer(&p.con)), unsafe.Sizeof(p.con)); err != nil {
+	con := *(*unsafe.Pointer)(unsafe.Pointer(&p.con))
+	if err := attrs.Update(windows.PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, con, unsafe.Sizeof(p.con)); err != nil {
 		return 0, fmt.Errorf("prepare the process: %w", err)
 	}
 	si := windows.StartupInfoEx{ProcThreadAttributeList: attrs.List()}
@@ -137,7 +139,8 @@ func newJob() (windows.Handle, error) {
 	}
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
 		_ = windows.CloseHandle(job)
 		return 0, fmt.Errorf("set up the job: %w", err)
 	}
@@ -268,7 +271,8 @@ type accounting struct {
 // active counts the processes in the job; -1 when the system does not say.
 func (p *PTY) active() int {
 	var a accounting
-	if err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation, uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil); err != nil {
+	if err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil); err != nil {
 		return -1
 	}
 	return int(a.Active)

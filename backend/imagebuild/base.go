@@ -91,11 +91,13 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 // engine get the same result in the same way.
 func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 	if runtime.GOOS != "linux" {
-		return s.baseFailure(errors.New("no registry, and debootstrap exists on Linux only"), "Check the network connection and the proxy settings, then try again.")
+		return s.baseFailure(errors.New("no registry, and debootstrap exists on Linux only"),
+			"Check the network connection and the proxy settings, then try again.")
 	}
 	deb, err := s.ports.Find("debootstrap")
 	if err != nil {
-		return s.baseFailure(err, "Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
+		return s.baseFailure(err,
+			"Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
 	}
 	cmd := Command{Path: deb, Env: []string{"PATH=" + programPath()}}
 	if os.Getuid() != 0 {
@@ -136,8 +138,11 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 // secondStageScript finishes debootstrap and trims what an image has no use for.
 const secondStageScript = `set -e
 /debootstrap/debootstrap --second-stage
-printf 'deb http://deb.debian.org/debian bookworm main\ndeb http://deb.debian.org/debian bookworm-updates main\ndeb http://deb.debian.org/debian-security bookworm-security main\n' > /etc/apt/sources.list
-printf 'path-exclude /usr/share/doc/*\npath-include /usr/share/doc/*/copyright\npath-exclude /usr/share/man/*\npath-exclude /usr/share/locale/*\npath-exclude /usr/share/info/*\n' > /etc/dpkg/dpkg.cfg.d/loop-slim
+printf 'deb http://deb.debian.org/debian bookworm main\n' > /etc/apt/sources.list
+printf 'deb http://deb.debian.org/debian bookworm-updates main\n' >> /etc/apt/sources.list
+printf 'deb http://deb.debian.org/debian-security bookworm-security main\n' >> /etc/apt/sources.list
+{ printf 'path-exclude /usr/share/doc/*\npath-include /usr/share/doc/*/copyright\npath-exclude /usr/share/man/*\n'
+  printf 'path-exclude /usr/share/locale/*\npath-exclude /usr/share/info/*\n'; } > /etc/dpkg/dpkg.cfg.d/loop-slim
 printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
 chmod 0755 /usr/sbin/policy-rc.d
 find /usr/share/doc -mindepth 2 ! -name copyright -type f -delete

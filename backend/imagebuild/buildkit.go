@@ -118,7 +118,8 @@ func dockerCommands(path string) []string {
 
 // buildWithCLI builds with BuildKit through the docker command and returns the
 // image's id; no tag is set.
-func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI, files map[string][]byte, o core.BuildOptions) (id string, err error) {
+func (s *Service) buildWithCLI(ctx context.Context, rep *reporter, c *dockerCLI, files map[string][]byte, o core.BuildOptions) (id string,
+	err error) {
 	dir, err := os.MkdirTemp(s.opts.TempDir, "loop-build-")
 	if err != nil {
 		return "", fmt.Errorf("make a directory for the build: %w", err)

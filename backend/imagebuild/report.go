@@ -115,7 +115,8 @@ func explain(ctx context.Context, err error, lines []string) error {
 		if errors.Is(context.Cause(ctx), errCancelled) {
 			return cancelledFailure()
 		}
-		return core.Fail(core.CodeCancelled, context.Cause(ctx), "The image build was cancelled.", "Start it again when you are ready; nothing half-made was left.")
+		return core.Fail(core.CodeCancelled, context.Cause(ctx), "The image build was cancelled.",
+			"Start it again when you are ready; nothing half-made was left.")
 	}
 	if f, ok := errors.AsType[*core.Failure](err); ok {
 		switch f.Code {
@@ -131,13 +132,15 @@ func explain(ctx context.Context, err error, lines []string) error {
 	switch {
 	case containsAny(text, "no space left on device"):
 		code = core.CodeDiskFull
-		cause, remedy = "The agent image could not be built: the engine's disk is full.", "Free space, for example with “docker image prune” and “docker builder prune”, then try again."
+		cause = "The agent image could not be built: the engine's disk is full."
+		remedy = "Free space, for example with “docker image prune” and “docker builder prune”, then try again."
 	case containsAny(text, "certificate", "self-signed", "x509", "ssl routines"):
 		cause, remedy = "The agent image could not be built: a server's certificate was not trusted.",
 			"If a proxy inspects TLS here, name its certificate file in extra_ca_files in the settings, then try again."
 	case containsAny(text, "could not resolve", "temporary failure resolving", "no such host", "connection refused", "connection timed out",
 		"network is unreachable", "failed to fetch", "could not connect", "i/o timeout", "curl: (6)", "curl: (7)", "curl: (28)", "curl: (35)"):
-		cause, remedy = "The agent image could not be built: a download failed.", "Check the network connection and the proxy settings, then try again."
+		cause = "The agent image could not be built: a download failed."
+		remedy = "Check the network connection and the proxy settings, then try again."
 	}
 	f := core.Fail(code, err, cause, remedy)
 	f.Detail = err.Error()

@@ -218,7 +218,8 @@ func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
 var errCancelled = errors.New("cancelled by the person")
 
 func cancelledFailure() *core.Failure {
-	return core.Fail(core.CodeCancelled, errCancelled, "The image build was cancelled.", "Start it again when you are ready; nothing half-made was left.")
+	return core.Fail(core.CodeCancelled, errCancelled, "The image build was cancelled.",
+		"Start it again when you are ready; nothing half-made was left.")
 }
 
 // Ensure returns once the image can be used: at once when it is there and up to

@@ -54,7 +54,8 @@ func Lock(home string) (*flock.Flock, error) {
 	l := flock.New(filepath.Join(home, lockName), flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if err != nil {
-		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not lock its folder %s.", home), "Check that you may write there and that the disk is not full, or set LOOP_HOME to another folder.")
+		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not lock its folder %s.", home),
+			"Check that you may write there and that the disk is not full, or set LOOP_HOME to another folder.")
 	}
 	if !ok {
 		cause := "Another Loop already works on this folder."
@@ -179,6 +180,7 @@ func show(ctx context.Context, home string) (again bool, err error) {
 	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&f); err == nil && f.Code == core.CodeCancelled {
 		return true, &f
 	}
-	return false, core.Fail(core.CodeConflict, ErrRunning, fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
+	return false, core.Fail(core.CodeConflict, ErrRunning,
+		fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
 		"Open its page in a browser (it printed the address when it started), or close it and start this one again.")
 }

@@ -110,7 +110,8 @@ func (t *Tape) event(kind string, data []byte) error {
 func (t *Tape) endFull(at float64) error {
 	n, err := fmt.Fprintf(t.file, "[%.6f, \"m\", \"The recording ends here: it is as long as one may be.\"]\n", at)
 	t.size += int64(n)
-	t.over = core.Fail(core.CodeTooMany, errors.Join(ErrFull, err), "The recording ended because it is as long as one may be.", "Begin another one to record more.")
+	t.over = core.Fail(core.CodeTooMany, errors.Join(ErrFull, err), "The recording ended because it is as long as one may be.",
+		"Begin another one to record more.")
 	return t.over
 }
 

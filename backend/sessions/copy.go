@@ -40,7 +40,8 @@ func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDi
 	}
 	defer in.Close()
 	if info.Size() > maxTranscript {
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The conversation is longer than %d MiB and is not copied.", maxTranscript>>20), "Start with a fresh conversation.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The conversation is longer than %d MiB and is not copied.", maxTranscript>>20),
+			"Start with a fresh conversation.")
 	}
 	if !validID(string(to.StateOwner())) {
 		return fmt.Errorf("copy transcript: %w: channel %q", core.ErrNotFound, to.StateOwner())

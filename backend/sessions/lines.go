@@ -201,4 +201,5 @@ func cut(s string, limit int) string {
 	return s
 }
 
-var errGone = core.Fail(core.CodeNotFound, core.ErrNotFound, "The agent no longer keeps that conversation.", "Choose another one, or start a fresh one.")
+var errGone = core.Fail(core.CodeNotFound, core.ErrNotFound, "The agent no longer keeps that conversation.",
+	"Choose another one, or start a fresh one.")

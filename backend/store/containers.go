@@ -55,7 +55,8 @@ func (s *Store) HoldContainer(ctx context.Context, l core.Lease, st core.Contain
 
 // ReleaseContainer drops a lease and records the status that follows, in one
 // transaction. A lease dropped before is fine.
-func (s *Store) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus, removeAt time.Time) error {
+func (s *Store) ReleaseContainer(ctx context.Context, key core.ContainerKey, h core.Holder, st core.ContainerStatus,
+	removeAt time.Time) error {
 	return s.inTx(ctx, "give back container", func(q *rows.Queries) error {
 		if err := setStatus(ctx, q, key, st, removeAt); err != nil {
 			return err
@@ -103,7 +104,8 @@ func (s *Store) Containers(ctx context.Context) ([]core.Container, []core.Lease,
 			}
 		}), mapped(leases, func(r rows.Lease) core.Lease {
 			return core.Lease{
-				Container: core.ContainerKey(r.Container), Holder: core.Holder{Kind: core.HolderKind(r.Kind), ID: r.Holder}, TakenAt: fromMillis(r.TakenAt),
+				Container: core.ContainerKey(r.Container), Holder: core.Holder{Kind: core.HolderKind(r.Kind),
+					ID: r.Holder}, TakenAt: fromMillis(r.TakenAt),
 			}
 		}), nil
 }

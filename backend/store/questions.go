@@ -63,7 +63,8 @@ func (s *Store) OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Qu
 // before everything else of its channel, with events, in one transaction. The
 // question is returned as it is afterwards. One that was resolved already is
 // core.ErrConflict, an unknown one core.ErrNotFound.
-func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (question core.Question, queued core.Run, out []core.Event, err error) {
+func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (question core.Question,
+	queued core.Run, out []core.Event, err error) {
 	err = s.inTx(ctx, "answer question", func(q *rows.Queries) error {
 		row, err := q.GetQuestion(ctx, id)
 		if err != nil {
@@ -77,7 +78,8 @@ func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, co
 			row.State = string(core.QuestionCancelled)
 		}
 		row.ResolvedAt, row.Answer = toMillis(s.now()), asJSON(a)
-		if err := found(q.ResolveQuestion(ctx, rows.ResolveQuestionParams{State: row.State, ResolvedAt: row.ResolvedAt, Answer: row.Answer, ID: id})); err != nil {
+		resolved := rows.ResolveQuestionParams{State: row.State, ResolvedAt: row.ResolvedAt, Answer: row.Answer, ID: id}
+		if err := found(q.ResolveQuestion(ctx, resolved)); err != nil {
 			return err
 		}
 		if question, err = questionOf(row); err != nil {

@@ -85,7 +85,8 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 
 // queued does one change of a queued run and returns the run after it. One that
 // is not queued any more is core.ErrConflict, an unknown one core.ErrNotFound.
-func (s *Store) queued(ctx context.Context, step string, id core.RunID, events []core.Event, change func(q *rows.Queries, row rows.Run) (int64, error)) (run core.Run, out []core.Event, err error) {
+func (s *Store) queued(ctx context.Context, step string, id core.RunID, events []core.Event,
+	change func(q *rows.Queries, row rows.Run) (int64, error)) (run core.Run, out []core.Event, err error) {
 	err = s.inTx(ctx, step, func(q *rows.Queries) error {
 		row, err := q.GetRun(ctx, string(id))
 		if err != nil {

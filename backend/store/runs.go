@@ -17,7 +17,8 @@ import (
 // one transaction. A run whose id is already there is returned as it stands
 // with created false and nothing is written; if its channel or prompt differ
 // that is core.ErrConflict. An unknown channel is core.ErrNotFound.
-func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error) {
+func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool,
+	err error) {
 	if run.ID == "" {
 		return core.Run{}, nil, false, fmt.Errorf("enqueue run: %w: no id", core.ErrConflict)
 	}
@@ -168,7 +169,8 @@ func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error 
 	}
 	rates := core.Rates(u)
 	for model, r := range rates {
-		if err := q.SetModelRate(ctx, rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(run.EndedAt)}); err != nil {
+		rate := rows.SetModelRateParams{Model: model, InputUsd: r.InputUSD, Context: r.Window, SeenAt: toMillis(run.EndedAt)}
+		if err := q.SetModelRate(ctx, rate); err != nil {
 			return err
 		}
 	}
@@ -214,7 +216,8 @@ func (s *Store) ListRuns(ctx context.Context, ch core.ChannelID, limit int, stat
 	for _, st := range states {
 		set.WriteString(" " + string(st) + " ")
 	}
-	list, err := s.read.ListRuns(ctx, rows.ListRunsParams{ChannelID: string(ch), States: set.String(), MaxRows: int64(min(max(limit, 1), maxPage))})
+	list, err := s.read.ListRuns(ctx,
+		rows.ListRunsParams{ChannelID: string(ch), States: set.String(), MaxRows: int64(min(max(limit, 1), maxPage))})
 	return s.runs("list runs", list, err)
 }
 

@@ -34,9 +34,11 @@ func (s *Service) closeWithin(ctx context.Context, id core.TerminalID, limit tim
 		t.ending = false
 		t.mu.Unlock()
 		if errors.Is(err, errPaused) {
-			return core.Fail(core.CodeConflict, err, "The container is paused, so nothing in it can end.", "Let it go on (“docker unpause”), then close the terminal again.")
+			return core.Fail(core.CodeConflict, err, "The container is paused, so nothing in it can end.",
+				"Let it go on (“docker unpause”), then close the terminal again.")
 		}
-		return core.Fail(core.CodeInternal, err, "The terminal's programs could not be ended.", "Try again; removing the container ends them too.")
+		return core.Fail(core.CodeInternal, err, "The terminal's programs could not be ended.",
+			"Try again; removing the container ends them too.")
 	}
 	s.remove(t)
 	return nil

@@ -27,7 +27,8 @@ func newInputQueue() inputQueue {
 // add waits for a while for room; none of p is taken when there is none.
 func (q *inputQueue) add(ctx context.Context, p []byte) error {
 	if len(p) > maxInput {
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The input of %d bytes is too long to be sent at once.", len(p)), "Send it in pieces, or put it into a file.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The input of %d bytes is too long to be sent at once.", len(p)),
+			"Send it in pieces, or put it into a file.")
 	}
 	t := time.NewTimer(inputPatience)
 	defer t.Stop()

@@ -205,7 +205,8 @@ func (s *session) isEnding() bool {
 // passing says that a relaunch failed on the way to the container.
 func passing(err error) bool {
 	f, ok := errors.AsType[*core.Failure](err)
-	return errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) && !errors.Is(err, core.ErrNotFound) || ok && f.Code == core.CodeNoLink
+	return errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) && !errors.Is(err,
+		core.ErrNotFound) || ok && f.Code == core.CodeNoLink
 }
 
 // local shows something that the program did not print. Offsets of the session

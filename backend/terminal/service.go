@@ -49,7 +49,8 @@ func (s *Service) publish(t core.EventType, i core.TerminalInfo) {
 }
 
 func unknown() error {
-	return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.", "It may have been closed; open a new terminal.")
+	return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.",
+		"It may have been closed; open a new terminal.")
 }
 
 func (s *Service) session(id core.TerminalID) (*session, error) {
@@ -69,7 +70,8 @@ func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
 		spec.Target = core.TargetAgent
 	case core.TargetAgent, core.TargetHost:
 	default:
-		return spec, invalid(fmt.Sprintf("The target %q is neither agent nor host.", spec.Target), "Use agent for the container, host for this computer.")
+		return spec, invalid(fmt.Sprintf("The target %q is neither agent nor host.", spec.Target),
+			"Use agent for the container, host for this computer.")
 	}
 	switch spec.OpenMode {
 	case core.OpenLegacy, core.OpenResume, core.OpenFork, core.OpenFresh:
@@ -77,7 +79,8 @@ func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
 		return spec, invalid(fmt.Sprintf("The open mode %q is not known.", spec.OpenMode), "Use resume, fork or fresh.")
 	}
 	if len(spec.Cmd) > core.MaxTerminalArgs {
-		return spec, invalid(fmt.Sprintf("The command has %d arguments, and %d are the most.", len(spec.Cmd), core.MaxTerminalArgs), "Put it into a script.")
+		return spec, invalid(fmt.Sprintf("The command has %d arguments, and %d are the most.", len(spec.Cmd), core.MaxTerminalArgs),
+			"Put it into a script.")
 	}
 	for _, a := range spec.Cmd {
 		if a == "" {
@@ -135,7 +138,8 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.Term
 	}
 	info := core.TerminalInfo{
 		ID: st.ID, ChannelID: st.Spec.ChannelID, ContainerID: st.Container.ID, Target: spec.Target, State: core.TerminalRunning,
-		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
+		Title: cmp.Or(spec.Title,
+			commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
 	}
 	t := s.newSession(info, p, ours && s.o.Keeper != nil)
 	if spec.Colors != nil {
@@ -192,7 +196,8 @@ func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.C
 			return c, core.Fail(core.CodeNotFound, err, "There is no such container.", "Leave the container out to use the channel's own.")
 		}
 		if err == nil && !running {
-			err = core.Fail(core.CodeConflict, core.ErrNotRunning, "That container does not run.", "Start it, or leave it out to use the channel's own.")
+			err = core.Fail(core.CodeConflict, core.ErrNotRunning, "That container does not run.",
+				"Start it, or leave it out to use the channel's own.")
 		}
 		return c, err
 	}
@@ -235,7 +240,8 @@ func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) 
 func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
 	t := &session{
 		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
-		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1), input: newInputQueue(),
+		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{},
+			1), resizing: make(chan struct{}, 1), input: newInputQueue(),
 	}
 	t.ctx, t.stop = context.WithCancel(s.ctx)
 	t.screen = t.newScreen(info.Cols, info.Rows)
@@ -304,7 +310,8 @@ func (s *Service) Input(ctx context.Context, id core.TerminalID, p []byte) error
 	away := t.info.State == core.TerminalAway
 	t.mu.Unlock()
 	if away { // what is typed would be lost on the way
-		return core.Fail(core.CodeConflict, core.ErrNotRunning, "The container of this terminal cannot be reached now.", "Loop tries again by itself; wait a moment.")
+		return core.Fail(core.CodeConflict, core.ErrNotRunning, "The container of this terminal cannot be reached now.",
+			"Loop tries again by itself; wait a moment.")
 	}
 	return t.input.add(ctx, p)
 }

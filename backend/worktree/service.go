@@ -72,19 +72,25 @@ func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, ba
 	case 0:
 		return !strings.Contains(out.Stdout, kept), nil
 	case codeNoRepo:
-		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is no git repository.", main.Dir), "Run “git init” there and make a first commit, or use a thread, which needs no git.")
+		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is no git repository.", main.Dir),
+			"Run “git init” there and make a first commit, or use a thread, which needs no git.")
 	case codeNotMain:
-		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is not the top folder of its repository, and agents see nothing above it.", main.Dir), "Open the top folder of the repository as a channel of its own.")
+		return false, core.Fail(core.CodeDir, detail, fmt.Sprintf("%q is not the top folder of its repository, and agents see nothing above it.",
+			main.Dir), "Open the top folder of the repository as a channel of its own.")
 	case codeNoCommit:
 		return false, core.Fail(core.CodeConflict, detail, "The repository has no commit yet.", "Make a first commit, then try again.")
 	case codeBadBranch:
-		return false, core.Fail(core.CodeInvalid, detail, "That is no name for a branch.", "Use letters, digits, hyphens and slashes, for example fix/login.")
+		return false, core.Fail(core.CodeInvalid, detail, "That is no name for a branch.",
+			"Use letters, digits, hyphens and slashes, for example fix/login.")
 	case codeTaken:
-		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("There is something else at %q in the project.", dir), "Move it away, or choose another branch name.")
+		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail),
+			fmt.Sprintf("There is something else at %q in the project.", dir), "Move it away, or choose another branch name.")
 	case codeNoBase:
-		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base)), "Name a branch, tag or commit that “git log” shows, or leave it empty.")
+		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base)),
+			"Name a branch, tag or commit that “git log” shows, or leave it empty.")
 	case codeElsewhere:
-		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.", "Choose another branch name, or remove that work tree first.")
+		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.",
+			"Choose another branch name, or remove that work tree first.")
 	}
 	return false, core.Fail(core.CodeDir, detail, "Git could not make the worktree.", "Look at the detail for what git said.")
 }
@@ -111,9 +117,11 @@ func (s *Service) Remove(ctx context.Context, main core.Channel, dirs []string, 
 	case 0:
 		return nil
 	case codeDirty:
-		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("The worktree %q has changes that are not committed.", dir), "Commit them or throw them away, or keep the files.")
+		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail),
+			fmt.Sprintf("The worktree %q has changes that are not committed.", dir), "Commit them or throw them away, or keep the files.")
 	case codeTaken:
-		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("%q is not a worktree of this project.", dir), "Look at the folder yourself, and keep its files here.")
+		return core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), fmt.Sprintf("%q is not a worktree of this project.", dir),
+			"Look at the folder yourself, and keep its files here.")
 	}
 	return core.Fail(core.CodeDir, detail, fmt.Sprintf("Git could not remove the worktree %q.", dir), "Look at the detail for what git said.")
 }
@@ -135,7 +143,8 @@ func (s *Service) List(ctx context.Context, main core.Channel) ([]Tree, error) {
 		return nil, err
 	}
 	if out.Code != 0 {
-		return nil, core.Fail(core.CodeDir, errors.New(detailOf(out)), fmt.Sprintf("Git could not list the worktrees of %q.", main.Dir), "Check that it is a git repository.")
+		return nil, core.Fail(core.CodeDir, errors.New(detailOf(out)), fmt.Sprintf("Git could not list the worktrees of %q.", main.Dir),
+			"Check that it is a git repository.")
 	}
 	return parseList(out.Stdout), nil
 }
@@ -147,7 +156,8 @@ func (s *Service) run(ctx context.Context, main core.Channel, script string, arg
 	out, err := s.exec(ctx, main, append([]string{"/bin/sh", "-c", script, "sh"}, args...), main.Dir)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return out, core.Fail(core.CodeTimeout, err, fmt.Sprintf("Git did not end within %d minutes.", int(timeout.Minutes())), "A hook of the repository may be waiting for something; look at its hooks.")
+			return out, core.Fail(core.CodeTimeout, err, fmt.Sprintf("Git did not end within %d minutes.", int(timeout.Minutes())),
+				"A hook of the repository may be waiting for something; look at its hooks.")
 		}
 		return out, fmt.Errorf("run git in a container: %w", err)
 	}

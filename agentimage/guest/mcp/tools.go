@@ -66,65 +66,75 @@ type (
 
 // register adds every tool; each is one callback.
 func (t tools) register(s *sdk.Server) {
-	add(s, t, "send_message", "Show the person a message, in this channel or another of the project.", func(ctx context.Context, in sendMessageIn) (string, error) {
-		if strings.TrimSpace(in.Content) == "" {
-			return "", errors.New("content is empty")
-		}
-		_, err := t.call(ctx, http.MethodPost, "/api/messages", in)
-		return "The message was sent.", err
-	})
-	add(s, t, "queue_message", "Queue a prompt: the agent of that channel works on it when its turn comes.", func(ctx context.Context, in queueMessageIn) (string, error) {
-		return t.call(ctx, http.MethodPost, "/api/messages", struct {
-			queueMessageIn
-			Mode string `json:"mode"`
-		}{in, "queue"})
-	})
+	add(s, t, "send_message", "Show the person a message, in this channel or another of the project.",
+		func(ctx context.Context, in sendMessageIn) (string, error) {
+			if strings.TrimSpace(in.Content) == "" {
+				return "", errors.New("content is empty")
+			}
+			_, err := t.call(ctx, http.MethodPost, "/api/messages", in)
+			return "The message was sent.", err
+		})
+	add(s, t, "queue_message", "Queue a prompt: the agent of that channel works on it when its turn comes.",
+		func(ctx context.Context, in queueMessageIn) (string, error) {
+			return t.call(ctx, http.MethodPost, "/api/messages", struct {
+				queueMessageIn
+				Mode string `json:"mode"`
+			}{in, "queue"})
+		})
 	add(s, t, "list_queued_messages", "List the prompts that wait in a channel.", func(ctx context.Context, in channelIn) (string, error) {
 		return t.call(ctx, http.MethodGet, "/api/channels/"+t.channel(in.Channel)+"/queued", nil)
 	})
-	add(s, t, "delete_queued_message", "Take a prompt that an agent queued out of the queue.", func(ctx context.Context, in messageIDIn) (string, error) {
-		_, err := t.call(ctx, http.MethodDelete, "/api/messages/"+url.PathEscape(in.ID), nil)
-		return "It was removed.", err
-	})
+	add(s, t, "delete_queued_message", "Take a prompt that an agent queued out of the queue.",
+		func(ctx context.Context, in messageIDIn) (string, error) {
+			_, err := t.call(ctx, http.MethodDelete, "/api/messages/"+url.PathEscape(in.ID), nil)
+			return "It was removed.", err
+		})
 	add(s, t, "list_sessions", "List the conversations kept for a channel.", func(ctx context.Context, in channelIn) (string, error) {
 		return t.call(ctx, http.MethodGet, "/api/channels/"+t.channel(in.Channel)+"/sessions", nil)
 	})
-	add(s, t, "resume_session", "Let the next prompt of a channel go on with a conversation.", func(ctx context.Context, in resumeIn) (string, error) {
-		if in.Mode == "" {
-			in.Mode = "resume"
-		}
-		_, err := t.call(ctx, http.MethodPut, "/api/channels/"+t.channel(in.Channel)+"/session", map[string]string{"session_id": in.Session, "mode": in.Mode})
-		return "The next prompt there goes on with that conversation.", err
-	})
-	add(s, t, "create_thread", "Open a thread beside this channel: same folder, its own conversation, which begins with a copy of this one.", func(ctx context.Context, in threadIn) (string, error) {
-		return t.call(ctx, http.MethodPost, "/api/threads", in)
-	})
-	add(s, t, "create_worktree_thread", "Open a thread in a git worktree of its own, so that two agents do not edit the same files.", func(ctx context.Context, in worktreeIn) (string, error) {
-		return t.call(ctx, http.MethodPost, "/api/worktrees", in)
-	})
-	add(s, t, "search_channels", "List the channels of this project by part of a name.", func(ctx context.Context, in searchIn) (string, error) {
-		return t.call(ctx, http.MethodGet, "/api/channels?q="+url.QueryEscape(in.Query), nil)
-	})
+	add(s, t, "resume_session", "Let the next prompt of a channel go on with a conversation.",
+		func(ctx context.Context, in resumeIn) (string, error) {
+			if in.Mode == "" {
+				in.Mode = "resume"
+			}
+			_, err := t.call(ctx, http.MethodPut, "/api/channels/"+t.channel(in.Channel)+"/session",
+				map[string]string{"session_id": in.Session, "mode": in.Mode})
+			return "The next prompt there goes on with that conversation.", err
+		})
+	add(s, t, "create_thread", "Open a thread beside this channel: same folder, its own conversation, which begins with a copy of this one.",
+		func(ctx context.Context, in threadIn) (string, error) {
+			return t.call(ctx, http.MethodPost, "/api/threads", in)
+		})
+	add(s, t, "create_worktree_thread", "Open a thread in a git worktree of its own, so that two agents do not edit the same files.",
+		func(ctx context.Context, in worktreeIn) (string, error) {
+			return t.call(ctx, http.MethodPost, "/api/worktrees", in)
+		})
+	add(s, t, "search_channels", "List the channels of this project by part of a name.",
+		func(ctx context.Context, in searchIn) (string, error) {
+			return t.call(ctx, http.MethodGet, "/api/channels?q="+url.QueryEscape(in.Query), nil)
+		})
 	add(s, t, "list_agents", "List the agents of this project and what each does.", func(ctx context.Context, _ noneIn) (string, error) {
 		return t.call(ctx, http.MethodGet, "/api/agents", nil)
 	})
-	add(s, t, "send_agent_message", "Tell another agent of this project something; it reads it as its next prompt.", func(ctx context.Context, in agentMessageIn) (string, error) {
-		_, err := t.call(ctx, http.MethodPost, "/api/agents/"+url.PathEscape(in.Agent)+"/message", map[string]string{"content": in.Content})
-		return "The message was queued.", err
-	})
+	add(s, t, "send_agent_message", "Tell another agent of this project something; it reads it as its next prompt.",
+		func(ctx context.Context, in agentMessageIn) (string, error) {
+			_, err := t.call(ctx, http.MethodPost, "/api/agents/"+url.PathEscape(in.Agent)+"/message", map[string]string{"content": in.Content})
+			return "The message was queued.", err
+		})
 }
 
 // add registers one tool and writes each of its calls into the log.
 func add[In any](s *sdk.Server, t tools, name, description string, f func(context.Context, In) (string, error)) {
-	sdk.AddTool(s, &sdk.Tool{Name: name, Description: description}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
-		began := time.Now()
-		out, err := f(ctx, in)
-		t.log.call(name, time.Since(began), err)
-		if err != nil {
-			return nil, nil, err
-		}
-		return text(out), nil, nil
-	})
+	sdk.AddTool(s, &sdk.Tool{Name: name, Description: description},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+			began := time.Now()
+			out, err := f(ctx, in)
+			t.log.call(name, time.Since(began), err)
+			if err != nil {
+				return nil, nil, err
+			}
+			return text(out), nil, nil
+		})
 }
 
 // channel is the part of a path that names a channel.

@@ -1,0 +1,74 @@
+package config
+
+// docs says for each field what it is for, as the reference page, the schema and the
+// window show it.
+var docs = map[string]string{
+	"claude_code_oauth_token":       "Token of a Claude subscription (from “claude setup-token”). Wins over anthropic_api_key.",
+	"anthropic_api_key":             "Key of the Anthropic API.",
+	"anthropic_base_url":            "Where the Messages API is. An address on 127.0.0.1 is this computer's and is reached through the link.",
+	"claude_bin_path":               "Program of the agent CLI inside the container.",
+	"claude_model":                  "Model; empty leaves the choice to the CLI.",
+	"claude_effort":                 "How much the model thinks; empty leaves the choice to the CLI.",
+	"claude_batch_disallowed_tools": "Tools that make no sense in a run that ends.",
+	"claude_retry":                  "What is tried again inside one run.",
+	"container_image":               "Image of agent containers.",
+	"container_image_autobuild":     "Build the image when it is missing or older than this Loop.",
+	"container_timeout_sec":         "Longest time a run may take.",
+	"container_memory_mb":           "Memory limit of a container.",
+	"container_cpus":                "CPU limit of a container.",
+	"container_pids":                "Limit on processes and threads of a container.",
+	"container_keep_alive_sec":      "How long a stopped container can still be looked at.",
+	"container_network":             "bridge, none, or the name of a network of the engine.",
+	"inherit_mounts":                "false drops the mounts of the layers before. For a project's own file.",
+	"mounts": "host:container[:mode] strings; a source without slashes is a named volume. In a project's file a relative source starts " +
+		"in the project's folder.",
+	"copy_files": "Files of this computer of which each container gets a copy, under their own path.",
+	"extra_dirs": "Further folders the agent may work in, mounted under their own paths.",
+	"envs":       "Environment variables of containers. A leading ~ is the home directory; null removes one.",
+	"inherit_envs": "Names of this computer's environment variables that containers get as they are here; a name that ends in * takes all " +
+		"that begin like it. Those of credentials are left out.",
+	"proxies":              "Proxies of containers.",
+	"mcp":                  "Tools of the agent from other programs.",
+	"api_addr":             "Address of the local listener, host:port on this computer only; empty takes a free port.",
+	"guest_transport":      "How programs in containers call Loop: link needs no network, tcp opens a listener for them.",
+	"api_advertise_url":    "Address under which containers reach that listener; only for guest_transport tcp, empty finds it.",
+	"db_path":              "Database; empty is loop.db in Loop's folder.",
+	"log_file":             "Log file; empty is loop.log in Loop's folder.",
+	"log_level":            "Least serious message that is logged.",
+	"log_format":           "Form of the log.",
+	"extra_ca_files":       "PEM files with certificates that the image build and the containers trust, e.g. of a company proxy.",
+	"docker_host":          "Container engine, e.g. unix:///var/run/docker.sock; empty finds it.",
+	"theme":                "Look of the window.",
+	"font_sizes":           "Text sizes of the window.",
+	"terminal":             "Terminals.",
+	"terminal.idle_sec":    "Ends a terminal that nobody looks at, that prints nothing and is given nothing for so long; 0 never does.",
+	"terminal.font_family": "Font, before the one that Loop brings; it should give every character the same width.",
+	"terminal.shift_enter": "What Shift and Enter send: newline begins another line of a prompt without sending it, " +
+		"enter is the same as Enter.",
+	"terminal.bell":              "What a bell does: a mark on the tab, a sound as well, or nothing.",
+	"terminal.copy_on_select":    "Copy what is selected at once.",
+	"terminal.screen_reader":     "Give what terminals show to screen readers; slower.",
+	"terminal.shell_integration": "Have shells mark prompts and commands, for jumping between them and copying what one printed.",
+	"terminal.colors": "Colours instead of Loop's own, as name=#rrggbb, or dark.name and light.name for one look: background, foreground, " +
+		"cursor, selection, black, red, green, yellow, blue, magenta, cyan, white, and bright_black to bright_white.",
+	"terminal.minimum_contrast": "Text that has less contrast than this is drawn in a clearer colour; " +
+		"1 draws all as programs ask.",
+	"claude_retry.max_attempts":                "Attempts at most, the first included, when the model is overloaded or out of reach.",
+	"claude_retry.backoff_base_sec":            "Wait before the second attempt; it doubles with each one.",
+	"claude_retry.backoff_max_sec":             "Longest wait between attempts.",
+	"claude_retry.session_limit_auto_continue": "Go on by itself when a session limit of the subscription is over.",
+	"proxies.http_proxy":                       "Proxy for http addresses; empty takes the one of this computer's environment.",
+	"proxies.https_proxy":                      "Proxy for https addresses; empty takes the one of this computer's environment.",
+	"proxies.no_proxy":                         "Names and networks that are reached without a proxy.",
+	"mcp.servers":                              "Servers by name, each {command, args, env}.",
+	"font_sizes.sidebar":                       "Sidebar.",
+	"font_sizes.chat":                          "Timeline.",
+	"font_sizes.terminal":                      "Terminals.",
+	"font_sizes.editor":                        "Editor.",
+	"font_sizes.panels":                        "Other panels.",
+}
+
+// longDefaults are the default values that have no place in a struct tag, as JSON.
+var longDefaults = map[string]string{
+	"claude_batch_disallowed_tools": `["ScheduleWakeup","CronCreate","CronDelete","CronList","Monitor"]`,
+}
