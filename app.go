@@ -89,7 +89,8 @@ func run(o *options.App) (err error) {
 			if !strings.Contains(fmt.Sprint(r), "GTK") {
 				panic(r)
 			}
-			err = core.Fail("no_display", fmt.Errorf("%v", r), fmt.Sprintf("No window can be opened: the display %q does not let Loop in.", os.Getenv("DISPLAY")),
+			err = core.Fail("no_display", fmt.Errorf("%v", r),
+				fmt.Sprintf("No window can be opened: the display %q does not let Loop in.", os.Getenv("DISPLAY")),
 				"Check DISPLAY and WAYLAND_DISPLAY, or use “loop serve”, which shows the same page in a browser.")
 		}
 	}()
@@ -112,7 +113,8 @@ func (a *App) startup(ctx context.Context) {
 	a.mu.Unlock()
 	if err := a.daemon.Start(); err != nil {
 		// Nothing can work without the folder; say so where it will be seen.
-		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{Type: runtime.ErrorDialog, Title: "Loop cannot start", Message: "Loop could not write into its folder. Check that the disk is not full and who owns the folder."})
+		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{Type: runtime.ErrorDialog, Title: "Loop cannot start",
+			Message: "Loop could not write into its folder. Check that the disk is not full and who owns the folder."})
 		a.failed = err
 		a.Quit()
 		return

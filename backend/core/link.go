@@ -92,8 +92,9 @@ type Link interface {
 	// ReadHeld is Read for a program that may not get ahead of its reader: while
 	// the stream is open it waits instead of losing what was not read. A terminal
 	// or a ring goes on without a reader; what was spawned with KeepPause, and a
-	// SpawnPipe, wait for the next one, of which only this method counts. When bytes from offset on are gone already, the stream begins later; what
-	// it returns has Offset() int64, which says where.
+	// SpawnPipe, wait for the next one, of which only this method counts. When bytes
+	// from offset on are gone already, the stream begins later; what it returns has
+	// Offset() int64, which says where.
 	ReadHeld(ctx context.Context, id SpawnID, stream string, offset int64) (io.ReadCloser, error)
 	// Stdin writes to a PTY or an open stdin. The caller closes it.
 	Stdin(ctx context.Context, id SpawnID) (io.WriteCloser, error)

@@ -48,7 +48,8 @@ func (e environment) dockerContext() (c candidate, ok bool, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			cause = "The docker context “" + name + "” does not exist."
 		}
-		return candidate{}, false, core.Fail(core.CodeNoEngine, err, cause, "Choose another with “docker context use default”, or unset DOCKER_CONTEXT.")
+		return candidate{}, false, core.Fail(core.CodeNoEngine, err, cause,
+			"Choose another with “docker context use default”, or unset DOCKER_CONTEXT.")
 	}
 	var meta struct {
 		Endpoints map[string]struct {

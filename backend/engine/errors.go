@@ -72,18 +72,22 @@ func mapError(step string, err error) error {
 			"The container engine takes connections but does not answer in time.", "Wait if it is busy; if it stays so, restart the engine.")
 	case isDenied(err):
 		return core.Fail(core.CodeEngineDenied, fmt.Errorf("%s: %w", step, err),
-			"The container engine refuses this user.", "Add yourself to the docker group (“sudo usermod -aG docker $USER”), then sign out and in again.")
+			"The container engine refuses this user.",
+			"Add yourself to the docker group (“sudo usermod -aG docker $USER”), then sign out and in again.")
 	case strings.Contains(msg, "no space left on device"):
 		return core.Fail(core.CodeDiskFull, fmt.Errorf("%s: %w", step, err),
-			"The container engine's disk is full.", "Free space where the engine keeps its data, for example with “docker system df” and “docker image prune”.")
+			"The container engine's disk is full.",
+			"Free space where the engine keeps its data, for example with “docker system df” and “docker image prune”.")
 	case strings.Contains(msg, "is not running"):
 		return fmt.Errorf("%s: %w: %w", step, core.ErrNotRunning, err)
 	case strings.Contains(msg, "bind source path does not exist"), strings.Contains(msg, "invalid mount config"):
 		return core.Fail(core.CodeMount, fmt.Errorf("%s: %w", step, err),
-			"A mount of the container is not possible: "+strings.TrimSuffix(lastClause(msg), ".")+".", "Check that the directory still exists and is visible to the engine.")
+			"A mount of the container is not possible: "+strings.TrimSuffix(lastClause(msg), ".")+".",
+			"Check that the directory still exists and is visible to the engine.")
 	case noNetwork.MatchString(msg):
 		return core.Fail(core.CodeConfig, fmt.Errorf("%s: %w", step, err),
-			"The container engine has no network “"+noNetwork.FindStringSubmatch(msg)[1]+"”.", "Make it with “docker network create”, or set container_network to “bridge” or “none”.")
+			"The container engine has no network “"+noNetwork.FindStringSubmatch(msg)[1]+"”.",
+			"Make it with “docker network create”, or set container_network to “bridge” or “none”.")
 	case cerrdefs.IsNotFound(err):
 		return fmt.Errorf("%s: %w: %w", step, core.ErrNotFound, err)
 	case cerrdefs.IsConflict(err):
@@ -109,5 +113,6 @@ func lastClause(s string) string {
 // noImage is the failure of an absent image.
 func noImage(step, ref string, err error) error {
 	return core.Fail(core.CodeNoImage, fmt.Errorf("%s: %w: %w", step, core.ErrNoImage, err),
-		"The image "+ref+" is not there.", "If it is Loop's own, build it with the build button in the window or with “loop image build”; if not, pull it.")
+		"The image "+ref+" is not there.",
+		"If it is Loop's own, build it with the build button in the window or with “loop image build”; if not, pull it.")
 }

@@ -69,7 +69,8 @@ func (d *Docker) ImageImport(ctx context.Context, root io.Reader, ref string) er
 	if err != nil {
 		return err
 	}
-	rc, err := cli.ImageImport(ctx, image.ImportSource{Source: root, SourceName: "-"}, ref, image.ImportOptions{Changes: []string{`CMD ["bash"]`}})
+	rc, err := cli.ImageImport(ctx, image.ImportSource{Source: root, SourceName: "-"}, ref,
+		image.ImportOptions{Changes: []string{`CMD ["bash"]`}})
 	if err != nil {
 		return d.fail("import the image", err)
 	}
@@ -93,7 +94,8 @@ func (d *Docker) Export(ctx context.Context, id core.ContainerID) (io.ReadCloser
 // returns the image's id. Ending ctx ends the build in the engine; containers
 // and layers of a failed build are removed by the engine, and the tag is set
 // only on success.
-func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (string, error) {
+func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (string,
+	error) {
 	cli, err := d.client(ctx)
 	if err != nil {
 		return "", err

@@ -34,7 +34,8 @@ func startFailure(spec core.ExecSpec, words string) error {
 	case noSuchUser(words):
 		return core.Fail(core.CodeInvalid, err, "The container has no user "+spec.User+".", "Name a user that the container has.")
 	case strings.Contains(words, "executable file not found"), strings.Contains(words, "no such file or directory"):
-		return core.Fail(core.CodeNotFound, err, "The container has no program called "+name+".", "Name a program that the container has, for example /bin/sh.")
+		return core.Fail(core.CodeNotFound, err, "The container has no program called "+name+".",
+			"Name a program that the container has, for example /bin/sh.")
 	case strings.Contains(words, "permission denied"), strings.Contains(words, "exec format error"):
 		return core.Fail(core.CodeInvalid, err, name+" cannot be executed in the container.", "Name another program, for example /bin/sh.")
 	}

@@ -194,7 +194,8 @@ func (f *Fake) Status(ctx context.Context) core.EngineStatus {
 		return core.EngineStatus{Failure: core.AsFailure(err)}
 	}
 	defer f.mu.Unlock()
-	return core.EngineStatus{OK: true, Host: "fake://", Source: "test", Name: "Fake", Version: "1", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
+	return core.EngineStatus{OK: true, Host: "fake://", Source: "test", Name: "Fake", Version: "1", APIVersion: "1.41", OS: "linux",
+		Arch: "amd64"}
 }
 
 func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {

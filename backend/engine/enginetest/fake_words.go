@@ -17,7 +17,8 @@ func noImage(step, ref string) error {
 }
 
 func noSource(path string) error {
-	return core.Fail(core.CodeMount, fmt.Errorf("create the container: %s is not there", path), "A mount of the container is not possible.", "Let SourceExists say so.")
+	return core.Fail(core.CodeMount, fmt.Errorf("create the container: %s is not there", path), "A mount of the container is not possible.",
+		"Let SourceExists say so.")
 }
 
 func withDefaults(spec core.ExecSpec) core.ExecSpec {

@@ -133,7 +133,8 @@ func (p *Parser) refused(r core.ToolResult) core.ToolResult {
 		return r
 	}
 	delete(p.pending, r.ToolUseID)
-	if !r.IsError || !strings.Contains(r.Output, "doesn't want to proceed with this tool use") && !strings.Contains(r.Output, "question is with the person") {
+	put := strings.Contains(r.Output, "doesn't want to proceed with this tool use") || strings.Contains(r.Output, "question is with the person")
+	if !r.IsError || !put {
 		return r
 	}
 	p.ask(a)

@@ -53,7 +53,8 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 			if w.Parent != "" || text == "" {
 				continue
 			}
-			items = append(items, Item{Type: core.EventThinking, Data: core.Thinking{MsgID: clipShort(w.Message.ID), Text: clipMarked(text, maxText)}})
+			items = append(items,
+				Item{Type: core.EventThinking, Data: core.Thinking{MsgID: clipShort(w.Message.ID), Text: clipMarked(text, maxText)}})
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			items = append(items, Item{Type: core.EventToolUse, Data: core.ToolUse{
 				ToolUseID: clipShort(b.ID), ParentID: clipShort(w.Parent), Name: clipShort(b.Name), Input: boundInput(b.Input),
@@ -260,5 +261,6 @@ func boundInput(v jsontext.Value) json.RawMessage {
 }
 
 func activity(name, text, model string) Item {
-	return Item{Type: core.EventActivity, Data: core.Activity{Activity: name, Description: clipMarked(text, maxOutput), Model: clipShort(model)}}
+	return Item{Type: core.EventActivity,
+		Data: core.Activity{Activity: name, Description: clipMarked(text, maxOutput), Model: clipShort(model)}}
 }

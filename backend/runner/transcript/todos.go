@@ -39,7 +39,8 @@ func (p *Parser) todoCall(b wireBlock) []Item {
 	case "TaskCreate":
 		var t wireTask
 		if decode(b.Input, &t) == nil && t.Subject != "" && len(p.todos) < maxTodos {
-			p.todos = append(p.todos, todo{call: clipShort(b.ID), Content: clipShort(t.Subject), Status: "pending", ActiveForm: clipShort(t.ActiveForm)})
+			p.todos = append(p.todos,
+				todo{call: clipShort(b.ID), Content: clipShort(t.Subject), Status: "pending", ActiveForm: clipShort(t.ActiveForm)})
 		}
 	case "TaskUpdate":
 		var t wireTask

@@ -70,7 +70,8 @@ func (o *execOutput) Read(b []byte) (int, error) {
 	o.mu.Unlock()
 	if !errors.Is(err, io.EOF) {
 		// The session must not look for it again.
-		err = core.Fail(core.CodeEngineLost, errors.Join(core.ErrNotFound, err), "The connection to the container's terminal was lost.", "Open a new terminal.")
+		err = core.Fail(core.CodeEngineLost, errors.Join(core.ErrNotFound, err), "The connection to the container's terminal was lost.",
+			"Open a new terminal.")
 	}
 	return n, err
 }

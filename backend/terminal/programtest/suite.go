@@ -218,7 +218,8 @@ func end(t *testing.T, b Backend) {
 
 func volume(t *testing.T, b Backend) {
 	const size = 5 << 20
-	s := start(t, b, fmt.Sprintf(`f=$(mktemp) && head -c %d /dev/urandom >"$f" && stty raw -echo && sha256sum <"$f" | cut -c1-64 && cat "$f"; rm -f "$f"`, size)+stay)
+	script := `f=$(mktemp) && head -c %d /dev/urandom >"$f" && stty raw -echo && sha256sum <"$f" | cut -c1-64 && cat "$f"; rm -f "$f"`
+	s := start(t, b, fmt.Sprintf(script, size)+stay)
 	whole := sha256.Size*2 + 1 + size
 	s.until(t, "all of it", func(out []byte, _ error) bool { return len(out) >= whole })
 	s.write(t, "\n")

@@ -16,7 +16,8 @@ func (c *charset) translate(r rune) rune {
 // charsets are DEC's line drawing and the national sets of the VT220 manual
 // (tables 2-5 to 2-15), each with what it replaces.
 var charsets = map[byte]*charset{
-	'0': newCharset('0', "`abcdefghijklmnopqrstuvwxyz{|}~", "◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"),
+	'0': newCharset('0', "`abcdefghijklmnopqrstuvwxyz{|}~",
+		"◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"),
 	'A': newCharset('A', "#", "£"),
 	'4': newCharset('4', `#@[\]{|}~`, "£¾i½|¨f¼´"), // xterm.js takes the ij apart and keeps the i
 	'5': newCharset('5', "[\\]^`{|}~", "ÄÖÅÜéäöåü"),
