@@ -117,7 +117,7 @@ func (r *runReading) resolved(ctx context.Context, p provision.Resolved) (runner
 	}
 	access, err := r.tcp.Admit(ctx, core.Caller{ChannelID: p.Spec.ChannelID, RunID: r.run.ID}, guestlink.Wish{
 		TCP: r.cfg.GuestTransport == config.TransportTCP, AdvertiseURL: r.cfg.APIAdvertiseURL,
-		NoNetwork: p.Spec.Network == "none", Rootless: r.health.Status(ctx).Rootless,
+		NoNetwork: p.Spec.Network == "none", Rootless: r.health.Status(ctx).Traits.Rootless,
 	})
 	if err != nil {
 		return out, err

@@ -132,8 +132,11 @@ func (p Parts) engine(ctx context.Context) (Check, error) {
 		return Check{}, s.Failure
 	}
 	mode := "rootful"
-	if s.Rootless {
+	if s.Traits.Rootless {
 		mode = "rootless"
+	}
+	if v := s.Traits.CgroupVersion; v != "" {
+		mode += ", control groups v" + v
 	}
 	return Check{Summary: fmt.Sprintf("%s %s (API %s, %s), from %s at %s.", s.Name, s.Version, s.APIVersion, mode, s.Source, s.Host)}, nil
 }
