@@ -208,7 +208,8 @@ func (d *Daemon) assembleRuns() {
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: d.programs(pool, containers), Containers: containers, Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
+		Programs: d.programs(pool, containers), Containers: containers, Leases: leases{d.containers},
+		Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
 		},

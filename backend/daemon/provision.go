@@ -161,7 +161,7 @@ func (c runContainers) Ensure(
 	return lease.Container(), nil
 }
 
-// leases hands the registry's on.
+// leases hands the registry's on, as interfaces or without them.
 type leases struct{ *registry.Registry }
 
 func (l leases) Acquire(ctx context.Context, spec core.Spec, by core.Holder) (provision.Held, error) {
@@ -170,4 +170,10 @@ func (l leases) Acquire(ctx context.Context, spec core.Spec, by core.Holder) (pr
 		return nil, err
 	}
 	return lease, nil
+}
+
+// Hold implements terminal.Leases.
+func (l leases) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
+	_, err := l.Join(ctx, id, h)
+	return err
 }

@@ -187,6 +187,7 @@ func (s *Service) remove(t *session) {
 	t.end()
 	t.unkeep()
 	s.publish(core.EventTerminalRemoved, t.view())
+	s.giveBack(s.ctx, t.info.ID, t.view().ContainerID)
 }
 
 // lastWords is how long the end of a program's output is waited for once its
@@ -242,6 +243,13 @@ func (s *Service) Restore(ctx context.Context) error {
 // Run ends what has been idle for too long and forgets old ended sessions, until
 // ctx ends.
 func (s *Service) Run(ctx context.Context) error {
+	back := func(id string) bool {
+		_, err := s.session(core.TerminalID(id))
+		return err == nil
+	}
+	if err := s.o.Leases.Recovered(ctx, core.HolderTerminal, back, core.Ending{}); err != nil {
+		s.log.Warn("give back containers of terminals that did not come back", "err", err)
+	}
 	for {
 		every, limit := time.Minute, time.Duration(0)
 		if s.o.IdleTimeout != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"sync"
 	"testing"
 
@@ -164,6 +165,45 @@ type boxes struct {
 	made    int
 	removed []core.ContainerID
 	paused  bool
+	held    map[core.Holder]core.ContainerID
+	ended   bool // since it was looked at
+}
+
+func (b *boxes) Hold(_ context.Context, id core.ContainerID, h core.Holder) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return core.ErrNotRunning
+	}
+	if b.held == nil {
+		b.held = map[core.Holder]core.ContainerID{}
+	}
+	b.held[h] = id
+	return nil
+}
+
+func (b *boxes) Release(_ context.Context, h core.Holder, _ core.Ending) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held, h)
+	return nil
+}
+
+func (b *boxes) Recovered(_ context.Context, kind core.HolderKind, alive func(string) bool, _ core.Ending) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.held, func(h core.Holder, _ core.ContainerID) bool { return h.Kind == kind && !alive(h.ID) })
+	return nil
+}
+
+// holders are the terminals that hold a container.
+func (b *boxes) holders() (out []core.TerminalID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for h := range b.held {
+		out = append(out, core.TerminalID(h.ID))
+	}
+	return out
 }
 
 func (b *boxes) FindShell(_ context.Context, ch core.ChannelID) (core.Container, bool, error) {
@@ -218,7 +258,7 @@ func rig(t *testing.T, o Options) (*Service, *program, *boxes) {
 	if o.Programs == nil {
 		o.Programs = &programs{next: func(Start) (Program, error) { return f, nil }}
 	}
-	o.Containers = b
+	o.Containers, o.Leases = b, b
 	s := New(o)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

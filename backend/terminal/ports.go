@@ -74,6 +74,18 @@ type Containers interface {
 	Remove(ctx context.Context, id core.ContainerID) error
 }
 
+// Leases keep containers of ours running for the terminals in them. The channel's
+// shell container needs none: a person holds it.
+type Leases interface {
+	// Hold is core.ErrNotRunning for a container that has ended.
+	Hold(ctx context.Context, id core.ContainerID, h core.Holder) error
+	// Release gives back everything that a holder holds; after an error it is tried
+	// again without the caller.
+	Release(ctx context.Context, h core.Holder, e core.Ending) error
+	// Recovered gives back what holders of an earlier launch held that are not alive.
+	Recovered(ctx context.Context, kind core.HolderKind, alive func(id string) bool, e core.Ending) error
+}
+
 // Saved is what is kept of a session whose program outlives the app.
 type Saved struct {
 	Info     core.TerminalInfo
@@ -105,10 +117,11 @@ type Recording interface {
 	Close() error
 }
 
-// Options of a Service. Programs and Containers are required.
+// Options of a Service. Programs, Containers and Leases are required.
 type Options struct {
 	Programs   Programs
 	Containers Containers
+	Leases     Leases
 	Keeper     Keeper // nil keeps nothing over a restart
 	// Record begins a recording; nil cannot.
 	Record  func(core.TerminalInfo) (Recording, error)
@@ -165,6 +178,8 @@ const (
 	// up. Loop itself pauses a container for some 30 ms (docs/containers.md).
 	pausedEvery = time.Second
 	pausedLooks = 2
+	// giveBackTime bounds giving a container back, which may end it.
+	giveBackTime = 30 * time.Second
 	// forgetTime bounds having a program's remains dropped.
 	forgetTime = 5 * time.Second
 	// announceEvery bounds how often a changed title is told.

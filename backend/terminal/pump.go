@@ -37,7 +37,7 @@ func (s *session) pump(ctx context.Context) {
 			if s.relaunch(ctx) {
 				continue
 			}
-			s.finish(core.TerminalExit{Code: -1, Reason: s.goneReason(err)})
+			s.over(ctx, core.TerminalExit{Code: -1, Reason: s.goneReason(err)})
 			return
 		}
 		s.log.Debug("terminal cannot be reached", "session", s.info.ID, "err", err)
@@ -145,7 +145,13 @@ func (s *session) conclude(ctx context.Context) {
 			exit.Reason = "How it ended is not known."
 		}
 	}
+	s.over(ctx, exit)
+}
+
+// over is finish for a program that ended by itself: its container is another's matter.
+func (s *session) over(ctx context.Context, exit core.TerminalExit) {
 	s.finish(exit)
+	s.svc.giveBack(ctx, s.info.ID, s.view().ContainerID)
 }
 
 // relaunch starts the program again in a container that was restarted.

@@ -107,9 +107,8 @@ func clampSize(cols, rows uint16) (uint16, uint16) {
 }
 
 // Create starts a program on a terminal. Problems are Failures.
-func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error) {
-	spec, err := checked(spec)
-	if err != nil {
+func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.TerminalInfo, err error) {
+	if spec, err = checked(spec); err != nil {
 		return core.TerminalInfo{}, err
 	}
 	if err := s.reserve(); err != nil {
@@ -117,15 +116,20 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (core.Term
 	}
 	defer s.unreserve()
 	st := Start{ID: core.TerminalID(core.NewID()), Spec: spec}
+	defer func() {
+		if err != nil {
+			s.giveBack(context.WithoutCancel(ctx), st.ID, st.Container.ID)
+		}
+	}()
 	if spec.Target == core.TargetAgent {
-		if st.Container, err = s.container(ctx, spec); err != nil {
+		if st.Container, err = s.container(ctx, st); err != nil {
 			return core.TerminalInfo{}, err
 		}
 		st.Spec.ChannelID = cmp.Or(spec.ChannelID, st.Container.ChannelID)
 	}
 	p, err := s.o.Programs.Start(ctx, st)
 	if err != nil && st.Container.ID != "" && spec.ContainerID == "" && s.vanished(ctx, st.Container.ID, err) {
-		if st.Container, err = s.container(ctx, spec); err == nil {
+		if st.Container, err = s.container(ctx, st); err == nil {
 			p, err = s.o.Programs.Start(ctx, st)
 		}
 	}
@@ -187,15 +191,19 @@ func (s *Service) unreserve() {
 	s.starting--
 }
 
-// container is the one named, or the channel's shell container, made if there
-// is none.
-func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.Container, error) {
+// container is the one named, held from then on, or the channel's shell container,
+// made if there is none.
+func (s *Service) container(ctx context.Context, st Start) (core.Container, error) {
+	spec := st.Spec
 	if spec.ContainerID != "" {
-		c, _, running, err := s.o.Containers.Running(ctx, spec.ContainerID)
+		c, ours, running, err := s.o.Containers.Running(ctx, spec.ContainerID)
+		if err == nil && running && ours {
+			err = s.o.Leases.Hold(ctx, c.ID, holderOf(st.ID))
+		}
 		if errors.Is(err, core.ErrNotFound) {
 			return c, core.Fail(core.CodeNotFound, err, "There is no such container.", "Leave the container out to use the channel's own.")
 		}
-		if err == nil && !running {
+		if err == nil && !running || errors.Is(err, core.ErrNotRunning) {
 			err = core.Fail(core.CodeConflict, core.ErrNotRunning, "That container does not run.",
 				"Start it, or leave it out to use the channel's own.")
 		}
@@ -213,6 +221,23 @@ func (s *Service) container(ctx context.Context, spec core.TerminalSpec) (core.C
 		return c, err
 	}
 	return s.o.Containers.CreateShell(ctx, spec.ChannelID)
+}
+
+func holderOf(id core.TerminalID) core.Holder {
+	return core.Holder{Kind: core.HolderTerminal, ID: string(id)}
+}
+
+// giveBack says that a terminal needs its container no more. Whether that ends is
+// not the terminal's to say.
+func (s *Service) giveBack(ctx context.Context, id core.TerminalID, box core.ContainerID) {
+	if box == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, giveBackTime)
+	defer cancel()
+	if err := s.o.Leases.Release(ctx, holderOf(id), core.Ending{}); err != nil {
+		s.log.Warn("give back the container of a terminal", "session", id, "err", err)
+	}
 }
 
 // vanished says whether a container ended between being found and being used,
