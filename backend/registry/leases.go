@@ -64,11 +64,14 @@ func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder)
 	case w.going:
 		return nil, fmt.Errorf("join container %s, which is being ended: %w", id, core.ErrNotRunning)
 	}
-	l := core.Lease{Container: w.Key, Holder: h, TakenAt: r.o.Now()}
-	if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
-		return nil, err
+	held := slices.Contains(w.holders, h)
+	if !held || w.Status != core.ContainerRunning || !w.RemoveAt.IsZero() {
+		l := core.Lease{Container: w.Key, Holder: h, TakenAt: r.o.Now()}
+		if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
+			return nil, err
+		}
 	}
-	if !slices.Contains(w.holders, h) {
+	if !held {
 		w.holders = append(w.holders, h)
 	}
 	delete(w.earlier, h)

@@ -91,6 +91,10 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 			t.Fatalf("a terminal's container was ended: %v", err)
 		}
 		w.want("a", core.ContainerRunning)
+		w.store.fail["Hold"] = errors.New("disk full")
+		if _, err := w.reg.Join(t.Context(), c.ID, term); err != nil {
+			t.Errorf("joined again, which changes nothing: %v", err)
+		}
 		if err := l.Release(t.Context(), core.Ending{Now: true}); err != nil {
 			t.Fatal(err)
 		}

@@ -60,6 +60,25 @@ func TestOneOwnerOfLives(t *testing.T) {
 	}
 }
 
+// TestSpecsAreValidatedOnce: by the last look before a container is made, which is
+// the registry's. A check before that proves nothing of what is made.
+func TestSpecsAreValidatedOnce(t *testing.T) {
+	var callers []string
+	for _, g := range goFiles(t) {
+		ast.Inspect(g.ast, func(n ast.Node) bool {
+			if m, ok := n.(*ast.SelectorExpr); ok && m.Sel.Name == "Validate" && !g.isTest() {
+				if id, ok := m.X.(*ast.Ident); ok && id.Name == "sandbox" {
+					callers = append(callers, g.path)
+				}
+			}
+			return true
+		})
+	}
+	if !slices.Equal(callers, []string{"backend/hostfacts/lastlook.go"}) {
+		t.Errorf("sandbox.Validate is called in %v", callers)
+	}
+}
+
 // isEngine recognises the engine by the name of the field or variable.
 func isEngine(x ast.Expr) bool {
 	switch x := x.(type) {
