@@ -25,7 +25,10 @@ func (g guestChannels) Members(ctx context.Context, id core.ChannelID) ([]callba
 	}
 	out := make([]callbacks.Member, len(views))
 	for i, v := range views {
-		out[i] = callbacks.Member{Channel: v.Channel, Status: string(v.State), Queued: v.Queued, Live: v.Queued > 0 || v.State == channels.StateWorking || v.State == channels.StateNeedsYou}
+		out[i] = callbacks.Member{
+			Channel: v.Channel, Status: string(v.State), Queued: v.Queued,
+			Live: v.Queued > 0 || v.State == channels.StateWorking || v.State == channels.StateNeedsYou,
+		}
 	}
 	return out, nil
 }

@@ -124,7 +124,8 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	if err = os.MkdirAll(d.home, 0o700); err != nil {
-		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not make its folder %s.", d.home), "Check who owns the folder above it, or set LOOP_HOME to another place.")
+		return nil, core.Fail(core.CodeConfig, err, fmt.Sprintf("Loop could not make its folder %s.", d.home),
+			"Check who owns the folder above it, or set LOOP_HOME to another place.")
 	}
 	if d.home, err = filepath.EvalSymlinks(d.home); err != nil {
 		return nil, fmt.Errorf("resolve Loop's folder: %w", err)
@@ -162,7 +163,8 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		},
 	})
 	d.containers = registry.New(registry.Options{
-		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine, Keep: func() time.Duration { return keepAlive(d.settings.Current()) },
+		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine,
+		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
 		Publish:  func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
 	})
@@ -188,23 +190,26 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 func (d *Daemon) assembleRuns() {
 	model := demo.New(demo.Options{})
 	d.callbacks = &lateCallbacks{}
-	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log})
+	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
+		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
+	})
 	pool := guestlink.NewPool(d.links(model))
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
-		Home: d.home, Install: d.store.InstallID(), Settings: d.settingsReader(nil), Images: d.images, Engine: d.engine, Health: d.health,
+		Home: d.home, Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
+		Images: d.images, Engine: d.engine, Health: d.health,
 		Computer: computer, Containers: leases{d.containers}, Links: pool, Log: d.log,
 	})
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
 		Provision: runContainers{
-			provision: d.provision, settings: d.settingsReader(d.settings.Waits), health: d.health, key: d.settings.Keys.Add, tcp: d.guestTCP,
+			provision: d.provision, settings: settingsReader{from: d.settings, ask: true}, health: d.health, keys: d.settings.Keys, tcp: d.guestTCP,
 		},
 		Sessions: transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	containers := programs.Containers{
-		Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: d.settingsReader(d.settings.Waits),
+		Registry: d.containers, Provision: d.provision, Channels: d.store, Settings: settingsReader{from: d.settings, ask: true},
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
@@ -216,11 +221,13 @@ func (d *Daemon) assembleRuns() {
 		IdleTimeout: func() time.Duration { return time.Duration(d.settings.Current().Terminal.IdleSec) * time.Second }, Log: d.log,
 	})
 	d.channels = channels.New(channels.Options{
-		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Worktrees: worktree.New(worktree.Container{Provision: d.provision, Log: d.log}.Exec),
-		Home: d.home, Fit: computer.Fit, Publish: d.bus.Publish, Now: time.Now,
+		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Home: d.home, Fit: computer.Fit,
+		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Log: d.log}.Exec),
+		Publish:   d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
-		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Publish: d.bus.Publish, Now: time.Now, Log: d.log, Hide: d.runner.Hide,
+		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
+		Publish: d.bus.Publish, Now: time.Now, Log: d.log,
 	})
 }
 
@@ -230,13 +237,8 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
 		Containers: containers, Links: pool, Waker: d.containers, Sessions: transcripts(d.home),
-		Agents: agents{settings: d.settingsReader(nil), key: d.settings.Keys.Add, log: d.log},
+		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
 	}
-}
-
-// settingsReader reads for provision; meet may be nil.
-func (d *Daemon) settingsReader(meet func(core.ChannelID, []config.Pending)) settingsReader {
-	return settingsReader{effective: d.settings.Effective, meet: meet}
 }
 
 func (d *Daemon) links(model http.Handler) *guestlink.Opener {
@@ -270,18 +272,25 @@ func (d *Daemon) assembleBound() {
 	if err != nil {
 		d.log.Warn("the page begins without memory", "err", err)
 	}
+	previews := preview{d.store, d.provision}
 	d.bound = bound{
 		channels: &bind.Channels{
-			Ctx: d.ctx, Service: d.channels, Tree: d.channels, Conversations: d.channels, Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window,
+			Ctx: d.ctx, Service: d.channels, Tree: d.channels, Conversations: d.channels,
+			Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window,
 		},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner, Queued: d.runner, Asked: d.runner},
 		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
 
-		terminals: d.pageTerminals(),
+		terminals: &bind.Terminals{
+			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Seen: previews, Pastes: previews, OS: runtime.GOOS,
+			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
+		},
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
-			Config: d.settings, Keys: d.settings.Keys, Explainer: explainer{d}, Doctors: d.doctor, Timelines: d.store, Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window, Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
+			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: d.doctor, Timelines: d.store,
+			Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
+			Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
 	}
 	if d.opts.Window != nil {
@@ -292,7 +301,7 @@ func (d *Daemon) assembleBound() {
 
 // survey looks at what goes on in Loop.
 func (d *Daemon) survey() closing.Survey {
-	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{d.settingsReader(nil)}}
+	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{settingsReader{from: d.settings}}}
 }
 
 // keyringWait is how long the end of the app waits for a keyring that does not
@@ -301,7 +310,10 @@ const keyringWait = time.Second
 
 // services are the bound structs by the name the page calls them.
 func (d *Daemon) services() map[string]any {
-	return map[string]any{"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system, "Terminals": d.bound.terminals}
+	return map[string]any{
+		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system,
+		"Terminals": d.bound.terminals,
+	}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
@@ -313,8 +325,11 @@ func (d *Daemon) Bound() []any {
 // Start begins work: recovery, queues, reconciling, the listener. It returns
 // at once; Close waits for all of it.
 func (d *Daemon) Start() error {
-	if err := instance.Write(d.home, instance.Info{PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now(), Command: d.opts.Command}); err != nil {
-		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.", "Check that the disk is not full and who owns "+d.home+".")
+	if err := instance.Write(d.home, instance.Info{
+		PID: os.Getpid(), URL: d.api.URL(), Token: d.token, Version: d.opts.Version, StartedAt: time.Now(), Command: d.opts.Command,
+	}); err != nil {
+		return core.Fail(core.CodeConfig, err, "Loop could not write into its folder.",
+			"Check that the disk is not full and who owns "+d.home+".")
 	}
 	d.log.Info("loop started", "version", d.opts.Version, "pid", os.Getpid(), "addr", d.api.Addr())
 	d.work.Go(func() { d.settings.Run(d.ctx) })

@@ -92,7 +92,7 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 // agents are those that a person starts on a terminal.
 type agents struct {
 	settings settingsReader
-	key      func(ctx context.Context, cfg config.Config) (config.Config, error)
+	keys     credentialChoice
 	log      *slog.Logger
 }
 
@@ -104,7 +104,7 @@ func (a agents) Interactive(ctx context.Context, ch core.Channel) (runner.Launch
 	}
 	demo := ch.Kind == core.KindDemo
 	if !demo {
-		if cfg, kerr := a.key(ctx, e.Config); kerr == nil {
+		if cfg, kerr := a.keys.Add(ctx, e.Config); kerr == nil {
 			e.Config = cfg
 		} else {
 			a.log.Warn("look for a key for a terminal", "err", kerr)

@@ -57,7 +57,7 @@ func TestOriginsOfAllLayers(t *testing.T) {
 		t.Fatalf("%v %+v", e.Err, e.Pending)
 	}
 	r := newSpecRig(t)
-	r.settings.effective = func(core.Channel) config.Effective { return e }
+	r.ruled.effective = func(core.Channel) config.Effective { return e }
 	_, why, _, err := r.resolve(t.Context(), core.Run{ID: "r", Demo: true}, r.channel)
 	if err != nil {
 		t.Fatal(err)

@@ -18,9 +18,8 @@ import (
 func TestProjectSettingsOfARun(t *testing.T) {
 	r := newSpecRig(t)
 	trust := config.OpenTrust(filepath.Join(t.TempDir(), config.TrustFileName))
-	r.settings.effective = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
-	var asked []config.Pending
-	r.settings.meet = func(_ core.ChannelID, p []config.Pending) { asked = p }
+	r.ruled.effective = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
+	r.settings.ask = true
 	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the model is on the link, so a network of none is no hindrance
 	if err := os.Mkdir(filepath.Join(r.channel.Dir, config.ProjectFolder), 0o755); err != nil {
 		t.Fatal(err)
@@ -37,17 +36,17 @@ func TestProjectSettingsOfARun(t *testing.T) {
 		t.Fatalf("%+v %+v %v", spec, launch, err)
 	}
 	cache := func(m core.Mount) bool { return m.Target == "/cache" }
-	if slices.ContainsFunc(spec.Mounts, cache) || launch.MCPServers != nil || launch.Retry.MaxAttempts != 5 || launch.Retry.Base != 5*time.Second || len(asked) != 1 {
-		t.Errorf("before approval: %+v %+v %+v", spec.Mounts, launch, asked)
+	if slices.ContainsFunc(spec.Mounts, cache) || launch.MCPServers != nil || launch.Retry.MaxAttempts != 5 || launch.Retry.Base != 5*time.Second || len(r.ruled.waits) != 1 {
+		t.Errorf("before approval: %+v %+v %+v", spec.Mounts, launch, r.ruled.waits)
 	}
 	if len(why.Notices) != 1 || !strings.Contains(why.Notices[0], "claude_retry.max_attempts, mounts, envs, mcp.servers") {
 		t.Errorf("notices %q", why.Notices)
 	}
-	if err := trust.Approve(r.channel.Dir, asked[0].Path, asked[0].SHA256); err != nil {
+	if err := trust.Approve(r.channel.Dir, r.ruled.waits[0].Path, r.ruled.waits[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	spec, why, launch, err = r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel)
-	if err != nil || !slices.ContainsFunc(spec.Mounts, cache) || launch.Retry.MaxAttempts != 2 || len(why.Notices) != 0 || len(asked) != 0 {
+	if err != nil || !slices.ContainsFunc(spec.Mounts, cache) || launch.Retry.MaxAttempts != 2 || len(why.Notices) != 0 || len(r.ruled.waits) != 0 {
 		t.Errorf("after approval: %+v %+v %+v %v", spec.Mounts, launch, why, err)
 	}
 	if s := launch.MCPServers["gh"]; s.Command != "npx" || !slices.Equal(s.Args, []string{"-y"}) {

@@ -14,19 +14,29 @@ import (
 	"loop/backend/sandbox"
 )
 
+// channelSettings are what counts in channels; package settings has them.
+type channelSettings interface {
+	Effective(ch core.Channel) config.Effective
+	Waits(ch core.ChannelID, pending []config.Pending)
+}
+
+// credentialChoice adds the credential that is kept outside the configuration.
+type credentialChoice interface {
+	Add(ctx context.Context, cfg config.Config) (config.Config, error)
+}
+
 // settingsReader reads what counts in a channel for package provision.
 type settingsReader struct {
-	effective func(ch core.Channel) config.Effective
-	// meet is told what a project's settings wait with; nil asks nobody to approve.
-	meet func(ch core.ChannelID, waiting []config.Pending)
+	from channelSettings
+	ask  bool // have the person asked to approve what a project's settings wait with
 }
 
 // read is the configuration of one channel. An error means that a file cannot be
 // used: the defaults are no stand-in, it may have said “network none”.
 func (s settingsReader) read(ch core.Channel) (config.Effective, error) {
-	e := s.effective(ch)
-	if e.Err == nil && s.meet != nil {
-		s.meet(ch.ID, e.Pending)
+	e := s.from.Effective(ch)
+	if e.Err == nil && s.ask {
+		s.from.Waits(ch.ID, e.Pending)
 	}
 	return e, e.Err
 }
@@ -61,8 +71,7 @@ type runContainers struct {
 	provision *provision.Service
 	settings  settingsReader
 	health    provision.Health
-	// key adds the credential that is kept outside the configuration; nil adds none.
-	key func(ctx context.Context, cfg config.Config) (config.Config, error)
+	keys      credentialChoice
 	// tcp lets programs of the agent call over TCP where the settings say so.
 	tcp *guestlink.Listener
 }
@@ -83,8 +92,8 @@ func (r *runReading) ForChannel(ctx context.Context, ch core.Channel) (v provisi
 	if err != nil {
 		return v, err
 	}
-	if r.key != nil && !r.run.Demo {
-		if e.Config, err = r.key(ctx, e.Config); err != nil {
+	if !r.run.Demo {
+		if e.Config, err = r.keys.Add(ctx, e.Config); err != nil {
 			return v, err
 		}
 	}

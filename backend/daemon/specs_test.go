@@ -26,9 +26,20 @@ type specRig struct {
 	channel core.Channel
 	asked   []string
 	home    string
+	ruled   rules
 	image   func(ref string) (string, error)
 	guest   func() (string, error)
 }
+
+// rules are settings that a test makes up.
+type rules struct {
+	effective func(ch core.Channel) config.Effective
+	waits     []config.Pending // asked for last
+}
+
+func (r *rules) Effective(ch core.Channel) config.Effective                      { return r.effective(ch) }
+func (r *rules) Waits(_ core.ChannelID, pending []config.Pending)                { r.waits = pending }
+func (r *rules) Add(_ context.Context, cfg config.Config) (config.Config, error) { return cfg, nil }
 
 func newSpecRig(t *testing.T) *specRig {
 	t.Helper()
@@ -39,7 +50,8 @@ func newSpecRig(t *testing.T) *specRig {
 		image:   func(string) (string, error) { return "sha256:abc", nil },
 		guest:   func() (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
 	}
-	r.settings.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, nil, "", "") }
+	r.settings, r.keys = settingsReader{from: &r.ruled}, &r.ruled
+	r.ruled.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, nil, "", "") }
 	e := specEngine{r}
 	r.health = e
 	r.provision = provision.New(provision.Options{

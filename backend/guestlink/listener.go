@@ -98,7 +98,8 @@ func (l *Listener) Admit(ctx context.Context, from core.Caller, w Wish) (Access,
 			"its programs call Loop over the link."}, nil
 	}
 	if w.Rootless && w.AdvertiseURL == "" {
-		return Access{}, core.Fail(core.CodeConfig, nil, "guest_transport is tcp, and a rootless engine keeps containers away from this computer's ports.",
+		return Access{}, core.Fail(core.CodeConfig, nil,
+			"guest_transport is tcp, and a rootless engine keeps containers away from this computer's ports.",
 			"Set guest_transport to link, which needs no port, or set api_advertise_url to an address that containers reach.")
 	}
 	host, err := l.address(ctx)

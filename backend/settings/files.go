@@ -64,7 +64,8 @@ func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (co
 		return config.GlobalFile(s.o.Source.Path()), nil
 	}
 	if scope != scopeProject && scope != scopeWorktree {
-		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a work tree's.", "Name one of global, project and worktree.")
+		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a work tree's.",
+			"Name one of global, project and worktree.")
 	}
 	ch, err := s.find(ctx, id)
 	if err != nil {
@@ -77,7 +78,8 @@ func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (co
 	case scope == scopeProject && project != "":
 		return config.ProjectFile(project), nil
 	}
-	return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".", "Choose another channel, or change the global settings.")
+	return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".",
+		"Choose another channel, or change the global settings.")
 }
 
 func (s *Service) Set(ctx context.Context, scope string, id core.ChannelID, field string, value any) error {
@@ -141,7 +143,8 @@ func (s *Service) dirOf(ctx context.Context, id core.ChannelID, path string) (st
 			return dir, nil
 		}
 	}
-	return "", core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.", "Choose one of those that wait for approval.")
+	return "", core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.",
+		"Choose one of those that wait for approval.")
 }
 
 func (s *Service) Approve(ctx context.Context, id core.ChannelID, path, sum string) error {

@@ -94,7 +94,9 @@ func (k *Keys) Clear(ctx context.Context, kind string) error {
 func (k *Keys) Adopt(ctx context.Context) error {
 	cfg := k.settings.Current()
 	moved := false
-	for kind, secret := range map[string]core.Secret{config.CredentialOAuth: cfg.ClaudeCodeOAuthToken, config.CredentialAPIKey: cfg.AnthropicAPIKey} {
+	for kind, secret := range map[string]core.Secret{
+		config.CredentialOAuth: cfg.ClaudeCodeOAuthToken, config.CredentialAPIKey: cfg.AnthropicAPIKey,
+	} {
 		if secret == "" {
 			continue
 		}

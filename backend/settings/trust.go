@@ -30,7 +30,8 @@ func (s *Service) Waits(ch core.ChannelID, pending []config.Pending) { s.trust.m
 
 func (t *trustRequests) meet(ch core.ChannelID, pending []config.Pending) {
 	for _, p := range t.unasked(ch, pending) {
-		t.publish(core.NewEvent(core.EventTrustRequested, ch, "", t.now(), core.TrustRequested{ChannelID: ch, Path: p.Path, SHA256: p.SHA256, Fields: p.Fields}))
+		t.publish(core.NewEvent(core.EventTrustRequested, ch, "", t.now(),
+			core.TrustRequested{ChannelID: ch, Path: p.Path, SHA256: p.SHA256, Fields: p.Fields}))
 	}
 }
 

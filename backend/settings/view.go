@@ -29,8 +29,10 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 	entries := entriesOf(e.Origins)
 	for _, f := range config.Leaves() {
 		field := bind.SettingsField{
-			Name: f.Name, Kind: f.Type(), Value: f.Shown(e.Config), Default: json.RawMessage(cmp.Or(f.Default, "null")), Doc: f.Doc, Unit: f.Unit, Min: f.Min, Max: f.Max,
-			OneOf: f.OneOf, Merge: string(f.Merge), Project: string(f.Project), Secret: f.Secret, Restart: f.Restart, Origin: bind.SettingsOrigin(e.Origins[f.Name]), Entries: entries[f.Name],
+			Name: f.Name, Kind: f.Type(), Value: f.Shown(e.Config), Default: json.RawMessage(cmp.Or(f.Default, "null")),
+			Doc: f.Doc, Unit: f.Unit, Min: f.Min, Max: f.Max, OneOf: f.OneOf,
+			Merge: string(f.Merge), Project: string(f.Project), Secret: f.Secret, Restart: f.Restart,
+			Origin: bind.SettingsOrigin(e.Origins[f.Name]), Entries: entries[f.Name],
 		}
 		for _, l := range e.Layers {
 			if value, from, ok := l.Said(f); ok {
