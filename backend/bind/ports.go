@@ -127,7 +127,16 @@ type ConfigStatus struct {
 	HasCredentials bool            `json:"has_credentials"`
 	CredentialKind string          `json:"credential_kind,omitempty"`
 	Theme          string          `json:"theme"`
+	Text           TextSizes       `json:"text"`
 	Terminal       TerminalLook    `json:"terminal"`
+}
+
+// TextSizes are those of the page besides terminals, in CSS pixels.
+type TextSizes struct {
+	Sidebar int `json:"sidebar"`
+	Chat    int `json:"chat"`
+	Editor  int `json:"editor"` // code, output, diffs and paths
+	Panels  int `json:"panels"` // dialogs, and panels other than the timeline
 }
 
 // TerminalLook is what the settings say of terminal panes.

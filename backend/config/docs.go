@@ -64,8 +64,8 @@ var docs = map[string]string{
 	"font_sizes.sidebar":                       "Sidebar.",
 	"font_sizes.chat":                          "Timeline.",
 	"font_sizes.terminal":                      "Terminals.",
-	"font_sizes.editor":                        "Editor.",
-	"font_sizes.panels":                        "Other panels.",
+	"font_sizes.editor":                        "Code, output, diffs and paths.",
+	"font_sizes.panels":                        "Dialogs, and panels other than the timeline.",
 }
 
 // longDefaults are the default values that have no place in a struct tag, as JSON.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"loop/backend/bind"
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/credentials"
@@ -169,3 +170,11 @@ type switching struct{ now credentials.Backend }
 func (s *switching) Get(kind string) (core.Secret, error)      { return s.now.Get(kind) }
 func (s *switching) Set(kind string, secret core.Secret) error { return s.now.Set(kind, secret) }
 func (s *switching) Delete(kind string) error                  { return s.now.Delete(kind) }
+
+func TestThePageHasTheSizesOfText(t *testing.T) {
+	k, _ := testKeys(t, `{"font_sizes": {"chat": 18, "terminal": 15}}`)
+	st := k.settings.Status()
+	if st.Text != (bind.TextSizes{Sidebar: 12, Chat: 18, Editor: 13, Panels: 12}) || st.Terminal.FontSize != 15 {
+		t.Errorf("%+v, terminal %d", st.Text, st.Terminal.FontSize)
+	}
+}

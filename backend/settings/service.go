@@ -123,11 +123,12 @@ const statusWait = 2 * time.Second
 // out.
 func (s *Service) Status() bind.ConfigStatus {
 	snap := s.o.Source.Current()
-	t := snap.Config.Terminal
+	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
 		Path: snap.Path, Problems: []bind.ConfigProblem{}, Theme: snap.Config.Theme,
+		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
-			FontFamily: t.FontFamily, FontSize: snap.Config.FontSizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
+			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
 			CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,
 		},
 	}

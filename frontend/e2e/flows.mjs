@@ -207,7 +207,11 @@ test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock)
   await until("a background of one's own", async () => (await term("--term-bg")) === "#002b36" && (await term("--ansi-1")) === "#dc322f");
   edited("light", ["dark.background=#002b36", "light.background=#fdf6e3"]);
   await until("the other one", async () => (await term("--term-bg")) === "#fdf6e3" && (await term("--ansi-1")) !== "#dc322f");
+  const px = (s) => page.locator(s).first().evaluate((el) => parseFloat(getComputedStyle(el).fontSize));
+  const was = await px(".row-name");
+  mock.world.config.text = { sidebar: 18, chat: 13, editor: 13, panels: 12 };
   edited("light", null);
+  await becomes(() => px(".row-name"), was * 1.5, "the sidebar's text");
   await until("Loop's own again", async () => (await term("--term-bg")) !== "#fdf6e3");
 });
 

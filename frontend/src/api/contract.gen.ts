@@ -101,6 +101,7 @@ export type ConfigStatus = {
   has_credentials: boolean;
   credential_kind?: string;
   theme: string;
+  text: TextSizes;
   terminal: TerminalLook;
 };
 
@@ -633,6 +634,13 @@ export type TerminalRequest = {
 export type TerminalState = "running" | "away" | "ended";
 
 export type TerminalTarget = "agent" | "host";
+
+export type TextSizes = {
+  sidebar: number;
+  chat: number;
+  editor: number; // code, output, diffs and paths
+  panels: number; // dialogs, and panels other than the timeline
+};
 
 export type Thinking = {
   msg_id?: string;

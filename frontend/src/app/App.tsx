@@ -15,12 +15,14 @@ import { session } from "../session/session";
 import { useShortcuts } from "../session/shortcuts";
 import { Splitter } from "./Splitter";
 import { StatusBar } from "./StatusBar";
+import { useTextSizes } from "./sizes";
 import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
 
 export function App() {
   useTheme();
+  useTextSizes();
   useShortcuts();
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);
   const selected = useStore(viewStore, (v) => v.selected);
