@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -116,14 +117,10 @@ func (s *sweeper) after(ctx context.Context, signals string) ([]string, error) {
 }
 
 func pause(ctx context.Context) error {
-	t := time.NewTimer(100 * time.Millisecond)
-	defer t.Stop()
-	select {
-	case <-t.C:
+	if backoff.Sleep(ctx, 100*time.Millisecond) {
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("end the terminal's programs: %w", ctx.Err())
 	}
+	return fmt.Errorf("end the terminal's programs: %w", ctx.Err())
 }
 
 // startTries is how often a sweep is begun anew when the container has no process

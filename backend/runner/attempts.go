@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -50,7 +51,7 @@ func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 			next.SessionID = "" // nothing to go on with: a conversation that holds the prompt alone
 		}
 		next.Transient++
-		w.delay(&next, backoff(limits, a.Transient, w.run.ID))
+		w.delay(&next, delayOf(limits, a.Transient, w.run.ID))
 		return next, w.s.o.Now().Add(next.Delay).Before(w.endsAt())
 	case becauseTooLong:
 		next.Kind, next.Compacted, next.Failure = core.AttemptCompact, true, f
@@ -86,10 +87,10 @@ func (w *work) worked() bool {
 	return w.parser.Worked() || r != nil && r.NumTurns > 1
 }
 
-// backoff doubles from the base and adds up to a fifth, so that many runs that
+// delayOf doubles from the base and adds up to a fifth, so that many runs that
 // were refused together do not come back together. It is the same each time it
 // is worked out for a run.
-func backoff(r Retry, waits int, id core.RunID) time.Duration {
+func delayOf(r Retry, waits int, id core.RunID) time.Duration {
 	d := r.Base
 	for range waits {
 		if d >= r.Max {
@@ -159,14 +160,9 @@ func (w *work) broken(ctx context.Context, err error) bool {
 // takeUp brings the stored try to the point where the CLI runs.
 func (w *work) takeUp(ctx context.Context) error {
 	// A clock that was put back cannot make it wait longer than was meant.
-	if d := min(w.run.Attempt.NotBefore.Sub(w.s.o.Now()), time.Duration(w.run.Attempt.DelayMs)*time.Millisecond); d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	d := min(w.run.Attempt.NotBefore.Sub(w.s.o.Now()), time.Duration(w.run.Attempt.DelayMs)*time.Millisecond)
+	if d > 0 && !backoff.Sleep(ctx, d) {
+		return ctx.Err()
 	}
 	if err := w.ready(ctx); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -241,7 +242,7 @@ func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
 func (w *work) kill(ctx context.Context) {
 	w.lookForDetached(ctx, false)
 	w.dying.Store(true)
-	pause := pauses{first: 250 * time.Millisecond, most: 5 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 5 * time.Second}
 	for ctx.Err() == nil {
 		if l := w.currentLink(); l != nil {
 			kctx, cancel := context.WithTimeout(ctx, killWait)
@@ -270,7 +271,7 @@ func (w *work) kill(ctx context.Context) {
 			return
 		}
 		w.log.Warn("stop container", "error", err)
-		pause.wait(ctx)
+		pause.Wait(ctx)
 	}
 }
 

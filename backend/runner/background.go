@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -133,7 +134,7 @@ const (
 func (w *work) lookForDetached(ctx context.Context, settle bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*lookFor)
 	defer cancel()
-	pause := pauses{first: lookEvery, most: lookEvery}
+	pause := backoff.Backoff{First: lookEvery, Most: lookEvery}
 	for began := time.Now(); ; {
 		l := w.currentLink()
 		if l == nil {
@@ -152,7 +153,7 @@ func (w *work) lookForDetached(ctx context.Context, settle bool) {
 		w.mu.Lock()
 		w.detached = found
 		w.mu.Unlock()
-		if len(found) == 0 || !settle || time.Since(began) >= lookFor || !pause.wait(ctx) {
+		if len(found) == 0 || !settle || time.Since(began) >= lookFor || !pause.Wait(ctx) {
 			return
 		}
 	}

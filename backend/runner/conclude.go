@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -80,8 +81,8 @@ const oomWait = 3 * time.Second
 // outOfMemory are the facts of a container in which the CLI was killed, as soon as
 // they say that memory was why, or when that is not to be expected any more.
 func (w *work) outOfMemory(ctx context.Context, facts *core.ContainerFacts) *core.ContainerFacts {
-	pause := pauses{first: 50 * time.Millisecond, most: 500 * time.Millisecond}
-	for began := time.Now(); facts != nil && !facts.OOMKilled && time.Since(began) < oomWait && pause.wait(ctx); {
+	pause := backoff.Backoff{First: 50 * time.Millisecond, Most: 500 * time.Millisecond}
+	for began := time.Now(); facts != nil && !facts.OOMKilled && time.Since(began) < oomWait && pause.Wait(ctx); {
 		now, err := w.s.p.Containers.Facts(ctx, w.container.ID)
 		if err != nil {
 			break
@@ -96,7 +97,7 @@ func (w *work) outOfMemory(ctx context.Context, facts *core.ContainerFacts) *cor
 // is the run's programs that are ended, which leaves no facts either. It returns
 // errEngineLost after EngineGrace and errQuit when Loop closes.
 func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
-	pause := pauses{first: 100 * time.Millisecond, most: 5 * time.Second}
+	pause := backoff.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
 	began := time.Now()
 	for {
 		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder(), w.s.o.StopGrace)
@@ -121,7 +122,7 @@ func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
 		if time.Since(began) >= w.s.o.EngineGrace {
 			return nil, errEngineLost
 		}
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return nil, errQuit
 		}
 	}
@@ -202,7 +203,7 @@ func (w *work) store(ctx context.Context) ([]core.Event, error) {
 		evs = append(evs, w.question(a))
 	}
 	evs = append(evs, w.event(core.EventStatus, statusOf(w.run, "")))
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
 		out, err := w.s.p.Store.FinishRun(once, w.run, evs...)
@@ -211,7 +212,7 @@ func (w *work) store(ctx context.Context) ([]core.Event, error) {
 			return out, nil
 		}
 		w.log.Error("store the run's end", "error", err)
-		if refusedForGood(err) || !pause.wait(ctx) {
+		if refusedForGood(err) || !pause.Wait(ctx) {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -50,7 +51,7 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 	if resume != nil {
 		s.process(ctx, *resume, true)
 	}
-	pause := pauses{first: 200 * time.Millisecond, most: 30 * time.Second}
+	pause := backoff.Backoff{First: 200 * time.Millisecond, Most: 30 * time.Second}
 	for ctx.Err() == nil {
 		select {
 		case s.slots <- struct{}{}:
@@ -59,7 +60,7 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 		}
 		run, ok, err := s.claim(ctx, ch)
 		if err == nil && ok {
-			pause.reset()
+			pause.Reset()
 			s.process(ctx, run, false)
 			<-s.slots
 			continue
@@ -69,7 +70,7 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 			if ctx.Err() == nil {
 				s.p.Log.Error("claim next run", "channel", ch, "error", err)
 			}
-			if pause.wait(ctx) {
+			if pause.Wait(ctx) {
 				s.adopt(ctx, ch)
 			}
 			continue
@@ -105,7 +106,7 @@ func (s *Service) claim(ctx context.Context, ch core.ChannelID) (core.Run, bool,
 // answer of the database was lost. Nobody else would, for each channel has one
 // drain.
 func (s *Service) adopt(ctx context.Context, ch core.ChannelID) {
-	pause := pauses{first: 200 * time.Millisecond, most: 30 * time.Second}
+	pause := backoff.Backoff{First: 200 * time.Millisecond, Most: 30 * time.Second}
 	for {
 		active, err := s.p.Store.ActiveRuns(ctx)
 		for _, r := range active {
@@ -117,7 +118,7 @@ func (s *Service) adopt(ctx context.Context, ch core.ChannelID) {
 			return
 		}
 		s.p.Log.Error("read runs under way", "channel", ch, "error", err)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return
 		}
 	}
@@ -194,24 +195,4 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 // channel's, as for agents that ask who else there is.
 func (s *Service) agentEvent(t core.EventType, run core.Run, status string) core.Event {
 	return core.NewEvent(t, run.ChannelID, run.ID, s.o.Now(), core.AgentInfo{ID: run.ChannelID, Channel: run.ChannelID, Status: status, Summary: beginning(run.Prompt)})
-}
-
-// pauses grow from first to most, doubling.
-type pauses struct {
-	first, most, next time.Duration
-}
-
-func (p *pauses) reset() { p.next = 0 }
-
-// wait sleeps and reports whether ctx is still alive.
-func (p *pauses) wait(ctx context.Context) bool {
-	p.next = min(max(p.next*2, p.first), p.most)
-	t := time.NewTimer(p.next)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -201,7 +202,7 @@ func (w *work) flush(ctx context.Context, b *batch) error {
 }
 
 func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]core.Event, error) {
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for first := true; ; first = false {
 		stored, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, from, to, evs...)
 		if err == nil {
@@ -214,7 +215,7 @@ func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]
 			return w.reconcile(ctx, to, evs, err)
 		}
 		w.refused(err, first)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return nil, errQuit
 		}
 	}
@@ -224,7 +225,7 @@ func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]
 // because an answer was lost, or the run was ended by somebody else.
 func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusal error) ([]core.Event, error) {
 	w.log.Error("store refused events", "to", to, "error", refusal)
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		run, err := w.s.p.Store.Run(ctx, w.run.ID)
 		switch {
@@ -233,7 +234,7 @@ func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusa
 		case err == nil || errors.Is(err, core.ErrNotFound):
 			return nil, errLostRun
 		}
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return nil, errQuit
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -134,7 +135,7 @@ func (w *work) goOnLater(ctx context.Context) bool {
 	if !ok {
 		return true
 	}
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
 		_, err := w.s.enqueueAs(once, cont)
@@ -146,7 +147,7 @@ func (w *work) goOnLater(ctx context.Context) bool {
 		if refusedForGood(err) {
 			return true
 		}
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -17,7 +18,7 @@ func (w *work) reconnect(ctx context.Context) (*ending, error) { return w.relink
 // read, and an open link is all that is wanted.
 func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
 	w.closeLink()
-	pause := pauses{first: 50 * time.Millisecond, most: 5 * time.Second}
+	pause := backoff.Backoff{First: 50 * time.Millisecond, Most: 5 * time.Second}
 	var lost, silentSince time.Time
 	silent := 0
 	for {
@@ -70,7 +71,7 @@ func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
 				return &e, err
 			}
 		}
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return nil, errQuit
 		}
 	}

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
 // recover looks after what an earlier launch of Loop left: runs under way,
 // containers of runs that had ended, and the queue.
 func (s *Service) recover(ctx context.Context) {
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	var active []core.Run
 	for {
 		var err error
@@ -23,7 +24,7 @@ func (s *Service) recover(ctx context.Context) {
 			return
 		}
 		s.p.Log.Error("read runs under way", "error", err)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return
 		}
 	}
@@ -34,7 +35,7 @@ func (s *Service) recover(ctx context.Context) {
 	s.ready = true
 	s.mu.Unlock()
 	s.wg.Go(func() { s.giveBackLeftovers(ctx, active) })
-	pause.reset()
+	pause.Reset()
 	for {
 		queued, err := s.p.Store.QueueLengths(ctx)
 		for ch := range queued {
@@ -44,7 +45,7 @@ func (s *Service) recover(ctx context.Context) {
 			return
 		}
 		s.p.Log.Error("read queues", "error", err)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -68,7 +69,7 @@ func (w *work) step(ctx context.Context, name string, more ...core.Event) error 
 // again until ctx ends: a run whose state is not stored would hold up its
 // channel. Only a state that cannot follow is an error besides ctx's.
 func (w *work) update(ctx context.Context, events ...core.Event) error {
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for first := true; ; first = false {
 		evs, err := w.s.p.Store.UpdateRun(ctx, w.run, events...)
 		if err == nil {
@@ -79,7 +80,7 @@ func (w *work) update(ctx context.Context, events ...core.Event) error {
 			return fmt.Errorf("store step: %w", err)
 		}
 		w.refused(err, first)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return fmt.Errorf("store step: %w", err)
 		}
 	}

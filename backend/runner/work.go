@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -167,7 +168,7 @@ func (w *work) provision(ctx context.Context, ready func() error) (err error) {
 
 // readChannel asks a database that refuses again, as update does.
 func (w *work) readChannel(ctx context.Context) (err error) {
-	pause := pauses{first: 250 * time.Millisecond, most: 10 * time.Second}
+	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for first := true; ; first = false {
 		if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err == nil {
 			return nil
@@ -176,7 +177,7 @@ func (w *work) readChannel(ctx context.Context) (err error) {
 			return fmt.Errorf("read channel: %w", err)
 		}
 		w.refused(err, first)
-		if !pause.wait(ctx) {
+		if !pause.Wait(ctx) {
 			return fmt.Errorf("read channel: %w", err)
 		}
 	}

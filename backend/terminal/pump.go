@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -21,11 +22,11 @@ const (
 
 // pump reads the program until it has ended or the app does.
 func (s *session) pump(ctx context.Context) {
-	pause := firstRetry
+	pause := backoff.Backoff{First: firstRetry, Most: lastRetry}
 	for ctx.Err() == nil {
 		progress, err := s.follow(ctx)
 		if progress {
-			pause = firstRetry
+			pause.Reset()
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -42,10 +43,9 @@ func (s *session) pump(ctx context.Context) {
 		}
 		s.log.Debug("terminal cannot be reached", "session", s.info.ID, "err", err)
 		s.setState(core.TerminalAway)
-		if !sleep(ctx, pause) {
+		if !pause.Wait(ctx) {
 			return
 		}
-		pause = min(2*pause, lastRetry)
 	}
 }
 
@@ -133,7 +133,8 @@ func (s *session) conclude(ctx context.Context) {
 	wctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	exit, err := s.program.Wait(wctx)
-	for pause := firstRetry; err != nil && !errors.Is(err, core.ErrNotFound) && sleep(wctx, pause); pause *= 2 {
+	pause := backoff.Backoff{First: firstRetry, Most: endTime}
+	for err != nil && !errors.Is(err, core.ErrNotFound) && pause.Wait(wctx) {
 		exit, err = s.program.Wait(wctx) // the link broke just now
 	}
 	if err != nil {
@@ -174,7 +175,7 @@ func (s *session) relaunch(ctx context.Context) bool {
 	s.mu.Unlock()
 	s.keepRow()
 	err := r.Relaunch(ctx, at)
-	for try := 1; try < relaunchTries && passing(err) && !s.isEnding() && sleep(ctx, relaunchPause); try++ {
+	for try := 1; try < relaunchTries && passing(err) && !s.isEnding() && backoff.Sleep(ctx, relaunchPause); try++ {
 		err = r.Relaunch(ctx, at) // the container was restarted once more, or the link broke
 	}
 	if err != nil {
@@ -224,16 +225,5 @@ func (s *session) local(p []byte) {
 		s.saved.Shift += int64(len(p))
 		s.mu.Unlock()
 		s.append(p)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

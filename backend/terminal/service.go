@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -255,7 +256,7 @@ func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) 
 		if errors.Is(err, core.ErrNotFound) || err == nil && !running {
 			return true
 		}
-		if err != nil || !sleep(ctx, vanishPause) {
+		if err != nil || !backoff.Sleep(ctx, vanishPause) {
 			return false
 		}
 	}
