@@ -17,12 +17,14 @@ import (
 
 // Names of the files of the build context; the ca directory is filled per build.
 const (
-	Dockerfile    = "Dockerfile"
-	InstallScript = "install-claude.sh"
-	CADir         = "ca"
+	Dockerfile     = "Dockerfile"
+	InstallScript  = "install-claude.sh"
+	ToolsScript    = "install-tools.sh"
+	MissingProgram = "missing-program.bash"
+	CADir          = "ca"
 )
 
-//go:embed Dockerfile install-claude.sh ca/README
+//go:embed Dockerfile install-claude.sh install-tools.sh missing-program.bash ca/README
 var context embed.FS
 
 // The placeholder README makes the pattern match before "make guest" ran.
@@ -31,7 +33,7 @@ var context embed.FS
 var bin embed.FS
 
 // contextFiles are in the order they are hashed.
-var contextFiles = []string{Dockerfile, InstallScript, CADir + "/README"}
+var contextFiles = []string{Dockerfile, InstallScript, ToolsScript, MissingProgram, CADir + "/README"}
 
 // Files returns the build context: path to content. The map is the caller's.
 func Files() map[string][]byte {
@@ -46,15 +48,18 @@ func Files() map[string][]byte {
 	return out
 }
 
-// Hash names the content of the build context, 16 hex digits. An image carries
-// the one it was built from; another one means it is stale. The in-container
-// binary plays no part: it lives in a volume of its own.
-func Hash() string {
+// Hash names the content of the build context and the parts it is built without,
+// 16 hex digits. An image carries the one it was built from; another one means it
+// is stale. The in-container binary plays no part: it lives in a volume of its own.
+func Hash(without []string) string {
 	h := sha256.New()
 	files := Files()
 	for _, name := range contextFiles {
 		fmt.Fprintf(h, "%s %d\n", name, len(files[name]))
 		h.Write(files[name])
+	}
+	for _, part := range slices.Sorted(slices.Values(without)) {
+		fmt.Fprintf(h, "without %s\n", part)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }

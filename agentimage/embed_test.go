@@ -12,8 +12,8 @@ import (
 func TestWithoutSecrets(t *testing.T) {
 	full := Files()[Dockerfile]
 	plain := WithoutSecrets(full)
-	if n := bytes.Count(full, []byte("--mount=type=secret")); n != 2 {
-		t.Fatalf("the Dockerfile has %d secret mounts, want one in each stage that downloads", n)
+	if n := bytes.Count(full, []byte("--mount=type=secret")); n != 3 {
+		t.Fatalf("the Dockerfile has %d secret mounts, want one for each step that downloads", n)
 	}
 	if bytes.Contains(plain, []byte("--mount")) {
 		t.Fatalf("a mount is left:\n%s", plain)
@@ -49,8 +49,15 @@ func TestDockerfile(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	if h := Hash(); len(h) != 16 || h != Hash() {
+	h := Hash(nil)
+	if len(h) != 16 || h != Hash(nil) {
 		t.Fatalf("hash %q", h)
+	}
+	if one := Hash([]string{"vim"}); one == h || one == Hash([]string{"nano"}) {
+		t.Error("an image without a part has the hash of another")
+	}
+	if Hash([]string{"vim", "nano"}) != Hash([]string{"nano", "vim"}) {
+		t.Error("the hash depends on the order of the parts")
 	}
 }
 

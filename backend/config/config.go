@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,6 +40,8 @@ type Config struct {
 	ContainerKeepAliveSec   int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
 	ContainerNetwork        string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
 
+	ImageTools ImageTools `json:"image_tools"`
+
 	InheritMounts bool           `json:"inherit_mounts" default:"true" project:"trust" only:"project"`
 	Mounts        []string       `json:"mounts" merge:"by target" project:"trust"`
 	CopyFiles     []string       `json:"copy_files" merge:"replace" project:"trust"`
@@ -62,6 +65,33 @@ type Config struct {
 	Theme     string    `json:"theme" default:"\"system\"" oneof:"system,dark,light,contrast" project:"never"`
 	FontSizes FontSizes `json:"font_sizes"`
 	Terminal  Terminal  `json:"terminal"`
+}
+
+// ImageTools are the parts of Loop's own image that can be left out, by the names
+// that agentimage/install-tools.sh knows.
+type ImageTools struct {
+	Compiler bool `json:"compiler" default:"true" project:"never"`
+	Make     bool `json:"make" default:"true" project:"never"`
+	Node     bool `json:"node" default:"true" project:"never"`
+	Pnpm     bool `json:"pnpm" default:"true" project:"never"`
+	Python   bool `json:"python" default:"true" project:"never"`
+	Git      bool `json:"git" default:"true" project:"never"`
+	Vim      bool `json:"vim" default:"true" project:"never"`
+	Nano     bool `json:"nano" default:"true" project:"never"`
+	Tmux     bool `json:"tmux" default:"true" project:"never"`
+	Htop     bool `json:"htop" default:"true" project:"never"`
+	Less     bool `json:"less" default:"true" project:"never"`
+	Ripgrep  bool `json:"ripgrep" default:"true" project:"never"`
+}
+
+// Off are the names of the parts that are switched off, in the order above.
+func (t ImageTools) Off() (names []string) {
+	for f, on := range reflect.ValueOf(t).Fields() {
+		if !on.Bool() {
+			names = append(names, f.Tag.Get("json"))
+		}
+	}
+	return names
 }
 
 // Terminal is how terminals behave.

@@ -155,7 +155,9 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
 		Settings: func() imagebuild.Settings {
 			c := d.settings.Current()
-			return imagebuild.Settings{Ref: c.ContainerImage, NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles}
+			return imagebuild.Settings{
+				Ref: c.ContainerImage, NoAutobuild: !c.ContainerImageAutobuild, ExtraCA: c.ExtraCAFiles, Without: c.ImageTools.Off(),
+			}
 		},
 		LocalCA: imagebuild.LocalCADir, GitConfig: gitConfig(), Log: d.log,
 		Publish: func(st core.ImageStatus) {

@@ -98,6 +98,9 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 	q, body := spawnRequest(req)
 	p, err := l.call(ctx, q, body...)
 	if err != nil {
+		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeNoProgram {
+			return core.SpawnInfo{}, noProgram(e, req.Argv[0]) // a valid request has one
+		}
 		return core.SpawnInfo{}, err
 	}
 	if p.Info == nil || p.Info.ID != string(req.ID) {

@@ -111,6 +111,13 @@ func lastLine(s string) string {
 	return s
 }
 
+// noProgram says how a program gets into a container. Where the root cannot be
+// written there are three ways: the image's own parts, the agent's home, another image.
+func noProgram(err error, name string) error {
+	return core.Fail(core.CodeNotFound, err, "The container has no program called "+name+", or not its interpreter.",
+		"Add it with image_tools in the settings, put it into ~/.local/bin, or name an image that has it with container_image.")
+}
+
 // refused turns the guest's refusal into what callers test for and people read.
 func refused(e *wire.Error) error {
 	switch e.Code {
@@ -121,8 +128,7 @@ func refused(e *wire.Error) error {
 	case wire.CodeEnded:
 		return fmt.Errorf("%w: %w", core.ErrNotRunning, e)
 	case wire.CodeNoProgram:
-		return core.Fail(core.CodeNotFound, e, "The program is not in the container.",
-			"Check the program's name and the image; rebuild the image if it should be there.")
+		return noProgram(e, "this name")
 	case wire.CodeNotExec:
 		return core.Fail(core.CodeInvalid, e, "The program cannot be executed in the container.",
 			"Check the file's permissions and that it is built for the container's system.")

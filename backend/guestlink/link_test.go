@@ -129,6 +129,11 @@ func TestRefusalsBecomeErrors(t *testing.T) {
 			t.Errorf("%s: %+v", c, f)
 		}
 	}
+	code = wire.CodeNoProgram
+	_, err := l.Spawn(t.Context(), core.SpawnRequest{ID: "a", Argv: []string{"mvn"}, Stdio: core.StdioPipes})
+	if f, ok := errors.AsType[*core.Failure](err); !ok || !strings.Contains(f.Cause, "mvn") || !strings.Contains(f.Remedy, "image_tools") {
+		t.Errorf("a program that is missing: %+v", f)
+	}
 	if _, err := l.Ping(t.Context()); errors.Is(err, core.ErrLinkDown) {
 		t.Errorf("a refusal took the link down: %v", err)
 	}

@@ -53,8 +53,8 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		files[agentimage.CADir+"/"+name] = pem
 	}
 	opts := core.BuildOptions{
-		Args:   map[string]string{"BASE": base, "CLAUDE_VERSION": version},
-		Labels: map[string]string{LabelImageHash: agentimage.Hash(), LabelClaude: version, core.LabelApp: core.LabelAppName},
+		Args:   map[string]string{"BASE": base, "CLAUDE_VERSION": version, "WITHOUT": strings.Join(set.Without, " ")},
+		Labels: map[string]string{LabelImageHash: agentimage.Hash(set.Without), LabelClaude: version, core.LabelApp: core.LabelAppName},
 	}
 	maps.Copy(opts.Args, proxyArgs(os.Getenv))
 

@@ -92,6 +92,7 @@ type Settings struct {
 	Ref         string   // the image runs use; empty means DefaultRef
 	NoAutobuild bool     // Ensure then only reports that the image is missing or stale
 	ExtraCA     []string // PEM files; those of SSL_CERT_FILE and NODE_EXTRA_CA_CERTS are added
+	Without     []string // parts of the image that are switched off, by their names in install-tools.sh
 }
 
 // DefaultRef is the image runs use unless the settings name another.
@@ -206,7 +207,7 @@ func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
 		st.State = core.ImageMissing
 	case err != nil:
 		st.Failure = core.AsFailure(err)
-	case set.managed() && labels[LabelImageHash] != agentimage.Hash():
+	case set.managed() && labels[LabelImageHash] != agentimage.Hash(set.Without):
 		st.State, st.ID = core.ImageStale, id
 	default:
 		st.State, st.ID = core.ImageReady, id

@@ -188,6 +188,33 @@ func TestClassicBuildSaysSo(t *testing.T) {
 	}
 }
 
+// TestPartsSwitchedOff: the build leaves them out, and another choice makes the
+// image stale.
+func TestPartsSwitchedOff(t *testing.T) {
+	without := []string{"vim", "node"}
+	r := newRig(t, Options{Settings: func() Settings { return Settings{Without: without} }}, "docker")
+	var told []string
+	r.cli = func(ctx context.Context, c Command) error {
+		if i := slices.IndexFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "WITHOUT=") }); i >= 0 {
+			told = append(told, c.Args[i])
+		}
+		return r.goodBuild(ctx, c)
+	}
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.wantState(core.ImageReady)
+	without = nil
+	r.wantState(core.ImageStale)
+	if err := r.s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.wantState(core.ImageReady)
+	if !slices.Equal(told, []string{"WITHOUT=vim node", "WITHOUT="}) {
+		t.Errorf("the builds were told %q", told)
+	}
+}
+
 func TestStaleImage(t *testing.T) {
 	r := newRig(t, Options{}, "docker")
 	r.fake.AddImage(DefaultRef, "sha256:old", map[string]string{LabelImageHash: "another"})

@@ -40,6 +40,20 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
+// TestPartsOfTheImage: what image_tools can switch off is what the script installs.
+func TestPartsOfTheImage(t *testing.T) {
+	script := read(t, "agentimage/install-tools.sh")
+	parts := config.ImageTools{}.Off()
+	for _, part := range parts {
+		if !strings.Contains(script, "\nadd "+part+" ") && !strings.Contains(script, "with "+part+";") {
+			t.Errorf("agentimage/install-tools.sh does not know the part %s", part)
+		}
+	}
+	if n := strings.Count(script, "\nadd ") + 2; n != len(parts) { // and node, pnpm
+		t.Errorf("the script knows %d parts, image_tools %d", n, len(parts))
+	}
+}
+
 func fieldTable() string {
 	var b strings.Builder
 	b.WriteString("\n| field | default | unit | merge | project | |\n|---|---|---|---|---|---|\n")

@@ -235,11 +235,6 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 			break
 		}
 	}
-	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
-		name := tries[len(tries)-1][0]
-		err = core.Fail(core.CodeNotFound, err, fmt.Sprintf("The container has no program called %s.", name),
-			"Name one that it has, for example /bin/sh; a program that is missing belongs into the image.")
-	}
 	if err != nil {
 		return "", err
 	}
