@@ -3,10 +3,14 @@
 package guestlink_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 
+	"loop/backend/core"
 	"loop/backend/guestlink"
 )
 
@@ -166,4 +170,48 @@ func TestWhatEachCapabilityIsFor(t *testing.T) {
 			t.Errorf("%s missing, and %q works all the same", c, needs[c])
 		}
 	}
+}
+
+// rootDialer is an engine whose exec cannot name a user: everything is uid 0.
+type rootDialer struct{ cliDialer }
+
+func (d *rootDialer) DialExec(ctx context.Context, id core.ContainerID, _ string, argv []string) (io.ReadWriteCloser, error) {
+	return d.cliDialer.DialExec(ctx, id, "0:0", argv)
+}
+
+// TestLinkStepsDown: loop link that was started as root carries the link as the
+// supervisor, without a capability and without a way back.
+func TestLinkStepsDown(t *testing.T) {
+	eachAgent(t, func(t *testing.T, agent int) {
+		b := newBox(t, boxOptions{agent: agent})
+		l, err := guestlink.Open(t.Context(), &rootDialer{}, b.id, guestlink.Options{HelloTimeout: patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		if out, exit := run(t, l, "id -u"); exit.Code != 0 || strings.TrimSpace(out) != strconv.Itoa(agent) {
+			t.Errorf("a spawn over it: %q %+v", out, exit)
+		}
+		out, err := b.sh(t, "64999:64999", `for p in /proc/[0-9]*; do
+  [ "$(tr '\0' ' ' <$p/cmdline)" = "/opt/loop/bin/loop link " ] || continue
+  for s in $p/task/*/status; do grep -E '^(Uid|Gid|Groups|CapPrm|CapEff|CapAmb|NoNewPrivs)' $s; done
+done`)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		fields := map[string]bool{}
+		for line := range strings.Lines(out) {
+			fields[strings.Join(strings.Fields(line), " ")] = true
+		}
+		const none = "0000000000000000"
+		want := []string{"Uid: 64999 64999 64999 64999", "Gid: 64999 64999 64999 64999", "Groups:", "CapPrm: " + none, "CapEff: " + none, "CapAmb: " + none, "NoNewPrivs: 1"}
+		for _, w := range want {
+			if !fields[w] {
+				t.Errorf("no %q", w)
+			}
+		}
+		if len(fields) != len(want) {
+			t.Errorf("a thread differs:\n%s", out)
+		}
+	})
 }

@@ -29,6 +29,10 @@ const warmThreads = 8
 
 // Main runs loop link and returns its exit code.
 func Main() int {
+	if err := stepDown(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
+		return 1
+	}
 	threads.Warm(warmThreads)
 	ctx, cancel := context.WithTimeout(context.Background(), connectFor)
 	defer cancel()
