@@ -18,7 +18,7 @@ func (c Caller) Origin() RunID {
 }
 
 // Identity is who the programs of one spawn are when they ask something of Loop,
-// and where their model calls go. It holds no secret.
+// and where their model calls go. The container hears nothing of it.
 type Identity struct {
 	ChannelID ChannelID
 	RunID     RunID // empty in a terminal

@@ -121,4 +121,13 @@ type Link interface {
 type ModelUpstream struct {
 	Demo    bool
 	BaseURL string
+	// OAuthToken or APIKey is put into requests that show NoKey in its place, on
+	// their way out: what asks inside never has it.
+	OAuthToken Secret
+	APIKey     Secret
 }
+
+// NoKey stands where the agent's CLI insists on a credential and is given none:
+// the demo and a person's own model do not look at it, and the link puts the real
+// one in its place.
+const NoKey = "loop-no-key"

@@ -32,7 +32,7 @@ func conversations(t *testing.T, d *Daemon, ch core.ChannelID) map[string]int64 
 }
 
 // TestOpenModesOfTheRealAgent: what is typed makes the real CLI take up the
-// conversation that the mode names, with a key that nobody but it can see.
+// conversation that the mode names.
 func TestOpenModesOfTheRealAgent(t *testing.T) {
 	d, _ := started(t)
 	ch, err := d.bound.channels.Demo()
@@ -81,12 +81,8 @@ func TestOpenModesOfTheRealAgent(t *testing.T) {
 	for id := range conversations(t, d, ch.ID) {
 		first = id
 	}
-	dir := "/run/loop/runs/" + string(i.ID)
-	if got := in(i, "0", "stat -c %a "+dir+" "+dir+"/key "+dir+"/settings.json; cat "+dir+"/key"); got != "700\n600\n600\nloop-no-key" {
+	if got := in(i, "0", "stat -c %a /run/loop/runs/"+string(i.ID)+"; ls /run/loop/runs/"+string(i.ID)); !strings.HasPrefix(got, "700\n") || strings.Contains(got, "key") {
 		t.Errorf("%q", got)
-	}
-	if got := in(i, "0", "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c loop-no-ke[y] || true"); got != "0\n" {
-		t.Errorf("the key is in %s places", got)
 	}
 	if err := d.terminals.CloseSession(t.Context(), i.ID); err != nil {
 		t.Fatal(err)

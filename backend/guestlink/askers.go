@@ -73,7 +73,7 @@ func (t *askers) to(up core.ModelUpstream) route {
 	case up.Demo:
 		return refusing("this Loop has no demo model")
 	case up.BaseURL != "":
-		return t.proxy(up.BaseURL)
+		return t.proxy(up)
 	}
 	return route{}
 }

@@ -76,8 +76,8 @@ func modelError(w http.ResponseWriter, status int, typ, text string) {
 }
 
 // proxy reaches a base URL from the host.
-func (t *askers) proxy(base string) route {
-	target, err := url.Parse(base)
+func (t *askers) proxy(up core.ModelUpstream) route {
+	target, err := url.Parse(up.BaseURL)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
 		return refusing("anthropic_base_url is not an http or https address")
 	}
@@ -95,7 +95,10 @@ func (t *askers) proxy(base string) route {
 		transport.DialContext = t.dialHost
 	}
 	p := &httputil.ReverseProxy{
-		Rewrite:       func(pr *httputil.ProxyRequest) { pr.SetURL(target) },
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			pr.SetURL(target)
+			addKey(pr.Out.Header, pr.In.URL.Path, up)
+		},
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorLog:      slog.NewLogLogger(t.log.Handler(), slog.LevelDebug),
@@ -112,6 +115,28 @@ func (t *askers) proxy(base string) route {
 		},
 	}
 	return route{handler: p, close: transport.CloseIdleConnections}
+}
+
+// keyed are the calls that get a credential added. With others, of the same
+// address, a token could make itself a lasting key.
+var keyed = []string{"/v1/messages", "/v1/messages/count_tokens", "/v1/models"}
+
+// addKey puts the upstream's credential in the place of core.NoKey. A request that
+// shows another, a login of the person's own say, goes out with that.
+func addKey(h http.Header, path string, up core.ModelUpstream) {
+	bearer, key := h.Values("Authorization"), h.Values("X-Api-Key")
+	said := append(slices.Clone(bearer), key...)
+	if len(said) != 1 || strings.TrimPrefix(said[0], "Bearer ") != core.NoKey || !slices.Contains(keyed, path) {
+		return
+	}
+	switch {
+	case up.OAuthToken != "":
+		h.Del("X-Api-Key")
+		h.Set("Authorization", "Bearer "+up.OAuthToken.Reveal())
+	case up.APIKey != "":
+		h.Del("Authorization")
+		h.Set("X-Api-Key", up.APIKey.Reveal())
+	}
 }
 
 // dialTimeout bounds connecting to a model.

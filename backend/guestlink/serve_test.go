@@ -361,3 +361,53 @@ func TestSpawnsAreApart(t *testing.T) {
 		t.Errorf("a callback of a run that has ended: %d", code)
 	}
 }
+
+// TestKeyIsAddedOnTheWayOut: in the place of a key and in calls of the model alone.
+func TestKeyIsAddedOnTheWayOut(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, r.Header["Authorization"], r.Header["X-Api-Key"])
+	}))
+	defer up.Close()
+	l, g := open(t, guestlink.Options{}, idle)
+	c := g.client(t)
+	key := core.ModelUpstream{BaseURL: up.URL, APIKey: "sk-real"}
+	token := core.ModelUpstream{BaseURL: up.URL, OAuthToken: "oat-real"}
+	for _, k := range []struct {
+		up         core.ModelUpstream
+		path       string
+		head, said string
+		want       string
+	}{
+		{key, "/v1/messages?beta=true", "Authorization", "Bearer loop-no-key", "[] [sk-real]"},
+		{key, "/v1/messages", "X-Api-Key", "loop-no-key", "[] [sk-real]"},
+		{token, "/v1/messages?beta=true", "Authorization", "Bearer loop-no-key", "[Bearer oat-real] []"},
+		{token, "/v1/messages/count_tokens", "X-Api-Key", "loop-no-key", "[Bearer oat-real] []"},
+		{token, "/v1/models", "Authorization", "Bearer loop-no-key", "[Bearer oat-real] []"},
+		// The person's own login, and no key at all, stay what they are.
+		{token, "/v1/messages", "Authorization", "Bearer mine", "[Bearer mine] []"},
+		{key, "/v1/messages", "X-Api-Key", "mine", "[] [mine]"},
+		{key, "/v1/messages", "X-Other", "loop-no-key", "[] []"},
+		{core.ModelUpstream{BaseURL: up.URL}, "/v1/messages", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
+		// A token could make a key of its own there.
+		{token, "/api/oauth/claude_cli/create_api_key", "Authorization", "Bearer loop-no-key", "[Bearer loop-no-key] []"},
+		{key, "/v1/organizations/api_keys", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
+		{key, "/v1/messages/batches", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
+		{key, "/v1//messages", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
+	} {
+		model(l, "r1", k.up)
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://link/runs/r1/model"+k.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(k.head, k.said)
+		resp, err := c.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(body) != k.want {
+			t.Errorf("%s with %s: %s goes out as %s, want %s", k.path, k.head, k.said, body, k.want)
+		}
+	}
+}

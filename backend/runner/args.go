@@ -15,9 +15,6 @@ const (
 	mcpFile = "mcp.json"
 	// dockerFile is the name that the Docker CLI looks for in DOCKER_CONFIG.
 	dockerFile = "config.json"
-	// demoKey is what the CLI is given where no real key exists: it insists on
-	// having one, and the scripted model or a local one does not look at it.
-	demoKey = "loop-no-key"
 )
 
 // modelURL is where the CLI finds the model of a run through the relay.
@@ -69,37 +66,45 @@ func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
 		"--print", "--verbose", "--include-partial-messages", "--output-format", "stream-json")
 }
 
-// environ is what the CLI gets besides the container's own environment.
-func environ(l Launch, run core.Run) []core.EnvVar {
-	set := map[string]core.EnvVar{}
-	put := func(name, value string, secret bool) {
-		set[name] = core.EnvVar{Name: name, Value: value, Lane: "app", Secret: secret}
-	}
-	put("IS_SANDBOX", "1", false)          // lets the CLI skip permissions as uid 0
-	put("DISABLE_AUTOUPDATER", "1", false) // the image decides the version
-	put("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1", false)
+// runModel is how the CLI of a run finds its model.
+func runModel(l Launch, run core.Run) (env []core.EnvVar) {
 	demo := run.Demo || l.Upstream.Demo
 	relayed := demo || l.Upstream.BaseURL != ""
 	switch {
 	case relayed:
-		put("ANTHROPIC_BASE_URL", modelURL(run.ID), false)
+		env = append(env, appVar("ANTHROPIC_BASE_URL", modelURL(run.ID)))
 	case l.BaseURL != "":
-		put("ANTHROPIC_BASE_URL", l.BaseURL, false)
+		env = append(env, appVar("ANTHROPIC_BASE_URL", l.BaseURL))
 	}
 	switch {
 	case demo:
-		put("ANTHROPIC_API_KEY", demoKey, false)
+		env = append(env, appVar("ANTHROPIC_API_KEY", core.NoKey))
 	case l.OAuthToken != "":
-		put("CLAUDE_CODE_OAUTH_TOKEN", l.OAuthToken, true)
+		env = append(env, core.EnvVar{Name: "CLAUDE_CODE_OAUTH_TOKEN", Value: l.OAuthToken, Lane: "app", Secret: true})
 	case l.APIKey != "":
-		put("ANTHROPIC_API_KEY", l.APIKey, true)
+		env = append(env, core.EnvVar{Name: "ANTHROPIC_API_KEY", Value: l.APIKey, Lane: "app", Secret: true})
 	case relayed || l.BaseURL != "":
-		put("ANTHROPIC_API_KEY", demoKey, false) // a model of one's own without a key
+		env = append(env, appVar("ANTHROPIC_API_KEY", core.NoKey)) // a model of one's own without a key
 	}
+	return env
+}
+
+func appVar(name, value string) core.EnvVar {
+	return core.EnvVar{Name: name, Value: value, Lane: "app"}
+}
+
+// environ is what the CLI gets besides the container's own environment.
+func environ(l Launch, spawn core.SpawnID, model []core.EnvVar) []core.EnvVar {
+	set := map[string]core.EnvVar{}
+	own := append([]core.EnvVar{
+		appVar("IS_SANDBOX", "1"),          // lets the CLI skip permissions as uid 0
+		appVar("DISABLE_AUTOUPDATER", "1"), // the image decides the version
+		appVar("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+	}, model...)
 	if l.DockerConfig != nil {
-		put("DOCKER_CONFIG", path.Join(wire.RunsDir, string(run.SpawnID)), false)
+		own = append(own, appVar("DOCKER_CONFIG", path.Join(wire.RunsDir, string(spawn))))
 	}
-	for _, e := range l.Env {
+	for _, e := range append(own, l.Env...) {
 		set[e.Name] = e
 	}
 	out := make([]core.EnvVar, 0, len(set))

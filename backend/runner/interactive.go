@@ -1,9 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -32,17 +32,15 @@ type InteractiveStart struct {
 // InteractiveCommand is the CLI for a terminal session of a channel; id names the
 // shell's spawn and its route to the model. It takes up the conversation that
 // the next run would, but never uses up the channel's wish for that run.
-func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID, workDir string, addDirs []string, start InteractiveStart) (Interactive, error) {
+func InteractiveCommand(
+	l Launch, ch core.Channel, demo bool, id core.TerminalID, workDir string, addDirs []string, start InteractiveStart,
+) (Interactive, error) {
 	run := core.Run{ID: core.RunID(id), ChannelID: ch.ID, SpawnID: core.SpawnID(id), Demo: demo}
 	bin := l.Bin
 	if bin == "" {
 		bin = "claude"
 	}
 	args := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(id), mcpFile), "--dangerously-skip-permissions"}
-	env, keyFiles := keyFromFile(environ(l, run), path.Join(wire.RunsDir, string(id)))
-	if keyFiles != nil {
-		args = append(args, "--settings", path.Join(wire.RunsDir, string(id), settingsFile))
-	}
 	if l.Model != "" {
 		args = append(args, "--model", l.Model)
 	}
@@ -66,30 +64,59 @@ func InteractiveCommand(l Launch, ch core.Channel, demo bool, id core.TerminalID
 	}
 	for i, a := range args {
 		if strings.ContainsFunc(a, unicode.IsControl) { // a shell takes it for a key
-			return Interactive{}, core.Fail(core.CodeConfig, nil, fmt.Sprintf("The agent's command line cannot be typed: %q has a line break or another control character.", a), "Look at claude_bin_path, claude_model and extra_dirs.")
+			return Interactive{}, core.Fail(core.CodeConfig, nil,
+				fmt.Sprintf("The agent's command line cannot be typed: %q has a line break or another control character.", a),
+				"Look at claude_bin_path, claude_model and extra_dirs.")
 		}
 		args[i] = shellQuote(a)
 	}
-	return Interactive{Line: strings.Join(args, " "), Env: env, Files: append(files(l, mcp), keyFiles...)}, nil
+	env := environ(l, core.SpawnID(id), interactiveModel(l, id))
+	return Interactive{Line: strings.Join(args, " "), Env: env, Files: files(l, mcp)}, nil
 }
 
-// keyFromFile moves an API key from the environment into a file that the CLI's
-// settings name: with one in the environment the CLI asks the person whether it
-// may be used, and recommends not to.
-func keyFromFile(env []core.EnvVar, dir string) ([]core.EnvVar, []core.SpawnFile) {
-	i := slices.IndexFunc(env, func(e core.EnvVar) bool { return e.Name == "ANTHROPIC_API_KEY" })
-	if i < 0 {
-		return env, nil
+// firstParty is where the CLI goes by itself.
+const firstParty = "https://api.anthropic.com"
+
+// InteractiveUpstream is where the model calls of a terminal go. They go through
+// the link whatever the model: whoever types claude there needs no key, and no
+// program has one.
+func InteractiveUpstream(l Launch) core.ModelUpstream {
+	up := l.Upstream
+	if up.Demo {
+		return up
 	}
-	key := env[i].Value
-	settings := fmt.Sprintf(`{"apiKeyHelper":"cat %s"}`, path.Join(dir, keyFile))
-	return slices.Delete(env, i, i+1), []core.SpawnFile{{Name: keyFile, Data: []byte(key)}, {Name: settingsFile, Data: []byte(settings)}}
+	up.BaseURL = cmp.Or(up.BaseURL, l.BaseURL)
+	if l.OAuthToken != "" {
+		up.OAuthToken = core.Secret(l.OAuthToken)
+	} else {
+		up.APIKey = core.Secret(l.APIKey)
+	}
+	if up.OAuthToken != "" || up.APIKey != "" {
+		up.BaseURL = cmp.Or(up.BaseURL, firstParty)
+	}
+	return up
 }
 
-const (
-	keyFile      = "key"
-	settingsFile = "settings.json"
-)
+// interactiveModel is how the CLI in a terminal finds its model. Without one the
+// person may log in there. In the place of an OAuth token the CLI sends what that
+// needs besides; an API key's place is not its own variable, since the CLI would
+// ask whether it may be used.
+func interactiveModel(l Launch, id core.TerminalID) []core.EnvVar {
+	up := InteractiveUpstream(l)
+	if up == (core.ModelUpstream{}) {
+		return nil
+	}
+	env := []core.EnvVar{appVar("ANTHROPIC_BASE_URL", modelURL(core.RunID(id)))}
+	if up.OAuthToken != "" {
+		env = append(env, appVar("CLAUDE_CODE_OAUTH_TOKEN", core.NoKey))
+	} else {
+		env = append(env, appVar("ANTHROPIC_AUTH_TOKEN", core.NoKey))
+	}
+	if l.Model != "" {
+		env = append(env, appVar("ANTHROPIC_MODEL", l.Model))
+	}
+	return env
+}
 
 // interactiveSession is the session that is taken up, and whether as a copy.
 // The channel's is the one its next run would go on with: after a run that was

@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,11 +46,7 @@ func TestInteractiveSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		flags := "--dangerously-skip-permissions "
-		if c.demo {
-			flags += "--settings /run/loop/runs/t1/settings.json "
-		}
-		want := strings.TrimSpace("claude --mcp-config /run/loop/runs/t1/mcp.json " + flags + c.want)
+		want := strings.TrimSpace("claude --mcp-config /run/loop/runs/t1/mcp.json --dangerously-skip-permissions " + c.want)
 		if got.Line != want {
 			t.Errorf("%s: %q, want %q", name, got.Line, want)
 		}
@@ -68,21 +64,50 @@ func TestInteractiveIsQuoted(t *testing.T) {
 	if strings.Contains(got.Line, "sk-secret") {
 		t.Fatal("the key is on the command line")
 	}
-	for _, e := range got.Env {
-		if strings.Contains(e.Value, "sk-secret") {
-			t.Errorf("the key is in %s, of which the CLI asks whether it may be used", e.Name)
-		}
-	}
-	if i := slices.IndexFunc(got.Files, func(f core.SpawnFile) bool { return f.Name == "key" }); i < 0 || string(got.Files[i].Data) != "sk-secret" {
-		t.Errorf("%+v", got.Files)
-	}
-	token, err := InteractiveCommand(Launch{OAuthToken: "tok"}, core.Channel{ID: "c"}, false, "t1", "/w", nil, InteractiveStart{})
-	if err != nil || strings.Contains(token.Line, "--settings") {
-		t.Errorf("%q %v", token.Line, err)
-	}
 	for _, dir := range []string{"/a\nrm -rf .", "/a\tb", "/a\x15rm", "/a\x1b[200~"} {
 		if _, err := InteractiveCommand(Launch{}, core.Channel{}, false, "t1", "/w", []string{dir}, InteractiveStart{}); err == nil {
 			t.Fatalf("%q was typed", dir)
+		}
+	}
+}
+
+// TestTerminalsHaveNoKey: whatever the access, the CLI in a terminal finds a model
+// and a word in the place of a key, and the link has the key.
+func TestTerminalsHaveNoKey(t *testing.T) {
+	for name, k := range map[string]struct {
+		l    Launch
+		demo bool
+		env  string
+		up   core.ModelUpstream
+	}{
+		"api key": {Launch{APIKey: "sk-secret"}, false, "ANTHROPIC_AUTH_TOKEN=loop-no-key ANTHROPIC_BASE_URL=URL", core.ModelUpstream{BaseURL: firstParty, APIKey: "sk-secret"}},
+		"token": {Launch{OAuthToken: "sk-secret", APIKey: "other"}, false, "ANTHROPIC_BASE_URL=URL CLAUDE_CODE_OAUTH_TOKEN=loop-no-key",
+			core.ModelUpstream{BaseURL: firstParty, OAuthToken: "sk-secret"}},
+		"model on this host": {Launch{APIKey: "sk-secret", Upstream: core.ModelUpstream{BaseURL: "http://localhost:1"}}, false, "ANTHROPIC_AUTH_TOKEN=loop-no-key ANTHROPIC_BASE_URL=URL",
+			core.ModelUpstream{BaseURL: "http://localhost:1", APIKey: "sk-secret"}},
+		"model elsewhere, no key": {Launch{BaseURL: "https://model.example/x", Model: "m"}, false, "ANTHROPIC_AUTH_TOKEN=loop-no-key ANTHROPIC_BASE_URL=URL ANTHROPIC_MODEL=m",
+			core.ModelUpstream{BaseURL: "https://model.example/x"}},
+		"demo":    {Launch{APIKey: "sk-secret", Upstream: core.ModelUpstream{Demo: true}}, true, "ANTHROPIC_AUTH_TOKEN=loop-no-key ANTHROPIC_BASE_URL=URL", core.ModelUpstream{Demo: true}},
+		"nothing": {Launch{}, false, "", core.ModelUpstream{}},
+	} {
+		got, err := InteractiveCommand(k.l, core.Channel{ID: "c"}, k.demo, "t1", "/w", nil, InteractiveStart{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(fmt.Sprintf("%+v", got), "sk-secret") {
+			t.Errorf("%s: the container gets the key: %+v", name, got)
+		}
+		var env []string
+		for _, e := range got.Env {
+			if strings.HasPrefix(e.Name, "ANTHROPIC_") || strings.HasPrefix(e.Name, "CLAUDE_CODE_OAUTH") {
+				env = append(env, e.Name+"="+e.Value)
+			}
+		}
+		if said := strings.ReplaceAll(strings.Join(env, " "), "http://127.0.0.1:8222/runs/t1/model", "URL"); said != k.env {
+			t.Errorf("%s: %q, want %q", name, said, k.env)
+		}
+		if up := InteractiveUpstream(k.l); up != k.up {
+			t.Errorf("%s: %+v", name, up)
 		}
 	}
 }

@@ -139,7 +139,7 @@ func TestHowTheCLIIsStarted(t *testing.T) {
 }
 
 func TestDemoGetsNoRealKey(t *testing.T) {
-	env := fmt.Sprint(environ(Launch{OAuthToken: "tok", APIKey: "sk-own", BaseURL: "http://real"}, core.Run{ID: "r", Demo: true}))
+	env := fmt.Sprint(runModel(Launch{OAuthToken: "tok", APIKey: "sk-own", BaseURL: "http://real"}, core.Run{ID: "r", Demo: true}))
 	if strings.Contains(env, "tok") || strings.Contains(env, "sk-own") || strings.Contains(env, "real") || !strings.Contains(env, "/runs/r/model") {
 		t.Errorf("demo environment %s", env)
 	}
@@ -153,10 +153,10 @@ func TestDockerConfigIsBesideTheRunsFiles(t *testing.T) {
 	if len(list) != 2 || list[0].Name != mcpFile || list[1].Name != "config.json" || string(list[1].Data) != `{"proxies":{}}` {
 		t.Errorf("%+v", list)
 	}
-	if env := fmt.Sprint(environ(l, run)); !strings.Contains(env, "{DOCKER_CONFIG /run/loop/runs/s1 ") || strings.Contains(env, "proxies") {
+	if env := fmt.Sprint(environ(l, run.SpawnID, nil)); !strings.Contains(env, "{DOCKER_CONFIG /run/loop/runs/s1 ") || strings.Contains(env, "proxies") {
 		t.Errorf("environment %s", env)
 	}
-	if env := fmt.Sprint(environ(Launch{}, run)); len(files(Launch{}, nil)) != 1 || strings.Contains(env, "DOCKER_CONFIG") {
+	if env := fmt.Sprint(environ(Launch{}, run.SpawnID, nil)); len(files(Launch{}, nil)) != 1 || strings.Contains(env, "DOCKER_CONFIG") {
 		t.Errorf("without one: %s", env)
 	}
 }

@@ -201,7 +201,7 @@ func (w *work) spawn(ctx context.Context) error {
 		prompt = compactPrompt
 	}
 	req := core.SpawnRequest{
-		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs), Env: environ(w.launch, w.run),
+		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs), Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
 		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
 		Files: files(w.launch, mcp),
 	}

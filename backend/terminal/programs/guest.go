@@ -157,27 +157,22 @@ func (g guestStart) ports() terminal.GuestPorts {
 // agent says that the agent's command is typed into the shell.
 func (g guestStart) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain }
 
-// open tells every new link who the terminal is, and gives the agent its way to
-// the model.
+// open tells every new link who the terminal is and where its model is.
 func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, error) {
 	link, err := g.Links.Open(ctx, c)
 	if err != nil {
 		return link, err
 	}
-	if !g.agent() {
-		g.admit(link, core.ModelUpstream{})
-		return link, nil
-	}
 	_, l, err := g.launch(ctx)
-	if err != nil {
+	if err != nil && g.agent() {
 		return nil, errors.Join(err, link.Close())
 	}
-	g.admit(link, l.Upstream)
+	g.admit(link, l) // a shell is there without a model, too
 	return link, nil
 }
 
-func (g guestStart) admit(link core.Link, up core.ModelUpstream) {
-	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: up})
+func (g guestStart) admit(link core.Link, l runner.Launch) {
+	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: runner.InteractiveUpstream(l)})
 }
 
 // launch is how the agent is started in the terminal's channel.
@@ -230,6 +225,7 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if path.IsAbs(g.spec.Dir) && !again {
 		dirs = []string{g.spec.Dir, workDir} // the first may be gone, or of another container
 	}
+	g.admit(link, l) // the settings may be others than when the link was opened
 	for _, req.Dir = range dirs {
 		if err = spawnFirst(ctx, link, req, tries, g.Host.Settings.ShellIntegration()); failedBy(err) != core.CodeDir {
 			break
@@ -241,7 +237,6 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 	if !g.agent() {
 		return "", nil
 	}
-	g.admit(link, l.Upstream)
 	return cli.Line, nil
 }
 
