@@ -13,5 +13,6 @@
 // snapshot when it comes back.
 //
 // Programs are a port: loop init's in our containers (guest.go), the engine's
-// in others, this computer's. daemon hands them in; bind and api use Service.
+// in others, this computer's (package programs). daemon hands them in; bind and api
+// use Service.
 package terminal
