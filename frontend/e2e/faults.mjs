@@ -120,9 +120,9 @@ test("a timeline that cannot be read can be read again", { quietErrors: true }, 
   await page.getByText("Fixed.").waitFor();
 });
 
-test("a folder that cannot be opened says so and stays usable", { quietErrors: true }, async (page) => {
+test("a folder that cannot be opened says so and stays usable", { loop: {}, quietErrors: true }, async (page) => {
   await page.keyboard.press("Control+o");
-  await page.getByRole("option", { name: "src" }).waitFor();
+  await page.getByRole("option", { name: "docs" }).waitFor();
   await page.getByLabel("Path").fill("/nowhere");
   await page.getByLabel("Path").press("Enter");
   await page.getByText("That folder cannot be opened.").waitFor();
@@ -130,6 +130,6 @@ test("a folder that cannot be opened says so and stays usable", { quietErrors: t
   await page.getByLabel("Path").press("Enter");
   await page.getByRole("option", { name: "etc" }).waitFor();
   await page.getByRole("button", { name: "Open this folder" }).click();
-  await page.getByText("too much for one project").waitFor();
+  await page.getByText("is the whole file system").waitFor();
   ok(await page.getByRole("option", { name: "etc" }).isVisible(), "list still there");
 });

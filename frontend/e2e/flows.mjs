@@ -113,7 +113,7 @@ test("queue while running, edit, remove, stop", { speed: 10 }, async (page) => {
   await page.getByText("Stopped").waitFor();
 });
 
-test("drafts are kept per channel and across a reload", async (page) => {
+test("drafts are kept per channel and across a reload", { loop: {} }, async (page) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await prompt(page).fill("half a thought");
   await page.getByRole("treeitem", { name: "infra" }).click();
@@ -215,7 +215,7 @@ test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock)
   await until("Loop's own again", async () => (await term("--term-bg")) !== "#fdf6e3");
 });
 
-test("rename and remove a channel", async (page) => {
+test("rename and remove a channel", { loop: {} }, async (page) => {
   await page.getByRole("treeitem", { name: "infra" }).click();
   await page.keyboard.press("F2");
   await page.getByRole("textbox", { name: "Name" }).fill("platform");

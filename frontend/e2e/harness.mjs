@@ -1,7 +1,9 @@
-// A very small test runner: each test has its own mock, page and clock of errors.
+// A very small test runner: each test has its own Loop, page and clock of errors. Loop is
+// a pretend one, or with the option loop a real one without an engine.
 import { appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { launch } from "./browser.mjs";
+import { startLoop } from "./loop.mjs";
 import { startMock } from "./mock/server.mjs";
 
 const tests = [];
@@ -119,9 +121,9 @@ async function openLoop(page, mock) {
 
 async function attempt(browser, t) {
   // open: for a page that is not the whole of Loop; it is given the mock before anything is loaded.
-  const { scenario = "work", speed = 10, size = [1280, 800], theme = "dark", reduced = false, quietErrors = false, dist = undefined, open = openLoop } = t.options;
-  const mock = await startMock({ scenario, speed, dist });
-  mock.world.config.theme = theme;
+  const { scenario = "work", speed = 10, size = [1280, 800], theme = "dark", reduced = false, quietErrors = false, dist = undefined, open = openLoop, loop = null } = t.options;
+  const mock = loop ? await startLoop(loop) : await startMock({ scenario, speed, dist });
+  if (!loop) mock.world.config.theme = theme;
   const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: reduced ? "reduce" : "no-preference" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: mock.address });
   context.setDefaultTimeout(PATIENCE);

@@ -1,4 +1,4 @@
-// npm run e2e [-- filter]: the built page in Chromium against the pretend Loop.
+// npm run e2e [-- filter]: the built page in Chromium against a pretend Loop, or a real one where no engine is needed.
 import { existsSync } from "node:fs";
 import { run } from "./harness.mjs";
 import "./flows.mjs";

@@ -1,6 +1,6 @@
-// Settings of Loop and of projects, keys, approval and history, as the backend has them.
+// Settings of Loop and of projects, to look at; flows that change them have a real Loop.
 import { createHash } from "node:crypto";
-import { fail, newID } from "./world.mjs";
+import { newID } from "./world.mjs";
 
 const sum = (text) => createHash("sha256").update(text).digest("hex");
 const FIELDS = [
@@ -18,7 +18,7 @@ export class Settings {
   constructor(world) {
     this.w = world;
     this.texts = { global: "{\n  // mine\n  \"container_memory_mb\": 4096\n}\n", project: "" };
-    this.approved = "";
+    this.approved = false;
     this.revisions = [{ id: newID(), scope: "global", source: "initial", at: new Date(Date.now() - 9e7).toISOString(), text: this.texts.global }];
     this.keys = world.config.has_credentials ? { anthropic_api_key: "config" } : {};
   }
@@ -38,7 +38,6 @@ export class Settings {
 
   view(channel) {
     const said = { global: this.parse("global"), project: channel ? this.parse("project") : {} };
-    const trusted = this.approved === sum(this.texts.project);
     const waiting = [];
     const fields = FIELDS.map((f) => {
       const layers = [];
@@ -46,7 +45,7 @@ export class Settings {
       let origin = { layer: "built-in" };
       for (const scope of ["global", "project"]) {
         if (!(f.name in said[scope])) continue;
-        const ok = scope === "global" || trusted || f.project === "free";
+        const ok = scope === "global" || this.approved || f.project === "free";
         if (!ok && f.project !== "never") waiting.push(f.name);
         layers.push({ layer: scope, value: said[scope][f.name], line: this.line(scope, f.name), in_force: ok });
         if (ok) [value, origin] = [said[scope][f.name], { layer: scope, path: this.path(scope, channel), line: this.line(scope, f.name), col: 3 }];
@@ -58,19 +57,6 @@ export class Settings {
       problems: this.w.config.problems.map((p) => ({ path: this.w.config.path, warning: false, ...p })),
       pending: waiting.length ? [{ path: this.path("project", channel), sha256: sum(this.texts.project), fields: waiting, diff: `--- approved\n+++ now\n@@ -0,0 +1,3 @@\n${this.texts.project.trimEnd().split("\n").map((l) => `+${l}`).join("\n")}\n` }] : [],
     };
-  }
-
-  write(scope, text, source) {
-    this.texts[scope] = text;
-    this.revisions.unshift({ id: newID(), scope, source, at: new Date().toISOString(), text });
-  }
-
-  set(scope, field, value) {
-    const f = FIELDS.find((x) => x.name === field);
-    if (f?.min && value < Number(f.min)) throw fail("invalid_input", `“${field}” must be at least ${f.min}.`, "Choose a larger number.");
-    const all = { ...this.parse(scope), [field]: value };
-    if (value === undefined) delete all[field];
-    this.write(scope, `${JSON.stringify(all, null, 2)}\n`, "settings");
   }
 
   credentials() {
@@ -87,30 +73,12 @@ export class Settings {
   calls() {
     return {
       "Settings.Get": (ch) => this.view(ch),
-      "Settings.Set": (scope, ch, field, value) => { this.set(scope, field, value); return this.view(ch); },
-      "Settings.Unset": (scope, ch, field) => { this.set(scope, field, undefined); return this.view(ch); },
       "Settings.Raw": (scope, ch) => ({ path: this.path(scope, ch), text: this.texts[scope], sha256: sum(this.texts[scope]) }),
-      "Settings.SetRaw": (scope, ch, text, was) => {
-        if (was !== sum(this.texts[scope])) throw fail("conflict", "The file has changed meanwhile.", "Read it again.");
-        const before = this.texts[scope];
-        this.texts[scope] = text;
-        try { this.parse(scope); } catch { this.texts[scope] = before; throw fail("config", "Line 2: a bracket is not closed.", "Close it."); }
-        this.write(scope, text, "settings");
-        return this.view(ch);
-      },
-      "Settings.Approve": (ch, _path, s) => {
-        if (s !== sum(this.texts.project)) throw fail("conflict", "The file has changed since it was shown.", "Look at it again.");
-        this.approved = s;
-        return this.view(ch);
-      },
-      "Settings.Revoke": (ch) => { this.approved = ""; return this.view(ch); },
+      "Settings.Approve": (ch) => { this.approved = true; return this.view(ch); },
       "Settings.History": (scope, ch) => this.revisions.filter((r) => r.scope === scope).map((r) => ({ id: r.id, path: this.path(scope, ch), source: r.source, at: r.at, added: 1, removed: 0 })),
       "Settings.Revision": (id) => { const r = this.revisions.find((x) => x.id === id); return { id, text: r.text, diff: `@@ -1,1 +1,1 @@\n+${r.text.split("\n")[1]}\n` }; },
-      "Settings.Restore": (id) => { const r = this.revisions.find((x) => x.id === id); this.write(r.scope, r.text, `restore:${id}`); return this.view(""); },
       "System.Credentials": () => this.credentials(),
       "System.SetCredential": (kind) => { this.keys[kind] = "keyring"; return this.config(); },
-      "System.ClearCredential": (kind) => { delete this.keys[kind]; return this.config(); },
-      "System.AdoptCredentials": () => { for (const k of Object.keys(this.keys)) this.keys[k] = "keyring"; return this.config(); },
     };
   }
 }
