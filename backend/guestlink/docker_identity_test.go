@@ -40,10 +40,12 @@ all() {
 // TestTwoRunsInOneContainer: each has its own model route and its own voice, and
 // neither can use the other's, from whichever process it tries.
 func TestTwoRunsInOneContainer(t *testing.T) {
+	// A place's script goes on where its program would else end before it: with the
+	// program the spawn's own files go.
 	places := map[string]string{
 		"program": `WHERE=program; all`,
 		"child":   `(WHERE=child; all)`,
-		"session": `WHERE=session setsid bash -c '. $ASKS; all'`,
+		"session": `WHERE=session setsid bash -c '. $ASKS; all'; sleep 1000`,
 		"double":  `( ( WHERE=double; all ) & wait )`,
 		"orphan":  `WHERE=orphan setsid bash -c '. $ASKS; ( sleep 0.2; all ) & exit'; sleep 1000`,
 		"posing":  `LOOP_RUN=r2 LOOP_SPAWN=two WHERE=posing bash -c "exec -a 'loop keep' bash -c '. $ASKS; all'"`,
