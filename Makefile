@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help run test gen lint race bench fuzz image guest build check clean
+.PHONY: help run test soak gen lint race bench fuzz image guest build check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -13,6 +13,9 @@ run: ## Install what is needed, build, and open Loop (ARGS="…" go to loop)
 
 test: ## Everything CI runs (STAGES="go docker" for some of it)
 	@build/test.sh $(STAGES)
+
+soak: ## The long tests in full, of which "make test" does a tenth (TIMES=3 for three rounds)
+	@build/soak.sh $(TIMES)
 
 gen: ## Regenerate generated code and fail if the result differs from the commit
 	@build/gen.sh

@@ -23,6 +23,7 @@ import (
 	"github.com/coder/websocket"
 
 	"loop/backend/core"
+	"loop/backend/soaktest"
 )
 
 // xterm is a process with headless xterm.js terminals.
@@ -409,7 +410,7 @@ func startsLate(cmd ...string) map[string]any {
 }
 
 func lateClients(t *testing.T, srv *server, x *xterm, p program) {
-	const late = 20
+	late := max(4, soaktest.Of(20))
 	first := srv.terminal(t)
 	p.create["type"], p.create["cols"], p.create["rows"] = "create", 100, 30
 	first.say(p.create)

@@ -16,6 +16,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/guestlink"
+	"loop/backend/soaktest"
 	"loop/backend/wire"
 )
 
@@ -124,11 +125,12 @@ func spawnOf(tb testing.TB, l *guestlink.Link, id core.SpawnID) core.SpawnInfo {
 	return core.SpawnInfo{}
 }
 
-// TestTerminalBacklog prints 100 MB on a terminal to a host that reads slowly,
-// stands still for ten seconds in the middle, and reads the rest: the program
+// TestTerminalBacklog prints a lot (under “make soak” 100 MB) on a terminal to a host that reads slowly,
+// stands still for a while in the middle, and reads the rest: the program
 // waits all that time, and not a byte is missing.
 func TestTerminalBacklog(t *testing.T) {
-	const blocks, total = 1600, 1600 * blockSize
+	blocks := soaktest.Of(1600)
+	total := int64(blocks) * blockSize
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
 	id := terminal(t, l, nil, printer(blocks)...)
@@ -171,7 +173,7 @@ func TestTerminalBacklog(t *testing.T) {
 	}
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	for range 20 {
+	for range soaktest.Of(20) {
 		<-tick.C
 		if now := spawnOf(t, l, id); now.OutEnd != stand.OutEnd || now.Paused != wire.PausedReader {
 			t.Fatalf("went on to %d (%q) from %d", now.OutEnd, now.Paused, stand.OutEnd)
@@ -193,7 +195,7 @@ func TestTerminalBacklog(t *testing.T) {
 	if !bytes.Equal(got.sum.Sum(nil), want.Sum(nil)) {
 		t.Fatal("the sums differ")
 	}
-	t.Logf("100 MiB in %v, 10 s of them standing still", time.Since(began).Round(time.Millisecond))
+	t.Logf("%d MiB in %v, some of it standing still", total>>20, time.Since(began).Round(time.Millisecond))
 	if e, err := l.Wait(t.Context(), id); err != nil || e.Code != 0 {
 		t.Fatalf("%+v %v", e, err)
 	}

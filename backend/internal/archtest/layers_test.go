@@ -71,6 +71,7 @@ var layers = []layer{
 	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo", "backend/terminal/vt"}, "commands drive daemon, or a running instance over api; demo for script names and the model on its own; vt to read a program's output as the page does"},
 	{"backend/e2e", []string{"backend/core"}, "black-box tests: only what a person could do"},
 	{"backend/leaktest", nil, "how long TestMain of any package waits for goroutines"},
+	{"backend/soaktest", nil, "how much of a long test is done"},
 	{"backend/internal", nil, "the rules of the repository read files, not packages"},
 	{"agentimage", []string{"backend/core"}, "embedded files, and failures said in core's words"},
 	{"agentimage/guest", []string{"backend/wire", "backend/policy"}, "the in-container binary holds nothing of the host's side"},
