@@ -9,28 +9,42 @@
 . "$(dirname "$0")/say.sh"
 
 # run_tests [-test.run=REGEXP PACKAGE]: prints go test's events of all tests that are
-# wanted, or of the one that gotestsum tries again.
+# wanted, or of the one that gotestsum tries again. The first package takes as long as
+# all others together, and all of them mostly wait: those run beside it, and what they
+# say comes after it, so that no two lines mix.
 run_tests() {
-  local choice pkg packages=$LOOP_PACKAGES code=0 repo=$LOOP_TEST_DIR/repo test skip
+  local choice pkg first rest code=0 beside events=$LOOP_TEST_DIR/beside.events
   choice="-test.run=^($(build/engine-tests.sh | paste -sd '|' -))\$"
   if [ $# -gt 0 ]; then
-    choice=$1
-    packages=./${2#loop/}
+    run_package "$1" "./${2#loop/}"
+    return
   fi
-  for pkg in $packages; do
-    test=$LOOP_TEST_DIR/tests/$(printf '%s' "${pkg#./}" | tr / _).test
-    [ -f "$test" ] || continue
-    skip=$(paste -sd '|' "$test.skip")
-    # From the package's directory, as go test does. The environment is made up:
-    # nothing of root's reaches the user.
-    (cd "$repo/${pkg#./}" && go tool test2json -t -p "loop/${pkg#./}" runuser -u "$LOOP_TEST_USER" -- env -i \
-      PATH="$PATH" HOME="$LOOP_TEST_DIR/home" USER="$LOOP_TEST_USER" LOGNAME="$LOOP_TEST_USER" SHELL=/bin/bash \
-      TMPDIR="$LOOP_TEST_DIR/tmp" LANG=C.UTF-8 ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
-      LOOP_HOME="$LOOP_TEST_DIR/home/.loop" LOOP_BIN="$repo/build/bin/loop" LOOP_CLAUDE_BIN="$repo/build/cache/claude" \
-      LOOP_GUEST_BIN="$repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
-      "$test" -test.v=test2json -test.timeout 40m "$choice" ${skip:+"-test.skip=^($skip)\$"}) || code=1
-  done
+  read -r first rest <<<"$LOOP_PACKAGES"
+  {
+    for pkg in $rest; do run_package "$choice" "$pkg" || code=1; done
+    exit $code
+  } >"$events" &
+  beside=$!
+  run_package "$choice" "$first" || code=1
+  wait "$beside" || code=1
+  cat "$events"
   return $code
+}
+
+# run_package -test.run=REGEXP PACKAGE
+run_package() {
+  local repo=$LOOP_TEST_DIR/repo test skip
+  test=$LOOP_TEST_DIR/tests/$(printf '%s' "${2#./}" | tr / _).test
+  [ -f "$test" ] || return 0
+  skip=$(paste -sd '|' "$test.skip")
+  # From the package's directory, as go test does. The environment is made up:
+  # nothing of root's reaches the user.
+  (cd "$repo/${2#./}" && go tool test2json -t -p "loop/${2#./}" runuser -u "$LOOP_TEST_USER" -- env -i \
+    PATH="$PATH" HOME="$LOOP_TEST_DIR/home" USER="$LOOP_TEST_USER" LOGNAME="$LOOP_TEST_USER" SHELL=/bin/bash \
+    TMPDIR="$LOOP_TEST_DIR/tmp" LANG=C.UTF-8 ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
+    LOOP_HOME="$LOOP_TEST_DIR/home/.loop" LOOP_BIN="$repo/build/bin/loop" LOOP_CLAUDE_BIN="$repo/build/cache/claude" \
+    LOOP_GUEST_BIN="$repo/agentimage/bin/$(basename "$LOOP_GUEST_BIN")" \
+    "$test" -test.v=test2json -test.timeout 40m "$1" ${skip:+"-test.skip=^($skip)\$"})
 }
 
 is_root || die "build/as-user.sh needs root to make a throw-away user."
