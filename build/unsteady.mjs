@@ -3,14 +3,21 @@
 // Reads the output of go test (*.events.json, as gotestsum keeps it) and the lines of
 // page and window flows (*.unsteady: name, tab, first error). Exits with 1 when the
 // list has more than `most` tests: a run that needs so much luck proves nothing.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const most = 5;
 
+/** Whether a line of a test's output is one that the test only logs. */
+function logged(pkg, line) {
+  const [, file, number] = /^([\w.]+_test\.go):(\d+):/.exec(line) ?? [];
+  const path = file && join(pkg.replace(/^loop\//, ""), file);
+  return path !== undefined && existsSync(path) && /\.Logf?\(/.test(readFileSync(path, "utf8").split("\n")[number - 1] ?? "");
+}
+
 /** The first line that a Go test's output gives as its failure. */
-function firstError(output) {
-  const lines = output.map((l) => l.trim()).filter((l) => l && !/^(=== |--- |PASS|FAIL)/.test(l));
+function firstError(pkg, output) {
+  const lines = output.map((l) => l.trim()).filter((l) => l && !/^(=== |--- |PASS|FAIL)/.test(l) && !logged(pkg, l));
   return lines.find((l) => /_test\.go:\d+:/.test(l)) ?? lines[0] ?? "no output";
 }
 
@@ -26,7 +33,7 @@ function unsteadyOf(text) {
     runs.set(root, run);
     if (Action === "output") run.output.push(Output);
     if (Test.includes("/")) continue;
-    if (Action === "fail") Object.assign(run, { error: run.error ?? firstError(run.output), passed: false, output: [] });
+    if (Action === "fail") Object.assign(run, { error: run.error ?? firstError(Package, run.output), passed: false, output: [] });
     if (Action === "pass") Object.assign(run, { passed: true, output: [] });
   }
   return [...runs].filter(([, r]) => r.error && r.passed).map(([name, r]) => [name, r.error]);
