@@ -17,7 +17,10 @@ func TestTerminalOutlivesTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool { run, err = d.store.Run(t.Context(), run.ID); return err == nil && run.State == core.RunRunning }) {
+	if !eventually(func() bool {
+		run, err = d.store.Run(t.Context(), run.ID)
+		return err == nil && run.State == core.RunRunning
+	}) {
 		t.Fatalf("%+v %v", run, err)
 	}
 	spec := core.TerminalSpec{ChannelID: ch.ID, ContainerID: run.ContainerID, Plain: true, Cols: 80, Rows: 24}

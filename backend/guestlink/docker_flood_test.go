@@ -70,12 +70,13 @@ $| = 1; print "flooded\n"; sleep 1000;
 			t.Fatalf("ping in the flood: %v after %s", err, took)
 		}
 		second, _ := b.link(t, guestlink.Options{DemoModel: model})
-		second.Admit(id, core.Identity{RunID: "r", Upstream: core.ModelUpstream{Demo: true}})
 		if err := second.Kill(ctx, id); err != nil {
 			t.Fatalf("kill in the flood: %v", err)
 		}
 		eventually(t, "the relay serves again", func() bool {
-			out, _ := run(t, second, `perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); connect(S,sockaddr_in(8222,inet_aton("127.0.0.1"))) or die; syswrite(S,"GET /runs/r/model/ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); local $/; print <S>'`)
+			id := core.SpawnID(core.NewID())
+			second.Admit(id, core.Identity{RunID: "r", Upstream: core.ModelUpstream{Demo: true}})
+			out, _ := runSpawn(t, second, id, `perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); connect(S,sockaddr_in(8222,inet_aton("127.0.0.1"))) or die; syswrite(S,"GET /runs/r/model/ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); local $/; print <S>'`)
 			return strings.HasPrefix(out, "HTTP/1.1 200")
 		})
 		eventually(t, "loop init has given its descriptors back", func() bool {

@@ -251,7 +251,11 @@ func (b *box) link(tb testing.TB, opts guestlink.Options) (*guestlink.Link, *cli
 // run spawns a script as the agent and returns its output once it has ended.
 func run(tb testing.TB, l *guestlink.Link, script string) (string, core.ExitStatus) {
 	tb.Helper()
-	id := core.SpawnID(core.NewID())
+	return runSpawn(tb, l, core.SpawnID(core.NewID()), script)
+}
+
+func runSpawn(tb testing.TB, l *guestlink.Link, id core.SpawnID, script string) (string, core.ExitStatus) {
+	tb.Helper()
 	if _, err := l.Spawn(tb.Context(), core.SpawnRequest{
 		ID: id, Argv: []string{"sh", "-c", "exec 2>&1\n" + script}, Dir: "/tmp", Stdio: core.StdioPipes,
 	}); err != nil {
