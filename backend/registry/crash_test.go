@@ -112,19 +112,22 @@ func (f *faults) Create(ctx context.Context, s core.Spec) (core.ContainerID, []s
 	return f.Fake.Create(ctx, s)
 }
 func (f *faults) Start(ctx context.Context, id core.ContainerID) error {
-	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Start(ctx, id) }))
+	if err := f.gone(); err != nil {
+		return err
+	}
+	return f.Fake.Start(ctx, id)
 }
 func (f *faults) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
-	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Stop(ctx, id, grace) }))
+	if err := f.gone(); err != nil {
+		return err
+	}
+	return f.Fake.Stop(ctx, id, grace)
 }
 func (f *faults) Remove(ctx context.Context, id core.ContainerID, force bool) error {
-	return errors.Join(f.gone(), f.unlessGone(func() error { return f.Fake.Remove(ctx, id, force) }))
-}
-func (f *faults) unlessGone(call func() error) error {
-	if f.gone() != nil {
-		return nil
+	if err := f.gone(); err != nil {
+		return err
 	}
-	return call()
+	return f.Fake.Remove(ctx, id, force)
 }
 
 // story makes containers, holds them, gives them back and ends, with a restart

@@ -3,6 +3,7 @@
 package relay
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -184,7 +185,7 @@ func TestRequestsKeepTheirSpawn(t *testing.T) {
 			var mine string
 			raw, _ := fd.(*net.TCPConn).SyscallConn()
 			_ = raw.Control(func(n uintptr) { mine = spawnOf(inodeOf(t, int(n))) })
-			tr := &http.Transport{Dial: func(string, string) (net.Conn, error) { return fd, nil }, MaxConnsPerHost: 1}
+			tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return fd, nil }, MaxConnsPerHost: 1}
 			defer tr.CloseIdleConnections()
 			for i := range 25 { // over one kept connection
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/x", nil)

@@ -244,7 +244,6 @@ for i in {10..40}; do eval "exec $i</dev/null"; done; for i in {1..9}; do sleep 
 		b.Fatal(err)
 	}
 	n := inode(b, begins(b, m, "a"))
-	files := 0
 	for b.Loop() {
 		got, err := m.Holder(n)
 		if err != nil || got != "a" {
@@ -252,6 +251,5 @@ for i in {10..40}; do eval "exec $i</dev/null"; done; for i in {1..9}; do sleep 
 		}
 	}
 	dirs, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	files = len(dirs)
-	b.ReportMetric(float64(files), "files")
+	b.ReportMetric(float64(len(dirs)), "files")
 }

@@ -80,7 +80,7 @@ func (p *proc) openStreams(s *streams) error {
 		}
 	}
 	for _, pipe := range p.req.Pipes {
-		err := error(nil)
+		var err error
 		if pipe.Write {
 			err = s.fromProgram()
 		} else {

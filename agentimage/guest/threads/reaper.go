@@ -77,7 +77,7 @@ func (r *Reaper) do(f func()) bool {
 // syscall.EAGAIN.
 func (r *Reaper) Start(name, exe string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
 	done := make(chan syscall.WaitStatus, 1)
-	pid, err := 0, error(os.ErrClosed)
+	pid, err := 0, os.ErrClosed
 	r.do(func() {
 		if pid, err = syscall.ForkExec(exe, argv, attr); err == nil {
 			r.kids[pid] = child{name: name, done: done}

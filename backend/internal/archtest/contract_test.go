@@ -123,7 +123,7 @@ func (c *contract) object(t reflect.Type) string {
 		omit := strings.Split(opts, ",")
 		omitted := slices.Contains(omit, "omitzero") ||
 			slices.Contains(omit, "omitempty") && f.Type.Kind() != reflect.Struct // on a struct omitempty does nothing
-		typ, optional := "", ""
+		var typ, optional string
 		if omitted {
 			typ, optional = c.bare(f.Type), "?"
 		} else {
