@@ -240,7 +240,7 @@ func TestDemoModel(t *testing.T) {
 	if code := r.run("demo-model", "--scripts", r.dir); code != exitUsage {
 		t.Errorf("exit %d", code)
 	}
-	r.wantIn("err", "bad.json:1:1")
+	r.wantIn("err", "bad.json: ")
 
 	own := t.TempDir()
 	if err := os.WriteFile(filepath.Join(own, "mine.json"), []byte(`{"title":"t","steps":[{"blocks":[{"type":"text","text":"mine"}]}]}`), 0o600); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -45,17 +46,14 @@ func (a *app) serveDemo(ctx context.Context, addr, scripts string, pace float64)
 	if pace == 0 {
 		pace = demo.Instant
 	}
-	lib, err := demo.Builtin()
-	if err != nil {
-		return err
-	}
+	lib := maps.Clone(demo.Builtin())
 	if scripts != "" {
 		own, err := demo.LoadDir(os.DirFS(scripts))
 		if err != nil {
 			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("The scripts in %q cannot be used.", scripts),
-				"The detail names file, line and field; docs/demo.md describes the format.")
+				"The detail names file and field; docs/demo.md describes the format.")
 		}
-		lib = lib.With(own)
+		maps.Copy(lib, own)
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -177,11 +177,7 @@ func checkScript(f runFlags) error {
 	if !f.demo {
 		return usagef("--script needs --demo")
 	}
-	lib, err := demo.Builtin()
-	if err != nil {
-		return err
-	}
-	if _, ok := lib.Script(f.script); !ok {
+	if lib := demo.Builtin(); lib[f.script] == nil {
 		return usagef("there is no script %q; there are %s", f.script, strings.Join(lib.Names(), ", "))
 	}
 	return nil

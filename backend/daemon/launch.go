@@ -49,14 +49,10 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 		l.MCPServers[name] = runner.MCPServer(server)
 	}
 	if run.Demo {
-		lib, err := demo.Builtin()
-		if err != nil {
-			return l, fmt.Errorf("read demo scripts: %w", err)
-		}
 		script := orDefault(run.Script, demo.DefaultScript)
-		if _, ok := lib.Script(script); !ok {
+		if demo.Builtin()[script] == nil {
 			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script),
-				"Choose one of: "+strings.Join(lib.Names(), ", ")+".")
+				"Choose one of: "+strings.Join(demo.Builtin().Names(), ", ")+".")
 		}
 		// Named always: a resumed session would bring back the script of the run before.
 		l.Upstream, l.Model = core.ModelUpstream{Demo: true}, demo.ModelPrefix+script

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,14 +10,13 @@ import (
 
 // answer is one message of the model, ready to be sent in either form.
 type answer struct {
-	id     string
-	model  string
-	blocks []outBlock
-	usage  Usage
-	delay  time.Duration // before the first piece
-	pace   time.Duration // between pieces
-	fault  *Fault
-	step   int
+	id          string
+	model       string
+	blocks      []outBlock
+	usage       Usage
+	delay, pace time.Duration // before the first piece, and between pieces
+	fault       *Fault
+	step        int
 }
 
 // outBlock is a content block as the API writes it.
@@ -37,39 +37,30 @@ const signature = "bG9vcC1kZW1v"
 const bytesPerToken = 4
 
 // pick chooses the step that answers, beginning at c.step, and fills it.
-func (s *Script) pick(c conversation, thinking bool) (answer, error) {
+func (s *Script) pick(c conversation, thinking bool) answer {
 	for i := c.step; i < len(s.Steps); i++ {
 		st := s.Steps[i]
 		if !c.holds(st.When) {
 			continue
 		}
-		a, err := st.fill(c, i, thinking)
-		if err != nil {
-			return answer{}, fmt.Errorf("script %s step %d: %w", s.Name, i+1, err)
-		}
+		a := st.fill(c, i, thinking)
 		if len(a.blocks) == 0 && st.Error == nil {
 			continue
 		}
 		if names := c.unfetched(a.blocks); len(names) > 0 && st.Error == nil {
 			// The id says that this same step is next.
-			in, err := json.Marshal(map[string]any{"query": "select:" + strings.Join(names, ","), "max_results": len(names)})
-			if err != nil {
-				return answer{}, fmt.Errorf("encode tool search: %w", err)
-			}
-			a.blocks = []outBlock{{Type: ToolUse, ID: c.toolID(i, 0), Name: toolSearch, Input: in}}
+			in := fmt.Sprintf(`{"query":"select:%s","max_results":%d}`, inJSON(strings.Join(names, ",")), len(names))
+			a.blocks = []outBlock{{Type: ToolUse, ID: c.toolID(i, 0), Name: toolSearch, Input: json.RawMessage(in)}}
 		}
-		pace := s.PaceMs
-		if st.PaceMs != nil {
-			pace = *st.PaceMs
-		}
-		a.pace = time.Duration(pace) * time.Millisecond
-		return a, nil
+		a.pace = time.Duration(s.PaceMs) * time.Millisecond
+		return a
 	}
-	return answer{step: len(s.Steps), blocks: []outBlock{{Type: Text, Text: "That was the last step of this script."}}}, nil
+	return answer{step: len(s.Steps), blocks: []outBlock{{Type: Text, Text: "That was the last step of this script."}}}
 }
 
-func (st Step) fill(c conversation, index int, thinking bool) (answer, error) {
+func (st Step) fill(c conversation, index int, thinking bool) answer {
 	a := answer{step: index, usage: st.Usage, delay: time.Duration(st.DelayMs) * time.Millisecond, fault: st.Error}
+	text, data := c.filler(asIs), c.filler(inJSON)
 	size := 0
 	for i, b := range st.Blocks {
 		if !c.holds(b.When) || (b.Type == Thinking && !thinking) {
@@ -78,7 +69,7 @@ func (st Step) fill(c conversation, index int, thinking bool) (answer, error) {
 		out := outBlock{Type: b.Type}
 		switch b.Type {
 		case Text:
-			out.Text = c.fill(b.Text)
+			out.Text = text.Replace(b.Text)
 			size += len(out.Text)
 			if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == Text {
 				// The CLI takes the last text block as the result, so conditional parts must not be blocks of their own.
@@ -86,13 +77,9 @@ func (st Step) fill(c conversation, index int, thinking bool) (answer, error) {
 				continue
 			}
 		case Thinking:
-			out.Thinking, out.Signature = c.fill(b.Text), signature
+			out.Thinking, out.Signature = text.Replace(b.Text), signature
 		case ToolUse:
-			in, err := c.fillInput(b.Input)
-			if err != nil {
-				return answer{}, err
-			}
-			out.ID, out.Name, out.Input = c.toolID(index+1, i), b.Tool, in
+			out.ID, out.Name, out.Input = c.toolID(index+1, i), b.Tool, json.RawMessage(data.Replace(string(b.Input)))
 		}
 		size += len(out.Thinking) + len(out.Input)
 		a.blocks = append(a.blocks, out)
@@ -100,7 +87,57 @@ func (st Step) fill(c conversation, index int, thinking bool) (answer, error) {
 	if a.usage.Output == 0 {
 		a.usage.Output = 1 + size/bytesPerToken
 	}
-	return a, nil
+	return a
+}
+
+// side answers what is no step of a script: titles, compacting, quota probes. The
+// answers are short and never wait.
+func (r *request) side(c conversation) answer {
+	text := "OK."
+	switch {
+	case c.purpose == purposeSummary:
+		text = c.summary()
+	case c.purpose == purposeBackground && len(r.OutputConfig.Format.Schema) > 0:
+		text = r.titles(c.prompt)
+	case c.purpose == purposeBackground:
+		text = "This is the demo model; it answers from a script."
+	}
+	return answer{step: -1, blocks: []outBlock{{Type: Text, Text: text}}, usage: Usage{Input: 1, Output: 1 + len(text)/bytesPerToken}}
+}
+
+// summary is the answer to compacting. The prompts stand on lines of their
+// own, so that a later prompt can still quote the one before it.
+func (c conversation) summary() string {
+	var b strings.Builder
+	b.WriteString("<analysis>\nA scripted conversation with the demo model.\n</analysis>\n" +
+		"<summary>\nThe person talked to Loop's demo model.\n")
+	for _, p := range []string{c.previous, c.prompt} {
+		if p != "" {
+			fmt.Fprintf(&b, "%s%s\n", promptMark, clip(strings.Join(strings.Fields(p), " "), maxQuote))
+		}
+	}
+	b.WriteString("</summary>")
+	return b.String()
+}
+
+const titleWords = 6
+
+// titles fills every text of the schema that an answer must fit with a heading, made
+// of the prompt's first words. The CLI asks for one title so.
+func (r *request) titles(prompt string) string {
+	prompt, _, _ = strings.Cut(strings.NewReplacer("<session>", " ", "</session>", " ").Replace(prompt), "\n\nWrite the title")
+	words := strings.Fields(prompt)
+	title := cmp.Or(clip(strings.Join(words[:min(len(words), titleWords)], " "), 80), "A demo conversation")
+	var schema struct{ Properties map[string]struct{ Type any } }
+	_ = json.Unmarshal(r.OutputConfig.Format.Schema, &schema) // another kind of schema gets an empty object
+	out := map[string]any{}
+	for name, p := range schema.Properties {
+		if out[name] = nil; p.Type == "string" {
+			out[name] = title
+		}
+	}
+	text, _ := json.Marshal(out) // strings always encode
+	return string(text)
 }
 
 func (a answer) stopReason() string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // request is what the handler reads of a Messages API request; everything else
@@ -22,9 +23,8 @@ type request struct {
 	Thinking     struct{ Type string }   `json:"thinking"`
 	OutputConfig struct {
 		Format struct {
-			Type   string          `json:"type"`
-			Schema json.RawMessage `json:"schema"`
-		} `json:"format"`
+			Schema json.RawMessage
+		}
 	} `json:"output_config"`
 }
 
@@ -37,43 +37,20 @@ type message struct {
 type content []block
 
 type block struct {
-	Type    string  `json:"type"`
-	Text    string  `json:"text"`
-	ID      string  `json:"id"`      // tool_use
-	Name    string  `json:"name"`    // tool_use
-	Input   input   `json:"input"`   // tool_use
-	Content content `json:"content"` // tool_result
-}
-
-// input is the one field read of a tool's input. Whatever else it is, or of
-// whatever type, is the tool's business.
-type input struct{ Query string }
-
-func (i *input) UnmarshalJSON(data []byte) error {
-	var fields struct {
-		Query any `json:"query"`
-	}
-	if json.Unmarshal(data, &fields) == nil {
-		i.Query, _ = fields.Query.(string)
-	}
-	return nil
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`      // tool_use
+	Name    string          `json:"name"`    // tool_use
+	Input   json.RawMessage `json:"input"`   // tool_use
+	Content content         `json:"content"` // tool_result
 }
 
 func (c *content) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
-		var s string
-		if err := json.Unmarshal(data, &s); err != nil {
-			return err
-		}
-		*c = content{{Type: "text", Text: s}}
-		return nil
+		*c = content{{Type: "text"}}
+		return json.Unmarshal(data, &(*c)[0].Text)
 	}
-	var blocks []block
-	if err := json.Unmarshal(data, &blocks); err != nil {
-		return err
-	}
-	*c = blocks
-	return nil
+	return json.Unmarshal(data, (*[]block)(c))
 }
 
 // text joins the text blocks.
@@ -87,21 +64,19 @@ func (c content) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// purpose is what the CLI wants of a request.
-type purpose string
-
+// Purposes of a request.
 const (
-	purposeTurn       purpose = "turn"       // the conversation: a step of the script
-	purposeBackground purpose = "background" // titles, topics, page summaries
-	purposeSummary    purpose = "summary"    // compacting the conversation
-	purposeQuota      purpose = "quota"      // a probe for one token
-	purposeCount      purpose = "count"      // count_tokens
-	purposeOther      purpose = "other"      // no Messages request
+	purposeTurn       = "turn"       // the conversation: a step of the script
+	purposeBackground = "background" // titles, page summaries
+	purposeSummary    = "summary"    // compacting the conversation
+	purposeQuota      = "quota"      // a probe for one token
+	purposeCount      = "count"      // count_tokens
+	purposeOther      = "other"      // no Messages request
 )
 
-// conversation is what the script's engine knows of a request.
+// conversation is what a script's conditions and templates depend on.
 type conversation struct {
-	purpose   purpose
+	purpose   string
 	prompt    string // the last real prompt, without directives
 	previous  string // the one before it
 	script    string // named by a directive in the last prompt
@@ -140,35 +115,30 @@ const (
 // asking are the tools that stand for a question to the person.
 var asking = []string{"AskUserQuestion", "ExitPlanMode"}
 
-// read makes out where a conversation stands. The step follows from the ids of
-// the tool calls that this package made, and where there are none (a session
-// begun with another model) from the number of the model's turns.
+// read makes out where a conversation stands. The step follows from the id of the
+// last tool call since the prompt, which this package has made.
 func (r *request) read() conversation {
 	c := conversation{tools: make(map[string]bool, len(r.Tools)), messages: len(r.Messages)}
 	for _, t := range r.Tools {
 		c.tools[t.Name] = true
 	}
 	c.heed(r.System.text())
-	turns, named, inTurn, asked := 0, -1, false, false
+	asked := false
 	for _, m := range r.Messages {
 		switch m.Role {
 		case "system":
 			c.heed(m.Content.text()) // where newer versions of the CLI describe the environment
 		case "assistant":
-			if !inTurn {
-				turns, inTurn = turns+1, true
-			}
 			for _, b := range m.Content {
 				if s := stepID.FindStringSubmatch(b.ID); s != nil {
-					named, _ = strconv.Atoi(s[1])
+					c.step, _ = strconv.Atoi(s[1])
 				}
 				asked = asked || slices.Contains(asking, b.Name)
 				if b.Name == toolSearch {
-					c.fetch(b.Input.Query)
+					c.fetch(b.Input)
 				}
 			}
 		case "user":
-			inTurn = false
 			c.lastTexts = m.Content.text()
 			c.compacted = c.compacted || strings.Contains(c.lastTexts, compactSent)
 			if got, any := m.Content.results(); any {
@@ -177,14 +147,9 @@ func (r *request) read() conversation {
 				continue // text beside results was typed during the turn and belongs to it
 			}
 			if c.hear(m.Content) {
-				turns, named = 0, -1
-				c.answering, asked = asked, false
+				c.step, c.answering, asked = 0, asked, false
 			}
 		}
-	}
-	c.step = turns
-	if named >= 0 {
-		c.step = named
 	}
 	c.purpose = r.purpose(c)
 	return c
@@ -213,8 +178,10 @@ func (c *conversation) heed(text string) {
 }
 
 // fetch marks the tools of a search for exact names as usable.
-func (c *conversation) fetch(query string) {
-	names, exact := strings.CutPrefix(query, "select:")
+func (c *conversation) fetch(search json.RawMessage) {
+	var input struct{ Query string }
+	_ = json.Unmarshal(search, &input) // what is no such search fetches nothing
+	names, exact := strings.CutPrefix(input.Query, "select:")
 	if !exact {
 		return
 	}
@@ -238,7 +205,7 @@ func (c *conversation) unfetched(blocks []outBlock) (names []string) {
 	return names
 }
 
-func (r *request) purpose(c conversation) purpose {
+func (r *request) purpose(c conversation) string {
 	switch {
 	case r.MaxTokens == 1:
 		return purposeQuota
@@ -308,10 +275,8 @@ func (c conversation) holds(w *When) bool {
 	if w == nil {
 		return true
 	}
-	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") {
-		return false
-	}
-	if w.Answering != nil && *w.Answering != c.answering ||
+	if w.PromptedBefore != nil && *w.PromptedBefore != (c.previous != "") ||
+		w.Answering != nil && *w.Answering != c.answering ||
 		w.Compacted != nil && *w.Compacted != c.compacted ||
 		!strings.Contains(c.prompt, w.PromptHas) {
 		return false
@@ -320,12 +285,7 @@ func (c conversation) holds(w *When) bool {
 		return false
 	}
 	has := func(s string) bool {
-		for _, r := range c.results {
-			if strings.Contains(r, s) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.results, func(r string) bool { return strings.Contains(r, s) })
 	}
 	return (w.ResultHas == "" || has(w.ResultHas)) && (w.ResultLacks == "" || !has(w.ResultLacks))
 }
@@ -336,4 +296,44 @@ func (c conversation) toolID(next, index int) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %d %d %s", c.messages, next, index, c.prompt)
 	return fmt.Sprintf("toolu_demo_%03d_%02d_%016x", next, index, h.Sum64())
+}
+
+// templates are what may stand in a script's texts, in the order of filler.
+var templates = []string{"{{prompt}}", "{{previous_prompt}}", "{{cwd}}", "{{tool_result}}"}
+
+// template finds what looks like one.
+var template = regexp.MustCompile(`\{\{[a-z_ ]*\}\}`)
+
+// Longest text put in for a template, in bytes: a prompt is quoted, not repeated.
+const (
+	maxQuote  = 600
+	maxResult = 4000
+)
+
+// filler puts the conversation into a script's texts, each part changed by as.
+func (c conversation) filler(as func(string) string) *strings.Replacer {
+	var pairs []string
+	for i, part := range []string{clip(c.prompt, maxQuote), clip(c.previous, maxQuote), c.cwd, clip(strings.TrimSpace(c.result), maxResult)} {
+		pairs = append(pairs, templates[i], as(part))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func asIs(s string) string { return s }
+
+// inJSON is s as it stands within a JSON string, which it cannot end.
+func inJSON(s string) string {
+	b, _ := json.Marshal(s) // a string always encodes
+	return string(b[1 : len(b)-1])
+}
+
+// clip shortens s to at most limit bytes at a character's border.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
 }

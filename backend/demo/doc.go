@@ -4,10 +4,10 @@
 // and benchmarks use it because its answers, its pace and its errors are data.
 //
 // Scripts are JSON files (scripts/*.json here, or a folder given to LoadDir);
-// docs/demo.md describes the format. The handler keeps no conversation: which
-// step to answer follows from the conversation in each request, so a run goes
-// on in the middle after Loop was restarted. The one thing counted in memory is
-// how often an error with a limited number of repeats was given.
+// docs/demo.md describes the format. The handler keeps no conversation: each
+// request contains the conversation, and the step to answer follows from that, so
+// a run goes on in the middle after a restart of Loop. The handler counts one thing
+// in memory: how often a step with a limited number of errors has failed.
 //
-// The daemon, the command line and tests import demo; it imports nothing of Loop.
+// The daemon, the command line and tests import demo.
 package demo

@@ -1,23 +1,26 @@
 package demo
 
 import (
-	"bytes"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of a script, so that a mistake in a file shows at load.
-const (
-	maxScriptBytes = 1 << 20
-	maxSteps       = 200
-	maxBlocks      = 50
-	maxWaitMs      = 60_000 // one wait; longer ones are what "hang" is for
-)
+// DefaultScript is what a run without a directive gets.
+const DefaultScript = "tour"
+
+// maxSteps of a script: the id of a tool call has three digits for the next one.
+const maxSteps = 999
 
 // Script is one file: the answers of a model, in order.
 type Script struct {
@@ -33,7 +36,6 @@ type Script struct {
 type Step struct {
 	When    *When   `json:"when"`     // the step is passed over where this does not hold
 	DelayMs int     `json:"delay_ms"` // wait before the first piece, ms
-	PaceMs  *int    `json:"pace_ms"`  // instead of the script's
 	Blocks  []Block `json:"blocks"`
 	Usage   Usage   `json:"usage"`
 	Error   *Fault  `json:"error"`
@@ -91,105 +93,135 @@ const (
 // Fault makes a step fail.
 type Fault struct {
 	Kind        FaultKind `json:"kind"`
-	Status      int       `json:"status"`       // status: the HTTP code
-	Type        string    `json:"type"`         // status, event: e.g. rate_limit_error; derived from the code when empty
+	Status      int       `json:"status"`       // the HTTP code; event: of an answer that is not streamed
 	Message     string    `json:"message"`      // status, event
-	Body        string    `json:"body"`         // status: sent as it is instead of the JSON error
 	RetryAfter  string    `json:"retry_after"`  // status: the header's value
-	AfterEvents int       `json:"after_events"` // the others: events sent before it
+	AfterEvents int       `json:"after_events"` // all but status: events sent before it
 	Times       int       `json:"times"`        // how many tries fail before the step is answered; 0: every one
 }
 
-// ScriptError says where a script is wrong. Line and Col count from 1; they
-// are 0 where a whole file is meant.
-type ScriptError struct {
-	File      string
-	Line, Col int
-	Field     string // JSON pointer, e.g. /steps/2/blocks/0/tool
-	Err       error
-}
+// Library is a set of scripts by name. Nobody changes one once it is in use, so
+// any goroutine may read it.
+type Library map[string]*Script
 
-func (e *ScriptError) Error() string {
-	at := e.File
-	if e.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
-	}
-	if e.Field != "" {
-		at += " (" + e.Field + ")"
-	}
-	return fmt.Sprintf("read demo script %s: %v", at, e.Err)
-}
+// Names lists the scripts in alphabetical order.
+func (l Library) Names() []string { return slices.Sorted(maps.Keys(l)) }
 
-func (e *ScriptError) Unwrap() error { return e.Err }
+//go:embed scripts
+var embedded embed.FS
+
+// Builtin returns the scripts that ship with Loop.
+var Builtin = sync.OnceValue(func() Library {
+	sub, err := fs.Sub(embedded, "scripts")
+	if err != nil {
+		panic(err)
+	}
+	l, err := LoadDir(sub)
+	if err != nil {
+		panic(err) // a test reads them
+	}
+	return l
+})
+
+// LoadDir reads every *.json file at the top of dir. The error names each file
+// that is wrong.
+func LoadDir(dir fs.FS) (Library, error) {
+	files, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return nil, fmt.Errorf("list demo scripts: %w", err)
+	}
+	if len(files) == 0 {
+		return nil, errors.New("list demo scripts: there is no .json file")
+	}
+	l := Library{}
+	var bad []error
+	for _, f := range files {
+		name := strings.TrimSuffix(path.Base(f), ".json")
+		data, err := fs.ReadFile(dir, f)
+		if err == nil {
+			l[name], err = ParseScript(name, data)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("read demo script %s: %w", f, err))
+		}
+	}
+	return l, errors.Join(bad...)
+}
 
 var scriptName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // ParseScript reads one script strictly: unknown and repeated fields, unknown
-// templates and steps that could never be reached are errors of type
-// *ScriptError that name the place.
+// templates and steps that could never be reached are errors, which name the place
+// by its JSON pointer.
 func ParseScript(name string, data []byte) (*Script, error) {
-	file := name + ".json"
 	if !scriptName.MatchString(name) {
-		return nil, &ScriptError{File: file, Err: errors.New("a script's file name is lower-case letters, digits and hyphens, at most 40")}
-	}
-	if len(data) > maxScriptBytes {
-		return nil, &ScriptError{File: file, Err: fmt.Errorf("larger than %d bytes", maxScriptBytes)}
+		return nil, errors.New("the name of a script is lower-case letters, digits and hyphens, at most 40")
 	}
 	s := &Script{Name: name}
 	if err := json.Unmarshal(data, s, json.RejectUnknownMembers(true)); err != nil {
-		return nil, locate(file, data, err)
+		return nil, err
 	}
-	if p := s.check(); p != nil {
-		line, col := position(data, offsetOf(data, p.at))
-		return nil, &ScriptError{File: file, Line: line, Col: col, Field: p.at, Err: errors.New(p.msg)}
+	if len(s.Steps) == 0 || len(s.Steps) > maxSteps {
+		return nil, fmt.Errorf("/steps: a script has 1 to %d steps", maxSteps)
+	}
+	for i, st := range s.Steps {
+		if err := st.check(i == len(s.Steps)-1); err != nil {
+			return nil, fmt.Errorf("/steps/%d%w", i, err)
+		}
 	}
 	return s, nil
 }
 
-// locate turns an error of the JSON decoder into one with line and column.
-func locate(file string, data []byte, err error) *ScriptError {
-	out := &ScriptError{File: file, Err: err}
-	var off int64 = -1
-	if e, ok := errors.AsType[*json.SemanticError](err); ok {
-		off, out.Field = e.ByteOffset, string(e.JSONPointer)
-		if e.Err != nil {
-			out.Err = e.Err
+// check returns an error whose text goes on behind the step's own place.
+func (st Step) check(last bool) error {
+	answers := st.Error == nil || st.Error.Times > 0
+	switch e := st.Error; {
+	case e == nil:
+	case e.Kind == FaultStatus || e.Kind == FaultEvent:
+		if e.Status < 400 || e.Status > 599 {
+			return errors.New("/error/status: an error's status is within 400 and 599")
 		}
+	case e.Kind != FaultCut && e.Kind != FaultHang && e.Kind != FaultMalformed:
+		return fmt.Errorf("/error/kind: %q is not one of status, event, cut, hang, malformed", e.Kind)
 	}
-	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		off, out.Field, out.Err = e.ByteOffset, string(e.JSONPointer), e.Err
+	if len(st.Blocks) == 0 && (answers || st.Error.Kind != FaultStatus) {
+		return errors.New(": a step needs blocks, or an error of kind status on every try")
 	}
-	if off >= 0 {
-		out.Line, out.Col = position(data, off)
+	calls := false
+	for i, b := range st.Blocks {
+		if err := b.check(); err != nil {
+			return fmt.Errorf("/blocks/%d: %w", i, err)
+		}
+		calls = calls || b.Type == ToolUse
 	}
-	return out
+	if !last && answers && !calls && st.When == nil {
+		return errors.New(": this step calls no tool, so the steps after it are never reached")
+	}
+	return nil
 }
 
-// offsetOf finds where the value at a JSON pointer starts, or the nearest
-// value around it that exists; 0 is the start of the file.
-func offsetOf(data []byte, pointer string) int64 {
-	found := map[string]int64{}
-	dec := jsontext.NewDecoder(bytes.NewReader(data))
-	for {
-		if _, err := dec.ReadToken(); err != nil {
-			break
+func (b Block) check() error {
+	said := b.Text
+	switch {
+	case b.Type == Text || b.Type == Thinking:
+		if b.Text == "" || b.Tool != "" || b.Input != nil {
+			return fmt.Errorf("a block of type %s has text, and neither tool nor input", b.Type)
 		}
-		at := string(dec.StackPointer())
-		if _, seen := found[at]; !seen {
-			found[at] = dec.InputOffset() - 1
+	case b.Type != ToolUse:
+		return fmt.Errorf("type %q is not one of text, thinking, tool_use", b.Type)
+	case b.Tool == "" || b.Text != "" || b.Input.Kind() != '{':
+		return errors.New("a tool_use block has a tool, an object as input, and no text")
+	default:
+		said = string(b.Input)
+	}
+	for _, m := range template.FindAllStringSubmatch(said, -1) {
+		switch {
+		case !slices.Contains(templates, m[0]):
+			return fmt.Errorf("%s is not a template; there are %s", m[0], strings.Join(templates, ", "))
+		case b.Tool == "Bash" && m[0] != "{{cwd}}":
+			// What a person typed or a tool printed is never part of a command.
+			return errors.New("a Bash command may hold no template but {{cwd}}")
 		}
 	}
-	for p := pointer; ; p = p[:strings.LastIndexByte(p, '/')] {
-		if off, ok := found[p]; ok {
-			return off
-		}
-		if p == "" {
-			return 0
-		}
-	}
-}
-
-func position(data []byte, off int64) (line, col int) {
-	before := data[:max(0, min(off, int64(len(data))))]
-	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+	return nil
 }

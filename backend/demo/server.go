@@ -1,22 +1,25 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"loop/backend/backoff"
 )
 
 // maxRequestBytes bounds one request: twice the real API's 32 MB.
 const maxRequestBytes = 64 << 20
 
-// maxCounted bounds the table of errors that repeat a limited number of times.
+// maxCounted bounds the table of errors that repeat a limited number of times. A
+// full one is emptied: some tries then fail once more.
 const maxCounted = 1024
 
 // Instant as a Pace leaves out every wait.
@@ -27,106 +30,70 @@ const ModelPrefix = "demo-"
 
 // Observation is one request that reached the model.
 type Observation struct {
-	At       time.Time // when its headers arrived
-	Method   string
-	Path     string
-	Purpose  string // turn, background, summary, quota, count, other
-	Model    string
-	Script   string // turn only
-	Step     int    // turn only, from 0
-	Stream   bool
-	Session  string // the CLI's session id
-	Bytes    int    // of the body
-	Messages int
+	At      time.Time // when its headers arrived
+	Method  string
+	Path    string
+	Purpose string // turn, background, summary, quota, count, other
+	Model   string
+	Script  string // turn only
+	Step    int    // turn only, from 0
 }
 
 // Options of New. The zero value serves the built-in scripts at their own pace.
 type Options struct {
-	Library *Library // nil: Builtin
+	Library Library // nil: Builtin
 	// Pace multiplies every wait; 0 means 1, Instant none at all.
 	Pace float64
 	// Observe is called before a request is answered, in the request's
 	// goroutine; it must not block.
 	Observe func(Observation)
-	Clock   Clock // nil: the system's
 }
 
 type handler struct {
-	lib     *Library
-	opts    Options
-	mu      sync.Mutex
-	tries   map[string]int // see faultFor
-	ordered []string       // keys of tries, oldest first
+	opts  Options
+	mu    sync.Mutex
+	tries map[string]int // see faultFor
 }
 
 // New returns the model. It starts no goroutines and holds nothing open; a
 // request that hangs by script ends when its client leaves or the server
 // closes it. It drops connections with panic(http.ErrAbortHandler), which
-// net/http's server understands. If the built-in scripts cannot be read (a
-// test rules it out) every request is answered 500 with the reason.
+// net/http's server understands.
 func New(opts Options) http.Handler {
-	h := &handler{lib: opts.Library, opts: opts, tries: map[string]int{}}
-	if h.opts.Clock == nil {
-		h.opts.Clock = systemClock{}
+	h := &handler{opts: opts, tries: map[string]int{}}
+	if h.opts.Library == nil {
+		h.opts.Library = Builtin()
 	}
-	if h.lib == nil {
-		lib, err := Builtin()
-		if err != nil {
-			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				writeError(w, http.StatusInternalServerError, "api_error", err.Error())
-			})
-		}
-		h.lib = lib
+	if h.opts.Observe == nil {
+		h.opts.Observe = func(Observation) {}
 	}
-	return h
+	h.opts.Pace = cmp.Or(h.opts.Pace, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", h.messages)
+	mux.HandleFunc("POST /v1/messages/count_tokens", h.count)
+	// The CLI opens its connection with one of these before the first prompt.
+	for _, path := range []string{"/{$}", "/api/hello", "/v1/models"} {
+		mux.HandleFunc("GET "+path, h.greet)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		h.opts.Observe(observe(r, purposeOther))
+		writeError(w, http.StatusNotFound, "not_found_error", "The demo model answers no "+r.Method+" here")
+	})
+	return mux
 }
 
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ob := Observation{At: h.opts.Clock.Now(), Method: r.Method, Path: r.URL.Path, Purpose: string(purposeOther),
-		Session: r.Header.Get("X-Claude-Code-Session-Id")}
-	path := strings.TrimSuffix(r.URL.Path, "/")
-	switch {
-	case path == "/v1/messages" && r.Method == http.MethodPost:
-		h.messages(w, r, ob)
-		return
-	case path == "/v1/messages/count_tokens" && r.Method == http.MethodPost:
-		h.count(w, r, ob)
-		return
-	}
-	h.observe(ob)
-	switch {
-	case (path == "" || path == "/api/hello") && (r.Method == http.MethodHead || r.Method == http.MethodGet):
-		// The CLI opens its connection with one of these before the first prompt.
-		writeJSON(w, http.StatusOK, map[string]any{"service": "loop demo model", "scripts": h.lib.Names()})
-	case path == "/v1/models" && r.Method == http.MethodGet:
-		writeJSON(w, http.StatusOK, h.models())
-	case path == "/v1/messages" || path == "/v1/messages/count_tokens":
-		w.Header().Set("Allow", http.MethodPost)
-		writeError(w, http.StatusMethodNotAllowed, "invalid_request_error", "Method Not Allowed")
-	default:
-		writeError(w, http.StatusNotFound, "not_found_error", "Not found")
-	}
+func observe(r *http.Request, purpose string) Observation {
+	return Observation{At: time.Now(), Method: r.Method, Path: r.URL.Path, Purpose: purpose}
 }
 
-func (h *handler) observe(o Observation) {
-	if h.opts.Observe != nil {
-		h.opts.Observe(o)
+// greet says which models there are.
+func (h *handler) greet(w http.ResponseWriter, r *http.Request) {
+	h.opts.Observe(observe(r, purposeOther))
+	list := []map[string]string{}
+	for _, name := range h.opts.Library.Names() {
+		list = append(list, map[string]string{"type": "model", "id": ModelPrefix + name, "display_name": h.opts.Library[name].Title})
 	}
-}
-
-func (h *handler) models() any {
-	type model struct {
-		ID          string `json:"id"`
-		Type        string `json:"type"`
-		DisplayName string `json:"display_name"`
-		CreatedAt   string `json:"created_at"`
-	}
-	names := h.lib.Names()
-	list := make([]model, 0, len(names))
-	for _, n := range names {
-		list = append(list, model{ModelPrefix + n, "model", h.lib.scripts[n].Title, "2025-01-01T00:00:00Z"})
-	}
-	return map[string]any{"data": list, "has_more": false, "first_id": list[0].ID, "last_id": list[len(list)-1].ID}
+	writeJSON(w, http.StatusOK, map[string]any{"data": list, "has_more": false})
 }
 
 // decode reads a bounded body; on failure it has answered and returns false.
@@ -147,49 +114,46 @@ func decode(w http.ResponseWriter, r *http.Request, req *request) (size int, ok 
 	return len(data), true
 }
 
-func (h *handler) count(w http.ResponseWriter, r *http.Request, ob Observation) {
+func (h *handler) count(w http.ResponseWriter, r *http.Request) {
+	ob := observe(r, purposeCount)
 	var req request
 	size, ok := decode(w, r, &req)
-	ob.Purpose, ob.Model, ob.Bytes, ob.Messages = string(purposeCount), req.Model, size, len(req.Messages)
-	h.observe(ob)
+	ob.Model = req.Model
+	h.opts.Observe(ob)
 	if ok {
 		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": 1 + size/bytesPerToken})
 	}
 }
 
-func (h *handler) messages(w http.ResponseWriter, r *http.Request, ob Observation) {
+func (h *handler) messages(w http.ResponseWriter, r *http.Request) {
+	ob := observe(r, purposeOther)
 	var req request
-	size, ok := decode(w, r, &req)
-	ob.Model, ob.Stream, ob.Bytes, ob.Messages = req.Model, req.Stream, size, len(req.Messages)
-	if !ok {
-		h.observe(ob)
-		return
-	}
-	if req.Model == "" || len(req.Messages) == 0 {
-		h.observe(ob)
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "model and messages are required")
+	_, ok := decode(w, r, &req)
+	ob.Model = req.Model
+	if !ok || req.Model == "" || len(req.Messages) == 0 {
+		h.opts.Observe(ob)
+		if ok {
+			writeError(w, http.StatusBadRequest, "invalid_request_error", "model and messages are required")
+		}
 		return
 	}
 	c := req.read()
-	ob.Purpose = string(c.purpose)
+	ob.Purpose = c.purpose
 	var a answer
 	if c.purpose == purposeTurn {
 		s, err := h.choose(req.Model, c.script)
-		if err == nil {
-			ob.Script = s.Name
-			a, err = s.pick(c, req.Thinking.Type != "" && req.Thinking.Type != "disabled")
-			ob.Step = a.step
-		}
 		if err != nil {
-			h.observe(ob)
+			h.opts.Observe(ob)
 			writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 			return
 		}
-		a.fault = h.faultFor(a, ob, c)
+		a = s.pick(c, req.Thinking.Type != "" && req.Thinking.Type != "disabled")
+		ob.Script, ob.Step = s.Name, a.step
+		a.fault = h.faultFor(a, r.Header.Get("X-Claude-Code-Session-Id")+" "+s.Name+" "+c.toolID(a.step, 0))
 	} else {
 		a = req.side(c)
 	}
-	h.observe(ob)
+	h.opts.Observe(ob)
 	a.model, a.id = req.Model, "msg_demo_"+strings.TrimPrefix(c.toolID(a.step+1, 0), "toolu_demo_")
 	h.answer(w, r, a, req.Stream)
 }
@@ -206,52 +170,44 @@ func (h *handler) choose(model, directive string) (*Script, error) {
 			name = DefaultScript
 		}
 	}
-	if s, ok := h.lib.Script(name); ok {
+	if s, ok := h.opts.Library[name]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("the demo model has no script %q; it has %s", name, strings.Join(h.lib.Names(), ", "))
+	return nil, fmt.Errorf("the demo model has no script %q; it has %s", name, strings.Join(h.opts.Library.Names(), ", "))
 }
 
 // faultFor returns the step's fault if this try shall fail. The conversation
-// does not tell how often a request was tried (the CLI repeats it unchanged),
-// so this is counted; after a restart of Loop the count begins again.
-func (h *handler) faultFor(a answer, ob Observation, c conversation) *Fault {
+// does not tell how often a request was tried (the CLI repeats it unchanged), so
+// the tries are counted by place; after a restart of Loop the count begins again.
+func (h *handler) faultFor(a answer, place string) *Fault {
 	if a.fault == nil || a.fault.Times == 0 {
 		return a.fault
 	}
-	key := ob.Session + " " + ob.Script + " " + c.toolID(a.step, 0)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, known := h.tries[key]; !known {
-		if len(h.ordered) == maxCounted {
-			delete(h.tries, h.ordered[0])
-			h.ordered = slices.Delete(h.ordered, 0, 1)
-		}
-		h.ordered = append(h.ordered, key)
+	if len(h.tries) == maxCounted {
+		clear(h.tries)
 	}
-	h.tries[key]++
-	if h.tries[key] > a.fault.Times {
+	if h.tries[place]++; h.tries[place] > a.fault.Times {
 		return nil
 	}
 	return a.fault
 }
 
 func (h *handler) wait(ctx context.Context, d time.Duration) error {
-	pace := h.opts.Pace
-	if pace == 0 {
-		pace = 1
+	if d = time.Duration(float64(d) * h.opts.Pace); d > 0 {
+		backoff.Sleep(ctx, d)
 	}
-	if d = time.Duration(float64(d) * pace); d <= 0 {
-		return ctx.Err()
-	}
-	return h.opts.Clock.Sleep(ctx, d)
+	return ctx.Err()
 }
 
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, a answer, streamed bool) {
 	w.Header().Set("Request-Id", "req_"+strings.TrimPrefix(a.id, "msg_"))
-	f := a.fault
-	if f != nil && f.Kind == FaultStatus {
-		if err := h.wait(r.Context(), a.delay); err == nil {
+	if f := a.fault; f != nil && f.Kind == FaultStatus {
+		if h.wait(r.Context(), a.delay) == nil {
+			if f.RetryAfter != "" {
+				w.Header().Set("Retry-After", f.RetryAfter)
+			}
 			f.refuse(w)
 		}
 		return
@@ -263,9 +219,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, a answer, strea
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, flush: http.NewResponseController(w), wait: h.wait, fault: f}
-	err := s.send(r.Context(), a)
-	if errors.Is(err, errCut) {
+	s := &stream{w: w, flush: http.NewResponseController(w), wait: h.wait, fault: a.fault}
+	s.send(r.Context(), a)
+	if errors.Is(s.err, errCut) {
 		panic(http.ErrAbortHandler)
 	}
 	// Any other error is the client leaving: there is nobody to tell.
@@ -284,8 +240,7 @@ func (h *handler) answerWhole(w http.ResponseWriter, r *http.Request, a answer) 
 		case FaultHang:
 			<-r.Context().Done()
 		case FaultEvent:
-			e := a.fault.apiError()
-			writeError(w, statusOf(e.Error.Type), e.Error.Type, e.Error.Message)
+			a.fault.refuse(w)
 		case FaultMalformed:
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"type":"message","content":[{"type":"te`)
@@ -293,4 +248,40 @@ func (h *handler) answerWhole(w http.ResponseWriter, r *http.Request, a answer) 
 		return
 	}
 	writeJSON(w, http.StatusOK, a.message())
+}
+
+// errorTypes are the API's names for its codes; api_error stands for the others.
+var errorTypes = map[int]string{
+	400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+	404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
+}
+
+type apiError struct {
+	Type  string `json:"type"`
+	Error struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (f *Fault) apiError() apiError {
+	return errorOf(cmp.Or(errorTypes[f.Status], "api_error"), cmp.Or(f.Message, "The script says so"))
+}
+
+func errorOf(kind, text string) apiError {
+	e := apiError{Type: "error"}
+	e.Error.Type, e.Error.Message = kind, text
+	return e
+}
+
+func (f *Fault) refuse(w http.ResponseWriter) { writeJSON(w, f.Status, f.apiError()) }
+
+func writeError(w http.ResponseWriter, status int, kind, text string) {
+	writeJSON(w, status, errorOf(kind, text))
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that left is nobody to tell
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -117,16 +119,6 @@ func TestDeferredTools(t *testing.T) {
 	}
 }
 
-func TestForeignSession(t *testing.T) {
-	c := newTalk(t, Options{})
-	c.say("user", "demo:tools\ngo")
-	c.say("assistant", []map[string]any{{"type": "tool_use", "id": "toolu_01ABC", "name": "Bash", "input": map[string]any{}}})
-	c.say("user", []map[string]any{{"type": "tool_result", "tool_use_id": "toolu_01ABC", "content": "x"}, {"type": "text", "text": "<system-reminder>hm</system-reminder>"}})
-	if got := c.next().calls(); !slices.Equal(got, []string{"Write"}) {
-		t.Errorf("after one turn of another model: %v", got)
-	}
-}
-
 func TestSelection(t *testing.T) {
 	for _, c := range []struct{ model, prompt, script string }{
 		{"claude-opus-4-8", "hello", "tour"},
@@ -186,14 +178,14 @@ func TestSideRequests(t *testing.T) {
 		says                     string
 	}{
 		{"warm-up", "HEAD", "/", "", 200, ""},
-		{"root", "GET", "/", "", 200, "scripts"},
+		{"root", "GET", "/", "", 200, "demo-quick"},
 		{"models", "GET", "/v1/models", "", 200, "demo-tour"},
 		{"quota", "POST", "/v1/messages", `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"quota"}]}`, 200, "OK."},
 		{"title", "POST", "/v1/messages?beta=true", title, 200, `{\"title\":\"please look around\"}`},
-		{"topic", "POST", "/v1/messages", `{"model":"m","max_tokens":512,"system":[{"type":"text","text":"say isNewTopic"}],"messages":[{"role":"user","content":"hi"}]}`, 200, "isNewTopic"},
+		{"odd schema", "POST", "/v1/messages", `{"model":"m","messages":[{"role":"user","content":"hi"}],"output_config":{"format":{"schema":{"properties":[true]}}}}`, 200, "{}"},
 		{"count", "POST", "/v1/messages/count_tokens", `{"model":"m","messages":[]}`, 200, "input_tokens"},
 		{"unknown path", "POST", "/v1/nothing", "{}", 404, `"not_found_error"`},
-		{"wrong method", "GET", "/v1/messages", "", 405, `"invalid_request_error"`},
+		{"wrong method", "GET", "/v1/messages", "", 404, `"not_found_error"`},
 		{"no JSON", "POST", "/v1/messages", "garbage", 400, `"invalid_request_error"`},
 		{"half JSON", "POST", "/v1/messages", `{"model":`, 400, `"invalid_request_error"`},
 		{"wrong type", "POST", "/v1/messages", `{"model":"m","messages":{"a":1}}`, 400, `"invalid_request_error"`},
@@ -253,7 +245,7 @@ func TestStatusErrors(t *testing.T) {
 		for _, stream := range []bool{true, false} {
 			res := c.post(c.body(stream))
 			var e apiError
-			if err := json.NewDecoder(res.Body).Decode(&e); err != nil || res.StatusCode != want || e.Error.Type != errorTypes[want] {
+			if err := json.NewDecoder(res.Body).Decode(&e); err != nil || res.StatusCode != want || e.Error.Type != cmp.Or(errorTypes[want], "api_error") {
 				t.Errorf("%s: %d %+v %v", script, res.StatusCode, e, err)
 			}
 			if script == "error-429" && res.Header.Get("Retry-After") != "1" {
@@ -326,10 +318,10 @@ func TestTriesAreBounded(t *testing.T) {
 	h := &handler{tries: map[string]int{}}
 	f := answer{fault: &Fault{Times: 1}}
 	for i := range maxCounted + 10 {
-		h.faultFor(f, Observation{Session: strings.Repeat("x", i)}, conversation{})
+		h.faultFor(f, strings.Repeat("x", i))
 	}
-	if len(h.tries) != maxCounted || len(h.ordered) != maxCounted {
-		t.Errorf("%d and %d counted", len(h.tries), len(h.ordered))
+	if len(h.tries) > maxCounted {
+		t.Errorf("%d counted", len(h.tries))
 	}
 }
 
@@ -364,24 +356,17 @@ func TestNotStreamed(t *testing.T) {
 	}
 }
 
-// counter is a clock that only adds up.
-type counter struct{ slept time.Duration }
-
-func (*counter) Now() time.Time { return time.Unix(1, 0) }
-func (c *counter) Sleep(_ context.Context, d time.Duration) error {
-	c.slept += d
-	return nil
-}
-
 func TestPace(t *testing.T) {
-	slept := func(pace float64) time.Duration {
-		clock := &counter{}
-		c := newTalk(t, Options{Pace: pace, Clock: clock})
-		c.say("user", "demo:quick")
-		c.next()
-		return clock.slept
+	took := func(pace float64) (d time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			body := strings.NewReader(`{"model":"demo-quick","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"Bash"}]}`)
+			New(Options{Pace: pace}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/messages", body))
+			d = time.Since(began)
+		})
+		return d
 	}
-	one, three, none := slept(1), slept(3), slept(Instant)
+	one, three, none := took(1), took(3), took(Instant)
 	if one < 300*time.Millisecond || one > 5*time.Second || three != 3*one || none != 0 {
 		t.Errorf("waited %v at 1, %v at 3, %v at Instant", one, three, none)
 	}

@@ -17,110 +17,81 @@ var (
 )
 
 // stream writes server-sent events, one flush each, and fails where its fault says.
+// After err it writes nothing more.
 type stream struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
 	wait  func(context.Context, time.Duration) error
 	fault *Fault
 	sent  int
+	err   error
 }
 
-func (s *stream) event(ctx context.Context, name string, data any) error {
-	if s.fault != nil && s.sent == s.fault.AfterEvents {
-		f := s.fault
+type fields = map[string]any
+
+// event sends what the API calls data, which names its own type.
+func (s *stream) event(ctx context.Context, data fields) {
+	if f := s.fault; f != nil && s.sent == f.AfterEvents {
 		s.fault = nil
-		if err := s.fail(ctx, f); err != nil {
-			return err
-		}
+		s.fail(ctx, f)
 	}
 	raw, err := json.Marshal(data)
-	if err != nil {
-		return fmt.Errorf("encode stream event: %w", err)
+	if s.err == nil {
+		s.err = err
 	}
-	return s.write(name, string(raw))
+	s.write(data["type"].(string), string(raw))
 }
 
-func (s *stream) write(name, data string) error {
-	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data); err != nil {
-		return fmt.Errorf("write stream event: %w", err)
+func (s *stream) write(name, data string) {
+	if s.err != nil {
+		return
 	}
+	_, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data)
 	s.sent++
-	if err := s.flush.Flush(); err != nil {
-		return fmt.Errorf("write stream event: %w", err)
-	}
-	return nil
+	s.err = errors.Join(err, s.flush.Flush())
 }
 
 // fail does what the fault says; after a malformed event the stream goes on.
-func (s *stream) fail(ctx context.Context, f *Fault) error {
+func (s *stream) fail(ctx context.Context, f *Fault) {
 	switch f.Kind {
 	case FaultMalformed:
-		return s.write("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_del`)
+		s.write("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_del`)
 	case FaultHang:
 		<-ctx.Done()
-		return ctx.Err()
+		s.err = ctx.Err()
 	case FaultEvent:
-		body, err := json.Marshal(f.apiError())
-		if err != nil {
-			return fmt.Errorf("encode stream event: %w", err)
-		}
-		if err := s.write("error", string(body)); err != nil {
-			return err
-		}
-		return errEnded
+		body, _ := json.Marshal(f.apiError()) // strings always encode
+		s.write("error", string(body))
+		s.err = errEnded
+	default:
+		s.err = errCut
 	}
-	return errCut
+}
+
+// pause waits, if the stream still goes on.
+func (s *stream) pause(ctx context.Context, d time.Duration) {
+	if s.err == nil {
+		s.err = s.wait(ctx, d)
+	}
 }
 
 // send streams a whole answer.
-func (s *stream) send(ctx context.Context, a answer) error {
-	if err := s.wait(ctx, a.delay); err != nil {
-		return err
-	}
-	type obj = map[string]any
-	if err := s.event(ctx, "message_start", obj{"type": "message_start", "message": a.opened()}); err != nil {
-		return err
-	}
-	if err := s.event(ctx, "ping", obj{"type": "ping"}); err != nil {
-		return err
-	}
+func (s *stream) send(ctx context.Context, a answer) {
+	s.pause(ctx, a.delay)
+	s.event(ctx, fields{"type": "message_start", "message": a.opened()})
+	s.event(ctx, fields{"type": "ping"})
 	for i, b := range a.blocks {
-		if err := s.event(ctx, "content_block_start", obj{"type": "content_block_start", "index": i, "content_block": b.empty()}); err != nil {
-			return err
+		empty, deltas := b.deltas()
+		s.event(ctx, fields{"type": "content_block_start", "index": i, "content_block": empty})
+		for _, d := range deltas {
+			s.pause(ctx, a.pace)
+			s.event(ctx, fields{"type": "content_block_delta", "index": i, "delta": d})
 		}
-		for _, d := range b.deltas() {
-			if err := s.wait(ctx, a.pace); err != nil {
-				return err
-			}
-			if err := s.event(ctx, "content_block_delta", obj{"type": "content_block_delta", "index": i, "delta": d}); err != nil {
-				return err
-			}
-		}
-		if err := s.event(ctx, "content_block_stop", obj{"type": "content_block_stop", "index": i}); err != nil {
-			return err
-		}
+		s.event(ctx, fields{"type": "content_block_stop", "index": i})
 	}
 	m := a.message()
-	if err := s.event(ctx, "message_delta", obj{
-		"type":  "message_delta",
-		"delta": obj{"stop_reason": m.StopReason, "stop_sequence": nil},
-		"usage": m.Usage,
-	}); err != nil {
-		return err
-	}
-	return s.event(ctx, "message_stop", obj{"type": "message_stop"})
-}
-
-// empty is the block as it is before its first piece: the API sends the fields
-// it will fill as empty, not absent.
-func (b outBlock) empty() any {
-	switch b.Type {
-	case Thinking:
-		return map[string]any{"type": b.Type, "thinking": "", "signature": ""}
-	case ToolUse:
-		return map[string]any{"type": b.Type, "id": b.ID, "name": b.Name, "input": struct{}{}}
-	}
-	return map[string]any{"type": b.Type, "text": ""}
+	s.event(ctx, fields{"type": "message_delta", "delta": fields{"stop_reason": m.StopReason, "stop_sequence": nil}, "usage": m.Usage})
+	s.event(ctx, fields{"type": "message_stop"})
 }
 
 // Sizes of one streamed piece, in bytes: about what the real API sends.
@@ -129,27 +100,25 @@ const (
 	inputPiece = 48
 )
 
-func (b outBlock) deltas() []map[string]any {
-	var out []map[string]any
-	add := func(kind, field, value string) {
-		out = append(out, map[string]any{"type": kind, field: value})
+// deltas are the block before its first piece, and its pieces. The API sends the
+// fields that it will fill as empty, not absent.
+func (b outBlock) deltas() (empty fields, out []fields) {
+	in := func(kind, field, text string, size int) {
+		for _, p := range pieces(text, size) {
+			out = append(out, fields{"type": kind, field: p})
+		}
 	}
 	switch b.Type {
-	case Text:
-		for _, p := range pieces(b.Text, textPiece) {
-			add("text_delta", "text", p)
-		}
 	case Thinking:
-		for _, p := range pieces(b.Thinking, textPiece) {
-			add("thinking_delta", "thinking", p)
-		}
-		add("signature_delta", "signature", b.Signature)
+		in("thinking_delta", "thinking", b.Thinking, textPiece)
+		in("signature_delta", "signature", b.Signature, len(b.Signature))
+		return fields{"type": b.Type, "thinking": "", "signature": ""}, out
 	case ToolUse:
-		for _, p := range pieces(string(b.Input), inputPiece) {
-			add("input_json_delta", "partial_json", p)
-		}
+		in("input_json_delta", "partial_json", string(b.Input), inputPiece)
+		return fields{"type": b.Type, "id": b.ID, "name": b.Name, "input": struct{}{}}, out
 	}
-	return out
+	in("text_delta", "text", b.Text, textPiece)
+	return fields{"type": b.Type, "text": ""}, out
 }
 
 // pieces splits at characters, after a space where there is one.

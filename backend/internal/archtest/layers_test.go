@@ -65,7 +65,7 @@ var layers = []layer{
 	{"backend/settings", append(slices.Clone(below), "backend/config", "backend/credentials", "backend/bind"), "the one service that owns settings files and keys, in the words the window knows"},
 	{"backend/closing", append(slices.Clone(below), "backend/bind", "backend/terminal"), "how a Loop with a window ends, in the words the window knows"},
 	{"backend/api", append(slices.Clone(below), "backend/bind"), "the loopback listener serves bind's structs; it knows no service and no adapter"},
-	{"backend/demo", []string{"backend/core"}, "the scripted model is an http.Handler and could be its own program"},
+	{"backend/demo", []string{"backend/backoff"}, "the scripted model is an http.Handler and could be its own program"},
 
 	{"backend/daemon", []string{"backend", "agentimage", "!backend/cli"}, "the one place that assembles; only cli is above it"},
 	{"backend/cli", []string{"backend/core", "backend/daemon", "backend/bind", "backend/doctor", "backend/config", "backend/demo", "backend/terminal/vt"}, "commands drive daemon, or a running instance over api; demo for script names and the model on its own; vt to read a program's output as the page does"},
