@@ -9,50 +9,43 @@ import (
 // Activity is how the runs of every channel stand, of those that have any.
 func (s *Store) Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error) {
 	out := map[core.ChannelID]core.ChannelActivity{}
+	change := func(id core.ChannelID, set func(*core.ChannelActivity)) {
+		a := out[id]
+		set(&a)
+		out[id] = a
+	}
 	queued, err := s.QueueLengths(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for id, n := range queued {
-		a := out[id]
-		a.Queued = n
-		out[id] = a
+		change(id, func(a *core.ChannelActivity) { a.Queued = n })
 	}
-	latest, err := s.LatestRuns(ctx)
+	list, err := s.read.LatestEnded(ctx)
+	ended, err := s.runs("list ended runs", list, err)
 	if err != nil {
 		return nil, err
 	}
-	for id, r := range latest {
-		a := out[id]
-		a.Last = &r
-		out[id] = a
+	for _, r := range ended {
+		change(r.ChannelID, func(a *core.ChannelActivity) { a.Last = &r })
 	}
 	active, err := s.ActiveRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range active {
-		a := out[r.ChannelID]
-		a.Active = &r
-		out[r.ChannelID] = a
+		change(r.ChannelID, func(a *core.ChannelActivity) { a.Active = &r })
 	}
-	last, err := s.LastEventIDs(ctx)
+	last, err := s.read.LastEventIDs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, s.wrap("read last events", err)
 	}
-	for id, n := range last {
-		a := out[id]
-		a.LastEventID = n
-		out[id] = a
+	for _, r := range last {
+		change(core.ChannelID(r.ChannelID), func(a *core.ChannelActivity) { a.LastEventID = r.LastID })
 	}
 	open, err := s.OpenQuestions(ctx, "")
-	if err != nil {
-		return nil, err
-	}
 	for _, q := range open {
-		a := out[q.ChannelID]
-		a.Questions++
-		out[q.ChannelID] = a
+		change(q.ChannelID, func(a *core.ChannelActivity) { a.Questions++ })
 	}
-	return out, nil
+	return out, err
 }

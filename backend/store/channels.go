@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"loop/backend/core"
@@ -35,21 +36,7 @@ func (s *Store) Channel(ctx context.Context, id core.ChannelID) (core.Channel, e
 // Channels returns all channels, oldest first.
 func (s *Store) Channels(ctx context.Context) ([]core.Channel, error) {
 	list, err := s.read.ListChannels(ctx)
-	if err != nil {
-		return nil, s.wrap("list channels", err)
-	}
-	return s.channels("list channels", list)
-}
-
-func (s *Store) channels(step string, list []rows.Channel) ([]core.Channel, error) {
-	out := make([]core.Channel, len(list))
-	for i, r := range list {
-		var err error
-		if out[i], err = channelOf(r); err != nil {
-			return nil, fmt.Errorf("%s: %w", step, err)
-		}
-	}
-	return out, nil
+	return decoded(s, "list channels", list, err, channelOf)
 }
 
 // RenameChannel changes the name only.
@@ -79,15 +66,12 @@ func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, sess
 // The end of a run that is done clears it, unless it was set after that run began.
 func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
 	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
-		return setNext(ctx, q, string(id), demo, next)
+		return setNext(ctx, q, string(id), demo, nextSession{SessionStart: next})
 	})
 }
 
-func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next core.SessionStart) error {
-	return writeNext(ctx, q, id, demo, asJSON(next))
-}
-
-func writeNext(ctx context.Context, q *rows.Queries, id string, demo bool, text string) error {
+func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next nextSession) error {
+	text := asJSON(next)
 	if demo {
 		return found(q.SetChannelDemoNext(ctx, rows.SetChannelDemoNextParams{DemoNextSession: text, ID: id}))
 	}
@@ -121,7 +105,7 @@ func takeNext(ctx context.Context, q *rows.Queries, run core.Run) error {
 		return err
 	}
 	next.Taken = run.ID
-	return writeNext(ctx, q, string(run.ChannelID), run.Demo, asJSON(next))
+	return setNext(ctx, q, string(run.ChannelID), run.Demo, next)
 }
 
 // clearNext drops the wish that a run was claimed with.
@@ -130,7 +114,7 @@ func clearNext(ctx context.Context, q *rows.Queries, ch string, run core.Run) er
 	if err != nil || next.Taken != run.ID {
 		return err
 	}
-	return setNext(ctx, q, ch, run.Demo, core.SessionStart{})
+	return setNext(ctx, q, ch, run.Demo, nextSession{})
 }
 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way
@@ -148,35 +132,18 @@ func (s *Store) RemoveChannel(ctx context.Context, id core.ChannelID) error {
 	})
 }
 
-// LastEventIDs gives the newest stored event of every channel that has one.
-func (s *Store) LastEventIDs(ctx context.Context) (map[core.ChannelID]int64, error) {
-	list, err := s.read.LastEventIDs(ctx)
-	if err != nil {
-		return nil, s.wrap("read last events", err)
-	}
-	out := make(map[core.ChannelID]int64, len(list))
-	for _, r := range list {
-		out[core.ChannelID(r.ChannelID)] = r.LastID
-	}
-	return out, nil
-}
-
 func channelOf(r rows.Channel) (core.Channel, error) {
 	c := core.Channel{
 		ID: core.ChannelID(r.ID), ParentID: core.ChannelID(r.ParentID), Kind: core.ChannelKind(r.Kind),
 		Name: r.Name, Dir: r.Dir, SessionID: core.SessionID(r.SessionID), DemoSessionID: core.SessionID(r.DemoSessionID),
 		StateID: core.ChannelID(r.StateID), Branch: r.Branch, ParentDir: r.ParentDir, CreatedAt: fromMillis(r.CreatedAt),
 	}
-	if err := fromJSON(r.NextSession, &c.NextSession); err != nil {
-		return core.Channel{}, fmt.Errorf("decode next session of channel %s: %w", r.ID, err)
+	err := errors.Join(fromJSON(r.NextSession, &c.NextSession), fromJSON(r.DemoNextSession, &c.DemoNextSession),
+		fromJSON(r.Context, &c.Context))
+	if err != nil {
+		err = fmt.Errorf("decode channel %s: %w", r.ID, err)
 	}
-	if err := fromJSON(r.DemoNextSession, &c.DemoNextSession); err != nil {
-		return core.Channel{}, fmt.Errorf("decode next session of channel %s: %w", r.ID, err)
-	}
-	if err := fromJSON(r.Context, &c.Context); err != nil {
-		return core.Channel{}, fmt.Errorf("decode context of channel %s: %w", r.ID, err)
-	}
-	return c, nil
+	return c, err
 }
 
 // found turns "no row changed" into core.ErrNotFound.
@@ -185,13 +152,4 @@ func found(n int64, err error) error {
 		return core.ErrNotFound
 	}
 	return err
-}
-
-// mapped never returns nil, so that a list is [] in JSON.
-func mapped[R, T any](in []R, f func(R) T) []T {
-	out := make([]T, len(in))
-	for i, r := range in {
-		out[i] = f(r)
-	}
-	return out
 }

@@ -78,7 +78,7 @@ func TestTotalsBecomeOwnCosts(t *testing.T) {
 		if err != nil || !near(run.Outcome.CostUSD, r.want) || run.Outcome.Text != "kept" || run.Outcome.Estimated {
 			t.Errorf("%s: %+v, %v; want $%v", r.id, run.Outcome, err, r.want)
 		}
-		evs, err := s.RunEvents(t.Context(), core.RunID(r.id), 0, 9)
+		evs, err := runEvents(t.Context(), s, core.RunID(r.id))
 		var st core.Status
 		if err != nil || len(evs) != 2 || json.Unmarshal(evs[0].Data, &st) != nil || !near(st.CostUSD, r.want) || string(evs[1].Data) != `{"cost_usd":9}` {
 			t.Errorf("%s: events %v, %v", r.id, evs, err)

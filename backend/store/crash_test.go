@@ -42,7 +42,7 @@ func openFaulty(t *testing.T, path string, f *faults) *opened {
 
 func (o *opened) close(t *testing.T) {
 	t.Helper()
-	faulty.byPath.Delete(o.Path())
+	faulty.byPath.Delete(o.path)
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
@@ -158,7 +158,7 @@ func TestACrashAtEveryCall(t *testing.T) {
 	dumps[0] = whole.dump(t)
 	for i, st := range steps {
 		before[i] = filepath.Join(dir, fmt.Sprint("before", i), "loop.db")
-		copyDatabase(t, whole.Path(), before[i])
+		copyDatabase(t, whole.path, before[i])
 		f.look = func(n int, after, commit bool, site string) {
 			sites[site]++
 			if commit {
@@ -168,7 +168,7 @@ func TestACrashAtEveryCall(t *testing.T) {
 				return // the same moment as after the call before
 			}
 			k := killed{filepath.Join(dir, fmt.Sprint("killed", len(copies)), "loop.db"), site, i, n, after, commit}
-			copyDatabase(t, whole.Path(), k.path)
+			copyDatabase(t, whole.path, k.path)
 			copies = append(copies, k)
 		}
 		f.arm(0, false)

@@ -17,9 +17,6 @@ import (
 // explain turns SQLite's word about the file into a Failure that names it;
 // everything else passes unchanged.
 func (s *Store) explain(err error) error {
-	if err == nil {
-		return nil
-	}
 	if _, ok := errors.AsType[*core.Failure](err); ok {
 		return err
 	}
@@ -34,24 +31,10 @@ func (s *Store) explain(err error) error {
 	if !ok {
 		return err
 	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged(s.path, err)
-	case sqlite3.SQLITE_FULL:
-		return diskFull(s.path, err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return readOnly(s.path, err)
-	case sqlite3.SQLITE_CANTOPEN:
-		return cannotOpen(s.path, err)
-	case sqlite3.SQLITE_IOERR:
-		return core.Fail(core.CodeDatabase, err,
-			fmt.Sprintf("Reading or writing the database %s was refused by the system.", s.path),
-			"Check that the disk has free space and is healthy, then start Loop again.")
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return core.Fail(core.CodeDatabase, err,
-			fmt.Sprintf("Another program holds the database %s.", s.path),
-			"Close the program that has the file open, then try again.")
-	case sqlite3.SQLITE_CONSTRAINT:
+	if t, ok := troubles[e.Code()&0xff]; ok {
+		return t.at(s.path, err)
+	}
+	if e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT {
 		return fmt.Errorf("%w: %w", core.ErrConflict, err)
 	}
 	return err
@@ -61,33 +44,40 @@ func (s *Store) explain(err error) error {
 func fileFailure(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return diskFull(path, err)
+		return diskFull.at(path, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return readOnly(path, err)
+		return readOnly.at(path, err)
 	}
-	return cannotOpen(path, err)
+	return cannotOpen.at(path, err)
 }
 
-func damaged(path string, err error) error {
-	return core.Fail(core.CodeDatabase, err,
-		fmt.Sprintf("The database %s is damaged or is not a database.", path),
-		"Move the file away and start Loop again; it makes a new one. Keep the old file if you want its history looked at.")
+// trouble is what can be wrong with the file. Cause has a place for its path.
+type trouble struct {
+	code          core.Code
+	cause, remedy string
 }
 
-func diskFull(path string, err error) error {
-	return core.Fail(core.CodeDiskFull, err,
-		fmt.Sprintf("The disk that holds the database %s is full.", path),
-		"Free some space, then try again.")
+func (t trouble) at(path string, err error) error {
+	return core.Fail(t.code, err, fmt.Sprintf(t.cause, path), t.remedy)
 }
 
-func readOnly(path string, err error) error {
-	return core.Fail(core.CodeDatabase, err,
-		fmt.Sprintf("Loop may not write its database %s.", path),
-		"Make the file and its folder writable for your user, or set LOOP_HOME to another folder.")
-}
+var (
+	damaged = trouble{core.CodeDatabase, "The database %s is damaged or is not a database.",
+		"Move the file away and start Loop again; it makes a new one. Keep the old file if you want its history looked at."}
+	diskFull = trouble{core.CodeDiskFull, "The disk that holds the database %s is full.", "Free some space, then try again."}
+	readOnly = trouble{core.CodeDatabase, "Loop may not write its database %s.",
+		"Make the file and its folder writable for your user, or set LOOP_HOME to another folder."}
+	cannotOpen = trouble{core.CodeDatabase, "The database %s cannot be opened.",
+		"Check that the path is a file in a folder you may write to, or set LOOP_HOME to another folder."}
+	ioError = trouble{core.CodeDatabase, "Reading or writing the database %s was refused by the system.",
+		"Check that the disk has free space and is healthy, then start Loop again."}
+	busy = trouble{core.CodeDatabase, "Another program holds the database %s.",
+		"Close the program that has the file open, then try again."}
+)
 
-func cannotOpen(path string, err error) error {
-	return core.Fail(core.CodeDatabase, err,
-		fmt.Sprintf("The database %s cannot be opened.", path),
-		"Check that the path is a file in a folder you may write to, or set LOOP_HOME to another folder.")
+// troubles are SQLite's words for them.
+var troubles = map[int]trouble{
+	sqlite3.SQLITE_CORRUPT: damaged, sqlite3.SQLITE_NOTADB: damaged, sqlite3.SQLITE_FULL: diskFull, sqlite3.SQLITE_READONLY: readOnly,
+	sqlite3.SQLITE_PERM: readOnly, sqlite3.SQLITE_CANTOPEN: cannotOpen, sqlite3.SQLITE_IOERR: ioError, sqlite3.SQLITE_BUSY: busy,
+	sqlite3.SQLITE_LOCKED: busy,
 }

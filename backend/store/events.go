@@ -22,39 +22,25 @@ func (s *Store) AppendEvents(ctx context.Context, run core.RunID, from, to int64
 	if to < from {
 		return nil, fmt.Errorf("append events: %w: offset would go back from %d to %d", core.ErrConflict, from, to)
 	}
-	var out []core.Event
-	err := s.inTx(ctx, "append events", func(q *rows.Queries) error {
+	return change(ctx, s, "append events", func(q *rows.Queries) ([]core.Event, error) {
 		n, err := q.SetSpoolOffset(ctx, rows.SetSpoolOffsetParams{SpoolOffset: to, ID: string(run), Previous: from})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n == 0 {
 			r, err := q.GetRun(ctx, string(run))
 			if err != nil {
-				return err
+				return nil, err
 			}
-			return fmt.Errorf("%w: run is %s at offset %d, not under way at %d", core.ErrConflict, r.State, r.SpoolOffset, from)
+			return nil, fmt.Errorf("%w: run is %s at offset %d, not under way at %d", core.ErrConflict, r.State, r.SpoolOffset, from)
 		}
-		out, err = insertEvents(ctx, q, events)
-		return err
+		return insertEvents(ctx, q, events)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // AddEvents stores events that belong to a channel but to no step of a run.
 func (s *Store) AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error) {
-	var out []core.Event
-	err := s.inTx(ctx, "add events", func(q *rows.Queries) (err error) {
-		out, err = insertEvents(ctx, q, events)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return change(ctx, s, "add events", func(q *rows.Queries) ([]core.Event, error) { return insertEvents(ctx, q, events) })
 }
 
 // Timeline returns up to limit events of a channel older than beforeID (0 is
@@ -98,16 +84,6 @@ const (
 	// little more memory than it may have.
 	pageStep = 64
 )
-
-// RunEvents returns up to limit stored events of a run after an event id, oldest first.
-func (s *Store) RunEvents(ctx context.Context, run core.RunID, afterID int64, limit int) ([]core.Event, error) {
-	limit = min(max(limit, 1), maxPage)
-	list, err := s.read.RunEvents(ctx, rows.RunEventsParams{RunID: string(run), After: afterID, MaxRows: int64(limit)})
-	if err != nil {
-		return nil, s.wrap("read run events", err)
-	}
-	return mapped(list, eventOf), nil
-}
 
 func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]core.Event, error) {
 	out := make([]core.Event, len(events))

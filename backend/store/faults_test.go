@@ -107,7 +107,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, _, err := s.Enqueue(context.Background(), core.Run{ID: "r", ChannelID: "c"})
-	failure(t, err, core.CodeDatabase, s.Path(), "may not write")
+	failure(t, err, core.CodeDatabase, s.path, "may not write")
 }
 
 func TestFullDiskKeepsWhatWasThere(t *testing.T) {
@@ -121,7 +121,7 @@ func TestFullDiskKeepsWhatWasThere(t *testing.T) {
 	}
 	big := notice("c", "r", strings.Repeat("x", 1<<20))
 	_, err := s.AppendEvents(ctx, run.ID, 0, 100, big)
-	failure(t, err, core.CodeDiskFull, s.Path())
+	failure(t, err, core.CodeDiskFull, s.path)
 	if got, _ := s.Run(ctx, "r"); got.SpoolOffset != 0 {
 		t.Errorf("offset moved to %d without its events", got.SpoolOffset)
 	}
@@ -216,7 +216,7 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 			if err != nil {
 				t.Fatalf("run %s, acknowledged as %s, is lost: %v", id, word, err)
 			}
-			evs, err := s.RunEvents(ctx, id, 0, 100)
+			evs, err := runEvents(ctx, s, id)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -67,7 +67,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := s.open(ctx, o.driver); err != nil {
 		err = s.explain(fmt.Errorf("open database: %w", err))
 		if _, ok := errors.AsType[*core.Failure](err); !ok && s.looksDamaged(ctx) {
-			err = damaged(path, err)
+			err = damaged.at(path, err)
 		}
 		_ = s.closeAll() // why it could not be opened says more
 		return nil, err
@@ -160,9 +160,6 @@ func (s *Store) closeAll() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Path is the absolute path of the database file.
-func (s *Store) Path() string { return s.path }
 
 // InstallID names this Loop folder; it is made with the database and never changes.
 func (s *Store) InstallID() string { return s.install }

@@ -47,16 +47,7 @@ func (s *Store) Question(ctx context.Context, id string) (core.Question, error) 
 // oldest first.
 func (s *Store) OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error) {
 	list, err := s.read.ListOpenQuestions(ctx, string(ch))
-	if err != nil {
-		return nil, s.wrap("list open questions", err)
-	}
-	out := make([]core.Question, len(list))
-	for i, row := range list {
-		if out[i], err = questionOf(row); err != nil {
-			return nil, fmt.Errorf("list open questions: %w", err)
-		}
-	}
-	return out, nil
+	return decoded(s, "list open questions", list, err, questionOf)
 }
 
 // AnswerQuestion resolves an open question and queues cont (nil: nothing)
@@ -93,10 +84,7 @@ func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, co
 		out, err = insertEvents(ctx, q, events)
 		return err
 	})
-	if err != nil {
-		return core.Question{}, core.Run{}, nil, err
-	}
-	return question, queued, out, nil
+	return question, queued, out, err
 }
 
 // insertFirst queues a run before everything else of its channel.

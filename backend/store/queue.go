@@ -77,10 +77,7 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 		}
 		return nil
 	})
-	if err != nil {
-		return core.Run{}, false, err
-	}
-	return run, ok, nil
+	return run, ok, err
 }
 
 // queued does one change of a queued run and returns the run after it. One that
@@ -104,10 +101,7 @@ func (s *Store) queued(ctx context.Context, step string, id core.RunID, events [
 		run, err = runIn(ctx, q, id)
 		return err
 	})
-	if err != nil {
-		return core.Run{}, nil, err
-	}
-	return run, out, nil
+	return run, out, err
 }
 
 // EditQueued replaces a queued run's prompt and ends its hold.
@@ -142,11 +136,10 @@ func (s *Store) PromoteQueued(ctx context.Context, id core.RunID) (core.Run, err
 // exactly the runs that are queued; otherwise it is core.ErrConflict. All of
 // them get the highest priority among them, so that the order is what counts.
 func (s *Store) ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error) {
-	var out []core.Run
-	err := s.inTx(ctx, "reorder queue", func(q *rows.Queries) error {
+	return change(ctx, s, "reorder queue", func(q *rows.Queries) ([]core.Run, error) {
 		list, err := q.ListQueue(ctx, string(ch))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		queue := make(map[core.RunID]bool, len(list))
 		top := int64(0)
@@ -158,24 +151,17 @@ func (s *Store) ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.
 		}
 		for i, id := range ids {
 			if !queue[id] {
-				return fmt.Errorf("%w: %s is not queued, or named twice", core.ErrConflict, id)
+				return nil, fmt.Errorf("%w: %s is not queued, or named twice", core.ErrConflict, id)
 			}
 			delete(queue, id)
 			if err := found(q.PlaceQueued(ctx, rows.PlaceQueuedParams{Priority: top, QueueRank: int64(i + 1), ID: string(id)})); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if len(queue) > 0 {
-			return fmt.Errorf("%w: %d queued runs are not named", core.ErrConflict, len(queue))
+			return nil, fmt.Errorf("%w: %d queued runs are not named", core.ErrConflict, len(queue))
 		}
-		if list, err = q.ListQueue(ctx, string(ch)); err != nil {
-			return err
-		}
-		out, err = s.runs("reorder queue", list, nil)
-		return err
+		list, err = q.ListQueue(ctx, string(ch))
+		return s.runs("list queue", list, err)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

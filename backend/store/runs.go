@@ -3,10 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"loop/backend/core"
@@ -50,10 +49,7 @@ func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event)
 		out, err = insertEvents(ctx, q, events)
 		return err
 	})
-	if err != nil {
-		return core.Run{}, nil, false, err
-	}
-	return stored, out, created, nil
+	return stored, out, created, err
 }
 
 // steps are the legal changes of state besides staying; the terminal ones are
@@ -65,28 +61,20 @@ var steps = map[core.RunState][]core.RunState{
 	core.RunRunning:  {core.RunDone, core.RunFailed, core.RunCancelled, core.RunInterrupted},
 }
 
-func legal(from, to core.RunState) bool {
-	for _, s := range steps[from] {
-		if s == to {
-			return true
-		}
-	}
-	return false
-}
+func legal(from, to core.RunState) bool { return slices.Contains(steps[from], to) }
 
 // UpdateRun stores a run's state, priority, times, container, spawn and attempt, with
 // events, in one transaction. Identity, prompt, spool offset and outcome are
 // left alone. An illegal or terminal step is core.ErrConflict.
 func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
-	var out []core.Event
-	err := s.inTx(ctx, "update run", func(q *rows.Queries) error {
+	return change(ctx, s, "update run", func(q *rows.Queries) ([]core.Event, error) {
 		row, err := q.GetRun(ctx, string(run.ID))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		from := core.RunState(row.State)
 		if from.Terminal() || run.State.Terminal() || (from != run.State && !legal(from, run.State)) {
-			return fmt.Errorf("%w: a run cannot go from %s to %s", core.ErrConflict, from, run.State)
+			return nil, fmt.Errorf("%w: a run cannot go from %s to %s", core.ErrConflict, from, run.State)
 		}
 		offset := row.SpoolOffset
 		if run.State == core.RunQueued || row.SpawnID != string(run.SpawnID) {
@@ -97,66 +85,50 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 			StartedAt: toMillis(run.StartedAt), ContainerID: string(run.ContainerID), SpawnID: string(run.SpawnID),
 			SpoolOffset: offset, Attempt: asJSON(run.Attempt), ID: string(run.ID),
 		})); err != nil {
-			return err
+			return nil, err
 		}
-		out, err = insertEvents(ctx, q, events)
-		return err
+		return insertEvents(ctx, q, events)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // FinishRun ends a run: state, outcome, last spool offset and events (the
 // final status) in one transaction. The channel's session id is replaced, and
 // what it was to begin with forgotten, only when the run is done and names a
 // session. What the run says of models' prices and of the context is kept.
-// Finishing a finished run is
-// core.ErrConflict, so a run ends exactly once.
+// Finishing a finished run is core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	if run.EndedAt.IsZero() {
 		run.EndedAt = s.now()
 	}
-	outcome, err := json.Marshal(run.Outcome)
-	if err != nil {
-		return nil, fmt.Errorf("finish run: encode outcome: %w", err)
-	}
-	var out []core.Event
-	err = s.inTx(ctx, "finish run", func(q *rows.Queries) error {
+	return change(ctx, s, "finish run", func(q *rows.Queries) ([]core.Event, error) {
 		row, err := q.GetRun(ctx, string(run.ID))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		from := core.RunState(row.State)
 		if !run.State.Terminal() || !legal(from, run.State) {
-			return fmt.Errorf("%w: a run cannot end as %s after %s", core.ErrConflict, run.State, from)
+			return nil, fmt.Errorf("%w: a run cannot end as %s after %s", core.ErrConflict, run.State, from)
 		}
 		if err := found(q.FinishRun(ctx, rows.FinishRunParams{
 			State: string(run.State), EndedAt: toMillis(run.EndedAt), ContainerID: string(run.ContainerID),
 			SpawnID: string(run.SpawnID), SpoolOffset: max(run.SpoolOffset, row.SpoolOffset),
-			CostUsd: run.Outcome.CostUSD, CostEstimated: flag(run.Outcome.Estimated), Outcome: string(outcome), ID: string(run.ID),
+			CostUsd: run.Outcome.CostUSD, CostEstimated: flag(run.Outcome.Estimated), Outcome: asJSON(run.Outcome), ID: string(run.ID),
 		})); err != nil {
-			return err
+			return nil, err
 		}
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
 			if err := setSession(ctx, q, row.ChannelID, run.Demo, string(run.Outcome.SessionID)); err != nil {
-				return fmt.Errorf("set session: %w", err)
+				return nil, fmt.Errorf("set session: %w", err)
 			}
 			if err := clearNext(ctx, q, row.ChannelID, run); err != nil {
-				return fmt.Errorf("clear next session: %w", err)
+				return nil, fmt.Errorf("clear next session: %w", err)
 			}
 		}
 		if err := learn(ctx, q, row.ChannelID, run); err != nil {
-			return fmt.Errorf("keep what was used: %w", err)
+			return nil, fmt.Errorf("keep what was used: %w", err)
 		}
-		out, err = insertEvents(ctx, q, events)
-		return err
+		return insertEvents(ctx, q, events)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // learn keeps what an ended run says for later ones.
@@ -212,12 +184,11 @@ func (s *Store) Run(ctx context.Context, id core.RunID) (core.Run, error) {
 // ListRuns returns up to limit runs, newest first, of one channel (empty: all)
 // in any of the states (none: all).
 func (s *Store) ListRuns(ctx context.Context, ch core.ChannelID, limit int, states ...core.RunState) ([]core.Run, error) {
-	var set strings.Builder
+	var set string
 	for _, st := range states {
-		set.WriteString(" " + string(st) + " ")
+		set += " " + string(st) + " "
 	}
-	list, err := s.read.ListRuns(ctx,
-		rows.ListRunsParams{ChannelID: string(ch), States: set.String(), MaxRows: int64(min(max(limit, 1), maxPage))})
+	list, err := s.read.ListRuns(ctx, rows.ListRunsParams{ChannelID: string(ch), States: set, MaxRows: int64(min(max(limit, 1), maxPage))})
 	return s.runs("list runs", list, err)
 }
 
@@ -231,20 +202,6 @@ func (s *Store) Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error
 func (s *Store) ActiveRuns(ctx context.Context) ([]core.Run, error) {
 	list, err := s.read.ListActive(ctx)
 	return s.runs("list active runs", list, err)
-}
-
-// LatestRuns returns, per channel, its newest run that has ended.
-func (s *Store) LatestRuns(ctx context.Context) (map[core.ChannelID]core.Run, error) {
-	list, err := s.read.LatestEnded(ctx)
-	ended, err := s.runs("list ended runs", list, err)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[core.ChannelID]core.Run, len(ended))
-	for _, r := range ended {
-		out[r.ChannelID] = r
-	}
-	return out, nil
 }
 
 // QueueLengths counts the queued runs of every channel that has some.
@@ -277,16 +234,7 @@ func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error
 }
 
 func (s *Store) runs(step string, list []rows.Run, err error) ([]core.Run, error) {
-	if err != nil {
-		return nil, s.wrap(step, err)
-	}
-	out := make([]core.Run, len(list))
-	for i, r := range list {
-		if out[i], err = runOf(r); err != nil {
-			return nil, fmt.Errorf("%s: %w", step, err)
-		}
-	}
-	return out, nil
+	return decoded(s, step, list, err, runOf)
 }
 
 func runOf(r rows.Run) (core.Run, error) {
@@ -299,16 +247,11 @@ func runOf(r rows.Run) (core.Run, error) {
 		Rank: r.QueueRank, Delay: time.Duration(r.DelayMs) * time.Millisecond, HoldUntil: fromMillis(r.HoldUntil),
 		Plan: r.Plan != 0, Trigger: r.TriggeredBy,
 	}
-	if err := fromJSON(r.Session, &out.Session); err != nil {
-		return core.Run{}, fmt.Errorf("decode session of run %s: %w", r.ID, err)
-	}
-	if err := fromJSON(r.Attempt, &out.Attempt); err != nil {
-		return core.Run{}, fmt.Errorf("decode attempt of run %s: %w", r.ID, err)
+	err := errors.Join(fromJSON(r.Session, &out.Session), fromJSON(r.Attempt, &out.Attempt), fromJSON(r.Outcome, &out.Outcome))
+	if err != nil {
+		return core.Run{}, fmt.Errorf("decode run %s: %w", r.ID, err)
 	}
 	out.Attempt.Delay = time.Duration(out.Attempt.DelayMs) * time.Millisecond
-	if err := json.Unmarshal([]byte(r.Outcome), &out.Outcome); err != nil {
-		return core.Run{}, fmt.Errorf("decode outcome of run %s: %w", r.ID, err)
-	}
 	out.Outcome.Duration = time.Duration(out.Outcome.DurationMs) * time.Millisecond
 	return out, nil
 }

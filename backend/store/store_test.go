@@ -68,6 +68,16 @@ func notice(ch core.ChannelID, run core.RunID, text string) core.Event {
 	return core.NewEvent(core.EventNotice, ch, run, epoch, core.Notice{Level: "info", Text: text})
 }
 
+// runEvents are the stored events of a run, oldest first.
+func runEvents(ctx context.Context, s *Store, id core.RunID) ([]core.Event, error) {
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := s.Timeline(ctx, run.ChannelID, 0, maxPage)
+	return slices.DeleteFunc(list, func(e core.Event) bool { return e.RunID != id }), err
+}
+
 func TestFilesArePrivateWhateverThePath(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // modes are the directory's ACL there
@@ -332,9 +342,6 @@ func TestAppendAndFinish(t *testing.T) {
 	if rates, err := s.ModelRates(ctx); err != nil || len(rates) != 1 || rates["m"] != (core.ModelRate{InputUSD: 0.25 / 2000, Window: 5000}) {
 		t.Errorf("rates %v, %v", rates, err)
 	}
-	if m, err := s.LatestRuns(ctx); err != nil || m["c"].ID != "r" {
-		t.Errorf("latest runs %v, %v", m, err)
-	}
 
 	list, more, err := s.Timeline(ctx, "c", 0, 3)
 	if err != nil || !more || len(list) != 3 || !strings.Contains(string(list[2].Data), "end") || list[0].ID >= list[1].ID {
@@ -344,10 +351,10 @@ func TestAppendAndFinish(t *testing.T) {
 	if err != nil || more || len(list) != 1 || !strings.Contains(string(list[0].Data), "running") {
 		t.Errorf("older timeline %v %v %v", list, more, err)
 	}
-	if m, err := s.LastEventIDs(ctx); err != nil || m["c"] != evs[0].ID {
-		t.Errorf("last ids %v %v", m, err)
+	if m, err := s.Activity(ctx); err != nil || m["c"].LastEventID != evs[0].ID || m["c"].Last == nil || m["c"].Last.ID != "r" {
+		t.Errorf("activity %+v %v", m, err)
 	}
-	if list, err := s.RunEvents(ctx, "r", 0, 100); err != nil || len(list) != 4 {
+	if list, err := runEvents(ctx, s, "r"); err != nil || len(list) != 4 {
 		t.Errorf("run events %v %v", list, err)
 	}
 	if list, err := s.ListRuns(ctx, "", 10, core.RunDone, core.RunFailed); err != nil || len(list) != 1 {

@@ -4,8 +4,5 @@ INSERT INTO events (channel_id, run_id, type, ts, data) VALUES (?, ?, ?, ?, ?) R
 -- name: TimelineBefore :many
 SELECT * FROM events WHERE channel_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
--- name: RunEvents :many
-SELECT * FROM events WHERE run_id = sqlc.arg(run_id) AND run_id <> '' AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(max_rows);
-
 -- name: LastEventIDs :many
 SELECT channel_id, CAST(max(id) AS INTEGER) AS last_id FROM events GROUP BY channel_id;

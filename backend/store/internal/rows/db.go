@@ -141,9 +141,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.resolveQuestionStmt, err = db.PrepareContext(ctx, resolveQuestion); err != nil {
 		return nil, fmt.Errorf("error preparing query ResolveQuestion: %w", err)
 	}
-	if q.runEventsStmt, err = db.PrepareContext(ctx, runEvents); err != nil {
-		return nil, fmt.Errorf("error preparing query RunEvents: %w", err)
-	}
 	if q.sessionCostStmt, err = db.PrepareContext(ctx, sessionCost); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCost: %w", err)
 	}
@@ -383,11 +380,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing resolveQuestionStmt: %w", cerr)
 		}
 	}
-	if q.runEventsStmt != nil {
-		if cerr := q.runEventsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing runEventsStmt: %w", cerr)
-		}
-	}
 	if q.sessionCostStmt != nil {
 		if cerr := q.sessionCostStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionCostStmt: %w", cerr)
@@ -531,7 +523,6 @@ type Queries struct {
 	rebaseQueuedStmt          *sql.Stmt
 	renameChannelStmt         *sql.Stmt
 	resolveQuestionStmt       *sql.Stmt
-	runEventsStmt             *sql.Stmt
 	sessionCostStmt           *sql.Stmt
 	setChannelContextStmt     *sql.Stmt
 	setChannelDemoNextStmt    *sql.Stmt
@@ -590,7 +581,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		rebaseQueuedStmt:          q.rebaseQueuedStmt,
 		renameChannelStmt:         q.renameChannelStmt,
 		resolveQuestionStmt:       q.resolveQuestionStmt,
-		runEventsStmt:             q.runEventsStmt,
 		sessionCostStmt:           q.sessionCostStmt,
 		setChannelContextStmt:     q.setChannelContextStmt,
 		setChannelDemoNextStmt:    q.setChannelDemoNextStmt,

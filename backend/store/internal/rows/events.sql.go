@@ -66,46 +66,6 @@ func (q *Queries) LastEventIDs(ctx context.Context) ([]LastEventIDsRow, error) {
 	return items, nil
 }
 
-const runEvents = `-- name: RunEvents :many
-SELECT id, channel_id, run_id, type, ts, data FROM events WHERE run_id = ?1 AND run_id <> '' AND id > ?2 ORDER BY id LIMIT ?3
-`
-
-type RunEventsParams struct {
-	RunID   string
-	After   int64
-	MaxRows int64
-}
-
-func (q *Queries) RunEvents(ctx context.Context, arg RunEventsParams) ([]Event, error) {
-	rows, err := q.query(ctx, q.runEventsStmt, runEvents, arg.RunID, arg.After, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Event
-	for rows.Next() {
-		var i Event
-		if err := rows.Scan(
-			&i.ID,
-			&i.ChannelID,
-			&i.RunID,
-			&i.Type,
-			&i.Ts,
-			&i.Data,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const timelineBefore = `-- name: TimelineBefore :many
 SELECT id, channel_id, run_id, type, ts, data FROM events WHERE channel_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
