@@ -136,19 +136,6 @@ func stoppedAt(out Output, dirs []string) string {
 	return strings.Join(dirs, ", ")
 }
 
-// List returns the work trees git knows, the main one first.
-func (s *Service) List(ctx context.Context, main core.Channel) ([]Tree, error) {
-	out, err := s.run(ctx, main, "git worktree list --porcelain -z")
-	if err != nil {
-		return nil, err
-	}
-	if out.Code != 0 {
-		return nil, core.Fail(core.CodeDir, errors.New(detailOf(out)), fmt.Sprintf("Git could not list the worktrees of %q.", main.Dir),
-			"Check that it is a git repository.")
-	}
-	return parseList(out.Stdout), nil
-}
-
 func (s *Service) run(ctx context.Context, main core.Channel, script string, args ...string) (Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
