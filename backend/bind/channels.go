@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"strings"
 
 	"loop/backend/channels"
 	"loop/backend/core"
@@ -125,7 +125,7 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 	if err != nil {
 		return FolderList{}, core.Fail(core.CodeDir, err, "That folder cannot be opened.", "Go back and choose another one.")
 	}
-	list := FolderList{Path: path, Parent: filepath.Dir(path), Entries: []Folder{}}
+	var seen, hidden []Folder // in ReadDir's order, which is by name
 	for _, e := range entries {
 		full := filepath.Join(path, e.Name())
 		if !e.IsDir() {
@@ -137,18 +137,14 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 				continue
 			}
 		}
-		list.Entries = append(list.Entries, Folder{Name: e.Name(), Path: full})
-	}
-	sort.SliceStable(list.Entries, func(i, j int) bool {
-		hi, hj := list.Entries[i].Name[0] == '.', list.Entries[j].Name[0] == '.'
-		if hi != hj {
-			return hj
+		into := &seen
+		if strings.HasPrefix(e.Name(), ".") {
+			into = &hidden
 		}
-		return list.Entries[i].Name < list.Entries[j].Name
-	})
-	// Cut when sorted: hidden folders, which come first on disk, are the ones to miss.
-	list.Entries = list.Entries[:min(len(list.Entries), maxFolders)]
-	return list, nil
+		*into = append(*into, Folder{Name: e.Name(), Path: full})
+	}
+	all := append(seen, hidden...)
+	return FolderList{Path: path, Parent: filepath.Dir(path), Entries: orEmpty(all[:min(len(all), maxFolders)])}, nil
 }
 
 // History returns the channel's last prompts, newest first.

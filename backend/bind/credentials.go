@@ -39,33 +39,26 @@ type CredentialStatus struct {
 // SetCredential keeps a key of a model in the system's keyring, or in an
 // encrypted file where there is none. The answer never holds it.
 func (s *System) SetCredential(kind CredentialKind, value string) (ConfigStatus, error) {
-	if err := knownCredential(kind); err != nil {
-		return ConfigStatus{}, err
+	err := knownCredential(kind)
+	if err == nil {
+		err = s.Keys.Set(s.Ctx, string(kind), core.Secret(value))
 	}
-	if err := s.Keys.Set(s.Ctx, string(kind), core.Secret(value)); err != nil {
-		return ConfigStatus{}, err
-	}
-	return s.Config.Status(), nil
+	return s.status(err)
 }
 
 // ClearCredential removes a key from wherever Loop keeps it; one in config.json
 // is removed there.
 func (s *System) ClearCredential(kind CredentialKind) (ConfigStatus, error) {
-	if err := knownCredential(kind); err != nil {
-		return ConfigStatus{}, err
+	err := knownCredential(kind)
+	if err == nil {
+		err = s.Keys.Clear(s.Ctx, string(kind))
 	}
-	if err := s.Keys.Clear(s.Ctx, string(kind)); err != nil {
-		return ConfigStatus{}, err
-	}
-	return s.Config.Status(), nil
+	return s.status(err)
 }
 
 // AdoptCredentials moves keys out of config.json into the keyring or the file.
 func (s *System) AdoptCredentials() (ConfigStatus, error) {
-	if err := s.Keys.Adopt(s.Ctx); err != nil {
-		return ConfigStatus{}, err
-	}
-	return s.Config.Status(), nil
+	return s.status(s.Keys.Adopt(s.Ctx))
 }
 
 // Credentials says which keys there are and where.
@@ -74,9 +67,16 @@ func (s *System) Credentials() ([]CredentialStatus, error) {
 	return orEmpty(list), err
 }
 
+// status is the configuration after a change of its keys.
+func (s *System) status(err error) (ConfigStatus, error) {
+	if err != nil {
+		return ConfigStatus{}, err
+	}
+	return s.Config.Status(), nil
+}
+
 func knownCredential(kind CredentialKind) error {
-	switch kind {
-	case CredentialAPIKey, CredentialToken:
+	if kind == CredentialAPIKey || kind == CredentialToken {
 		return nil
 	}
 	return core.Fail(core.CodeInvalid, nil, "That is not a kind of credential Loop knows.",

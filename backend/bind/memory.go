@@ -8,17 +8,7 @@ type PageMemory interface {
 }
 
 // Memory is everything the page has had kept.
-func (s *System) Memory() map[string]string {
-	if s.Kept == nil {
-		return map[string]string{}
-	}
-	return s.Kept.All()
-}
+func (s *System) Memory() map[string]string { return s.Kept.All() }
 
 // Keep has one value kept under a name, or forgotten when it is empty.
-func (s *System) Keep(key, value string) error {
-	if s.Kept == nil {
-		return nil
-	}
-	return s.Kept.Keep(key, value)
-}
+func (s *System) Keep(key, value string) error { return s.Kept.Keep(key, value) }

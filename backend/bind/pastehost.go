@@ -31,7 +31,7 @@ func readToPaste(at string) ([]byte, error) {
 	shown := core.CleanTitle(at)
 	named, err := os.Lstat(at)
 	if err != nil {
-		return nil, unreadableToPaste(at, err)
+		return nil, unreadable(at, err)
 	}
 	switch {
 	case named.IsDir():
@@ -45,16 +45,16 @@ func readToPaste(at string) ([]byte, error) {
 	}
 	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
-		return nil, unreadableToPaste(at, err)
+		return nil, unreadable(at, err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !os.SameFile(named, info) {
-		return nil, unreadableToPaste(at, errors.Join(err, errors.New("another file has taken its place")))
+		return nil, unreadable(at, errors.Join(err, errors.New("another file has taken its place")))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
 	switch {
 	case err != nil:
-		return nil, unreadableToPaste(at, err)
+		return nil, unreadable(at, err)
 	case len(data) > maxPaste:
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20),
 			"Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
@@ -62,14 +62,6 @@ func readToPaste(at string) ([]byte, error) {
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is empty.", shown), "")
 	}
 	return data, nil
-}
-
-func unreadableToPaste(at string, err error) error {
-	return remedies{
-		missing:   "It may have been moved: drop it again from where it is now.",
-		forbidden: "Change its permissions, or drop a copy that you may read.",
-		other:     "Copy it into the project's folder and drop it from there.",
-	}.unreadable(at, err)
 }
 
 // paste keeps data where the channel's container sees it.

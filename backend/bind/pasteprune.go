@@ -4,7 +4,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -26,49 +25,26 @@ var pasted = regexp.MustCompile(`^paste-([0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}\.[a-z]{
 const pasteTime = "20060102T150405Z"
 
 // prunePastes removes files that were pasted long ago, and the oldest ones until
-// there is room for one of size bytes. Files of other names are the agent's. What
-// cannot be removed stays: that is no reason to refuse a paste.
+// there is room for one of size bytes. Files of other names are the agent's. A file
+// that cannot be removed stays: that is no reason to refuse a paste.
 func prunePastes(dir *os.Root, now time.Time, size int64) {
-	type file struct {
-		name string
-		size int64
-	}
 	folder, err := dir.Open(".")
 	if err != nil {
 		return
 	}
 	defer folder.Close()
+	names, _ := folder.Readdirnames(maxPasteEntries) // as many as can be read
+	slices.Sort(names)                               // by time
 	oldest := now.Add(-pasteAge).UTC().Format(pasteTime)
-	var files []file
-	total := size
-	for seen := 0; seen < maxPasteEntries; {
-		names, err := folder.Readdirnames(256)
-		seen += len(names)
-		for _, name := range names {
-			m := pasted.FindStringSubmatch(name)
-			if m == nil {
-				continue
+	for _, name := range slices.Backward(names) {
+		m := pasted.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() {
+			if size += info.Size(); m[1] < oldest || size > maxPastes {
+				_ = dir.Remove(name)
 			}
-			info, err := dir.Lstat(name)
-			switch {
-			case err != nil || !info.Mode().IsRegular():
-			case m[1] < oldest && dir.Remove(name) == nil:
-			default:
-				files = append(files, file{name, info.Size()})
-				total += info.Size()
-			}
-		}
-		if err != nil { // io.EOF, or what has become unreadable
-			break
-		}
-	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) }) // by time
-	for _, f := range files {
-		if total <= maxPastes {
-			return
-		}
-		if dir.Remove(f.name) == nil {
-			total -= f.size
 		}
 	}
 }

@@ -122,13 +122,13 @@ const (
 
 // ConfigStatus is the configuration as the page shows it; it never holds a key.
 type ConfigStatus struct {
-	Path           string          `json:"path"`
-	Problems       []ConfigProblem `json:"problems"`
-	HasCredentials bool            `json:"has_credentials"`
-	CredentialKind string          `json:"credential_kind,omitempty"`
-	Theme          string          `json:"theme"`
-	Text           TextSizes       `json:"text"`
-	Terminal       TerminalLook    `json:"terminal"`
+	Path           string            `json:"path"`
+	Problems       []SettingsProblem `json:"problems"` // of the global file
+	HasCredentials bool              `json:"has_credentials"`
+	CredentialKind string            `json:"credential_kind,omitempty"`
+	Theme          string            `json:"theme"`
+	Text           TextSizes         `json:"text"`
+	Terminal       TerminalLook      `json:"terminal"`
 }
 
 // TextSizes are those of the page besides terminals, in CSS pixels.
@@ -150,13 +150,4 @@ type TerminalLook struct {
 
 	Colors          []string `json:"colors,omitempty"` // [dark.|light.]name=#rrggbb
 	MinimumContrast float64  `json:"minimum_contrast"`
-}
-
-// ConfigProblem is one thing wrong with the file, located.
-type ConfigProblem struct {
-	Line    int    `json:"line"`
-	Col     int    `json:"col"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	Remedy  string `json:"remedy"`
 }

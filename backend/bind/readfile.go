@@ -130,26 +130,17 @@ func relativeFile(name string) error {
 		"A shell that tells its folder, as those do that Loop starts, makes it known.")
 }
 
-// remedies say what to do about a file that cannot be read.
-type remedies struct{ missing, forbidden, other string }
-
 func unreadable(at string, err error) error {
-	return remedies{
-		missing:   "It may have been moved, or be meant from another folder.",
-		forbidden: "Look at its permissions.",
-		other:     "A link that leads out of the shared folder is not followed; the detail says more.",
-	}.unreadable(at, err)
-}
-
-func (r remedies) unreadable(at string, err error) error {
 	shown := core.CleanTitle(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return core.Fail(core.CodeNotFound, err, fmt.Sprintf("%s is not there.", shown), r.missing)
+		return core.Fail(core.CodeNotFound, err, fmt.Sprintf("%s is not there.", shown),
+			"It may have been moved, or be meant from another folder.")
 	case errors.Is(err, fs.ErrPermission):
-		return core.Fail(core.CodeDir, err, fmt.Sprintf("You may not read %s.", shown), r.forbidden)
+		return core.Fail(core.CodeDir, err, fmt.Sprintf("You may not read %s.", shown), "Change its permissions.")
 	}
-	return core.Fail(core.CodeDir, err, fmt.Sprintf("%s cannot be read.", shown), r.other)
+	return core.Fail(core.CodeDir, err, fmt.Sprintf("%s cannot be read.", shown),
+		"A link that leads out of the shared folder is not followed; the detail says more.")
 }
 
 // around cuts out the lines near one.

@@ -140,6 +140,14 @@ type SettingsRevisionText struct {
 	Diff string `json:"diff"`
 }
 
+// after is what is in force after a change.
+func (s *Settings) after(err error, channelID string) (SettingsView, error) {
+	if err != nil {
+		return SettingsView{}, err
+	}
+	return s.Get(channelID)
+}
+
 // Get is what is in force for a channel.
 func (s *Settings) Get(channelID string) (SettingsView, error) {
 	v, err := s.Read.View(s.Ctx, core.ChannelID(channelID))
@@ -156,18 +164,12 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 // Set writes one field, a part of one (font_sizes.chat) or an entry of one
 // (envs.NAME) into the scope's file, and keeps the rest of it, comments included.
 func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView, error) {
-	if err := s.Edit.Set(s.Ctx, scope, core.ChannelID(channelID), field, value); err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(channelID)
+	return s.after(s.Edit.Set(s.Ctx, scope, core.ChannelID(channelID), field, value), channelID)
 }
 
 // Unset removes a field from the scope's file.
 func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
-	if err := s.Edit.Unset(s.Ctx, scope, core.ChannelID(channelID), field); err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(channelID)
+	return s.after(s.Edit.Unset(s.Ctx, scope, core.ChannelID(channelID), field), channelID)
 }
 
 // Raw is the text of the scope's file.
@@ -178,27 +180,18 @@ func (s *Settings) Raw(scope, channelID string) (RawSettings, error) {
 // SetRaw replaces the text of the scope's file. sha256 is what Raw gave: a file
 // that has changed since is a conflict. A text with errors is refused.
 func (s *Settings) SetRaw(scope, channelID, text, sha256 string) (SettingsView, error) {
-	if err := s.Edit.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256); err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(channelID)
+	return s.after(s.Edit.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256), channelID)
 }
 
 // Approve trusts a project's file as it was shown. path and sha256 are those of
 // a pending file; one that has changed since is a conflict.
 func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error) {
-	if err := s.Edit.Approve(s.Ctx, core.ChannelID(channelID), path, sha256); err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(channelID)
+	return s.after(s.Edit.Approve(s.Ctx, core.ChannelID(channelID), path, sha256), channelID)
 }
 
 // Revoke takes the approval of a project's file back.
 func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
-	if err := s.Edit.Revoke(s.Ctx, core.ChannelID(channelID), path); err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(channelID)
+	return s.after(s.Edit.Revoke(s.Ctx, core.ChannelID(channelID), path), channelID)
 }
 
 // History lists the revisions of the scope's file, the newest first.
@@ -215,10 +208,7 @@ func (s *Settings) Revision(id string) (SettingsRevisionText, error) {
 // Restore gives a file the text of a revision; credentials stay as they are now.
 func (s *Settings) Restore(id string) (SettingsView, error) {
 	ch, err := s.Edit.Restore(s.Ctx, id)
-	if err != nil {
-		return SettingsView{}, err
-	}
-	return s.Get(string(ch))
+	return s.after(err, string(ch))
 }
 
 // Schema is the JSON Schema of a settings file.

@@ -32,7 +32,7 @@ type System struct {
 	Version    string            `json:"-"`
 	Window     Native            `json:"-"`
 	Life       Life              `json:"-"` // nil: there is no window
-	Kept       PageMemory        `json:"-"` // nil: nothing is kept
+	Kept       PageMemory        `json:"-"`
 	MaxRuns    int               `json:"-"`
 	Log        *slog.Logger      `json:"-"`
 

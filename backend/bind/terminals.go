@@ -43,7 +43,7 @@ type PasteFolders interface {
 type Terminals struct {
 	Ctx     context.Context `json:"-"`
 	Service TerminalService `json:"-"`
-	Tapes   RecordingStore  `json:"-"` // nil: nothing can be recorded
+	Tapes   RecordingStore  `json:"-"`
 	Seen    MountLister     `json:"-"`
 	Pastes  PasteFolders    `json:"-"`
 	OS      string          `json:"-"` // whose paths this computer has, as in GOOS
@@ -105,17 +105,11 @@ func (t *Terminals) Record(id string, on bool) (core.TerminalInfo, error) {
 
 // Recordings lists what was recorded, newest first.
 func (t *Terminals) Recordings() ([]core.Recording, error) {
-	if t.Tapes == nil {
-		return []core.Recording{}, nil
-	}
 	list, err := t.Tapes.Recordings(t.Ctx)
 	return orEmpty(list), err
 }
 
 // DeleteRecording removes a recording.
 func (t *Terminals) DeleteRecording(name string) error {
-	if t.Tapes == nil {
-		return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no such recording.", "")
-	}
 	return t.Tapes.DeleteRecording(t.Ctx, name)
 }

@@ -125,7 +125,7 @@ func (s *Service) Status() bind.ConfigStatus {
 	snap := s.o.Source.Current()
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
-		Path: snap.Path, Problems: []bind.ConfigProblem{}, Theme: snap.Config.Theme,
+		Path: snap.Path, Problems: []bind.SettingsProblem{}, Theme: snap.Config.Theme,
 		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
@@ -133,7 +133,7 @@ func (s *Service) Status() bind.ConfigStatus {
 		},
 	}
 	for _, p := range snap.Problems {
-		st.Problems = append(st.Problems, bind.ConfigProblem{Line: p.Line, Col: p.Col, Field: p.Field, Message: p.Message, Remedy: p.Remedy})
+		st.Problems = append(st.Problems, bind.SettingsProblem(p))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusWait)
 	defer cancel()

@@ -87,17 +87,9 @@ export type ChannelView = Channel & {
 
 export type Code = string;
 
-export type ConfigProblem = {
-  line: number;
-  col: number;
-  field: string;
-  message: string;
-  remedy: string;
-};
-
 export type ConfigStatus = {
   path: string;
-  problems: ConfigProblem[] | null;
+  problems: SettingsProblem[] | null; // of the global file
   has_credentials: boolean;
   credential_kind?: string;
   theme: string;
