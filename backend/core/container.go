@@ -95,7 +95,6 @@ type EngineTraits struct {
 	// SeccompNotify: the kernel can hold a call for a supervisor and hand it a
 	// descriptor (5.9), by its version; only a trial in a container proves it.
 	SeccompNotify bool
-	BuildKit      bool // builds with it by itself
 	Kernel        string
 	CgroupVersion string // 1 or 2
 	CPUs          int

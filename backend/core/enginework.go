@@ -31,11 +31,8 @@ type VolumeFile struct {
 	Data []byte
 }
 
-// BuildOptions are what the engine's own (classic) builder is told.
+// BuildOptions are for the engine's own (classic) builder.
 type BuildOptions struct {
-	Tag        string // the tag the finished image gets
-	Dockerfile string // path inside the build context; empty means Dockerfile
-	Args       map[string]string
-	Labels     map[string]string
-	NoCache    bool
+	Args   map[string]string
+	Labels map[string]string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ const (
 	// statusTimeout bounds the question a page waits for: far above what a busy
 	// engine takes to say its version.
 	statusTimeout = 5 * time.Second
-	// answerTimeout bounds every other question that changes nothing. An engine
+	// answerTimeout bounds every other call that an engine answers at once. One
 	// that builds an image on a slow disk has been seen to take ten seconds to
 	// inspect one; one that takes longer than this hangs.
 	answerTimeout = 30 * time.Second
@@ -47,7 +48,7 @@ type Options struct {
 // engine started after Loop is picked up. Close it when done.
 type Docker struct {
 	opts Options
-	env  environment
+	env  *environment
 	log  *slog.Logger
 
 	mu      sync.Mutex // guards all below; held during discovery so that it happens once
@@ -62,15 +63,13 @@ type Docker struct {
 
 // Open returns a Docker that has not looked for its engine yet.
 func Open(opts Options) *Docker {
-	env := hostEnvironment()
-	if opts.env != nil {
-		env = *opts.env
+	if opts.env == nil {
+		opts.env = hostEnvironment()
 	}
-	log := opts.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Docker{opts: opts, env: env, log: log}
+	return &Docker{opts: opts, env: opts.env, log: opts.Log}
 }
 
 // Close waits for what cleans up and drops idle connections. Streams already open
@@ -126,51 +125,63 @@ func (d *Docker) try(ctx context.Context, c candidate) (*client.Client, error) {
 	defer cancel()
 	// The client library replaces a dial error by a generic sentence, so the
 	// socket is opened by hand first to learn the real reason.
-	if err := probeSocket(ctx, c.host); err != nil {
-		return nil, err
+	if path, ok := strings.CutPrefix(c.host, "unix://"); ok {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, err
+		}
+		_ = conn.Close()
 	}
 	cli, err := newClient(c)
 	if err != nil {
 		return nil, err
 	}
 	ping, err := cli.Ping(ctx)
-	if err != nil {
-		_ = cli.Close()
-		return nil, err
+	switch {
+	case err != nil:
+	case ping.OSType != "" && ping.OSType != "linux":
+		err = errors.New("it runs " + ping.OSType + " containers; Loop needs Linux containers")
+	case ping.APIVersion != "" && versions.LessThan(ping.APIVersion, minAPI):
+		err = errors.New("it speaks API " + ping.APIVersion + "; Loop needs " + minAPI + " (Docker 19.03) or newer")
+	default:
+		cli.NegotiateAPIVersionPing(ping)
+		return cli, nil
 	}
-	if ping.OSType != "" && ping.OSType != "linux" {
-		_ = cli.Close()
-		return nil, errors.New("it runs " + ping.OSType + " containers; Loop needs Linux containers")
-	}
-	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, minAPI) {
-		_ = cli.Close()
-		return nil, errors.New("it speaks API " + ping.APIVersion + "; Loop needs " + minAPI + " (Docker 19.03) or newer")
-	}
-	cli.NegotiateAPIVersionPing(ping)
-	return cli, nil
+	_ = cli.Close()
+	return nil, err
 }
 
 func newClient(c candidate) (*client.Client, error) {
 	if strings.HasPrefix(c.host, "ssh://") {
 		return nil, errors.New("ssh hosts cannot be used, because directories of this machine cannot be mounted there")
 	}
-	tr := &http.Transport{MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second}
-	if t := c.tls; t != nil {
-		cfg, err := tlsconfig.Client(tlsconfig.Options{
-			CAFile: t.ca, CertFile: t.cert, KeyFile: t.key,
-			InsecureSkipVerify: t.skipVerify, ExclusiveRootPools: t.ca != "",
-		})
+	opts := []client.Opt{client.WithVersionFromEnv(), client.WithAPIVersionNegotiation()}
+	if c.tls != nil {
+		cfg, err := tlsconfig.Client(*c.tls)
 		if err != nil {
 			return nil, err
 		}
-		tr.TLSClientConfig = cfg
+		tr := &http.Transport{TLSClientConfig: cfg, MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second} // the client's own figures
+		opts = append(opts, client.WithHTTPClient(&http.Client{Transport: tr, CheckRedirect: client.CheckRedirect}))
 	}
-	return client.NewClientWithOpts(
-		client.WithHTTPClient(&http.Client{Transport: tr, CheckRedirect: client.CheckRedirect}),
-		client.WithHost(c.host), // after the transport, which it configures
-		client.WithVersionFromEnv(),
-		client.WithAPIVersionNegotiation(),
-	)
+	return client.NewClientWithOpts(append(opts, client.WithHost(c.host))...) // last: it configures the transport
+}
+
+// do has the engine do something, as long as that takes. step completes “could
+// not …” in the error.
+func (d *Docker) do(ctx context.Context, step string, call func(context.Context, *client.Client) error) error {
+	cli, err := d.client(ctx)
+	if err != nil {
+		return err
+	}
+	return failed(step, call(ctx, cli))
+}
+
+// ask is do for what an engine answers at once, which answerTimeout bounds.
+func (d *Docker) ask(ctx context.Context, step string, call func(context.Context, *client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return d.do(ctx, step, call)
 }
 
 // Status asks the engine who it is. It never fails: what went wrong is in
@@ -180,13 +191,13 @@ func (d *Docker) Status(ctx context.Context) core.EngineStatus {
 	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
-		return core.EngineStatus{Failure: core.AsFailure(d.fail("look for the engine", err))}
+		return core.EngineStatus{Failure: core.AsFailure(failed("look for the engine", err))}
 	}
 	host, source := d.Host()
 	st := core.EngineStatus{Host: host, Source: source}
 	v, err := cli.ServerVersion(ctx)
 	if err != nil {
-		st.Failure = core.AsFailure(d.fail("ask the engine's version", err))
+		st.Failure = core.AsFailure(failed("ask the engine's version", err))
 		return st
 	}
 	st.OK, st.Name, st.Version, st.OS, st.Arch = true, "Docker", v.Version, v.Os, v.Arch

@@ -1,6 +1,10 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/docker/docker/client"
+)
 
 // Connect opens an engine and proves that it answers.
 func Connect(ctx context.Context, opts Options) (*Docker, error) {
@@ -9,4 +13,12 @@ func Connect(ctx context.Context, opts Options) (*Docker, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// VolumeRemove removes a named volume, which Loop itself never does; core.ErrNotFound
+// when there is none.
+func (d *Docker) VolumeRemove(ctx context.Context, name string) error {
+	return d.do(ctx, "remove the volume", func(ctx context.Context, cli *client.Client) error {
+		return cli.VolumeRemove(ctx, name, false)
+	})
 }

@@ -1,105 +1,83 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/docker/docker/pkg/stdcopy"
 )
 
 // demux reads the engine's framing of a stream without a terminal: 8-byte
 // headers (stream number, three zero bytes, length) before each piece. Read
-// yields stdout; pieces of stderr are handed to stderr on the way. It holds no
-// more than one header, whatever the lengths claim.
+// yields stdout; pieces of stderr are written to stderr on the way. The client's
+// own stdcopy would need a goroutine and a pipe to be read from, and takes as much
+// memory as a length claims.
 type demux struct {
 	r      io.Reader
-	stderr func([]byte)
-	left   int // bytes of the stdout piece still to come
-	buf    [4096]byte
+	stderr io.Writer
+	left   int64 // bytes of the stdout piece still to come
 }
 
-// errSystem is what the engine says about the stream itself (stream number 3).
+// errSystem is what the engine says about the stream itself.
 var errSystem = errors.New("engine reported an error on the stream")
 
 func (d *demux) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	for d.left == 0 {
+	for d.left == 0 && len(p) > 0 {
 		var h [8]byte
 		if _, err := io.ReadFull(d.r, h[:]); err != nil {
 			return 0, err // io.EOF exactly between two pieces
 		}
 		n := int64(binary.BigEndian.Uint32(h[4:]))
-		switch h[0] {
-		case 0, 1:
-			d.left = int(n)
-		case 2:
-			if err := d.drain(n, d.stderr); err != nil {
-				return 0, err
+		switch stdcopy.StdType(h[0]) {
+		case stdcopy.Stdin, stdcopy.Stdout:
+			d.left = n
+		case stdcopy.Stderr:
+			if _, err := io.CopyN(d.stderr, d.r, n); err != nil {
+				return 0, inPiece(err)
 			}
-		case 3:
-			var msg []byte
-			_ = d.drain(n, func(b []byte) {
-				if len(msg) < len(d.buf) {
-					msg = append(msg, b...)
-				}
-			})
-			return 0, fmt.Errorf("%w: %s", errSystem, msg)
+		case stdcopy.Systemerr:
+			words, _ := io.ReadAll(io.LimitReader(d.r, min(n, stderrTail))) // as far as they came
+			return 0, fmt.Errorf("%w: %s", errSystem, words)
 		default:
 			return 0, fmt.Errorf("engine stream: unknown stream number %d", h[0])
 		}
 	}
-	if len(p) > d.left {
-		p = p[:d.left]
+	n, err := d.r.Read(p[:min(int64(len(p)), d.left)])
+	if d.left -= int64(n); d.left == 0 && err == io.EOF {
+		return n, nil // the next call says so
 	}
-	n, err := d.r.Read(p)
-	d.left -= n
-	if err == io.EOF && d.left > 0 {
-		err = io.ErrUnexpectedEOF
-	} else if err == io.EOF && n > 0 {
-		err = nil
-	}
-	return n, err
+	return n, inPiece(err)
 }
 
-func (d *demux) drain(n int64, to func([]byte)) error {
-	for n > 0 {
-		b := d.buf[:min(n, int64(len(d.buf)))]
-		k, err := d.r.Read(b)
-		if k > 0 && to != nil {
-			to(b[:k])
-		}
-		n -= int64(k)
-		if err != nil && n > 0 {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return err
-		}
+// inPiece is the error of a stream that ends where a piece goes on.
+func inPiece(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
 	}
-	return nil
+	return err
 }
 
 // tail keeps the last bytes written to it. Safe for any goroutine.
 type tail struct {
-	mu  sync.Mutex
 	max int
-	buf []byte
+	mu  sync.Mutex
+	buf bytes.Buffer
 }
 
-func (t *tail) add(p []byte) {
+func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.max; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
+	t.buf.Write(p)
+	t.buf.Next(max(0, t.buf.Len()-t.max))
+	return len(p), nil
 }
 
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.buf)
+	return t.buf.String()
 }

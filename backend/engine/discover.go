@@ -1,15 +1,15 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"net"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
+
+	"github.com/docker/go-connections/tlsconfig"
 
 	"loop/backend/core"
 )
@@ -25,15 +25,11 @@ type environment struct {
 	exists   func(string) bool
 }
 
-func hostEnvironment() environment {
+func hostEnvironment() *environment {
 	home, _ := os.UserHomeDir() // without a home its candidates are left out
-	name := os.Getenv("USER")
-	if name == "" {
-		name = fmt.Sprintf("uid %d", os.Getuid())
-	}
-	return environment{
-		goos: runtime.GOOS, home: home, uid: os.Getuid(), userName: name,
-		getenv: os.Getenv, readFile: readBounded,
+	return &environment{
+		goos: runtime.GOOS, home: home, uid: os.Getuid(), userName: cmp.Or(os.Getenv("USER"), fmt.Sprintf("uid %d", os.Getuid())),
+		getenv: os.Getenv, readFile: os.ReadFile,
 		exists: func(p string) bool { _, err := os.Stat(p); return err == nil },
 	}
 }
@@ -43,60 +39,53 @@ type candidate struct {
 	host   string
 	source string // for people: where Loop learned of this place
 	chosen bool   // the person named it; nothing else is tried when it fails
-	tls    *tlsFiles
-}
-
-type tlsFiles struct {
-	ca, cert, key string
-	skipVerify    bool
+	tls    *tlsconfig.Options
 }
 
 // candidates lists the places in the order they are tried. A place that the
 // person chose (setting, DOCKER_HOST, docker context) is the only one: falling
 // back to another engine would silently use other images and lose sight of the
 // containers made so far, and the docker command does not do it either.
-func (e environment) candidates(explicit string) ([]candidate, error) {
-	if explicit != "" {
-		return []candidate{{host: explicit, source: "docker_host setting", chosen: true, tls: e.envTLS(explicit)}}, nil
+func (e *environment) candidates(explicit string) ([]candidate, error) {
+	host, source := explicit, "docker_host setting"
+	if host == "" {
+		host, source = e.getenv("DOCKER_HOST"), "DOCKER_HOST"
 	}
-	if h := e.getenv("DOCKER_HOST"); h != "" {
-		return []candidate{{host: h, source: "DOCKER_HOST", chosen: true, tls: e.envTLS(h)}}, nil
+	if host != "" {
+		return []candidate{{host: host, source: source, chosen: true, tls: e.envTLS(host)}}, nil
 	}
-	c, ok, err := e.dockerContext()
-	if err != nil {
+	c, err := e.dockerContext()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if ok {
-		return []candidate{c}, nil
+	case c != nil:
+		return []candidate{*c}, nil
 	}
 	return e.wellKnown(), nil
 }
 
 // envTLS follows DOCKER_CERT_PATH and DOCKER_TLS_VERIFY as the docker command does.
-func (e environment) envTLS(host string) *tlsFiles {
+func (e *environment) envTLS(host string) *tlsconfig.Options {
 	dir, verify := e.getenv("DOCKER_CERT_PATH"), e.getenv("DOCKER_TLS_VERIFY") != ""
 	if !strings.HasPrefix(host, "tcp://") || (dir == "" && !verify) {
 		return nil
 	}
-	if dir == "" {
-		dir = e.dockerConfigDir()
-	}
-	return e.tlsFrom(dir, !verify)
+	return e.tlsFrom(cmp.Or(dir, e.dockerConfigDir()), !verify)
 }
 
-func (e environment) tlsFrom(dir string, skipVerify bool) *tlsFiles {
-	t := &tlsFiles{skipVerify: skipVerify}
-	for name, dst := range map[string]*string{"ca.pem": &t.ca, "cert.pem": &t.cert, "key.pem": &t.key} {
+func (e *environment) tlsFrom(dir string, skipVerify bool) *tlsconfig.Options {
+	t := &tlsconfig.Options{InsecureSkipVerify: skipVerify}
+	for name, dst := range map[string]*string{"ca.pem": &t.CAFile, "cert.pem": &t.CertFile, "key.pem": &t.KeyFile} {
 		if p := filepath.Join(dir, name); e.exists(p) {
 			*dst = p
 		}
 	}
+	t.ExclusiveRootPools = t.CAFile != ""
 	return t
 }
 
 // wellKnown lists the usual sockets of each engine.
-func (e environment) wellKnown() []candidate {
-	var out []candidate
+func (e *environment) wellKnown() (out []candidate) {
 	add := func(source, p string) { out = append(out, candidate{host: "unix://" + p, source: source}) }
 	if e.goos == "windows" {
 		return []candidate{
@@ -129,19 +118,6 @@ func (e environment) wellKnown() []candidate {
 	return out
 }
 
-// probeSocket opens and closes a Unix socket to learn why it cannot be used.
-func probeSocket(ctx context.Context, host string) error {
-	p, ok := strings.CutPrefix(host, "unix://")
-	if !ok {
-		return nil
-	}
-	conn, err := (&net.Dialer{Timeout: tryTimeout}).DialContext(ctx, "unix", p)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
-
 type attempt struct {
 	candidate
 	err error
@@ -149,43 +125,31 @@ type attempt struct {
 
 // noEngine explains what was tried. A refusal outranks an absence: it means
 // that an engine is there.
-func noEngine(env environment, tried []attempt) *core.Failure {
+func noEngine(env *environment, tried []attempt) *core.Failure {
+	f := core.Fail(core.CodeNoEngine, nil, "No container engine answered.", startRemedy(env.goos))
 	var lines []string
-	var denied, absent []attempt
+	unfit := false
 	for _, a := range tried {
-		lines = append(lines, fmt.Sprintf("%s (%s): %s", a.host, a.source, reason(a.err)))
-		if isDenied(a.err) {
-			denied = append(denied, a)
-		} else {
-			absent = append(absent, a)
-		}
-	}
-	detail := "Tried " + strings.Join(lines, "; ") + "."
-	var f *core.Failure
-	switch {
-	case len(denied) > 0:
-		a := denied[0]
-		remedy := "Add yourself to the group that owns the socket: “sudo usermod -aG docker $USER”, then sign out and in again."
-		if env.goos != "linux" {
-			remedy = "Start Docker as this user, or give this user access to " + a.host + "."
-		}
-		f = core.Fail(core.CodeEngineDenied, a.err,
-			fmt.Sprintf("The container engine at %s (%s) refuses %s.", a.host, a.source, env.userName), remedy)
-	case len(tried) == 1 && tried[0].chosen:
-		a := absent[0]
-		f = core.Fail(core.CodeNoEngine, a.err,
-			fmt.Sprintf("The container engine at %s, named by %s, did not answer: %s.", a.host, a.source, reason(a.err)),
-			"Start that engine, or remove the setting so that Loop looks in the usual places.")
-	default:
-		f = core.Fail(core.CodeNoEngine, nil, "No container engine answered.", startRemedy(env.goos))
-		for _, a := range absent {
-			if !isAbsent(a.err) { // there, but unfit: the more useful thing to say
-				f.Cause = fmt.Sprintf("The container engine at %s (%s) cannot be used: %s.", a.host, a.source, reason(a.err))
-				break
+		why := reason(a.err)
+		lines = append(lines, fmt.Sprintf("%s (%s): %s", a.host, a.source, why))
+		switch {
+		case f.Code == core.CodeEngineDenied: // the first one counts
+		case isDenied(a.err):
+			remedy := "Add yourself to the group that owns the socket: “sudo usermod -aG docker $USER”, then sign out and in again."
+			if env.goos != "linux" {
+				remedy = "Start Docker as this user, or give this user access to " + a.host + "."
 			}
+			f = core.Fail(core.CodeEngineDenied, a.err,
+				fmt.Sprintf("The container engine at %s (%s) refuses %s.", a.host, a.source, env.userName), remedy)
+		case a.chosen:
+			f = core.Fail(core.CodeNoEngine, a.err,
+				fmt.Sprintf("The container engine at %s, named by %s, did not answer: %s.", a.host, a.source, why),
+				"Start that engine, or remove the setting so that Loop looks in the usual places.")
+		case !isAbsent(a.err) && !unfit: // it is there, which is more useful to know than that others are not
+			unfit, f.Cause = true, fmt.Sprintf("The container engine at %s (%s) cannot be used: %s.", a.host, a.source, why)
 		}
 	}
-	f.Detail = detail
+	f.Detail = "Tried " + strings.Join(lines, "; ") + "."
 	return f
 }
 
@@ -198,18 +162,3 @@ func startRemedy(goos string) string {
 	}
 	return "Start Docker (“sudo systemctl start docker”) or Podman (“systemctl --user start podman.socket”), then try again."
 }
-
-// readBounded reads a small configuration file; 1 MiB is far above any real one.
-func readBounded(p string) ([]byte, error) {
-	st, err := os.Stat(p)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() || st.Size() > 1<<20 {
-		return nil, fmt.Errorf("%s is not a file of reasonable size", p)
-	}
-	return os.ReadFile(p)
-}
-
-// stampNow is the clock of names and ages inside this package.
-var stampNow = time.Now

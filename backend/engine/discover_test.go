@@ -73,7 +73,7 @@ func TestCandidates(t *testing.T) {
 			if c.host != tc.host || c.source != tc.src || c.chosen != tc.chosen || (tc.chosen && len(got) != 1) {
 				t.Fatalf("got %+v of %d", c, len(got))
 			}
-			if (c.tls != nil && filepath.ToSlash(c.tls.ca) != tc.ca) || (c.tls == nil && tc.ca != "") {
+			if (c.tls != nil && filepath.ToSlash(c.tls.CAFile) != tc.ca) || (c.tls == nil && tc.ca != "") {
 				t.Fatalf("TLS files %+v, want CA %q", c.tls, tc.ca)
 			}
 		})
@@ -117,7 +117,7 @@ func TestWellKnownOrder(t *testing.T) {
 }
 
 func TestNoEngineSaysWhatWasTried(t *testing.T) {
-	e := *env("linux", nil, nil)
+	e := env("linux", nil, nil)
 	abs := attempt{candidate{host: "unix:///a", source: "default socket"}, fmt.Errorf("dial: %w", fs.ErrNotExist)}
 	ref := attempt{candidate{host: "unix:///b", source: "Podman socket"}, fmt.Errorf("dial: %w", syscall.ECONNREFUSED)}
 	den := attempt{candidate{host: "unix:///c", source: "Colima"}, fmt.Errorf("dial: %w", fs.ErrPermission)}
@@ -234,7 +234,6 @@ func TestEngineDiesMidCall(t *testing.T) {
 		"create":  func() error { _, _, err := d.Create(ctx, core.Spec{}); return err },
 		"start":   func() error { return d.Start(ctx, "x") },
 		"stop":    func() error { return d.Stop(ctx, "x", 0) },
-		"kill":    func() error { return d.Kill(ctx, "x") },
 		"remove":  func() error { return d.Remove(ctx, "x", true) },
 		"wait":    func() error { _, err := d.Wait(ctx, "x"); return err },
 		"inspect": func() error { _, err := d.Inspect(ctx, "x"); return err },

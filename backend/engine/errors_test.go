@@ -13,24 +13,24 @@ import (
 	"loop/backend/core"
 )
 
-// TestMapErrorTime: an engine that takes too long is a failure a person can act
+// TestFailedTime: an engine that takes too long is a failure a person can act
 // on; a question that was taken back is not.
-func TestMapErrorTime(t *testing.T) {
-	err := mapError("list containers", fmt.Errorf("get: %w", context.DeadlineExceeded))
+func TestFailedTime(t *testing.T) {
+	err := failed("list containers", fmt.Errorf("get: %w", context.DeadlineExceeded))
 	f, ok := errors.AsType[*core.Failure](err)
 	if !ok || f.Code != core.CodeEngineLost || f.Remedy == "" || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%#v", err)
 	}
-	err = mapError("list containers", fmt.Errorf("get: %w", context.Canceled))
+	err = failed("list containers", fmt.Errorf("get: %w", context.Canceled))
 	if _, ok := errors.AsType[*core.Failure](err); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("%#v", err)
 	}
 }
 
-// TestMapErrorNetwork: a start that fails because there is no such network is not
+// TestFailedNetwork: a start that fails because there is no such network is not
 // a container that is gone.
-func TestMapErrorNetwork(t *testing.T) {
-	err := mapError("start the container", fmt.Errorf("Error response from daemon: network nosuch not found: %w", cerrdefs.ErrNotFound))
+func TestFailedNetwork(t *testing.T) {
+	err := failed("start the container", fmt.Errorf("Error response from daemon: network nosuch not found: %w", cerrdefs.ErrNotFound))
 	f, ok := errors.AsType[*core.Failure](err)
 	if !ok || f.Code != core.CodeConfig || !strings.Contains(f.Cause, "“nosuch”") || errors.Is(err, core.ErrNotFound) {
 		t.Errorf("%#v", err)

@@ -6,18 +6,20 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/client"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
 const (
-	// eventsBackoffMin and Max bound the pause between attempts to reconnect the
-	// event stream: quick after a blip, gentle while the engine is down.
-	eventsBackoffMin = 250 * time.Millisecond
-	eventsBackoffMax = 5 * time.Second
-	// eventsHealthy is how long a stream must have lasted for the pause to start
+	// reconnectFirst and reconnectMost bound the pause between attempts to reconnect
+	// the event stream: quick after a blip, gentle while the engine is down.
+	reconnectFirst = 250 * time.Millisecond
+	reconnectMost  = 5 * time.Second
+	// healthyStream is how long a stream must have lasted for the pause to start
 	// over from its minimum.
-	eventsHealthy = 10 * time.Second
+	healthyStream = 10 * time.Second
 )
 
 // Events reports what happens to containers that carry all the labels until ctx
@@ -30,69 +32,52 @@ func (d *Docker) Events(ctx context.Context, labels map[string]string) <-chan co
 	out := make(chan core.ContainerEvent)
 	go func() {
 		defer close(out)
-		pause := eventsBackoffMin
-		for ctx.Err() == nil {
-			began := stampNow()
+		pause := backoff.Backoff{First: reconnectFirst, Most: reconnectMost}
+		for alive := true; alive; alive = pause.Wait(ctx) {
+			began := time.Now()
 			err := d.follow(ctx, labels, out)
 			if ctx.Err() != nil {
 				return
 			}
-			if stampNow().Sub(began) > eventsHealthy {
-				pause = eventsBackoffMin
+			if time.Since(began) > healthyStream {
+				pause.Reset()
 			}
-			d.log.Warn("engine event stream ended; reconnecting", "err", err, "pause", pause)
-			t := time.NewTimer(pause)
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
-				return
-			}
-			pause = min(pause*2, eventsBackoffMax)
+			d.log.Warn("engine event stream ended; reconnecting", "err", err)
 		}
 	}()
 	return out
 }
 
 func (d *Docker) follow(ctx context.Context, labels map[string]string, out chan<- core.ContainerEvent) error {
-	cli, err := d.client(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	f := labelFilter(labels)
-	f.Add("type", string(events.ContainerEventType))
-	msgs, errs := cli.Events(ctx, events.ListOptions{Filters: f})
-	// The request was answered when Events returned, unless errs says otherwise.
-	select {
-	case err := <-errs:
-		return err
-	default:
-	}
-	if !send(ctx, out, core.ContainerEvent{Kind: core.ContainerResync, At: stampNow()}) {
-		return ctx.Err()
-	}
-	for {
+	return d.do(ctx, "follow the engine's events", func(ctx context.Context, cli *client.Client) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		f := labelFilter(labels)
+		f.Add("type", string(events.ContainerEventType))
+		msgs, errs := cli.Events(ctx, events.ListOptions{Filters: f})
+		// The request was answered when Events returned, unless errs says otherwise.
 		select {
-		case m := <-msgs:
-			ev, ok := eventOf(m)
-			if ok && !send(ctx, out, ev) {
-				return ctx.Err()
-			}
 		case err := <-errs:
 			return err
+		default:
 		}
-	}
-}
-
-func send(ctx context.Context, out chan<- core.ContainerEvent, ev core.ContainerEvent) bool {
-	select {
-	case out <- ev:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+		ev, ok := core.ContainerEvent{Kind: core.ContainerResync, At: time.Now()}, true
+		for {
+			if ok {
+				select {
+				case out <- ev:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			select {
+			case m := <-msgs:
+				ev, ok = eventOf(m)
+			case err := <-errs:
+				return err
+			}
+		}
+	})
 }
 
 func eventOf(m events.Message) (core.ContainerEvent, bool) {

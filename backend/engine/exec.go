@@ -19,17 +19,15 @@ import (
 const stderrTail = 8 << 10
 
 // ExecStream is a running exec: Read yields its stdout, Write feeds its stdin.
-// Reads come from one goroutine, writes from one; Close, CloseWrite, Stderr and
-// ExitCode from any. The caller closes it; Close ends both directions at once,
-// and the process in the container sees the end of its stdin.
+// Reads come from one goroutine, writes from one; Close and Stderr from any. The
+// caller closes it; Close ends both directions at once, and the process in the
+// container sees the end of its stdin.
 type ExecStream struct {
 	conn    types.HijackedResponse
 	dm      demux
 	started bool
 	err     tail
-	exit    func(context.Context) (int, error)
-
-	closeOnce sync.Once
+	close   func() error
 }
 
 // errExecStart comes before the engine's words on why an exec did not start.
@@ -45,40 +43,28 @@ func (s *ExecStream) Read(p []byte) (int, error) {
 		// The engine answers a start it could not make on stdout of the stream
 		// itself, after the upgrade; a process cannot be told from that but by
 		// these words.
-		for _, w := range [][]byte{[]byte("OCI runtime exec failed"), []byte("cannot exec in a ")} {
-			if bytes.HasPrefix(p[:n], w) {
+		for _, w := range []string{"OCI runtime exec failed", "cannot exec in a "} {
+			if bytes.HasPrefix(p[:n], []byte(w)) {
 				return 0, fmt.Errorf("%w: %s", errExecStart, bytes.TrimSpace(p[:min(n, stderrTail)]))
 			}
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) && isLost(err) {
-		err = mapError("read from the container", err)
+		err = failed("read from the container", err)
 	}
 	return n, err
 }
 
 func (s *ExecStream) Write(p []byte) (int, error) {
 	n, err := s.conn.Conn.Write(p)
-	if err != nil {
-		err = mapError("write to the container", err)
-	}
-	return n, err
+	return n, failed("write to the container", err)
 }
 
-// CloseWrite ends the process's stdin and leaves its output open.
-func (s *ExecStream) CloseWrite() error { return s.conn.CloseWrite() }
-
-func (s *ExecStream) Close() error {
-	var err error
-	s.closeOnce.Do(func() { err = s.conn.Conn.Close() })
-	return err
-}
+// Close may be called more than once.
+func (s *ExecStream) Close() error { return s.close() }
 
 // Stderr returns the last 8 KiB the process wrote to stderr, as far as Read got.
 func (s *ExecStream) Stderr() string { return s.err.String() }
-
-// ExitCode asks the engine how the exec ended; an error while it still runs.
-func (s *ExecStream) ExitCode(ctx context.Context) (int, error) { return s.exit(ctx) }
 
 // DialExec starts argv in a running container as user (name or uid:gid) without
 // a terminal and connects to it; the result is an *ExecStream. ctx bounds the
@@ -86,64 +72,51 @@ func (s *ExecStream) ExitCode(ctx context.Context) (int, error) { return s.exit(
 // an absent one core.ErrNotFound. An exec cannot be attached to again: when the
 // stream is lost, make a new one.
 func (d *Docker) DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error) {
-	cli, err := d.client(ctx)
+	var conn types.HijackedResponse
+	err := d.do(ctx, "start an exec", func(ctx context.Context, cli *client.Client) error {
+		ex, err := cli.ContainerExecCreate(ctx, string(id), container.ExecOptions{
+			User: user, Cmd: argv, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		})
+		if err != nil {
+			return err
+		}
+		conn, err = aside(ctx,
+			func() (types.HijackedResponse, error) {
+				return cli.ContainerExecAttach(ctx, ex.ID, container.ExecAttachOptions{})
+			},
+			func(late types.HijackedResponse) { late.Close() })
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	ex, err := cli.ContainerExecCreate(ctx, string(id), container.ExecOptions{
-		User: user, Cmd: argv, AttachStdin: true, AttachStdout: true, AttachStderr: true,
-	})
-	if err != nil {
-		return nil, d.fail("prepare an exec", err)
-	}
-	conn, err := attach(ctx, cli, ex.ID, container.ExecAttachOptions{})
-	if err != nil {
-		return nil, d.fail("start an exec", err)
-	}
-	s := &ExecStream{conn: conn, err: tail{max: stderrTail}}
-	s.dm = demux{r: conn.Reader, stderr: s.err.add}
-	s.exit = func(ctx context.Context) (int, error) {
-		r, err := cli.ContainerExecInspect(ctx, ex.ID)
-		if err != nil {
-			return 0, d.fail("inspect the exec", err)
-		}
-		if r.Running {
-			return 0, errors.New("exec still runs")
-		}
-		return r.ExitCode, nil
-	}
+	s := &ExecStream{conn: conn, err: tail{max: stderrTail}, close: sync.OnceValue(conn.Conn.Close)}
+	s.dm = demux{r: conn.Reader, stderr: &s.err}
 	return s, nil
 }
 
-// attached is an exec that has been started, or why it has not.
-type attached struct {
-	conn types.HijackedResponse
-	err  error
-}
-
-// attaching starts the exec. The client's upgrade does not heed ctx once the
-// request is written, so it runs aside; whoever gets a connection closes it.
-func attaching(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) <-chan attached {
-	ch := make(chan attached, 1)
+// aside runs f and returns with ctx at the latest: the client's upgrade of a
+// connection does not heed a ctx once its request is written. What f gives after
+// that goes to late.
+func aside[T any](ctx context.Context, f func() (T, error), late func(T)) (v T, err error) {
+	type result struct {
+		v   T
+		err error
+	}
+	ch := make(chan result, 1)
 	go func() {
-		conn, err := cli.ContainerExecAttach(ctx, execID, o)
-		ch <- attached{conn, err}
+		v, err := f()
+		ch <- result{v, err}
 	}()
-	return ch
-}
-
-// attach starts the exec; what comes after ctx's end is closed.
-func attach(ctx context.Context, cli *client.Client, execID string, o container.ExecAttachOptions) (types.HijackedResponse, error) {
-	ch := attaching(ctx, cli, execID, o)
 	select {
 	case r := <-ch:
-		return r.conn, r.err
+		return r.v, r.err
 	case <-ctx.Done():
 		go func() {
 			if r := <-ch; r.err == nil {
-				r.conn.Close()
+				late(r.v)
 			}
 		}()
-		return types.HijackedResponse{}, ctx.Err()
+		return v, ctx.Err()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/client"
 
 	"loop/backend/core"
 )
@@ -126,24 +127,23 @@ func (d *Docker) filesElsewhere(err error) error {
 }
 
 // readHelper reads a small file as a container that never ran would see it.
-func (d *Docker) readHelper(ctx context.Context, id, file string, most int64) ([]byte, error) {
-	cli, err := d.client(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rc, _, err := cli.CopyFromContainer(ctx, id, file)
-	if err != nil {
-		return nil, d.fail("read from a helper container", err)
-	}
-	defer func() { _ = rc.Close() }()
-	tr := tar.NewReader(rc)
-	h, err := tr.Next()
-	if err != nil {
-		return nil, d.fail("read from a helper container", err)
-	}
-	if h.Typeflag != tar.TypeReg || h.Size > most {
-		return nil, fmt.Errorf("read from a helper container: %s is not a small file", strings.TrimPrefix(file, helperTarget))
-	}
-	data, err := io.ReadAll(io.LimitReader(tr, most))
-	return data, d.fail("read from a helper container", err)
+func (d *Docker) readHelper(ctx context.Context, id, file string, most int64) (data []byte, err error) {
+	err = d.do(ctx, "read from a helper container", func(ctx context.Context, cli *client.Client) error {
+		rc, _, err := cli.CopyFromContainer(ctx, id, file)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rc.Close() }()
+		tr := tar.NewReader(rc)
+		h, err := tr.Next()
+		if err != nil {
+			return err
+		}
+		if h.Typeflag != tar.TypeReg || h.Size > most {
+			return fmt.Errorf("%s is not a small file", file)
+		}
+		data, err = io.ReadAll(io.LimitReader(tr, most))
+		return err
+	})
+	return data, err
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -27,7 +28,7 @@ type Health struct {
 	asking sync.Mutex // one question at a time
 	mu     sync.Mutex
 	last   core.EngineStatus
-	at     time.Time
+	at     time.Time // of last; zero before the first answer
 }
 
 type asker interface {
@@ -42,43 +43,34 @@ func NewHealth(d *Docker, publish func(...core.Event)) *Health {
 // Status is the engine's state: at most healthFresh old, or what was known
 // before while another question is under way.
 func (h *Health) Status(ctx context.Context) core.EngineStatus {
-	if st, ok := h.fresh(); ok {
-		return st
-	}
 	if !h.asking.TryLock() {
-		if st, ok := h.known(); ok {
+		if st, at := h.known(); !at.IsZero() {
 			return st
 		}
 		h.asking.Lock()
 	}
 	defer h.asking.Unlock()
-	if st, ok := h.fresh(); ok { // answered while this caller waited
-		return st
+	before, at := h.known()
+	if !at.IsZero() && h.now().Sub(at) < healthFresh {
+		return before
 	}
 	st := h.engine.Status(ctx)
 	if ctx.Err() != nil {
 		return st // the caller went away in the middle, which says nothing of the engine
 	}
 	h.mu.Lock()
-	changed := !h.at.IsZero() && !same(h.last, st)
 	h.last, h.at = st, h.now()
 	h.mu.Unlock()
-	if changed {
+	if !at.IsZero() && !same(before, st) {
 		h.publish(core.NewEvent(core.EventEngineStatus, "", "", h.now(), st))
 	}
 	return st
 }
 
-func (h *Health) fresh() (core.EngineStatus, bool) {
+func (h *Health) known() (core.EngineStatus, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.last, !h.at.IsZero() && h.now().Sub(h.at) < healthFresh
-}
-
-func (h *Health) known() (core.EngineStatus, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.last, !h.at.IsZero()
+	return h.last, h.at
 }
 
 // same compares what a person sees; the wording of an error's detail may
@@ -91,14 +83,7 @@ func same(a, b core.EngineStatus) bool {
 
 // Run asks by itself until ctx ends.
 func (h *Health) Run(ctx context.Context) {
-	tick := time.NewTicker(healthPeriod)
-	defer tick.Stop()
-	for {
+	for alive := true; alive; alive = backoff.Sleep(ctx, healthPeriod) {
 		h.Status(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/docker/docker/client"
+
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -13,26 +15,17 @@ import (
 // not running gives core.ErrNotRunning, one that is paused already
 // core.ErrConflict, so that the caller knows whom it is not to wake.
 func (d *Docker) Pause(ctx context.Context, id core.ContainerID) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	cli, err := d.client(ctx)
-	if err != nil {
-		return err
-	}
-	for {
-		err = cli.ContainerPause(ctx, string(id))
-		if err == nil || !strings.Contains(err.Error(), "unable to freeze") {
-			return d.fail("pause the container", err)
+	return d.ask(ctx, "pause the container", func(ctx context.Context, cli *client.Client) error {
+		for {
+			err := cli.ContainerPause(ctx, string(id))
+			// On a busy machine runc gives up a freezer (cgroup v1) that needs longer than
+			// its thousand looks, and lets the processes go on. Another try finds them
+			// elsewhere.
+			if err == nil || !strings.Contains(err.Error(), "unable to freeze") || !backoff.Sleep(ctx, freezeAgain) {
+				return err
+			}
 		}
-		// On a busy machine runc gives up a freezer (cgroup v1) that needs longer than
-		// its thousand looks, and lets the processes go on. Another try finds them
-		// elsewhere.
-		select {
-		case <-ctx.Done():
-			return d.fail("pause the container", err)
-		case <-time.After(freezeAgain):
-		}
-	}
+	})
 }
 
 // freezeAgain is the pause after a freezer that was given up; runc's own try takes
@@ -43,15 +36,7 @@ const freezeAgain = 20 * time.Millisecond
 // core.ErrConflict. An engine's record of it may be late for some milliseconds
 // after another Pause or Unpause (seen with 20.10), in both directions.
 func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	cli, err := d.client(ctx)
-	if err != nil {
-		return err
-	}
-	err = cli.ContainerUnpause(ctx, string(id))
-	if err != nil && strings.Contains(err.Error(), "is not paused") {
-		return fmt.Errorf("unpause the container: %w: %w", core.ErrConflict, err)
-	}
-	return d.fail("unpause the container", err)
+	return d.ask(ctx, "unpause the container", func(ctx context.Context, cli *client.Client) error {
+		return cli.ContainerUnpause(ctx, string(id))
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docker/docker/api/types/build"
 	"github.com/docker/docker/api/types/system"
 
 	"loop/backend/core"
@@ -26,9 +25,6 @@ func (d *Docker) traits(ctx context.Context, version string) core.EngineTraits {
 		return core.EngineTraits{} // asked again with the next status
 	}
 	t := traitsOf(info)
-	if ping, err := cli.Ping(ctx); err == nil {
-		t.BuildKit = ping.BuilderVersion == build.BuilderBuildKit
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.known, d.knownAt = t, version

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	cerrdefs "github.com/containerd/errdefs"
-
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +15,9 @@ import (
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
+	cerrdefs "github.com/containerd/errdefs"
+
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -52,46 +53,43 @@ type execTTY struct {
 	id     core.TerminalID
 	user   string
 	conn   types.HijackedResponse
-	r      *bufio.Reader
 
 	drained   chan struct{} // Read has come to the end
 	drainOnce sync.Once
-	ended     onceError
-	closeOnce sync.Once
-}
-
-// onceError is a call that need not be made again once it went well.
-type onceError struct {
-	mu   sync.Mutex
-	done bool
-}
-
-func (o *onceError) do(f func() error) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.done {
-		return nil
-	}
-	err := f()
-	o.done = err == nil
-	return err
+	ending    sync.Mutex // held while the program and what it started are ended
+	ended     bool       // they are; guarded by ending
+	close     func() error
 }
 
 // ExecTTY starts a program on a terminal in a running container and connects to
-// it. ctx bounds the start, not the program. It returns once the program runs;
-// one that is not there gives a Failure with CodeNotFound, a missing directory
-// one with CodeDir. A container that is not running gives a Failure that wraps
-// core.ErrNotRunning, an absent one core.ErrNotFound. A terminal cannot be connected to again: when the
-// connection is lost, Read says so with CodeEngineLost.
+// it. ctx bounds the start, not the program; a program that comes to run after its
+// end is ended. It returns once the program runs; one that is not there gives a
+// Failure with CodeNotFound, a missing directory one with CodeDir. A container that
+// is not running gives a Failure that wraps core.ErrNotRunning, an absent one
+// core.ErrNotFound. A terminal cannot be connected to again: when the connection is
+// lost, Read says so with CodeEngineLost.
 //
 // Of all keys, Control-^ alone arrives only with the one after it; that is how
 // the engine recognises keys that leave a terminal.
 func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error) {
+	t, err := aside(ctx,
+		func() (*execTTY, error) { return d.startTTY(context.WithoutCancel(ctx), id, withDefaults(spec)) },
+		func(late *execTTY) { _ = late.Close() })
+	if err != nil {
+		return nil, failed("start a terminal", err)
+	}
+	return t, nil
+}
+
+// startTTY is ExecTTY without its ctx. The engine connects first and starts then, and
+// what has not begun to run cannot be found and ended.
+func (d *Docker) startTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (*execTTY, error) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
 	cli, err := d.client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	spec = withDefaults(spec)
 	size := &[2]uint{uint(spec.Rows), uint(spec.Cols)}
 	ex, err := cli.ContainerExecCreate(ctx, string(id), container.ExecOptions{
 		User: spec.User, Cmd: spec.Argv, Env: execEnv(spec), WorkingDir: spec.Dir,
@@ -99,36 +97,22 @@ func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.Exe
 		DetachKeys: detachKeys, ConsoleSize: size,
 	})
 	if err != nil {
-		return nil, refused(spec, d.fail("prepare a terminal", err))
+		return nil, refused(spec, failed("prepare a terminal", err))
+	}
+	conn, err := cli.ContainerExecAttach(ctx, ex.ID, container.ExecAttachOptions{Tty: true, ConsoleSize: size})
+	if err != nil {
+		return nil, refused(spec, failed("start a terminal", err))
 	}
 	t := &execTTY{
-		d: d, cli: cli, box: id, execID: ex.ID, id: spec.ID, user: spec.User, drained: make(chan struct{}),
-	}
-	coming := attaching(ctx, cli, ex.ID, container.ExecAttachOptions{Tty: true, ConsoleSize: size})
-	select {
-	case r := <-coming:
-		if r.err != nil && ctx.Err() != nil {
-			return nil, errors.Join(d.fail("start a terminal", ctx.Err()), t.giveUp(spec))
-		}
-		if r.err != nil {
-			return nil, refused(spec, d.fail("start a terminal", r.err))
-		}
-		t.conn, t.r = r.conn, r.conn.Reader
-	case <-ctx.Done():
-		return nil, errors.Join(d.fail("start a terminal", ctx.Err()), t.giveUpOn(coming, spec))
+		d: d, cli: cli, box: id, execID: ex.ID, id: spec.ID, user: spec.User, conn: conn,
+		drained: make(chan struct{}), close: sync.OnceValue(conn.Conn.Close),
 	}
 	if err := t.started(ctx, spec); err != nil {
-		if ctx.Err() != nil {
-			return nil, errors.Join(err, t.giveUp(spec))
-		}
-		_ = t.conn.Conn.Close()
+		_ = t.close()
 		return nil, err
 	}
-	// Older engines take no size with the start.
-	if versions.LessThan(cli.ClientVersion(), "1.42") {
-		if err := t.Resize(ctx, spec.Cols, spec.Rows); err != nil && ctx.Err() != nil {
-			return nil, errors.Join(err, t.Close())
-		}
+	if versions.LessThan(cli.ClientVersion(), "1.42") { // older engines take no size with the start
+		_ = t.Resize(ctx, spec.Cols, spec.Rows) // a program that has ended needs none
 	}
 	return t, nil
 }
@@ -140,9 +124,7 @@ func withDefaults(spec core.ExecSpec) core.ExecSpec {
 	if spec.Cols == 0 || spec.Rows == 0 {
 		spec.Cols, spec.Rows = 80, 24
 	}
-	if spec.ID == "" {
-		spec.ID = core.TerminalID(core.NewID())
-	}
+	spec.ID = cmp.Or(spec.ID, core.TerminalID(core.NewID()))
 	return spec
 }
 
@@ -160,38 +142,26 @@ func execEnv(spec core.ExecSpec) []string {
 // started waits until the program runs, or says why it does not. One that ran
 // and has ended already has started.
 func (t *execTTY) started(ctx context.Context, spec core.ExecSpec) error {
-	ctx, cancel := context.WithTimeout(ctx, startWait)
-	defer cancel()
-	tick := time.NewTicker(execPoll)
-	defer tick.Stop()
 	for {
 		r, err := t.cli.ContainerExecInspect(ctx, t.execID)
 		switch {
 		case err != nil:
-			return t.d.fail("look at the terminal", err)
+			return failed("look at the terminal", err)
 		case r.Pid != 0:
 			return nil
 		case !r.Running && r.ExitCode != 0:
-			return t.notStarted(spec)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return t.d.fail("start a terminal", ctx.Err())
+			// The engine's words are where the program's output would have been.
+			_ = t.conn.Conn.SetReadDeadline(time.Now().Add(wordsWait))
+			words, _ := io.ReadAll(io.LimitReader(t.conn.Reader, stderrTail)) // as far as they came
+			return startFailure(spec, strings.TrimSpace(string(words)))
+		case !backoff.Sleep(ctx, execPoll):
+			return failed("start a terminal", ctx.Err())
 		}
 	}
 }
 
-// notStarted reads the engine's words, which it wrote where the program's output
-// would have been.
-func (t *execTTY) notStarted(spec core.ExecSpec) error {
-	_ = t.conn.Conn.SetReadDeadline(time.Now().Add(wordsWait))
-	words, _ := io.ReadAll(io.LimitReader(t.r, stderrTail)) // as far as they came
-	return startFailure(spec, strings.TrimSpace(string(words)))
-}
-
 func (t *execTTY) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
+	n, err := t.conn.Reader.Read(p)
 	if n > 0 || err == nil {
 		return n, nil
 	}
@@ -199,37 +169,25 @@ func (t *execTTY) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
 		return 0, io.EOF
 	}
-	return 0, mapError("read from the terminal", err)
+	return 0, failed("read from the terminal", err)
 }
 
 func (t *execTTY) Write(p []byte) (int, error) {
 	n, err := t.conn.Conn.Write(p)
-	if err != nil {
-		err = mapError("write to the terminal", err)
-	}
-	return n, err
+	return n, failed("write to the terminal", err)
 }
 
 // Resize asks again for a moment when the program is only about to run.
 func (t *execTTY) Resize(ctx context.Context, cols, rows uint16) error {
 	ctx, cancel := context.WithTimeout(ctx, resizeWait)
 	defer cancel()
-	tick := time.NewTicker(execPoll)
-	defer tick.Stop()
 	for {
 		err := t.cli.ContainerExecResize(ctx, t.execID, container.ResizeOptions{Height: uint(rows), Width: uint(cols)})
 		if err == nil {
 			return nil
 		}
-		if r, ierr := t.cli.ContainerExecInspect(ctx, t.execID); ierr != nil || !r.Running {
-			return t.d.fail("resize the terminal", err)
-		}
-		select {
-		case <-tick.C:
-		case <-t.drained:
-			return t.d.fail("resize the terminal", err)
-		case <-ctx.Done():
-			return t.d.fail("resize the terminal", err)
+		if r, ierr := t.cli.ContainerExecInspect(ctx, t.execID); ierr != nil || !r.Running || !backoff.Sleep(ctx, execPoll) {
+			return failed("resize the terminal", err)
 		}
 	}
 }
@@ -237,32 +195,23 @@ func (t *execTTY) Resize(ctx context.Context, cols, rows uint16) error {
 // Wait asks the engine, which does not say of itself that an exec ended: often
 // once the output is at its end, seldom before.
 func (t *execTTY) Wait(ctx context.Context) (core.TerminalExit, error) {
-	slow := time.NewTicker(idlePoll)
-	defer slow.Stop()
-	quick := time.NewTicker(execPoll)
-	defer quick.Stop()
+	drained, pause := t.drained, idlePoll
 	for {
 		r, err := t.cli.ContainerExecInspect(ctx, t.execID)
 		switch {
 		case cerrdefs.IsNotFound(err): // with its container, or with the engine's memory of it
 			return core.TerminalExit{Code: 255, Reason: t.why(ctx, "The engine no longer knows the program.")}, nil
 		case err != nil:
-			return core.TerminalExit{}, t.d.fail("look at the terminal", err)
+			return core.TerminalExit{}, failed("look at the terminal", err)
+		case !r.Running && r.ExitCode == 0:
+			return core.TerminalExit{}, nil
 		case !r.Running:
-			exit := core.TerminalExit{Code: r.ExitCode}
-			if exit.Code != 0 {
-				exit.Reason = t.why(ctx, "")
-			}
-			return exit, nil
+			return core.TerminalExit{Code: r.ExitCode, Reason: t.why(ctx, "")}, nil
 		}
 		select {
-		case <-t.drained:
-			select {
-			case <-quick.C:
-			case <-ctx.Done():
-				return core.TerminalExit{}, ctx.Err()
-			}
-		case <-slow.C:
+		case <-drained:
+			drained, pause = nil, execPoll
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return core.TerminalExit{}, ctx.Err()
 		}
@@ -281,14 +230,21 @@ func (t *execTTY) why(ctx context.Context, otherwise string) string {
 	return otherwise
 }
 
+// End ends the program and what it started, unless that went well before.
 func (t *execTTY) End(ctx context.Context) error {
-	return t.ended.do(func() error { return t.d.endTree(ctx, t.box, t.user, t.id) })
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		return nil
+	}
+	err := t.d.endTree(ctx, t.box, t.user, t.id)
+	t.ended = err == nil
+	return err
 }
 
 func (t *execTTY) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	err := t.End(ctx)
-	t.closeOnce.Do(func() { _ = t.conn.Conn.Close() })
-	return err
+	defer func() { _ = t.close() }()
+	return t.End(ctx)
 }

@@ -156,7 +156,7 @@ func TestExecTTYInAContainerThatWaits(t *testing.T) {
 	if err := errors.Join(err, p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Kill(t.Context(), id); err != nil {
+	if err := d.Stop(t.Context(), id, 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.ExecTTY(t.Context(), id, core.ExecSpec{}); !errors.Is(err, core.ErrNotRunning) || core.AsFailure(err).Code != core.CodeConflict {
@@ -221,7 +221,7 @@ func TestExecTTYThatEndsDuringAttach(t *testing.T) {
 func TestExecTTYEndsWithItsContainer(t *testing.T) {
 	d := realEngine(t)
 	for name, end := range map[string]func(core.ContainerID) error{
-		"killed":  func(id core.ContainerID) error { return d.Kill(t.Context(), id) },
+		"stopped": func(id core.ContainerID) error { return d.Stop(t.Context(), id, 0) },
 		"removed": func(id core.ContainerID) error { return d.Remove(t.Context(), id, true) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -29,6 +30,15 @@ const (
 	// maxSwept bounds what is read of a sweep's answer: 256 KiB are some ten
 	// thousand processes.
 	maxSwept = 256 << 10
+	// sweepPause is between two looks.
+	sweepPause = 100 * time.Millisecond
+	// startTries is how often a sweep is begun anew when the container has no process
+	// left for it: there is one again as soon as something ends.
+	startTries = 20
+	// emptyLooks is how often a container is looked at before “nothing is left” is
+	// believed while processes come and go in it.
+	emptyLooks = 8
+	endStep    = "end the terminal's programs"
 )
 
 // endTree ends everything in the container that carries the terminal's mark or
@@ -59,45 +69,10 @@ func (d *Docker) endTree(ctx context.Context, box core.ContainerID, user string,
 		return err
 	case len(left) > 0:
 		names := strings.Join(left, ", ")
-		return core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: left are %s", names),
+		return core.Fail(core.CodeConflict, fmt.Errorf("%s: left are %s", endStep, names),
 			"Some programs of the terminal could not be ended: "+names+".", "End them in the container, or stop the container.")
 	}
 	return nil
-}
-
-// giveUpOn is giveUp for a connection that is still to come.
-func (t *execTTY) giveUpOn(coming <-chan attached, spec core.ExecSpec) error {
-	late := time.NewTimer(closeWait)
-	defer late.Stop()
-	select {
-	case r := <-coming:
-		if r.err == nil {
-			t.conn, t.r = r.conn, r.conn.Reader
-		}
-		return t.giveUp(spec)
-	case <-late.C:
-		go func() {
-			if r := <-coming; r.err == nil {
-				r.conn.Close()
-			}
-		}()
-		return t.giveUp(spec)
-	}
-}
-
-// giveUp ends what a start that nobody waits for any more starts. The engine
-// connects first and starts then, so the program is waited for: before it runs
-// there is nothing to be found.
-func (t *execTTY) giveUp(spec core.ExecSpec) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-	defer cancel()
-	if t.r != nil {
-		defer func() { _ = t.conn.Conn.Close() }()
-		if err := t.started(ctx, spec); err != nil && ctx.Err() == nil {
-			return nil // it has said why it does not start
-		}
-	}
-	return t.d.endTree(ctx, t.box, t.user, t.id)
 }
 
 type sweeper struct {
@@ -110,26 +85,9 @@ type sweeper struct {
 
 // after waits a moment before it sweeps again.
 func (s *sweeper) after(ctx context.Context, signals string) ([]string, error) {
-	if err := pause(ctx); err != nil {
-		return nil, err
-	}
-	return s.sweep(ctx, signals)
+	backoff.Sleep(ctx, sweepPause)
+	return s.sweep(ctx, signals) // which says it where ctx is over
 }
-
-func pause(ctx context.Context) error {
-	if backoff.Sleep(ctx, 100*time.Millisecond) {
-		return nil
-	}
-	return fmt.Errorf("end the terminal's programs: %w", ctx.Err())
-}
-
-// startTries is how often a sweep is begun anew when the container has no process
-// left for it: there is one again as soon as something ends.
-const startTries = 20
-
-// emptyLooks is how often a container is looked at before “nothing is left” is
-// believed while processes come and go in it.
-const emptyLooks = 8
 
 // sweep sends signals to what is there and returns it as “name (pid)”.
 func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
@@ -143,50 +101,31 @@ func (s *sweeper) sweep(ctx context.Context, signals string) ([]string, error) {
 			}
 			continue
 		}
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("end the terminal's programs: %w", ctx.Err())
-		}
-		if facts, ferr := s.d.Inspect(ctx, s.box); errors.Is(ferr, core.ErrNotFound) || ferr == nil && !facts.Running {
-			return nil, core.ErrNotRunning
-		}
+		facts, ferr := s.d.Inspect(ctx, s.box)
 		switch {
-		case err == nil && how == "quick":
-			how = "alone" // a shell ends when it gets no process for grep
-			continue
-		case err == nil && try < startTries: // so does one that gets no thread or memory to begin with
-			if err := pause(ctx); err != nil {
-				return nil, err
-			}
-			continue
-		case err == nil:
-			err = fmt.Errorf("the answer breaks off: %q", out[max(0, len(out)-200):])
-		case errors.Is(err, errExecStart) && !noShell(err.Error()):
-			if try < startTries {
-				if err := pause(ctx); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
-				"Loop cannot end what the terminal started: the engine can start no process in the container.",
-				"The container may have reached its limit of processes; stop the container.")
-		case !errors.Is(err, errExecStart):
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("%s: %w", endStep, ctx.Err())
+		case errors.Is(ferr, core.ErrNotFound) || ferr == nil && !facts.Running:
+			return nil, core.ErrNotRunning
+		case err != nil && !errors.Is(err, errExecStart):
 			return nil, err // the engine's own
+		case try == startTries || err != nil && noShell(err.Error()):
+			return nil, core.Fail(core.CodeConflict, fmt.Errorf("%s: after %.200q: %w", endStep, out, cmp.Or(err, io.ErrUnexpectedEOF)),
+				"Loop cannot end what the terminal started: the container has no /bin/sh that works, or no process left for one.",
+				"End the programs in the container, or stop the container.")
 		}
-		return nil, core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: %w", err),
-			"Loop cannot end what the terminal started: the container has no /bin/sh that works, or no process left for one.",
-			"End the programs in the container, or stop the container.")
+		if err == nil {
+			how = "alone" // a shell ends when it gets no process for grep
+		}
+		backoff.Sleep(ctx, sweepPause)
 	}
 }
 
 // noShell says that an exec fails for a reason that stays.
 func noShell(words string) bool {
-	for _, w := range []string{"no such file or directory", "executable file not found", "permission denied", "exec format error"} {
-		if strings.Contains(words, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(
+		[]string{"no such file or directory", "executable file not found", "permission denied", "exec format error"},
+		func(w string) bool { return strings.Contains(words, w) })
 }
 
 // exec runs the script once.

@@ -14,6 +14,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
 
 	cerrdefs "github.com/containerd/errdefs"
 
@@ -36,22 +37,10 @@ const (
 // EnsureVolume creates a named volume unless it exists. Labels are set on
 // creation only.
 func (d *Docker) EnsureVolume(ctx context.Context, name string, labels map[string]string) error {
-	cli, err := d.client(ctx)
-	if err != nil {
+	return d.do(ctx, "create the volume", func(ctx context.Context, cli *client.Client) error {
+		_, err := cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels})
 		return err
-	}
-	_, err = cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels})
-	return d.fail("create the volume", err)
-}
-
-// VolumeRemove removes a named volume; core.ErrNotFound when there is none,
-// core.ErrConflict while a container uses it.
-func (d *Docker) VolumeRemove(ctx context.Context, name string) error {
-	cli, err := d.client(ctx)
-	if err != nil {
-		return err
-	}
-	return d.fail("remove the volume", cli.VolumeRemove(ctx, name, false))
+	})
 }
 
 // VolumeFill writes files into a volume, in order, so the last one can serve as
@@ -63,19 +52,16 @@ func (d *Docker) VolumeFill(ctx context.Context, vol, image string, files []core
 		return fmt.Errorf("pack files for the volume: %w", err)
 	}
 	return d.withHelper(ctx, vol, image, func(id string) error {
-		cli, err := d.client(ctx)
-		if err != nil {
-			return err
-		}
-		return d.fail("fill the volume", cli.CopyToContainer(ctx, id, helperTarget, bytes.NewReader(body), container.CopyToContainerOptions{}))
+		return d.do(ctx, "fill the volume", func(ctx context.Context, cli *client.Client) error {
+			return cli.CopyToContainer(ctx, id, helperTarget, bytes.NewReader(body), container.CopyToContainerOptions{})
+		})
 	})
 }
 
 // VolumeRead returns one small file (at most 1 MiB) of a volume;
 // core.ErrNotFound when the volume does not hold it.
-func (d *Docker) VolumeRead(ctx context.Context, vol, image, file string) ([]byte, error) {
-	var out []byte
-	err := d.withHelper(ctx, vol, image, func(id string) (err error) {
+func (d *Docker) VolumeRead(ctx context.Context, vol, image, file string) (out []byte, err error) {
+	err = d.withHelper(ctx, vol, image, func(id string) (err error) {
 		out, err = d.readHelper(ctx, id, path.Join(helperTarget, path.Clean("/"+file)), maxVolumeRead)
 		return err
 	})
@@ -96,22 +82,15 @@ func (d *Docker) withHelper(ctx context.Context, vol, image string, fn func(id s
 
 // helper makes a container that never runs, by which the engine shows what m does.
 func (d *Docker) helper(ctx context.Context, image string, m mount.Mount) (id string, remove func(), err error) {
-	cli, err := d.client(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	no := false
-	resp, err := cli.ContainerCreate(ctx,
-		&container.Config{Image: image, Entrypoint: []string{"/loop-helper"}, Labels: map[string]string{helperLabel: "volume"}},
-		&container.HostConfig{NetworkMode: network.NetworkNone, Init: &no, CapDrop: []string{"ALL"}, Mounts: []mount.Mount{m}},
-		nil, nil, "loop-helper-"+core.NewID()[:12])
-	if err != nil {
-		if cerrdefs.IsNotFound(err) {
-			return "", nil, noImage("create helper container", image, err)
-		}
-		return "", nil, d.fail("create a helper container", err)
-	}
-	return resp.ID, func() { d.removeMade(ctx, core.ContainerID(resp.ID)) }, nil
+	err = d.aboutImage(ctx, "create a helper container", image, func(ctx context.Context, cli *client.Client) error {
+		resp, err := cli.ContainerCreate(ctx,
+			&container.Config{Image: image, Entrypoint: []string{"/loop-helper"}, Labels: map[string]string{helperLabel: "volume"}},
+			&container.HostConfig{NetworkMode: network.NetworkNone, Init: new(bool), CapDrop: []string{"ALL"}, Mounts: []mount.Mount{m}},
+			nil, nil, "loop-helper-"+core.NewID()[:12])
+		id = resp.ID
+		return err
+	})
+	return id, func() { d.removeMade(ctx, core.ContainerID(id)) }, err
 }
 
 // removeMade takes back a container that this package made, also after a cancelled
@@ -124,46 +103,23 @@ func (d *Docker) removeMade(ctx context.Context, id core.ContainerID) {
 	}
 }
 
-// sweepHelpers removes helpers left by a crash.
+// sweepHelpers removes helpers left by a crash. Where the engine does not answer,
+// the call that follows says so.
 func (d *Docker) sweepHelpers(ctx context.Context) {
-	list, err := d.List(ctx, map[string]string{helperLabel: "volume"})
-	if err != nil {
-		return // the call that follows meets the same error and reports it
-	}
+	list, _ := d.List(ctx, map[string]string{helperLabel: "volume"})
 	for _, c := range list {
-		if stampNow().Sub(c.CreatedAt) > helperStale {
-			if err := d.Remove(ctx, c.ID, true); err != nil && !errors.Is(err, core.ErrNotFound) {
-				d.log.Warn("old helper container stays behind", "container_id", c.ID, "err", err)
-			}
+		if time.Since(c.CreatedAt) > helperStale {
+			d.removeMade(ctx, c.ID)
 		}
 	}
 }
 
-// tarOf packs files owned by uid 0, with the directories they need.
+// tarOf packs files owned by uid 0; the engine makes the directories they need.
 func tarOf(files []core.VolumeFile) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
-	dirs := map[string]bool{".": true}
-	var mkdir func(string) error
-	mkdir = func(dir string) error {
-		if dirs[dir] {
-			return nil
-		}
-		if err := mkdir(path.Dir(dir)); err != nil {
-			return err
-		}
-		dirs[dir] = true
-		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: stampNow()})
-	}
 	for _, f := range files {
-		name := path.Clean("/" + f.Path)[1:]
-		if name == "" {
-			return nil, errors.New("file without a name")
-		}
-		if err := mkdir(path.Dir(name)); err != nil {
-			return nil, err
-		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(f.Mode), Size: int64(len(f.Data)), ModTime: stampNow()}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: int64(f.Mode), Size: int64(len(f.Data)), ModTime: time.Now()}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
@@ -176,24 +132,23 @@ func tarOf(files []core.VolumeFile) ([]byte, error) {
 
 // GatewayIP returns the address of this machine on the engine's default bridge.
 // Some engines name only the subnet; they take its first address for themselves.
-func (d *Docker) GatewayIP(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	cli, err := d.client(ctx)
-	if err != nil {
-		return "", err
-	}
-	n, err := cli.NetworkInspect(ctx, "bridge", network.InspectOptions{})
-	if err != nil {
-		return "", d.fail("inspect the bridge network", err)
-	}
-	for _, c := range n.IPAM.Config {
-		if c.Gateway != "" {
-			return c.Gateway, nil
+func (d *Docker) GatewayIP(ctx context.Context) (ip string, err error) {
+	err = d.ask(ctx, "inspect the bridge network", func(ctx context.Context, cli *client.Client) error {
+		n, err := cli.NetworkInspect(ctx, "bridge", network.InspectOptions{})
+		if err != nil {
+			return err
 		}
-		if p, err := netip.ParsePrefix(c.Subnet); err == nil && p.Addr().Is4() {
-			return p.Masked().Addr().Next().String(), nil
+		for _, c := range n.IPAM.Config {
+			if c.Gateway != "" {
+				ip = c.Gateway
+				return nil
+			}
+			if p, err := netip.ParsePrefix(c.Subnet); err == nil && p.Addr().Is4() {
+				ip = p.Masked().Addr().Next().String()
+				return nil
+			}
 		}
-	}
-	return "", fmt.Errorf("bridge network has no gateway: %w", core.ErrNotFound)
+		return fmt.Errorf("it has no gateway: %w", cerrdefs.ErrNotFound)
+	})
+	return ip, err
 }

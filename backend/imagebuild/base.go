@@ -1,7 +1,6 @@
 package imagebuild
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -99,7 +97,7 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 		return s.baseFailure(err,
 			"Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
 	}
-	cmd := Command{Path: deb, Env: []string{"PATH=" + programPath()}}
+	cmd := Command{Path: deb, Env: []string{"PATH=" + strings.Join(append([]string{os.Getenv("PATH")}, sbin...), ":")}}
 	if os.Getuid() != 0 {
 		fake, err := s.ports.Find("fakeroot")
 		if err != nil {
@@ -207,7 +205,7 @@ func (s *Service) importTree(ctx context.Context, root, ref string) error {
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
-		err := packTree(ctx, w, root)
+		err := s.ports.Run(ctx, packTree(root, w))
 		_ = w.CloseWithError(err)
 		packed <- err
 	}()
@@ -222,63 +220,11 @@ func (s *Service) importTree(ctx context.Context, root, ref string) error {
 // packTree writes a directory as a tar in which everything belongs to root and
 // there are no devices (the engine gives containers their own). The first stage
 // unpacks only as much as the second needs to unpack it all again with the real
-// owners.
-func packTree(ctx context.Context, w io.Writer, root string) error {
-	tw := tar.NewWriter(w)
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, p)
-		if err != nil || rel == "." {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if path.Dir(name) == "dev" {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		fi, err := d.Info()
-		if err != nil {
-			return err
-		}
-		var link string
-		switch m := fi.Mode(); {
-		case m&fs.ModeSymlink != 0:
-			if link, err = os.Readlink(p); err != nil {
-				return err
-			}
-		case !m.IsRegular() && !m.IsDir():
-			return nil
-		}
-		h, err := tar.FileInfoHeader(fi, link)
-		if err != nil {
-			return err
-		}
-		h.Name, h.Uid, h.Gid, h.Uname, h.Gname = name, 0, 0, "", ""
-		if fi.IsDir() {
-			h.Name += "/"
-		}
-		if err := tw.WriteHeader(h); err != nil {
-			return err
-		}
-		if !fi.Mode().IsRegular() {
-			return nil
-		}
-		f, err := os.Open(p)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		_, err = io.Copy(tw, f)
-		return err
-	})
-	return errors.Join(err, tw.Close())
+// owners. Whoever has debootstrap has tar: it is made of it.
+func packTree(root string, to io.Writer) Command {
+	return Command{
+		Path: "tar", Args: []string{"-C", root, "--numeric-owner", "--owner=0", "--group=0", "--exclude=./dev/*", "-cf", "-", "."}, Stdout: to,
+	}
 }
 
 // removeTree removes a tree that may hold directories without write permission.
@@ -292,17 +238,15 @@ func removeTree(dir string) error {
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// programPath is PATH with the places of administration programs, which an
-// ordinary user's PATH often lacks.
-func programPath() string {
-	return os.Getenv("PATH") + string(os.PathListSeparator) + "/usr/local/sbin:/usr/sbin:/sbin"
-}
+// sbin are the places of administration programs, which an ordinary user's PATH
+// often lacks.
+var sbin = []string{"/usr/local/sbin", "/usr/sbin", "/sbin"}
 
 func findProgram(name string) (string, error) {
 	if p, err := exec.LookPath(name); err == nil {
 		return p, nil
 	}
-	for _, dir := range []string{"/usr/local/sbin", "/usr/sbin", "/sbin"} {
+	for _, dir := range sbin {
 		if p, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return p, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -89,21 +88,13 @@ func ReadCAFile(p string) ([]byte, error) {
 
 func readCAFile(p string) ([]byte, error) {
 	// Opening a named pipe would wait for its other end, and a device may have no end.
-	if info, err := os.Stat(p); err != nil {
+	switch info, err := os.Stat(p); {
+	case err != nil:
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not an ordinary file")
-	}
-	f, err := os.Open(filepath.Clean(p))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var buf bytes.Buffer
-	if n, err := io.Copy(&buf, io.LimitReader(f, maxCAFile+1)); err != nil {
-		return nil, err
-	} else if n > maxCAFile {
+	case info.Size() > maxCAFile:
 		return nil, fmt.Errorf("it is larger than %d MiB", maxCAFile>>20)
 	}
-	return buf.Bytes(), nil
+	return os.ReadFile(p)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -113,8 +114,8 @@ func TestCancelRealBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id := range after {
-		if _, old := before[id]; !old {
+	for _, id := range after {
+		if !slices.Contains(before, id) {
 			t.Errorf("nameless image left: %s", id)
 		}
 	}

@@ -3,7 +3,6 @@ package imagebuild
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"loop/backend/core"
 )
@@ -15,22 +14,16 @@ const (
 	guestFile = "loop"
 )
 
-// guestMemo remembers, for this launch, which volume was seen complete.
-type guestMemo struct {
-	mu   sync.Mutex // held while a volume is filled, so that it happens once
-	name string
-}
-
 // GuestVolume returns the volume that holds the in-container binary, filling it
 // if it is not complete. Its name ends in the binary's hash. The binary is at the
 // volume's root as “loop”; mount the volume read-only at /opt/loop/bin. It needs
 // the agent image to be there (any content), so call Ensure before. The answer
 // is remembered for this launch; ForgetGuestVolume drops it.
 func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
-	s.guest.mu.Lock()
-	defer s.guest.mu.Unlock()
-	if s.guest.name != "" {
-		return s.guest.name, nil
+	s.guestMu.Lock()
+	defer s.guestMu.Unlock()
+	if s.guest != "" {
+		return s.guest, nil
 	}
 	e, ref := s.ports.Engine, s.settings().Ref
 	st := e.Status(ctx)
@@ -59,7 +52,7 @@ func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
 		}
 		s.log.Info("guest volume filled", "volume", name, "bytes", len(data))
 	}
-	s.guest.name = name
+	s.guest = name
 	return name, nil
 }
 
@@ -67,7 +60,7 @@ func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
 // container could not start its entrypoint, since somebody may have removed the
 // volume and the engine then mounts an empty one.
 func (s *Service) ForgetGuestVolume() {
-	s.guest.mu.Lock()
-	defer s.guest.mu.Unlock()
-	s.guest.name = ""
+	s.guestMu.Lock()
+	defer s.guestMu.Unlock()
+	s.guest = ""
 }

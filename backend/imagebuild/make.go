@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loop/agentimage"
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -31,11 +32,6 @@ const (
 // cache; the tag is set in one step at the end.
 func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 	e := s.ports.Engine
-	before := s.sweepOld(ctx)
-	oldID, _, err := e.ImageInspect(ctx, set.Ref)
-	if err != nil {
-		oldID = ""
-	}
 	rep.step("Looking for the base image", 0.01)
 	base, err := s.base(ctx, rep)
 	if err != nil {
@@ -73,7 +69,7 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		id, err = s.buildClassic(ctx, rep, files, opts)
 		if err != nil {
 			rep.step("Clearing up", 0)
-			s.sweepNew(ctx, before, false)
+			s.sweep(ctx, settleTime)
 		}
 	}
 	if err != nil {
@@ -84,22 +80,12 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		s.dropImage(ctx, id)
 		return err
 	}
-	if cli == nil {
-		s.sweepNew(ctx, before, true) // after the tag, which keeps the result from it
-	}
-	if oldID != "" && oldID != id {
-		// Best effort: containers that still use it keep it, and the engine says so.
-		if err := e.ImageRemove(ctx, oldID); err != nil {
-			s.log.Info("previous image stays", "image", oldID, "err", err)
-		}
-	}
+	s.sweep(ctx, 0) // after the naming, which keeps the result and gives up the image before it
 	rep.step("Ready", 1)
 	return nil
 }
 
 var proxyNames = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
-
-func proxyName(name string) bool { return slices.Contains(proxyNames, name) }
 
 // proxyArgs passes the host's proxy settings on, under the names every builder
 // predefines (they are not recorded in the image). A proxy on this machine's
@@ -124,12 +110,7 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 	if err != nil {
 		return "", fmt.Errorf("pack build context: %w", err)
 	}
-	id, err := s.ports.Engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, func(line string) {
-		rep.line(line)
-		if p, ok := classicProgress(line); ok {
-			rep.progress(shareProbe + p*(shareBuild-shareProbe))
-		}
-	})
+	id, err := s.ports.Engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, rep.builder(1))
 	if err == nil && id == "" {
 		err = fmt.Errorf("build image: the engine named no image")
 	}
@@ -139,71 +120,29 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 // partLabel is on every image a build makes after its first step, named or not.
 var partLabel = map[string]string{"loop.part": "agent"}
 
-const (
-	// leftoverAge is the age at which a nameless image of a build can only be left
-	// over; younger ones may belong to another Loop that builds right now.
-	leftoverAge = time.Hour
-	// settleTime is how long the engine may go on with a build that was broken
-	// off: it finishes storing the step it was at.
-	settleTime = 6 * time.Second
-)
+// settleTime is how long the engine may go on with a build that was broken off: it
+// finishes storing the step it was at.
+const settleTime = 6 * time.Second
 
-// sweepOld removes what earlier builds left behind, and returns what is there now
-// without a name.
-func (s *Service) sweepOld(ctx context.Context) map[string]time.Time {
-	there, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
-	if err != nil {
-		s.log.Warn("look for leftovers", "err", err)
-		return nil
-	}
-	for id, made := range there {
-		if s.ports.Now().Sub(made) > leftoverAge {
-			s.dropImage(ctx, id)
-		}
-	}
-	return there
-}
-
-// sweepNew removes what this build of the engine's own builder left without a
-// name: the last images of its stages, or of the steps it got to. before is what
-// was there already.
-func (s *Service) sweepNew(ctx context.Context, before map[string]time.Time, ended bool) {
+// sweep removes what builds left without a name, for as long as the engine may still
+// add to it: the image before this one, the last images of the stages of the engine's
+// own builder, and the steps that a build got to which was broken off or whose Loop
+// crashed. The engine keeps those that a container uses.
+func (s *Service) sweep(ctx context.Context, settle time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if before == nil {
-		return // what is new cannot be told
-	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for left := settleTime; ; left -= time.Second {
-		now, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
+	for ; ; settle -= time.Second {
+		ids, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
 		if err != nil {
 			s.log.Warn("look for leftovers", "err", err)
-			return
 		}
-		for id := range now {
-			if _, old := before[id]; !old {
-				s.dropImage(ctx, id)
-			}
+		for _, id := range ids {
+			s.dropImage(ctx, id)
 		}
-		if ended || left <= 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if settle <= 0 || !backoff.Sleep(ctx, time.Second) {
 			return
 		}
 	}
-}
-
-// classicProgress reads “Step 3/12 : RUN …”.
-func classicProgress(line string) (float64, bool) {
-	var n, of int
-	if _, err := fmt.Sscanf(line, "Step %d/%d :", &n, &of); err != nil || of < 1 {
-		return 0, false
-	}
-	return float64(n-1) / float64(of), true
 }
 
 func tarContext(files map[string][]byte) ([]byte, error) {

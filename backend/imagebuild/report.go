@@ -73,16 +73,13 @@ func (r *reporter) change(f func()) {
 	r.dirty = true
 }
 
-func (r *reporter) lines() []string {
+// said is what the build has said so far.
+func (r *reporter) said() core.ImageStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.st.Lines)
-}
-
-func (r *reporter) note() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.st.Note
+	st := r.st
+	st.Lines = slices.Clone(st.Lines)
+	return st
 }
 
 func (r *reporter) publishLoop(stop <-chan struct{}) {
@@ -90,15 +87,11 @@ func (r *reporter) publishLoop(stop <-chan struct{}) {
 	defer t.Stop()
 	for {
 		r.mu.Lock()
-		st, dirty := r.st, r.dirty
-		st.Lines = slices.Clone(r.st.Lines)
+		dirty := r.dirty
 		r.dirty = false
 		r.mu.Unlock()
 		if dirty {
-			r.s.mu.Lock()
-			r.s.last = st
-			r.s.mu.Unlock()
-			r.s.opts.Publish(st)
+			r.s.opts.Publish(r.said())
 		}
 		select {
 		case <-t.C:
@@ -112,18 +105,11 @@ func (r *reporter) publishLoop(stop <-chan struct{}) {
 // last lines of output for causes a person can act on.
 func explain(ctx context.Context, err error, lines []string) error {
 	if ctx.Err() != nil {
-		if errors.Is(context.Cause(ctx), errCancelled) {
-			return cancelledFailure()
-		}
-		return core.Fail(core.CodeCancelled, context.Cause(ctx), "The image build was cancelled.",
-			"Start it again when you are ready; nothing half-made was left.")
+		return cancelled(context.Cause(ctx))
 	}
-	if f, ok := errors.AsType[*core.Failure](err); ok {
-		switch f.Code {
-		case core.CodeInternal: // the engine's own words on a failed step
-		default:
-			return err
-		}
+	// CodeInternal is the engine's own words on a failed step.
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code != core.CodeInternal {
+		return err
 	}
 	tail := lines[max(0, len(lines)-12):]
 	text := strings.ToLower(err.Error() + "\n" + strings.Join(tail, "\n"))

@@ -29,7 +29,7 @@ type Images interface {
 	ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
-	ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error)
+	ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error)
 }
 
 // Containers is what making a base image needs of the engine's containers.
@@ -69,7 +69,6 @@ type Ports struct {
 	Run CommandFunc
 	// Find finds a host program; nil means PATH and the administrators' directories.
 	Find func(name string) (path string, err error)
-	Now  func() time.Time // nil means time.Now
 }
 
 // Options say what is built.
@@ -120,13 +119,15 @@ type Service struct {
 	last   core.ImageStatus // what the last build came to: note, lines and failure
 	closed bool
 
-	guest guestMemo
-	wg    sync.WaitGroup
+	guestMu sync.Mutex // held while a volume is filled, so that it happens once
+	guest   string     // the volume that was seen complete
+	wg      sync.WaitGroup
 }
 
 // build is one build under way.
 type build struct {
 	set     Settings // as it began
+	rep     *reporter
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	err     error // valid once done is closed
@@ -136,9 +137,7 @@ type build struct {
 
 // New returns a service; it starts nothing.
 func New(p Ports, o Options) *Service {
-	if o.Base == "" {
-		o.Base = defaultBase
-	}
+	o.Base = cmp.Or(o.Base, defaultBase)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -156,9 +155,6 @@ func New(p Ports, o Options) *Service {
 	}
 	if p.Find == nil {
 		p.Find = findProgram
-	}
-	if p.Now == nil {
-		p.Now = time.Now
 	}
 	return &Service{ports: p, opts: o, log: o.Log}
 }
@@ -183,10 +179,10 @@ func (s Settings) managed() bool {
 // way. What went wrong is in Failure.
 func (s *Service) Status(ctx context.Context) core.ImageStatus {
 	s.mu.Lock()
-	st, building := s.last, s.build != nil
+	st, b := s.last, s.build
 	s.mu.Unlock()
-	if building {
-		return st
+	if b != nil {
+		return b.rep.said()
 	}
 	now := s.inspect(ctx, s.settings())
 	if st.Ref != now.Ref {
@@ -218,8 +214,8 @@ func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
 // errCancelled is the cause of a build that the person ended.
 var errCancelled = errors.New("cancelled by the person")
 
-func cancelledFailure() *core.Failure {
-	return core.Fail(core.CodeCancelled, errCancelled, "The image build was cancelled.",
+func cancelled(why error) error {
+	return core.Fail(core.CodeCancelled, why, "The image build was cancelled.",
 		"Start it again when you are ready; nothing half-made was left.")
 }
 
@@ -279,7 +275,7 @@ func (s *Service) Build(ctx context.Context) error {
 	}
 	if s.closed {
 		s.mu.Unlock()
-		return cancelledFailure()
+		return cancelled(errCancelled)
 	}
 	b := s.build
 	if b == nil {
@@ -292,8 +288,8 @@ func (s *Service) Build(ctx context.Context) error {
 		// The build belongs to the service, not to the caller that came first.
 		run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 		b = &build{set: set, cancel: cancel, done: make(chan struct{})}
+		b.rep = &reporter{s: s, dirty: true, st: core.ImageStatus{State: core.ImageBuilding, Ref: set.Ref, Step: "Starting"}}
 		s.build = b
-		s.last = core.ImageStatus{State: core.ImageBuilding, Ref: set.Ref, Step: "Starting"}
 		s.wg.Go(func() { s.run(run, b) })
 	}
 	b.waiters++
@@ -350,21 +346,20 @@ func (s *Service) Close() error {
 // run is the goroutine of one build.
 func (s *Service) run(ctx context.Context, b *build) {
 	defer b.cancel(nil)
-	rep := &reporter{s: s, st: core.ImageStatus{State: core.ImageBuilding, Ref: b.set.Ref}}
-	s.opts.Publish(core.ImageStatus{State: core.ImageBuilding, Ref: b.set.Ref, Step: "Starting"})
-	tick := make(chan struct{})
-	var ticking sync.WaitGroup
-	ticking.Go(func() { rep.publishLoop(tick) })
-	err := s.make(ctx, b.set, rep)
-	close(tick)
-	ticking.Wait()
+	made := make(chan struct{})
+	var publishing sync.WaitGroup
+	publishing.Go(func() { b.rep.publishLoop(made) })
+	err := s.make(ctx, b.set, b.rep)
+	close(made)
+	publishing.Wait()
 
+	said := b.rep.said()
 	if err != nil {
-		err = explain(ctx, err, rep.lines())
+		err = explain(ctx, err, said.Lines)
 		s.log.Error("image build", "err", err)
 	}
 	final := s.inspect(context.WithoutCancel(ctx), b.set)
-	final.Note, final.Lines = rep.note(), rep.lines()
+	final.Note, final.Lines = said.Note, said.Lines
 	if err != nil {
 		final.Failure = core.AsFailure(err)
 	}

@@ -21,11 +21,11 @@ import (
 // called from any goroutine. Close ends and awaits what runs in it.
 type Fake struct {
 	// Main plays PID 1: it runs from Start until it returns the exit code. ctx
-	// ends on Stop (give 143) and Kill (the fake records 137). nil idles.
+	// ends on Stop (give 143) and on a forced Remove. nil idles.
 	Main func(ctx context.Context, spec core.Spec, log io.Writer) int
 	// Exec plays an exec'd process: stdio is its stdin and stdout; returning ends
-	// it. ctx ends with the container. nil ends at once with code 0.
-	Exec func(ctx context.Context, call FakeExec, stdio io.ReadWriter, stderr io.Writer) int
+	// it. ctx ends with the container. nil ends at once.
+	Exec func(ctx context.Context, call FakeExec, stdio io.ReadWriter, stderr io.Writer)
 	// TTY plays a program on a terminal; returning ends it. ctx ends when it is to
 	// end: with its container, or when it is closed. nil ends at once with code 0.
 	TTY func(ctx context.Context, term FakeTTY) core.TerminalExit
@@ -53,9 +53,8 @@ type FakeExec struct {
 }
 
 type fakeImage struct {
-	id      string
-	labels  map[string]string
-	created time.Time
+	id     string
+	labels map[string]string
 }
 
 type fakeBox struct {
@@ -305,22 +304,6 @@ func (f *Fake) Stop(ctx context.Context, id core.ContainerID, grace time.Duratio
 		return err
 	}
 	return f.halt(ctx, b, false, grace)
-}
-
-func (f *Fake) Kill(ctx context.Context, id core.ContainerID) error {
-	if err := f.enter(ctx, "Kill"); err != nil {
-		return err
-	}
-	b, err := f.box(id)
-	running := err == nil && b.facts.Running
-	f.mu.Unlock()
-	switch {
-	case err != nil:
-		return err
-	case !running:
-		return fmt.Errorf("kill the container: %w", core.ErrNotRunning)
-	}
-	return f.halt(ctx, b, true, 0)
 }
 
 func (f *Fake) Remove(ctx context.Context, id core.ContainerID, force bool) error {

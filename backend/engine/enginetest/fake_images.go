@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"strings"
-	"time"
 
 	"loop/backend/core"
 )
@@ -89,27 +88,22 @@ func (f *Fake) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o 
 	if progress != nil {
 		progress("Step 1/1 : FROM scratch")
 	}
-	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels), created: f.now()}
-	ref := o.Tag
-	if ref == "" {
-		ref = img.id // untagged
-	}
-	f.images[ref] = img
+	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels)}
+	f.images[img.id] = img // without a name
 	return img.id, nil
 }
 
-func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error) {
+func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error) {
 	if err := f.enter(ctx, "ImagesDangling"); err != nil {
 		return nil, err
 	}
 	defer f.mu.Unlock()
-	out := map[string]time.Time{}
 	for name, img := range f.images {
 		if name == img.id && hasLabels(img.labels, labels) && !f.named(img.id) {
-			out[img.id] = img.created
+			ids = append(ids, img.id)
 		}
 	}
-	return out, nil
+	return ids, nil
 }
 
 // named reports whether a name points to an image. The lock is held.

@@ -2,41 +2,26 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"loop/backend/core"
 )
 
 // fakeExec is the host's end of a played exec.
 type fakeExec struct {
-	out  *io.PipeReader
-	in   *io.PipeWriter
-	err  text
-	mu   sync.Mutex
-	code int
-	over bool
+	out *io.PipeReader
+	in  *io.PipeWriter
+	err text
 }
 
 func (s *fakeExec) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *fakeExec) Write(p []byte) (int, error) { return s.in.Write(p) }
-func (s *fakeExec) CloseWrite() error           { return s.in.Close() }
 func (s *fakeExec) Stderr() string              { return s.err.String() }
 
 func (s *fakeExec) Close() error {
 	_ = s.in.Close()
 	return s.out.Close()
-}
-
-func (s *fakeExec) ExitCode(context.Context) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.over {
-		return 0, errors.New("exec still runs")
-	}
-	return s.code, nil
 }
 
 // DialExec starts the Exec hook on one end of a pipe and returns the other.
@@ -69,16 +54,12 @@ func (f *Fake) DialExec(ctx context.Context, id core.ContainerID, user string, a
 		cancel()
 	})
 	f.wg.Go(func() {
-		code := 0
 		if f.Exec != nil {
-			code = f.Exec(run, call, struct {
+			f.Exec(run, call, struct {
 				io.Reader
 				io.Writer
 			}{inR, outW}, &s.err)
 		}
-		s.mu.Lock()
-		s.code, s.over = code, true
-		s.mu.Unlock()
 		close(gone)
 		_ = inR.Close()
 		_ = outW.Close()

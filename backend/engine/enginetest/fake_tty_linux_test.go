@@ -123,7 +123,7 @@ func TestFakeTTYConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Kill(t.Context(), id); err != nil {
+	if err := f.Stop(t.Context(), id, 0); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := p.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
