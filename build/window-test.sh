@@ -96,7 +96,9 @@ says() {
 
 step "Virtual display"
 mkfifo "$tmp/display"
-Xvfb -displayfd 3 -screen 0 1280x820x24 -nolisten tcp 3>"$tmp/display" >"$tmp/xvfb.log" 2>&1 &
+# -noreset: else the server starts over when its last client leaves, and lets nobody in
+# meanwhile; Loop is closed and opened again here.
+Xvfb -noreset -displayfd 3 -screen 0 1280x820x24 -nolisten tcp 3>"$tmp/display" >"$tmp/xvfb.log" 2>&1 &
 xvfb=$!
 read -r -t 120 number <"$tmp/display" || die "Xvfb did not start: $(tail -n 1 "$tmp/xvfb.log")"
 export DISPLAY=:$number
