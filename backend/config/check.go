@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -18,31 +17,23 @@ import (
 var colour = regexp.MustCompile(`^((dark|light)\.)?(background|foreground|cursor|selection|` +
 	`(bright_)?(black|red|green|yellow|blue|magenta|cyan|white))=#[0-9a-fA-F]{6}$`)
 
-func inRange(f Field, x float64, offset int) error {
+func inRange(f Field, x float64) error {
 	low, lowErr := strconv.ParseFloat(f.Min, 64)
 	high, highErr := strconv.ParseFloat(f.Max, 64)
 	if (lowErr == nil && x < low) || (highErr == nil && x > high) {
-		return &placed{offset: offset, msg: fmt.Sprintf("must be from %s to %s", f.Min, f.Max)}
+		return &wrongError{msg: fmt.Sprintf("must be from %s to %s", f.Min, f.Max)}
 	}
 	return nil
 }
 
-func remedyFor(f Field) string {
-	def := f.Default
-	if def == "" || f.Secret {
-		return "Correct it, or remove the line."
-	}
-	return "Correct it, or remove the line to use the default, " + def + "."
-}
-
-func checkText(f Field, s string, offset int) error {
-	bad := func(msg, remedy string) error { return &placed{offset: offset, msg: msg, remedy: remedy} }
+// checkText looks at a text, or at one entry of a list (see wrongError).
+func checkText(f Field, s string, entry int) error {
+	bad := func(msg, remedy string) error { return &wrongError{msg, remedy, entry} }
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return bad("contains a control character, such as a line break or a NUL byte", "Remove it.")
 	}
 	if f.OneOf != nil && !slices.Contains(f.OneOf, s) {
-		words := slices.DeleteFunc(slices.Clone(f.OneOf), func(w string) bool { return w == "" })
-		return bad("must be one of "+strings.Join(words, ", "), "")
+		return bad("must be one of "+strings.TrimPrefix(strings.Join(f.OneOf, ", "), ", "), "") // the empty one is first
 	}
 	if f.Secret && strings.ContainsFunc(s, unicode.IsSpace) {
 		return bad("has spaces in it", "Write the key alone.")
@@ -69,8 +60,7 @@ func checkText(f Field, s string, offset int) error {
 		}
 	case "loopback":
 		host, port, err := net.SplitHostPort(s)
-		n, perr := strconv.ParseUint(port, 10, 16)
-		_ = n
+		_, perr := strconv.ParseUint(port, 10, 16)
 		if err != nil || perr != nil {
 			return bad("must be host:port", "Write it like 127.0.0.1:8222.")
 		}
@@ -106,12 +96,9 @@ func nearest(name string, fields []Field) string {
 	if len(name) > 64 {
 		return ""
 	}
-	names := map[string]bool{}
-	for _, f := range fields {
-		names[f.Name] = true
-	}
 	best, bestDist := "", 1+max(2, len(name)/4)
-	for _, n := range slices.Sorted(maps.Keys(names)) {
+	for _, f := range fields {
+		n := f.Name
 		if d := distance(strings.ToLower(name), n); d < bestDist {
 			best, bestDist = n, d
 		}

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -165,27 +164,27 @@ func (c Config) Credential() (kind string, value Secret) {
 // String lists what differs from the defaults, without credentials and
 // without the values of envs, mcp and proxies, which often hold some.
 func (c Config) String() string {
-	var b strings.Builder
+	var out []string
 	def := Defaults()
-	for i, f := range Fields() {
-		v, d := fmt.Sprint(fieldValue(c, i)), fmt.Sprint(fieldValue(def, i))
-		switch f.Name {
-		case "envs":
-			v, d = fmt.Sprint(slices.Sorted(maps.Keys(c.Envs))), "[]"
-		case "mcp":
-			v, d = fmt.Sprint(slices.Sorted(maps.Keys(c.MCP.Servers))), "[]"
-		case "proxies": // an address may hold a password
-			v, d = fmt.Sprint(c.Proxies.HTTPProxy != "", c.Proxies.HTTPSProxy != "", c.Proxies.NoProxy), fmt.Sprint(false, false, []string(nil))
-		}
-		if v == d {
+	for _, f := range leaves() {
+		v := f.in(&c)
+		switch {
+		case same(v, f.in(&def)):
 			continue
+		case f.check == "proxy": // an address may hold a password
+			out = append(out, f.Name+"=(set)")
+		case v.Kind() == reflect.Map:
+			var names []string
+			for _, name := range v.MapKeys() {
+				names = append(names, name.String())
+			}
+			slices.Sort(names)
+			out = append(out, fmt.Sprintf("%s=%v", f.Name, names))
+		default:
+			out = append(out, fmt.Sprintf("%s=%v", f.Name, v))
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s=%s", f.Name, v)
 	}
-	return b.String()
+	return strings.Join(out, " ")
 }
 
 func (c Config) GoString() string     { return c.String() }

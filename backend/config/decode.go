@@ -1,55 +1,36 @@
 package config
 
 import (
-	"encoding/json"
+	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 )
-
-type decoder struct {
-	path     string
-	data     []byte
-	set      map[string]int
-	problems []Problem
-	strange  bool // a name that is no field's
-	failed   bool // one of the problems is no warning
-}
-
-// full says that another problem would not be kept: past the bound only the
-// first error is. The file is read to its end nevertheless.
-func (d *decoder) full(warning bool) bool {
-	return len(d.problems) >= maxProblems && (warning || d.failed)
-}
-
-func (d *decoder) add(offset int, field string, warning bool, msg, remedy string) {
-	if d.full(warning) {
-		return
-	}
-	d.failed = d.failed || !warning
-	line, col := position(d.data, offset)
-	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Col: col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
-}
 
 // document is one settings file as it was read.
 type document struct {
 	path   string
-	text   []byte // offsets count in it
+	text   []byte
 	config Config
 	// written is config before relative paths in it were made absolute.
 	written Config
-	// set has the offset of every name that the file gives a value to: fields,
+	// set has the place of every name that the file gives a value to: fields,
 	// parts (font_sizes.chat), entries of lists (mounts[0]) and of objects
 	// (envs.NAME, mcp.servers.NAME).
-	set      map[string]int
+	set      map[string]place
 	problems []Problem
 	unknown  bool // it has a name that is no field's
+	places   places
 }
 
 func (doc *document) has(name string) bool {
@@ -60,109 +41,120 @@ func (doc *document) has(name string) bool {
 	return ok
 }
 
+// maxProblems bounds the list; past it more of the same helps nobody. Only the first
+// error is added then, and the file is read to its end nevertheless.
+const maxProblems = 100
+
+func (doc *document) add(at place, field string, warning bool, msg, remedy string) {
+	if len(doc.problems) >= maxProblems && (warning || firstError(doc.problems) != nil) {
+		return
+	}
+	doc.problems = append(doc.problems,
+		Problem{Path: doc.path, Line: at.line, Col: at.col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
+}
+
 func decode(path string, data []byte) *document {
-	doc := &document{path: path, config: Defaults(), set: map[string]int{}}
+	doc := &document{path: path, config: Defaults(), set: map[string]place{}}
 	root, text, bad := parse(path, data)
-	doc.text = text
+	doc.text, doc.places.text = text, text
 	if bad != nil {
 		doc.problems = []Problem{*bad}
 		return doc
 	}
-	d := &decoder{path: path, data: text, set: doc.set}
-	if obj, ok := root.Value.(*hujson.Object); ok {
-		d.object(reflect.ValueOf(&doc.config).Elem(), describe(), obj, "")
-	} else {
-		d.add(root.StartOffset, "", false, "The file does not hold an object.", "Put the settings into { }.")
+	root.Standardize() // white space for comments and trailing commas, so that offsets stay
+	plain := root.Pack()
+	if obj, ok := root.Value.(*hujson.Object); !ok {
+		doc.add(doc.places.of(root.StartOffset), "", false, "The file does not hold an object.", "Put the settings into { }.")
+	} else if doc.strict(plain) {
+		doc.object(plain, describe(), obj, "")
 	}
-	doc.problems, doc.written, doc.unknown = d.problems, doc.config, d.strange
+	doc.written = doc.config
 	return doc
 }
 
-// maxProblems bounds the list; past it more of the same helps nobody.
-const maxProblems = 100
+// strict looks for what the parser of comments lets pass, names that are there twice
+// above all.
+func (doc *document) strict(plain []byte) bool {
+	_, err := jsontext.NewDecoder(bytes.NewBuffer(plain)).ReadValue()
+	bad, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
+		return true
+	}
+	name, msg, remedy := "", "Syntax error: "+bad.Err.Error()+".", "Correct it."
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		name = strings.Join(slices.Collect(bad.JSONPointer.Tokens()), ".")
+		msg, remedy = fmt.Sprintf("“%s” is there twice.", printable(name)), "Keep one of them."
+	}
+	doc.add(doc.places.of(int(bad.ByteOffset)), name, false, msg, remedy)
+	return false
+}
 
-func (d *decoder) object(v reflect.Value, fields []Field, obj *hujson.Object, prefix string) {
-	seen := map[string]int{}
+func (doc *document) object(plain []byte, fields []Field, obj *hujson.Object, prefix string) {
 	for i := range obj.Members {
 		m := &obj.Members[i]
 		name := prefix + memberName(m)
-		if first, dup := seen[name]; dup {
-			if d.full(false) {
-				continue
-			}
-			line, _ := position(d.data, first)
-			d.add(m.Name.StartOffset, name, false, fmt.Sprintf("“%s” is there twice; the first is in line %d.", printable(name), line),
-				"Keep one of them.")
-			continue
-		}
-		seen[name] = m.Name.StartOffset
-		if name == schemaField {
-			continue
-		}
 		n := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
-		if n < 0 {
-			d.unknown(m.Name.StartOffset, name, fields)
-			continue
+		switch {
+		case name == schemaField:
+		case n < 0:
+			doc.unknownName(doc.places.of(m.Name.StartOffset), name, fields)
+		case fields[n].Parts != nil && m.Value.Value.Kind() == '{':
+			doc.object(plain, fields[n].Parts, m.Value.Value.(*hujson.Object), name+".")
+		case m.Value.Value.Kind() == 'n': // null is “not set”
+		default:
+			doc.member(fields[n], m, plain[m.Value.StartOffset:m.Value.EndOffset])
 		}
-		f := fields[n]
-		if inner, isObject := m.Value.Value.(*hujson.Object); isObject && f.Parts != nil {
-			d.object(v.Field(f.index), f.Parts, inner, f.Name+".")
-			continue
-		}
-		if lit, isLit := m.Value.Value.(hujson.Literal); isLit && lit.Kind() == 'n' {
-			continue // null is “not set”
-		}
-		if err := assign(v.Field(f.index), f, m.Value); err != nil {
-			offset, remedy := m.Value.StartOffset, remedyFor(f)
-			var at *placed
-			if errors.As(err, &at) {
-				offset = at.offset
-				if at.remedy != "" {
-					remedy = at.remedy
-				}
-			}
-			d.add(offset, f.Name, false, fmt.Sprintf("“%s” %v.", f.Name, err), remedy)
-			continue
-		}
-		d.note(f, m)
 	}
 }
 
-// note remembers where a value and its entries stand.
-func (d *decoder) note(f Field, m *hujson.ObjectMember) {
-	d.set[f.Name] = m.Name.StartOffset
+// member reads the value of a field and notes where it and its entries stand.
+func (doc *document) member(f Field, m *hujson.ObjectMember, raw []byte) {
+	if err := assign(&doc.config, f, raw); err != nil {
+		at, w := m.Value.StartOffset, &wrongError{}
+		errors.As(err, &w)
+		if list, ok := m.Value.Value.(*hujson.Array); ok && w.entry > 0 {
+			at = list.Elements[w.entry-1].StartOffset
+		}
+		remedy := w.remedy
+		switch {
+		case remedy == "" && (f.Default == "" || f.Secret):
+			remedy = "Correct it, or remove the line."
+		case remedy == "":
+			remedy = "Correct it, or remove the line to use the default, " + f.Default + "."
+		}
+		doc.add(doc.places.of(at), f.Name, false, fmt.Sprintf("“%s” %v.", f.Name, err), remedy)
+		return
+	}
+	doc.set[f.Name] = doc.places.of(m.Name.StartOffset)
 	switch v := m.Value.Value.(type) {
 	case *hujson.Array:
 		for i := range v.Elements {
-			d.set[entryName(f.Name, i)] = v.Elements[i].StartOffset
+			doc.set[f.Name+"["+strconv.Itoa(i)+"]"] = doc.places.of(v.Elements[i].StartOffset)
 		}
 	case *hujson.Object:
 		for i := range v.Members {
-			d.set[f.Name+"."+memberName(&v.Members[i])] = v.Members[i].Name.StartOffset
+			doc.set[f.Name+"."+memberName(&v.Members[i])] = doc.places.of(v.Members[i].Name.StartOffset)
 		}
 	}
 }
 
-func entryName(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
-
-func (d *decoder) unknown(offset int, name string, fields []Field) {
-	d.strange = true
-	if d.full(true) {
+func (doc *document) unknownName(at place, name string, fields []Field) {
+	doc.unknown = true
+	if len(doc.problems) >= maxProblems {
 		return
 	}
 	if why, ok := later[name]; ok {
-		msg := fmt.Sprintf("“%s” is not acted on in this version", name)
 		if why != "" {
-			msg += ": " + why
+			why = ": " + why
 		}
-		d.add(offset, name, true, msg+".", "It can stay in the file.")
+		doc.add(at, name, true, fmt.Sprintf("“%s” is not acted on in this version%s.", name, why), "It can stay in the file.")
 		return
 	}
 	remedy := "Remove it, or check the spelling."
 	if near := nearest(name, fields); near != "" {
 		remedy = "Did you mean “" + near + "”?"
 	}
-	d.add(offset, name, true, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), remedy)
+	doc.add(at, name, true, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), remedy)
 }
 
 // printable bounds a name out of the file for use in a message.
@@ -179,96 +171,85 @@ func printable(s string) string {
 	return s
 }
 
-// placed is an error at a place inside the value, or with a better remedy.
-type placed struct {
-	offset int
+// wrongError is why a value cannot be a field's, in a phrase that follows the name
+// of the field. The value itself is never repeated: it may be secret.
+type wrongError struct {
 	msg    string
-	remedy string
+	remedy string // empty is the field's usual one
+	entry  int    // of a list, counted from 1; 0 is the value as a whole
 }
 
-func (p *placed) Error() string { return p.msg }
+func (w *wrongError) Error() string { return w.msg }
 
-// assign puts a value into the field, or says in a phrase that follows the
-// field's name why not. The value itself is never repeated: it may be secret.
-func assign(v reflect.Value, f Field, val hujson.Value) error {
-	lit, isLit := val.Value.(hujson.Literal)
-	wrong := &placed{offset: val.StartOffset, msg: "must be " + f.Kind}
+// freeValue is a value with a name of the person's own. A number stays as it was
+// written.
+func freeValue(raw jsontext.Value) (v any) {
+	switch raw.Kind() {
+	case '0':
+		return stdjson.Number(raw)
+	case '"':
+		text, _ := jsontext.AppendUnquote(nil, raw)
+		return string(text)
+	}
+	_ = json.Unmarshal(raw, &v) // it is whole, since what it is in was read
+	return v
+}
+
+// assign puts a value into the field of c, or returns a *wrongError.
+func assign(c *Config, f Field, raw []byte) error {
+	fresh := reflect.New(f.typ)
+	var err error
+	switch v := fresh.Interface().(type) {
+	case *int: // however it was written: 2048, 2e3, 2048.0
+		var x float64
+		if err = json.Unmarshal(raw, &x); err == nil && (x != math.Trunc(x) || math.Abs(x) > 1<<53) {
+			err = strconv.ErrRange
+		}
+		*v = int(x)
+	case *map[string]MCPServer:
+		if *v, err = servers(raw); err != nil {
+			return err
+		}
+	case *map[string]any:
+		var parts map[string]jsontext.Value
+		err = json.Unmarshal(raw, &parts)
+		*v = make(map[string]any, len(parts))
+		for name, part := range parts {
+			(*v)[name] = freeValue(part)
+		}
+	default:
+		err = json.Unmarshal(raw, v)
+	}
+	if err != nil {
+		w := &wrongError{msg: "must be " + f.Kind}
+		if at, ok := errors.AsType[*json.SemanticError](err); ok && f.typ.Kind() == reflect.Slice && at.JSONPointer != "" {
+			entry, _ := strconv.Atoi(at.JSONPointer.LastToken())
+			w.msg, w.entry = fmt.Sprintf("%s, and entry %d is something else", w.msg, entry), entry+1
+		}
+		return w
+	}
+	if err := checkValue(f, fresh.Elem()); err != nil {
+		return err
+	}
+	f.in(c).Set(fresh.Elem())
+	return nil
+}
+
+// checkValue looks at the rules of the field that its type does not say.
+func checkValue(f Field, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.String:
-		if !isLit || lit.Kind() != '"' {
-			return wrong
-		}
-		s := lit.String()
-		if err := checkText(f, s, val.StartOffset); err != nil {
-			return err
-		}
-		v.SetString(s)
-	case reflect.Bool:
-		if !isLit || (lit.Kind() != 't' && lit.Kind() != 'f') {
-			return wrong
-		}
-		v.SetBool(lit.Bool())
+		return checkText(f, v.String(), 0)
 	case reflect.Int:
-		if !isLit || lit.Kind() != '0' {
-			return wrong
-		}
-		n, ok := unquoteInt(string(lit))
-		if !ok {
-			return wrong
-		}
-		if err := inRange(f, float64(n), val.StartOffset); err != nil {
-			return err
-		}
-		v.SetInt(int64(n))
+		return inRange(f, float64(v.Int()))
 	case reflect.Float64:
-		if !isLit || lit.Kind() != '0' {
-			return wrong
-		}
-		x, err := strconv.ParseFloat(string(lit), 64)
-		if err != nil {
-			return wrong // 1e999
-		}
-		if err := inRange(f, x, val.StartOffset); err != nil {
-			return err
-		}
-		v.SetFloat(x)
+		return inRange(f, v.Float())
 	case reflect.Slice:
-		arr, ok := val.Value.(*hujson.Array)
-		if !ok {
-			return wrong
-		}
-		list := make([]string, 0, len(arr.Elements))
-		for i, e := range arr.Elements {
-			l, ok := e.Value.(hujson.Literal)
-			if !ok || l.Kind() != '"' {
-				return &placed{offset: e.StartOffset, msg: fmt.Sprintf("must be a list of texts, and entry %d is something else", i)}
+		for i, s := range texts(v) {
+			if err := checkText(f, s, i+1); err != nil && f.check != "" {
+				return err
 			}
-			if f.check != "" {
-				if err := checkText(f, l.String(), e.StartOffset); err != nil {
-					return err
-				}
-			}
-			list = append(list, l.String())
 		}
-		v.Set(reflect.ValueOf(list))
-	case reflect.Map:
-		obj, ok := val.Value.(*hujson.Object)
-		if !ok {
-			return wrong
-		}
-		var m any
-		var err error
-		if v.Type() == reflect.TypeFor[map[string]MCPServer]() {
-			m, err = servers(obj)
-		} else {
-			m, err = freeObject(obj)
-		}
-		if err != nil {
-			return err
-		}
-		v.Set(reflect.ValueOf(m))
-	default:
-		return wrong
 	}
 	return nil
 }
@@ -276,45 +257,7 @@ func assign(v reflect.Value, f Field, val hujson.Value) error {
 // memberName is the unescaped name. A name that is no literal, which the parser
 // does not make, is empty and so an unknown field.
 func memberName(m *hujson.ObjectMember) string {
-	name, _ := m.Name.Value.(hujson.Literal)
-	return name.String()
-}
-
-// freeObject reads an object with names of the person's own. Numbers stay as
-// they were written.
-func freeObject(obj *hujson.Object) (map[string]any, error) {
-	out := map[string]any{}
-	for _, m := range obj.Members {
-		name := memberName(&m)
-		if _, dup := out[name]; dup {
-			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
-		}
-		if lit, ok := m.Value.Value.(hujson.Literal); ok {
-			out[name] = literalValue(lit)
-			continue
-		}
-		raw := m.Value.Clone()
-		raw.Standardize()
-		dec := json.NewDecoder(strings.NewReader(string(raw.Pack())))
-		dec.UseNumber()
-		var v any
-		if err := dec.Decode(&v); err != nil {
-			return nil, &placed{offset: m.Value.StartOffset, msg: "has a value that cannot be read", remedy: "Correct it."}
-		}
-		out[name] = v
-	}
-	return out, nil
-}
-
-// literalValue is what encoding/json would decode, with numbers as written.
-func literalValue(lit hujson.Literal) any {
-	switch lit.Kind() {
-	case '"':
-		return lit.String()
-	case 't', 'f':
-		return lit.Bool()
-	case 'n':
-		return nil
-	}
-	return json.Number(lit)
+	lit, _ := m.Name.Value.(hujson.Literal)
+	name, _ := jsontext.AppendUnquote(nil, lit)
+	return string(name)
 }

@@ -1,12 +1,11 @@
 package config
 
 import (
-	"bytes"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
-	"sort"
-	"unicode/utf8"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -96,12 +95,11 @@ func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 }
 
 func (e *Effective) global(global Snapshot) {
-	places := newPlaces(global.doc)
 	def := Defaults()
 	for _, f := range leaves() {
 		o := Origin{Layer: LayerBuiltin}
 		if global.doc.has(f.Name) || global.doc == nil && !same(f.in(&def), f.in(&e.Config)) {
-			o = places.origin(LayerGlobal, global.Path, f.Name)
+			o = global.doc.origin(LayerGlobal, global.Path, f.Name)
 		}
 		e.Origins[f.Name] = o
 		for _, en := range entries(f, &e.Config) {
@@ -109,7 +107,7 @@ func (e *Effective) global(global Snapshot) {
 				e.Origins[en.name] = o
 				continue
 			}
-			e.Origins[en.name] = places.origin(LayerGlobal, global.Path, en.place)
+			e.Origins[en.name] = global.doc.origin(LayerGlobal, global.Path, en.place)
 		}
 	}
 }
@@ -133,19 +131,19 @@ func (e *Effective) project(trust *Trust, dir, parent, name string) {
 	approved := trust.approved(dir, sum)
 	approval, _ := trust.get(dir)
 	layer := Layer{Name: name, Path: doc.path, Config: doc.config, has: map[string]bool{}, doc: doc}
-	places := newPlaces(doc)
 	var waiting []string
 	for _, f := range leaves() {
 		if !doc.has(f.Name) || f.Project == ProjectNever {
 			continue
 		}
 		next := joined(f, &e.Config, &doc.config, name == LayerWorktree)
-		if (!approved || !approval.covers(f)) && f.Project != ProjectFree && !e.unchanged(f, doc, next) && (f.Project != ProjectTighten || !tightens(f, f.in(&e.Config), next)) {
+		free := f.Project == ProjectFree || f.Project == ProjectTighten && tightens(f, f.in(&e.Config), next)
+		if !free && !(approved && approval.covers(f)) && !e.unchanged(f, doc, next) {
 			waiting = append(waiting, f.Name)
 			continue
 		}
 		e.apply(f, doc, next)
-		e.trace(f, name, places)
+		e.trace(f, name, doc)
 		layer.has[f.Name] = true
 	}
 	e.Layers = append(e.Layers, layer)
@@ -185,13 +183,8 @@ func (e *Effective) apply(f Field, doc *document, next reflect.Value) {
 // otherCredential is the credential that gives way when a project sets the one
 // named field.
 func otherCredential(field string) *Field {
-	other := ""
-	switch field {
-	case CredentialOAuth:
-		other = CredentialAPIKey
-	case CredentialAPIKey:
-		other = CredentialOAuth
-	default:
+	other, is := map[string]string{CredentialOAuth: CredentialAPIKey, CredentialAPIKey: CredentialOAuth}[field]
+	if !is {
 		return nil
 	}
 	i := slices.IndexFunc(leaves(), func(f Field) bool { return f.Name == other })
@@ -200,26 +193,22 @@ func otherCredential(field string) *Field {
 
 // trace notes that the value of f, and those of its entries that the file
 // names, are the layer's.
-func (e *Effective) trace(f Field, layer string, p places) {
-	e.Origins[f.Name] = p.origin(layer, p.doc.path, f.Name)
+func (e *Effective) trace(f Field, layer string, doc *document) {
+	e.Origins[f.Name] = doc.origin(layer, doc.path, f.Name)
 	if f.Merge == MergeReplace || f.Merge == MergeUnion && layer != LayerWorktree {
 		e.prune(f.Name)
 	}
-	for _, en := range entries(f, &p.doc.config) {
+	for _, en := range entries(f, &doc.config) {
 		if _, there := e.Origins[en.name]; there && (f.Merge == MergeAppend || f.Merge == MergeUnion) {
 			continue // it was in the list before
 		}
-		e.Origins[en.name] = p.origin(layer, p.doc.path, en.place)
+		e.Origins[en.name] = doc.origin(layer, doc.path, en.place)
 	}
 }
 
 // prune forgets the entries of a list that was replaced.
 func (e *Effective) prune(field string) {
-	for name := range e.Origins {
-		if len(name) > len(field) && name[:len(field)] == field && name[len(field)] == '[' {
-			delete(e.Origins, name)
-		}
-	}
+	maps.DeleteFunc(e.Origins, func(name string, _ Origin) bool { return strings.HasPrefix(name, field+"[") })
 }
 
 func sameFile(a, b string) bool {
@@ -234,46 +223,12 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func firstError(problems []Problem) Problem {
-	for _, p := range problems {
-		if !p.Warning {
-			return p
-		}
-	}
-	return Problem{}
-}
-
-// places finds lines and columns in a document without reading it from the
-// start each time.
-type places struct {
-	doc    *document
-	starts []int // offsets of the lines
-}
-
-func newPlaces(doc *document) places {
-	p := places{doc: doc}
-	if doc == nil {
-		return p
-	}
-	p.starts = []int{0}
-	for i := 0; ; {
-		n := bytes.IndexByte(doc.text[i:], '\n')
-		if n < 0 {
-			return p
-		}
-		i += n + 1
-		p.starts = append(p.starts, i)
-	}
-}
-
-func (p places) origin(layer, path, name string) Origin {
+// origin is the place of a name that the file gives a value to. A document that is
+// nil, or does not have the name, leaves the line out.
+func (doc *document) origin(layer, path, name string) Origin {
 	o := Origin{Layer: layer, Path: path}
-	if !p.doc.has(name) {
-		return o
+	if doc != nil {
+		o.Line, o.Col = doc.set[name].line, doc.set[name].col
 	}
-	offset := p.doc.set[name]
-	line := sort.SearchInts(p.starts, offset+1)
-	o.Line = line
-	o.Col = 1 + utf8.RuneCount(p.doc.text[p.starts[line-1]:min(offset, len(p.doc.text))])
 	return o
 }

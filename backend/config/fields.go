@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/tailscale/hujson"
 )
 
 // Field describes one field of Config for messages, a schema or a page.
@@ -28,7 +25,6 @@ type Field struct {
 	Project Permission // empty where Parts is not
 	Parts   []Field    // of a nested object
 
-	index int   // in its struct
 	path  []int // from Config
 	check string
 	only  bool // for project files; it does nothing in the global one
@@ -58,117 +54,77 @@ const (
 	ProjectNever   Permission = "never"   // it is the app's, and only named
 )
 
+// kinds are the words for the Go types of fields: in messages, in one word, and in
+// the schema. A type that is not listed is an object.
+var kinds = map[reflect.Kind][3]string{
+	reflect.String:  {"a text", "text", "string"},
+	reflect.Int:     {"a whole number", "integer", "integer"},
+	reflect.Float64: {"a number", "number", "number"},
+	reflect.Bool:    {"true or false", "boolean", "boolean"},
+	reflect.Slice:   {"a list of texts", "list", "array"},
+	reflect.Map:     {"an object", "object", "object"},
+	reflect.Struct:  {"an object", "object", "object"},
+}
+
+// describe lists the fields of Config in order, with nested objects as one field.
 var describe = sync.OnceValue(func() []Field { return fieldsOf(reflect.TypeFor[Config](), "", nil) })
 
 // leaves are the fields that hold a value themselves.
-var leaves = sync.OnceValue(func() []Field {
-	var out []Field
-	var walk func([]Field)
-	walk = func(fields []Field) {
-		for _, f := range fields {
-			if f.Parts != nil {
-				walk(f.Parts)
-				continue
-			}
+var leaves = sync.OnceValue(func() (out []Field) {
+	for _, f := range describe() {
+		if f.Parts == nil {
 			out = append(out, f)
 		}
+		out = append(out, f.Parts...) // which have none themselves
 	}
-	walk(describe())
 	return out
 })
 
-// Leaves lists the fields that hold a value themselves, in order: those of
-// Fields with nested objects opened.
+// Type is the kind of the field in one word: text, integer, number, boolean, list
+// or object.
+func (f Field) Type() string { return kinds[f.typ.Kind()][1] }
+
+// Leaves lists the fields that hold a value themselves, in order, those of nested
+// objects among them.
 func Leaves() []Field { return slices.Clone(leaves()) }
 
 // in is the field's value within c.
 func (f Field) in(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(f.path) }
 
-// Fields lists the fields of Config in order.
-func Fields() []Field { return slices.Clone(describe()) }
-
-func fieldsOf(t reflect.Type, prefix string, path []int) []Field {
-	var out []Field
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		name := prefix + sf.Tag.Get("json")
+func fieldsOf(t reflect.Type, prefix string, path []int) (out []Field) {
+	for sf := range t.Fields() {
+		tag, name := sf.Tag.Get, prefix+sf.Tag.Get("json")
 		f := Field{
-			Name: name, Default: cmp.Or(sf.Tag.Get("default"), longDefaults[name]), Min: sf.Tag.Get("min"), Max: sf.Tag.Get("max"),
-			Unit: sf.Tag.Get("unit"), Doc: docs[name], Secret: sf.Type == reflect.TypeFor[Secret](),
-			Project: Permission(sf.Tag.Get("project")), only: sf.Tag.Get("only") == "project",
-			index: i, path: append(slices.Clone(path), i), check: sf.Tag.Get("check"), typ: sf.Type,
-			Restart: sf.Tag.Get("applies") == "restart",
+			Name: name, Kind: kinds[sf.Type.Kind()][0],
+			Default: cmp.Or(tag("default"), longDefaults[name]), Min: tag("min"), Max: tag("max"), Unit: tag("unit"), Doc: docs[name],
+			Secret: sf.Type == reflect.TypeFor[Secret](), Restart: tag("applies") == "restart", Project: Permission(tag("project")),
+			path: slices.Concat(path, sf.Index), check: tag("check"), only: tag("only") == "project", typ: sf.Type,
 		}
 		if list, ok := sf.Tag.Lookup("oneof"); ok {
 			f.OneOf = strings.Split(list, ",")
 		}
-		f.Kind = kindOf(sf.Type)
 		if sf.Type.Kind() == reflect.Struct {
 			f.Parts = fieldsOf(sf.Type, name+".", f.path)
 		} else {
-			f.Merge = cmp.Or(Merge(sf.Tag.Get("merge")), MergeOverride)
+			f.Merge = cmp.Or(Merge(tag("merge")), MergeOverride)
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-func kindOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list of texts"
-	}
-	return "an object"
-}
-
-func fieldValue(c Config, i int) any {
-	return reflect.ValueOf(c).Field(describe()[i].index).Interface()
-}
-
 // Defaults is the configuration of a missing file. Each call returns a value
 // that shares nothing with others.
 func Defaults() Config {
 	var c Config
-	setDefaults(reflect.ValueOf(&c).Elem(), describe())
-	return c
-}
-
-func setDefaults(v reflect.Value, fields []Field) {
-	for _, f := range fields {
-		if f.Parts != nil {
-			setDefaults(v.Field(f.index), f.Parts)
-			continue
-		}
+	for _, f := range leaves() {
 		if f.Default == "" {
 			continue
 		}
-		val, err := hujson.Parse([]byte(f.Default))
-		if err == nil {
-			err = assign(v.Field(f.index), f, val)
-		}
-		if err != nil {
+		if err := assign(&c, f, []byte(f.Default)); err != nil {
 			// The tags are constants of this package; its tests read every one.
 			panic(fmt.Sprintf("config: default of %s: %v", f.Name, err))
 		}
 	}
-}
-
-// unquoteInt reads a whole number however it was written (2048, 2e3, 2048.0).
-func unquoteInt(text string) (int, bool) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return int(n), int64(int(n)) == n
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || x != float64(int64(x)) || x > 1<<53 || x < -(1<<53) {
-		return 0, false
-	}
-	return int(x), true
+	return c
 }

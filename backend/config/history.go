@@ -1,8 +1,6 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,12 +19,13 @@ import (
 // HistoryFolder is where revisions are kept, in Loop's folder.
 const HistoryFolder = "config-history"
 
-// maxRevisions of each file are kept; the number is the original's.
-// maxHistory bounds the bytes of their texts, for a file that is a megabyte
-// and edited often.
+// maxRevisions of each file are kept; the number is the original's. maxHistory
+// bounds the bytes of their texts, for a file that is a megabyte and edited often, and
+// maxHistoryFile what the texts may become as JSON.
 const (
-	maxRevisions = 200
-	maxHistory   = 32 << 20
+	maxRevisions   = 200
+	maxHistory     = 8 << 20
+	maxHistoryFile = 8 * maxHistory
 )
 
 // Sources of a revision; one that was restored has SourceRestore and its id.
@@ -46,6 +44,13 @@ type Revision struct {
 	At      time.Time `json:"at"`
 	Added   int       `json:"added"`   // lines, against the revision before
 	Removed int       `json:"removed"` // lines
+}
+
+// kept is a revision as it is stored. The revisions of a settings file are in one
+// file, in order of time.
+type kept struct {
+	Revision
+	Text string `json:"text"`
 }
 
 // History keeps what settings files said, with credentials hidden. All methods
@@ -78,68 +83,53 @@ func (h *History) record(f File, source string) error {
 	if _, _, bad := parse(f.Path, data); bad != nil && len(data) > 0 {
 		return nil
 	}
-	text := string(mask(data))
-	list, err := h.list(f.Path)
+	key := keyOf(f.Path)
+	list, err := h.load(key)
 	if err != nil {
 		return err
 	}
-	before, seq := "", 1
-	if n := len(list); n > 0 {
-		last := list[n-1]
-		if before, err = h.text(last.ID); err != nil {
-			return err
-		}
-		if before == text {
-			return nil
-		}
-		_, seq, _ = splitID(last.ID)
-		seq++
-	} else {
-		if text == "" {
-			return nil
-		}
-		if source == SourceExternal {
-			source = SourceInitial
-		}
+	var last kept
+	if len(list) > 0 {
+		last = list[len(list)-1]
+	} else if source == SourceExternal {
+		source = SourceInitial
 	}
-	rev := Revision{ID: keyOf(f.Path) + "-" + strconv.Itoa(seq), Path: f.Path, Source: source, At: h.now().UTC()}
-	rev.Added, rev.Removed = Changed(before, text)
-	meta, err := json.Marshal(rev)
-	if err != nil {
-		return fmt.Errorf("encode revision: %w", err)
+	text := string(mask(data))
+	if text == last.Text {
+		return nil
 	}
-	// The text first: a revision is there once its description is.
-	if err := writeFile(h.file(rev.ID, ".txt"), []byte(text)); err != nil {
-		return fmt.Errorf("keep revision: %w", err)
-	}
-	if err := writeFile(h.file(rev.ID, ".json"), meta); err != nil {
-		return fmt.Errorf("keep revision: %w", err)
-	}
-	h.trim(append(list, rev))
-	return nil
-}
-
-// trim removes the oldest revisions past what is kept.
-func (h *History) trim(list []Revision) {
-	size := int64(0)
+	_, seq, _ := splitID(last.ID)
+	rev := Revision{ID: key + "-" + strconv.Itoa(seq+1), Path: f.Path, Source: source, At: h.now().UTC()}
+	rev.Added, rev.Removed = Changed(last.Text, text)
+	list = append(list, kept{rev, text})
+	size := 0
 	for i, rev := range slices.Backward(list) {
-		if info, err := os.Stat(h.file(rev.ID, ".txt")); err == nil {
-			size += info.Size()
-		}
-		if last := i == len(list)-1; !last && (len(list)-i > h.keep || size > maxHistory) {
-			_ = os.Remove(h.file(rev.ID, ".json"))
-			_ = os.Remove(h.file(rev.ID, ".txt"))
+		size += len(rev.Text)
+		if i < len(list)-1 && (len(list)-i > h.keep || size > maxHistory) {
+			list = list[i+1:]
+			break
 		}
 	}
+	out, err := json.Marshal(list)
+	if err == nil {
+		err = writeFile(h.file(key), out)
+	}
+	if err != nil {
+		return fmt.Errorf("keep revision: %w", err)
+	}
+	return nil
 }
 
 // List returns the revisions of a file, the newest first.
 func (h *History) List(f File) ([]Revision, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list, err := h.list(f.Path)
-	slices.Reverse(list)
-	return list, err
+	list, err := h.load(keyOf(f.Path))
+	var out []Revision
+	for _, rev := range slices.Backward(list) {
+		out = append(out, rev.Revision)
+	}
+	return out, err
 }
 
 // Revision returns one revision, its text and what it changed of the one
@@ -147,90 +137,49 @@ func (h *History) List(f File) ([]Revision, error) {
 func (h *History) Revision(id string) (rev Revision, text, diff string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.revision(id)
-}
-
-func (h *History) revision(id string) (rev Revision, text, diff string, err error) {
-	if _, _, ok := splitID(id); !ok {
-		return rev, "", "", unknownRevision(nil)
+	var list []kept
+	if key, _, ok := splitID(id); ok {
+		list, err = h.load(key)
 	}
-	rev, err = h.meta(id)
-	if err != nil {
-		return rev, "", "", unknownRevision(err)
-	}
-	if text, err = h.text(id); err != nil {
-		return rev, "", "", unknownRevision(err)
-	}
-	list, err := h.list(rev.Path)
-	if err != nil {
-		return rev, "", "", err
+	i := slices.IndexFunc(list, func(r kept) bool { return r.ID == id })
+	if i < 0 {
+		return rev, "", "", core.Fail(core.CodeNotFound, errors.Join(core.ErrNotFound, err), "That revision is not kept any more.",
+			"Choose another one from the list.")
 	}
 	before := ""
-	if i := slices.IndexFunc(list, func(r Revision) bool { return r.ID == id }); i > 0 {
-		if before, err = h.text(list[i-1].ID); err != nil {
-			return rev, "", "", unknownRevision(err)
-		}
+	if i > 0 {
+		before = list[i-1].Text
 	}
-	return rev, text, Diff(before, text), nil
+	return list[i].Revision, list[i].Text, Diff(before, list[i].Text), nil
 }
 
-func unknownRevision(err error) error {
-	return core.Fail(core.CodeNotFound, errors.Join(core.ErrNotFound, err), "That revision is not kept any more.",
-		"Choose another one from the list.")
-}
-
-// list is in order of time.
-func (h *History) list(path string) ([]Revision, error) {
-	names, err := os.ReadDir(filepath.Join(h.dir, keyOf(path)))
+// load reads the revisions of one file. A damaged file is moved aside, and its
+// history begins anew.
+func (h *History) load(key string) (list []kept, err error) {
+	f, err := os.OpenFile(h.file(key), os.O_RDONLY|noWait, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	var data []byte
+	if err == nil {
+		data, _, err = readOpened(f, maxHistoryFile)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("list revisions: %w", err)
+		return nil, fmt.Errorf("read revisions: %w", err)
 	}
-	var out []Revision
-	for _, n := range names {
-		num, ok := strings.CutSuffix(n.Name(), ".json")
-		if !ok {
-			continue
+	if json.Unmarshal(data, &list) != nil {
+		if err := os.Rename(h.file(key), h.file(key)+".damaged"); err != nil {
+			return nil, fmt.Errorf("move damaged revisions aside: %w", err)
 		}
-		if rev, err := h.meta(keyOf(path) + "-" + num); err == nil && rev.Path == path {
-			out = append(out, rev)
-		}
+		return nil, nil
 	}
-	slices.SortFunc(out, func(a, b Revision) int {
-		_, x, _ := splitID(a.ID)
-		_, y, _ := splitID(b.ID)
-		return x - y
-	})
-	return out, nil
+	return list, nil
 }
 
-func (h *History) meta(id string) (Revision, error) {
-	var rev Revision
-	data, _, err := readFile(h.file(id, ".json"))
-	if err != nil {
-		return rev, err
-	}
-	if err := json.Unmarshal(data, &rev); err != nil {
-		return rev, fmt.Errorf("decode revision: %w", err)
-	}
-	if rev.ID != id {
-		return rev, errors.New("decode revision: it is another one's")
-	}
-	return rev, nil
-}
+// keyOf names the file of a settings file's revisions.
+func keyOf(path string) string { return sumOf([]byte(path))[:16] }
 
-func (h *History) text(id string) (string, error) {
-	data, _, err := readFile(h.file(id, ".txt"))
-	return string(data), err
-}
-
-// keyOf is the folder of a file's revisions.
-func keyOf(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return hex.EncodeToString(sum[:8])
-}
+func (h *History) file(key string) string { return filepath.Join(h.dir, key+".json") }
 
 var revisionID = regexp.MustCompile(`^([0-9a-f]{16})-([1-9][0-9]{0,8})$`)
 
@@ -241,9 +190,4 @@ func splitID(id string) (key string, seq int, ok bool) {
 	}
 	seq, err := strconv.Atoi(m[2])
 	return m[1], seq, err == nil
-}
-
-func (h *History) file(id, ending string) string {
-	key, seq, _ := splitID(id)
-	return filepath.Join(h.dir, key, strconv.Itoa(seq)+ending)
 }

@@ -140,11 +140,17 @@ func TestHistoryIsBounded(t *testing.T) {
 	if _, text, _, err := e.History.Revision(list[0].ID); err != nil || text != fmt.Sprintf(`{"claude_model": "m%d"}`, 41) {
 		t.Errorf("%s %v", text, err)
 	}
-	// A damaged or foreign description is no revision.
-	write(t, e.History.file(list[3].ID, ".json"), "{")
-	write(t, e.History.file(list[4].ID, ".json"), `{"id": "`+list[5].ID+`", "path": "/etc/passwd"}`)
-	if again, err := e.History.List(f); err != nil || len(again) != 10 {
+	// A damaged file is moved aside, and the history begins anew.
+	name := e.History.file(keyOf(f.Path))
+	write(t, name, "{")
+	if again, err := e.History.List(f); err != nil || len(again) != 0 {
 		t.Errorf("%d %v", len(again), err)
+	}
+	if _, err := os.Stat(name + ".damaged"); err != nil {
+		t.Error(err)
+	}
+	if err := e.Set(f, "claude_model", "next"); err != nil || sources(t, e.History, f) != "settings+1-1 initial+1-0" {
+		t.Errorf("%v %s", err, sources(t, e.History, f))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"syscall"
 
 	"github.com/tailscale/hujson"
 )
@@ -22,9 +22,9 @@ import (
 // something larger is the wrong file.
 const MaxSize = 4 << 20
 
-// maxDepth bounds nesting before the recursive parser sees the file. The
-// deepest thing that means something (a value in envs) needs far less.
-const maxDepth = 64
+// maxBrackets bounds nesting before the recursive parser sees the file, which takes
+// some hundred bytes of stack for each. What a person writes has some hundred.
+const maxBrackets = 100_000
 
 var bom = []byte("\xef\xbb\xbf")
 
@@ -41,27 +41,26 @@ func load(path string) *document {
 	doc.config = locate(doc.config, path)
 	doc.onlyProject()
 	if kind, _ := doc.config.Credential(); kind != "" && runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 {
-		doc.problems = append(doc.problems, Problem{
-			Path: path, Field: kind, Warning: true,
-			Message: fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", mode.Perm()),
-			Remedy:  "Run chmod 600 on it.",
-		})
+		doc.add(place{}, kind, true,
+			fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", mode.Perm()),
+			"Run chmod 600 on it.")
 	}
 	return doc
 }
 
-// onlyProject names the fields that mean something in a project's file only.
-func (doc *document) onlyProject() {
+// warn adds a warning for each field of the file that it has no power over there.
+func (doc *document) warn(which func(Field) bool, what, remedy string) {
 	for _, f := range leaves() {
-		if offset, set := doc.set[f.Name]; set && f.only {
-			line, col := position(doc.text, offset)
-			doc.problems = append(doc.problems, Problem{
-				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
-				Message: fmt.Sprintf("“%s” does nothing here; it is for a project's own settings.",
-					f.Name), Remedy: "Remove it, or move it to the project's .loop/config.json.",
-			})
+		if at, set := doc.set[f.Name]; set && which(f) {
+			doc.add(at, f.Name, true, "“"+f.Name+"” "+what, remedy)
 		}
 	}
+}
+
+// onlyProject names the fields that mean something in a project's file only.
+func (doc *document) onlyProject() {
+	doc.warn(func(f Field) bool { return f.only }, "does nothing here; it is for a project's own settings.",
+		"Remove it, or move it to the project's .loop/config.json.")
 }
 
 var (
@@ -71,38 +70,46 @@ var (
 	errDangling   = errors.New("is a link that leads nowhere")
 )
 
+// readFile reads a file by any way that leads to it.
 func readFile(path string) ([]byte, fs.FileMode, error) {
-	// Looked at before it is opened: opening a named pipe would wait for ever.
-	info, err := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A link that leads nowhere stands for a file: of a disk that is not mounted,
 		// for one. Without it more would be allowed than it says.
 		if _, lerr := os.Lstat(path); lerr == nil {
-			return nil, 0, errDangling
+			err = errDangling
 		}
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	switch {
-	case info.IsDir():
-		return nil, 0, errIsDir
-	case !info.Mode().IsRegular():
-		return nil, 0, errNotRegular
-	}
-	f, err := os.Open(path)
+	data, info, err := readOpened(f, MaxSize)
 	if err != nil {
 		return nil, 0, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, 0, err
-	}
-	if len(data) > MaxSize {
-		return nil, 0, errTooLarge
 	}
 	return data, info.Mode(), nil
+}
+
+// noWait has an open of a named pipe not wait for somebody who writes.
+const noWait = syscall.O_NONBLOCK
+
+// readOpened reads an ordinary file of most bytes at most, and closes it.
+func readOpened(f *os.File, most int64) ([]byte, fs.FileInfo, error) {
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case info.IsDir():
+		return nil, nil, errIsDir
+	case !info.Mode().IsRegular():
+		return nil, nil, errNotRegular
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = errTooLarge
+	}
+	return data, info, err
 }
 
 func fileProblem(path string, err error) Problem {
@@ -127,76 +134,30 @@ func fileProblem(path string, err error) Problem {
 
 // parse gives the syntax tree of data, or the problem that stops it. The text
 // it parsed comes back too, since offsets count in it.
-func parse(path string, data []byte) (hujson.Value, []byte, *Problem) {
-	data = bytes.TrimPrefix(data, bom)
-	at := func(offset int, msg, remedy string) *Problem {
-		line, col := position(data, offset)
-		return &Problem{Path: path, Line: line, Col: col, Message: msg, Remedy: remedy}
+func parse(path string, data []byte) (root hujson.Value, text []byte, bad *Problem) {
+	text = bytes.TrimPrefix(data, bom)
+	at := func(offset int, msg, remedy string) (hujson.Value, []byte, *Problem) {
+		p := (&places{text: text}).of(offset)
+		return root, text, &Problem{Path: path, Line: p.line, Col: p.col, Message: msg, Remedy: remedy}
 	}
-	if bad := invalidUTF8(data); bad >= 0 {
-		return hujson.Value{}, data, at(bad, "The text is not valid UTF-8 here.", "Save the file as UTF-8.")
+	if whole := bytes.ToValidUTF8(text, nil); len(whole) < len(text) {
+		same := 0
+		for same < len(whole) && whole[same] == text[same] {
+			same++
+		}
+		return at(same, "The text is not valid UTF-8 here.", "Save the file as UTF-8.")
 	}
-	if deep := tooDeep(data); deep >= 0 {
-		return hujson.Value{}, data, at(deep, fmt.Sprintf("Brackets are nested deeper than %d.", maxDepth), "Remove the inner ones.")
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return at(0, fmt.Sprintf("There are more than %d brackets in the file.", maxBrackets), "Check that it is the right file.")
 	}
 	// A last line that is a comment without a line end is fine for a person,
 	// but not for the parser.
-	v, err := hujson.Parse(append(bytes.Clone(data), '\n'))
+	root, err := hujson.Parse(append(bytes.Clone(text), '\n'))
 	if err != nil {
-		offset, msg := syntaxError(data, err)
-		return hujson.Value{}, data, at(offset, msg, "Correct it; until then the settings from before stay in force.")
+		offset, msg := syntaxError(text, err)
+		return at(offset, msg, "Correct it; until then the settings from before stay in force.")
 	}
-	return v, data, nil
-}
-
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-// tooDeep returns where nesting passes maxDepth, or -1. It knows strings and
-// comments just well enough not to count brackets in them; a text that is
-// malformed so as to confuse it is malformed for the parser too.
-func tooDeep(data []byte) int {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			for i++; i < len(data) && data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
-			}
-		case '/':
-			rest := data[i:]
-			if bytes.HasPrefix(rest, []byte("//")) {
-				n := bytes.IndexByte(rest, '\n')
-				if n < 0 {
-					return -1
-				}
-				i += n
-			} else if bytes.HasPrefix(rest, []byte("/*")) {
-				n := bytes.Index(rest[2:], []byte("*/"))
-				if n < 0 {
-					return -1
-				}
-				i += n + 3
-			}
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return i
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return -1
+	return root, text, nil
 }
 
 var parserPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
@@ -208,18 +169,17 @@ func syntaxError(data []byte, err error) (offset int, msg string) {
 	if m := parserPlace.FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[1])
 		col, _ := strconv.Atoi(m[2])
-		whole := append(bytes.Clone(data), '\n') // as parse gave it to the parser
-		for ; line > 1; line-- {
-			offset += bytes.IndexByte(whole[min(offset, len(whole)):], '\n') + 1
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		for _, l := range lines[:min(line-1, len(lines))] {
+			offset += len(l)
 		}
 		offset += col - 1
 		text = text[len(m[0]):]
 	}
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && len(bytes.TrimSpace(data)) == 0:
+		return 0, "The file is empty; even without settings it needs { }."
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		if len(bytes.TrimSpace(data)) == 0 {
-			return 0, "The file is empty; even without settings it needs { }."
-		}
 		// Where the last text ends, rather than on an empty line after it.
 		return min(offset, len(bytes.TrimRight(data, " \t\r\n"))), "The file ends too early: a bracket, a quote or a comment is not closed."
 	case strings.HasPrefix(text, "invalid literal"):

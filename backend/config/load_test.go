@@ -28,7 +28,7 @@ func TestDefaults(t *testing.T) {
 		t.Error("defaults share a list")
 	}
 	seen := map[string]bool{}
-	for _, f := range Fields() {
+	for _, f := range describe() {
 		if f.Doc == "" || f.Name == "" || seen[f.Name] {
 			t.Errorf("field %+v lacks a name or words, or is there twice", f)
 		}
@@ -86,11 +86,13 @@ func TestProblems(t *testing.T) {
 		{"{} {}", 1, 4, "", "Syntax error", false},
 		{"{\"a\": \"\xff\"}", 1, 8, "", "UTF-8", false},
 		{"{/* é\xff */}", 1, 6, "", "UTF-8", false},
-		{strings.Repeat("[", 100000), 1, 65, "", "nested", false},
-		{`{"envs":` + strings.Repeat(`{"a":`, 70), 1, 324, "", "nested", false},
-		{"{\n\"theme\": \"dark\",\n \"theme\": \"light\"}", 3, 2, "theme", "twice; the first is in line 2", false},
+		{`{"theme": "\ud800"}`, 1, 12, "", "invalid surrogate", false},
+		{`{"envs": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", 1, 10009, "", "max depth", false},
+		{strings.Repeat("[", 100001), 1, 1, "", "100000 brackets", false},
+		{`{"envs":` + strings.Repeat(`{"a":`, 200000), 1, 1, "", "100000 brackets", false},
+		{"{\n\"theme\": \"dark\",\n \"theme\": \"light\"}", 3, 2, "theme", "twice", false},
 		{`{"font_sizes": {"chat": 12, "chat": 13}}`, 1, 29, "font_sizes.chat", "twice", false},
-		{`{"envs": {"A": 1, "A": 2}}`, 1, 19, "envs", "twice", false},
+		{`{"envs": {"A": 1, "A": 2}}`, 1, 19, "envs.A", "twice", false},
 		{`{"container_memory_mb": "2048"}`, 1, 25, "container_memory_mb", "must be a whole number", false},
 		{`{"container_memory_mb": 1.5}`, 1, 25, "container_memory_mb", "must be a whole number", false},
 		{`{"container_memory_mb": 1e99}`, 1, 25, "container_memory_mb", "must be a whole number", false},
@@ -254,28 +256,29 @@ func TestHome(t *testing.T) {
 		return // the table is written with slashes
 	}
 	boom := errors.New("boom")
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		value, home string
 		homeErr     error
-		cwd         string
-		cwdErr      error
 		want        string
 	}{
-		{"", "/home/m", nil, "/w", nil, "/home/m/.loop"},
-		{"/x/../y/", "/home/m", nil, "/w", nil, "/y"},
-		{"rel/dir", "/home/m", nil, "/w", nil, "/w/rel/dir"},
-		{"./.loop-home", "/home/m", nil, "/w", nil, "/w/.loop-home"},
-		{"~/l", "/home/m", nil, "/w", nil, "/home/m/l"},
-		{"/abs", "", boom, "", boom, "/abs"},
-		{"", "", boom, "/w", nil, ""},
-		{"", "relative", nil, "/w", nil, ""},
-		{"~", "/home/m", nil, "/w", nil, ""},
-		{"~other/x", "/home/m", nil, "/w", nil, ""},
-		{"/", "/home/m", nil, "/w", nil, ""},
-		{"/home/m", "/home/m", nil, "/w", nil, ""},
-		{"rel", "/home/m", nil, "", boom, ""},
+		{"", "/home/m", nil, "/home/m/.loop"},
+		{"/x/../y/", "/home/m", nil, "/y"},
+		{"rel/dir", "/home/m", nil, cwd + "/rel/dir"},
+		{"./.loop-home", "/home/m", nil, cwd + "/.loop-home"},
+		{"~/l", "/home/m", nil, "/home/m/l"},
+		{"/abs", "", boom, "/abs"},
+		{"", "", boom, ""},
+		{"", "relative", nil, ""},
+		{"~", "/home/m", nil, ""},
+		{"~other/x", "/home/m", nil, ""},
+		{"/", "/home/m", nil, ""},
+		{"/home/m", "/home/m", nil, ""},
 	} {
-		got, err := homeFrom(c.value, c.home, c.homeErr, c.cwd, c.cwdErr)
+		got, err := homeFrom(c.value, c.home, c.homeErr)
 		if got != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,15 +19,18 @@ import (
 // the value that the file has at that place then stays (see unmask).
 const Hidden = "•••hidden•••"
 
-// mask gives the text of a settings file with every credential hidden: the
-// fields made for them, environment variables named like one, and who somebody
-// is in the address of a proxy or in an environment variable. The rest stays byte for byte.
+// mask gives the text of a settings file with every credential hidden (see shown).
+// The rest stays byte for byte.
 func mask(data []byte) []byte {
 	root, _, bad := parse("", data)
 	if bad != nil {
 		return maskLoosely(data)
 	}
-	walkSecrets(&root, func(name string, v *hujson.Value) { v.Value = hide(name, *v) })
+	eachLiteral(&root, nil, func(path []string, lit hujson.Literal, v *hujson.Value) {
+		if text := shown(path, lit); text != lit.String() {
+			v.Value = hujson.String(text)
+		}
+	})
 	return packed(root, data)
 }
 
@@ -39,63 +43,59 @@ func packed(root hujson.Value, data []byte) []byte {
 	return out
 }
 
-// walkSecrets calls do for every value in the file that is to be hidden, with
-// its path of names.
-func walkSecrets(root *hujson.Value, do func(path string, v *hujson.Value)) {
-	obj, ok := root.Value.(*hujson.Object)
-	if !ok {
-		return
-	}
-	text := func(path string, v *hujson.Value) {
-		if lit, ok := v.Value.(hujson.Literal); ok && (lit.Kind() == '"' && lit.String() != "" || lit.Kind() == '0') {
-			do(path, v)
-		}
-	}
-	envs := func(path string, v *hujson.Value) {
-		for _, m := range members(v) {
-			lit, _ := m.Value.Value.(hujson.Literal)
-			if core.NamesSecret(memberName(m)) || lit.Kind() == '"' && (core.HoldsLogin(lit.String()) || isHidden(lit.String())) {
-				text(path+"."+memberName(m), &m.Value)
-			}
-		}
-	}
-	for i := range obj.Members {
-		m := &obj.Members[i]
-		switch name := memberName(m); name {
-		case CredentialAPIKey, CredentialOAuth:
-			text(name, &m.Value)
-		case "envs":
-			envs(name, &m.Value)
-		case "proxies":
-			for _, p := range members(&m.Value) {
-				if lit, ok := p.Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && (hasPassword(lit.String()) || isHidden(lit.String())) {
-					text(name+"."+memberName(p), &p.Value)
-				}
-			}
-		case "mcp":
-			for _, s := range members(&m.Value) {
-				for _, server := range members(&s.Value) {
-					for _, part := range members(&server.Value) {
-						if memberName(part) == "env" {
-							envs("mcp.servers."+memberName(server)+".env", &part.Value)
-						}
-					}
-				}
-			}
+// eachLiteral calls do for every value outside of lists that has no parts, with its
+// path of names.
+func eachLiteral(v *hujson.Value, path []string, do func(path []string, lit hujson.Literal, v *hujson.Value)) {
+	switch t := v.Value.(type) {
+	case hujson.Literal:
+		do(path, t, v)
+	case *hujson.Object:
+		for i := range t.Members {
+			m := &t.Members[i]
+			eachLiteral(&m.Value, append(slices.Clip(path), memberName(m)), do)
 		}
 	}
 }
 
-func members(v *hujson.Value) []*hujson.ObjectMember {
-	obj, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil
+// shown is what people see of the value at a path. Credentials are hidden: the
+// fields made for them, environment variables named like one (core.NamesSecret), and
+// who somebody is in the address of a proxy or in an environment variable.
+func shown(path []string, lit hujson.Literal) string {
+	text := lit.String()
+	if lit.Kind() != '"' && lit.Kind() != '0' || text == "" || len(path) == 0 {
+		return text
 	}
-	out := make([]*hujson.ObjectMember, len(obj.Members))
-	for i := range obj.Members {
-		out[i] = &obj.Members[i]
+	name := path[len(path)-1]
+	switch {
+	case len(path) == 1 && (name == CredentialAPIKey || name == CredentialOAuth):
+		return Hidden
+	case len(path) == 2 && path[0] == "envs", len(path) == 5 && path[0] == "mcp" && path[3] == "env":
+		return shownEnv(name, text)
+	case len(path) == 2 && path[0] == "proxies":
+		return shownProxy(text)
 	}
-	return out
+	return text
+}
+
+// shownEnv is the value of an environment variable for people.
+func shownEnv(name, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case core.NamesSecret(name):
+		return Hidden
+	case core.HoldsLogin(value):
+		return hideUser(value)
+	}
+	return value
+}
+
+// shownProxy is the address of a proxy for people.
+func shownProxy(address string) string {
+	if hasPassword(address) {
+		return hideUser(address)
+	}
+	return address
 }
 
 func hasPassword(address string) bool {
@@ -128,15 +128,8 @@ func hideUser(address string) string {
 }
 
 // isHidden reports whether a value is one that mask made.
-func isHidden(s string) bool { return s == Hidden || strings.Contains(s, Hidden+"@") }
-
-// hide is the value that stands for the one of this name.
-func hide(name string, v hujson.Value) hujson.Literal {
-	lit, ok := v.Value.(hujson.Literal)
-	if ok && lit.Kind() == '"' && name != CredentialAPIKey && name != CredentialOAuth && !core.NamesSecret(name) && lit.String() != Hidden {
-		return hujson.String(hideUser(lit.String()))
-	}
-	return hujson.String(Hidden)
+func isHidden(lit hujson.Literal) bool {
+	return lit.Kind() == '"' && (lit.String() == Hidden || strings.Contains(lit.String(), Hidden+"@"))
 }
 
 // loose finds credentials in a text that is not whole: the name of one, and
@@ -161,58 +154,45 @@ func unmask(path string, text, present []byte, drop bool) ([]byte, error) {
 	if bad != nil {
 		return nil, core.Fail(core.CodeConfig, nil, "The text has an error in line "+strconv.Itoa(bad.Line)+": "+bad.Message, bad.Remedy)
 	}
-	have := map[string]hujson.Value{}
+	have := map[string]hujson.Literal{}
 	if old, _, bad := parse(path, present); bad == nil {
-		walkSecrets(&old, func(name string, v *hujson.Value) { have[name] = v.Clone() })
+		eachLiteral(&old, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) { have[strings.Join(path, ".")] = lit })
 	}
 	missing := ""
-	walkSecrets(&root, func(name string, v *hujson.Value) {
-		lit, _ := v.Value.(hujson.Literal)
-		if !isHidden(lit.String()) {
-			return
-		}
-		// What is hidden of a proxy is not for another one.
-		if old, ok := have[name]; ok && (lit.String() == Hidden || lit.String() == hide(name, old).String()) {
-			v.Value = old.Value
-			return
-		}
-		if missing == "" {
+	eachLiteral(&root, nil, func(path []string, lit hujson.Literal, v *hujson.Value) {
+		name := strings.Join(path, ".")
+		old, ok := have[name]
+		switch {
+		case !isHidden(lit):
+		case ok && (lit.String() == Hidden || lit.String() == shown(path, old)): // else it is hidden of another proxy
+			v.Value = old
+		case missing == "":
 			missing = name
 		}
 	})
-	out := packed(root, text)
-	if missing == "" {
-		return out, nil
-	}
-	if !drop {
+	switch {
+	case missing != "" && !drop:
 		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is hidden in the text, and the file has no value for it.",
 			printable(missing)), "Type the value in its place, or remove the line.")
+	case missing != "":
+		dropHidden(&root)
 	}
-	return dropHidden(out)
+	return packed(root, text), nil
 }
 
 // dropHidden removes the members whose value is still hidden.
-func dropHidden(text []byte) ([]byte, error) {
-	root, _, bad := parse("", text)
-	if bad != nil {
-		return nil, fmt.Errorf("parse restored text: %s", bad.Message)
+func dropHidden(v *hujson.Value) {
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return
 	}
-	var walk func(v *hujson.Value)
-	walk = func(v *hujson.Value) {
-		obj, ok := v.Value.(*hujson.Object)
-		if !ok {
-			return
+	for i := len(obj.Members) - 1; i >= 0; i-- {
+		if lit, ok := obj.Members[i].Value.Value.(hujson.Literal); ok && isHidden(lit) {
+			remove(obj, i)
+			continue
 		}
-		for i := len(obj.Members) - 1; i >= 0; i-- {
-			if lit, ok := obj.Members[i].Value.Value.(hujson.Literal); ok && lit.Kind() == '"' && isHidden(lit.String()) {
-				remove(obj, i)
-				continue
-			}
-			walk(&obj.Members[i].Value)
-		}
+		dropHidden(&obj.Members[i].Value)
 	}
-	walk(&root)
-	return packed(root, text), nil
 }
 
 // visible makes characters seen that a viewer would not show or would show in
@@ -222,9 +202,6 @@ func visible(text string) string {
 	odd := func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
 			unicode.Co) || unicode.IsSpace(r) && r != ' ')
-	}
-	if !strings.ContainsFunc(text, odd) {
-		return text
 	}
 	var b strings.Builder
 	for _, r := range text {

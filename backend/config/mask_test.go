@@ -140,24 +140,24 @@ func FuzzMask(f *testing.F) {
 			return
 		}
 		masked := mask(data)
-		root, _, bad := parse("", data)
+		before, _, bad := parse("", data)
 		if bad != nil {
 			return
 		}
-		hidden := 0
-		walkSecrets(&root, func(string, *hujson.Value) { hidden++ })
-		again, _, bad := parse("", masked)
+		after, _, bad := parse("", masked)
 		if bad != nil {
 			t.Fatalf("the masked text is broken: %s", masked)
 		}
-		walkSecrets(&again, func(name string, v *hujson.Value) {
-			if lit, _ := v.Value.(hujson.Literal); !strings.Contains(lit.String(), Hidden) {
-				t.Errorf("%s is not hidden", name)
+		var hidden []string
+		eachLiteral(&before, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) { hidden = append(hidden, shown(path, lit)) })
+		eachLiteral(&after, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) {
+			if len(hidden) == 0 || lit.String() != hidden[0] {
+				t.Fatalf("%q is not hidden as it should be", path)
 			}
-			hidden--
+			hidden = hidden[1:]
 		})
-		if hidden != 0 {
-			t.Errorf("%d more were there", hidden)
+		if len(hidden) != 0 {
+			t.Errorf("%d more were there", len(hidden))
 		}
 		doc := decode("c", data)
 		if failure(doc.problems) != nil {

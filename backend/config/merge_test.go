@@ -160,21 +160,25 @@ func TestServers(t *testing.T) {
 	}
 	for text, part := range map[string]string{
 		`{"a b": {"command": "x"}}`:                   "letters, digits",
-		`{"a": 1}`:                                    "an object",
+		`[]`:                                          "an object",
+		`{"a": 1}`:                                    "for “a” a value",
 		`{"a": {}}`:                                   "no command",
-		`{"a": {"command": ""}}`:                      "must be a text",
-		`{"a": {"command": "x", "args": "y"}}`:        "list of texts",
-		`{"a": {"command": "x", "args": [1]}}`:        "list of texts",
-		`{"a": {"command": "x", "env": []}}`:          "an object",
+		`{"a": {"command": ""}}`:                      "no command",
+		`{"a": {"command": "x\u0000"}}`:               "NUL",
+		`{"a": {"command": "x", "args": "y"}}`:        "“args”",
+		`{"a": {"command": "x", "args": [{}]}}`:       "“args/0”",
+		`{"a": {"command": "x", "env": []}}`:          "“env”",
 		`{"a": {"command": "x", "env": {"A": null}}}`: "names and texts",
 		`{"a": {"command": "x", "env": {"A=": "1"}}}`: "names and texts",
-		`{"a": {"type": "http", "url": "https://x"}}`: "stdio",
-		`{"a": {"command": "x", "cwd": "/"}}`:         "unknown name",
+		`{"a": {"command": "x", "type": "http"}}`:     "stdio",
+		`{"a": {"type": "http", "url": "https://x"}}`: "“url”",
+		`{"a": {"command": "x", "cwd": "/"}}`:         "“cwd”",
 		`{"a": {"command": "x", "command": "y"}}`:     "twice",
 		`{"a": {"command": "x"}, "a": null}`:          "twice",
 	} {
 		_, problems, err := Parse("c", []byte("{\"mcp\":\n {\"servers\": "+text+"}}"))
-		if err == nil || len(problems) != 1 || !strings.Contains(problems[0].Message, part) || problems[0].Line != 2 || problems[0].Remedy == "" || problems[0].Field != "mcp.servers" {
+		if err == nil || len(problems) != 1 || !strings.Contains(problems[0].Message, part) || problems[0].Line != 2 || problems[0].Remedy == "" ||
+			!strings.HasPrefix(problems[0].Field, "mcp.servers") {
 			t.Errorf("%s: %+v", text, problems)
 		}
 	}

@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -26,10 +24,9 @@ const MaxProjectSize = 1 << 20
 func ProjectPath(dir string) string { return filepath.Join(dir, ProjectFolder, FileName) }
 
 var (
-	errLink        = errors.New("is a link")
-	errTreeLink    = errors.New("is a link where a work tree should be")
-	errSwapped     = errors.New("changed while it was opened")
-	errProjectSize = errors.New("larger than 1 MiB")
+	errLink     = errors.New("is a link")
+	errTreeLink = errors.New("is a link where a work tree should be")
+	errSwapped  = errors.New("changed while it was opened")
 )
 
 // openProject opens the folder of a project, or of a work tree of the project at
@@ -113,31 +110,18 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case seen.Mode()&fs.ModeSymlink != 0:
+	if seen.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
-	case seen.IsDir():
-		return nil, errIsDir
-	case !seen.Mode().IsRegular():
-		return nil, errNotRegular
 	}
-	// Non-blocking, so that a pipe that took the file's place is no trap.
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !os.SameFile(seen, info) || !info.Mode().IsRegular() {
-		return nil, errSwapped
+	data, info, err := readOpened(f, MaxProjectSize)
+	if err == nil && !os.SameFile(seen, info) {
+		err = errSwapped
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxProjectSize+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxProjectSize {
-		return nil, errProjectSize
-	}
-	return data, nil
+	return data, err
 }
 
 func projectProblem(path string, err error) Problem {
@@ -151,9 +135,9 @@ func projectProblem(path string, err error) Problem {
 		p.Remedy = "Look at what stands there, an agent may have made it; then remove the link."
 	case errors.Is(err, errSwapped):
 		p.Message, p.Remedy = "The project's settings file changed while it was read.", "Try again."
-	case errors.Is(err, errProjectSize):
-		p.Message, p.Remedy = fmt.Sprintf("The project's settings file is larger than %d MiB.",
-			MaxProjectSize>>20), "Check that it is the right file."
+	case errors.Is(err, errTooLarge):
+		p.Message = fmt.Sprintf("The project's settings file is larger than %d MiB.", MaxProjectSize>>20)
+		p.Remedy = "Check that it is the right file."
 	default:
 		p = fileProblem(path, err)
 	}
@@ -184,31 +168,20 @@ func sumOf(data []byte) string {
 
 // onlyApp names the fields that a project's file cannot set.
 func (doc *document) onlyApp() {
-	for _, f := range leaves() {
-		if offset, set := doc.set[f.Name]; set && f.Project == ProjectNever {
-			line, col := position(doc.text, offset)
-			doc.problems = append(doc.problems, Problem{
-				Path: doc.path, Line: line, Col: col, Field: f.Name, Warning: true,
-				Message: fmt.Sprintf("“%s” is a setting of Loop itself; a project's file does not change it.",
-					f.Name), Remedy: "Remove it here and set it in Loop's own settings file.",
-			})
-		}
-	}
+	doc.warn(func(f Field) bool { return f.Project == ProjectNever }, "is a setting of Loop itself; a project's file does not change it.",
+		"Remove it here and set it in Loop's own settings file.")
 }
 
 // resolve makes relative host paths start in the project's folder.
 func (doc *document) resolve(dir string) {
+	each := func(list []string, to func(text, dir string) string) (out []string) {
+		for _, text := range list {
+			out = append(out, to(text, dir))
+		}
+		return out
+	}
 	c := &doc.config
-	c.Mounts, c.ExtraDirs, c.CopyFiles = slices.Clone(c.Mounts), slices.Clone(c.ExtraDirs), slices.Clone(c.CopyFiles)
-	for i, m := range c.Mounts {
-		c.Mounts[i] = resolveMount(m, dir)
-	}
-	for i, p := range c.ExtraDirs {
-		c.ExtraDirs[i] = resolvePath(p, dir)
-	}
-	for i, p := range c.CopyFiles {
-		c.CopyFiles[i] = resolvePath(p, dir)
-	}
+	c.Mounts, c.ExtraDirs, c.CopyFiles = each(c.Mounts, resolveMount), each(c.ExtraDirs, resolvePath), each(c.CopyFiles, resolvePath)
 }
 
 func resolvePath(p, dir string) string {

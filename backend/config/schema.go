@@ -49,21 +49,12 @@ func object(props map[string]any) map[string]any {
 }
 
 func property(f Field) map[string]any {
-	p := map[string]any{"type": "object"}
+	p := map[string]any{"type": kinds[f.typ.Kind()][2]}
 	if f.Parts != nil {
 		p = object(properties(f.Parts))
 	}
-	switch f.typ.Kind() {
-	case reflect.String:
-		p["type"] = "string"
-	case reflect.Int:
-		p["type"] = "integer"
-	case reflect.Float64:
-		p["type"] = "number"
-	case reflect.Bool:
-		p["type"] = "boolean"
-	case reflect.Slice:
-		p["type"], p["items"] = "array", map[string]any{"type": "string"}
+	if f.typ.Kind() == reflect.Slice {
+		p["items"] = map[string]any{"type": "string"}
 	}
 	if f.typ == reflect.TypeFor[map[string]MCPServer]() {
 		texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}

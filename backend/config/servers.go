@@ -1,12 +1,16 @@
 package config
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // serverName is what the agent CLI takes as the name of an MCP server; it
@@ -14,113 +18,59 @@ import (
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // servers reads the object of MCP servers. A server that is null is not set.
-func servers(obj *hujson.Object) (map[string]MCPServer, error) {
-	out, seen := map[string]MCPServer{}, map[string]bool{}
-	for i := range obj.Members {
-		m := &obj.Members[i]
-		name := memberName(m)
-		if seen[name] {
-			return nil, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has “%s” twice", printable(name)), remedy: "Keep one of them."}
+func servers(raw []byte) (map[string]MCPServer, error) {
+	var all map[string]*struct {
+		Command string                    `json:"command"`
+		Args    []string                  `json:"args"`
+		Env     map[string]jsontext.Value `json:"env"`
+		Type    string                    `json:"type"` // what other programs write, too
+	}
+	wrong := func(name, remedy, format string, args ...any) error {
+		return &wrongError{msg: fmt.Sprintf("has for “%s” ", printable(name)) + fmt.Sprintf(format, args...), remedy: remedy}
+	}
+	const form = `Loop starts servers as programs. Write one like {"command": "npx", "args": ["-y", "some-server"], "env": {"NAME": "text"}}.`
+	if err := json.Unmarshal(raw, &all, json.RejectUnknownMembers(true)); err != nil {
+		at, ok := errors.AsType[*json.SemanticError](err)
+		if !ok || at.JSONPointer == "" {
+			return nil, &wrongError{msg: "must be an object", remedy: form}
 		}
-		seen[name] = true
-		if !serverName.MatchString(name) {
-			msg := fmt.Sprintf("has the name “%s”, which is not made of letters, digits, - and _ (64 at most)", printable(name))
-			return nil, &placed{offset: m.Name.StartOffset, msg: msg, remedy: "Choose another name."}
-		}
-		if lit, ok := m.Value.Value.(hujson.Literal); ok && lit.Kind() == 'n' {
+		name, part, _ := strings.Cut(string(at.JSONPointer[1:]), "/")
+		return nil, wrong(name, form, "a value or a name at “%s” that a server does not have there", printable(part))
+	}
+	out := make(map[string]MCPServer, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		switch {
+		case !serverName.MatchString(name):
+			return nil, wrong(name, "Choose another name.", "a name that is not made of letters, digits, - and _ (64 at most)")
+		case s == nil:
 			continue
+		case s.Type != "" && s.Type != "stdio":
+			return nil, wrong(name, form, "a type other than stdio: Loop starts servers as programs")
+		case s.Command == "":
+			return nil, wrong(name, "Name the program to start, as command.", "no command")
 		}
-		inner, ok := m.Value.Value.(*hujson.Object)
-		if !ok {
-			return nil, &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("must have an object for “%s”", name),
-				remedy: `Write it like {"command": "npx", "args": ["-y", "some-server"]}.`}
+		server, texts := MCPServer{Command: s.Command, Args: s.Args}, append([]string{s.Command}, s.Args...)
+		for key, raw := range s.Env {
+			v := freeValue(raw)
+			switch v.(type) {
+			case string, stdjson.Number, bool:
+			default:
+				key = ""
+			}
+			if key == "" || strings.Contains(key, "=") {
+				return nil, wrong(name, "Correct it.", "an env that is not made of names and texts")
+			}
+			if server.Env == nil {
+				server.Env = make(map[string]string, len(s.Env))
+			}
+			server.Env[key] = fmt.Sprint(v)
+			texts = append(texts, key, server.Env[key])
 		}
-		s, err := server(name, inner, m.Name.StartOffset)
-		if err != nil {
-			return nil, err
+		if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
+			return nil, wrong(name, "Remove it.", "a NUL byte in a text")
 		}
-		out[name] = s
+		out[name] = server
 	}
 	return out, nil
-}
-
-func server(name string, obj *hujson.Object, offset int) (MCPServer, error) {
-	var s MCPServer
-	seen := map[string]bool{}
-	for i := range obj.Members {
-		m := &obj.Members[i]
-		part := memberName(m)
-		bad := func(must string) error {
-			return &placed{offset: m.Value.StartOffset, msg: fmt.Sprintf("has for “%s” a %s that must be %s", name, part, must),
-				remedy: "Correct it."}
-		}
-		if seen[part] {
-			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the name “%s” twice", name, printable(part)),
-				remedy: "Keep one of them."}
-		}
-		seen[part] = true
-		switch part {
-		case "command":
-			lit, ok := m.Value.Value.(hujson.Literal)
-			if !ok || lit.Kind() != '"' || lit.String() == "" || strings.ContainsRune(lit.String(), 0) {
-				return s, bad("a text")
-			}
-			s.Command = lit.String()
-		case "args":
-			arr, ok := m.Value.Value.(*hujson.Array)
-			if !ok {
-				return s, bad("a list of texts")
-			}
-			for _, e := range arr.Elements {
-				lit, ok := e.Value.(hujson.Literal)
-				if !ok || lit.Kind() != '"' || strings.ContainsRune(lit.String(), 0) {
-					return s, bad("a list of texts")
-				}
-				s.Args = append(s.Args, lit.String())
-			}
-		case "env":
-			inner, ok := m.Value.Value.(*hujson.Object)
-			if !ok {
-				return s, bad("an object")
-			}
-			values, err := freeObject(inner)
-			if err != nil {
-				return s, err
-			}
-			for key, v := range values {
-				text, ok := plain(v)
-				if !ok || key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(text, 0) {
-					return s, bad("an object of names and texts")
-				}
-				if s.Env == nil {
-					s.Env = map[string]string{}
-				}
-				s.Env[key] = text
-			}
-		case "type":
-			if lit, ok := m.Value.Value.(hujson.Literal); !ok || lit.String() != "stdio" {
-				return s, bad("stdio: Loop starts servers as programs")
-			}
-		default:
-			return s, &placed{offset: m.Name.StartOffset, msg: fmt.Sprintf("has for “%s” the unknown name “%s”", name, printable(part)),
-				remedy: "A server has command, args and env."}
-		}
-	}
-	if s.Command == "" {
-		return s, &placed{offset: offset, msg: fmt.Sprintf("has no command for “%s”", name), remedy: "Name the program to start, as command."}
-	}
-	return s, nil
-}
-
-// plain is a value of an environment variable as a text.
-func plain(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case json.Number:
-		return v.String(), true
-	case bool:
-		return fmt.Sprint(v), true
-	}
-	return "", false
 }

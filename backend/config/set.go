@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
 	"loop/backend/core"
@@ -75,10 +76,6 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := []byte(nil)
-	if bytes.HasPrefix(data, bom) {
-		head = bom
-	}
 	text := data
 	if len(bytes.TrimSpace(bytes.TrimPrefix(data, bom))) == 0 {
 		text = []byte("{\n}\n")
@@ -92,12 +89,12 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	if !ok {
 		return nil, core.Fail(core.CodeConfig, nil, "The settings file does not hold an object.", "Put the settings into { } first.")
 	}
-	raw := []byte(nil)
+	if secret, ok := value.(Secret); ok {
+		value = secret.Reveal()
+	}
+	var raw jsontext.Value // nil removes
 	if value != nil {
-		if s, ok := value.(Secret); ok {
-			value = s.Reveal()
-		}
-		if raw, err = encode(value); err != nil {
+		if raw, err = json.Marshal(value, json.Deterministic(true)); err != nil {
 			return nil, core.Fail(core.CodeInvalid, err, "The new value of "+field+" cannot be written.", "")
 		}
 	}
@@ -108,8 +105,7 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	if err := put(obj, parts, raw, eol, ""); err != nil {
 		return nil, err
 	}
-	out := slices.Concat(head, root.Pack())
-	out = bytes.TrimSuffix(out, []byte("\n")) // the one that parse added
+	out := packed(root, data)
 	if value == nil {
 		return out, nil
 	}
@@ -124,37 +120,18 @@ func edit(path string, data []byte, field string, value any) ([]byte, error) {
 	return out, nil
 }
 
-// encode writes JSON as a person would: no escapes for <, > and &.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
-}
-
 // maxInline is how long a list or an object may be to stay on one line.
 const maxInline = 80
 
-func put(obj *hujson.Object, parts []string, raw []byte, eol, indent string) error {
+// put makes raw the value at a path of names below obj; nil removes it.
+func put(obj *hujson.Object, parts []string, raw jsontext.Value, eol, indent string) error {
 	name := parts[0]
-	at := -1
-	for i := range obj.Members {
-		if memberName(&obj.Members[i]) != name {
-			continue
-		}
-		if at >= 0 {
-			return core.Fail(core.CodeConfig, nil, "“"+name+"” is in the settings file twice.", "Keep one of them first.")
-		}
-		at = i
-	}
-	if len(parts) > 1 {
+	at := slices.IndexFunc(obj.Members, func(m hujson.ObjectMember) bool { return memberName(&m) == name })
+	switch {
+	case at < 0 && raw == nil:
+		return nil
+	case len(parts) > 1:
 		if at < 0 {
-			if raw == nil {
-				return nil
-			}
 			insert(obj, name, &hujson.Object{}, eol, indent)
 			at = len(obj.Members) - 1
 		}
@@ -163,28 +140,24 @@ func put(obj *hujson.Object, parts []string, raw []byte, eol, indent string) err
 			return core.Fail(core.CodeConfig, nil, "“"+name+"” in the settings file is not an object.", "Correct it first.")
 		}
 		return put(inner, parts[1:], raw, eol, memberIndent(obj, indent))
-	}
-	if raw == nil {
-		if at >= 0 {
-			remove(obj, at)
-		}
+	case raw == nil:
+		remove(obj, at)
 		return nil
 	}
-	if len(raw) > maxInline && (raw[0] == '[' || raw[0] == '{') {
-		var b bytes.Buffer
-		if err := json.Indent(&b, raw, memberIndent(obj, indent), "  "); err == nil {
-			raw = bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(eol))
+	if len(raw) > maxInline && (raw.Kind() == '[' || raw.Kind() == '{') {
+		if err := raw.Indent(jsontext.WithIndentPrefix(memberIndent(obj, indent)), jsontext.WithIndent("  ")); err == nil {
+			raw = bytes.ReplaceAll(raw, []byte("\n"), []byte(eol))
 		}
 	}
 	v, err := hujson.Parse(raw)
 	if err != nil {
 		return core.Fail(core.CodeInternal, err, "The new value cannot be written.", "")
 	}
-	if at >= 0 {
+	if at < 0 {
+		insert(obj, name, v.Value, eol, indent)
+	} else {
 		obj.Members[at].Value.Value = v.Value // the comments around it stay
-		return nil
 	}
-	insert(obj, name, v.Value, eol, indent)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package config
 import (
 	"context"
 	"io/fs"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -34,19 +33,16 @@ type Source struct {
 
 	mu     sync.Mutex
 	snap   Snapshot
-	info   fs.FileInfo // of the file as it was read; nil when it was missing
-	readAt time.Time
+	looked look // at the file, before it was read
 	now    func() time.Time
-	subs   map[int]func(Snapshot)
-	next   int
+	subs   []func(Snapshot)
 
 	notify sync.Mutex // keeps calls to subscribers in order
 }
 
 // NewSource reads the file at path for the first time.
 func NewSource(path string) *Source {
-	s := &Source{path: path, subs: map[int]func(Snapshot){}, now: time.Now}
-	s.snap = Snapshot{Path: path, Config: Defaults()}
+	s := &Source{path: path, now: time.Now}
 	s.Reload()
 	return s
 }
@@ -63,18 +59,11 @@ func (s *Source) Current() Snapshot {
 
 // Subscribe calls f after every change, of the configuration or of its
 // problems, one call at a time and in order, on the goroutine that noticed
-// it. f must not call Reload or Set. The returned function ends it.
-func (s *Source) Subscribe(f func(Snapshot)) (cancel func()) {
+// it. f must not call Reload or Set.
+func (s *Source) Subscribe(f func(Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.next
-	s.next++
-	s.subs[id] = f
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.subs, id)
-	}
+	s.subs = append(s.subs, f)
 }
 
 // Reload reads the file again, whether or not it seems to have changed.
@@ -83,24 +72,20 @@ func (s *Source) Reload() Snapshot {
 	defer s.notify.Unlock()
 	s.mu.Lock()
 	changed := s.read()
-	snap := s.snap
-	var subs []func(Snapshot)
-	if changed {
-		for _, id := range slices.Sorted(maps.Keys(s.subs)) {
-			subs = append(subs, s.subs[id])
-		}
-	}
+	snap, subs := s.snap, s.subs
 	s.mu.Unlock()
-	for _, f := range subs {
-		f(snap)
+	if changed {
+		for _, f := range subs {
+			f(snap)
+		}
 	}
 	return snap
 }
 
 // read loads the file and reports whether the snapshot changed. s.mu is held.
 func (s *Source) read() bool {
-	s.info, _ = os.Stat(s.path)
-	s.readAt = s.now()
+	info, _ := os.Stat(s.path)
+	s.looked = look{info, s.now()}
 	doc := load(s.path)
 	problems, err := doc.problems, failure(doc.problems)
 	old := s.snap
@@ -115,20 +100,32 @@ func (s *Source) read() bool {
 // and size look the same: coarse file systems stamp to two seconds (FAT).
 const settle = 2 * time.Second
 
+// look is what was seen of a file, and when.
+type look struct {
+	info fs.FileInfo // nil when there was none
+	at   time.Time
+}
+
+// same reports that the file seen now is the one seen then: nothing of it changed,
+// and its time was not set so short before that look that it could have changed
+// unseen.
+func (l look) same(now fs.FileInfo) bool {
+	if l.info == nil || now == nil {
+		return l.info == now
+	}
+	return os.SameFile(now, l.info) && now.ModTime().Equal(l.info.ModTime()) && now.Size() == l.info.Size() && now.Mode() == l.info.Mode() &&
+		l.at.Sub(now.ModTime()) > settle
+}
+
 // Poll reads the file again if its time, size or identity changed.
 func (s *Source) Poll() {
-	info, err := os.Stat(s.path)
+	info, _ := os.Stat(s.path)
 	s.mu.Lock()
-	old, readAt := s.info, s.readAt
+	same := s.looked.same(info)
 	s.mu.Unlock()
-	if err != nil && old == nil {
-		return
+	if !same {
+		s.Reload()
 	}
-	if err == nil && old != nil && os.SameFile(info, old) && info.ModTime().Equal(old.ModTime()) &&
-		info.Size() == old.Size() && info.Mode() == old.Mode() && readAt.Sub(info.ModTime()) > settle {
-		return
-	}
-	s.Reload()
 }
 
 // Run polls at every tick until ctx ends, and returns when the last poll did.

@@ -1,11 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,21 +79,16 @@ func readTrust(path string) (map[string]trusted, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("others may write to it (mode %04o)", info.Mode().Perm())
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxTrust+1))
+	data, _, err := readOpened(f, maxTrust)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > maxTrust {
-		return nil, errTooLarge
 	}
 	var file trustFile
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&file); err != nil {
+	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
 	if file.Version != trustVersion {

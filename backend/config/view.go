@@ -2,28 +2,9 @@ package config
 
 import (
 	"maps"
-	"reflect"
 
 	"loop/backend/core"
 )
-
-// Type is the kind of the field in one word: text, integer, number, boolean,
-// list or object.
-func (f Field) Type() string {
-	switch f.typ.Kind() {
-	case reflect.String:
-		return "text"
-	case reflect.Int:
-		return "integer"
-	case reflect.Float64:
-		return "number"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Slice:
-		return "list"
-	}
-	return "object"
-}
 
 // Shown is the field's value in c for people: credentials in it are Hidden.
 // The field must hold a value itself (see Leaves).
@@ -36,8 +17,8 @@ func (f Field) Shown(c Config) any {
 		}
 		return Hidden
 	case string:
-		if f.check == "proxy" && hasPassword(v) {
-			return hideUser(v)
+		if f.check == "proxy" {
+			return shownProxy(v)
 		}
 	case []string:
 		if v == nil {
@@ -68,28 +49,11 @@ func (f Field) Shown(c Config) any {
 	return v
 }
 
-// shownEnv is the value of an environment variable for people.
-func shownEnv(name, value string) string {
-	switch {
-	case value == "":
-		return ""
-	case core.NamesSecret(name):
-		return Hidden
-	case core.HoldsLogin(value):
-		return hideUser(value)
-	}
-	return value
-}
-
 // Said is what the layer's file says about a field, as it was written and in
 // force or not, credentials hidden.
 func (l Layer) Said(f Field) (value any, from Origin, ok bool) {
-	if l.doc == nil {
-		return nil, Origin{}, false
-	}
 	if !l.doc.has(f.Name) {
 		return nil, Origin{}, false
 	}
-	line, col := position(l.doc.text, l.doc.set[f.Name])
-	return f.Shown(l.doc.written), Origin{Layer: l.Name, Path: l.Path, Line: line, Col: col}, true
+	return f.Shown(l.doc.written), l.doc.origin(l.Name, l.Path, f.Name), true
 }

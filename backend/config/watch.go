@@ -17,9 +17,8 @@ type ProjectWatch struct {
 
 // glimpse is a settings file as it was read last.
 type glimpse struct {
-	info   fs.FileInfo // nil when there was none
-	sum    string
-	readAt time.Time
+	look
+	sum string
 }
 
 // NewProjectWatch has seen nothing.
@@ -38,7 +37,7 @@ func (w *ProjectWatch) Poll(dirs []string) (first, changed []string) {
 			continue
 		}
 		old, known := w.seen[dir]
-		now := w.look(dir, old, known)
+		now := w.glimpse(dir, old)
 		next[dir] = now
 		switch {
 		case !known:
@@ -53,18 +52,16 @@ func (w *ProjectWatch) Poll(dirs []string) (first, changed []string) {
 	return first, changed
 }
 
-// look reads the file only when its time, size or identity changed, or was set
-// so short a time before the last look that it could have changed unseen.
-func (w *ProjectWatch) look(dir string, old glimpse, known bool) glimpse {
+// glimpse reads the file only when it is not the one of the last glimpse.
+func (w *ProjectWatch) glimpse(dir string, old glimpse) glimpse {
 	info, err := os.Lstat(ProjectPath(dir))
-	if err != nil {
+	switch {
+	case err != nil:
 		return glimpse{}
-	}
-	if known && old.info != nil && os.SameFile(info, old.info) && info.ModTime().Equal(old.info.ModTime()) &&
-		info.Size() == old.info.Size() && info.Mode() == old.info.Mode() && old.readAt.Sub(info.ModTime()) > settle {
+	case old.same(info):
 		return old
 	}
-	g := glimpse{info: info, readAt: w.now()}
+	g := glimpse{look: look{info, w.now()}}
 	switch data, err := readProjectFile(dir, ""); {
 	case err == nil:
 		g.sum = sumOf(data)
