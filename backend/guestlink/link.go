@@ -87,7 +87,7 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		return nil, dialFailure(err)
 	}
 	first := &sniffer{ReadWriteCloser: stream}
-	session, err := yamux.Client(first, muxConfig())
+	session, err := yamux.Client(first, wire.MuxConfig())
 	if err != nil {
 		_ = stream.Close()
 		return nil, fmt.Errorf("start link: %w", err)
@@ -123,16 +123,6 @@ func hostStreams(h wire.Hello) int {
 		return wire.MaxStreams
 	}
 	return min(h.Streams, wire.MaxHostStreams)
-}
-
-func muxConfig() *yamux.Config {
-	c := yamux.DefaultConfig()
-	c.AcceptBacklog = wire.MaxHostStreams // of this end's own that wait to be taken, too
-	c.KeepAliveInterval = wire.KeepAlive
-	c.ConnectionWriteTimeout = wire.WriteTimeout
-	c.MaxStreamWindowSize = wire.Window
-	c.LogOutput = io.Discard // what it says is the guest's doing; errors reach the caller
-	return c
 }
 
 // awaitHello takes the first stream, which must be the hello.

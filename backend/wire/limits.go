@@ -1,6 +1,11 @@
 package wire
 
-import "time"
+import (
+	"io"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
 
 // Protocol is the version in Hello. It grows when an old peer could not
 // understand a new one; added optional fields do not change it.
@@ -129,3 +134,15 @@ const (
 	// PausedReader is a terminal whose reader asked to hold it up.
 	PausedReader = "reader behind"
 )
+
+// MuxConfig is how both ends multiplex. What yamux would log is the other end's doing;
+// errors reach the callers.
+func MuxConfig() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.AcceptBacklog = MaxHostStreams // bounds an end's own streams too that the other has not taken yet
+	c.KeepAliveInterval = KeepAlive
+	c.ConnectionWriteTimeout = WriteTimeout
+	c.MaxStreamWindowSize = Window
+	c.LogOutput = io.Discard
+	return c
+}

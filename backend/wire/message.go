@@ -1,5 +1,7 @@
 package wire
 
+import "errors"
+
 // Op names what a stream is for.
 type Op string
 
@@ -145,6 +147,14 @@ func (e *Error) Error() string { return e.Text }
 // Refuse makes the reply that carries an error; its text is cut to MaxText.
 func Refuse(code ErrCode, text string) Reply {
 	return Reply{Error: NewError(code, text)}
+}
+
+// AsError is err as it crosses the link: itself, or what happened as CodeInternal.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return NewError(CodeInternal, err.Error())
 }
 
 // NewError bounds text and makes it valid UTF-8, so that it can always be sent.

@@ -7,11 +7,10 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
-	"loop/agentimage/guest/spawn"
+	"loop/agentimage/guest/kernel"
 	"loop/backend/wire"
 )
 
@@ -38,25 +37,10 @@ func become() error {
 	if err := unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep capabilities: %w", err)
 	}
-	none := [1]uint32{}
-	if _, _, e := unix.RawSyscall(unix.SYS_SETGROUPS, 0, uintptr(unsafe.Pointer(&none[0])), 0); e != 0 {
-		return fmt.Errorf("clear groups (is SETGID granted?): %w", e)
+	if err := kernel.SetIDs(wire.SupervisorID, wire.SupervisorID, nil); err != nil {
+		return err
 	}
-	const id = wire.SupervisorID
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESGID, id, id, id); e != 0 {
-		return fmt.Errorf("set gid (is SETGID granted?): %w", e)
-	}
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, id, id, id); e != 0 {
-		return fmt.Errorf("set uid (is SETUID granted?): %w", e)
-	}
-	mask := keptMask()
-	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	set := [2]unix.CapUserData{}
-	for i := range set {
-		part := uint32(mask >> (32 * i))
-		set[i] = unix.CapUserData{Effective: part, Permitted: part, Inheritable: part}
-	}
-	if err := unix.Capset(&head, &set[0]); err != nil {
+	if err := kernel.SetCaps(keptMask()); err != nil {
 		return fmt.Errorf("set capabilities (are all of SETUID SETGID SYS_PTRACE DAC_OVERRIDE KILL granted?): %w", err)
 	}
 	for _, c := range kept {
@@ -72,24 +56,9 @@ func become() error {
 
 // verify refuses to go on unless the move was complete.
 func verify(statusFile string) error {
-	st, err := spawn.ReadStatus(statusFile)
+	st, err := kernel.ReadStatus(statusFile)
 	if err != nil {
 		return err
 	}
-	if !st.IDs("Uid", wire.SupervisorID) || !st.IDs("Gid", wire.SupervisorID) {
-		return fmt.Errorf("not the supervisor: uid %q, gid %q", st["Uid"], st["Gid"])
-	}
-	if st["Groups"] != "" {
-		return fmt.Errorf("groups left: %q", st["Groups"])
-	}
-	for _, set := range []string{"CapPrm", "CapEff", "CapAmb", "CapInh"} {
-		v, err := st.Caps(set)
-		if err != nil {
-			return err
-		}
-		if v != keptMask() {
-			return fmt.Errorf("%s is %016x, not %016x", set, v, keptMask())
-		}
-	}
-	return nil
+	return st.Check(wire.SupervisorID, wire.SupervisorID, nil, keptMask())
 }

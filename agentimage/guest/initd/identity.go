@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"loop/backend/wire"
 )
@@ -44,14 +43,4 @@ func readID(getenv func(string) string, name string) (int, error) {
 		return 0, fmt.Errorf("%s is the supervisor's own id %d", name, n)
 	}
 	return int(n), nil
-}
-
-func splitPaths(list string) []string {
-	var out []string
-	for p := range strings.SplitSeq(list, ":") {
-		if p != "" {
-			out = append(out, p)
-		}
-	}
-	return out
 }

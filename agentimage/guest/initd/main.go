@@ -5,12 +5,13 @@ package initd
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -55,7 +56,7 @@ func run(version string, log *slog.Logger) error {
 	}
 	switch os.Getuid() {
 	case 0:
-		if err := settle(who, splitPaths(os.Getenv("CHOWN_PATHS")), log); err != nil {
+		if err := settle(who, filepath.SplitList(os.Getenv("CHOWN_PATHS")), log); err != nil {
 			return fmt.Errorf("set up (are CHOWN and DAC_OVERRIDE granted?): %w", err)
 		}
 		return become()
@@ -84,21 +85,21 @@ func serve(who identity, version string, log *slog.Logger) error {
 	go func() { defer close(reaped); reaper.Run(reapCtx) }()
 	defer func() { stopReaper(); <-reaped }()
 
-	bootID := newBootID()
+	bootID := rand.Text()
 	spawns := spawn.New(spawn.Config{
 		Agent:   spawn.Agent{UID: who.uid, GID: who.gid, Groups: []int{who.gid}, Home: who.home},
 		Env:     spawn.BaseEnv(os.Environ(), who.user, who.home),
 		RunsDir: wire.RunsDir, SpoolDir: wire.SpoolDir, BootID: bootID,
 		Reaper: reaper, Log: log,
 	})
-	rel := relay.New(relay.Options{Spawns: spawns, Log: log})
-	relStop, err := rel.Listen(wire.RelayAddr)
+	local, err := net.Listen("tcp4", wire.RelayAddr)
 	if err != nil {
 		return fmt.Errorf("listen for the relay: %w", err)
 	}
-	defer relStop()
+	rel := relay.New(spawns, log)
+	defer rel.Serve(local)()
 
-	srv := &Server{Spawns: spawns, Relay: rel, Desk: ask.NewDesk(), Log: log, Hello: wire.Hello{
+	srv := &Server{Spawns: spawns, Relay: rel, Desk: ask.NewDesk(), Log: log, UID: wire.SupervisorID, Hello: wire.Hello{
 		Protocol: wire.Protocol, GuestVersion: version, BootID: bootID,
 		Arch: runtime.GOARCH, Pid1UID: os.Getuid(),
 	}}
@@ -135,10 +136,4 @@ func harden(who identity) error {
 		return fmt.Errorf("set dumpable: %w", err)
 	}
 	return nil
-}
-
-func newBootID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: the program is aborted instead
-	return hex.EncodeToString(b[:])
 }

@@ -24,11 +24,10 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		return
 	}
 	q, err := wire.ReadRequest(st)
-	if err != nil {
-		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
-		return
+	var body requestBody
+	if err == nil {
+		body, err = readBody(st, q)
 	}
-	body, err := readBody(st, q)
 	if err != nil {
 		_ = wire.WriteFrame(st, wire.Refuse(wire.CodeProtocol, err.Error()))
 		return
@@ -52,7 +51,7 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 			_ = wire.WriteFrame(st, refusal(err))
 			return
 		}
-		defer out.release()
+		defer out.hold.Release()
 	}
 	// The host's closing the stream ends what is under way; all it may send until
 	// then are marks.
@@ -76,7 +75,8 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 			p = refusal(err)
 		}
 		if err := wire.WriteFrame(st, p); err != nil {
-			_ = wire.WriteFrame(st, wire.Refuse(wire.CodeInternal, err.Error())) // could not be encoded; else the link is gone anyway
+			// It could not be encoded; else the link is gone anyway.
+			_ = wire.WriteFrame(st, wire.Refuse(wire.CodeInternal, err.Error()))
 		}
 	}
 	_ = st.Close()
@@ -94,7 +94,7 @@ func (s *Server) answer(ctx context.Context, q wire.Request, body requestBody) (
 		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body.Body)
 		return wire.Reply{Info: &info}, err
 	case wire.OpPolicy:
-		state, err := s.Spawns.SetPolicy(q.ID, *q.Policy, body.Policy)
+		state, err := s.Spawns.SetPolicy(q.ID, *q.Policy, body.policy)
 		return wire.Reply{Policy: &state}, err
 	case wire.OpResize:
 		return wire.Reply{}, s.Spawns.Resize(q.ID, q.Cols, q.Rows)
@@ -111,50 +111,38 @@ func (s *Server) answer(ctx context.Context, q wire.Request, body requestBody) (
 	return wire.Reply{}, wire.NewError(wire.CodeProtocol, fmt.Sprintf("op %q is not for this end", q.Op))
 }
 
-func refusal(err error) wire.Reply {
-	if e, ok := errors.AsType[*wire.Error](err); ok {
-		return wire.Refuse(e.Code, e.Text)
-	}
-	return wire.Refuse(wire.CodeInternal, err.Error())
-}
-
-// readBody reads what follows a request.
-func readBody(r *yamux.Stream, q wire.Request) (b requestBody, err error) {
-	switch q.Op {
-	case wire.OpPolicy:
-		b.Policy = make([]byte, q.Policy.Size)
-		if _, err := io.ReadFull(r, b.Policy); err != nil {
-			return b, fmt.Errorf("read policy: %w", err)
-		}
-	case wire.OpSpawn:
-		// The body may be 16 MiB over a slow remote engine.
-		_ = r.SetDeadline(time.Now().Add(6 * wire.RequestTimeout))
-		b.Body, err = readSpawn(r, *q.Spawn)
-	}
-	return b, err
-}
+func refusal(err error) wire.Reply { return wire.Reply{Error: wire.AsError(err)} }
 
 type requestBody struct {
 	spawn.Body
-	Policy []byte
+	policy []byte
 }
 
-func readSpawn(r io.Reader, req wire.Spawn) (spawn.Body, error) {
-	var b spawn.Body
-	if req.HasStdin {
-		b.Stdin = make([]byte, req.StdinSize)
-		if _, err := io.ReadFull(r, b.Stdin); err != nil {
-			return spawn.Body{}, fmt.Errorf("read stdin of spawn: %w", err)
+// readBody reads what follows a request.
+func readBody(st *yamux.Stream, q wire.Request) (b requestBody, err error) {
+	read := func(what string, size int64) (data []byte) {
+		if err == nil {
+			data = make([]byte, size)
+			if _, rerr := io.ReadFull(st, data); rerr != nil {
+				err = fmt.Errorf("read %s: %w", what, rerr)
+			}
+		}
+		return data
+	}
+	switch q.Op {
+	case wire.OpPolicy:
+		b.policy = read("policy", q.Policy.Size)
+	case wire.OpSpawn:
+		// The body may be 16 MiB over a slow remote engine.
+		_ = st.SetDeadline(time.Now().Add(6 * wire.RequestTimeout))
+		if q.Spawn.HasStdin {
+			b.Stdin = read("stdin of spawn", q.Spawn.StdinSize)
+		}
+		for _, f := range q.Spawn.Files {
+			b.Files = append(b.Files, read("file "+f.Name+" of spawn", f.Size))
 		}
 	}
-	for _, f := range req.Files {
-		data := make([]byte, f.Size)
-		if _, err := io.ReadFull(r, data); err != nil {
-			return spawn.Body{}, fmt.Errorf("read file %s of spawn: %w", f.Name, err)
-		}
-		b.Files = append(b.Files, data)
-	}
-	return b, nil
+	return b, err
 }
 
 // stdin feeds a program. Only an end mark closes its input: a link that breaks
@@ -212,5 +200,5 @@ func (s *Server) stdin(ctx context.Context, st *yamux.Stream, q wire.Request) {
 	}
 }
 
-// errEnded is what an input is told that nothing takes any more.
+// errEnded answers an input that nothing takes any more.
 var errEnded = wire.NewError(wire.CodeEnded, "the program has ended")

@@ -34,17 +34,10 @@ func (s *Server) output(q wire.Request) (*output, error) {
 		return nil, wire.NewError(wire.CodeInvalid, fmt.Sprintf("offset %d is beyond the end %d", q.Offset, end))
 	}
 	o := &output{log: log, off: max(q.Offset, base)}
-	if q.Hold > 0 && log.MaxAhead() > 0 {
-		o.hold, o.off = log.Hold(q.Offset, min(q.Hold, log.MaxAhead()))
+	if q.Hold > 0 {
+		o.hold, o.off = log.Hold(q.Offset, q.Hold)
 	}
 	return o, nil
-}
-
-// release lets the program go on without this reader.
-func (o *output) release() {
-	if o.hold != nil {
-		o.hold.Release()
-	}
 }
 
 // follow takes the host's marks until it has left, or says what cannot be.
@@ -91,15 +84,9 @@ func (o *output) send(ctx context.Context, st *yamux.Stream) {
 			o.off += int64(n)
 			continue
 		}
-		switch gap, isGap := errors.AsType[*spool.GapError](err); {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			_ = out.End(wire.Reply{Offset: o.off})
-		case isGap:
-			p := wire.Refuse(wire.CodeGap, gap.Error())
-			p.Offset = gap.Base
-			_ = out.End(p)
-		case ctx.Err() != nil:
-		default:
+		} else if ctx.Err() == nil {
 			_ = out.End(refusal(err))
 		}
 		return

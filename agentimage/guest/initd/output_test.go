@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool
 // TestHeldRead has a host read a terminal's output a little, stand still, break
 // off its link, and go on from where it was with another one.
 func TestHeldRead(t *testing.T) {
-	path := newServer(t, func(uint32) bool { return true })
+	path := newServer(t, os.Getuid())
 	s := connect(t, path, wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count + "; read x"}, Stdio: wire.StdioPTY}
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
@@ -130,7 +131,7 @@ func TestHeldRead(t *testing.T) {
 
 // TestMarkThatCannotBe ends the hold and nothing else.
 func TestMarkThatCannotBe(t *testing.T) {
-	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count + "; read x"}, Stdio: wire.StdioPTY}
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
@@ -174,7 +175,7 @@ func TestMarkThatCannotBe(t *testing.T) {
 // TestStuckInput types more than a program takes that does not read: the link
 // serves everything else, a new link has its turn, and the server can end.
 func TestStuckInput(t *testing.T) {
-	path := newServer(t, func(uint32) bool { return true })
+	path := newServer(t, os.Getuid())
 	s := connect(t, path, wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "stty raw -echo; echo up; exec sleep 1000"}, Stdio: wire.StdioPTY}
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
-	"golang.org/x/sys/unix"
 
 	"loop/agentimage/guest/ask"
+	"loop/agentimage/guest/kernel"
 	"loop/agentimage/guest/relay"
 	"loop/agentimage/guest/spawn"
 	"loop/backend/wire"
@@ -29,13 +29,9 @@ type Server struct {
 	Desk   *ask.Desk
 	Log    *slog.Logger
 	Hello  wire.Hello
-	// Admit decides on a connection by its peer's uid; nil means that only the
-	// supervisor's own uid may connect.
-	Admit func(uid uint32) bool
+	UID    uint32 // the only one that may connect: the supervisor's
 
-	mu      sync.Mutex
-	current *yamux.Session
-	wg      sync.WaitGroup
+	wg sync.WaitGroup
 }
 
 // listenSocket makes the socket in the private directory anew.
@@ -55,19 +51,7 @@ func listenSocket(path string) (*net.UnixListener, error) {
 }
 
 // acceptPause is how long a listener that fails is left alone.
-const acceptPause = 100 * time.Millisecond
-
-// pause reports whether ctx is still alive after d.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+const acceptPause = 200 * time.Millisecond
 
 // Listener is where links come from.
 type Listener interface {
@@ -84,7 +68,6 @@ func (s *Server) Serve(ctx context.Context, ln Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.wg.Wait()
 	defer cancel()
-	failing := false
 	for {
 		conn, err := ln.AcceptUnix()
 		if outer.Err() != nil { // ctx may learn of it after ln has
@@ -95,16 +78,13 @@ func (s *Server) Serve(ctx context.Context, ln Listener) error {
 		}
 		if err != nil {
 			// Out of descriptors or memory: what runs here must not end for that.
-			if !failing {
-				s.Log.Warn("accept link", "err", err)
-			}
-			failing = true
-			if !pause(ctx, acceptPause) {
-				return nil
+			s.Log.Warn("accept link", "err", err)
+			select {
+			case <-time.After(acceptPause):
+			case <-ctx.Done():
 			}
 			continue
 		}
-		failing = false
 		if err := s.admit(conn); err != nil {
 			s.Log.Warn("link refused", "err", err)
 			_ = conn.Close()
@@ -119,44 +99,20 @@ func (s *Server) Serve(ctx context.Context, ln Listener) error {
 }
 
 func (s *Server) admit(conn *net.UnixConn) error {
-	raw, err := conn.SyscallConn()
+	peer, err := kernel.PeerCred(conn)
 	if err != nil {
 		return fmt.Errorf("look at peer: %w", err)
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return fmt.Errorf("look at peer: %w", err)
-	}
-	if credErr != nil {
-		return fmt.Errorf("look at peer: %w", credErr)
-	}
-	ok := cred.Uid == wire.SupervisorID
-	if s.Admit != nil {
-		ok = s.Admit(cred.Uid)
-	}
-	if !ok {
-		return fmt.Errorf("peer is uid %d", cred.Uid)
+	if peer.Uid != s.UID {
+		return fmt.Errorf("peer is uid %d", peer.Uid)
 	}
 	return nil
-}
-
-func muxConfig(log io.Writer) *yamux.Config {
-	c := yamux.DefaultConfig()
-	c.AcceptBacklog = wire.MaxHostStreams
-	c.KeepAliveInterval = wire.KeepAlive
-	c.ConnectionWriteTimeout = wire.WriteTimeout
-	c.MaxStreamWindowSize = wire.Window
-	c.LogOutput = log
-	return c
 }
 
 // Link serves one connection until it ends, ctx is done, or a newer link takes
 // its place.
 func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
-	session, err := yamux.Server(conn, muxConfig(io.Discard))
+	session, err := yamux.Server(conn, wire.MuxConfig())
 	if err != nil {
 		_ = conn.Close()
 		return fmt.Errorf("start link: %w", err)
@@ -169,8 +125,10 @@ func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
 	if err := s.hello(session); err != nil {
 		return err
 	}
-	s.replace(session)
-	defer s.retire(session)
+	if old := s.Relay.Attach(session); old != nil {
+		_ = old.Close()
+	}
+	defer s.Relay.Detach(session)
 	return s.accept(ctx, session)
 }
 
@@ -185,7 +143,7 @@ func (s *Server) hello(session *yamux.Session) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	h := s.Hello
-	h.Spawns, h.Streams = s.Spawns.Count(), wire.MaxHostStreams
+	h.Spawns = s.Spawns.Count()
 	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
@@ -193,26 +151,6 @@ func (s *Server) hello(session *yamux.Session) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	return nil
-}
-
-func (s *Server) replace(session *yamux.Session) {
-	s.mu.Lock()
-	old := s.current
-	s.current = session
-	s.mu.Unlock()
-	s.Relay.Attach(session)
-	if old != nil {
-		_ = old.Close()
-	}
-}
-
-func (s *Server) retire(session *yamux.Session) {
-	s.Relay.Detach(session)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current == session {
-		s.current = nil
-	}
 }
 
 // accept handles the host's streams, at most MaxHostStreams at a time.

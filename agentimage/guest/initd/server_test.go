@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // newServer is loop init without its privileges, on a socket of the test's.
-func newServer(t *testing.T, admit func(uint32) bool) string {
+func newServer(t *testing.T, uid int) string {
 	t.Helper()
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -57,7 +57,7 @@ func newServer(t *testing.T, admit func(uint32) bool) string {
 		Agent: spawn.Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"}, Env: []string{"PATH=" + os.Getenv("PATH")},
 		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), BootID: "boot", Grace: 100 * time.Millisecond, Reaper: reaper,
 	})
-	srv := &Server{Spawns: spawns, Relay: relay.New(relay.Options{}), Desk: ask.NewDesk(), Admit: admit, Log: testLog(),
+	srv := &Server{Spawns: spawns, Relay: relay.New(spawns, testLog()), Desk: ask.NewDesk(), UID: uint32(uid), Log: testLog(),
 		Hello: wire.Hello{Protocol: wire.Protocol, BootID: "boot", Arch: "amd64"}}
 	path := filepath.Join(t.TempDir(), "s")
 	ln, err := listenSocket(path)
@@ -102,7 +102,7 @@ func connect(t *testing.T, path string, p wire.Reply) *yamux.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := yamux.Client(conn, muxConfig(io.Discard))
+	s, err := yamux.Client(conn, wire.MuxConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func request(t *testing.T, s *yamux.Session, q wire.Request, body ...byte) (*yam
 }
 
 func TestServe(t *testing.T) {
-	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestServe(t *testing.T) {
 // TestLeavingReaderIsLetGo closes a follower's stream: its goroutine must end,
 // which goleak and the server's Close see.
 func TestLeavingReaderIsLetGo(t *testing.T) {
-	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}, Stdio: wire.StdioPipes}
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestLeavingReaderIsLetGo(t *testing.T) {
 }
 
 func TestNewestWins(t *testing.T) {
-	path := newServer(t, func(uint32) bool { return true })
+	path := newServer(t, os.Getuid())
 	first := connect(t, path, wire.Reply{})
 	if _, _, err := request(t, first, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
@@ -251,8 +251,7 @@ func TestNewestWins(t *testing.T) {
 }
 
 func TestStrangersAreRefused(t *testing.T) {
-	admit := func(uid uint32) bool { return uid != uint32(os.Getuid()) }
-	path := newServer(t, admit)
+	path := newServer(t, os.Getuid()+1)
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +279,7 @@ func TestListFitsAFrame(t *testing.T) {
 // TestPolicy: a policy is kept, said not to be enforced, and only ever replaced by
 // a newer one; a spawn has the one that stood when it began, until it gets its own.
 func TestPolicy(t *testing.T) {
-	s := connect(t, newServer(t, func(uint32) bool { return true }), wire.Reply{})
+	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	set := func(id string, version int64, doc string) (wire.PolicyState, error) {
 		sum := sha256.Sum256([]byte(doc))
 		_, p, err := request(t, s, wire.Request{Op: wire.OpPolicy, ID: id,
@@ -323,7 +322,7 @@ func TestPolicy(t *testing.T) {
 // TestQuestionsEndWithTheirLink: a new link takes the questions over, and the end
 // of loop init's last one leaves nobody to ask.
 func TestQuestionsEndWithTheirLink(t *testing.T) {
-	path := newServer(t, func(uint32) bool { return true })
+	path := newServer(t, os.Getuid())
 	for range 3 { // each takes the place of the one before
 		s := connect(t, path, wire.Reply{})
 		st, _, err := request(t, s, wire.Request{Op: wire.OpQuestions})

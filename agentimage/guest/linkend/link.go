@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/kernel"
 	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
@@ -29,32 +30,32 @@ const warmThreads = 8
 
 // Main runs loop link and returns its exit code.
 func Main() int {
-	if err := stepDown(); err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
-		return 1
-	}
-	threads.Warm(warmThreads)
-	ctx, cancel := context.WithTimeout(context.Background(), connectFor)
-	defer cancel()
-	conn, err := connect(ctx, wire.SocketPath)
-	if err == nil {
-		err = checkServer(conn)
-	}
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
-		return 1
-	}
-	if err := Join(conn, os.Stdin, os.Stdout); err != nil {
+	if err := link(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "loop link:", err)
 		return 1
 	}
 	return 0
 }
 
+func link() error {
+	if err := stepDown(); err != nil {
+		return err
+	}
+	threads.Warm(warmThreads)
+	ctx, cancel := context.WithTimeout(context.Background(), connectFor)
+	defer cancel()
+	conn, err := connect(ctx, wire.SocketPath)
+	if err != nil {
+		return err
+	}
+	if err := checkServer(conn); err != nil {
+		return err
+	}
+	return join(conn, os.Stdin, os.Stdout)
+}
+
 // connect tries until the socket answers or ctx ends.
 func connect(ctx context.Context, path string) (*net.UnixConn, error) {
-	t := time.NewTicker(connectPause)
-	defer t.Stop()
 	for {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 		if err == nil {
@@ -64,7 +65,7 @@ func connect(ctx context.Context, path string) (*net.UnixConn, error) {
 			return nil, fmt.Errorf("reach loop init: %w", err)
 		}
 		select {
-		case <-t.C:
+		case <-time.After(connectPause):
 		case <-ctx.Done():
 			return nil, fmt.Errorf("loop init did not answer: %w", err)
 		}
@@ -74,19 +75,9 @@ func connect(ctx context.Context, path string) (*net.UnixConn, error) {
 // checkServer makes sure that the other end is loop init and nobody who put a
 // socket in its place.
 func checkServer(conn *net.UnixConn) error {
-	raw, err := conn.SyscallConn()
+	cred, err := kernel.PeerCred(conn)
 	if err != nil {
 		return fmt.Errorf("look at loop init: %w", err)
-	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return fmt.Errorf("look at loop init: %w", err)
-	}
-	if credErr != nil {
-		return fmt.Errorf("look at loop init: %w", credErr)
 	}
 	if cred.Pid != 1 || cred.Uid != wire.SupervisorID {
 		return fmt.Errorf("the socket is served by pid %d, uid %d", cred.Pid, cred.Uid)
@@ -94,8 +85,8 @@ func checkServer(conn *net.UnixConn) error {
 	return nil
 }
 
-// Join copies both ways and returns when either way ends.
-func Join(conn *net.UnixConn, in io.Reader, out io.Writer) error {
+// join copies both ways and returns when either way ends.
+func join(conn *net.UnixConn, in io.Reader, out io.Writer) error {
 	ends := make(chan error, 2)
 	go func() { _, err := io.Copy(conn, in); ends <- err }()
 	go func() { _, err := io.Copy(out, conn); ends <- err }()

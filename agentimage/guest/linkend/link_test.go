@@ -66,7 +66,7 @@ func TestJoin(t *testing.T) {
 	inR, inW := io.Pipe()
 	var out bytes.Buffer
 	done := make(chan error, 1)
-	go func() { done <- Join(conn, inR, &out) }()
+	go func() { done <- join(conn, inR, &out) }()
 	if _, err := io.WriteString(inW, "up"); err != nil {
 		t.Fatal(err)
 	}

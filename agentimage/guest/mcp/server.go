@@ -4,12 +4,14 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -26,59 +28,46 @@ const callTimeout = wire.CallbackHold + 20*time.Second
 // maxAnswer bounds what is read of a callback's answer.
 const maxAnswer = 64 << 10
 
-// Options are the command line's. Author, Memory, Agent and Dir are taken
-// because configurations name them: who this agent is, Loop knows from the link
-// its requests arrive on. Log names a file for one JSON line per call.
-type Options struct {
-	Channel, URL            string
-	Author, Log, Agent, Dir string
-	Memory                  bool
-	Version                 string
-	Client                  *http.Client
+// options are the command line's.
+type options struct {
+	channel, url string
+	log          string // a file that gets one JSON line per call
 }
 
-// ParseFlags reads the arguments after "mcp". An unknown flag is ignored, so
-// that a configuration written for a newer loop still works.
-func ParseFlags(args []string) (Options, error) {
-	var o Options
+// parseFlags reads the arguments after "mcp". An unknown flag is ignored: one of a
+// configuration written for a newer loop, and those that say who the agent is
+// (--author-id, --agent-id, --dir, --memory), which Loop knows from the link its
+// requests arrive on.
+func parseFlags(args []string) (options, error) {
+	var o options
 	for len(args) > 0 {
 		fs := flag.NewFlagSet("loop mcp", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
-		fs.StringVar(&o.Channel, "channel-id", o.Channel, "")
-		fs.StringVar(&o.URL, "api-url", o.URL, "")
-		fs.StringVar(&o.Author, "author-id", o.Author, "")
-		fs.StringVar(&o.Log, "log", o.Log, "")
-		fs.StringVar(&o.Agent, "agent-id", o.Agent, "")
-		fs.StringVar(&o.Dir, "dir", o.Dir, "")
-		fs.BoolVar(&o.Memory, "memory", o.Memory, "")
+		fs.StringVar(&o.channel, "channel-id", o.channel, "")
+		fs.StringVar(&o.url, "api-url", o.url, "")
+		fs.StringVar(&o.log, "log", o.log, "")
 		err := fs.Parse(args)
 		rest := fs.Args()
 		if err != nil && !strings.Contains(err.Error(), "not defined") {
-			return Options{}, fmt.Errorf("read flags: %w", err)
+			return options{}, fmt.Errorf("read flags: %w", err)
 		}
 		if err == nil && len(rest) > 0 {
 			rest = rest[1:] // the value of an unknown flag
 		}
 		args = rest
 	}
-	if o.URL == "" {
-		o.URL = os.Getenv("API_URL")
-	}
-	if o.Channel == "" {
-		o.Channel = os.Getenv("CHANNEL_ID")
-	}
-	if o.URL == "" {
-		return Options{}, errors.New("--api-url is missing and API_URL is not set")
+	o.url, o.channel = cmp.Or(o.url, os.Getenv("API_URL")), cmp.Or(o.channel, os.Getenv("CHANNEL_ID"))
+	if o.url == "" {
+		return options{}, errors.New("--api-url is missing and API_URL is not set")
 	}
 	return o, nil
 }
 
 // Main runs loop mcp and returns its exit code.
 func Main(ctx context.Context, args []string, version string) int {
-	o, err := ParseFlags(args)
+	o, err := parseFlags(args)
 	if err == nil {
-		o.Version = version
-		err = New(o).Run(ctx, &sdk.StdioTransport{})
+		err = newServer(o, version).Run(ctx, &sdk.StdioTransport{})
 	}
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		_, _ = fmt.Fprintln(os.Stderr, "loop mcp:", err)
@@ -87,14 +76,9 @@ func Main(ctx context.Context, args []string, version string) int {
 	return 0
 }
 
-// New makes the server with its tools.
-func New(o Options) *sdk.Server {
-	if o.Client == nil {
-		o.Client = newClient()
-	}
-	s := sdk.NewServer(&sdk.Implementation{Name: "loop", Version: o.Version}, nil)
-	t := tools{o, openLog(o.Log)}
-	t.register(s)
+func newServer(o options, version string) *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "loop", Version: version}, nil)
+	tools{o, newClient(), openLog(o.log)}.register(s)
 	s.AddTool(&sdk.Tool{
 		Name:        "permission_prompt",
 		Description: "Answer the agent's own permission question. The container is the boundary, so it always allows.",
@@ -103,9 +87,9 @@ func New(o Options) *sdk.Server {
 	return s
 }
 
-// newClient goes without a proxy, whatever the agent's environment says, and
-// where it was told only: the address is this container's own or the host's, and
-// the token is for nobody else.
+// newClient uses no proxy, whatever the agent's environment says, and follows no
+// redirect: the address is this container's own or the host's, and the token is for
+// nobody else.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       callTimeout,
@@ -115,13 +99,23 @@ func newClient() *http.Client {
 }
 
 type tools struct {
-	o   Options
-	log *callLog
+	options
+	client *http.Client
+	calls  *slog.Logger
 }
 
-// handedOver is what the CLI is told of a tool whose answer is the person's: the
-// host sees the call in the stream, shows it, and sends the answer as the next
-// message of this conversation.
+// openLog appends to a file. A log that cannot be written is no reason to fail.
+func openLog(path string) *slog.Logger {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewJSONHandler(f, nil))
+}
+
+// handedOver answers the CLI for a tool whose answer is the person's: the host sees
+// the call in the stream, shows it, and sends the person's answer as the next message
+// of this conversation.
 const handedOver = "The question is with the person. Stop here; their answer will be your next message."
 
 // permissionPrompt allows whatever is asked, except the tools that ask the
@@ -139,17 +133,14 @@ func permissionPrompt(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 	if err := json.Unmarshal(input, &asked); err != nil {
 		return nil, fmt.Errorf("arguments are not an object: %w", err)
 	}
-	if asked.Tool == "AskUserQuestion" || asked.Tool == "ExitPlanMode" {
-		answer, err := json.Marshal(map[string]any{"behavior": "deny", "message": handedOver, "interrupt": true})
-		if err != nil {
-			return nil, fmt.Errorf("encode answer: %w", err)
-		}
-		return text(string(answer)), nil
-	}
 	if trimmed := bytes.TrimSpace(asked.Input); len(trimmed) > 0 && trimmed[0] == '{' {
 		input = asked.Input
 	}
-	answer, err := json.Marshal(map[string]any{"behavior": "allow", "updatedInput": input})
+	said := map[string]any{"behavior": "allow", "updatedInput": input}
+	if asked.Tool == "AskUserQuestion" || asked.Tool == "ExitPlanMode" {
+		said = map[string]any{"behavior": "deny", "message": handedOver, "interrupt": true}
+	}
+	answer, err := json.Marshal(said)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}

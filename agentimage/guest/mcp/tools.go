@@ -4,6 +4,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,20 +130,19 @@ func add[In any](s *sdk.Server, t tools, name, description string, f func(contex
 		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			began := time.Now()
 			out, err := f(ctx, in)
-			t.log.call(name, time.Since(began), err)
+			took := time.Since(began).Milliseconds()
 			if err != nil {
+				t.calls.Warn(name, "ms", took, "err", err)
 				return nil, nil, err
 			}
+			t.calls.Info(name, "ms", took)
 			return text(out), nil, nil
 		})
 }
 
 // channel is the part of a path that names a channel.
 func (t tools) channel(id string) string {
-	if id == "" {
-		id = t.o.Channel
-	}
-	return url.PathEscape(id)
+	return url.PathEscape(cmp.Or(id, t.options.channel))
 }
 
 // call makes one callback and returns its answer. The error is what the model reads.
@@ -155,7 +155,7 @@ func (t tools) call(ctx context.Context, method, path string, in any) (string, e
 		}
 		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(t.o.URL, "/")+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(t.url, "/")+path, body)
 	if err != nil {
 		return "", fmt.Errorf("make callback: %w", err)
 	}
@@ -163,7 +163,7 @@ func (t tools) call(ctx context.Context, method, path string, in any) (string, e
 	if token := os.Getenv(tokenEnv); token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := t.o.Client.Do(req)
+	resp, err := t.client.Do(req)
 	if err != nil {
 		return "", fmt.Errorf("reach Loop: %w", err)
 	}

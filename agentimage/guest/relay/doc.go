@@ -6,11 +6,10 @@
 // 503. Only agentimage/guest (main) and agentimage/guest/initd may import it.
 //
 // Which spawn asks is found out here, once for every connection: the kernel names
-// the socket at its other end, and package spawn the one spawn whose processes
-// hold that. The host reads that in the first frame of the
-// request's stream, which no agent can write. The request itself is not changed,
-// and nothing in it counts. When no spawn is known, or more than one, the
-// request is refused.
+// the socket at its other end, and package spawn names the one spawn whose processes
+// hold that socket. The host reads the name in the first frame of the request's
+// stream, which no agent can write. The request itself is not changed, and nothing
+// in it counts. When no spawn is known, or more than one, the request is refused.
 //
 // All spawns of a container have one uid. A program that takes another's
 // descriptor with ptrace or pidfd_getfd, or that gets another to ask in its place

@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -60,92 +60,52 @@ func inodeOf(tb testing.TB, fd int) uint64 {
 	return n
 }
 
-var lookups = map[string]lookup{"asked": diagnose, "tables": tabled}
-
 func TestPeerIsFound(t *testing.T) {
-	for name, find := range lookups {
-		for _, domain := range []int{unix.AF_INET, unix.AF_INET6} {
-			fd, conn := pair(t, domain)
-			if conn == nil && domain == unix.AF_INET6 {
-				continue
-			}
-			got, err := peerInode(conn, find)
-			if want := inodeOf(t, fd); err != nil || got != want {
-				t.Errorf("%s, domain %d: %d, want %d, %v", name, domain, got, want, err)
-			}
-			if err := intact(conn); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			_ = unix.Close(fd)
+	for _, domain := range []int{unix.AF_INET, unix.AF_INET6} {
+		fd, conn := pair(t, domain)
+		if conn == nil && domain == unix.AF_INET6 {
+			continue
 		}
+		got, err := peerInode(conn)
+		if want := inodeOf(t, fd); err != nil || got != want {
+			t.Errorf("domain %d: %d, want %d, %v", domain, got, want, err)
+		}
+		if err := intact(conn); err != nil {
+			t.Errorf("domain %d: %v", domain, err)
+		}
+		_ = unix.Close(fd)
 	}
 }
 
 // TestPeerThatLeftIsNobody: neither a listener that took over the port of a caller
 // that is gone, nor what comes after it, passes for that caller.
 func TestPeerThatLeftIsNobody(t *testing.T) {
-	for name, find := range lookups {
-		t.Run(name, func(t *testing.T) {
-			fd, conn := pair(t, unix.AF_INET)
-			if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
-				t.Fatal(err)
-			}
-			_ = unix.Close(fd) // resets
-			if _, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
-				t.Errorf("reset: %v", err)
-			}
-			ln, err := net.Listen("tcp4", conn.RemoteAddr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = ln.Close() }()
-			if got, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
-				t.Errorf("a listener on the port passed for the caller: %d %v", got, err)
-			}
-			if err := intact(conn); !errors.Is(err, errNoPeer) {
-				t.Errorf("intact: %v", err)
-			}
-			fd, conn = pair(t, unix.AF_INET)
-			_ = unix.Close(fd) // says goodbye
-			if _, err := peerInode(conn, find); !errors.Is(err, errNoPeer) {
-				t.Errorf("closed: %v", err)
-			}
-			if err := intact(conn); !errors.Is(err, errNoPeer) {
-				t.Errorf("intact: %v", err)
-			}
-		})
+	fd, conn := pair(t, unix.AF_INET)
+	if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestTableOfConnections(t *testing.T) {
-	word := func(ip ...byte) string { return fmt.Sprintf("%08X", binary.NativeEndian.Uint32(ip)) }
-	lo := word(127, 0, 0, 1)
-	line := func(own, other, state, inode string) string {
-		return "   1: " + own + " " + other + " " + state + " 00000000:00000000 00:00000000 00000000  1000        0 " + inode + " 1 0 20 4 30 10 -1\n"
+	_ = unix.Close(fd) // resets
+	if _, err := peerInode(conn); !errors.Is(err, errNoPeer) {
+		t.Errorf("reset: %v", err)
 	}
-	own, other := lo+":9C40", lo+":201E" // 40000 and 8222
-	mapped := word(0, 0, 0, 0) + word(0, 0, 0, 0) + word(0, 0, 0xff, 0xff) + lo
-	for name, k := range map[string]struct {
-		table string
-		want  socket
-		fails bool
-	}{
-		"empty":          {"", socket{}, false},
-		"one":            {"head of the table\n" + line(other, own, "01", "7") + line(own, other, "01", "42"), socket{1, 42}, false},
-		"IPv6":           {line(mapped+":9C40", mapped+":201E", "01", "43"), socket{1, 43}, false},
-		"closing":        {line(own, other, "06", "0"), socket{6, 0}, false},
-		"another port":   {line(lo+":9C41", other, "01", "9"), socket{}, false},
-		"short":          {"1: " + own + " " + other + " 01\n", socket{}, false},
-		"no state":       {line(own, other, "zz", "9"), socket{}, true},
-		"inode too big":  {line(own, other, "01", "99999999999999999999999"), socket{}, true},
-		"negative inode": {line(own, other, "01", "-1"), socket{}, true},
-		"odd address":    {line(own[1:], other, "01", "9") + line("zz"+own, other, "01", "9") + line(lo+lo+":9C40", other, "01", "9"), socket{}, false},
-		"endless line":   {strings.Repeat("x", 1<<20), socket{}, true},
-	} {
-		got, err := search(strings.NewReader(k.table), netip.MustParseAddrPort("127.0.0.1:40000"), netip.MustParseAddrPort("127.0.0.1:8222"))
-		if got != k.want || (err != nil) != k.fails {
-			t.Errorf("%s: %+v %v", name, got, err)
-		}
+	ln, err := net.Listen("tcp4", conn.RemoteAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	if got, err := peerInode(conn); !errors.Is(err, errNoPeer) {
+		t.Errorf("a listener on the port passed for the caller: %d %v", got, err)
+	}
+	if err := intact(conn); !errors.Is(err, errNoPeer) {
+		t.Errorf("intact: %v", err)
+	}
+	fd, conn = pair(t, unix.AF_INET)
+	_ = unix.Close(fd) // says goodbye
+	if _, err := peerInode(conn); !errors.Is(err, errNoPeer) {
+		t.Errorf("closed: %v", err)
+	}
+	if err := intact(conn); !errors.Is(err, errNoPeer) {
+		t.Errorf("intact: %v", err)
 	}
 }
 
@@ -168,7 +128,7 @@ func TestAnswerOfTheKernel(t *testing.T) {
 // TestRequestsKeepTheirSpawn asks for many at a time: each goes by a stream of the
 // spawn it is of, however they overtake each other.
 func TestRequestsKeepTheirSpawn(t *testing.T) {
-	r := New(Options{Spawns: byInode{}})
+	r := New(byInode{}, slog.New(slog.DiscardHandler))
 	r.Attach(newHost(t, func(w http.ResponseWriter, req *http.Request) {
 		_, _ = fmt.Fprint(w, req.Context().Value(exchangeKey{}))
 	}))
@@ -227,7 +187,7 @@ func TestUnknownAskersAreRefused(t *testing.T) {
 		"of no spawn": {here{}, 403, "no program holds the connection"},
 		"not read":    {failing{}, 500, "could not be read"},
 	} {
-		r := New(Options{Spawns: k.spawns})
+		r := New(k.spawns, slog.New(slog.DiscardHandler))
 		r.Attach(newHost(t, func(http.ResponseWriter, *http.Request) { asked = true }))
 		url := serve(t, r)
 		if code, body := get(t, url+"/api/messages"); code != k.code || !strings.Contains(body, k.want) {
@@ -247,17 +207,13 @@ type failing struct{}
 func (failing) Holder(uint64) (string, error) { return "", errors.New("disk on fire") }
 
 func BenchmarkPeer(b *testing.B) {
-	for name, find := range lookups {
-		b.Run(name, func(b *testing.B) {
-			_, conn := pair(b, unix.AF_INET)
-			for b.Loop() {
-				if _, err := peerInode(conn, find); err != nil {
-					b.Fatal(err)
-				}
-				if err := intact(conn); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	_, conn := pair(b, unix.AF_INET)
+	for b.Loop() {
+		if _, err := peerInode(conn); err != nil {
+			b.Fatal(err)
+		}
+		if err := intact(conn); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +20,7 @@ import (
 // Session is the part of a link the relay needs.
 type Session interface {
 	Open() (net.Conn, error)
+	Close() error
 }
 
 // Spawns says which spawn's processes hold a socket; it may be asked from any
@@ -30,24 +29,26 @@ type Spawns interface {
 	Holder(inode uint64) (spawn string, err error)
 }
 
-// Options of a Relay; zero values take the protocol's.
-type Options struct {
-	Spawns       Spawns
-	ModelHold    time.Duration
-	CallbackHold time.Duration
-	MaxRequests  int // at a time; more are answered 503 at once
-	Log          *slog.Logger
-}
-
-// maxRequests leaves half of a link's streams to the host.
-const maxRequests = wire.MaxStreams / 2
+const (
+	// maxRequests at a time leave half of a link's streams to the host; more are
+	// answered 503 at once.
+	maxRequests = wire.MaxStreams / 2
+	// maxConns bounds the connections from inside the container: each takes a
+	// descriptor and some 20 KiB of loop init, whether or not it ever asks for
+	// anything. It is several times what maxRequests can use.
+	maxConns = 256
+	// idleTimeout ends connections that ask for nothing more. Clients keep theirs
+	// for some seconds and drop them first.
+	idleTimeout = 2 * time.Minute
+)
 
 // Relay is an http.Handler. Attach and Detach may be called from any goroutine.
 type Relay struct {
-	opts  Options
-	proxy *httputil.ReverseProxy
-	slots chan struct{}
-	find  lookup // set by Listen
+	spawns                  Spawns
+	log                     *slog.Logger
+	modelHold, callbackHold time.Duration // how long a request waits for a link
+	proxy                   *httputil.ReverseProxy
+	slots                   chan struct{} // one for each request at a time
 
 	mu      sync.Mutex
 	session Session
@@ -55,111 +56,89 @@ type Relay struct {
 }
 
 // New makes a relay without a link.
-func New(opts Options) *Relay {
-	if opts.ModelHold == 0 {
-		opts.ModelHold = wire.ModelHold
-	}
-	if opts.CallbackHold == 0 {
-		opts.CallbackHold = wire.CallbackHold
-	}
-	if opts.MaxRequests == 0 {
-		opts.MaxRequests = maxRequests
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	r := &Relay{opts: opts, slots: make(chan struct{}, opts.MaxRequests), changed: make(chan struct{})}
+func New(spawns Spawns, log *slog.Logger) *Relay {
+	r := &Relay{spawns: spawns, log: log, modelHold: wire.ModelHold, callbackHold: wire.CallbackHold,
+		slots: make(chan struct{}, maxRequests), changed: make(chan struct{})}
 	r.proxy = &httputil.ReverseProxy{
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.Out.URL.Scheme, pr.Out.URL.Host = "http", "link"
-		},
+		Rewrite: func(pr *httputil.ProxyRequest) { pr.Out.URL.Scheme, pr.Out.URL.Host = "http", "link" },
 		// One stream per request: a kept connection would belong to a link that
 		// may be gone, and a stream costs one round trip.
-		Transport:     &http.Transport{DialContext: r.dial, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: wire.MaxHeader},
+		Transport: &http.Transport{
+			DialContext: r.dial, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: wire.MaxHeader,
+		},
 		FlushInterval: -1, // server-sent events pass as they come
 		ErrorHandler:  r.failed,
-		ErrorLog:      slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	return r
 }
 
-// Attach makes s the link that requests take.
-func (r *Relay) Attach(s Session) { r.set(s) }
+// Attach makes s the link that requests take, and returns the one before.
+func (r *Relay) Attach(s Session) (old Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.set(s)
+}
 
 // Detach forgets s if it is still the current link.
 func (r *Relay) Detach(s Session) {
 	r.mu.Lock()
-	mine := r.session == s
-	r.mu.Unlock()
-	if mine {
+	defer r.mu.Unlock()
+	if r.session == s {
 		r.set(nil)
 	}
 }
 
-func (r *Relay) set(s Session) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.session = s
+// set is called with the lock held.
+func (r *Relay) set(s Session) (old Session) {
+	old, r.session = r.session, s
 	close(r.changed)
 	r.changed = make(chan struct{})
+	return old
 }
 
-// Listen serves on addr; the returned function ends it and waits.
-func (r *Relay) Listen(addr string) (func(), error) {
-	ln, err := net.Listen("tcp4", addr)
-	if err != nil {
-		return nil, err
-	}
-	stop, err := r.serve(ln)
-	if err != nil {
-		_ = ln.Close()
-	}
-	return stop, err
-}
-
-func (r *Relay) serve(ln net.Listener) (func(), error) {
-	own, err := netip.ParseAddrPort(ln.Addr().String())
-	if err != nil {
-		return nil, fmt.Errorf("read the relay's address: %w", err)
-	}
-	r.find = lookupFor(own)
+// Serve serves the connections of ln; the returned function ends it and waits.
+func (r *Relay) Serve(ln net.Listener) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
 	srv := &http.Server{
-		Handler: r,
+		Handler:   r,
+		ConnState: atMost(ctx, maxConns),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, &caller{conn: c})
 		},
 		ReadHeaderTimeout: wire.RequestTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    wire.MaxHeader,
-		ErrorLog:          slog.NewLogLogger(r.opts.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(r.log.Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := srv.Serve(limit(ln, maxConns)); !errors.Is(err, http.ErrServerClosed) {
-			r.opts.Log.Error("relay ended", "err", err)
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			r.log.Error("relay ended", "err", err)
 		}
 	}()
-	return func() { _ = srv.Close(); <-done }, nil
+	return func() { cancel(); _ = srv.Close(); <-done }
 }
 
-// kind is what a path leads to.
-type kind int
-
-const (
-	unknown kind = iota
-	callback
-	model
-)
-
-func classify(path string) kind {
-	switch {
-	case strings.HasPrefix(path, "/api/"):
-		return callback
-	case strings.HasPrefix(path, "/runs/"):
-		return model
+// atMost lets a server have n connections at a time, until ctx ends: a server calls
+// it with a new one before it accepts the next, which waits in the kernel's queue.
+func atMost(ctx context.Context, n int) func(net.Conn, http.ConnState) {
+	slots := make(chan struct{}, n)
+	return func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+			}
+		case http.StateClosed, http.StateHijacked:
+			select {
+			case <-slots:
+			default: // it came in after ctx had ended
+			}
+		}
 	}
-	return unknown
 }
 
 type (
@@ -190,11 +169,11 @@ func (r *Relay) asker(ctx context.Context) (string, error) {
 	}
 	spawn := c.spawn
 	if spawn == "" {
-		inode, err := peerInode(c.conn, r.find)
+		inode, err := peerInode(c.conn)
 		if err != nil {
 			return "", err
 		}
-		if spawn, err = r.opts.Spawns.Holder(inode); err != nil {
+		if spawn, err = r.spawns.Holder(inode); err != nil {
 			return "", err
 		}
 	}
@@ -206,44 +185,40 @@ func (r *Relay) asker(ctx context.Context) (string, error) {
 }
 
 func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	k := classify(req.URL.Path)
-	if k == unknown {
-		writeError(w, k, http.StatusNotFound, "nothing is served here")
+	hold := r.callbackHold
+	switch {
+	case ofModel(req):
+		hold = r.modelHold
+	case !strings.HasPrefix(req.URL.Path, "/api/"):
+		refuse(w, req, http.StatusNotFound, "nothing is served here")
 		return
 	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	default:
-		writeError(w, k, http.StatusServiceUnavailable, "too many requests from this container at a time")
+		refuse(w, req, http.StatusServiceUnavailable, "too many requests from this container at a time")
 		return
 	}
 	spawn, err := r.asker(req.Context())
 	if err != nil {
-		r.unknown(w, k, err)
+		r.unknown(w, req, err)
 		return
-	}
-	hold := r.opts.ModelHold
-	if k == callback {
-		hold = r.opts.CallbackHold
 	}
 	ctx := context.WithValue(req.Context(), exchangeKey{}, exchange{spawn: spawn, until: time.Now().Add(hold)})
 	r.proxy.ServeHTTP(w, req.WithContext(ctx))
 }
 
 // unknown refuses a request of which it is not known who asks.
-func (r *Relay) unknown(w http.ResponseWriter, k kind, err error) {
-	r.opts.Log.Info("relay does not know who asks", "err", err)
-	text := "Loop cannot tell which program asks: "
+func (r *Relay) unknown(w http.ResponseWriter, req *http.Request, err error) {
+	r.log.Info("relay does not know who asks", "err", err)
+	status, why := http.StatusInternalServerError, "the container's connections could not be read"
 	if e, ok := errors.AsType[*wire.Error](err); ok {
-		writeError(w, k, http.StatusForbidden, text+e.Text)
-		return
+		status, why = http.StatusForbidden, e.Text
+	} else if errors.Is(err, errNoPeer) {
+		status, why = http.StatusForbidden, err.Error()
 	}
-	if errors.Is(err, errNoPeer) {
-		writeError(w, k, http.StatusForbidden, text+err.Error())
-		return
-	}
-	writeError(w, k, http.StatusInternalServerError, text+"the container's connections could not be read")
+	refuse(w, req, status, "Loop cannot tell which program asks: "+why)
 }
 
 var errNoLink = errors.New("the link to Loop is down")
@@ -255,8 +230,7 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if !ok {
 		return nil, errors.New("the request has no asker")
 	}
-	timer := time.NewTimer(time.Until(x.until))
-	defer timer.Stop()
+	late := time.After(time.Until(x.until))
 	for {
 		r.mu.Lock()
 		s, changed := r.session, r.changed
@@ -270,11 +244,11 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 				return nil, e
 			}
 			// Not asked again before something about the link changes.
-			r.opts.Log.Debug("relay stream", "err", err)
+			r.log.Debug("relay stream", "err", err)
 		}
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-late:
 			return nil, errNoLink
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -320,18 +294,19 @@ func (r *Relay) failed(w http.ResponseWriter, req *http.Request, err error) {
 	} else if e, ok := errors.AsType[*wire.Error](err); ok {
 		text = e.Text
 	}
-	writeError(w, classify(req.URL.Path), http.StatusServiceUnavailable, text)
+	refuse(w, req, http.StatusServiceUnavailable, text)
 }
 
-// writeError answers a model request in the Messages API's own words, so that
-// the CLI knows to try again, and anything else as plain JSON.
-func writeError(w http.ResponseWriter, k kind, status int, text string) {
+// ofModel reports whether a request is to a run's model.
+func ofModel(req *http.Request) bool { return strings.HasPrefix(req.URL.Path, "/runs/") }
+
+// refuse answers a model request in the Messages API's own words, so that the CLI
+// knows to try again, and anything else as plain JSON.
+func refuse(w http.ResponseWriter, req *http.Request, status int, text string) {
 	var body any = map[string]string{"error": text}
-	if k == model {
+	if ofModel(req) {
 		typ := "overloaded_error"
 		switch status {
-		case http.StatusNotFound:
-			typ = "not_found_error"
 		case http.StatusForbidden:
 			typ = "permission_error"
 		case http.StatusInternalServerError:

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -126,19 +127,20 @@ func get(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
+// newRelay is asked by s1 and waits so long for a link.
+func newRelay(hold time.Duration) *Relay {
+	r := New(here{"s1"}, slog.New(slog.DiscardHandler))
+	r.modelHold, r.callbackHold = hold, hold
+	return r
+}
+
 func serve(t *testing.T, r *Relay) string {
 	t.Helper()
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.opts.Spawns == nil {
-		r.opts.Spawns = here{"s1"}
-	}
-	stop, err := r.serve(ln)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := r.Serve(ln)
 	t.Cleanup(func() { stop(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
 	return "http://" + ln.Addr().String()
 }
@@ -148,7 +150,7 @@ func TestRelayCarries(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		_, _ = fmt.Fprintf(w, "%s %s %s %s %q", r.Method, r.RequestURI, r.Host, body, r.Header["X-Forwarded-For"])
 	})
-	r := New(Options{})
+	r := newRelay(0)
 	r.Attach(h)
 	url := serve(t, r)
 	code, body := get(t, url+"/runs/r1/model/v1/messages?beta=true")
@@ -171,7 +173,7 @@ func TestRelayStreams(t *testing.T) {
 			<-next
 		}
 	})
-	r := New(Options{})
+	r := newRelay(0)
 	r.Attach(h)
 	resp, err := http.Get(serve(t, r) + "/runs/r1/model/v1/messages")
 	if err != nil {
@@ -190,7 +192,7 @@ func TestRelayStreams(t *testing.T) {
 }
 
 func TestRelayHolds(t *testing.T) {
-	r := New(Options{ModelHold: time.Minute, CallbackHold: time.Minute})
+	r := newRelay(time.Minute)
 	url := serve(t, r)
 	got := make(chan string, 1)
 	go func() {
@@ -209,7 +211,7 @@ func TestRelayHolds(t *testing.T) {
 }
 
 func TestRelayGivesUp(t *testing.T) {
-	r := New(Options{ModelHold: time.Millisecond, CallbackHold: time.Millisecond})
+	r := newRelay(time.Millisecond)
 	url := serve(t, r)
 	if code, body := get(t, url+"/runs/r1/model/v1/messages"); code != 503 || !strings.Contains(body, `"overloaded_error"`) || !strings.Contains(body, `"type":"error"`) {
 		t.Fatalf("%d %s", code, body)
@@ -220,7 +222,7 @@ func TestRelayGivesUp(t *testing.T) {
 }
 
 func TestRelayRefusedAndBroken(t *testing.T) {
-	r := New(Options{ModelHold: time.Minute, CallbackHold: time.Minute})
+	r := newRelay(time.Minute)
 	url := serve(t, r)
 	no := newHost(t, nil)
 	no.refuse = true
@@ -238,7 +240,8 @@ func TestRelayRefusedAndBroken(t *testing.T) {
 func TestRelayBounds(t *testing.T) {
 	release := make(chan struct{})
 	arrived := make(chan struct{}, 2)
-	r := New(Options{MaxRequests: 1})
+	r := newRelay(0)
+	r.slots = make(chan struct{}, 1)
 	r.Attach(newHost(t, func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }))
 	url := serve(t, r)
 	done := make(chan struct{})
@@ -253,7 +256,7 @@ func TestRelayBounds(t *testing.T) {
 
 // TestRelayLeaverIsNotServed has the caller go away while there is no link.
 func TestRelayLeaverIsNotServed(t *testing.T) {
-	r := New(Options{CallbackHold: time.Hour})
+	r := newRelay(time.Hour)
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), exchangeKey{}, exchange{until: time.Now().Add(time.Hour)}))
 	cancel()
 	if _, err := r.dial(ctx, "", ""); !errors.Is(err, context.Canceled) {
@@ -268,10 +271,11 @@ func TestRelayConnectionsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limit(ln, 2)
-	srv := &http.Server{Handler: http.NotFoundHandler()}
+	full, unblock := context.WithCancel(t.Context())
+	defer unblock()
+	srv := &http.Server{Handler: http.NotFoundHandler(), ConnState: atMost(full, 2)}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = srv.Serve(l) })
+	wg.Go(func() { _ = srv.Serve(ln) })
 	defer wg.Wait()
 	defer srv.Close()
 	mute := make([]net.Conn, 2)
@@ -300,16 +304,31 @@ func TestRelayConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestRelayListenerEndsWhileFull(t *testing.T) {
+// TestRelayEndsWhileFull: a connection that waits for its turn does not hold it up.
+func TestRelayEndsWhileFull(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limit(ln, 0)
-	done := make(chan error)
-	go func() { _, err := l.Accept(); done <- err }()
-	_ = l.Close()
-	if err := <-done; !errors.Is(err, net.ErrClosed) {
+	full, unblock := context.WithCancel(t.Context())
+	arrived, hook := make(chan struct{}), atMost(full, 0)
+	srv := &http.Server{ConnState: func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			close(arrived)
+		}
+		hook(c, state)
+	}}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	conn, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	<-arrived
+	unblock()
+	_ = srv.Close()
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		t.Fatal(err)
 	}
 }

@@ -12,36 +12,38 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/kernel"
 	"loop/agentimage/guest/spool"
 	"loop/backend/wire"
 )
 
-// Output gives one stream of a spawn.
+// Output is one stream that a spawn writes.
 func (tab *Table) Output(id, stream string) (*spool.Log, error) {
-	p, err := tab.find(id)
+	p, err := tab.ready(id)
 	if err != nil {
 		return nil, err
 	}
-	if !p.isReady() {
-		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
+	for _, o := range p.outlets {
+		if o.name == stream {
+			return o.Log, nil
+		}
 	}
-	return p.log(stream)
+	if p.master != nil && stream == wire.StreamErr {
+		return nil, wire.NewError(wire.CodeInvalid, "a terminal has no stderr of its own")
+	}
+	return nil, wire.NewError(wire.CodeInvalid, "the program writes no stream "+stream)
 }
 
 // Resize sets the size of a terminal, in cells.
 func (tab *Table) Resize(id string, cols, rows uint16) error {
-	p, err := tab.find(id)
+	p, err := tab.ready(id)
 	if err != nil {
 		return err
 	}
-	if !p.isReady() || p.master == nil {
+	if p.master == nil {
 		return wire.NewError(wire.CodeConflict, "spawn "+id+" has no terminal")
 	}
-	err = resize(p.master, cols, rows)
-	if errors.Is(err, os.ErrClosed) {
-		return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
-	}
-	return err
+	return p.onTerminal(func(fd int) error { return setSize(fd, cols, rows) })
 }
 
 // keys are the signals that a terminal's keys send. They go where the keys' go,
@@ -51,39 +53,39 @@ var keys = []unix.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP}
 // Signal sends one signal to the program itself, or what a terminal's key would
 // send to the programs in front.
 func (tab *Table) Signal(id, name string) error {
-	p, err := tab.find(id)
-	if err != nil {
-		return err
-	}
 	sig := unix.SignalNum(name)
 	if sig == 0 {
 		return wire.NewError(wire.CodeInvalid, fmt.Sprintf("no signal %q", name))
 	}
-	if !p.isReady() {
-		return wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
-	}
-	select {
-	case <-p.exited:
-		return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
-	default:
-	}
-	if p.master != nil && slices.Contains(keys, sig) {
-		return p.press(sig)
-	}
-	below, err := descendants(p.keeper)
+	p, err := tab.ready(id)
 	if err != nil {
 		return err
 	}
-	for _, q := range below {
-		if q.pid == p.pid {
-			return signalProcess(q, sig)
-		}
+	if p.master != nil && slices.Contains(keys, sig) {
+		return p.onTerminal(func(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCSIG, int(sig)) })
 	}
-	return wire.NewError(wire.CodeEnded, "spawn "+id+" has ended")
+	if q, ok := readProcess(p.pid); ok && q.ppid == p.keeper && !isClosed(p.exited) {
+		return signalProcess(q, sig)
+	}
+	return p.hasEnded()
 }
 
-// Kill ends the whole tree of a spawn, politely for Grace at first, and returns once its keeper, which
-// outlives everything below it, has been reaped.
+// onTerminal makes a call on the master of a terminal.
+func (p *proc) onTerminal(f func(fd int) error) error {
+	if isClosed(p.exited) {
+		return p.hasEnded()
+	}
+	err := kernel.Control(p.master, f)
+	if errors.Is(err, os.ErrClosed) {
+		return p.hasEnded()
+	}
+	return err
+}
+
+func (p *proc) hasEnded() error { return wire.NewError(wire.CodeEnded, "spawn "+p.id+" has ended") }
+
+// Kill ends the whole tree of a spawn, politely for Grace at first, and returns once
+// its keeper, which outlives everything below it, has been reaped.
 func (tab *Table) Kill(ctx context.Context, id string) error {
 	p, err := tab.find(id)
 	if err != nil {
@@ -103,10 +105,8 @@ func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error 
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
 	defer func() {
-		select {
-		case <-p.gone:
+		if isClosed(p.gone) {
 			<-p.exited // the keeper's last words may still be read: whoever asks next must find them
-		default:
 		}
 	}()
 	for _, s := range p.farewell(grace) {
@@ -127,14 +127,11 @@ const graceParts = 20
 // goes reports whether nothing is left of the tree within d.
 func (p *proc) goes(ctx context.Context, d time.Duration) bool {
 	for range graceParts {
-		t := time.NewTimer(d / graceParts)
 		select {
 		case <-p.gone:
-			t.Stop()
 			return true
-		case <-t.C:
+		case <-time.After(d / graceParts):
 		case <-ctx.Done(): // whoever asked has left; the tree must go all the same
-			t.Stop()
 			return false
 		}
 	}
@@ -168,12 +165,10 @@ func (tab *Table) hunt(p *proc) error {
 		if err := sweep(p.keeper, p.gone, unix.SIGKILL); err != nil {
 			return err
 		}
-		t := time.NewTimer(pause)
 		select {
 		case <-p.gone:
-			t.Stop()
 			return nil
-		case <-t.C:
+		case <-time.After(pause):
 		}
 		if sweeps >= killSweeps && time.Now().After(deadline) {
 			return wire.NewError(wire.CodeInternal, "processes of spawn "+p.id+" are still there")
@@ -184,10 +179,8 @@ func (tab *Table) hunt(p *proc) error {
 
 // sweep signals everything below the keeper once.
 func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
-	select {
-	case <-gone:
+	if isClosed(gone) {
 		return nil // and the keeper's pid may be somebody else's by now
-	default:
 	}
 	below, err := descendants(keeper)
 	if err != nil {
@@ -240,19 +233,22 @@ func (tab *Table) killStrays() {
 				tab.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
 			}
 		}
-		if !found || !pauseFor(tab.ctx, 5*time.Millisecond) {
+		if !found {
+			return
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-tab.ctx.Done():
 			return
 		}
 	}
 }
 
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-t.C:
+	case <-c:
 		return true
-	case <-ctx.Done():
+	default:
 		return false
 	}
 }

@@ -19,24 +19,13 @@ func BaseEnv(environ []string, user, home string) []string {
 		name, _, ok := strings.Cut(e, "=")
 		return !ok || name == "" || slices.Contains(internalEnv, name)
 	})
-	if user != "" {
-		env = setDefault(setDefault(env, "USER", user), "LOGNAME", user)
-	}
-	if home != "" {
-		env = setDefault(env, "HOME", home)
+	for _, own := range [][2]string{{"USER", user}, {"LOGNAME", user}, {"HOME", home}} {
+		has := slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, own[0]+"=") })
+		if own[1] != "" && !has {
+			env = append(env, own[0]+"="+own[1])
+		}
 	}
 	return env
-}
-
-func setDefault(env []string, name, value string) []string {
-	if hasEnv(env, name) {
-		return env
-	}
-	return append(env, name+"="+value)
-}
-
-func hasEnv(env []string, name string) bool {
-	return slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 }
 
 // terminalEnv says what the terminals are that programs get from here: the page
@@ -49,29 +38,22 @@ const defaultLocale = "C.UTF-8"
 
 // mergeEnv puts the request's variables over the base, each name once.
 func mergeEnv(base []string, req wire.Spawn) []string {
-	asked := req.Env
+	env := slices.Clone(base)
 	if req.Stdio == wire.StdioPTY {
-		asked = append(slices.Clone(terminalEnv), asked...)
+		env = append(env, terminalEnv...)
 	}
-	own := make(map[string]int, len(asked))
-	env := make([]string, 0, len(base)+len(asked)+1)
-	for _, e := range asked {
+	env = append(env, req.Env...)
+	seen := make(map[string]bool, len(env))
+	slices.Reverse(env) // the last one wins
+	env = slices.DeleteFunc(env, func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		if i, ok := own[name]; ok {
-			env[i] = e // the last one wins
-			continue
-		}
-		own[name] = len(env)
-		env = append(env, e)
-	}
-	for _, e := range base {
-		name, _, _ := strings.Cut(e, "=")
-		if _, ok := own[name]; !ok {
-			env = append(env, e)
-		}
-	}
-	if req.Stdio == wire.StdioPTY && !hasEnv(env, "LC_ALL") && !hasEnv(env, "LC_CTYPE") {
-		env = setDefault(env, "LANG", defaultLocale)
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+	slices.Reverse(env)
+	if req.Stdio == wire.StdioPTY && !seen["LC_ALL"] && !seen["LC_CTYPE"] && !seen["LANG"] {
+		env = append(env, "LANG="+defaultLocale)
 	}
 	return env
 }

@@ -8,14 +8,7 @@ package spawn
 func (tab *Table) evict() bool {
 	var first *proc
 	for _, p := range tab.spawns {
-		select {
-		case <-p.done:
-		default:
-			continue
-		}
-		select {
-		case <-p.gone:
-		default:
+		if !isClosed(p.done) || !isClosed(p.gone) {
 			continue
 		}
 		if exit := p.exit.Load(); !p.req.Spool && p.startErr == nil && (first == nil || exit.At < first.exit.Load().At) {

@@ -49,18 +49,12 @@ func (tab *Table) Holder(inode uint64) (string, error) {
 	holderMu.Lock()
 	defer holderMu.Unlock()
 	s := search{reaper: tab.cfg.Reaper, link: "socket:[" + strconv.FormatUint(inode, 10) + "]"}
-	proc, err := os.Open("/proc")
+	all, err := pids()
 	if err != nil {
-		return "", fmt.Errorf("list processes: %w", err)
+		return "", err
 	}
-	defer func() { _ = proc.Close() }()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return "", fmt.Errorf("list processes: %w", err)
-	}
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
+	for _, pid := range all {
+		if pid == os.Getpid() {
 			continue
 		}
 		if err := s.look(pid); err != nil {
@@ -87,31 +81,28 @@ func (s *search) look(pid int) error {
 	if err != nil {
 		return nil // gone: then it does not ask
 	}
-	defer p.close()
+	defer func() { _ = p.Close() }()
 	holds, err := s.holds(p)
 	if err != nil || !holds {
 		return err
 	}
-	switch spawn, err := s.above(p); {
-	case errors.Is(err, errGone):
+	spawn, err := s.above(p)
+	if errors.Is(err, errGone) {
 		return nil
-	case err != nil:
-		return err
-	case s.spawn != "" && s.spawn != spawn:
-		return errShared
-	default:
-		s.spawn = spawn
 	}
-	return nil
+	if err == nil && s.spawn != "" && s.spawn != spawn {
+		err = errShared
+	}
+	s.spawn = spawn
+	return err
 }
 
 // holds reports whether the process has the socket open.
-func (s *search) holds(p pinned) (bool, error) {
-	fd, err := unix.Openat(p.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+func (s *search) holds(p *os.Root) (bool, error) {
+	dir, err := p.Open("fd")
 	if err != nil {
 		return false, nil // gone
 	}
-	dir := os.NewFile(uintptr(fd), "fd")
 	defer func() { _ = dir.Close() }()
 	buf := make([]byte, len(s.link)+1) // a longer one is another
 	for n := 0; n < maxProcessFDs; n += fdBatch {
@@ -120,7 +111,7 @@ func (s *search) holds(p pinned) (bool, error) {
 			if s.seen++; s.seen > maxFDs {
 				return false, errTooMany
 			}
-			if k, err := unix.Readlinkat(fd, name, buf); err == nil && string(buf[:k]) == s.link {
+			if k, err := unix.Readlinkat(int(dir.Fd()), name, buf); err == nil && string(buf[:k]) == s.link {
 				return true, nil
 			}
 		}
@@ -142,13 +133,11 @@ var errGone = errors.New("the process has ended")
 // Every step is read twice: a process that has the same parent before and after
 // the look at that parent had it all along, since a parent that is lost is never
 // found again. So no step leads to a stranger who got a dead parent's pid.
-func (s *search) above(p pinned) (spawn string, err error) {
-	if p.dir, err = unix.FcntlInt(uintptr(p.dir), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-		return "", fmt.Errorf("hold a process: %w", err)
-	}
-	defer func() { p.close() }()
+// It closes p.
+func (s *search) above(p *os.Root) (spawn string, err error) {
+	defer func() { _ = p.Close() }()
 	for range maxClimb {
-		parent, err := p.parent()
+		parent, err := parentOf(p)
 		if err != nil {
 			return "", errGone
 		}
@@ -157,47 +146,33 @@ func (s *search) above(p pinned) (spawn string, err error) {
 		}
 		name, keeper := s.reaper.Name(parent)
 		next, perr := pin(parent)
-		if still, err := p.parent(); err != nil || still != parent || perr != nil {
-			next.close()
-			continue // its parent has just ended, or it has
+		still, err := parentOf(p)
+		if perr != nil {
+			continue // its parent has just ended
 		}
+		if err != nil || still != parent {
+			_ = next.Close()
+			continue // as above, or it has ended itself
+		}
+		_ = p.Close()
+		p = next
 		if keeper {
-			next.close()
 			return name, nil
 		}
-		p.close()
-		p = next
 	}
 	return "", errTooMany
 }
 
-// pinned is a process by its folder in /proc, which never becomes another's.
-type pinned struct{ pid, dir int }
+// pin opens a process's folder in /proc, which never becomes another process's.
+func pin(pid int) (*os.Root, error) { return os.OpenRoot("/proc/" + strconv.Itoa(pid)) }
 
-func pin(pid int) (pinned, error) {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	return pinned{pid: pid, dir: fd}, err
-}
-
-func (p pinned) close() {
-	if p.dir >= 0 {
-		_ = unix.Close(p.dir)
-	}
-}
-
-// parent is the pid of the process that would be told of its end.
-func (p pinned) parent() (int, error) {
-	fd, err := unix.Openat(p.dir, "stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// parentOf is the pid of the process that would be told of p's end.
+func parentOf(p *os.Root) (int, error) {
+	line, err := p.ReadFile("stat")
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = unix.Close(fd) }()
-	buf := make([]byte, 1024) // a line of numbers and a name of at most 64 bytes
-	n, err := unix.Read(fd, buf)
-	if err != nil {
-		return 0, err
-	}
-	q, ok := parseStat(p.pid, buf[:max(n, 0)])
+	q, ok := parseStat(0, line)
 	if !ok {
 		return 0, errors.New("no line of a process")
 	}

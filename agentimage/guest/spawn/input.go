@@ -47,12 +47,9 @@ type Input struct {
 // Input is a way to the program's terminal or open stdin (wire.StreamIn), or to
 // one of the pipes that it reads.
 func (tab *Table) Input(id, stream string) (*Input, error) {
-	p, err := tab.find(id)
+	p, err := tab.ready(id)
 	if err != nil {
 		return nil, err
-	}
-	if !p.isReady() {
-		return nil, wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
 	}
 	f := p.feeds[stream]
 	switch {
@@ -73,7 +70,7 @@ func (in *Input) Write(ctx context.Context, data []byte) (int, error) {
 		return 0, ctx.Err()
 	}
 	defer func() { <-in.f.writing }()
-	in.p.logs[0].Hurry()
+	in.p.outlets[0].Hurry()
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = in.f.file.SetWriteDeadline(time.Now()) // the write below returns

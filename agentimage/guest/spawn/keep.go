@@ -22,9 +22,16 @@ import (
 // args are those of keepArgs. It works on one thread, which alone forks and waits.
 func Keep(args []string) int {
 	runtime.LockOSThread()
-	pipes, err := keepPipes(args)
-	if err != nil {
+	if len(args) == 0 {
 		return 2
+	}
+	var pipes []int
+	for _, a := range args[1:] {
+		fd, err := strconv.Atoi(a)
+		if err != nil {
+			return 2
+		}
+		pipes = append(pipes, fd)
 	}
 	for fd := peerFD; fd < streamFD+3+len(pipes); fd++ {
 		syscall.CloseOnExec(fd)
@@ -32,7 +39,10 @@ func Keep(args []string) int {
 	up := socket(peerFD)
 	pid, stage, err := keepStart(args[0] == wire.StdioPTY, pipes)
 	if err != nil {
-		_ = up.send(keepEvent{Error: &stageError{Code: string(wire.CodeInternal), Text: err.Error()}, Limit: errors.Is(err, syscall.EAGAIN)})
+		if errors.Is(err, syscall.EAGAIN) {
+			err = errNoProcess
+		}
+		_ = up.send(keepEvent{Error: wire.AsError(err)})
 		return 1
 	}
 	_ = up.send(keepEvent{Pid: pid, Error: awaitStage(stage)})
@@ -54,21 +64,6 @@ func keepArgs(s wire.Spawn) []string {
 		args = append(args, strconv.Itoa(p.FD))
 	}
 	return args
-}
-
-func keepPipes(args []string) ([]int, error) {
-	if len(args) == 0 {
-		return nil, errors.New("no kind of stdio")
-	}
-	var pipes []int
-	for _, a := range args[1:] {
-		fd, err := strconv.Atoi(a)
-		if err != nil || fd < wire.MinPipeFD || fd > wire.MaxPipeFD {
-			return nil, fmt.Errorf("%q is not the descriptor of a pipe", a)
-		}
-		pipes = append(pipes, fd)
-	}
-	return pipes, nil
 }
 
 // keepStart starts the stage with the program's own descriptors in their places.
@@ -116,9 +111,8 @@ func layout(at map[int]int) []uintptr {
 
 // awaitStage reads what the stage says until execve, or the stage's death, closes
 // its end: nil means that the program runs.
-func awaitStage(stage socket) *stageError {
-	last := &stageError{Code: string(wire.CodeLimit),
-		Text: "the process ended before it executed the program, which happens without free processes or memory"}
+func awaitStage(stage socket) *wire.Error {
+	last := wire.NewError(wire.CodeLimit, "the process ended before it executed the program, which happens without free processes or memory")
 	for {
 		var said stageReport
 		fd, err := stage.receive(&said)
@@ -126,7 +120,7 @@ func awaitStage(stage socket) *stageError {
 			return last
 		}
 		if err != nil {
-			return &stageError{Code: string(wire.CodeInternal), Text: "hear from stage: " + err.Error()}
+			return wire.NewError(wire.CodeInternal, "hear from stage: "+err.Error())
 		}
 		listener := socket(fd) // no filter of this version makes one
 		listener.close()

@@ -9,48 +9,38 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/kernel"
+	"loop/agentimage/guest/spool"
 )
 
-// lastWords bounds what is read behind close: as much as the largest pipe holds.
+// lastWords bounds what is read after cut: as much as the largest pipe holds.
 const lastWords = 1 << 20
 
-// outlet reads one of the streams that a program writes.
+// outlet is one of the streams that a program writes, and the log that keeps it.
 type outlet struct {
+	name string
+	*spool.Log
 	file *os.File
 	rest int // of lastWords, still to be read
 }
 
-func newOutlet(f *os.File) *outlet { return &outlet{file: f, rest: lastWords} }
-
-// close ends the wait for more. What is there by then is still read: a container
+// cut ends the wait for more. What is there by then is still read: a container
 // that gets no processor may come to it late.
-func (o *outlet) close() { _ = o.file.SetReadDeadline(time.Now()) }
+func (o *outlet) cut() { _ = o.file.SetReadDeadline(time.Now()) }
 
-func (o *outlet) Read(p []byte) (int, error) {
-	n, err := o.file.Read(p)
+func (o *outlet) Read(p []byte) (n int, err error) {
+	n, err = o.file.Read(p)
 	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}
-	if o.rest == 0 {
-		return 0, io.EOF
-	}
-	conn, err := o.file.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
 	p = p[:min(len(p), o.rest)]
-	var readErr error
-	err = conn.Control(func(fd uintptr) {
-		for { // the file does not block
-			if n, readErr = unix.Read(int(fd), p); !errors.Is(readErr, unix.EINTR) {
-				return
-			}
+	err = kernel.Control(o.file, func(fd int) (err error) { // the file does not block
+		for n, err = unix.Read(fd, p); errors.Is(err, unix.EINTR); n, err = unix.Read(fd, p) {
 		}
+		return err
 	})
-	switch {
-	case err != nil:
-		return 0, err
-	case readErr != nil || n == 0:
+	if err != nil || n <= 0 {
 		return 0, io.EOF
 	}
 	o.rest -= n

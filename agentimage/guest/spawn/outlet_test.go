@@ -21,8 +21,8 @@ func TestClosedOutletGivesWhatIsThere(t *testing.T) {
 	if _, err := w.Write(want); err != nil {
 		t.Fatal(err)
 	}
-	o := newOutlet(r)
-	o.close()
+	o := &outlet{file: r, rest: lastWords}
+	o.cut()
 	if got, err := io.ReadAll(o); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes of %d, %v", len(got), len(want), err)
 	}

@@ -58,7 +58,7 @@ func sendDescriptor() int {
 	if err != nil {
 		return 1
 	}
-	if err := socket(peerFD).send(stageReport{Error: &stageError{Text: "with a pipe"}}, r); err != nil {
+	if err := socket(peerFD).send(stageReport{Error: &wire.Error{Text: "with a pipe"}}, r); err != nil {
 		return 1
 	}
 	if _, err := unix.Write(w, []byte("through it")); err != nil {

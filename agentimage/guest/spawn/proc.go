@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loop/agentimage/guest/spool"
 	"loop/backend/wire"
 )
 
@@ -36,8 +34,6 @@ type proc struct {
 
 	policy policy // guarded by the table's lock
 
-	logs []namedLog // what the program writes: out, err unless it has a terminal, its pipes
-
 	ready, exited, gone, done chan struct{}
 	startErr                  error // valid once ready
 
@@ -51,8 +47,10 @@ type proc struct {
 	drainCtx   context.Context
 	stopDrains context.CancelFunc
 
-	feeds  map[string]*feed // what the program reads, by the stream's name
-	master *os.File         // terminal
+	outlets []*outlet        // what the program writes: out, err unless it has a terminal, its pipes
+	feeds   map[string]*feed // what the program reads, by the stream's name
+	master  *os.File         // terminal
+	child   []int            // the program's ends until it has them: 0, 1, 2, its pipes
 
 	killMu sync.Mutex // one hunt at a time
 }
@@ -90,19 +88,14 @@ func (p *proc) started(ctx context.Context) (wire.Info, error) {
 }
 
 func (p *proc) isReady() bool {
-	select {
-	case <-p.ready:
-		return p.startErr == nil
-	default:
-		return false
-	}
+	return isClosed(p.ready) && p.startErr == nil
 }
 
 func (p *proc) info() wire.Info {
 	i := wire.Info{ID: p.id, Pid: p.pid, Exe: p.exe, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
-	for _, l := range p.logs {
-		base, end, paused := l.State()
-		switch l.name {
+	for _, o := range p.outlets {
+		base, end, paused := o.State()
+		switch o.name {
 		case wire.StreamOut:
 			i.OutBase, i.OutEnd = base, end
 		case wire.StreamErr:
@@ -120,10 +113,8 @@ func (p *proc) info() wire.Info {
 // own, as an agent's CLI gives what it runs for the agent. What is in the program's
 // session is a helper of it, an MCP server say, and about to follow it.
 func (p *proc) detached() []string {
-	select {
-	case <-p.gone:
+	if isClosed(p.gone) {
 		return nil // and the keeper's pid may be somebody else's by now
-	default:
 	}
 	all, err := processes()
 	if err != nil {
@@ -142,79 +133,47 @@ func (p *proc) detached() []string {
 	return out
 }
 
-// namedLog is the output of one stream.
-type namedLog struct {
-	name string
-	*spool.Log
-}
-
-// log is one of the output streams.
-func (p *proc) log(stream string) (*spool.Log, error) {
-	for _, l := range p.logs {
-		if l.name == stream {
-			return l.Log, nil
-		}
-	}
-	if p.master != nil && stream == wire.StreamErr {
-		return nil, wire.NewError(wire.CodeInvalid, "a terminal has no stderr of its own")
-	}
-	return nil, wire.NewError(wire.CodeInvalid, "the program writes no stream "+stream)
-}
-
 // run is the spawn's whole life, on a goroutine of its own.
 func (p *proc) run(body Body) {
 	defer p.stopDrains()
-	s, tree, err := p.begin(body)
+	tree, err := p.begin(body)
 	if err != nil {
+		p.abandon()
 		p.fail(err)
 		return
 	}
 	var drains sync.WaitGroup
-	p.drain(&drains, s, body)
+	p.drain(&drains, body.Stdin)
 	close(p.ready)
 	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
 	p.follow(tree)
 	if err := p.tab.removeRunDir(p.id); err != nil {
 		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
-	p.settle(&drains, s)
+	p.settle(&drains)
 	p.record()
 	close(p.done)
 	<-p.gone
 }
 
 // begin takes one of the places for starts.
-func (p *proc) begin(body Body) (*streams, tree, error) {
+func (p *proc) begin(body Body) (tree, error) {
 	p.tab.starts <- struct{}{}
 	defer func() { <-p.tab.starts }()
-	s, err := p.open()
-	if err != nil {
-		return nil, tree{}, err
+	if err := p.open(); err != nil {
+		return tree{}, err
 	}
-	t, err := p.start(s, body)
-	if err != nil {
-		p.abandon(s)
-		p.discard()
-		return nil, tree{}, err
-	}
-	return s, t, nil
+	return p.start(body)
 }
 
 func (p *proc) fail(err error) {
 	p.startErr = err
 	// A start that failed has no program, no tree and no output.
-	p.exit.Store(&wire.Exit{Code: 127, At: p.tab.cfg.Now().UnixMilli()})
+	p.exit.Store(&wire.Exit{Code: 127, At: time.Now().UnixMilli()})
 	close(p.exited)
 	close(p.gone)
 	close(p.done)
 	close(p.ready)
-}
-
-// discard takes back the spool files of a start that failed.
-func (p *proc) discard() {
-	if err := errors.Join(p.removeSpool(), p.tab.removeRunDir(p.id)); err != nil {
-		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
-	}
 }
 
 // tree is a running keeper.
@@ -250,7 +209,7 @@ func (p *proc) follow(t tree) {
 	})
 	ev, err := t.next()
 	_ = t.events.Close()
-	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: p.tab.cfg.Now().UnixMilli()}
+	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: time.Now().UnixMilli()}
 	if err == nil && ev.Status != nil {
 		exit = exitOf(syscall.WaitStatus(*ev.Status), exit.At)
 	}
@@ -267,25 +226,23 @@ func exitOf(ws syscall.WaitStatus, at int64) wire.Exit {
 
 // settle waits for the drains: what the program's pipe still holds is kept, but
 // a background process that holds the pipe open does not keep the output open.
-func (p *proc) settle(drains *sync.WaitGroup, s *streams) {
-	for _, l := range p.logs {
-		l.Lift()
+func (p *proc) settle(drains *sync.WaitGroup) {
+	for _, o := range p.outlets {
+		o.Lift()
 	}
 	drained := make(chan struct{})
 	go func() { drains.Wait(); close(drained) }()
-	t := time.NewTimer(drainGrace)
-	defer t.Stop()
 	select {
 	case <-drained:
-	case <-t.C:
+	case <-time.After(drainGrace):
 		p.closeFeeds() // nothing reads them any more
-		for _, o := range s.readers {
-			o.close()
+		for _, o := range p.outlets {
+			o.cut()
 		}
 		<-drained // a full disk, or a pipe's late reader, keeps it here until there is room or Forget
 	}
 	p.closeFeeds()
-	s.closeReaders()
+	p.closeOutlets()
 }
 
 // record writes the exit record: whole or not at all.
@@ -294,7 +251,8 @@ func (p *proc) record() {
 		return
 	}
 	info := p.info()
-	data, err := wire.ExitRecord{ID: p.id, Exit: *info.Exit, OutEnd: info.OutEnd, ErrEnd: info.ErrEnd, BootID: p.tab.cfg.BootID}.Encode()
+	record := wire.ExitRecord{ID: p.id, Exit: *info.Exit, OutEnd: info.OutEnd, ErrEnd: info.ErrEnd, BootID: p.tab.cfg.BootID}
+	data, err := record.Encode()
 	if err == nil {
 		err = writeWhole(p.tab.spoolPath(p.id, wire.ExitSuffix), data)
 	}
@@ -335,12 +293,10 @@ func (p *proc) removeSpool() error {
 }
 
 func (p *proc) closeLogs() {
-	for _, l := range p.logs {
-		_ = l.Close()
+	for _, o := range p.outlets {
+		_ = o.Log.Close()
 	}
 }
-
-func (p *proc) runDir() string { return filepath.Join(p.tab.cfg.RunsDir, p.id) }
 
 // maxExe bounds what is shown of the running file's path, so that a list of
 // every spawn fits one frame.

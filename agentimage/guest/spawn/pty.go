@@ -3,13 +3,12 @@
 package spawn
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
-
-	"loop/backend/wire"
 )
 
 // ptyThread opens terminals. devpts gives the slave to the file system uid of
@@ -83,59 +82,28 @@ func (t *ptyThread) open(done <-chan struct{}, cols, rows uint16) (master *os.Fi
 	if r.err != nil {
 		return nil, -1, fmt.Errorf("open terminal: %w", r.err)
 	}
+	master = os.NewFile(uintptr(r.fd), "ptmx")
 	if err := unix.IoctlSetPointerInt(r.fd, unix.TIOCSPTLCK, 0); err != nil {
-		_ = unix.Close(r.fd)
-		return nil, -1, fmt.Errorf("unlock terminal: %w", err)
+		return nil, -1, errors.Join(fmt.Errorf("unlock terminal: %w", err), master.Close())
+	}
+	if err := setSize(r.fd, cols, rows); err != nil {
+		return nil, -1, errors.Join(err, master.Close())
 	}
 	// Opened through the master, not by path: the path belongs to the agent.
 	peer, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(r.fd), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if e != 0 {
-		_ = unix.Close(r.fd)
-		return nil, -1, fmt.Errorf("open terminal's other end: %w", e)
+		return nil, -1, errors.Join(fmt.Errorf("open terminal's other end: %w", e), master.Close())
 	}
-	slave = int(peer)
-	master = os.NewFile(uintptr(r.fd), "ptmx")
-	if err := resize(master, cols, rows); err != nil {
-		_ = master.Close()
-		_ = unix.Close(slave)
-		return nil, -1, err
-	}
-	return master, slave, nil
+	return master, int(peer), nil
 }
 
-// press sends what a key of the terminal does: the kernel knows the programs in
-// front.
-func (p *proc) press(sig unix.Signal) error {
-	conn, err := p.master.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("signal terminal: %w", err)
-	}
-	var ioErr error
-	if err := conn.Control(func(fd uintptr) { ioErr = unix.IoctlSetInt(int(fd), unix.TIOCSIG, int(sig)) }); err != nil {
-		return wire.NewError(wire.CodeEnded, "spawn "+p.id+" has ended")
-	}
-	if ioErr != nil {
-		return fmt.Errorf("signal terminal: %w", ioErr)
-	}
-	return nil
-}
-
-func resize(master *os.File, cols, rows uint16) error {
+// setSize sets a terminal's size, or a usual one where none is known yet.
+func setSize(fd int, cols, rows uint16) error {
 	if cols == 0 || rows == 0 {
 		cols, rows = 80, 24
 	}
-	conn, err := master.SyscallConn()
-	if err != nil {
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}); err != nil {
 		return fmt.Errorf("resize terminal: %w", err)
-	}
-	var ioErr error
-	if err := conn.Control(func(fd uintptr) {
-		ioErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols})
-	}); err != nil {
-		return fmt.Errorf("resize terminal: %w", err)
-	}
-	if ioErr != nil {
-		return fmt.Errorf("resize terminal: %w", ioErr)
 	}
 	return nil
 }

@@ -3,9 +3,9 @@
 package spawn
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,24 +29,17 @@ func Stage() int {
 	syscall.CloseOnExec(configFD)
 	syscall.CloseOnExec(peerFD)
 	err := stage(socket(peerFD))
-	code := wire.CodeInternal
-	if e, ok := errors.AsType[*wire.Error](err); ok {
-		code = e.Code
-	}
-	_ = socket(peerFD).send(stageReport{Error: &stageError{Code: string(code), Text: wire.NewError(code, err.Error()).Text}})
+	_ = socket(peerFD).send(stageReport{Error: wire.AsError(err)})
 	return 127
 }
 
 func stage(keeper socket) error {
 	in := os.NewFile(configFD, "config")
-	data, err := io.ReadAll(in)
+	var c stageConfig
+	err := json.NewDecoder(in).Decode(&c)
 	_ = in.Close()
 	if err != nil {
 		return fmt.Errorf("read stage: %w", err)
-	}
-	c, err := decodeStage(data)
-	if err != nil {
-		return err
 	}
 	// Refused where the file system is masked: then the default stands.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(agentOOM), 0)
@@ -61,8 +54,7 @@ func stage(keeper socket) error {
 	if err := os.Chdir(c.Dir); err != nil {
 		return wire.NewError(wire.CodeBadDir, "enter directory: "+err.Error())
 	}
-	argv, env := splitNul(c.Argv), splitNul(c.Env)
-	program, err := lookPath(argv[0], env)
+	program, err := lookPath(c.Argv[0], c.Env)
 	if err != nil {
 		return err
 	}
@@ -83,8 +75,7 @@ func stage(keeper socket) error {
 	if err := keeper.send(stageReport{}); err != nil {
 		return fmt.Errorf("report to keeper: %w", err)
 	}
-	err = syscall.Exec(program, argv, env)
-	return execError(program, err)
+	return execError(program, syscall.Exec(program, c.Argv, c.Env))
 }
 
 func execError(program string, err error) error {
@@ -108,11 +99,11 @@ func writeFiles(c stageConfig) error {
 		return nil
 	}
 	if err := os.Mkdir(c.RunDir, 0o700); err != nil {
-		return fileError("make private directory", err)
+		return fileError(fmt.Errorf("make private directory: %w", err))
 	}
-	for _, f := range c.Files {
-		if err := writeFile(filepath.Join(c.RunDir, f.Name), f.Data); err != nil {
-			return fileError("write "+f.Name, err)
+	for name, data := range c.Files {
+		if err := writeFile(filepath.Join(c.RunDir, name), data); err != nil {
+			return fileError(fmt.Errorf("write %s: %w", name, err))
 		}
 	}
 	return nil
@@ -127,7 +118,8 @@ func writeFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func fileError(step string, err error) error {
+// fileError says what kept a file from being made.
+func fileError(err error) error {
 	code := wire.CodeInternal
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -135,7 +127,7 @@ func fileError(step string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		code = wire.CodeConflict
 	}
-	return wire.NewError(code, step+": "+err.Error())
+	return wire.NewError(code, err.Error())
 }
 
 // lookPath finds the program as execvp would, in the PATH the program gets.
@@ -144,29 +136,26 @@ func lookPath(name string, env []string) (string, error) {
 		return name, checkProgram(name)
 	}
 	path := ""
-	for _, e := range env { // the last one wins, as in a shell
+	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, "PATH="); ok {
 			path = v
 		}
 	}
-	var denied error
+	var err error = wire.NewError(wire.CodeNoProgram, fmt.Sprintf("program %q is not in PATH (%s)", name, path))
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" || !filepath.IsAbs(dir) {
 			continue // the working directory is the agent's: never searched by accident
 		}
 		file := filepath.Join(dir, name)
-		err := checkProgram(file)
-		if err == nil {
+		found := checkProgram(file)
+		if found == nil {
 			return file, nil
 		}
-		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeNotExec && denied == nil {
-			denied = err
+		if wire.AsError(found).Code == wire.CodeNotExec {
+			err = found // tells more than that there is none, unless another folder has one
 		}
 	}
-	if denied != nil {
-		return "", denied
-	}
-	return "", wire.NewError(wire.CodeNoProgram, fmt.Sprintf("program %q is not in PATH (%s)", name, path))
+	return "", err
 }
 
 func checkProgram(file string) error {

@@ -3,11 +3,14 @@
 package spawn
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,11 +18,10 @@ import (
 )
 
 // start runs keeper and stage and answers when the program has been executed.
-func (p *proc) start(s *streams, body Body) (tree, error) {
-	defer s.closeChild()
-	cfg, err := p.stageConfig(body).encode()
+func (p *proc) start(body Body) (tree, error) {
+	cfg, err := json.Marshal(p.stageConfig(body))
 	if err != nil {
-		return tree{}, err
+		return tree{}, fmt.Errorf("encode stage: %w", err)
 	}
 	r, w, err := pipe()
 	if err != nil {
@@ -27,12 +29,11 @@ func (p *proc) start(s *streams, body Body) (tree, error) {
 	}
 	config, err := pollable(w, "config")
 	if err != nil {
-		_ = unix.Close(r)
-		return tree{}, err
+		return tree{}, errors.Join(err, unix.Close(r))
 	}
-	t, err := p.startKeeper(s, r)
+	t, err := p.startKeeper(r)
 	_ = unix.Close(r)
-	s.closeChild()
+	p.closeChild()
 	if err == nil {
 		// A stage that died early makes this fail; the keeper says its reason.
 		_, _ = config.Write(cfg)
@@ -46,14 +47,14 @@ func (p *proc) start(s *streams, body Body) (tree, error) {
 		_ = t.events.Close()
 		return tree{}, err
 	}
-	p.startedAt = p.tab.cfg.Now().UnixMilli()
+	p.startedAt = time.Now().UnixMilli()
 	p.exe = readExe(p.pid)
 	return t, nil
 }
 
 // startKeeper gives a keeper its end of a socket, the stage's config and the
 // program's descriptors.
-func (p *proc) startKeeper(s *streams, config int) (tree, error) {
+func (p *proc) startKeeper(config int) (tree, error) {
 	ours, theirs, err := newSocketPair()
 	if err != nil {
 		return tree{}, err
@@ -70,11 +71,11 @@ func (p *proc) startKeeper(s *streams, config int) (tree, error) {
 	}
 	defer func() { _ = unix.Close(null) }()
 	at := map[int]int{0: null, 1: null, 2: 2, peerFD: int(theirs), configFD: config}
-	for i, fd := range s.child {
+	for i, fd := range p.child {
 		at[streamFD+i] = fd
 	}
-	pid, done, err := p.tab.cfg.Reaper.Start(p.id, "/proc/self/exe", append([]string{"loop", "keep"}, keepArgs(p.req)...), &syscall.ProcAttr{
-		Dir: "/", Env: append(slices.Clone(keepEnv), p.tab.cfg.KeepEnv...), Files: layout(at)})
+	argv := append([]string{"loop", "keep"}, keepArgs(p.req)...)
+	pid, done, err := p.tab.cfg.Reaper.Start(p.id, "/proc/self/exe", argv, &syscall.ProcAttr{Dir: "/", Env: keepEnv, Files: layout(at)})
 	if err != nil {
 		_ = events.Close()
 		if errors.Is(err, syscall.EAGAIN) {
@@ -98,10 +99,8 @@ func (p *proc) awaitStart(t tree) error {
 	switch {
 	case err != nil:
 		return wire.NewError(wire.CodeLimit, "the program's keeper ended at once, which happens without free processes or memory: "+err.Error())
-	case ev.Limit:
-		return errNoProcess
 	case ev.Error != nil:
-		return wire.NewError(wire.ErrCode(ev.Error.Code), ev.Error.Text)
+		return ev.Error
 	}
 	p.pid = ev.Pid
 	return nil
@@ -109,19 +108,12 @@ func (p *proc) awaitStart(t tree) error {
 
 func (p *proc) stageConfig(body Body) stageConfig {
 	a := p.tab.cfg.Agent
-	dir := p.req.Dir
-	if dir == "" {
-		dir = a.Home
-	}
-	if dir == "" {
-		dir = "/"
-	}
 	c := stageConfig{
-		Argv: joinNul(p.req.Argv), Env: joinNul(mergeEnv(p.tab.cfg.Env, p.req)), Dir: dir,
-		UID: a.UID, GID: a.GID, Groups: a.Groups, RunDir: p.runDir(),
+		Argv: p.req.Argv, Env: mergeEnv(p.tab.cfg.Env, p.req), Dir: cmp.Or(p.req.Dir, a.Home, "/"),
+		UID: a.UID, GID: a.GID, Groups: a.Groups, RunDir: filepath.Join(p.tab.cfg.RunsDir, p.id), Files: make(map[string][]byte),
 	}
 	for i, f := range p.req.Files {
-		c.Files = append(c.Files, stageFile{Name: f.Name, Data: body.Files[i]})
+		c.Files[f.Name] = body.Files[i]
 	}
 	for _, pipe := range p.req.Pipes {
 		c.Pipes = append(c.Pipes, pipe.FD)

@@ -3,11 +3,13 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,8 +66,6 @@ type Config struct {
 	Grace    time.Duration
 	Reaper   *threads.Reaper
 	Log      *slog.Logger
-	Now      func() time.Time
-	KeepEnv  []string // of keeper and stage; the agent never sees it
 }
 
 // Table owns every spawn. Its methods may be called from any goroutine.
@@ -85,21 +85,10 @@ type Table struct {
 
 // New makes an empty one; the caller ends it with Close.
 func New(cfg Config) *Table {
-	if cfg.SpoolMax == 0 {
-		cfg.SpoolMax = DefaultSpoolMax
-	}
-	if cfg.Ring == 0 {
-		cfg.Ring = DefaultRing
-	}
-	if cfg.Grace == 0 {
-		cfg.Grace = DefaultGrace
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.SpoolMax = cmp.Or(cfg.SpoolMax, DefaultSpoolMax)
+	cfg.Ring = cmp.Or(cfg.Ring, DefaultRing)
+	cfg.Grace = cmp.Or(cfg.Grace, DefaultGrace)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Table{cfg: cfg, ctx: ctx, cancel: cancel, spawns: make(map[string]*proc),
 		ptys: newPTYThread(cfg.Agent.UID, ctx.Done()), starts: make(chan struct{}, maxStarts)}
@@ -166,25 +155,31 @@ func (tab *Table) find(id string) (*proc, error) {
 	return p, nil
 }
 
+// ready finds a spawn that has started.
+func (tab *Table) ready(id string) (*proc, error) {
+	p, err := tab.find(id)
+	if err == nil && !p.isReady() {
+		err = wire.NewError(wire.CodeNotFound, "spawn "+id+" has not started")
+	}
+	return p, err
+}
+
+func (tab *Table) all() []*proc {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return slices.Collect(maps.Values(tab.spawns))
+}
+
 // List is every spawn that started, oldest first.
 func (tab *Table) List() []wire.Info {
-	tab.mu.Lock()
-	all := make([]*proc, 0, len(tab.spawns))
-	for _, p := range tab.spawns {
-		all = append(all, p)
-	}
-	tab.mu.Unlock()
-	out := make([]wire.Info, 0, len(all))
-	for _, p := range all {
+	out := []wire.Info{}
+	for _, p := range tab.all() {
 		if p.isReady() {
 			out = append(out, p.info())
 		}
 	}
 	slices.SortFunc(out, func(a, b wire.Info) int {
-		if a.Started != b.Started {
-			return int(min(1, max(-1, a.Started-b.Started)))
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(a.Started, b.Started), strings.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -218,9 +213,7 @@ func (tab *Table) Forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-p.exited:
-	default:
+	if !isClosed(p.exited) {
 		return wire.NewError(wire.CodeConflict, "spawn "+id+" still runs")
 	}
 	if err := tab.kill(ctx, p, 0); err != nil {
@@ -244,20 +237,15 @@ func (tab *Table) Forget(ctx context.Context, id string) error {
 func (tab *Table) Close(ctx context.Context) error {
 	tab.mu.Lock()
 	tab.closed = true
-	all := make([]*proc, 0, len(tab.spawns))
-	for _, p := range tab.spawns {
-		all = append(all, p)
-	}
 	tab.mu.Unlock()
-	errs := make(chan error, len(all))
-	for _, p := range all {
-		go func() { errs <- tab.kill(ctx, p, tab.cfg.Grace) }()
+	all := tab.all()
+	errs := make([]error, len(all))
+	var kills sync.WaitGroup
+	for i, p := range all {
+		kills.Go(func() { errs[i] = tab.kill(ctx, p, tab.cfg.Grace) })
 	}
-	var failed []error
-	for range all {
-		failed = append(failed, <-errs)
-	}
-	err := errors.Join(failed...)
+	kills.Wait()
+	err := errors.Join(errs...)
 	tab.cancel()
 	done := make(chan struct{})
 	go func() { tab.wg.Wait(); close(done) }()

@@ -230,7 +230,7 @@ func TestHeldTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, off := l.Hold(0, l.MaxAhead())
+	h, off := l.Hold(0, DefaultRing)
 	defer h.Release()
 	typed(t, m, "a", "\r")
 	got, want := sha256.New(), sha256.New()

@@ -54,6 +54,20 @@ var tableMu sync.Mutex
 func processes() ([]process, error) {
 	tableMu.Lock()
 	defer tableMu.Unlock()
+	all, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]process, 0, len(all))
+	for _, pid := range all {
+		if p, ok := readProcess(pid); ok {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func pids() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -63,14 +77,10 @@ func processes() ([]process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	out := make([]process, 0, len(names))
+	out := make([]int, 0, len(names))
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if p, ok := readProcess(pid); ok {
-			out = append(out, p)
+		if pid, err := strconv.Atoi(name); err == nil {
+			out = append(out, pid)
 		}
 	}
 	return out, nil

@@ -24,15 +24,8 @@ const retryDisk = time.Second
 // and loop init has a fixed number of them (package threads).
 var disk = make(chan struct{}, 8)
 
-// ErrBeyond is an offset past what was written.
-var ErrBeyond = errors.New("offset beyond the end of the output")
-
-// GapError says that the bytes asked for are no longer there.
-type GapError struct{ Asked, Base int64 }
-
-func (e *GapError) Error() string {
-	return fmt.Sprintf("output before offset %d is gone (asked for %d)", e.Base, e.Asked)
-}
+// ErrGap says that the bytes asked for are no longer there.
+var ErrGap error = wire.NewError(wire.CodeGap, "the output was dropped before it was read")
 
 // backing is what a file spool writes to; tests put a full disk in its place.
 type backing interface {
@@ -214,28 +207,29 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 		l.grew()
 		l.mu.Unlock()
 		p = p[n:]
-		if err != nil && !wait(ctx, retryDisk) {
+		if err == nil {
+			continue
+		}
+		select {
+		case <-time.After(retryDisk):
+		case <-ctx.Done():
 			return false
 		}
 	}
 	return true
 }
 
-// Next waits for bytes at off and copies some of them to p. It returns io.EOF
-// at the end of an ended log, a *GapError when the bytes are gone, ErrBeyond
-// when off is past the end, and ctx's error.
+// Next waits for bytes at off, which is not past the end, and copies some of them to
+// p. It returns io.EOF at the end of an ended log, ErrGap when the bytes are gone, and
+// ctx's error.
 func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
 	for {
 		l.mu.Lock()
 		l.come()
 		switch {
 		case off < l.base:
-			base := l.base
 			l.mu.Unlock()
-			return 0, &GapError{Asked: off, Base: base}
-		case off > l.end:
-			l.mu.Unlock()
-			return 0, ErrBeyond
+			return 0, ErrGap
 		case off < l.end:
 			return l.readLocked(p, off)
 		case l.ended:
@@ -267,7 +261,7 @@ func (l *Log) Hurry() {
 // Gather waits for the log to reach end, so that more of it is moved at a time,
 // but for no longer than wait.
 func (l *Log) Gather(ctx context.Context, end int64, wait time.Duration) {
-	var timer *time.Timer
+	var late <-chan time.Time
 	for {
 		l.mu.Lock()
 		if l.end >= end || l.ended || l.free() <= 0 || time.Since(l.typed) < hurry {
@@ -277,13 +271,12 @@ func (l *Log) Gather(ctx context.Context, end int64, wait time.Duration) {
 		l.wakeAt = min(l.wakeAt, end)
 		wake := l.wake
 		l.mu.Unlock()
-		if timer == nil {
-			timer = time.NewTimer(wait)
-			defer timer.Stop()
+		if late == nil {
+			late = time.After(wait)
 		}
 		select {
 		case <-wake:
-		case <-timer.C:
+		case <-late:
 			return
 		case <-ctx.Done():
 			return
@@ -321,16 +314,4 @@ func (l *Log) Close() error {
 		return nil
 	}
 	return l.file.Close()
-}
-
-// wait sleeps for d unless ctx ends first.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

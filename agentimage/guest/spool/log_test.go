@@ -107,13 +107,9 @@ func TestRing(t *testing.T) {
 				t.Fatalf("size %d: %q, want %q (%v)", size, buf[:n], all[base:], err)
 			}
 			if base > 0 {
-				_, err := l.Next(t.Context(), buf, base-1)
-				if g, ok := errors.AsType[*GapError](err); !ok || g.Base != base {
+				if _, err := l.Next(t.Context(), buf, base-1); !errors.Is(err, ErrGap) {
 					t.Fatalf("below the floor: %v", err)
 				}
-			}
-			if _, err := l.Next(t.Context(), buf, end+1); !errors.Is(err, ErrBeyond) {
-				t.Fatalf("beyond: %v", err)
 			}
 		}
 	}

@@ -21,7 +21,8 @@ const spare = 2 * wire.MaxChunk
 
 // NewRing keeps the last size bytes. It takes memory as it fills.
 func NewRing(size int) *Log {
-	return &Log{wake: make(chan struct{}), wakeAt: math.MaxInt64, max: int64(size), ring: make([][]byte, (size+ringBlock-1)/ringBlock)}
+	blocks := make([][]byte, (size+ringBlock-1)/ringBlock)
+	return &Log{wake: make(chan struct{}), wakeAt: math.MaxInt64, max: int64(size), ring: blocks}
 }
 
 // NewPipe keeps as much as a ring of that size and loses nothing: what no Hold has
@@ -41,16 +42,14 @@ type Hold struct {
 	taken int64 // guarded by l.mu
 }
 
-// MaxAhead is the most that a writer may be ahead of a Hold.
-func (l *Log) MaxAhead() int64 { return l.max - spare }
-
 // Hold lets the writer be at most ahead bytes before what the reader has taken,
-// from off on, or from the first byte still there: start says which. Until
-// Release, bytes that were not taken are not overwritten.
+// from off on, or from the first byte still there: start says which. A ring has no
+// more ahead than it keeps. Until Release, bytes that were not taken are not
+// overwritten.
 func (l *Log) Hold(off, ahead int64) (h *Hold, start int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h = &Hold{l: l, ahead: ahead, taken: max(off, l.base)}
+	h = &Hold{l: l, ahead: min(ahead, l.max-spare), taken: max(off, l.base)}
 	l.holds = append(l.holds, h)
 	if l.take(h.taken); l.kept != nil {
 		l.changed()
@@ -102,8 +101,12 @@ func (l *Log) take(off int64) {
 	}
 }
 
-// Release lets the writer go on without this reader. It may be called twice.
+// Release lets the writer go on without this reader. It may be called twice, and for
+// no hold.
 func (h *Hold) Release() {
+	if h == nil {
+		return
+	}
 	h.l.mu.Lock()
 	defer h.l.mu.Unlock()
 	h.l.drop(h)

@@ -70,7 +70,7 @@ func TestHeldReadersMissNothing(t *testing.T) {
 			var once sync.Once
 			h, _ := l.Hold(0, 4096) // until held has its own
 			ready <- struct{}{}
-			got := held(t, l, 0, l.MaxAhead(), stop, func() { once.Do(h.Release) })
+			got := held(t, l, 0, l.max-spare, stop, func() { once.Do(h.Release) })
 			if want := data[:len(got)]; (stop == 0 && len(got) != len(data)) || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d, equal %v", len(got), len(data), bytes.Equal(got, want))
 			}
@@ -151,13 +151,13 @@ func TestHoldWhileBytesAreBeingRead(t *testing.T) {
 		_, _ = w.Write(data[:size])
 		synctest.Wait() // the writer is in Read
 		got := make(chan []byte)
-		h, _ := l.Hold(0, l.MaxAhead())
+		h, _ := l.Hold(0, l.max-spare)
 		go func() { _, _ = w.Write(data[size:]); _ = w.Close() }()
 		synctest.Wait()
 		if base, end, _ := l.State(); base != 0 || end != size {
 			t.Fatalf("%d..%d: the reader's bytes are gone", base, end)
 		}
-		go func() { got <- held(t, l, 0, l.MaxAhead(), 0, func() { h.Release() }) }()
+		go func() { got <- held(t, l, 0, l.max-spare, 0, func() { h.Release() }) }()
 		if out := <-got; !bytes.Equal(out, data) {
 			t.Fatalf("%d bytes of %d", len(out), len(data))
 		}
@@ -241,7 +241,7 @@ func TestExpectedReader(t *testing.T) {
 	const size, wait = 256 << 10, 5 * time.Second
 	data := pattern(2 * size)
 	for name, read := range map[string]func(t *testing.T, l *Log) []byte{
-		"held": func(t *testing.T, l *Log) []byte { return held(t, l, 0, l.MaxAhead(), 0, nil) },
+		"held": func(t *testing.T, l *Log) []byte { return held(t, l, 0, l.max-spare, 0, nil) },
 		"plain": func(t *testing.T, l *Log) []byte {
 			_, err := l.Next(t.Context(), make([]byte, 1), 0)
 			return []byte(fmt.Sprint(err))
@@ -256,7 +256,7 @@ func TestExpectedReader(t *testing.T) {
 				began := time.Now()
 				go func() { l.Drain(context.Background(), bytes.NewReader(data)); close(done) }()
 				synctest.Wait()
-				if base, end, paused := l.State(); base != 0 || end != l.MaxAhead() || paused != wire.PausedReader {
+				if base, end, paused := l.State(); base != 0 || end != l.max-spare || paused != wire.PausedReader {
 					t.Fatalf("%d..%d %q", base, end, paused)
 				}
 				if read == nil {
