@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -70,16 +68,20 @@ func Lock(home string) (*flock.Flock, error) {
 // ErrRunning says that another process holds the Loop folder.
 var ErrRunning = errors.New("another instance is running")
 
-// Read reads what the running instance wrote; fs.ErrNotExist when none
-// did. That it is alive still has to be asked of it.
-func Read(home string) (Info, error) {
-	var i Info
-	b, err := os.ReadFile(filepath.Join(home, fileName))
+// Read reads what the running instance wrote, and is fs.ErrNotExist when none did.
+// Whether that instance is alive, only a call tells.
+func Read(home string) (i Info, err error) {
+	name := filepath.Join(home, fileName)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return i, errors.New("read instance file: it is no file") // opening a named pipe would wait for its other end
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return i, fmt.Errorf("read instance file: %w", err)
 	}
-	if err := json.Unmarshal(b, &i); err != nil {
-		return i, fmt.Errorf("read instance file: %w", err)
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, maxFile)).Decode(&i); err != nil {
+		return Info{}, fmt.Errorf("read instance file: %w", err)
 	}
 	return i, nil
 }
@@ -116,7 +118,8 @@ const (
 
 // OpenOrShow opens a Loop, or has the instance that works on the folder bring its
 // window to the front; then the result is T's zero value and no error. home names
-// the folder.
+// the folder. Both are tried until one is done: an instance may end, or have said
+// where it is, in any moment.
 func OpenOrShow[T any](ctx context.Context, home func() (string, error), open func() (T, error)) (T, error) {
 	return openOrShow(ctx, open, func() (bool, error) {
 		dir, err := home()
@@ -127,8 +130,6 @@ func OpenOrShow[T any](ctx context.Context, home func() (string, error), open fu
 	})
 }
 
-// openOrShow tries both until one is done: an instance may end, or have said
-// where it is, in any moment.
 func openOrShow[T any](ctx context.Context, open func() (T, error), show func() (again bool, err error)) (T, error) {
 	var none T
 	for begun := time.Now(); ; {
@@ -158,27 +159,19 @@ func show(ctx context.Context, home string) (again bool, err error) {
 	if err != nil {
 		return true, err
 	}
+	c, err := NewClient(i)
+	if err != nil {
+		return false, err
+	}
+	defer c.HTTP.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL+"api/call/System.Show", strings.NewReader("[]"))
-	if err != nil {
-		return false, fmt.Errorf("ask the running instance: %w", err)
-	}
-	req.Header.Set("Authorization", "Bearer "+i.Token)
-	req.Header.Set("Content-Type", "application/json")
-	// Straight to this machine: a proxy has no business with the token.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Do(req)
-	if err != nil {
-		return true, fmt.Errorf("ask the running instance: %w", err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode == http.StatusOK {
+	if _, err = c.Call(ctx, "System.Show"); err == nil {
 		return false, nil
 	}
-	var f core.Failure
-	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&f); err == nil && f.Code == core.CodeCancelled {
-		return true, &f
+	f, ok := errors.AsType[*core.Failure](err)
+	if !ok || f.Code == CodeLost || f.Code == core.CodeCancelled { // not ok: it did not answer in time
+		return true, err
 	}
 	return false, core.Fail(core.CodeConflict, ErrRunning,
 		fmt.Sprintf("Another Loop (process %d) works on this folder without a window.", i.PID),
