@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/doctor"
 )
 
 func TestServe(t *testing.T) {
@@ -109,7 +110,7 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%v: exit %d", args, code)
 		}
 	}
-	var rep report
+	var rep doctor.Report
 	if err := json.Unmarshal(r.out.Bytes(), &rep); err != nil || rep.Checks[0].State != "fail" {
 		t.Errorf("%+v %v", rep, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/leaktest"
 )
@@ -33,9 +34,9 @@ var fakeUsage = core.Usage{
 type fake struct {
 	mu       sync.Mutex
 	calls    []string
-	request  promptRequest
+	request  bind.PromptRequest
 	add      func(dir string) (core.Channel, error)
-	prompt   func(f *fake, req promptRequest) error // called with the lock free
+	prompt   func(f *fake, req bind.PromptRequest) error // called with the lock free
 	cancel   func(f *fake, id core.RunID) error
 	answers  map[string]any
 	fails    map[string]error
@@ -150,9 +151,9 @@ func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMess
 	case "Channels.Timeline":
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return reply(timelinePage{Events: slices.Clone(f.stored)})
+		return reply(bind.TimelinePage{Events: slices.Clone(f.stored)})
 	case "Runs.Prompt":
-		var req promptRequest
+		var req bind.PromptRequest
 		arg(0, &req)
 		f.mu.Lock()
 		f.request = req
@@ -160,7 +161,7 @@ func (f *fake) Call(_ context.Context, method string, args ...any) (json.RawMess
 		if err := f.prompt(f, req); err != nil {
 			return nil, err
 		}
-		return reply(core.Run{ID: req.ClientID, ChannelID: req.ChannelID, Prompt: req.Prompt, State: core.RunQueued, Demo: req.Demo, Script: req.Script, CreatedAt: time.Now()})
+		return reply(core.Run{ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt, State: core.RunQueued, Demo: req.Demo, Script: req.Script, CreatedAt: time.Now()})
 	case "Runs.Cancel":
 		var id core.RunID
 		arg(0, &id)
@@ -199,9 +200,9 @@ func (f *fake) Close() error {
 }
 
 // ends scripts a run: some text in pieces, a tool call, and the end.
-func ends(state core.RunState, failure *core.Failure) func(*fake, promptRequest) error {
-	return func(f *fake, req promptRequest) error {
-		id := req.ClientID
+func ends(state core.RunState, failure *core.Failure) func(*fake, bind.PromptRequest) error {
+	return func(f *fake, req bind.PromptRequest) error {
+		id := core.RunID(req.ClientID)
 		f.publish(core.EventMessageCreated, id, true, core.MessageCreated{MsgID: "u1", Content: req.Prompt})
 		f.publish(core.EventStatus, id, true, core.Status{Status: "running", State: core.RunStarting, Step: "container"})
 		f.publish(core.EventStatus, "other", true, core.Status{State: core.RunFailed})

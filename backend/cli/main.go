@@ -175,13 +175,6 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// usageError is a mistake on the command line: exit code 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // exitError ends with a code and prints nothing: the command said it already.
 type exitError int
 
@@ -195,17 +188,12 @@ func (a *app) exit(err error) int {
 	if code, ok := errors.AsType[exitError](err); ok {
 		return int(code)
 	}
-	if u, ok := errors.AsType[usageError](err); ok {
+	if u, ok := errors.AsType[usageError](asMistake(err)); ok {
 		a.err.line("loop: %s", u.Error())
 		a.err.line("Run “loop help” to see the commands, or “loop run --help” for one of them.")
 		return exitUsage
 	}
 	f, _ := errors.AsType[*core.Failure](err)
-	if f == nil && isUsage(err) {
-		a.err.line("loop: %s", plainly(err))
-		a.err.line("Run “loop help” to see the commands.")
-		return exitUsage
-	}
 	if f == nil && errors.Is(err, context.Canceled) {
 		a.err.line("Stopped.")
 		return exitCancelled

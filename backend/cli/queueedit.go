@@ -17,9 +17,10 @@ import (
 	"loop/backend/core"
 )
 
-func (a *app) queueEditCommand() *cobra.Command {
-	var f queueFlags
-	return with(&cobra.Command{
+func (a *app) queueEdit() *cobra.Command {
+	var text string
+	var held *waiting // open in the editor
+	cmd := a.queueJob(&cobra.Command{
 		Use: "edit PROMPT [TEXT]", Short: "Change the text of a prompt that waits",
 		Long: `Changes the text of a prompt that waits. The text is the arguments, or standard
 input when TEXT is - or left out. At a terminal without TEXT the prompt is opened
@@ -30,37 +31,43 @@ standard input is kept in a file, which is named.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly("the prompt")(cmd, args[:min(len(args), 1)])
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && a.editor != nil {
-				return a.queueEditor(cmd.Context(), &f, args[0])
+		PreRunE: func(_ *cobra.Command, args []string) (err error) {
+			if len(args) > 1 || a.editor == nil {
+				text, err = a.prompt(args[1:])
 			}
-			if len(args) == 1 && isTerminal(a.in) {
-				return usagef("the text is missing; give it as an argument, or - to read it from standard input")
-			}
-			text, err := a.prompt(args[1:])
-			if err != nil {
-				return err
-			}
-			typed := len(args) > 2 || len(args) == 2 && args[1] != "-"
-			return a.onQueue(cmd.Context(), &f, args[:1], func(ctx context.Context, c Core, found []waiting) error {
-				w := found[0]
-				err := a.queueEdit(ctx, c, w, text, f.asJSON)
-				if err == nil && !f.asJSON && w.Prompt != text {
-					a.out.line("It said before:")
-					a.out.line("%s", w.Prompt)
-				}
-				if err != nil && !typed {
-					a.keep(text)
-				}
-				return err
-			})
+			return err
 		},
-	}, f.on)
+	}, 1, func(j *job, found []waiting) error {
+		w := found[0]
+		if len(j.args) == 1 && a.editor != nil {
+			run, err := call[core.Run](j.ctx, j, "Runs.Hold", w.ID)
+			held = &waiting{Run: run, name: w.name} // with the text as it is from now on
+			return w.late(j, err)
+		}
+		err := w.edit(j, text)
+		if err == nil && !j.asJSON && w.Prompt != text {
+			a.out.line("It said before:")
+			a.out.line("%s", w.Prompt)
+		}
+		if typed := len(j.args) > 2 || len(j.args) == 2 && j.args[1] != "-"; err != nil && !typed {
+			a.keep(text)
+		}
+		return err
+	})
+	change := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := change(cmd, args); err != nil || held == nil {
+			return err
+		}
+		asJSON, _ := cmd.Flags().GetBool("json")
+		return a.inEditor(cmd.Context(), *held, asJSON)
+	}
+	return cmd
 }
 
-func (a *app) queueEdit(ctx context.Context, c Core, w waiting, text string, asJSON bool) error {
-	err := show(ctx, a, c, asJSON, func(core.Run) { a.out.line("%s is changed.", w.name) }, "Runs.Edit", w.ID, text)
-	return w.late(ctx, c, err)
+func (w waiting) edit(j *job, text string) error {
+	_, err := show(j, func(core.Run) { j.out.line("%s is changed.", w.name) }, "Runs.Edit", w.ID, text)
+	return w.late(j, err)
 }
 
 // keep writes a text that was refused into a file and names it.
@@ -87,34 +94,34 @@ func textFile(text string) (string, error) {
 	return f.Name(), nil
 }
 
-// queueEditor opens a prompt in the person's editor, held by Loop as “loop queue
-// hold” holds one. Loop is asked anew for each step: it may be started or ended
-// while the editor is open.
-func (a *app) queueEditor(ctx context.Context, f *queueFlags, want string) error {
-	var before waiting
-	hold := func(ctx context.Context, c Core, found []waiting) error {
-		before = found[0]
-		held, err := call[core.Run](ctx, c, "Runs.Hold", before.ID)
-		before.Run = held // with the text as it is from now on
-		return found[0].late(ctx, c, err)
-	}
-	if err := a.onQueue(ctx, f, []string{want}, hold); err != nil {
+// inEditor opens a prompt that is held in the person's editor. Loop is asked anew
+// for each step: it may be started or ended while the editor is open.
+func (a *app) inEditor(ctx context.Context, w waiting, asJSON bool) error {
+	release := func(j *job) error {
+		_, err := j.Call(j.ctx, "Runs.Release", w.ID)
+		if failedAs(err, core.CodeConflict, core.CodeNotFound) {
+			return nil // the hold is over
+		}
 		return err
 	}
-	file, err := textFile(before.Prompt)
+	file, err := textFile(w.Prompt)
 	if err != nil {
-		return errors.Join(err, a.release(ctx, before))
+		return errors.Join(err, a.with(ctx, a.connectIdle, release))
 	}
-	a.err.line("%s waits while you edit, with what is behind it, until %s.", before.name, before.HoldUntil.Local().Format(time.TimeOnly))
+	a.err.line("%s waits while you edit, with what is behind it, until %s.", w.name, w.HoldUntil.Local().Format(time.TimeOnly))
 	err = a.editor(ctx, file)
 	for len(a.interrupts) > 0 {
 		<-a.interrupts // the editor's
 	}
 	text, rerr := readText(file)
 	err = cmp.Or(err, rerr)
-	same := rerr == nil && text == strings.TrimSpace(before.Prompt)
+	same := rerr == nil && text == strings.TrimSpace(w.Prompt)
 	if err == nil && !same {
-		if err = a.saveEdited(ctx, before, text, f.asJSON); err == nil {
+		err = a.with(ctx, a.connectIdle, func(j *job) error {
+			j.asJSON = asJSON
+			return w.save(j, text)
+		})
+		if err == nil {
 			_ = os.Remove(file)
 			return nil
 		}
@@ -125,34 +132,24 @@ func (a *app) queueEditor(ctx context.Context, f *queueFlags, want string) error
 	} else {
 		a.err.line("The prompt was left as it was. Your text is in %s.", file)
 	}
-	return cmp.Or(err, a.release(context.WithoutCancel(ctx), before))
+	return cmp.Or(err, a.with(context.WithoutCancel(ctx), a.connectIdle, release))
 }
 
-// saveEdited changes a prompt, unless it was started or edited meanwhile.
-func (a *app) saveEdited(ctx context.Context, before waiting, text string, asJSON bool) error {
-	exact := queueFlags{channelFlags: channelFlags{channel: string(before.ChannelID)}}
-	err := a.onQueue(ctx, &exact, []string{string(before.ID)}, func(ctx context.Context, c Core, found []waiting) error {
-		if found[0].Prompt != before.Prompt {
-			return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been edited by somebody else meanwhile.", before.name),
-				"It was left as it is now. Look at it with “loop queue edit "+before.name+"”.")
-		}
-		return a.queueEdit(ctx, c, before, text, asJSON)
-	})
-	if g, ok := errors.AsType[*core.Failure](err); ok && g.Code == core.CodeNotFound {
-		return before.gone()
-	}
-	return err
-}
-
-// release ends a hold; one that is over is fine.
-func (a *app) release(ctx context.Context, w waiting) error {
-	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error {
-		_, err := c.Call(ctx, "Runs.Release", w.ID)
-		if f, ok := errors.AsType[*core.Failure](err); ok && (f.Code == core.CodeConflict || f.Code == core.CodeNotFound) {
-			return nil
-		}
+// save changes a prompt, unless it was started or edited since w was read.
+func (w waiting) save(j *job, text string) error {
+	queue, err := queueOf(j.ctx, j, w.ChannelID)
+	if err != nil {
 		return err
-	})
+	}
+	place := placeOf(queue, w.ID)
+	if place == 0 {
+		return w.gone()
+	}
+	if queue[place-1].Prompt != w.Prompt {
+		return core.Fail(core.CodeConflict, nil, fmt.Sprintf("Prompt %s has been edited by somebody else meanwhile.", w.name),
+			"It was left as it is now. Look at it with “loop queue edit "+w.name+"”.")
+	}
+	return w.edit(j, text)
 }
 
 // readText reads what the editor left.
@@ -162,15 +159,11 @@ func readText(file string) (string, error) {
 		return "", core.Fail(core.CodeInvalid, err, "The editor left no file.", "Save under the name that it was opened with.")
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPromptBytes+1))
-	if err != nil {
-		return "", fmt.Errorf("read the text: %w", err)
-	}
-	text := string(data)
+	text, err := readPrompt(f)
 	if runtime.GOOS == "windows" {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
-	return checkedPrompt(text)
+	return text, err
 }
 
 // editFile runs the person's editor in this terminal.

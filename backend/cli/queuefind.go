@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 )
 
@@ -20,7 +20,7 @@ type queueFlags struct {
 
 // queue is what waits in one channel.
 type queue struct {
-	channel channelView
+	channel string // its name, where all are looked at
 	runs    []core.Run
 }
 
@@ -32,14 +32,14 @@ type waiting struct {
 	queue []core.Run
 }
 
-// late explains a change that was refused because the prompt does not wait any more.
-func (w waiting) late(ctx context.Context, c Core, err error) error {
-	f, ok := errors.AsType[*core.Failure](err)
-	if !ok || f.Code != core.CodeConflict && f.Code != core.CodeNotFound {
+// late explains why a change was refused: err, unless the prompt does not wait any
+// more.
+func (w waiting) late(j *job, err error) error {
+	if !failedAs(err, core.CodeConflict, core.CodeNotFound) {
 		return err
 	}
-	if queue, qerr := queueOf(ctx, c, w.ChannelID); qerr == nil && placeOf(queue, w.ID) > 0 {
-		return err // refused for another reason
+	if queue, qerr := queueOf(j.ctx, j, w.ChannelID); qerr == nil && placeOf(queue, w.ID) > 0 {
+		return err
 	}
 	return w.gone()
 }
@@ -49,23 +49,9 @@ func (w waiting) gone() error {
 		"Nothing was changed. “loop queue” shows what waits.")
 }
 
-// onQueue is a command that works on prompts that wait.
-func (a *app) onQueue(ctx context.Context, f *queueFlags, wants []string,
-	do func(ctx context.Context, c Core, found []waiting) error) error {
-	return a.withCore(ctx, a.connectIdle, func(ctx context.Context, c Core) error {
-		found, err := f.find(ctx, c, wants)
-		if err != nil {
-			return err
-		}
-		return do(ctx, c, found)
-	})
-}
-
 // queueOf reads what waits in a channel.
 func queueOf(ctx context.Context, c Core, id core.ChannelID) ([]core.Run, error) {
-	page, err := call[struct {
-		Queue []core.Run `json:"queue"`
-	}](ctx, c, "Channels.Timeline", id, 0, 1)
+	page, err := call[bind.TimelinePage](ctx, c, "Channels.Timeline", id, 0, 1)
 	return page.Queue, err
 }
 
@@ -77,7 +63,7 @@ func (f *queueFlags) queues(ctx context.Context, c Core) ([]queue, error) {
 			return nil, err
 		}
 		runs, err := queueOf(ctx, c, id)
-		return []queue{{channelView{Channel: core.Channel{ID: id}}, runs}}, err
+		return []queue{{"", runs}}, err
 	}
 	list, err := call[[]channelView](ctx, c, "Channels.List")
 	if err != nil {
@@ -89,35 +75,29 @@ func (f *queueFlags) queues(ctx context.Context, c Core) ([]queue, error) {
 			continue
 		}
 		runs, err := queueOf(ctx, c, ch.ID)
-		if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
-			continue // the channel was removed meanwhile
-		}
-		if err != nil {
+		if err != nil && !failedAs(err, core.CodeNotFound) { // a channel may be removed meanwhile
 			return nil, err
 		}
-		out = append(out, queue{ch, runs})
+		out = append(out, queue{ch.Name, runs})
 	}
 	return out, nil
 }
 
 // find returns the prompts that are named. An id is looked for everywhere unless
 // a channel is given; a place is one of the folder's channel.
-func (f *queueFlags) find(ctx context.Context, c Core, wants []string) ([]waiting, error) {
-	var here, everywhere []queue
-	var found []waiting
+func (f *queueFlags) find(ctx context.Context, c Core, wants []string) (found []waiting, err error) {
+	read := map[bool][]queue{} // by whether they are all
 	for _, want := range wants {
-		queues, places := &everywhere, false
-		look := queueFlags{all: true}
-		if f.channel != "" || f.dir != "" || isPlace(want) {
-			queues, places, look = &here, isPlace(want), *f
-		}
-		if *queues == nil {
-			var err error
-			if *queues, err = look.queues(ctx, c); err != nil {
+		place := isPlace(want)
+		look := queueFlags{channelFlags: f.channelFlags, all: !place && f.channelFlags == channelFlags{}}
+		queues, ok := read[look.all]
+		if !ok {
+			if queues, err = look.queues(ctx, c); err != nil {
 				return nil, err
 			}
+			read[look.all] = queues
 		}
-		w, err := match(*queues, want, places)
+		w, err := match(queues, want, place)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +111,10 @@ func (f *queueFlags) find(ctx context.Context, c Core, wants []string) ([]waitin
 
 // isPlace tells a place from the beginning of an id: those that Loop makes are
 // random, so that three digits name none.
-func isPlace(want string) bool { return numeric(want) && len(want) <= 3 }
+func isPlace(want string) bool {
+	_, err := strconv.ParseUint(want, 10, 31)
+	return err == nil && len(want) <= 3
+}
 
 func match(queues []queue, want string, place bool) (waiting, error) {
 	var hits []waiting
@@ -204,14 +187,14 @@ func placeFrom(text string, place, of int) (int, error) {
 	case "down":
 		return min(place+1, of), nil
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || !numeric(text) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
 		return 0, usagef("%q is no place: give a number, or first, last, up or down", oneLine(text, maxLine))
 	}
-	if n < 1 || n > of {
+	if n < 1 || int(n) > of {
 		return 0, usagef("there is no place %d in this queue; %s", n, howMany(of))
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // triggers say who queued a prompt.
@@ -231,7 +214,7 @@ func queueRows(queues []queue, all bool, now time.Time) [][]string {
 			}
 			row := []string{strconv.Itoa(i + 1), short(r, q.runs), waitWord(r.WaitsFor, now), from, oneLine(r.Prompt, 80)}
 			if all {
-				row = append([]string{oneLine(q.channel.Name, 30)}, row...)
+				row = append([]string{oneLine(q.channel, 30)}, row...)
 			}
 			rows = append(rows, row)
 		}

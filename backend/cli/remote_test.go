@@ -15,7 +15,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/instance"
 )
 
 const token = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -84,7 +86,7 @@ func (r *rig) serve() *httptest.Server {
 
 func (r *rig) instance(url, token string) {
 	r.t.Helper()
-	data, err := json.Marshal(instance{PID: 4711, URL: url, Token: token, Version: "1.2.3"})
+	data, err := json.Marshal(instance.Info{PID: 4711, URL: url, Token: token, Version: "1.2.3"})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func TestRemoteInterrupt(t *testing.T) {
 func TestRemoteFallenBehind(t *testing.T) {
 	r := newRig(t)
 	r.serve()
-	r.fake.prompt = func(f *fake, req promptRequest) error {
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
 		f.drop()
 		return ends(core.RunDone, nil)(f, req)
 	}
@@ -172,14 +174,14 @@ func TestRemoteOfACommandGoesAway(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		r := newRig(t)
 		srv := r.serve()
-		data, err := json.Marshal(instance{PID: 4711, URL: srv.URL + "/", Token: token, Command: true})
+		data, err := json.Marshal(instance.Info{PID: 4711, URL: srv.URL + "/", Token: token, Command: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.instanceText(string(data))
 		var run core.RunID
-		r.fake.prompt = func(f *fake, req promptRequest) error {
-			run = req.ClientID
+		r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+			run = core.RunID(req.ClientID)
 			return stuck(func() {})(f, req)
 		}
 		var once sync.Once
@@ -240,7 +242,7 @@ func TestNotAlive(t *testing.T) {
 		"not a URL":    `{"url":"::","token":"x"}`,
 		"no token":     fmt.Sprintf(`{"url":%q}`, stranger.URL),
 		"token header": fmt.Sprintf(`{"url":%q,"token":"x\r\nHost: y"}`, stranger.URL),
-		"huge":         strings.Repeat(" ", maxInstance+1) + "{}",
+		"huge":         strings.Repeat(" ", 64<<10+1) + "{}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

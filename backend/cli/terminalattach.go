@@ -72,34 +72,16 @@ type attachment struct {
 	rows int
 }
 
-// dialTerminal opens a terminal socket of a running instance.
-func (r *remote) dialTerminal(ctx context.Context) (*websocket.Conn, error) {
-	u := *r.base.JoinPath("api/ws/terminal")
-	u.Scheme = "ws"
-	//nolint:bodyclose // Dial closes the body itself and leaves a copy in memory
-	conn, res, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{
-		HTTPClient:   r.client,
-		Subprotocols: []string{"loop", "loop.token." + r.token},
-	})
-	if err != nil {
-		if res != nil && res.StatusCode >= 400 {
-			return nil, failureOf("terminal", res.StatusCode, nil)
-		}
-		return nil, r.lost(ctx, fmt.Errorf("open terminal: %w", err))
-	}
-	conn.SetReadLimit(maxTerminalFrame)
-	return conn, nil
-}
-
 // show opens a session with the given message and shows it until it ends, the
 // person leaves it, or ctx ends, which leaves it too. The terminal is as it was
 // when it returns.
 func (r *remote) show(ctx context.Context, s screen, keys *leaveKeys, open map[string]any) (terminalEnd, error) {
-	conn, err := r.dialTerminal(ctx)
+	conn, err := r.dial(ctx, "api/ws/terminal")
 	if err != nil {
 		return terminalEnd{}, err
 	}
 	defer conn.CloseNow()
+	conn.SetReadLimit(maxTerminalFrame)
 	a := &attachment{conn: conn, screen: s, keys: keys}
 	if a.cols, a.rows, err = a.size(); err != nil {
 		return a.end, err
@@ -109,7 +91,7 @@ func (r *remote) show(ctx context.Context, s screen, keys *leaveKeys, open map[s
 		open["cols"], open["rows"] = a.cols, a.rows
 	}
 	if err := a.say(ctx, open); err != nil {
-		return a.end, r.lost(ctx, err)
+		return a.end, r.Lost(ctx, err)
 	}
 	if err := a.opened(ctx, r); err != nil {
 		return a.end, err
@@ -131,17 +113,18 @@ func (r *remote) show(ctx context.Context, s screen, keys *leaveKeys, open map[s
 func (a *attachment) opened(ctx context.Context, r *remote) error {
 	kind, data, err := a.conn.Read(ctx)
 	if err != nil {
-		return r.lost(ctx, fmt.Errorf("open terminal: %w", err))
+		return r.Lost(ctx, fmt.Errorf("open terminal: %w", err))
 	}
 	m, err := heard(kind, data)
 	if err != nil {
 		return err
 	}
-	if m.Type == "error" {
+	switch m.Type {
+	case "created", "attached":
+	case "error":
 		return m.failure()
-	}
-	if m.Type != "created" && m.Type != "attached" {
-		return odd()
+	default:
+		return notUnderstood(fmt.Errorf("message %q", m.Type))
 	}
 	a.end.id, a.snapshot = m.SessionID, true
 	if m.Cols != a.cols || m.Rows != a.rows {
@@ -165,19 +148,13 @@ func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, erro
 			time.AfterFunc(goodbye, cancel)
 		})
 	}
-	changed, stop := a.screen.Resized()
 	var sizes sync.WaitGroup
 	sizes.Go(func() {
-		for {
-			select {
-			case <-changed:
-				if cols, rows, err := a.size(); err == nil {
-					_ = a.resize(ctx, cols, rows) // a broken connection is seen by who reads it
-				}
-			case <-ctx.Done():
-				return
+		a.screen.Resized(ctx, func() {
+			if cols, rows, err := a.size(); err == nil {
+				_ = a.resize(ctx, cols, rows) // a broken connection is seen by who reads it
 			}
-		}
+		})
 	})
 	// A read of the keyboard cannot be interrupted: this goroutine ends with the
 	// next key, or with the process, which is about to.
@@ -186,15 +163,14 @@ func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, erro
 	end.detached = end.detached || ctx.Err() != nil
 	cancel()
 	sizes.Wait()
-	stop()
 	leave.Do(func() {}) // after this, left is settled
-	if end.detached = end.detached || left; end.detached || err == nil || isSaid(err) {
-		if end.detached {
-			err = nil // leaving broke the connection
-		}
+	if end.detached = end.detached || left; end.detached {
+		return end, nil // leaving broke the connection
+	}
+	if _, said := errors.AsType[*core.Failure](err); err == nil || said {
 		return end, err
 	}
-	return end, r.lost(whole, err)
+	return end, r.Lost(whole, err)
 }
 
 // output shows what comes until the session ends.
@@ -328,23 +304,12 @@ func (a *attachment) say(ctx context.Context, m map[string]any) error {
 }
 
 func heard(kind websocket.MessageType, data []byte) (m terminalSays, err error) {
-	if kind != websocket.MessageText || json.Unmarshal(data, &m) != nil {
-		return m, odd()
+	if kind != websocket.MessageText {
+		return m, notUnderstood(errors.New("output before its session"))
 	}
-	return m, nil
-}
-
-func odd() error {
-	return core.Fail(core.CodeInternal, nil, "The running Loop gave an answer this command does not understand.",
-		"Both may be of different versions: close that Loop and start this one.")
+	return m, decodeAnswer("terminal", data, &m)
 }
 
 func (m terminalSays) failure() error {
 	return core.Fail(core.CodeInternal, nil, m.Message, m.Remedy)
-}
-
-// isSaid reports that an error already says what a person should know.
-func isSaid(err error) bool {
-	_, ok := errors.AsType[*core.Failure](err)
-	return ok
 }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -18,8 +21,8 @@ type screen interface {
 	// Raw gives every key to the program that reads; restore undoes that and may
 	// be called again.
 	Raw() (restore func(), err error)
-	// Resized tells that the size may have changed, until stop, which waits.
-	Resized() (changed <-chan struct{}, stop func())
+	// Resized calls changed when the size may have changed, until ctx ends.
+	Resized(ctx context.Context, changed func())
 }
 
 // openScreen uses standard input and output, which must both be a terminal.
@@ -55,4 +58,20 @@ func (c console) Raw() (restore func(), err error) {
 		_ = term.Restore(int(c.in.Fd()), before) // there is nobody to tell
 		outBack()
 	}, nil
+}
+
+// drawnWith are the colours to be told to programs that ask, by COLORFGBG:
+// “foreground;background” or “foreground;default;background” in numbers of the
+// palette. Konsole, rxvt, iTerm2 and others set it. nil is not known.
+func drawnWith(colorFgBg string) map[string]string {
+	parts := strings.Split(colorFgBg, ";")
+	bg, err := strconv.Atoi(parts[len(parts)-1])
+	if len(parts) < 2 || err != nil || bg < 0 || bg > 15 {
+		return nil
+	}
+	const black, white = "#000000", "#ffffff"
+	if bg == 7 || bg > 8 { // as vim reads it
+		return map[string]string{"foreground": black, "background": white, "cursor": black}
+	}
+	return map[string]string{"foreground": white, "background": black, "cursor": white}
 }

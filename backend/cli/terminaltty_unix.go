@@ -3,36 +3,24 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 )
 
 func drawOn(*os.File) (restore func()) { return func() {} }
 
-func (c console) Resized() (changed <-chan struct{}, stop func()) {
-	out := make(chan struct{}, 1)
+func (c console) Resized(ctx context.Context, changed func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGWINCH)
-	done := make(chan struct{})
-	var work sync.WaitGroup
-	work.Go(func() {
-		for {
-			select {
-			case <-signals:
-				select {
-				case out <- struct{}{}:
-				default:
-				}
-			case <-done:
-				return
-			}
+	defer signal.Stop(signals)
+	for {
+		select {
+		case <-signals:
+			changed()
+		case <-ctx.Done():
+			return
 		}
-	})
-	return out, func() {
-		signal.Stop(signals)
-		close(done)
-		work.Wait()
 	}
 }

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -24,32 +24,19 @@ func drawOn(f *os.File) (restore func()) {
 	return func() { _ = windows.SetConsoleMode(h, before) }
 }
 
-func (c console) Resized() (changed <-chan struct{}, stop func()) {
-	out := make(chan struct{}, 1)
-	done := make(chan struct{})
-	var work sync.WaitGroup
-	work.Go(func() {
-		tick := time.NewTicker(sizePoll)
-		defer tick.Stop()
-		was := [2]int{}
-		for {
-			select {
-			case <-tick.C:
-				cols, rows, err := c.Size()
-				if now := [2]int{cols, rows}; err == nil && now != was {
-					was = now
-					select {
-					case out <- struct{}{}:
-					default:
-					}
-				}
-			case <-done:
-				return
+func (c console) Resized(ctx context.Context, changed func()) {
+	tick := time.NewTicker(sizePoll)
+	defer tick.Stop()
+	for was := [2]int{}; ; {
+		select {
+		case <-tick.C:
+			cols, rows, err := c.Size()
+			if now := [2]int{cols, rows}; err == nil && now != was {
+				was = now
+				changed()
 			}
+		case <-ctx.Done():
+			return
 		}
-	})
-	return out, func() {
-		close(done)
-		work.Wait()
 	}
 }

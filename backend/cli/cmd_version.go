@@ -17,10 +17,9 @@ type versionInfo struct {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	var asJSON bool
-	return with(&cobra.Command{
+	return jsonFlag(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: none,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionInfo{Version: a.deps.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Window: a.deps.Window != nil}
 			if b, ok := debug.ReadBuildInfo(); ok {
 				for _, s := range b.Settings {
@@ -29,11 +28,11 @@ func (a *app) versionCommand() *cobra.Command {
 					}
 				}
 			}
-			if asJSON {
-				return a.asJSON(v)
+			if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
+				return a.printValue(v)
 			}
 			a.out.line("loop %s (%s, %s/%s)", v.Version, v.Go, v.OS, v.Arch)
 			return nil
 		},
-	}, jsonFlag(&asJSON))
+	})
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/instance"
 )
 
 // sink shows one run. Calls come from one goroutine, in order.
@@ -30,31 +32,28 @@ type follower struct {
 	core Core
 	sink sink
 	run  core.Run // grows with what events say
-	// wishes are how the prompt is sent, besides what run says.
-	wishes promptRequest
 
 	began     time.Time // before the prompt was sent
 	said      core.Wait // what the run was last said to wait for
 	lastID    int64     // newest stored event shown
 	ended     bool
-	stopping  bool       // the person wants the run to end
-	cancelled chan error // answer of Runs.Cancel once it was called
+	cancelled chan error // answer of Runs.Cancel; nil until the person wants the run to end
 }
 
 // follow returns nil when the run is done, an exitError when it ended in
 // another way (said already), a Failure when following failed, or errLeft.
-func (f *follower) follow(ctx context.Context) error {
+func (f *follower) follow(ctx context.Context, req bind.PromptRequest) error {
 	// Following outlives SIGTERM, so that the end of the run can be seen.
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	events, err := f.core.Events(life) // before the prompt, so that nothing is missed
 	if err != nil {
-		return f.app.unstarted(f.sink, f.run, err)
+		return unstarted(f.sink, f.run, err)
 	}
 	f.began = time.Now()
-	run, err := call[core.Run](life, f.core, "Runs.Prompt", request(f.run, f.wishes))
+	run, err := call[core.Run](life, f.core, "Runs.Prompt", req)
 	if err != nil {
-		return f.app.unstarted(f.sink, f.run, err)
+		return unstarted(f.sink, f.run, err)
 	}
 	f.run = run
 	f.sayWait(run) // else nothing would be said for hours, or for ever
@@ -101,7 +100,8 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 		case batch, ok := <-events:
 			if !ok {
 				if lost++; lost > maxLost {
-					return core.Fail(codeLost, nil, "The running Loop no longer tells what happens.", "The run itself goes on: open Loop to see it.")
+					return core.Fail(instance.CodeLost, nil, "The running Loop no longer tells what happens.",
+						"The run itself goes on: open Loop to see it.")
 				}
 				var err error
 				if events, err = f.reattach(life, lost); err != nil {
@@ -109,22 +109,14 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 				}
 				continue
 			}
-			look := false
 			for _, e := range batch {
-				look = look || e.ChannelID == f.run.ChannelID && slices.Contains(changesWaits, e.Type)
-				if e.Type == core.EventReset { // Loop no longer has what this follower missed
-					if err := f.catchUp(life); err != nil {
-						return err
-					}
-					continue
-				}
 				if f.take(e) {
 					lost = 0
 					quiet.Reset(f.app.times.quiet)
 				}
 			}
-			if look && f.run.State == core.RunQueued {
-				f.lookWhy(life)
+			if err := f.look(life, batch); err != nil {
+				return err
 			}
 		case <-quiet.C:
 			// Silence is ordinary; a connection that died unseen is not.
@@ -163,10 +155,10 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 				}
 				continue
 			}
-			if err != nil && !settled(err) {
+			if err != nil && !failedAs(err, core.CodeConflict, core.CodeNotFound) {
 				return err
 			}
-			// Cancel returns once the end is proven and stored.
+			// Cancel returns once the end is proven and stored; those two say that it was before.
 			if err := f.catchUp(life); err != nil {
 				return err
 			}
@@ -189,17 +181,28 @@ func (f *follower) left() {
 		"the next start of Loop takes the run up again, and it can be stopped there.")
 }
 
-// settled says that a run could not be cancelled because it has ended anyway.
-func settled(err error) bool {
-	f, ok := errors.AsType[*core.Failure](err)
-	return ok && (f.Code == core.CodeConflict || f.Code == core.CodeNotFound)
+// look asks Loop for what a batch of events only hints at.
+func (f *follower) look(life context.Context, batch []core.Event) error {
+	missed := func(e core.Event) bool { return e.Type == core.EventReset } // Loop no longer has what this follower missed
+	if slices.ContainsFunc(batch, missed) {
+		if err := f.catchUp(life); err != nil {
+			return err
+		}
+	}
+	waits := func(e core.Event) bool {
+		return e.ChannelID == f.run.ChannelID && slices.Contains(changesWaits, e.Type)
+	}
+	if f.run.State == core.RunQueued && slices.ContainsFunc(batch, waits) {
+		f.lookWhy(life)
+	}
+	return nil
 }
 
 // cancel asks for the end of the run. The goroutine's answer is read by watch,
 // or dropped into the buffer when the follower has left.
 func (f *follower) cancel(life context.Context) {
 	answer := make(chan error, 1)
-	f.cancelled, f.stopping = answer, true
+	f.cancelled = answer
 	c, id := f.core, f.run.ID
 	go func() {
 		_, err := c.Call(life, "Runs.Cancel", id)
@@ -237,11 +240,7 @@ func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event,
 }
 
 // passed reports that what went away was the Loop of another command.
-func (f *follower) passed(err error) bool {
-	r, ok := f.core.(*remote)
-	fail, lost := errors.AsType[*core.Failure](err)
-	return ok && r.passing && lost && fail.Code == codeLost
-}
+func (f *follower) passed(err error) bool { return passing(f.core) && failedAs(err, instance.CodeLost) }
 
 // takeOver finds the Loop that came after the one of a command that is done, or
 // becomes it: the run goes on in its container, and is found there.
@@ -252,16 +251,10 @@ func (f *follower) takeOver(life context.Context) error {
 	}
 	_ = f.core.Close() // it is gone
 	f.core = c
-	if f.stopping {
+	if f.cancelled != nil {
 		f.cancel(life)
 	}
 	return nil
-}
-
-// timelinePage is what is read of Channels.Timeline.
-type timelinePage struct {
-	Events  []core.Event `json:"events"`
-	HasMore bool         `json:"has_more"`
 }
 
 const timelineLimit = 1000
@@ -270,7 +263,7 @@ const timelineLimit = 1000
 func (f *follower) catchUp(life context.Context) error {
 	var missed []core.Event
 	for before := int64(0); ; {
-		page, err := call[timelinePage](life, f.core, "Channels.Timeline", f.run.ChannelID, before, timelineLimit)
+		page, err := call[bind.TimelinePage](life, f.core, "Channels.Timeline", f.run.ChannelID, before, timelineLimit)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,20 +9,16 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	var f channelFlags
 	var plan bool
-	cmd := &cobra.Command{
+	cmd := a.channelJob(&cobra.Command{
 		Use: "explain", Short: "Say what container the next run gets, and where each value comes from", Args: none,
 		Example: `  loop explain
   loop explain --channel api-server --json
   loop explain --plan`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.inChannel(cmd.Context(), &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				return show(ctx, a, c, f.asJSON, a.explain, "System.Explain", id, plan)
-			})
-		},
-	}
-	f.on(cmd)
+	}, a.connectIdle, func(j *job) error {
+		_, err := show(j, a.explain, "System.Explain", j.channel, plan)
+		return err
+	})
 	cmd.Flags().BoolVar(&plan, "plan", false, "of a run that plans first")
 	return cmd
 }

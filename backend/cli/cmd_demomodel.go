@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,36 +60,22 @@ func (a *app) serveDemo(ctx context.Context, addr, scripts string, pace float64)
 	if err != nil {
 		return core.Fail(core.CodeConflict, err, fmt.Sprintf("The demo model could not listen on %s.", addr), "Choose another port with --addr.")
 	}
-	lines := make(chan string, 64)
+	var mu sync.Mutex // requests come side by side
 	srv := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler: demo.New(demo.Options{Library: lib, Pace: pace, Observe: func(o demo.Observation) {
-			select {
-			case lines <- fmt.Sprintf("%s %s %s %s %s step %d", o.Method, o.Path, o.Purpose, o.Model, o.Script, o.Step+1):
-			default: // a terminal that does not keep up must not hold up the model
-			}
+			mu.Lock()
+			defer mu.Unlock()
+			a.err.line("%s", oneLine(fmt.Sprintf("%s %s %s %s %s step %d", o.Method, o.Path, o.Purpose, o.Model, o.Script, o.Step+1), 200))
 		}}),
 	}
 	a.out.line("The demo model answers at http://%s", ln.Addr())
 	a.out.line("It has %s.", strings.Join(lib.Names(), ", "))
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
-	for {
-		select {
-		case l := <-lines:
-			a.err.line("%s", oneLine(l, 200))
-		case err := <-served:
-			return fmt.Errorf("serve demo model: %w", err)
-		case <-ctx.Done():
-			err := srv.Close()
-			if serr := <-served; err == nil && !errors.Is(serr, http.ErrServerClosed) {
-				err = serr
-			}
-			if err != nil {
-				return fmt.Errorf("close demo model: %w", err)
-			}
-			return nil
-		}
+	closed := make(chan error, 1)
+	context.AfterFunc(ctx, func() { closed <- srv.Close() })
+	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve demo model: %w", err)
 	}
+	return <-closed
 }

@@ -12,13 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"loop/backend/bind"
 	"loop/backend/core"
+	"loop/backend/instance"
 )
 
 // stuck scripts a run that goes on until something else ends it.
-func stuck(begun func()) func(*fake, promptRequest) error {
-	return func(f *fake, req promptRequest) error {
-		f.publish(core.EventStatus, req.ClientID, true, core.Status{State: core.RunRunning, Step: "agent"})
+func stuck(begun func()) func(*fake, bind.PromptRequest) error {
+	return func(f *fake, req bind.PromptRequest) error {
+		f.publish(core.EventStatus, core.RunID(req.ClientID), true, core.Status{State: core.RunRunning, Step: "agent"})
 		begun()
 		return nil
 	}
@@ -163,8 +165,8 @@ func TestInterruptedBeforeTheRun(t *testing.T) {
 // nothing is shown twice and nothing is lost.
 func TestFallenBehind(t *testing.T) {
 	r := newRig(t)
-	r.fake.prompt = func(f *fake, req promptRequest) error {
-		id := req.ClientID
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+		id := core.RunID(req.ClientID)
 		f.publish(core.EventMessageStreaming, id, false, core.MessageStreaming{MsgID: "m1", Kind: "text", Delta: "One, "})
 		f.drop()
 		f.publish(core.EventMessageCreated, id, true, core.MessageCreated{MsgID: "m1", Content: "One, two.", IsBot: true})
@@ -184,10 +186,10 @@ func TestFallenBehind(t *testing.T) {
 // TestSilence: the end arrived, but its event did not.
 func TestSilence(t *testing.T) {
 	r := newRig(t)
-	r.fake.prompt = func(f *fake, req promptRequest) error {
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		e := core.NewEvent(core.EventStatus, "ch1", req.ClientID, time.Now(), core.Status{State: core.RunDone, Result: "Quietly done."})
+		e := core.NewEvent(core.EventStatus, "ch1", core.RunID(req.ClientID), time.Now(), core.Status{State: core.RunDone, Result: "Quietly done."})
 		e.ID = 1
 		f.stored = append(f.stored, e)
 		return nil
@@ -201,7 +203,7 @@ func TestSilence(t *testing.T) {
 func TestAlwaysFallingBehind(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = stuck(func() {})
-	r.fake.fails["Channels.Timeline"] = core.Fail(codeLost, nil, "The running Loop went away.", "Start it again.")
+	r.fake.fails["Channels.Timeline"] = core.Fail(instance.CodeLost, nil, "The running Loop went away.", "Start it again.")
 	go func() { // ends when the follower is there to be let go
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
@@ -231,9 +233,9 @@ func (w *leftReader) Write(b []byte) (int, error) {
 // TestReaderLeaves: a run that nobody reads any more is stopped, not left alone.
 func TestReaderLeaves(t *testing.T) {
 	r := newRig(t)
-	r.fake.prompt = func(f *fake, req promptRequest) error {
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
 		for range 5 {
-			f.publish(core.EventNotice, req.ClientID, true, core.Notice{Level: "info", Text: strings.Repeat("x", 100)})
+			f.publish(core.EventNotice, core.RunID(req.ClientID), true, core.Notice{Level: "info", Text: strings.Repeat("x", 100)})
 		}
 		return nil
 	}
@@ -261,16 +263,16 @@ func waitsFor(r *rig, waits ...core.Wait) {
 		defer mu.Unlock()
 		switch method {
 		case "Runs.Prompt":
-			var req promptRequest
+			var req bind.PromptRequest
 			if err := json.Unmarshal(args[0], &req); err != nil {
 				return nil, false, err
 			}
-			run = core.Run{ID: req.ClientID, ChannelID: "ch1", Prompt: req.Prompt, State: core.RunQueued, WaitsFor: waits[0]}
+			run = core.Run{ID: core.RunID(req.ClientID), ChannelID: "ch1", Prompt: req.Prompt, State: core.RunQueued, WaitsFor: waits[0]}
 			r.fake.publish(core.EventAskUser, "other", false, core.Question{})
 			return run, true, nil
 		case "Channels.Timeline":
 			if at++; at == len(waits) {
-				_ = ends(core.RunDone, nil)(r.fake, promptRequest{ClientID: run.ID})
+				_ = ends(core.RunDone, nil)(r.fake, bind.PromptRequest{ClientID: string(run.ID)})
 				return map[string]any{}, true, nil
 			}
 			run.WaitsFor = waits[at]

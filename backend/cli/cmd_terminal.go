@@ -59,12 +59,12 @@ own on this computer. The session goes on when you leave it, with Ctrl-] or with
 		"character that leaves it with a full stop after it, at the beginning of a line, or none")
 	cmd.MarkFlagsMutuallyExclusive("channel", "dir")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "resume", "fork")
-	for _, agentless := range []string{"host", "plain"} {
+	for _, agentless := range []string{"host", "plain", "attach"} {
 		for _, mode := range []string{"fresh", "resume", "fork"} {
 			cmd.MarkFlagsMutuallyExclusive(agentless, mode)
 		}
 	}
-	for _, other := range []string{"channel", "dir", "host", "plain", "fresh", "resume", "fork", "title"} {
+	for _, other := range []string{"channel", "dir", "host", "plain", "title"} {
 		cmd.MarkFlagsMutuallyExclusive("attach", other)
 	}
 	cmd.AddCommand(a.terminalListCommand(), a.terminalCloseCommand(), a.terminalRecordCommand())
@@ -166,7 +166,7 @@ func (f *terminalFlags) message(ctx context.Context, c Core, argv []string) (map
 	id, err := f.find(ctx, c)
 	if f.host {
 		m["target"] = core.TargetHost
-		if fail := core.AsFailure(err); err != nil && f.channel == "" && f.dir == "" && fail.Code == core.CodeNotFound {
+		if failedAs(err, core.CodeNotFound) && f.channelFlags == (channelFlags{}) {
 			return m, nil // a shell of one's own needs no channel
 		}
 	}
@@ -196,7 +196,8 @@ func findTerminal(ctx context.Context, c Core, want string) (core.TerminalID, er
 	return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d terminal sessions begin with %q.", len(found), want), "Use more of the id.")
 }
 
-var terminalRows = rowsOf([]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"},
+var terminalColumns = columns[core.TerminalInfo]{
+	[]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE", "SEEN BY", "CHANNEL", "FOLDER"},
 	func(t core.TerminalInfo) []string {
 		state := string(t.State)
 		if t.Exit != nil {
@@ -208,70 +209,60 @@ var terminalRows = rowsOf([]string{"SESSION", "TITLE", "STATE", "WHERE", "SIZE",
 		size := fmt.Sprintf("%dx%d", t.Cols, t.Rows)
 		return []string{string(t.ID[:min(len(t.ID), 12)]), t.Title, state, string(t.Target), size, fmt.Sprint(t.Viewers), string(t.ChannelID),
 			t.Dir}
-	})
+	}}
 
 func (a *app) terminalListCommand() *cobra.Command {
 	var f channelFlags
-	cmd := with(&cobra.Command{
-		Use: "list", Short: "List the terminal sessions", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) (err error) {
-				var id core.ChannelID
-				if f.channel != "" || f.dir != "" {
-					if id, err = f.find(ctx, c); err != nil {
-						return err
-					}
-				}
-				return a.listFrom(ctx, c, "Terminals.List", f.asJSON, terminalRows, id)
-			})
-		},
-	}, f.on)
+	cmd := &cobra.Command{Use: "list", Short: "List the terminal sessions", Args: none}
+	f.on(cmd)
 	cmd.Flags().Lookup("channel").Usage = "only those of a channel: its id or name"
 	cmd.Flags().Lookup("dir").Usage = "only those of the channel of a folder"
-	return cmd
+	return a.job(cmd, a.connect, func(j *job) (err error) {
+		if f != (channelFlags{}) {
+			if j.channel, err = f.find(j.ctx, j); err != nil {
+				return err
+			}
+		}
+		return list(j, terminalColumns, "Terminals.List", j.channel)
+	})
 }
 
-// onTerminal is a command that does one thing with a session.
-func (a *app) onTerminal(ctx context.Context, want string, do func(ctx context.Context, c Core, id core.TerminalID) error) error {
-	return a.withCore(ctx, a.connect, func(ctx context.Context, c Core) error {
-		id, err := findTerminal(ctx, c, want)
+// terminalJob is a job with the session that the command's first argument names.
+func (a *app) terminalJob(cmd *cobra.Command, do func(j *job, id core.TerminalID) error) *cobra.Command {
+	return a.job(cmd, a.connect, func(j *job) error {
+		id, err := findTerminal(j.ctx, j, j.args[0])
 		if err != nil {
 			return err
 		}
-		return do(ctx, c, id)
+		return do(j, id)
 	})
 }
 
 func (a *app) terminalCloseCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.terminalJob(&cobra.Command{
 		Use: "close SESSION", Short: "End a session with everything that runs in it", Args: exactly("the session"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onTerminal(cmd.Context(), args[0], func(ctx context.Context, c Core, id core.TerminalID) error {
-				return a.done(ctx, c, "Closed.", "Terminals.Close", id)
-			})
-		},
-	}
+	}, func(j *job, id core.TerminalID) error { return j.done("Closed.", "Terminals.Close", id) })
 }
 
 func (a *app) terminalRecordCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.terminalJob(&cobra.Command{
 		Use: "record SESSION on|off", Short: "Begin or end the recording of a session", Args: exactly("the session", "on or off"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[1] != "on" && args[1] != "off" {
 				return usagef("%q is neither on nor off", args[1])
 			}
-			return a.onTerminal(cmd.Context(), args[0], func(ctx context.Context, c Core, id core.TerminalID) error {
-				info, err := call[core.TerminalInfo](ctx, c, "Terminals.Record", id, args[1] == "on")
-				if err != nil {
-					return err
-				}
-				if info.Recording == "" {
-					a.out.line("Nothing is recorded now.")
-				} else {
-					a.out.line("Recorded as %s.", clean(oneLine(info.Recording, 200)))
-				}
-				return nil
-			})
+			return nil
 		},
-	}
+	}, func(j *job, id core.TerminalID) error {
+		info, err := call[core.TerminalInfo](j.ctx, j, "Terminals.Record", id, j.args[1] == "on")
+		switch {
+		case err != nil:
+			return err
+		case info.Recording == "":
+			j.out.line("Nothing is recorded now.")
+		default:
+			j.out.line("Recorded as %s.", clean(oneLine(info.Recording, 200)))
+		}
+		return nil
+	})
 }

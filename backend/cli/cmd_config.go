@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,23 +59,25 @@ func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
 	}
 	id, err := f.find(ctx, c)
 	needed := f.channelOnly || f.channel != "" || f.dir != "" || f.scope() != "global"
-	if fail, ok := errors.AsType[*core.Failure](err); ok && fail.Code == core.CodeNotFound && !needed {
+	if failedAs(err, core.CodeNotFound) && !needed {
 		return "", nil // just some folder
 	}
 	return id, err
 }
 
-func (a *app) inSettings(cmd *cobra.Command, f *configFlags, do func(ctx context.Context, c Core, id core.ChannelID) error) error {
-	return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
-		id, err := f.of(ctx, c)
-		if err != nil {
+// settingsJob is a job on the settings that the flags choose. With scopes they also
+// choose a file.
+func (a *app) settingsJob(cmd *cobra.Command, f *configFlags, scopes bool, do func(*job) error) *cobra.Command {
+	f.on(cmd, scopes)
+	return a.job(cmd, a.connect, func(j *job) (err error) {
+		if j.channel, err = f.of(j.ctx, j); err != nil {
 			return err
 		}
-		if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && id == "" && !f.global {
+		if _, err := os.Lstat(filepath.Join(".loop", "config.json")); err == nil && j.channel == "" && !f.global {
 			a.err.styledLine(amber,
 				"This folder has settings of its own, and no channel yet: they are not looked at here. “loop run” makes a channel.")
 		}
-		return do(ctx, c, id)
+		return do(j)
 	})
 }
 
@@ -92,91 +92,48 @@ func (a *app) configCommand() *cobra.Command {
 	return cmd
 }
 
-func upTo(n int) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return tooMany(args[n])
-		}
-		return nil
-	}
-}
-
-// view asks for the settings and picks the fields whose name, or the name of
-// the object they are in, is given; without a name all of them.
-func settingsView(ctx context.Context, c Core, id core.ChannelID, names []string) (bind.SettingsView, error) {
-	v, err := call[bind.SettingsView](ctx, c, "Settings.Get", id)
+// view asks for the settings and picks the fields whose name, or the name of the
+// object they are in, is given; without a name all of them.
+func (j *job) view(names ...string) (bind.SettingsView, error) {
+	v, err := call[bind.SettingsView](j.ctx, j, "Settings.Get", j.channel)
 	if err != nil || len(names) == 0 {
 		return v, err
 	}
-	var fields []bind.SettingsField
-	for _, f := range v.Fields {
-		if f.Name == names[0] || strings.HasPrefix(f.Name, names[0]+".") {
-			fields = append(fields, f)
-		}
-	}
-	if fields == nil {
+	v.Fields = slices.DeleteFunc(v.Fields, func(f bind.SettingsField) bool {
+		return f.Name != names[0] && !strings.HasPrefix(f.Name, names[0]+".")
+	})
+	if len(v.Fields) == 0 {
 		return v, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is not a setting that Loop knows.", names[0]),
 			"Run “loop config get” to see them.")
 	}
-	v.Fields = fields
 	return v, nil
 }
 
 func (a *app) configGet() *cobra.Command {
-	var f configFlags
-	cmd := &cobra.Command{Use: "get [FIELD]", Short: "Print settings as they are in force", Args: upTo(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				v, err := settingsView(ctx, c, id, args)
-				switch {
-				case err != nil:
-					return err
-				case f.asJSON:
-					out := map[string]any{}
-					for _, field := range v.Fields {
-						out[field.Name] = field.Value
-					}
-					return a.asJSON(out)
-				case len(args) == 1 && len(v.Fields) == 1:
-					a.out.line("%s", valueText(v.Fields[0].Value))
-					a.settingsTrouble(v)
-					return nil
+	return a.settingsJob(&cobra.Command{Use: "get [FIELD]", Short: "Print settings as they are in force", Args: upTo(1)},
+		&configFlags{}, false, func(j *job) error {
+			v, err := j.view(j.args...)
+			switch {
+			case err != nil:
+				return err
+			case j.asJSON:
+				out := map[string]any{}
+				for _, field := range v.Fields {
+					out[field.Name] = field.Value
 				}
+				return j.printValue(out)
+			case len(j.args) == 1 && len(v.Fields) == 1:
+				j.out.line("%s", valueText(v.Fields[0].Value))
+			default:
 				rows := [][]string{{"FIELD", "VALUE", "FROM"}}
 				for _, field := range v.Fields {
 					rows = append(rows, []string{field.Name, valueText(field.Value), field.Origin.Layer})
 				}
-				a.table(rows)
-				a.settingsTrouble(v)
-				return nil
-			})
-		}}
-	f.on(cmd, false)
-	return cmd
-}
-
-// asJSON prints a value as it is.
-func (a *app) asJSON(v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	a.printJSON(raw)
-	return nil
-}
-
-func (a *app) table(rows [][]string) {
-	w := tabwriter.NewWriter(a.out.w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
+				j.table(rows)
 			}
-			fmt.Fprint(w, clean(oneLine(cell, 120)))
-		}
-		fmt.Fprintln(w)
-	}
-	_ = w.Flush() // a reader that left is outlet's business
+			j.settingsTrouble(v)
+			return nil
+		})
 }
 
 // valueText is a value for people: texts without quotes, lists and objects as JSON.
@@ -213,7 +170,7 @@ func (a *app) settingsTrouble(v bind.SettingsView) {
 
 func (a *app) configSet() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{
+	return a.settingsJob(&cobra.Command{
 		Use: "set FIELD VALUE", Short: "Change one field of a settings file; everything else in it stays",
 		Long: "VALUE is a text as it is, or JSON where the field is not a text. “-” reads it from standard input. " +
 			"FIELD may be a part (font_sizes.chat) or an entry (envs.NAME).",
@@ -223,21 +180,17 @@ func (a *app) configSet() *cobra.Command {
 			}
 			return nil
 		}),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				v, err := settingsView(ctx, c, id, nil)
-				if err != nil {
-					return err
-				}
-				value, err := a.settingsValue(v, args[0], args[1])
-				if err != nil {
-					return err
-				}
-				return a.changed(ctx, c, &f, "Settings.Set", f.scope(), id, args[0], value)
-			})
-		}}
-	f.on(cmd, true)
-	return cmd
+	}, &f, true, func(j *job) error {
+		v, err := j.view()
+		if err != nil {
+			return err
+		}
+		value, err := j.settingsValue(v, j.args[0], j.args[1])
+		if err != nil {
+			return err
+		}
+		return j.changed("Settings.Set", f.scope(), j.channel, j.args[0], value)
+	})
 }
 
 // settingsValue reads a value as the field wants it.
@@ -278,55 +231,46 @@ func (a *app) settingsValue(v bind.SettingsView, name, text string) (any, error)
 	return nil, usagef("%q is not JSON, which %s needs", text, name)
 }
 
-func (a *app) changed(ctx context.Context, c Core, f *configFlags, method string, args ...any) error {
-	return show(ctx, a, c, f.asJSON, func(v bind.SettingsView) {
-		a.out.line("Done.")
-		a.settingsTrouble(v)
+func (j *job) changed(method string, args ...any) error {
+	_, err := show(j, func(v bind.SettingsView) {
+		j.out.line("Done.")
+		j.settingsTrouble(v)
 	}, method, args...)
+	return err
 }
 
 func (a *app) configUnset() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "unset FIELD", Short: "Remove one field from a settings file", Args: exactly("the field"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				return a.changed(ctx, c, &f, "Settings.Unset", f.scope(), id, args[0])
-			})
-		}}
-	f.on(cmd, true)
-	return cmd
+	return a.settingsJob(&cobra.Command{Use: "unset FIELD", Short: "Remove one field from a settings file", Args: exactly("the field")},
+		&f, true, func(j *job) error { return j.changed("Settings.Unset", f.scope(), j.channel, j.args[0]) })
 }
 
 func (a *app) configExplain() *cobra.Command {
-	var f configFlags
-	cmd := &cobra.Command{Use: "explain [FIELD]", Short: "Say for each value which file and line it comes from, and what the others say",
-		Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				v, err := settingsView(ctx, c, id, args)
-				if err != nil {
-					return err
-				}
-				if f.asJSON {
-					return a.asJSON(v)
-				}
-				for _, field := range v.Fields {
-					if len(args) == 0 && field.Origin.Layer == "built-in" && len(field.Layers) == 0 {
-						continue
-					}
-					a.explainField(field, len(args) > 0)
-				}
-				if len(args) == 0 {
-					a.out.line("Everything else has its built-in value.")
-				}
-				a.settingsTrouble(v)
-				return nil
-			})
-		}}
-	f.on(cmd, false)
-	return cmd
+	return a.settingsJob(&cobra.Command{
+		Use: "explain [FIELD]", Short: "Say for each value which file and line it comes from, and what the others say", Args: upTo(1),
+	}, &configFlags{}, false, func(j *job) error {
+		v, err := j.view(j.args...)
+		if err != nil {
+			return err
+		}
+		if j.asJSON {
+			return j.printValue(v)
+		}
+		all := len(j.args) == 0
+		for _, field := range v.Fields {
+			if !all || field.Origin.Layer != "built-in" || len(field.Layers) > 0 {
+				j.explainField(field, !all)
+			}
+		}
+		if all {
+			j.out.line("Everything else has its built-in value.")
+		}
+		j.settingsTrouble(v)
+		return nil
+	})
 }
 
-func (a *app) explainField(f bind.SettingsField, all bool) {
+func (a *app) explainField(f bind.SettingsField, whole bool) {
 	a.out.styledLine(bold, "%s = %s", f.Name, oneLine(valueText(f.Value), 200))
 	a.out.line("  from %s", originText(f.Origin))
 	for _, l := range f.Layers {
@@ -339,21 +283,20 @@ func (a *app) explainField(f bind.SettingsField, all bool) {
 	for _, e := range f.Entries {
 		a.out.line("  [%s] from %s", e.Name, originText(e.Origin))
 	}
-	if !all {
-		return
+	if whole {
+		a.out.line("  %s", f.Doc)
+		a.out.line("  default %s; merge: %s; in a project's file: %s", valueText(f.Default), f.Merge, f.Project)
 	}
-	a.out.line("  %s", f.Doc)
-	a.out.line("  default %s; merge: %s; in a project's file: %s", valueText(f.Default), f.Merge, f.Project)
 }
 
 func originText(o bind.SettingsOrigin) string {
-	if o.Path == "" {
+	switch {
+	case o.Path == "":
 		return o.Layer
-	}
-	if o.Line == 0 {
+	case o.Line == 0:
 		return o.Layer + ", " + o.Path
 	}
-	return o.Layer + ", " + o.Path + ":" + strconv.Itoa(o.Line)
+	return fmt.Sprintf("%s, %s:%d", o.Layer, o.Path, o.Line)
 }
 
 // wholeSum is a SHA-256 in hex. A beginning of one will not do: two texts of which
@@ -362,49 +305,50 @@ func originText(o bind.SettingsOrigin) string {
 var wholeSum = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 
 func (a *app) configTrust() *cobra.Command {
-	var f configFlags
+	f := configFlags{channelOnly: true}
 	var sum, revoke string
-	cmd := &cobra.Command{
+	cmd := a.settingsJob(&cobra.Command{
 		Use: "trust", Short: "Show what a project's settings file waits to do, and approve it", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("approve") && !wholeSum.MatchString(sum) {
 				return usagef("--approve needs the whole SHA-256, 64 digits, as “loop config trust” shows it")
 			}
-			f.channelOnly = true
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				if revoke != "" {
-					return a.changed(ctx, c, &f, "Settings.Revoke", id, revoke)
-				}
-				v, err := settingsView(ctx, c, id, nil)
-				if err != nil {
-					return err
-				}
-				if sum != "" {
-					return a.approve(ctx, c, &f, id, v, sum)
-				}
-				if f.asJSON {
-					return a.asJSON(v.Pending)
-				}
-				a.showPending(v)
-				return nil
-			})
-		}}
-	f.on(cmd, false)
+			return nil
+		},
+	}, &f, false, func(j *job) error {
+		if revoke != "" {
+			return j.changed("Settings.Revoke", j.channel, revoke)
+		}
+		v, err := j.view()
+		switch {
+		case err != nil:
+			return err
+		case sum != "":
+			return j.approve(v, sum)
+		case j.asJSON:
+			return j.printValue(v.Pending)
+		}
+		j.showPending(v)
+		return nil
+	})
 	cmd.Flags().StringVar(&sum, "approve", "", "approve the file with this SHA-256, as it was shown")
 	cmd.Flags().StringVar(&revoke, "revoke", "", "take the approval of this file back")
 	cmd.MarkFlagsMutuallyExclusive("approve", "revoke")
 	return cmd
 }
 
-func (a *app) approve(ctx context.Context, c Core, f *configFlags, id core.ChannelID, v bind.SettingsView, sum string) error {
+func (j *job) approve(v bind.SettingsView, sum string) error {
 	for _, p := range v.Pending {
 		if strings.EqualFold(p.SHA256, sum) {
-			return a.changed(ctx, c, f, "Settings.Approve", id, p.Path, p.SHA256)
+			return j.changed("Settings.Approve", j.channel, p.Path, p.SHA256)
 		}
 	}
 	return core.Fail(core.CodeConflict, nil, "No file with that SHA-256 waits for approval.",
 		"It may have changed: run “loop config trust” and look at it again.")
 }
+
+// diffStyles are those of the lines of a diff, by their first character.
+var diffStyles = map[string]string{"+": green, "-": red, "@": dim}
 
 func (a *app) showPending(v bind.SettingsView) {
 	for _, p := range v.Approved {
@@ -417,16 +361,7 @@ func (a *app) showPending(v bind.SettingsView) {
 		a.out.styledLine(bold, "%s", p.Path)
 		a.out.line("These fields wait, because they allow more than a project may by itself: %s.", strings.Join(p.Fields, ", "))
 		for l := range strings.SplitSeq(strings.TrimSuffix(p.Diff, "\n"), "\n") {
-			style := ""
-			switch {
-			case strings.HasPrefix(l, "+"):
-				style = green
-			case strings.HasPrefix(l, "-"):
-				style = red
-			case strings.HasPrefix(l, "@@"):
-				style = dim
-			}
-			a.out.styledLine(style, "%s", l)
+			a.out.styledLine(diffStyles[l[:min(len(l), 1)]], "%s", l)
 		}
 		a.out.line("To approve it as shown: loop config trust --approve %s", p.SHA256)
 	}
@@ -434,45 +369,37 @@ func (a *app) showPending(v bind.SettingsView) {
 
 func (a *app) configHistory() *cobra.Command {
 	var f configFlags
-	cmd := &cobra.Command{Use: "history [REVISION]", Short: "List earlier texts of a settings file, or show what one of them changed",
-		Args: upTo(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, id core.ChannelID) error {
-				if len(args) == 0 {
-					return a.listFrom(ctx, c, "Settings.History", f.asJSON, revisionRows, f.scope(), id)
-				}
-				return show(ctx, a, c, f.asJSON, func(rev bind.SettingsRevisionText) {
-					a.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
-				}, "Settings.Revision", args[0])
-			})
-		}}
-	f.on(cmd, true)
-	return cmd
+	return a.settingsJob(&cobra.Command{
+		Use: "history [REVISION]", Short: "List earlier texts of a settings file, or show what one of them changed", Args: upTo(1),
+	}, &f, true, func(j *job) error {
+		if len(j.args) == 0 {
+			return list(j, revisionColumns, "Settings.History", f.scope(), j.channel)
+		}
+		_, err := show(j, func(rev bind.SettingsRevisionText) {
+			j.out.line("%s", strings.TrimSuffix(rev.Diff, "\n"))
+		}, "Settings.Revision", j.args[0])
+		return err
+	})
 }
 
-var revisionRows = rowsOf([]string{"REVISION", "TIME", "LINES", "SOURCE"}, func(r bind.SettingsRevision) []string {
-	return []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source}
-})
+var revisionColumns = columns[bind.SettingsRevision]{[]string{"REVISION", "TIME", "LINES", "SOURCE"},
+	func(r bind.SettingsRevision) []string {
+		return []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source}
+	}}
 
 func (a *app) configRestore() *cobra.Command {
-	var f configFlags
-	cmd := &cobra.Command{Use: "restore REVISION", Short: "Give a settings file an earlier text; credentials stay as they are now",
-		Args: exactly("the revision"), RunE: func(cmd *cobra.Command, args []string) error {
-			f.global = true // the revision says which file
-			return a.inSettings(cmd, &f, func(ctx context.Context, c Core, _ core.ChannelID) error {
-				return a.changed(ctx, c, &f, "Settings.Restore", args[0])
-			})
-		}}
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
-	return cmd
+	return a.job(jsonFlag(&cobra.Command{
+		Use: "restore REVISION", Short: "Give a settings file an earlier text; credentials stay as they are now", Args: exactly("the revision"),
+	}), a.connect, func(j *job) error { return j.changed("Settings.Restore", j.args[0]) })
 }
 
 func (a *app) configSchema() *cobra.Command {
-	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of settings files, for editors", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
-				return show(ctx, a, c, true, func(any) {}, "Settings.Schema")
-			})
-		},
-	}
+	return a.job(&cobra.Command{Use: "schema", Short: "Print the JSON Schema of settings files, for editors", Args: none}, a.connect,
+		func(j *job) error {
+			raw, err := j.Call(j.ctx, "Settings.Schema")
+			if err == nil {
+				j.printJSON(raw)
+			}
+			return err
+		})
 }

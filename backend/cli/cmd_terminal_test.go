@@ -75,7 +75,16 @@ func (s *fakeScreen) Raw() (func(), error) {
 	}, nil
 }
 
-func (s *fakeScreen) Resized() (<-chan struct{}, func()) { return s.changed, func() {} }
+func (s *fakeScreen) Resized(ctx context.Context, changed func()) {
+	for {
+		select {
+		case <-s.changed:
+			changed()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 func (s *fakeScreen) text() string {
 	s.mu.Lock()

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -31,7 +30,7 @@ var kindWords = map[string]string{kindToken: "Claude Code token", kindKey: "Anth
 func (a *app) authCommand() *cobra.Command {
 	auth := &cobra.Command{Use: "auth", Short: "Give Loop a key of the model, look where it is kept, remove it", Args: noKey,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	var key, token, adopt, asJSON bool
+	var token, adopt bool
 	login := &cobra.Command{
 		Use: "login", Short: "Keep a key in the system's keyring, or in an encrypted file where there is none", Args: noKey,
 		Long: "The key is read from a prompt that does not show it, or from standard input; " +
@@ -40,44 +39,34 @@ func (a *app) authCommand() *cobra.Command {
   claude setup-token | loop auth login --oauth-token
   loop auth login --from-config                move keys out of config.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := a.untilInterrupt(cmd.Context())
-			defer stop()
 			kind := kindKey
 			if token {
 				kind = kindToken
 			}
-			return a.login(ctx, kind, adopt)
+			return a.login(cmd.Context(), kind, adopt)
 		}}
-	login.Flags().BoolVar(&key, "api-key", false, "a key of the Anthropic API (the default)")
+	login.Flags().Bool("api-key", false, "a key of the Anthropic API (the default)")
 	login.Flags().BoolVar(&token, "oauth-token", false, "a token of a Claude subscription")
 	login.Flags().BoolVar(&adopt, "from-config", false, "move what config.json holds")
 	login.MarkFlagsMutuallyExclusive("api-key", "oauth-token", "from-config")
-	status := &cobra.Command{Use: "status", Short: "Say which keys there are and where they are kept", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error { return a.printAuth(ctx, c, asJSON) })
-		}}
-	jsonFlag(&asJSON)(status)
-	var outKey, outToken bool
-	logout := &cobra.Command{Use: "logout", Short: "Remove keys from wherever Loop keeps them", Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			kinds := []string{kindToken, kindKey}
-			switch {
-			case outKey:
-				kinds = []string{kindKey}
-			case outToken:
-				kinds = []string{kindToken}
+	status := a.job(jsonFlag(&cobra.Command{Use: "status", Short: "Say which keys there are and where they are kept", Args: none}),
+		a.connect, printKeys)
+	var onlyKey, onlyToken bool
+	logout := a.job(&cobra.Command{
+		Use: "logout", Short: "Remove keys from wherever Loop keeps them", Args: none,
+	}, a.connect, func(j *job) error {
+		for kind, kept := range map[string]bool{kindToken: onlyKey, kindKey: onlyToken} {
+			if kept {
+				continue
 			}
-			return a.withCore(cmd.Context(), a.connect, func(ctx context.Context, c Core) error {
-				for _, kind := range kinds {
-					if _, err := c.Call(ctx, "System.ClearCredential", kind); err != nil {
-						return err
-					}
-				}
-				return a.printAuth(ctx, c, false)
-			})
-		}}
-	logout.Flags().BoolVar(&outKey, "api-key", false, "only the key of the Anthropic API")
-	logout.Flags().BoolVar(&outToken, "oauth-token", false, "only the token")
+			if _, err := j.Call(j.ctx, "System.ClearCredential", kind); err != nil {
+				return err
+			}
+		}
+		return printKeys(j)
+	})
+	logout.Flags().BoolVar(&onlyKey, "api-key", false, "only the key of the Anthropic API")
+	logout.Flags().BoolVar(&onlyToken, "oauth-token", false, "only the token")
 	logout.MarkFlagsMutuallyExclusive("api-key", "oauth-token")
 	auth.AddCommand(login, status, logout)
 	return auth
@@ -92,67 +81,47 @@ func noKey(_ *cobra.Command, args []string) error {
 }
 
 func (a *app) login(ctx context.Context, kind string, adopt bool) error {
-	secret := ""
-	if !adopt {
-		var err error
-		if secret, err = a.readSecret(ctx, kindWords[kind]); err != nil {
+	method, params := "System.AdoptCredentials", []any{}
+	if !adopt { // before Loop is looked for, which may take a moment
+		secret, err := a.readSecret(ctx, kindWords[kind])
+		if err != nil {
 			return err
 		}
 		if strings.TrimSpace(secret) == "" {
 			return core.Fail(core.CodeInvalid, nil, "No key was given.", "Paste the whole key, or pipe it into “loop auth login”.")
 		}
+		method, params = "System.SetCredential", []any{kind, secret}
 	}
-	c, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if adopt {
-		_, err = c.Call(ctx, "System.AdoptCredentials")
-	} else {
-		_, err = c.Call(ctx, "System.SetCredential", kind, secret)
-	}
-	if err != nil {
-		return err
-	}
-	return a.printAuth(ctx, c, false)
+	return a.with(ctx, a.connect, func(j *job) error {
+		if _, err := j.Call(j.ctx, method, params...); err != nil {
+			return err
+		}
+		return printKeys(j)
+	})
 }
 
 // readSecret reads a key from the terminal without showing it, or all of
 // standard input. Ctrl-C leaves the terminal as it was.
 func (a *app) readSecret(ctx context.Context, what string) (string, error) {
+	ctx, stop := a.untilInterrupt(ctx)
+	defer stop()
 	if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		state, err := term.GetState(int(f.Fd()))
 		if err != nil {
 			return "", fmt.Errorf("read the terminal's state: %w", err)
 		}
 		_, _ = fmt.Fprintf(a.err, "%s (not shown): ", what)
-		type read struct {
-			text []byte
-			err  error
-		}
-		done := make(chan read, 1)
-		go func() { // left behind by Ctrl-C: nothing can end a read of a terminal
-			text, err := term.ReadPassword(int(f.Fd()))
-			done <- read{text, err}
-		}()
-		select {
-		case r := <-done:
-			a.err.line("")
-			if r.err != nil && !errors.Is(r.err, io.EOF) {
-				return "", fmt.Errorf("read the key: %w", r.err)
-			}
-			return string(r.text), nil
-		case <-ctx.Done():
+		text, err := typed(ctx, func() ([]byte, error) { return term.ReadPassword(int(f.Fd())) })
+		if ctx.Err() != nil {
 			_ = term.Restore(int(f.Fd()), state)
-			a.err.line("")
-			return "", ctx.Err()
 		}
+		a.err.line("")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("read the key: %w", err)
+		}
+		return string(text), nil
 	}
-	if a.in == nil {
-		return "", nil
-	}
-	raw, err := io.ReadAll(io.LimitReader(bufio.NewReader(a.in), maxPasted+1))
+	raw, err := io.ReadAll(io.LimitReader(a.in, maxPasted+1))
 	if err != nil {
 		return "", fmt.Errorf("read the key: %w", err)
 	}
@@ -162,14 +131,36 @@ func (a *app) readSecret(ctx context.Context, what string) (string, error) {
 	return string(raw), nil
 }
 
+// typed is what read reads from a terminal, until ctx ends. The goroutine that
+// reads is left behind then and ends with the process: a read of a terminal cannot
+// be called back.
+func typed[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := read()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.v, r.err
+	case <-ctx.Done():
+		return *new(T), ctx.Err()
+	}
+}
+
 var placeWords = map[string]string{"config": "in config.json", "keyring": "in the system's keyring",
 	"file": "in an encrypted file of Loop's folder"}
 
-func (a *app) printAuth(ctx context.Context, c Core, asJSON bool) error {
-	return show(ctx, a, c, asJSON, a.sayAuth, "System.Credentials")
+func printKeys(j *job) error {
+	_, err := show(j, j.sayKeys, "System.Credentials")
+	return err
 }
 
-func (a *app) sayAuth(list []bind.CredentialStatus) {
+func (a *app) sayKeys(list []bind.CredentialStatus) {
 	none, note := true, ""
 	for _, s := range list {
 		what := kindWords[string(s.Kind)]

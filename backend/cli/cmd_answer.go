@@ -56,13 +56,7 @@ answer the question is shown and the answer read from the terminal.`,
 	cmd.Flags().BoolVar(&f.cancel, "cancel", false, "drop the question; the agent is not told anything")
 	cmd.Flags().BoolVar(&f.leave, "no-follow", false, "do not wait for what the agent does then")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	for _, other := range []string{"approve", "revise", "cancel", "choose"} {
-		for _, one := range []string{"approve", "revise", "cancel", "choose"} {
-			if one < other {
-				cmd.MarkFlagsMutuallyExclusive(one, other)
-			}
-		}
-	}
+	cmd.MarkFlagsMutuallyExclusive("approve", "revise", "cancel", "choose")
 	cmd.MarkFlagsMutuallyExclusive("text", "revise")
 	cmd.MarkFlagsMutuallyExclusive("text", "cancel")
 	return cmd
@@ -70,16 +64,17 @@ answer the question is shown and the answer read from the terminal.`,
 
 func (a *app) answer(ctx context.Context, f answerFlags) error {
 	if f.list {
-		return a.list(ctx, "Runs.Questions", f.json, questionRows)
+		return a.with(ctx, a.connectIdle, func(j *job) error {
+			j.asJSON = f.json
+			return list(j, questionColumns, "Runs.Questions")
+		})
 	}
 	c, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
 	err = a.answerOn(ctx, c, f)
-	if cerr := c.Close(); cerr != nil && err == nil {
-		a.err.failure(core.AsFailure(fmt.Errorf("close Loop: %w", cerr)))
-	}
+	a.closed(c, err)
 	return err
 }
 
@@ -94,7 +89,7 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 	if f.given() {
 		ans, err = answerOf(q, f)
 	} else if isTerminal(a.in) {
-		ans, err = a.asked(short, q)
+		ans, err = typed(short, func() (core.Answer, error) { return a.ask(q) })
 	} else {
 		err = usagef("the answer is missing: use --choose, --text, --approve, --revise or --cancel")
 	}
@@ -126,11 +121,7 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 		return nil
 	}
 	stop()
-	var s sink = &human{out: a.out, err: a.err}
-	if f.json {
-		s = &jsonLines{w: a.out.w}
-	}
-	fo := &follower{app: a, core: c, sink: s, run: run, began: time.Now()}
+	fo := &follower{app: a, core: c, sink: a.sink(f.json), run: run, began: time.Now()}
 	defer func() {
 		if fo.core != c { // the caller closes c
 			_ = fo.core.Close()
@@ -166,9 +157,9 @@ func (a *app) continued(life context.Context, q core.Question, events <-chan []c
 	}
 }
 
-var questionRows = rowsOf([]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {
+var questionColumns = columns[core.Question]{[]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {
 	return []string{q.ID, string(q.ChannelID), q.CreatedAt.Local().Format(time.DateTime), oneLine(summary(q), maxLine)}
-})
+}}
 
 func summary(q core.Question) string {
 	if q.Kind == core.QuestionPlan {
@@ -244,22 +235,6 @@ func labelsOf(ask core.AskQuestion, text string) ([]string, error) {
 		labels = append(labels, ask.Options[n-1].Label)
 	}
 	return labels, nil
-}
-
-// asked is ask until Ctrl-C. The goroutine that reads ends with the process then:
-// a read of a terminal cannot be called back.
-func (a *app) asked(ctx context.Context, q core.Question) (ans core.Answer, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		ans, err = a.ask(q)
-	}()
-	select {
-	case <-done:
-		return ans, err
-	case <-ctx.Done():
-		return core.Answer{}, ctx.Err()
-	}
 }
 
 // ask reads the answer from the terminal. What is neither a number nor a label is

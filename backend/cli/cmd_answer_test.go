@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 )
 
@@ -87,7 +88,7 @@ func TestAnswerFollows(t *testing.T) {
 			return
 		}
 		r.fake.publish(core.EventQueueChanged, "r2", false, core.Run{ID: "r2", ChannelID: "ch1", State: core.RunQueued, Trigger: "answer"})
-		if err := ends(core.RunDone, nil)(r.fake, promptRequest{ClientID: "r2", ChannelID: "ch1"}); err != nil {
+		if err := ends(core.RunDone, nil)(r.fake, bind.PromptRequest{ClientID: "r2", ChannelID: "ch1"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -133,15 +134,15 @@ func TestQuestionList(t *testing.T) {
 func TestRunWishes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
-		want promptRequest
+		want bind.PromptRequest
 		err  string
 	}{
-		"interrupt": {args: []string{"--interrupt"}, want: promptRequest{Interrupt: true}},
-		"delay":     {args: []string{"--delay", "90s"}, want: promptRequest{DelaySeconds: 90}},
-		"plan":      {args: []string{"--plan"}, want: promptRequest{Plan: true}},
-		"resume":    {args: []string{"--session", "s"}, want: promptRequest{Session: core.SessionStart{Mode: core.SessionResume, SessionID: "s"}}},
-		"fork":      {args: []string{"--fork", "--session", "s", "--at", "m"}, want: promptRequest{Session: core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "m"}}},
-		"fresh":     {args: []string{"--fresh"}, want: promptRequest{Session: core.SessionStart{Mode: core.SessionFresh}}},
+		"interrupt": {args: []string{"--interrupt"}, want: bind.PromptRequest{Interrupt: true}},
+		"delay":     {args: []string{"--delay", "90s"}, want: bind.PromptRequest{DelaySeconds: 90}},
+		"plan":      {args: []string{"--plan"}, want: bind.PromptRequest{Plan: true}},
+		"resume":    {args: []string{"--session", "s"}, want: bind.PromptRequest{Session: core.SessionStart{Mode: core.SessionResume, SessionID: "s"}}},
+		"fork":      {args: []string{"--fork", "--session", "s", "--at", "m"}, want: bind.PromptRequest{Session: core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "m"}}},
+		"fresh":     {args: []string{"--fresh"}, want: bind.PromptRequest{Session: core.SessionStart{Mode: core.SessionFresh}}},
 		"at alone":  {args: []string{"--at", "m"}, err: "--at needs --fork"},
 		"both":      {args: []string{"--fresh", "--fork"}, err: "do not go together"},
 		"too short": {args: []string{"--delay", "1ms"}, err: "a second or more"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 )
 
@@ -76,7 +77,6 @@ func TestRunFails(t *testing.T) {
 
 func TestRunInput(t *testing.T) {
 	r := newRig(t)
-	gone := filepath.Join(r.dir, "gone")
 	for _, c := range []struct {
 		name string
 		in   string
@@ -98,9 +98,6 @@ func TestRunInput(t *testing.T) {
 		{"NUL in prompt", "a\x00b", []string{"run", "--dir", r.dir, "-"}, 2, "NUL"},
 		{"empty dir", "", []string{"run", "--dir", "", "x"}, 2, "--dir is empty"},
 		{"empty channel", "", []string{"run", "--channel", "", "x"}, 2, "--channel is empty"},
-		{"no such dir", "", []string{"run", "--dir", gone, "x"}, 2, "There is no folder"},
-		{"a file", "", []string{"run", "--dir", r.file("f"), "x"}, 2, "is a file"},
-		{"escape in dir", "", []string{"run", "--dir", gone + "\x1b]0;x\a", "x"}, 2, `\x1b]0;x\a`},
 		{"script without demo", "", []string{"run", "--script", "tour", "--dir", r.dir, "x"}, 2, "--script needs --demo"},
 		{"no such script", "", []string{"run", "--demo", "--script", "nope", "--dir", r.dir, "x"}, 2, "there are ask, background, error-401"},
 		{"no such channel", "", []string{"run", "--channel", "nope", "x"}, 2, `no channel "nope"`},
@@ -184,7 +181,7 @@ func TestRunChannel(t *testing.T) {
 	r := newRig(t)
 	r.fake.channels = []map[string]any{{"channel_id": "ch1", "name": "one"}, {"channel_id": "ch2", "name": "two"}, {"channel_id": "ch3", "name": "two"}}
 	for want, id := range map[string]core.ChannelID{"one": "ch1", "ch3": "ch3"} {
-		if code := r.run("run", "--channel", want, "x"); code != exitOK || r.fake.request.ChannelID != id {
+		if code := r.run("run", "--channel", want, "x"); code != exitOK || r.fake.request.ChannelID != string(id) {
 			t.Errorf("%s: exit %d, channel %s", want, code, r.fake.request.ChannelID)
 		}
 	}
@@ -196,7 +193,7 @@ func TestRunChannel(t *testing.T) {
 
 func TestCannotStart(t *testing.T) {
 	r := newRig(t)
-	r.fake.prompt = func(*fake, promptRequest) error {
+	r.fake.prompt = func(*fake, bind.PromptRequest) error {
 		return core.Fail(core.CodeNoEngine, nil, "No engine answers.", "Start Docker.")
 	}
 	if code := r.run("run", "--json", "--dir", r.dir, "x"); code != exitFailed {
@@ -216,8 +213,8 @@ func TestCannotStart(t *testing.T) {
 func TestEscapeInjection(t *testing.T) {
 	const evil = "a\x1b]52;c;ZXZpbA==\x07b\u009b31mc\rd\u202ee\x7f\xff"
 	r := newRig(t)
-	r.fake.prompt = func(f *fake, req promptRequest) error {
-		id := req.ClientID
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+		id := core.RunID(req.ClientID)
 		f.publish(core.EventMessageStreaming, id, false, core.MessageStreaming{MsgID: "m", Kind: "text", Delta: evil})
 		f.publish(core.EventToolUse, id, true, core.ToolUse{Name: evil, Input: []byte(`{"command":"x\u001b[1my"}`)})
 		f.publish(core.EventToolResult, id, true, core.ToolResult{Output: evil})
@@ -252,9 +249,9 @@ const utf8Bad = '\uFFFD'
 // happens.
 func TestRunShowsRetries(t *testing.T) {
 	r := newRig(t)
-	r.fake.prompt = func(f *fake, req promptRequest) error {
-		f.publish(core.EventActivity, req.ClientID, true, core.Activity{Activity: "api_retry", Description: "The model answered with an error (502)."})
-		f.publish(core.EventActivity, req.ClientID, true, core.Activity{Activity: "requesting"})
+	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
+		f.publish(core.EventActivity, core.RunID(req.ClientID), true, core.Activity{Activity: "api_retry", Description: "The model answered with an error (502)."})
+		f.publish(core.EventActivity, core.RunID(req.ClientID), true, core.Activity{Activity: "requesting"})
 		return ends(core.RunDone, nil)(f, req)
 	}
 	if code := r.run("run", "--dir", r.dir, "x"); code != exitOK {
