@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -49,7 +48,7 @@ func TestSizeWhileAway(t *testing.T) {
 }
 
 // restored is a service that takes up one session, whose program is given.
-func restored(t *testing.T, k *keeper, resume func(Saved) (Program, int64, error)) (*Service, core.TerminalID) {
+func restored(t *testing.T, k *keeper, resume func(Saved, func(int64)) Program) (*Service, core.TerminalID) {
 	t.Helper()
 	id := core.TerminalID(core.NewID())
 	k.rows[id] = Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Target: core.TargetAgent, Cols: 90, Rows: 20}}
@@ -65,7 +64,7 @@ func restored(t *testing.T, k *keeper, resume func(Saved) (Program, int64, error
 func TestRestoreTellsTheSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newProgram()
-		restored(t, &keeper{rows: map[core.TerminalID]Saved{}}, func(Saved) (Program, int64, error) { return f, 0, nil })
+		restored(t, &keeper{rows: map[core.TerminalID]Saved{}}, func(Saved, func(int64)) Program { return f })
 		synctest.Wait()
 		if got := f.told(); len(got) != 1 || got[0] != "90x20" {
 			t.Fatalf("told %v", got)
@@ -79,10 +78,10 @@ func TestQueryRightAfterOldOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newProgram()
 		f.print("old \x1b[6n")
-		restored(t, &keeper{rows: map[core.TerminalID]Saved{}}, func(Saved) (Program, int64, error) {
-			end := f.size
+		restored(t, &keeper{rows: map[core.TerminalID]Saved{}}, func(_ Saved, found func(int64)) Program {
+			found(f.size)
 			f.print("\x1b[5n") // read in one piece with the old
-			return f, end, nil
+			return f
 		})
 		<-time.After(time.Second)
 		f.mu.Lock()
@@ -104,7 +103,11 @@ func TestRestoredMarks(t *testing.T) {
 			Info:   core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Cols: 90, Rows: 20, Shell: core.ShellRunning, Command: "vim"},
 			Screen: screen, Offset: 100,
 		}
-		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved) (Program, int64, error) { return nil, 0, errDown }}})
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved, func(int64)) Program {
+			p := newProgram()
+			p.down = errDown
+			return p
+		}}})
 		if err := s.Restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -126,9 +129,9 @@ type countingKeeper struct {
 	screens atomic.Int64
 }
 
-func (k *countingKeeper) SaveScreen(ctx context.Context, id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
+func (k *countingKeeper) SaveScreen(id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
 	k.screens.Add(1)
-	return k.keeper.SaveScreen(ctx, id, screen, off, cols, rows)
+	return k.keeper.SaveScreen(id, screen, off, cols, rows)
 }
 
 // TestSpinnerInTheTitle: a title that changes all the time has the screen kept as
@@ -136,7 +139,7 @@ func (k *countingKeeper) SaveScreen(ctx context.Context, id core.TerminalID, scr
 func TestSpinnerInTheTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &countingKeeper{keeper: &keeper{rows: map[core.TerminalID]Saved{}}}
-		g := NewGuest((&guestBox{}).ports(false), core.Container{ID: "c"}, "t", nil, 0, "")
+		g := NewGuest(&guestBox{}, "t", nil, "")
 		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{next: func(Start) (Program, error) { return g, nil }}})
 		info := create(t, s, core.TerminalSpec{})
 		tt, err := s.session(info.ID)

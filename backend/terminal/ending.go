@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -23,20 +24,17 @@ func (s *Service) closeWithin(ctx context.Context, id core.TerminalID, limit tim
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	t.ending = true
-	t.mu.Unlock()
+	t.setEnding(true)
 	// The kill goes on when whoever asked for it goes away.
 	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if err := s.endProgram(ectx, t); err != nil {
-		t.mu.Lock()
-		t.ending = false
-		t.mu.Unlock()
-		if errors.Is(err, errPaused) {
-			return core.Fail(core.CodeConflict, err, "The container is paused, so nothing in it can end.",
-				"Let it go on (“docker unpause”), then close the terminal again.")
-		}
+	if s.paused(ectx, t) {
+		t.setEnding(false)
+		return core.Fail(core.CodeConflict, nil, "The container is paused, so nothing in it can end.",
+			"Let it go on (“docker unpause”), then close the terminal again.")
+	}
+	if err := t.program.End(ectx); err != nil {
+		t.setEnding(false)
 		return core.Fail(core.CodeInternal, err, "The terminal's programs could not be ended.",
 			"Try again; removing the container ends them too.")
 	}
@@ -44,41 +42,18 @@ func (s *Service) closeWithin(ctx context.Context, id core.TerminalID, limit tim
 	return nil
 }
 
-var errPaused = errors.New("the container is paused")
+// setEnding says that the session's program is being ended on purpose, or is not.
+func (s *session) setEnding(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = on
+}
 
-// endProgram ends a session's program, and gives up with errPaused where its
-// container is held up: nothing in it dies before it goes on.
-func (s *Service) endProgram(ctx context.Context, t *session) error {
-	t.mu.Lock()
+// paused says whether the session's container is held up for longer than Loop itself
+// ever holds one.
+func (s *Service) paused(ctx context.Context, t *session) bool {
 	box := t.info.ContainerID
-	t.mu.Unlock()
-	if box == "" {
-		return t.program.End(ctx)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	var looks sync.WaitGroup
-	looks.Go(func() {
-		next := time.NewTicker(pausedEvery)
-		defer next.Stop()
-		for seen := 0; seen < pausedLooks; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-next.C:
-			}
-			if seen++; !s.o.Containers.Paused(ctx, box) {
-				seen = 0
-			}
-		}
-		cancel(errPaused)
-	})
-	err := t.program.End(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errPaused) {
-		err = errors.Join(errPaused, err)
-	}
-	cancel(nil)
-	looks.Wait()
-	return err
+	return box != "" && s.o.Containers.Paused(ctx, box) && backoff.Sleep(ctx, pausedTime) && s.o.Containers.Paused(ctx, box)
 }
 
 // Stop ends a session and removes the container it ran in, if that is Loop's;
@@ -98,7 +73,7 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 	if err := s.closeWithin(ctx, id, limit); box == "" || err != nil && !goes {
 		return err
 	}
-	unlock, err := s.shells.lock(ctx, string(ch)) // nobody is to be given what is about to go
+	unlock, err := s.lockShell(ctx, ch) // nobody is to be given what is about to go
 	if err != nil {
 		return err
 	}
@@ -114,7 +89,7 @@ func (s *Service) Stop(ctx context.Context, id core.TerminalID) error {
 // Kill removes a channel's shell container with everything in it. That there is
 // none is success.
 func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
-	unlock, err := s.shells.lock(ctx, string(ch))
+	unlock, err := s.lockShell(ctx, ch)
 	if err != nil {
 		return err
 	}
@@ -123,28 +98,19 @@ func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
 	if err != nil || !ok {
 		return err
 	}
-	for _, t := range s.all() {
-		if t.view().ContainerID == c.ID {
-			t.mu.Lock()
-			t.ending = true
-			t.mu.Unlock()
-		}
+	inside := slices.DeleteFunc(s.all(), func(t *session) bool { return t.info.ContainerID != c.ID })
+	for _, t := range inside {
+		t.setEnding(true)
 	}
 	if err := s.o.Containers.Remove(ctx, c.ID); err != nil {
-		for _, t := range s.all() {
-			if t.view().ContainerID == c.ID {
-				t.mu.Lock()
-				t.ending = false
-				t.mu.Unlock()
-			}
+		for _, t := range inside {
+			t.setEnding(false)
 		}
 		return err
 	}
-	for _, t := range s.all() {
-		if t.view().ContainerID == c.ID {
-			t.finish(core.TerminalExit{Code: -1})
-			s.remove(t)
-		}
+	for _, t := range inside {
+		t.finish(core.TerminalExit{Code: -1})
+		s.remove(t)
 	}
 	return nil
 }
@@ -153,7 +119,7 @@ func (s *Service) Kill(ctx context.Context, ch core.ChannelID) error {
 func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
 	errs := []error{s.Kill(ctx, ch)}
 	for _, t := range s.all() {
-		if t.view().ChannelID == ch {
+		if t.info.ChannelID == ch {
 			if err := s.CloseSession(ctx, t.info.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 				errs = append(errs, err)
 			}
@@ -177,7 +143,7 @@ func (s *Service) remove(t *session) {
 	case <-time.After(lastWords):
 		t.finish(core.TerminalExit{Code: -1})
 	}
-	if f, ok := t.program.(Forgetter); ok {
+	if f, ok := t.program.(Lasting); ok {
 		ctx, cancel := context.WithTimeout(t.ctx, forgetTime)
 		if err := f.Forget(ctx); err != nil {
 			t.log.Debug("forget terminal's program", "session", t.info.ID, "err", err)
@@ -187,7 +153,7 @@ func (s *Service) remove(t *session) {
 	t.end()
 	t.unkeep()
 	s.publish(core.EventTerminalRemoved, t.view())
-	s.giveBack(s.ctx, t.info.ID, t.view().ContainerID)
+	s.giveBack(s.ctx, t.info.ID, t.info.ContainerID)
 }
 
 // lastWords is how long the end of a program's output is waited for once its
@@ -205,39 +171,40 @@ func (t *session) end() {
 }
 
 // Restore takes up the sessions whose programs outlived an earlier launch.
-func (s *Service) Restore(ctx context.Context) error {
+func (s *Service) Restore(context.Context) error {
 	if s.o.Keeper == nil {
 		return nil
 	}
-	rows, err := s.o.Keeper.SavedTerminals(ctx)
+	rows, err := s.o.Keeper.SavedTerminals()
 	if err != nil {
 		return fmt.Errorf("read saved terminals: %w", err)
 	}
 	for _, row := range rows {
 		row.Info.State, row.Info.Viewers, row.Info.Recording, row.Info.RecordingProblem = core.TerminalAway, 0, "", ""
-		t := s.newSession(row.Info, &returning{programs: s.o.Programs, saved: row}, true)
-		t.saved = row
-		t.info.Plain, t.given, t.ran = row.Plain, row.Given, row.Ran
+		row.Info.Plain = row.Plain
+		t := s.newSession(row.Info, nil, true)
+		t.program = s.o.Programs.Resume(row, t.answeredTo)
+		t.saved, t.given = row, row.Given
+		t.saved.Screen = nil
 		t.sizeOwed = true // it may have changed after it was last kept
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)
 		// The marks in it are in the order of lines; what was kept is what was last said.
 		t.info.Shell, t.info.Command, t.ran, t.typed = row.Info.Shell, row.Info.Command, row.Ran, ""
-		t.saved.Screen = nil
-		t.quietTo = row.Offset // until the program says how much it has printed
-		if r, ok := t.program.(*returning); ok {
-			r.met = func(end int64) {
-				t.mu.Lock()
-				t.quietTo = end
-				t.mu.Unlock()
-			}
-		}
 		if !s.add(t) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// answeredTo says that queries before this offset were answered in an earlier launch,
+// or are too old.
+func (s *session) answeredTo(end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quietTo = end
 }
 
 // Run ends what has been idle for too long and forgets old ended sessions, until
@@ -258,22 +225,17 @@ func (s *Service) Run(ctx context.Context) error {
 		if limit > 0 {
 			every = min(every, max(time.Second, limit/4))
 		}
-		look := time.NewTimer(every)
-		select {
-		case <-ctx.Done():
-			look.Stop()
+		if !backoff.Sleep(ctx, every) {
 			return nil
-		case now := <-look.C:
-			s.sweep(ctx, now, limit)
 		}
+		s.sweep(ctx, time.Now(), limit)
 	}
 }
 
 // sweep ends what has been idle for limit; 0 is for ever.
 func (s *Service) sweep(ctx context.Context, now time.Time, limit time.Duration) {
-	all := s.all()
 	ended := 0
-	for _, t := range slices.Backward(all) {
+	for _, t := range slices.Backward(s.all()) {
 		t.mu.Lock()
 		watched := false
 		for v := range t.viewers {
@@ -309,7 +271,7 @@ func (s *Service) Close() error {
 		wg.Go(func() {
 			if t.keep {
 				if t.view().State != core.TerminalEnded {
-					t.keepScreen(context.Background())
+					t.keepScreen()
 				}
 			} else {
 				ctx, cancel := context.WithTimeout(context.Background(), endTime)
@@ -324,42 +286,19 @@ func (s *Service) Close() error {
 	return errors.Join(errs...)
 }
 
-// keyedLock is a lock per name.
-type keyedLock struct {
-	mu sync.Mutex
-	by map[string]*keyed
-}
-
-type keyed struct {
-	turn chan struct{}
-	want int
-}
-
-// lock waits for the name's turn.
-func (k *keyedLock) lock(ctx context.Context, name string) (unlock func(), err error) {
-	k.mu.Lock()
-	if k.by == nil {
-		k.by = map[string]*keyed{}
+// lockShell waits for its turn to find, make or remove a channel's shell container.
+func (s *Service) lockShell(ctx context.Context, ch core.ChannelID) (unlock func(), err error) {
+	s.mu.Lock()
+	turn := s.shells[ch]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		s.shells[ch] = turn
 	}
-	e := k.by[name]
-	if e == nil {
-		e = &keyed{turn: make(chan struct{}, 1)}
-		k.by[name] = e
-	}
-	e.want++
-	k.mu.Unlock()
-	leave := func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if e.want--; e.want == 0 {
-			delete(k.by, name)
-		}
-	}
+	s.mu.Unlock()
 	select {
-	case e.turn <- struct{}{}:
-		return func() { <-e.turn; leave() }, nil
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
 	case <-ctx.Done():
-		leave()
 		return nil, ctx.Err()
 	}
 }

@@ -150,13 +150,11 @@ func (f *program) Close() error { f.change(func() { f.closed = true }); return n
 // programs hands out one program after the other.
 type programs struct {
 	next   func(Start) (Program, error)
-	resume func(Saved) (Program, int64, error)
+	resume func(s Saved, found func(int64)) Program
 }
 
 func (p *programs) Start(_ context.Context, s Start) (Program, error) { return p.next(s) }
-func (p *programs) Resume(_ context.Context, s Saved) (Program, int64, error) {
-	return p.resume(s)
-}
+func (p *programs) Resume(s Saved, found func(int64)) Program         { return p.resume(s, found) }
 
 // boxes are Containers with at most one shell container per channel.
 type boxes struct {

@@ -14,7 +14,7 @@ func TestTerminalFiles(t *testing.T) {
 	f := Files{filepath.Join(t.TempDir(), "terminals")}
 	saved := func() []Saved {
 		t.Helper()
-		list, err := f.SavedTerminals(t.Context())
+		list, err := f.SavedTerminals()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,13 +29,13 @@ func TestTerminalFiles(t *testing.T) {
 	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
 	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // as long as a message can bring it
 	for _, r := range []Saved{young, old} {
-		if err := f.SaveTerminal(t.Context(), r); err != nil {
+		if err := f.SaveTerminal(r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	screen := []byte("first\nsecond\x00\xff")
 	for range 2 { // the second replaces the first
-		if err := f.SaveScreen(t.Context(), old.Info.ID, screen, 99, 100, 30); err != nil {
+		if err := f.SaveScreen(old.Info.ID, screen, 99, 100, 30); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,11 +75,11 @@ func TestTerminalFiles(t *testing.T) {
 		t.Errorf("%d files are left", n)
 	}
 	for _, id := range []core.TerminalID{old.Info.ID, old.Info.ID, young.Info.ID, "../../etc/passwd"} {
-		if err := f.DropTerminal(t.Context(), id); err != nil {
+		if err := f.DropTerminal(id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.SaveScreen(t.Context(), "../x", nil, 0, 1, 1); err == nil {
+	if err := f.SaveScreen("../x", nil, 0, 1, 1); err == nil {
 		t.Error("a path was taken for an id")
 	}
 	if n := len(must(os.ReadDir(f.Dir))(t)); n != 0 {

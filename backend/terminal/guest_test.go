@@ -22,6 +22,7 @@ type guestLink struct {
 
 // guestBox is the container.
 type guestBox struct {
+	id       core.SpawnID
 	running  bool
 	gone     bool
 	program  bool // loop init knows it
@@ -32,34 +33,30 @@ type guestBox struct {
 	forgot   int
 	resized  [2]uint16
 	links    []*guestLink
-	openErr  error
+	again    func() // the agent's program is started again; nil is another program
 	launches int
 }
 
-func (b *guestBox) open(context.Context, core.Container) (core.Link, error) {
-	if b.openErr != nil {
-		return nil, b.openErr
+func (b *guestBox) Open(context.Context) (core.Link, error) {
+	switch {
+	case b.gone:
+		return nil, core.ErrNotFound
+	case !b.running:
+		return nil, core.ErrNotRunning
 	}
 	l := &guestLink{box: b, done: make(chan struct{})}
 	b.links = append(b.links, l)
 	return l, nil
 }
 
-func (b *guestBox) ports(again bool) GuestPorts {
-	p := GuestPorts{Open: b.open, Running: func(context.Context, core.ContainerID) (bool, error) {
-		if b.gone {
-			return false, core.ErrNotFound
-		}
-		return b.running, nil
-	}}
-	if again {
-		p.Again = func(context.Context, core.Link) (string, error) {
-			b.launches++
-			b.program, b.out, b.base = true, "", 0
-			return "claude --continue", nil
-		}
+func (b *guestBox) Again(context.Context, core.Link) (string, error) {
+	if b.again == nil {
+		return "", core.ErrNotFound
 	}
-	return p
+	b.again()
+	b.launches++
+	b.program, b.out, b.base = true, "", 0
+	return "claude --continue", nil
 }
 
 type offsetReader struct {
@@ -82,6 +79,12 @@ func (l *guestLink) known() error {
 		return core.ErrNotFound
 	}
 	return nil
+}
+func (l *guestLink) Spawns(context.Context) ([]core.SpawnInfo, error) {
+	if !l.box.program {
+		return nil, nil
+	}
+	return []core.SpawnInfo{{ID: l.box.id, OutEnd: l.box.base + int64(len(l.box.out))}}, nil
 }
 func (l *guestLink) ReadHeld(_ context.Context, _ core.SpawnID, _ string, off int64) (io.ReadCloser, error) {
 	if err := l.known(); err != nil {
@@ -117,7 +120,7 @@ func (l *guestLink) Forget(context.Context, core.SpawnID) error { l.box.forgot++
 
 func TestGuestOverALinkThatBreaks(t *testing.T) {
 	b := &guestBox{running: true, program: true, out: "0123456789"}
-	g := NewGuest(b.ports(false), core.Container{ID: "c"}, "t", nil, 0, "claude")
+	g := NewGuest(b, "t", nil, "claude")
 	read := func(off int64) (string, int64) {
 		t.Helper()
 		r, at, err := g.Output(t.Context(), off)
@@ -170,7 +173,10 @@ func TestGuestInARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, again := range []bool{true, false} {
 			b := &guestBox{running: true, program: true, out: "before"}
-			g := NewGuest(b.ports(again), core.Container{ID: "c"}, "t", nil, 0, "")
+			if again {
+				b.again = func() {}
+			}
+			g := NewGuest(b, "t", nil, "")
 			if _, _, err := g.Output(t.Context(), 6); err != nil {
 				t.Fatal(err)
 			}
@@ -221,4 +227,30 @@ func TestGuestInARestart(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGuestOfAnEarlierLaunch: how much it has printed is said once, and a container that
+// does not run ended with it while Loop was away.
+func TestGuestOfAnEarlierLaunch(t *testing.T) {
+	saved := Saved{Info: core.TerminalInfo{ID: "t"}, Shift: 100}
+	b := &guestBox{id: "t", running: true, program: true, out: "0123456789"}
+	var ends []int64
+	g := ResumeGuest(b, saved, func(end int64) { ends = append(ends, end) })
+	for range 2 {
+		r, at, err := g.Output(t.Context(), 104)
+		if err != nil || at != 104 {
+			t.Fatal(at, err)
+		}
+		if p, _ := io.ReadAll(r); string(p) != "456789" {
+			t.Fatalf("%q", p)
+		}
+		close(b.links[len(b.links)-1].done)
+	}
+	if len(ends) != 1 || ends[0] != 110 {
+		t.Errorf("said %v", ends)
+	}
+	stopped := ResumeGuest(&guestBox{}, saved, func(int64) { t.Error("found") })
+	if _, _, err := stopped.Output(t.Context(), 104); !errors.Is(err, core.ErrNotFound) {
+		t.Error(err)
+	}
 }

@@ -70,7 +70,7 @@ func TestTerminalsThatCameBack(t *testing.T) {
 		id := core.TerminalID(core.NewID())
 		k := &keeper{rows: map[core.TerminalID]Saved{id: {Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24}}}}
 		s, f, b := rig(t, Options{Keeper: k})
-		s.o.Programs.(*programs).resume = func(Saved) (Program, int64, error) { return f, 0, nil }
+		s.o.Programs.(*programs).resume = func(Saved, func(int64)) Program { return f }
 		for _, t := range []core.TerminalID{id, "lost"} {
 			_ = b.Hold(context.Background(), "box", holderOf(t))
 		}

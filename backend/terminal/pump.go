@@ -15,9 +15,6 @@ import (
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// A relaunch is tried again for as long as a container may take to be restarted.
-	relaunchTries = 15
-	relaunchPause = time.Second
 )
 
 // pump reads the program until it has ended or the app does.
@@ -35,11 +32,14 @@ func (s *session) pump(ctx context.Context) {
 			s.conclude(ctx)
 			return
 		case errors.Is(err, core.ErrNotFound):
-			if s.relaunch(ctx) {
+			gone := err
+			if err = s.relaunch(ctx); err == nil {
 				continue
 			}
-			s.over(ctx, core.TerminalExit{Code: -1, Reason: s.goneReason(err)})
-			return
+			if !passing(err) {
+				s.over(ctx, core.TerminalExit{Code: -1, Reason: s.goneReason(gone)})
+				return
+			}
 		}
 		s.log.Debug("terminal cannot be reached", "session", s.info.ID, "err", err)
 		s.setState(core.TerminalAway)
@@ -50,9 +50,7 @@ func (s *session) pump(ctx context.Context) {
 }
 
 func (s *session) goneReason(err error) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ending {
+	if s.isEnding() {
 		return ""
 	}
 	if f, ok := errors.AsType[*core.Failure](err); ok {
@@ -110,13 +108,11 @@ func (s *session) missed(ctx context.Context, n int64) {
 		}
 		s.mu.Lock()
 	}
-	s.mu.Unlock()
+	defer s.mu.Unlock()
 	note := fmt.Appendf(nil, "\x18\x1b[!p\x1b[0m\r\n\x1b[7m %d bytes printed while Loop was away are gone \x1b[0m\r\n", n)
 	if int64(len(note)) > n {
 		note = note[:0]
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	// Offsets stay the program's own: the note takes the last of the missing ones.
 	s.ring = ring{base: from + n - int64(len(note)), end: from + n - int64(len(note)), buf: s.ring.buf[:0:0]}
 	s.screenAt = s.ring.base
@@ -142,7 +138,7 @@ func (s *session) conclude(ctx context.Context) {
 			return // the app ends; the next launch finds out
 		}
 		exit = core.TerminalExit{Code: -1}
-		if s.goneReason(err) != "" {
+		if !s.isEnding() {
 			exit.Reason = "How it ended is not known."
 		}
 	}
@@ -152,17 +148,19 @@ func (s *session) conclude(ctx context.Context) {
 // over is finish for a program that ended by itself: its container is another's matter.
 func (s *session) over(ctx context.Context, exit core.TerminalExit) {
 	s.finish(exit)
-	s.svc.giveBack(ctx, s.info.ID, s.view().ContainerID)
+	s.svc.giveBack(ctx, s.info.ID, s.info.ContainerID)
 }
 
+// freshScreen undoes what a program that is gone may have set, ahead of the output of
+// the next.
+const freshScreen = "\x18\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n"
+
 // relaunch starts the program again in a container that was restarted.
-func (s *session) relaunch(ctx context.Context) bool {
-	r, ok := s.program.(Relauncher)
-	s.mu.Lock()
-	at, ending := s.ring.end, s.ending
-	s.mu.Unlock()
-	if !ok || ending {
-		return false
+// core.ErrNotFound says that there is nothing to start.
+func (s *session) relaunch(ctx context.Context) error {
+	p, ok := s.program.(Lasting)
+	if !ok || s.isEnding() {
+		return core.ErrNotFound
 	}
 	select { // a prompt of the shell before says nothing of the one to come
 	case <-s.prompt:
@@ -171,18 +169,15 @@ func (s *session) relaunch(ctx context.Context) bool {
 	// Kept before the program starts: an app that dies right after would look in
 	// it for offsets that it does not have.
 	s.mu.Lock()
+	at := s.ring.end + int64(len(freshScreen))
 	s.saved.Shift = at
 	s.mu.Unlock()
 	s.keepRow()
-	err := r.Relaunch(ctx, at)
-	for try := 1; try < relaunchTries && passing(err) && !s.isEnding() && backoff.Sleep(ctx, relaunchPause); try++ {
-		err = r.Relaunch(ctx, at) // the container was restarted once more, or the link broke
-	}
-	if err != nil {
+	if err := p.Relaunch(ctx, at); err != nil {
 		if !errors.Is(err, core.ErrNotFound) {
 			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)
 		}
-		return false
+		return err
 	}
 	if s.isEnding() { // closed meanwhile, when there was nothing to end
 		ectx, cancel := context.WithTimeout(ctx, endTime)
@@ -190,17 +185,14 @@ func (s *session) relaunch(ctx context.Context) bool {
 		if err := s.program.End(ectx); err != nil {
 			s.log.Warn("end a terminal that was started again", "session", s.info.ID, "err", err)
 		}
-		return false
+		return core.ErrNotFound
 	}
-	// What the program before had set is not the new one's.
-	note := []byte("\x18\x1b[!p\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\r\n")
 	s.mu.Lock()
 	s.sizeOwed = true
 	s.mu.Unlock()
-	s.local(note)
-	s.keepRow()
+	s.append([]byte(freshScreen))
 	s.work.Go(func() { s.typeIn(s.ctx) })
-	return true
+	return nil
 }
 
 func (s *session) isEnding() bool {
@@ -209,21 +201,10 @@ func (s *session) isEnding() bool {
 	return s.ending
 }
 
-// passing says that a relaunch failed on the way to the container.
+// passing says that a relaunch failed on the way to the container: it is being
+// restarted once more, or the link broke.
 func passing(err error) bool {
 	f, ok := errors.AsType[*core.Failure](err)
-	return errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) && !errors.Is(err,
-		core.ErrNotFound) || ok && f.Code == core.CodeNoLink
-}
-
-// local shows something that the program did not print. Offsets of the session
-// and of the program then differ by as much more.
-func (s *session) local(p []byte) {
-	if sh, ok := s.program.(interface{ Shift(by int64) }); ok {
-		sh.Shift(int64(len(p)))
-		s.mu.Lock()
-		s.saved.Shift += int64(len(p))
-		s.mu.Unlock()
-		s.append(p)
-	}
+	return !errors.Is(err, core.ErrNotFound) &&
+		(errors.Is(err, core.ErrLinkDown) || errors.Is(err, core.ErrNotRunning) || ok && f.Code == core.CodeNoLink)
 }

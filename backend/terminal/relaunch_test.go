@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,10 +19,13 @@ type againProgram struct {
 	line     string
 }
 
-func (p *againProgram) Relaunch(context.Context, int64) error {
+func (p *againProgram) Relaunch(_ context.Context, at int64) error {
+	p.print(strings.Repeat(" ", int(at-p.size))) // never read: its output begins there
 	p.change(func() { p.gone = nil; p.launches++; p.line = "claude --continue" })
 	return nil
 }
+
+func (*againProgram) Forget(context.Context) error { return nil }
 
 func (p *againProgram) Typed() string {
 	p.mu.Lock()
@@ -71,22 +75,16 @@ func TestRelaunchIsKeptFirst(t *testing.T) {
 		id := core.TerminalID(core.NewID())
 		k.rows[id] = Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c1", ContainerID: "box", Cols: 90, Rows: 20}, Screen: []byte("x"), Offset: 50}
 		kept := int64(-1)
-		b := &guestBox{running: true}
-		ports := b.ports(true)
-		ports.Again = func(context.Context, core.Link) (string, error) {
-			kept = k.row(id).Shift
-			b.program = true
-			return "", nil
-		}
-		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(Saved) (Program, int64, error) {
-			return NewGuest(ports, core.Container{ID: "box"}, core.SpawnID(id), nil, 0, ""), 50, nil
+		b := &guestBox{running: true, again: func() { kept = k.row(id).Shift }}
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(s Saved, found func(int64)) Program {
+			return ResumeGuest(b, s, found)
 		}}})
 		if err := s.Restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if kept != 50 {
-			t.Fatalf("kept %d when the program started, want 50", kept)
+		if want := int64(50 + len(freshScreen)); kept != want {
+			t.Fatalf("kept %d when the program started, want %d", kept, want)
 		}
 	})
 }

@@ -12,6 +12,12 @@ import (
 // newScreen makes the session's terminal state. Its callbacks run with screenMu
 // held.
 func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
+	// said notes what the program says of itself.
+	said := func(to *string, text string) {
+		if *to != text {
+			*to, s.dirty, s.unkept = text, true, true
+		}
+	}
 	return vt.New(int(cols), int(rows), vt.Options{
 		Answer: s.answer,
 		Theme:  themeOf(core.DarkTerminal),
@@ -22,24 +28,40 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 			s.shellSays(kind, arg)
 		},
 		Title: func(t string) {
-			t = core.CleanTitle(t)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.info.Shell == core.ShellRunning {
-				s.ran, s.dirty, s.unkept = t, true, true
-			} else if s.given != t {
-				s.given, s.dirty, s.unkept = t, true, true
+				said(&s.ran, t)
+			} else {
+				said(&s.given, t)
 			}
 		},
 		Dir: func(d string) {
-			d = core.CleanTitle(d)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if s.info.Dir != d {
-				s.info.Dir, s.dirty, s.unkept = d, true, true
-			}
+			said(&s.info.Dir, core.CleanTitle(d))
 		},
 	})
+}
+
+func themeOf(c core.TerminalColors) vt.Theme {
+	return vt.Theme{Fg: c.Foreground, Bg: c.Background, Cursor: c.Cursor}
+}
+
+// Colors sets the colours that a session's program is answered with: those of the
+// viewer that spoke last.
+func (s *Service) Colors(_ context.Context, id core.TerminalID, c core.TerminalColors) error {
+	t, err := s.session(id)
+	if err == nil {
+		t.colors(c)
+	}
+	return err
+}
+
+func (s *session) colors(c core.TerminalColors) {
+	s.screenMu.Lock()
+	defer s.screenMu.Unlock()
+	s.screen.SetTheme(themeOf(c))
 }
 
 // answer sends the reply to a query, unless it was answered in an earlier launch.
@@ -65,7 +87,7 @@ func (s *session) show(ctx context.Context) {
 			}
 			drawn = time.Now()
 			if s.keep && time.Since(kept) >= saveEvery {
-				keptAt, kept = s.keepScreen(ctx), time.Now()
+				keptAt, kept = s.keepScreen(), time.Now()
 			}
 			if ctx.Err() != nil {
 				return
@@ -82,24 +104,19 @@ func (s *session) show(ctx context.Context) {
 			return
 		}
 		var again <-chan time.Time
-		var t *time.Timer
 		if d := s.restTime(told, drawn, keptAt); d > 0 {
-			t = time.NewTimer(d)
-			again = t.C
+			again = time.After(d)
 		}
 		select {
 		case <-s.screenWake:
 		case <-again:
 			if at := s.screenOffset(); s.keep && at != keptAt && time.Since(drawn) >= saveIdle {
-				keptAt, kept = s.keepScreen(ctx), time.Now()
+				keptAt, kept = s.keepScreen(), time.Now()
 			}
 		case <-ctx.Done():
 			s.tell()
 			s.endRecording()
 			return
-		}
-		if t != nil {
-			t.Stop()
 		}
 	}
 }
@@ -114,10 +131,8 @@ func (s *session) gather(ctx context.Context) {
 	}
 	s.patient = true
 	s.mu.Unlock()
-	t := time.NewTimer(linger / 2)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(linger / 2):
 	case <-s.screenWake:
 	case <-ctx.Done():
 	}
@@ -130,7 +145,8 @@ func (s *session) gather(ctx context.Context) {
 // sessions hold none.
 var frames = sync.Pool{New: func() any { return new([frameSize]byte) }}
 
-// step shows the screen what comes next, if anything does.
+// step shows the screen what comes next, if anything does. done says that nothing
+// more will come.
 func (s *session) step() (moved, done bool) {
 	s.screenMu.Lock()
 	defer s.screenMu.Unlock()
@@ -241,7 +257,7 @@ func (s *session) tell() bool {
 }
 
 // keepScreen stores a snapshot for the next launch and says at which offset.
-func (s *session) keepScreen(ctx context.Context) int64 {
+func (s *session) keepScreen() int64 {
 	s.keeping.Lock() // an older one must not replace a newer
 	defer s.keeping.Unlock()
 	s.mu.Lock()
@@ -252,7 +268,7 @@ func (s *session) keepScreen(ctx context.Context) int64 {
 		s.keepRow()
 	}
 	data, off, _, cols, rows := s.capture()
-	if err := s.svc.o.Keeper.SaveScreen(context.WithoutCancel(ctx), s.info.ID, data, off, cols, rows); err != nil {
+	if err := s.svc.o.Keeper.SaveScreen(s.info.ID, data, off, cols, rows); err != nil {
 		s.log.Warn("keep terminal's screen", "session", s.info.ID, "err", err)
 	}
 	return off
@@ -263,7 +279,7 @@ func (s *session) unkeep() {
 	if !s.keep {
 		return
 	}
-	if err := s.svc.o.Keeper.DropTerminal(context.WithoutCancel(s.ctx), s.info.ID); err != nil {
+	if err := s.svc.o.Keeper.DropTerminal(s.info.ID); err != nil {
 		s.log.Warn("forget terminal", "session", s.info.ID, "err", err)
 	}
 }
@@ -280,7 +296,7 @@ func (s *session) keepRow() {
 	if stopped {
 		return
 	}
-	if err := s.svc.o.Keeper.SaveTerminal(context.WithoutCancel(s.ctx), row); err != nil {
+	if err := s.svc.o.Keeper.SaveTerminal(row); err != nil {
 		s.log.Warn("keep terminal", "session", s.info.ID, "err", err)
 	}
 }

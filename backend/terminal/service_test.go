@@ -207,7 +207,7 @@ func TestCloseInAPausedContainer(t *testing.T) {
 		if core.AsFailure(err).Code != core.CodeConflict || len(s.List("")) != 1 || time.Since(began) > 3*time.Second {
 			t.Fatalf("%v after %v, %d sessions", err, time.Since(began), len(s.List("")))
 		}
-		time.AfterFunc(pausedEvery*3/2, func() {
+		time.AfterFunc(pausedTime/2, func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.paused = false
@@ -365,7 +365,7 @@ type keeper struct {
 	rows map[core.TerminalID]Saved
 }
 
-func (k *keeper) SaveTerminal(_ context.Context, s Saved) error {
+func (k *keeper) SaveTerminal(s Saved) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.rows[s.Info.ID]
@@ -374,7 +374,7 @@ func (k *keeper) SaveTerminal(_ context.Context, s Saved) error {
 	return nil
 }
 
-func (k *keeper) SaveScreen(_ context.Context, id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
+func (k *keeper) SaveScreen(id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := k.rows[id]
@@ -383,14 +383,14 @@ func (k *keeper) SaveScreen(_ context.Context, id core.TerminalID, screen []byte
 	return nil
 }
 
-func (k *keeper) DropTerminal(_ context.Context, id core.TerminalID) error {
+func (k *keeper) DropTerminal(id core.TerminalID) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.rows, id)
 	return nil
 }
 
-func (k *keeper) SavedTerminals(context.Context) ([]Saved, error) {
+func (k *keeper) SavedTerminals() ([]Saved, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var out []Saved
@@ -419,12 +419,11 @@ func TestRestore(t *testing.T) {
 		}
 		f := newProgram()
 		f.print("seen before\r\nwhile away \x1b[6n")
-		tries := 0
-		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(sv Saved) (Program, int64, error) {
-			if tries++; tries < 3 {
-				return nil, 0, errDown // the engine is not there yet
-			}
-			return f, f.size, nil
+		f.down = errDown // the engine is not there yet
+		time.AfterFunc(time.Second, func() { f.change(func() { f.down = nil }) })
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(_ Saved, found func(int64)) Program {
+			found(f.size)
+			return f
 		}}})
 		if err := s.Restore(t.Context()); err != nil {
 			t.Fatal(err)

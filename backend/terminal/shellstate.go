@@ -47,7 +47,7 @@ func (s *session) runs() string {
 // Clear empties a session's scrollback and its screen but for the line with the
 // cursor, for everybody who looks at it and for the next launch. While a
 // full-screen program draws, what it draws stays.
-func (s *Service) Clear(ctx context.Context, id core.TerminalID) error {
+func (s *Service) Clear(_ context.Context, id core.TerminalID) error {
 	t, err := s.session(id)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Service) Clear(ctx context.Context, id core.TerminalID) error {
 	t.screenMu.Unlock()
 	t.pokePump()
 	if t.keep && !stopped {
-		t.keepScreen(ctx)
+		t.keepScreen()
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *session) nextMark(n int) (sizeMark, bool) {
 // the last of it counts, and a slow link gets no queue.
 func (s *session) resize(ctx context.Context, cols, rows uint16) error {
 	s.mu.Lock()
-	s.asked = [2]uint16{cols, rows}
+	s.asked[0], s.asked[1] = clampSize(cols, rows)
 	s.mu.Unlock()
 	select {
 	case s.resizing <- struct{}{}:

@@ -7,10 +7,6 @@ import (
 	"loop/backend/core"
 )
 
-// Typist is a Program with a line to be typed into its shell. Typed gives it
-// once per launch of the program; empty is nothing.
-type Typist interface{ Typed() string }
-
 const (
 	// promptTime bounds the wait for a shell to be ready for what is typed; a
 	// shell without marks counts as ready once it has been quiet for promptQuiet.
@@ -21,7 +17,7 @@ const (
 // typeIn types the program's line once its shell shows a prompt: what comes
 // before that the terminal would echo a second time.
 func (s *session) typeIn(ctx context.Context) {
-	p, ok := s.program.(Typist)
+	p, ok := s.program.(Lasting)
 	if !ok {
 		return
 	}
@@ -40,28 +36,26 @@ func (s *session) typeIn(ctx context.Context) {
 
 // prompted waits for a prompt; false when the app or the session ends.
 func (s *session) prompted(ctx context.Context) bool {
-	late := time.NewTimer(promptTime)
-	defer late.Stop()
-	quiet := time.NewTicker(promptQuiet)
-	defer quiet.Stop()
-	s.mu.Lock()
-	start := s.ring.end
-	s.mu.Unlock()
+	late, quiet := time.After(promptTime), time.Tick(promptQuiet)
+	end := func() int64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.ring.end
+	}
+	start := end()
 	last := start
 	for {
 		select {
 		case <-s.prompt:
 			return true
-		case <-late.C:
+		case <-late:
 			return true
-		case <-quiet.C:
-			s.mu.Lock()
-			end := s.ring.end
-			s.mu.Unlock()
-			if end > start && end == last {
+		case <-quiet:
+			now := end()
+			if now > start && now == last {
 				return true
 			}
-			last = end
+			last = now
 		case <-s.ended:
 			return false
 		case <-ctx.Done():

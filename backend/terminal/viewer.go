@@ -39,12 +39,7 @@ func (v *viewer) pokeFor(end int64, keyed bool) {
 	}
 }
 
-func (v *viewer) poke() {
-	select {
-	case v.wake <- struct{}{}:
-	default:
-	}
-}
+func (v *viewer) poke() { poke(v.wake) }
 
 // unacked are the bytes after the last snapshot that were given and not
 // acknowledged. A snapshot itself holds nobody up.
@@ -68,10 +63,7 @@ func (v *viewer) Info() core.TerminalInfo { return v.s.view() }
 func (v *viewer) Ack(bytes int64) {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
-	if bytes > v.given { // nobody has processed what was not given
-		bytes = v.given
-	}
-	if bytes <= v.acked {
+	if bytes = min(bytes, v.given); bytes <= v.acked { // nobody has processed what was not given
 		return
 	}
 	v.acked = bytes
@@ -104,40 +96,30 @@ func (v *viewer) Show(visible bool) {
 
 func (v *viewer) Close() {
 	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
 	if v.closed {
-		v.s.mu.Unlock()
 		return
 	}
 	v.closed = true
 	delete(v.s.viewers, v)
-	v.s.info.Viewers = len(v.s.viewers)
-	v.s.used = time.Now()
+	v.s.viewersChanged()
 	v.poke()
 	v.s.pokePump()
-	v.s.mu.Unlock()
-	v.s.changedInfo()
 }
 
-// wait gives the lock back until something changes.
-func (v *viewer) wait(ctx context.Context, d time.Duration) error {
+// wait gives the lock back until something changes, ctx ends or d has passed; 0 is no
+// limit.
+func (v *viewer) wait(ctx context.Context, d time.Duration) {
 	v.s.mu.Unlock()
 	defer v.s.mu.Lock()
+	var late <-chan time.Time
 	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-v.wake:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		return nil
+		late = time.After(d)
 	}
 	select {
+	case <-late:
 	case <-v.wake:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -146,10 +128,9 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 	s := v.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
 	if v.lag(s.ring.end) > 0 { // asking for more is progress, unless acknowledgements are
 		if !v.acks {
-			v.progress = now
+			v.progress = time.Now()
 		}
 		s.pokePump()
 	}
@@ -160,7 +141,8 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 		if v.closed || v.ended {
 			return core.TerminalFrame{}, io.EOF
 		}
-		high, _ := s.marksNow(time.Now())
+		now := time.Now()
+		high, _ := s.marksNow(now)
 		full := v.acks && v.given-v.acked >= high
 		if v.lost && !full {
 			v.lost, v.snap = false, true
@@ -169,14 +151,11 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 			v.snap = true
 		}
 		if v.hidden || (full && !s.stopped) {
-			if err := v.wait(ctx, max(0, keyedFor-time.Since(s.keyed))); err != nil { // the marks change then
-				return core.TerminalFrame{}, err
-			}
+			v.wait(ctx, max(0, keyedFor-now.Sub(s.keyed))) // the marks change then
 			continue
 		}
 		if v.snap {
-			f, ok := v.snapshot()
-			if ok {
+			if f, ok := v.snapshot(); ok {
 				return f, nil
 			}
 			continue
@@ -185,27 +164,20 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 			return f, nil
 		}
 		n := v.available(high)
-		if n == 0 {
-			if s.stopped && v.off == s.ring.end {
-				v.ended = true
-				exit := s.exitNow()
-				return core.TerminalFrame{Kind: core.FrameEnded, Offset: v.off, Exit: &exit}, nil
-			}
-			if err := v.wait(ctx, 0); err != nil {
-				return core.TerminalFrame{}, err
-			}
-			continue
-		}
-		if d := v.lingers(n, time.Now()); d > 0 {
+		switch d := v.lingers(n, now); {
+		case n == 0 && s.stopped && v.off == s.ring.end:
+			v.ended = true
+			exit := s.exit
+			return core.TerminalFrame{Kind: core.FrameEnded, Offset: v.off, Exit: &exit}, nil
+		case n == 0:
+			v.wait(ctx, 0)
+		case d > 0:
 			v.patient = true
-			err := v.wait(ctx, d)
+			v.wait(ctx, d)
 			v.patient = false
-			if err != nil {
-				return core.TerminalFrame{}, err
-			}
-			continue
+		default:
+			return v.output(n), nil
 		}
-		return v.output(n), nil
 	}
 }
 

@@ -55,7 +55,7 @@ var layers = []layer{
 	{"backend/callbacks", below, "a service; channels, runs and the store are ports"},
 	{"backend/doctor", append(slices.Clone(below), "backend/provision"), "a service; each probe's parts are handed in, and a trial is a container that provision makes"},
 	{"backend/terminal", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "a service, and the files that it keeps of sessions"},
-	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
+	{"backend/terminal/programs", append(slices.Clone(below), "backend/sandbox", "backend/hostpty", "backend/atomicfile", "backend/backoff", "backend/terminal", "backend/runner", "backend/registry", "backend/provision"), "above terminals: what starts programs stands on the adapters and services that do"},
 	{"backend/browser", below, "a service"},
 	{"backend/gate", below, "a service"},
 	{"backend/dockergate", below, "a service"},

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,10 +17,10 @@ import (
 	"loop/backend/core"
 )
 
-// Files is a Keeper in a folder. It keeps what the next launch needs of terminals: for each a small
-// row, and apart from it the screen, which changes often and is large. Both are
-// replaced in one step. The files hold what programs printed, hence mode 0600, and
-// are Loop's own: no container sees the folder.
+// Files is a Keeper in a folder. Each terminal has two files there: a small row, and
+// its screen, which is large and changes often. Each is replaced in one step. The
+// files hold what programs printed, hence mode 0600, and are Loop's own: no container
+// sees the folder.
 type Files struct{ Dir string }
 
 var _ Keeper = Files{}
@@ -44,7 +43,7 @@ type screenHead struct {
 }
 
 // SaveTerminal implements Keeper.
-func (f Files) SaveTerminal(_ context.Context, s Saved) error {
+func (f Files) SaveTerminal(s Saved) error {
 	s.Screen, s.Offset = nil, 0
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -54,7 +53,7 @@ func (f Files) SaveTerminal(_ context.Context, s Saved) error {
 }
 
 // SaveScreen implements Keeper.
-func (f Files) SaveScreen(_ context.Context, id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error {
+func (f Files) SaveScreen(id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error {
 	head, err := json.Marshal(screenHead{offset, cols, rows})
 	if err != nil {
 		return fmt.Errorf("encode screen: %w", err)
@@ -76,7 +75,7 @@ func (f Files) replace(id core.TerminalID, kind string, parts ...[]byte) error {
 }
 
 // DropTerminal implements Keeper.
-func (f Files) DropTerminal(_ context.Context, id core.TerminalID) error {
+func (f Files) DropTerminal(id core.TerminalID) error {
 	if !keptID.MatchString(string(id)) {
 		return nil
 	}
@@ -92,7 +91,7 @@ func (f Files) DropTerminal(_ context.Context, id core.TerminalID) error {
 // SavedTerminals reads what is there, oldest first. A file that cannot be used
 // is left out and removed: the terminal it spoke of can still be ended by
 // removing its container.
-func (f Files) SavedTerminals(ctx context.Context) ([]Saved, error) {
+func (f Files) SavedTerminals() ([]Saved, error) {
 	entries, err := os.ReadDir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -101,29 +100,26 @@ func (f Files) SavedTerminals(ctx context.Context) ([]Saved, error) {
 		return nil, fmt.Errorf("read terminals' folder: %w", err)
 	}
 	var out []Saved
-	for _, e := range entries {
+	for _, e := range entries { // in the order of names: a row comes before its screen
 		id, kind, _ := strings.Cut(e.Name(), ".")
-		if "."+kind == screenSuffix && keptID.MatchString(id) {
-			continue // read with its row
+		if "."+kind == screenSuffix && len(out) > 0 && string(out[len(out)-1].Info.ID) == id {
+			continue
 		}
 		s, err := f.read(core.TerminalID(id))
-		if "."+kind != rowSuffix || !keptID.MatchString(id) || err != nil {
-			_ = os.Remove(filepath.Join(f.Dir, e.Name())) // a torn write, or damage
+		if "."+kind != rowSuffix || err != nil {
+			_ = os.Remove(filepath.Join(f.Dir, e.Name())) // a torn write, damage, or a screen without its row
 			continue
 		}
 		out = append(out, s)
 	}
-	for _, e := range entries { // screens whose row is gone
-		id, kind, _ := strings.Cut(e.Name(), ".")
-		if "."+kind == screenSuffix && !slices.ContainsFunc(out, func(s Saved) bool { return string(s.Info.ID) == id }) {
-			_ = os.Remove(filepath.Join(f.Dir, e.Name()))
-		}
-	}
 	slices.SortFunc(out, func(a, b Saved) int { return a.Info.CreatedAt.Compare(b.Info.CreatedAt) })
-	return out, ctx.Err()
+	return out, nil
 }
 
 func (f Files) read(id core.TerminalID) (s Saved, err error) {
+	if !keptID.MatchString(string(id)) {
+		return s, fmt.Errorf("read terminal %q: not an id", id)
+	}
 	row, err := readBounded(filepath.Join(f.Dir, string(id)+rowSuffix), maxRowBytes)
 	if err != nil {
 		return s, err

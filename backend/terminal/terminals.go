@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ type Service struct {
 	starting int
 	closed   bool
 
-	shells keyedLock // finding or making a channel's shell container
+	shells map[core.ChannelID]chan struct{} // one place each; lockShell says for what
 }
 
 // New returns a service without sessions.
@@ -38,7 +39,7 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{o: o, log: o.Log, sessions: map[core.TerminalID]*session{}}
+	s := &Service{o: o, log: o.Log, sessions: map[core.TerminalID]*session{}, shells: map[core.ChannelID]chan struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -49,10 +50,7 @@ func (s *Service) publish(t core.EventType, i core.TerminalInfo) {
 	}
 }
 
-func unknown() error {
-	return core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.",
-		"It may have been closed; open a new terminal.")
-}
+func closing() error { return core.Fail(core.CodeCancelled, nil, "Loop is closing.", "") }
 
 func (s *Service) session(id core.TerminalID) (*session, error) {
 	s.mu.Lock()
@@ -60,47 +58,37 @@ func (s *Service) session(id core.TerminalID) (*session, error) {
 	if t := s.sessions[id]; t != nil {
 		return t, nil
 	}
-	return nil, unknown()
+	return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.",
+		"It may have been closed; open a new terminal.")
 }
 
 // checked fills in and bounds what a person or page asked for.
 func checked(spec core.TerminalSpec) (core.TerminalSpec, error) {
-	invalid := func(cause, remedy string) error { return core.Fail(core.CodeInvalid, nil, cause, remedy) }
-	switch spec.Target {
-	case "":
-		spec.Target = core.TargetAgent
-	case core.TargetAgent, core.TargetHost:
-	default:
-		return spec, invalid(fmt.Sprintf("The target %q is neither agent nor host.", spec.Target),
-			"Use agent for the container, host for this computer.")
-	}
-	switch spec.OpenMode {
-	case core.OpenLegacy, core.OpenResume, core.OpenFork, core.OpenFresh:
-	default:
-		return spec, invalid(fmt.Sprintf("The open mode %q is not known.", spec.OpenMode), "Use resume, fork or fresh.")
-	}
-	if len(spec.Cmd) > core.MaxTerminalArgs {
-		return spec, invalid(fmt.Sprintf("The command has %d arguments, and %d are the most.", len(spec.Cmd), core.MaxTerminalArgs),
-			"Put it into a script.")
-	}
-	for _, a := range spec.Cmd {
-		if a == "" {
-			return spec, invalid("The command has an empty argument.", "Leave it out.")
-		}
-		if strings.ContainsRune(a, 0) {
-			return spec, invalid("The command has a zero byte in an argument.", "Leave it out.")
-		}
-	}
-	if spec.Target == core.TargetAgent && spec.ContainerID == "" && spec.ChannelID == "" {
-		return spec, invalid("Neither a container nor a channel was named.", "Name the channel.")
-	}
-	spec.Cols, spec.Rows = cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24)
-	spec.Cols, spec.Rows = clampSize(spec.Cols, spec.Rows)
-	if len(spec.Dir) > core.MaxTerminalDir || strings.ContainsRune(spec.Dir, 0) {
-		return spec, invalid("The directory has no usable name.", "Leave it out to begin where the channel's terminals do.")
-	}
+	spec.Target = cmp.Or(spec.Target, core.TargetAgent)
+	spec.Cols, spec.Rows = clampSize(cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24))
 	spec.Title = core.CleanTitle(spec.Title)
-	return spec, nil
+	var cause, remedy string
+	switch {
+	case spec.Target != core.TargetAgent && spec.Target != core.TargetHost:
+		cause = fmt.Sprintf("The target %q is neither agent nor host.", spec.Target)
+		remedy = "Use agent for the container, host for this computer."
+	case !slices.Contains([]core.OpenMode{core.OpenLegacy, core.OpenResume, core.OpenFork, core.OpenFresh}, spec.OpenMode):
+		cause, remedy = fmt.Sprintf("The open mode %q is not known.", spec.OpenMode), "Use resume, fork or fresh."
+	case len(spec.Cmd) > core.MaxTerminalArgs:
+		cause = fmt.Sprintf("The command has %d arguments, and %d are the most.", len(spec.Cmd), core.MaxTerminalArgs)
+		remedy = "Put it into a script."
+	case slices.Contains(spec.Cmd, ""):
+		cause, remedy = "The command has an empty argument.", "Leave it out."
+	case slices.ContainsFunc(spec.Cmd, func(a string) bool { return strings.ContainsRune(a, 0) }):
+		cause, remedy = "The command has a zero byte in an argument.", "Leave it out."
+	case spec.Target == core.TargetAgent && spec.ContainerID == "" && spec.ChannelID == "":
+		cause, remedy = "Neither a container nor a channel was named.", "Name the channel."
+	case len(spec.Dir) > core.MaxTerminalDir || strings.ContainsRune(spec.Dir, 0):
+		cause, remedy = "The directory has no usable name.", "Leave it out to begin where the channel's terminals do."
+	default:
+		return spec, nil
+	}
+	return spec, core.Fail(core.CodeInvalid, nil, cause, remedy)
 }
 
 func clampSize(cols, rows uint16) (uint16, uint16) {
@@ -112,10 +100,11 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 	if spec, err = checked(spec); err != nil {
 		return core.TerminalInfo{}, err
 	}
-	if err := s.reserve(); err != nil {
+	done, err := s.reserve()
+	if err != nil {
 		return core.TerminalInfo{}, err
 	}
-	defer s.unreserve()
+	defer done()
 	st := Start{ID: core.TerminalID(core.NewID()), Spec: spec}
 	defer func() {
 		if err != nil {
@@ -143,8 +132,8 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 	}
 	info := core.TerminalInfo{
 		ID: st.ID, ChannelID: st.Spec.ChannelID, ContainerID: st.Container.ID, Target: spec.Target, State: core.TerminalRunning,
-		Title: cmp.Or(spec.Title,
-			commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain, Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
+		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain,
+		Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
 	}
 	t := s.newSession(info, p, ours && s.o.Keeper != nil)
 	if spec.Colors != nil {
@@ -156,7 +145,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 		t.unkeep()
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
-		return core.TerminalInfo{}, errors.Join(core.Fail(core.CodeCancelled, nil, "Loop is closing.", ""), p.End(ectx), p.Close())
+		return core.TerminalInfo{}, errors.Join(closing(), p.End(ectx), p.Close())
 	}
 	s.publish(core.EventTerminalCreated, t.view())
 	return t.view(), nil
@@ -172,24 +161,23 @@ func commandTitle(spec core.TerminalSpec) string {
 	return "Shell"
 }
 
-// reserve keeps the number of sessions bounded while one is being started.
-func (s *Service) reserve() error {
+// reserve keeps the number of sessions bounded while one is being started, until
+// done is called.
+func (s *Service) reserve() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return core.Fail(core.CodeCancelled, nil, "Loop is closing.", "")
+		return nil, closing()
 	}
 	if len(s.sessions)+s.starting >= MaxSessions {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("There are %d terminals already.", MaxSessions), "Close some of them.")
+		return nil, core.Fail(core.CodeTooMany, nil, fmt.Sprintf("There are %d terminals already.", MaxSessions), "Close some of them.")
 	}
 	s.starting++
-	return nil
-}
-
-func (s *Service) unreserve() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.starting--
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.starting--
+	}, nil
 }
 
 // container is the one named, held from then on, or the channel's shell container,
@@ -213,7 +201,7 @@ func (s *Service) container(ctx context.Context, st Start) (core.Container, erro
 	if c, ok, err := s.o.Containers.FindShell(ctx, spec.ChannelID); err != nil || ok {
 		return c, err
 	}
-	unlock, err := s.shells.lock(ctx, string(spec.ChannelID))
+	unlock, err := s.lockShell(ctx, spec.ChannelID)
 	if err != nil {
 		return core.Container{}, err
 	}
@@ -266,8 +254,8 @@ func (s *Service) vanished(ctx context.Context, id core.ContainerID, why error) 
 func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *session {
 	t := &session{
 		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
-		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}), prompt: make(chan struct{},
-			1), resizing: make(chan struct{}, 1), input: newInputQueue(),
+		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}),
+		prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1), input: newInputQueue(),
 	}
 	t.ctx, t.stop = context.WithCancel(s.ctx)
 	t.screen = t.newScreen(info.Cols, info.Rows)
@@ -348,7 +336,6 @@ func (s *Service) Resize(ctx context.Context, id core.TerminalID, cols, rows uin
 	if err != nil {
 		return err
 	}
-	cols, rows = clampSize(cols, rows)
 	return t.resize(ctx, cols, rows)
 }
 

@@ -30,8 +30,7 @@ func (q *inputQueue) add(ctx context.Context, p []byte) error {
 		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The input of %d bytes is too long to be sent at once.", len(p)),
 			"Send it in pieces, or put it into a file.")
 	}
-	t := time.NewTimer(inputPatience)
-	defer t.Stop()
+	late := time.After(inputPatience)
 	for {
 		q.mu.Lock()
 		if q.closed {
@@ -48,7 +47,7 @@ func (q *inputQueue) add(ctx context.Context, p []byte) error {
 		q.mu.Unlock()
 		select {
 		case <-space:
-		case <-t.C:
+		case <-late:
 			return core.Fail(core.CodeConflict, core.ErrConflict, "The program is not reading its input.", "Wait for it, or end it and try again.")
 		case <-ctx.Done():
 			return ctx.Err()
@@ -74,8 +73,7 @@ func (q *inputQueue) take() []byte {
 	defer q.mu.Unlock()
 	p := q.pending
 	q.pending, q.answers = nil, 0
-	close(q.space)
-	q.space = make(chan struct{})
+	q.freed()
 	return p
 }
 
@@ -83,6 +81,11 @@ func (q *inputQueue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
+	q.freed()
+}
+
+// freed has everybody who waits for room look again.
+func (q *inputQueue) freed() {
 	close(q.space)
 	q.space = make(chan struct{})
 }

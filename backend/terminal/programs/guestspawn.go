@@ -60,16 +60,16 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 	if !ours {
 		return t.Exec.Start(ctx, s)
 	}
-	g := guestStart{Programs: t, id: s.ID, spec: s.Spec, container: c}
-	g.spec.ChannelID = c.ChannelID
+	g := guestSpawn{Programs: t, id: s.ID, spec: s.Spec}
+	g.spec.ChannelID, g.spec.ContainerID = c.ChannelID, c.ID
 	// One that somebody paused is let go on, as for a run: a link that is open
 	// already would be waited for until it breaks.
 	if err := t.wake(ctx, c.ID); err != nil {
 		return nil, err
 	}
-	p, err := g.start(ctx)
+	p, err := g.start(ctx, c)
 	if errors.Is(err, core.ErrLinkDown) && ctx.Err() == nil {
-		p, err = g.start(ctx) // over a new link: a shared one breaks for reasons of its own
+		p, err = g.start(ctx, c) // over a new link: a shared one breaks for reasons of its own
 	}
 	if _, ok := errors.AsType[*core.Failure](err); !ok && errors.Is(err, core.ErrLinkDown) {
 		err = core.Fail(core.CodeNoLink, err, "The connection to the container broke off.",
@@ -87,9 +87,27 @@ func (t Programs) wake(ctx context.Context, id core.ContainerID) error {
 	return nil
 }
 
+// Resume implements terminal.Programs.
+func (t Programs) Resume(s terminal.Saved, found func(end int64)) terminal.Program {
+	return terminal.ResumeGuest(guestSpawn{Programs: t, id: s.Info.ID, spec: core.TerminalSpec{
+		ChannelID: s.Info.ChannelID, ContainerID: s.Info.ContainerID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Plain,
+		OpenMode: s.OpenMode, Cols: s.Info.Cols, Rows: s.Info.Rows,
+	}}, s, found)
+}
+
+// guestSpawn is how one program is started in a container of ours, and started
+// again after the container was.
+type guestSpawn struct {
+	Programs
+	id   core.TerminalID
+	spec core.TerminalSpec
+}
+
+var _ terminal.GuestContainer = guestSpawn{}
+
 // start spawns the program over a link of its own.
-func (g guestStart) start(ctx context.Context) (terminal.Program, error) {
-	link, err := g.open(ctx, g.container)
+func (g guestSpawn) start(ctx context.Context, c core.Container) (terminal.Program, error) {
+	link, err := g.open(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("reach the container: %w", err)
 	}
@@ -97,68 +115,36 @@ func (g guestStart) start(ctx context.Context) (terminal.Program, error) {
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return terminal.NewGuest(g.ports(), g.container, core.SpawnID(g.id), link, 0, typed), nil
+	return terminal.NewGuest(g, core.SpawnID(g.id), link, typed), nil
 }
 
-// Resume implements terminal.Programs.
-func (t Programs) Resume(ctx context.Context, s terminal.Saved) (terminal.Program, int64, error) {
-	c, ours, running, err := t.Containers.Running(ctx, s.Info.ContainerID)
-	if err != nil {
-		return nil, 0, fmt.Errorf("look at the container: %w", err)
+// Open implements terminal.GuestContainer.
+func (g guestSpawn) Open(ctx context.Context) (core.Link, error) {
+	c, ours, running, err := g.Containers.Running(ctx, g.spec.ContainerID)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look at the container: %w", err)
+	case !ours:
+		return nil, fmt.Errorf("container %s: %w", g.spec.ContainerID, core.ErrNotFound)
+	case !running:
+		return nil, fmt.Errorf("container %s: %w", c.Name, core.ErrNotRunning)
 	}
-	if !ours || !running {
-		return nil, 0, core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped while Loop was away.",
-			"Open a new terminal.")
-	}
-	g := guestStart{Programs: t, id: s.Info.ID, container: c, spec: core.TerminalSpec{
-		ChannelID: s.Info.ChannelID, ContainerID: c.ID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Plain,
-		OpenMode: s.OpenMode, Cols: s.Info.Cols, Rows: s.Info.Rows,
-	}}
-	link, err := g.open(ctx, c)
-	if err != nil {
-		return nil, 0, fmt.Errorf("reach the container: %w", err)
-	}
-	list, err := link.Spawns(ctx)
-	if err != nil {
-		return nil, 0, errors.Join(fmt.Errorf("list programs: %w", err), link.Close())
-	}
-	shift, end := s.Shift, s.Offset // of one that is not there, nothing more
-	for _, i := range list {
-		if i.ID == core.SpawnID(s.Info.ID) {
-			end = i.OutEnd + shift
-		}
-	}
-	return terminal.NewGuest(g.ports(), c, core.SpawnID(s.Info.ID), link, shift, ""), end, nil
+	return g.open(ctx, c)
 }
 
-// guestStart is how one program is started in a container of ours, and started
-// again after the container was.
-type guestStart struct {
-	Programs
-	id        core.TerminalID
-	spec      core.TerminalSpec
-	container core.Container
-}
-
-func (g guestStart) ports() terminal.GuestPorts {
-	p := terminal.GuestPorts{
-		Open: g.open,
-		Running: func(ctx context.Context, id core.ContainerID) (bool, error) {
-			_, _, running, err := g.Containers.Running(ctx, id)
-			return running, err
-		},
+// Again implements terminal.GuestContainer: only the agent is started again.
+func (g guestSpawn) Again(ctx context.Context, link core.Link) (typed string, err error) {
+	if !g.agent() {
+		return "", fmt.Errorf("start terminal again: %w", core.ErrNotFound)
 	}
-	if g.agent() {
-		p.Again = func(ctx context.Context, link core.Link) (string, error) { return g.spawn(ctx, link, true) }
-	}
-	return p
+	return g.spawn(ctx, link, true)
 }
 
 // agent says that the agent's command is typed into the shell.
-func (g guestStart) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain }
+func (g guestSpawn) agent() bool { return len(g.spec.Cmd) == 0 && !g.spec.Plain }
 
 // open tells every new link who the terminal is and where its model is.
-func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, error) {
+func (g guestSpawn) open(ctx context.Context, c core.Container) (core.Link, error) {
 	link, err := g.Links.Open(ctx, c)
 	if err != nil {
 		return link, err
@@ -171,12 +157,12 @@ func (g guestStart) open(ctx context.Context, c core.Container) (core.Link, erro
 	return link, nil
 }
 
-func (g guestStart) admit(link core.Link, l runner.Launch) {
+func (g guestSpawn) admit(link core.Link, l runner.Launch) {
 	link.Admit(core.SpawnID(g.id), core.Identity{ChannelID: g.spec.ChannelID, Upstream: runner.InteractiveUpstream(l)})
 }
 
 // launch is how the agent is started in the terminal's channel.
-func (g guestStart) launch(ctx context.Context) (ch core.Channel, l runner.Launch, err error) {
+func (g guestSpawn) launch(ctx context.Context) (ch core.Channel, l runner.Launch, err error) {
 	if ch, err = g.Host.Channels.Channel(ctx, g.spec.ChannelID); err != nil {
 		return ch, l, core.Fail(core.CodeNotFound, err, "The channel of this terminal is gone.", "Open a new terminal in another channel.")
 	}
@@ -188,7 +174,7 @@ func (g guestStart) launch(ctx context.Context) (ch core.Channel, l runner.Launc
 var agentShells = [][]string{{"/bin/bash", "-l"}, {"/bin/sh", "-l"}}
 
 // spawn starts the program and says what is to be typed into it.
-func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (typed string, err error) {
+func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (typed string, err error) {
 	ch, l, err := g.launch(ctx)
 	if err != nil {
 		return "", err
@@ -231,11 +217,8 @@ func (g guestStart) spawn(ctx context.Context, link core.Link, again bool) (type
 			break
 		}
 	}
-	if err != nil {
+	if err != nil || !g.agent() {
 		return "", err
-	}
-	if !g.agent() {
-		return "", nil
 	}
 	return cli.Line, nil
 }

@@ -95,13 +95,10 @@ func (c Containers) Paused(ctx context.Context, id core.ContainerID) bool {
 // them for something else.
 func (c Containers) Remove(ctx context.Context, id core.ContainerID) error {
 	_, ours, _, err := c.Running(ctx, id)
-	if errors.Is(err, core.ErrNotFound) || (err == nil && !ours) {
-		return nil
+	if err == nil && ours {
+		err = c.Registry.Remove(ctx, id)
 	}
-	if err != nil {
-		return err
-	}
-	if err := c.Registry.Remove(ctx, id); err != nil && !errors.Is(err, core.ErrNotFound) {
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return fmt.Errorf("remove the container: %w", err)
 	}
 	return nil

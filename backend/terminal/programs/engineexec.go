@@ -6,8 +6,10 @@ import (
 	"io"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/terminal"
 )
@@ -38,7 +40,7 @@ func (e Exec) Start(ctx context.Context, s terminal.Start) (terminal.Program, er
 	if err != nil {
 		return nil, err
 	}
-	return &execProgram{tty: tty, running: func(ctx context.Context) (bool, error) {
+	return &execProgram{tty: tty, close: sync.OnceValue(tty.Close), running: func(ctx context.Context) (bool, error) {
 		_, _, running, err := e.Containers.Running(ctx, s.Container.ID)
 		return running, err
 	}}, nil
@@ -48,16 +50,14 @@ func (e Exec) Start(ctx context.Context, s terminal.Start) (terminal.Program, er
 type execProgram struct {
 	tty     core.TTY
 	running func(context.Context) (bool, error) // whether its container does
-	once    sync.Once
-	err     error
+	close   func() error
 }
 
 // execOutput reads the terminal. Closing it early ends the program, because
 // nobody can be connected to it again.
 type execOutput struct {
 	p    *execProgram
-	mu   sync.Mutex
-	over bool
+	over atomic.Bool
 }
 
 func (o *execOutput) Read(b []byte) (int, error) {
@@ -65,9 +65,7 @@ func (o *execOutput) Read(b []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	o.mu.Lock()
-	o.over = true
-	o.mu.Unlock()
+	o.over.Store(true)
 	if !errors.Is(err, io.EOF) {
 		// The session must not look for it again.
 		err = core.Fail(core.CodeEngineLost, errors.Join(core.ErrNotFound, err), "The connection to the container's terminal was lost.",
@@ -77,13 +75,10 @@ func (o *execOutput) Read(b []byte) (int, error) {
 }
 
 func (o *execOutput) Close() error {
-	o.mu.Lock()
-	over := o.over
-	o.mu.Unlock()
-	if over {
+	if o.over.Load() {
 		return nil
 	}
-	return o.p.Close()
+	return o.p.close()
 }
 
 func (p *execProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
@@ -106,12 +101,11 @@ func (p *execProgram) End(ctx context.Context) error { return p.tty.End(ctx) }
 // their container is stopped or removed.
 const killed = 128 + 9
 
-// containerGone is the time that the engine has to notice that a container is
-// gone whose programs were killed just now; a busy one has been seen to take
-// seconds. It is asked every containerLook.
+// A container whose programs were killed just now is looked at for five seconds: a busy
+// engine has been seen to take as long until it notices that the container is gone.
 const (
-	containerGone = 5 * time.Second
-	containerLook = 250 * time.Millisecond
+	containerLooks = 20
+	containerLook  = 250 * time.Millisecond
 )
 
 // Wait says of a program that was killed with its container that it was.
@@ -120,27 +114,17 @@ func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
 	if err != nil || exit.Code != killed || exit.Reason != "" {
 		return exit, err
 	}
-	late := time.NewTimer(containerGone)
-	defer late.Stop()
-	look := time.NewTicker(containerLook)
-	defer look.Stop()
-	for {
+	for range containerLooks {
 		running, err := p.running(ctx)
 		if errors.Is(err, core.ErrNotFound) || (err == nil && !running) {
 			exit.Reason = "The container it ran in was stopped or removed."
-			return exit, nil
+			break
 		}
-		select {
-		case <-look.C:
-		case <-late.C:
-			return exit, nil
-		case <-ctx.Done():
-			return exit, nil
+		if !backoff.Sleep(ctx, containerLook) {
+			break
 		}
 	}
+	return exit, nil
 }
 
-func (p *execProgram) Close() error {
-	p.once.Do(func() { p.err = p.tty.Close() })
-	return p.err
-}
+func (p *execProgram) Close() error { return p.close() }

@@ -11,15 +11,14 @@ import (
 	"loop/backend/core"
 )
 
-// GuestPorts is what a program of loop init needs.
-type GuestPorts struct {
-	// Open returns after the link's hello; the program closes what it opened.
-	Open func(ctx context.Context, c core.Container) (core.Link, error)
-	// Running says whether the container runs; core.ErrNotFound when it is gone.
-	Running func(ctx context.Context, id core.ContainerID) (bool, error)
-	// Again spawns the program anew after a restart of its container and says
-	// what is typed into it; nil when it is not to be.
-	Again func(ctx context.Context, link core.Link) (typed string, err error)
+// GuestContainer is the container of ours that a Guest runs in.
+type GuestContainer interface {
+	// Open opens a link after its hello; the Guest closes it. core.ErrNotRunning says
+	// that the container does not run now, core.ErrNotFound that it is gone.
+	Open(ctx context.Context) (core.Link, error)
+	// Again spawns the program anew after a restart of the container and returns the
+	// line to type into it. core.ErrNotFound says that it is not to be spawned again.
+	Again(ctx context.Context, link core.Link) (typed string, err error)
 }
 
 // restartTime is how long a container that does not run may take to run again
@@ -30,26 +29,35 @@ const restartTime = 15 * time.Second
 // Guest is a Program of loop init, reached over the link. It goes on while the
 // link is down; every call opens a new one if needed.
 type Guest struct {
-	ports     GuestPorts
-	container core.Container
+	container GuestContainer
 	id        core.SpawnID
 
 	mu      sync.Mutex
+	found   func(end int64) // until the program of an earlier launch is found
 	link    core.Link
 	stdin   io.WriteCloser
-	shift   int64
+	shift   int64 // the session's offsets are the program's plus shift
 	typed   string
 	stopped time.Time // when the container was first seen not to run
 	closed  bool
 }
 
-// NewGuest is the program that link, if any, has spawned as id, and a line to be
-// typed into it.
-func NewGuest(ports GuestPorts, c core.Container, id core.SpawnID, link core.Link, shift int64, typed string) *Guest {
-	return &Guest{ports: ports, container: c, id: id, link: link, shift: shift, typed: typed}
+var _ Lasting = (*Guest)(nil)
+
+// NewGuest is the program that was spawned as id over link, and a line to type
+// into it.
+func NewGuest(c GuestContainer, id core.SpawnID, link core.Link, typed string) *Guest {
+	return &Guest{container: c, id: id, link: link, typed: typed}
 }
 
-// Typed implements Typist.
+// ResumeGuest is a program of an earlier launch. A container that does not run now
+// ended with it. found is called once, before output is read, with the offset of the
+// session up to which the program has printed.
+func ResumeGuest(c GuestContainer, s Saved, found func(end int64)) *Guest {
+	return &Guest{container: c, id: core.SpawnID(s.Info.ID), shift: s.Shift, found: found, stopped: time.Unix(0, 0)}
+}
+
+// Typed implements Lasting.
 func (g *Guest) Typed() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,26 +82,41 @@ func (g *Guest) opened(ctx context.Context) (core.Link, error) {
 			return g.link, nil
 		}
 	}
-	running, err := g.ports.Running(ctx, g.container.ID)
-	if err != nil {
-		return nil, fmt.Errorf("look at the container: %w", err)
-	}
-	if !running {
+	link, err := g.container.Open(ctx)
+	if errors.Is(err, core.ErrNotRunning) && !errors.Is(err, core.ErrNotFound) {
 		if g.stopped.IsZero() {
 			g.stopped = time.Now()
 		}
-		if time.Since(g.stopped) < restartTime {
-			return nil, fmt.Errorf("container: %w", core.ErrNotRunning)
+		if time.Since(g.stopped) >= restartTime {
+			err = core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped.", "Open a new terminal.")
 		}
-		return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "The container it ran in was stopped.", "Open a new terminal.")
 	}
-	g.stopped = time.Time{}
-	link, err := g.ports.Open(ctx, g.container)
+	if err == nil && g.found != nil {
+		if err = g.findEnd(ctx, link); err != nil {
+			err = errors.Join(err, link.Close())
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open link: %w", err)
+		return nil, fmt.Errorf("reach the container: %w", err)
 	}
-	g.link = link
+	g.link, g.stopped = link, time.Time{}
 	return link, nil
+}
+
+// findEnd reports once how much a program of an earlier launch has printed; for one
+// that loop init does not know, Output says so.
+func (g *Guest) findEnd(ctx context.Context, link core.Link) error {
+	list, err := link.Spawns(ctx)
+	if err != nil {
+		return fmt.Errorf("list programs: %w", err)
+	}
+	for _, i := range list {
+		if i.ID == g.id {
+			g.found(i.OutEnd + g.shift)
+		}
+	}
+	g.found = nil
+	return nil
 }
 
 func (g *Guest) Output(ctx context.Context, offset int64) (io.ReadCloser, int64, error) {
@@ -153,20 +176,21 @@ func (g *Guest) Resize(ctx context.Context, cols, rows uint16) error {
 	return link.Resize(ctx, g.id, cols, rows)
 }
 
-// End kills the tree. One that is gone with its
-// container has ended.
+// End kills the program's tree.
 func (g *Guest) End(ctx context.Context) error {
 	link, err := g.opened(ctx)
+	if err == nil {
+		err = link.Kill(ctx, g.id)
+	}
+	return unlessGone(err)
+}
+
+// unlessGone drops an error that says that the program went with its container.
+func unlessGone(err error) error {
 	if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if err := link.Kill(ctx, g.id); err != nil && !errors.Is(err, core.ErrNotFound) {
-		return fmt.Errorf("end terminal: %w", err)
-	}
-	return nil
+	return err
 }
 
 func (g *Guest) Wait(ctx context.Context) (core.TerminalExit, error) {
@@ -181,54 +205,40 @@ func (g *Guest) Wait(ctx context.Context) (core.TerminalExit, error) {
 	return core.TerminalExit{Code: st.Code, Signal: st.Signal}, nil
 }
 
-// Forget implements Forgetter: loop init drops the program, with what it printed
-// and what it left in the background. One that cannot be reached is dropped when
-// loop init needs its place.
+// Forget implements Lasting: loop init drops the program, with what it printed and
+// what it left in the background. One that cannot be reached is dropped when loop
+// init needs its place.
 func (g *Guest) Forget(ctx context.Context) error {
 	link, err := g.opened(ctx)
 	if err == nil {
 		err = link.Forget(ctx, g.id)
 	}
-	if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) {
-		return nil
-	}
-	return err
+	return unlessGone(err)
 }
 
-// Relaunch implements Relauncher: only a container that runs without knowing the
+// Relaunch implements Lasting: only a container that runs without knowing the
 // program was restarted.
 func (g *Guest) Relaunch(ctx context.Context, at int64) error {
-	if g.ports.Again == nil {
-		return fmt.Errorf("start terminal again: %w", core.ErrNotFound)
-	}
 	link, err := g.opened(ctx)
 	if err != nil {
 		return err
 	}
-	typed, err := g.ports.Again(ctx, link)
-	if err != nil {
-		return err
-	}
+	g.mu.Lock()
+	g.shift, g.stdin = at, nil // also when the answer is lost and the program is found running
+	g.mu.Unlock()
+	typed, err := g.container.Again(ctx, link)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shift, g.stdin, g.typed = at, nil, typed
-	return nil
+	g.typed = typed
+	return err
 }
 
-// Shift moves the session's offsets away from the program's.
-func (g *Guest) Shift(by int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.shift += by
-}
-
+// Close implements Program. The stream of input stays open: closing it would end
+// the program's input.
 func (g *Guest) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = true
-	if g.stdin != nil {
-		g.stdin = nil // closing it would end the program's input
-	}
+	g.closed, g.stdin = true, nil
 	if g.link == nil {
 		return nil
 	}

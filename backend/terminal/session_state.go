@@ -85,11 +85,9 @@ func (s *session) viewLocked() core.TerminalInfo {
 	return i
 }
 
-// changedInfo has the new state told soon.
-func (s *session) changedInfo() {
-	s.mu.Lock()
-	s.dirty = true
-	s.mu.Unlock()
+// viewersChanged counts the viewers and has it announced. mu is held.
+func (s *session) viewersChanged() {
+	s.info.Viewers, s.used, s.dirty = len(s.viewers), time.Now(), true
 	poke(s.screenWake)
 }
 
@@ -100,8 +98,6 @@ func (s *session) marksNow(now time.Time) (high, low int64) {
 	}
 	return highMark, lowMark
 }
-
-func (s *session) exitNow() core.TerminalExit { return s.exit }
 
 // append takes output; the pump calls it once there is room.
 func (s *session) append(p []byte) {
@@ -130,15 +126,12 @@ func (s *session) room(ctx context.Context) bool {
 		if ok {
 			return ctx.Err() == nil
 		}
-		t := time.NewTimer(wait)
 		select {
 		case <-s.pumpWake:
-		case <-t.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			t.Stop()
 			return false
 		}
-		t.Stop()
 	}
 }
 
@@ -172,14 +165,11 @@ func (s *session) hold(now time.Time) (wait time.Duration, ok bool) {
 
 // attach adds a viewer, whose first frame is a snapshot.
 func (s *session) attach(w core.TerminalAttach) *viewer {
-	v := &viewer{s: s, acks: w.Acks, wake: make(chan struct{}, 1), snap: true}
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := &viewer{s: s, acks: w.Acks, wake: make(chan struct{}, 1), snap: true, progress: time.Now()}
 	s.viewers[v] = struct{}{}
-	s.info.Viewers = len(s.viewers)
-	s.used = time.Now()
-	v.progress = s.used
-	s.mu.Unlock()
-	s.changedInfo()
+	s.viewersChanged()
 	return v
 }
 
@@ -218,12 +208,9 @@ func (s *session) finish(exit core.TerminalExit) {
 // setState says whether the program can be reached.
 func (s *session) setState(st core.TerminalState) {
 	s.mu.Lock()
-	changed := s.info.State != st && !s.stopped
-	if changed {
+	defer s.mu.Unlock()
+	if s.info.State != st && !s.stopped {
 		s.info.State, s.dirty = st, true
-	}
-	s.mu.Unlock()
-	if changed {
 		poke(s.screenWake)
 	}
 }

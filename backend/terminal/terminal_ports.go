@@ -27,22 +27,21 @@ type Program interface {
 	Close() error
 }
 
-// Relauncher is a Program that can be started again after what it ran in was
-// restarted. at is the offset that its next byte will have.
-type Relauncher interface {
+// Lasting is a Program that goes on without Loop, in a container of ours.
+type Lasting interface {
+	// Relaunch starts it again after its container was restarted. Its next byte has the
+	// offset at. core.ErrNotFound says that it is not to be started.
 	Relaunch(ctx context.Context, at int64) error
+	// Typed is the line to type into its shell: once for each launch, else empty.
+	Typed() string
+	// Forget drops what is kept of it, once its session is closed.
+	Forget(ctx context.Context) error
 }
 
 // Inspector is a Program that can name what End would end besides the program
 // that was started.
 type Inspector interface {
 	Others() []string
-}
-
-// Forgetter is a Program of which something is kept after its end. Forget comes
-// once its session is closed.
-type Forgetter interface {
-	Forget(ctx context.Context) error
 }
 
 // Start is what a program is started for.
@@ -55,9 +54,9 @@ type Start struct {
 // Programs starts programs and finds those that go on from an earlier launch.
 type Programs interface {
 	Start(ctx context.Context, s Start) (Program, error)
-	// Resume takes up a program of a saved session; an error that wraps
-	// core.ErrNotFound says that it is gone. end is how much it has printed.
-	Resume(ctx context.Context, s Saved) (p Program, end int64, err error)
+	// Resume is the program of a saved session, whether it can be reached or not. It
+	// calls found before it gives output, with the offset up to which it has printed.
+	Resume(s Saved, found func(end int64)) Program
 }
 
 // Containers finds, makes and removes containers.
@@ -101,11 +100,11 @@ type Saved struct {
 
 // Keeper stores sessions; its methods may be called from any goroutine.
 type Keeper interface {
-	SaveTerminal(ctx context.Context, s Saved) error
+	SaveTerminal(s Saved) error
 	// SaveScreen replaces the snapshot alone.
-	SaveScreen(ctx context.Context, id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error
-	DropTerminal(ctx context.Context, id core.TerminalID) error
-	SavedTerminals(ctx context.Context) ([]Saved, error)
+	SaveScreen(id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error
+	DropTerminal(id core.TerminalID) error
+	SavedTerminals() ([]Saved, error)
 }
 
 // Recording takes what a session shows; it is called from one goroutine.
@@ -173,11 +172,9 @@ const (
 	// politeTime bounds it where the container is removed anyway.
 	endTime    = time.Minute
 	politeTime = 15 * time.Second
-	// pausedEvery is how often a container is asked, while programs in it are being
-	// ended, whether it is paused; at pausedLooks times in a row the wait is given
-	// up. Loop itself pauses a container for some 30 ms (docs/containers.md).
-	pausedEvery = time.Second
-	pausedLooks = 2
+	// pausedTime is how long a container must be paused for nothing in it to be ended.
+	// Loop itself pauses a container for some 30 ms (docs/containers.md).
+	pausedTime = time.Second
 	// giveBackTime bounds giving a container back, which may end it.
 	giveBackTime = 30 * time.Second
 	// forgetTime bounds having a program's remains dropped.

@@ -35,19 +35,15 @@ type Host struct {
 
 // Start starts a program, the person's shell unless s names another.
 func (h Host) Start(ctx context.Context, s terminal.Start) (terminal.Program, error) {
-	dir := s.Spec.Dir
-	if st, err := os.Stat(dir); !filepath.IsAbs(dir) || err != nil || !st.IsDir() {
-		if dir, err = h.dir(ctx, s.Spec.ChannelID); err != nil {
-			return nil, err
-		}
+	dir, err := h.dir(ctx, s.Spec)
+	if err != nil {
+		return nil, err
 	}
-	argv := s.Spec.Cmd
-	env := hostpty.Environ(os.Environ())
+	argv, env := s.Spec.Cmd, hostpty.Environ(os.Environ())
 	if len(argv) == 0 {
-		argv = hostpty.DefaultShell(os.Getenv)
-	}
-	if len(s.Spec.Cmd) == 0 && h.Settings.ShellIntegration() {
-		argv, env = h.marked(argv, env)
+		if argv = hostpty.DefaultShell(os.Getenv); h.Settings.ShellIntegration() {
+			argv, env = h.marked(argv, env)
+		}
 	}
 	pty, err := hostpty.Start(hostpty.Options{Argv: argv, Dir: dir, Env: env, Cols: s.Spec.Cols, Rows: s.Spec.Rows, ID: s.ID})
 	if err != nil {
@@ -56,12 +52,11 @@ func (h Host) Start(ctx context.Context, s terminal.Start) (terminal.Program, er
 	return hostProgram{pty}, nil
 }
 
-// dir is where a host shell of a channel begins: the channel's directory,
-// its parent's for a thread, the channel's own folder in Loop's, and the
-// person's home directory when none of these is there.
-func (h Host) dir(ctx context.Context, id core.ChannelID) (string, error) {
-	var tries []string
-	for next := id; next != ""; {
+// dir is the first folder that is there of these: the one asked for, the channel's, its
+// parents', and the channel's own in Loop's folder. Empty is the person's home.
+func (h Host) dir(ctx context.Context, spec core.TerminalSpec) (string, error) {
+	tries := []string{spec.Dir}
+	for next := spec.ChannelID; next != ""; {
 		ch, err := h.Channels.Channel(ctx, next)
 		if errors.Is(err, core.ErrNotFound) {
 			break
@@ -72,15 +67,15 @@ func (h Host) dir(ctx context.Context, id core.ChannelID) (string, error) {
 		tries = append(tries, ch.Dir)
 		next = ch.ParentID
 	}
-	if id != "" {
-		tries = append(tries, filepath.Join(h.Home, "channels", string(id), "work"))
+	if spec.ChannelID != "" {
+		tries = append(tries, filepath.Join(h.Home, "channels", string(spec.ChannelID), "work"))
 	}
 	for _, dir := range tries {
-		if st, err := os.Stat(dir); dir != "" && err == nil && st.IsDir() {
+		if st, err := os.Stat(dir); filepath.IsAbs(dir) && err == nil && st.IsDir() {
 			return dir, nil
 		}
 	}
-	return "", nil // hostpty takes the home directory
+	return "", nil
 }
 
 // hostProgram is a Program on this computer. It ends with Loop.
