@@ -45,20 +45,9 @@ const (
 // reportMode is DECRQM.
 func (t *Terminal) reportMode(dec bool) {
 	p := t.params.v[0]
-	prefix, v := "", modeUnknown
+	prefix, v := "", map[int32]int{2: modeAlwaysReset, 4: onOff(t.modes.insert), 12: modeAlwaysSet, 20: onOff(t.modes.newLine)}[p]
 	if dec {
 		prefix, v = "?", t.decMode(p)
-	} else {
-		switch p {
-		case 2:
-			v = modeAlwaysReset
-		case 4:
-			v = onOff(t.modes.insert)
-		case 12:
-			v = modeAlwaysSet
-		case 20:
-			v = onOff(t.modes.newLine)
-		}
 	}
 	t.answer(fmt.Sprintf("\x1b[%s%d;%d$y", prefix, p, v))
 }
@@ -72,42 +61,24 @@ func onOff(on bool) int {
 
 func (t *Terminal) decMode(p int32) int {
 	m := &t.modes
+	if f, inverted := m.flag(p); f != nil {
+		return onOff(*f != inverted)
+	}
 	switch p {
-	case 1:
-		return onOff(m.appCursor)
-	case 6:
-		return onOff(m.origin)
-	case 7:
-		return onOff(!m.noWrap)
-	case 8, 1048:
-		if p == 8 {
-			return modeAlwaysSet
-		}
-		return modeSet
+	case 8:
+		return modeAlwaysSet
 	case 12:
 		return onOff(m.blink > 0)
-	case 25:
-		return onOff(!m.cursorHidden)
-	case 45:
-		return onOff(m.reverseWrap)
-	case 66:
-		return onOff(m.appKeypad)
 	case 67, 1005, 1015:
 		return modeAlwaysReset
 	case mouseX10, mouseVT200, mouseDrag, mouseAny:
 		return onOff(m.mouse == int(p))
-	case 1004:
-		return onOff(m.focus)
 	case mouseSGR, mousePixels:
 		return onOff(m.mouseEncoding == int(p))
 	case 47, 1047, 1049:
 		return onOff(t.b == t.alt)
-	case 2004:
-		return onOff(m.paste)
-	case 2026:
-		return onOff(m.sync)
-	case modeTheme:
-		return onOff(m.themeReports)
+	case 1048:
+		return modeSet
 	}
 	return modeUnknown
 }

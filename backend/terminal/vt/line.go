@@ -109,37 +109,28 @@ func (l *line) blank(n int, c cell, wrapped bool) {
 
 // erase is replaceCells of xterm.js: halves of wide characters at both ends go.
 func (l *line) erase(from, to int, c cell, keepProtected bool) {
-	if keepProtected {
-		if from > 0 && l.width(from-1) == 2 && l.at(from-1).bg&bgProtect == 0 {
-			l.put(from-1, c)
-		}
-		if to < l.n && l.width(to-1) == 2 && l.at(to).bg&bgProtect == 0 {
-			l.put(to, c)
-		}
-		for ; from < to && from < l.n; from++ {
-			if l.at(from).bg&bgProtect == 0 {
-				l.put(from, c)
-			}
-		}
-		return
-	}
-	if from > 0 && l.width(from-1) == 2 {
+	kept := func(i int) bool { return keepProtected && l.at(i).bg&bgProtect != 0 }
+	if from > 0 && l.width(from-1) == 2 && !kept(from-1) {
 		l.put(from-1, c)
 	}
-	if to < l.n && l.width(to-1) == 2 {
+	if to < l.n && l.width(to-1) == 2 && !kept(to) {
 		l.put(to, c)
 	}
-	l.fill(from, to, c)
+	if !keepProtected {
+		l.fill(from, to, c)
+		return
+	}
+	for i := from; i < min(to, l.n); i++ {
+		if !kept(i) {
+			l.put(i, c)
+		}
+	}
 }
 
 // reset erases the whole line.
 func (l *line) reset(c cell, keepProtected bool) {
 	if keepProtected {
-		for i := range l.n {
-			if l.at(i).bg&bgProtect == 0 {
-				l.put(i, c)
-			}
-		}
+		l.erase(0, l.n, c, true)
 		return
 	}
 	l.comb = l.comb[:0]

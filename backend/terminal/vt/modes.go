@@ -44,6 +44,34 @@ func (m *modes) reset() {
 	m.mouse, m.mouseEncoding, m.themeReports = mouseOff, 0, false
 }
 
+// flag is the setting that a DEC mode is, or nil, and whether it is kept the other way
+// around.
+func (m *modes) flag(mode int32) (setting *bool, inverted bool) {
+	switch mode {
+	case 1:
+		return &m.appCursor, false
+	case 6:
+		return &m.origin, false
+	case 7:
+		return &m.noWrap, true
+	case 25:
+		return &m.cursorHidden, true
+	case 45:
+		return &m.reverseWrap, false
+	case 66:
+		return &m.appKeypad, false
+	case 1004:
+		return &m.focus, false
+	case 2004:
+		return &m.paste, false
+	case 2026:
+		return &m.sync, false
+	case modeTheme:
+		return &m.themeReports, false
+	}
+	return nil, false
+}
+
 // setANSI is SM and RM.
 func (t *Terminal) setANSI(on bool) {
 	for _, v := range t.params.v[:t.params.n] {
@@ -59,43 +87,30 @@ func (t *Terminal) setANSI(on bool) {
 // setDEC is DECSET and DECRST.
 func (t *Terminal) setDEC(on bool) {
 	m := &t.modes
+	number := func(v int32) int {
+		if on {
+			return int(v)
+		}
+		return 0
+	}
 	for _, v := range t.params.v[:t.params.n] {
+		if f, inverted := m.flag(v); f != nil {
+			*f = on != inverted
+		}
 		switch v {
-		case 1:
-			m.appCursor = on
 		case 2:
 			if on {
 				t.charsets = [4]*charset{}
 				t.charset = nil
 			}
 		case 6:
-			m.origin = on
 			t.moveTo(0, 0)
-		case 7:
-			m.noWrap = !on
 		case 12:
-			m.blink = -1
-			if on {
-				m.blink = 1
-			}
-		case 25:
-			m.cursorHidden = !on
-		case 45:
-			m.reverseWrap = on
-		case 66:
-			m.appKeypad = on
+			m.blink = int8(2*number(1) - 1)
 		case mouseX10, mouseVT200, mouseDrag, mouseAny:
-			m.mouse = mouseOff
-			if on {
-				m.mouse = int(v)
-			}
-		case 1004:
-			m.focus = on
+			m.mouse = number(v)
 		case mouseSGR, mousePixels:
-			m.mouseEncoding = 0
-			if on {
-				m.mouseEncoding = int(v)
-			}
+			m.mouseEncoding = number(v)
 		case 47, 1047, 1049:
 			t.switchScreen(on, v == 1049)
 		case 1048:
@@ -104,12 +119,6 @@ func (t *Terminal) setDEC(on bool) {
 			} else {
 				t.restoreCursor()
 			}
-		case 2004:
-			m.paste = on
-		case 2026:
-			m.sync = on
-		case modeTheme:
-			m.themeReports = on
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"maps"
 	"math"
 	"net/url"
 	"path"
@@ -126,13 +127,8 @@ func (t *Terminal) hyperlink(data string) {
 		}
 		return
 	}
-	id := ""
-	for _, a := range strings.Split(strings.TrimSpace(attrs), ":") {
-		if v, ok := strings.CutPrefix(a, "id="); ok {
-			id = v
-			break
-		}
-	}
+	_, id, _ := strings.Cut(":"+strings.TrimSpace(attrs), ":id=")
+	id, _, _ = strings.Cut(id, ":")
 	t.setLink(t.exts.open(t, id, uri))
 }
 
@@ -155,14 +151,9 @@ func (t *Terminal) setColors(data string) {
 
 func (t *Terminal) restoreColors(data string) {
 	if data == "" {
-		for i := range t.palette {
-			if i < 256 {
-				delete(t.palette, i)
-			}
-		}
-		return
+		maps.DeleteFunc(t.palette, func(i int, _ [3]uint8) bool { return i < 256 })
 	}
-	for _, s := range strings.Split(data, ";") {
+	for s := range strings.SplitSeq(data, ";") {
 		if i, ok := colorIndex(s); ok {
 			delete(t.palette, i)
 		}
@@ -170,17 +161,14 @@ func (t *Terminal) restoreColors(data string) {
 }
 
 func colorIndex(s string) (int, bool) {
-	if s == "" || strings.Trim(s, "0123456789") != "" {
-		return 0, false
-	}
-	i, err := strconv.Atoi(s)
-	return i, err == nil && i < 256
+	i, err := strconv.ParseUint(s, 10, 8)
+	return int(i), err == nil
 }
 
 // specialColors sets or reports foreground, background and cursor, from the one
 // the command is named after on.
 func (t *Terminal) specialColors(data string, i int) {
-	for _, s := range strings.Split(data, ";") {
+	for s := range strings.SplitSeq(data, ";") {
 		if i > palCursor {
 			return
 		}

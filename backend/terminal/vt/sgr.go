@@ -26,57 +26,44 @@ func (t *Terminal) sgr() {
 	t.penChanged()
 }
 
+// styles are the pen's flags and the parameters that set and clear them. Underlines,
+// which have kinds, are apart.
+var styles = [...]struct {
+	on, off int32
+	fg, bg  uint32
+}{
+	{on: 1, off: 22, fg: fgBold}, {on: 2, off: 22, bg: bgDim}, {on: 3, off: 23, bg: bgItalic}, {on: 5, off: 25, fg: fgBlink},
+	{on: 7, off: 27, fg: fgInverse}, {on: 8, off: 28, fg: fgHidden}, {on: 9, off: 29, fg: fgStrike}, {on: 53, off: 55, bg: bgOverline},
+}
+
 func (t *Terminal) sgrFlag(i int, v int32) {
 	pen := &t.pen
 	switch v {
-	case 1:
-		pen.fg |= fgBold
-	case 2:
-		pen.bg |= bgDim
-	case 3:
-		pen.bg |= bgItalic
 	case 4:
 		style := int32(1)
 		if subs := t.params.subs(i); len(subs) > 0 {
 			style = subs[0]
 		}
 		t.underline(style)
-	case 5:
-		pen.fg |= fgBlink
-	case 7:
-		pen.fg |= fgInverse
-	case 8:
-		pen.fg |= fgHidden
-	case 9:
-		pen.fg |= fgStrike
 	case 21:
 		t.underline(2)
-	case 22:
-		pen.fg &^= fgBold
-		pen.bg &^= bgDim
-	case 23:
-		pen.bg &^= bgItalic
 	case 24:
 		t.underline(0)
-	case 25:
-		pen.fg &^= fgBlink
-	case 27:
-		pen.fg &^= fgInverse
-	case 28:
-		pen.fg &^= fgHidden
-	case 29:
-		pen.fg &^= fgStrike
 	case 39:
 		pen.fg &^= colorBits
 	case 49:
 		pen.bg &^= colorBits
-	case 53:
-		pen.bg |= bgOverline
-	case 55:
-		pen.bg &^= bgOverline
 	case 59:
 		pen.ext |= colorBits // white, as xterm.js has it
 		pen.update()
+	default:
+		for _, f := range styles {
+			if v == f.on {
+				pen.fg, pen.bg = pen.fg|f.fg, pen.bg|f.bg
+			} else if v == f.off {
+				pen.fg, pen.bg = pen.fg&^f.fg, pen.bg&^f.bg
+			}
+		}
 	}
 }
 
@@ -129,18 +116,14 @@ func (t *Terminal) extendedColor(i int) int {
 		}
 	}
 	for k := 2; k < len(acc); k++ {
-		if acc[k] == -1 {
-			acc[k] = 0
-		}
+		acc[k] = max(acc[k], 0)
 	}
-	var to *uint32
+	to := &t.pen.ext
 	switch acc[0] {
 	case 38:
 		to = &t.pen.fg
 	case 48:
 		to = &t.pen.bg
-	default:
-		to = &t.pen.ext
 	}
 	switch acc[1] {
 	case 2:

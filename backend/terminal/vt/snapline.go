@@ -15,7 +15,8 @@ func (s *snapshot) line(l *line, goesOn bool) {
 	if end == s.cols && s.emptyEnd(l) {
 		end--
 		if !goesOn { // else wrapping leaves it so
-			s.emptyLast(l.cells[end])
+			s.half(s.cols-2, s.cols-2, l.cells[end])
+			s.column(0)
 		}
 	}
 	for i := 0; i < end; {
@@ -26,7 +27,7 @@ func (s *snapshot) line(l *line, goesOn bool) {
 		case c.code == width1 && erasable(c):
 			i += s.erased(l, i, end)
 		case c.code == width1:
-			s.empty(i, c)
+			s.half(i, i+1, c)
 			i++
 		case s.regular(l, i):
 			i += s.run(l, i, end)
@@ -65,36 +66,23 @@ func (s *snapshot) erased(l *line, i, end int) int {
 	return n
 }
 
-// empty draws a cell without a character in colours or flags that erasing does
-// not give: the first half of a wide character whose second half is written over.
-func (s *snapshot) empty(i int, c cell) {
-	s.to(i)
+// half draws a cell without a character in colours or flags that erasing does not
+// give: one half of a wide character at x whose other half, at over, is written over.
+func (s *snapshot) half(x, over int, c cell) {
+	s.to(x)
 	s.str("一")
-	s.column(i + 1)
+	s.column(over)
 	s.setPen(s.penOf(c))
 	s.str(" ")
-	s.column(i + 1)
+	s.column(over)
 	s.setPen(pen{})
 	s.str("\x1b[X")
 }
 
-// emptyEnd says whether a line's last cell is such a one.
+// emptyEnd says whether a line's last cell is such a one: the second half.
 func (s *snapshot) emptyEnd(l *line) bool {
 	c := l.at(s.cols - 1)
 	return c.code == width1 && !erasable(c)
-}
-
-// emptyLast does it in the last column: there it is the second half.
-func (s *snapshot) emptyLast(c cell) {
-	s.column(s.cols - 2)
-	s.str("一")
-	s.column(s.cols - 2)
-	s.setPen(s.penOf(c))
-	s.str(" ")
-	s.column(s.cols - 2)
-	s.setPen(pen{})
-	s.str("\x1b[X")
-	s.column(0)
 }
 
 // regular says whether printing the cell's text gives the cell.

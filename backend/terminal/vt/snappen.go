@@ -1,6 +1,10 @@
 package vt
 
-import "slices"
+import (
+	"encoding/hex"
+	"maps"
+	"slices"
+)
 
 // penOf is what a cell was written with, as far as a sequence can say it.
 func (s *snapshot) penOf(c cell) pen {
@@ -43,8 +47,7 @@ func (s *snapshot) setPen(p pen) {
 	if p.fg == old.fg && p.bg == old.bg && p.ext == old.ext {
 		return
 	}
-	const fgFlags, bgFlags = ^uint32(colorBits), ^uint32(colorBits)
-	if p.fg&fgFlags != old.fg&fgFlags || p.bg&bgFlags != old.bg&bgFlags || p.ext != old.ext {
+	if ((p.fg^old.fg)|(p.bg^old.bg))&^colorBits != 0 || p.ext != old.ext {
 		s.wholePen(p)
 		return
 	}
@@ -65,33 +68,14 @@ func (s *snapshot) setPen(p pen) {
 // these touches the underline.
 func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 	var codes []int
-	if (fg^toFg)&fgBold != 0 || (bg^toBg)&bgDim != 0 {
-		codes = append(codes, 22)
-		if toFg&fgBold != 0 {
-			codes = append(codes, 1)
-		}
-		if toBg&bgDim != 0 {
-			codes = append(codes, 2)
+	for _, f := range styles {
+		if was, is := fg&f.fg|bg&f.bg, toFg&f.fg|toBg&f.bg; was&^is != 0 {
+			codes = append(codes, int(f.off))
 		}
 	}
-	for _, f := range []struct {
-		change, to uint32
-		on, off    int
-	}{
-		{(bg ^ toBg) & bgItalic, toBg & bgItalic, 3, 23},
-		{(fg ^ toFg) & fgBlink, toFg & fgBlink, 5, 25},
-		{(fg ^ toFg) & fgInverse, toFg & fgInverse, 7, 27},
-		{(fg ^ toFg) & fgHidden, toFg & fgHidden, 8, 28},
-		{(fg ^ toFg) & fgStrike, toFg & fgStrike, 9, 29},
-		{(bg ^ toBg) & bgOverline, toBg & bgOverline, 53, 55},
-	} {
-		if f.change == 0 {
-			continue
-		}
-		if f.to != 0 {
-			codes = append(codes, f.on)
-		} else {
-			codes = append(codes, f.off)
+	for _, f := range styles { // after all that are cleared: two share a parameter
+		if toFg&f.fg|toBg&f.bg != 0 {
+			codes = append(codes, int(f.on))
 		}
 	}
 	if len(codes) > 0 {
@@ -102,12 +86,10 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 	s.out = append(s.out, ';')
 	s.color(toBg, 40)
 	s.out = append(s.out, 'm')
-	if (bg^toBg)&bgProtect != 0 {
-		if toBg&bgProtect != 0 {
-			s.str("\x1b[1\"q")
-		} else {
-			s.str("\x1b[0\"q")
-		}
+	if toBg&bgProtect != 0 {
+		s.str("\x1b[1\"q")
+	} else if bg&bgProtect != 0 {
+		s.str("\x1b[0\"q")
 	}
 }
 
@@ -115,9 +97,10 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 func (s *snapshot) wholePen(p pen) {
 	s.str("\x1b[0")
 	if (p.fg|p.bg)&^colorBits != 0 {
-		for _, f := range penFlags {
+		for _, f := range styles {
 			if p.fg&f.fg|p.bg&f.bg != 0 {
-				s.str(f.code)
+				s.out = append(s.out, ';')
+				s.num(int(f.on))
 			}
 		}
 	}
@@ -140,14 +123,6 @@ func (s *snapshot) wholePen(p pen) {
 	if p.bg&bgProtect != 0 {
 		s.str("\x1b[1\"q")
 	}
-}
-
-var penFlags = []struct {
-	fg, bg uint32
-	code   string
-}{
-	{fg: fgBold, code: ";1"}, {bg: bgDim, code: ";2"}, {bg: bgItalic, code: ";3"}, {fg: fgBlink, code: ";5"},
-	{fg: fgInverse, code: ";7"}, {fg: fgHidden, code: ";8"}, {fg: fgStrike, code: ";9"}, {bg: bgOverline, code: ";53"},
 }
 
 // color writes the parameters for a colour; base is 30, 40 or 50.
@@ -177,29 +152,23 @@ func (s *snapshot) color(c uint32, base int) {
 }
 
 func (s *snapshot) link(l *link) {
-	s.str("\x1b]8;")
-	if l != nil {
-		if l.id != "" {
-			s.str("id=")
-			s.str(l.id)
-			s.str(":")
-		}
-		s.str(";")
-		s.str(l.uri)
-	} else {
-		s.str(";")
+	if l == nil {
+		l = &link{}
 	}
+	s.str("\x1b]8;")
+	if l.id != "" {
+		s.str("id=")
+		s.str(l.id)
+		s.str(":")
+	}
+	s.str(";")
+	s.str(l.uri)
 	s.str("\x1b\\")
 }
 
 // palette sets the colours the program changed.
 func (s *snapshot) palette() {
-	var keys []int
-	for i := range s.t.palette {
-		keys = append(keys, i)
-	}
-	slices.Sort(keys)
-	for _, i := range keys {
+	for _, i := range slices.Sorted(maps.Keys(s.t.palette)) {
 		s.str("\x1b]")
 		if i < 256 {
 			s.str("4;")
@@ -208,10 +177,8 @@ func (s *snapshot) palette() {
 			s.num(10 + i - palFg)
 		}
 		s.str(";#")
-		for _, v := range s.t.palette[i] {
-			const hex = "0123456789abcdef"
-			s.out = append(s.out, hex[v>>4], hex[v&15])
-		}
+		c := s.t.palette[i]
+		s.out = hex.AppendEncode(s.out, c[:])
 		s.str("\x1b\\")
 	}
 }

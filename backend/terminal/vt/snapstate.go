@@ -114,9 +114,6 @@ func (s *snapshot) pendingWrap(l *line, y int) {
 	case c.code == width1 && s.uniform(l):
 		s.setPen(s.penOf(c))
 		s.str(" \x1b[1K")
-	case c.code == width1:
-		s.setPen(s.penOf(c))
-		s.str(" ")
 	default:
 		s.setPen(s.penOf(c))
 		s.str(" ")
@@ -139,33 +136,26 @@ func (s *snapshot) uniform(l *line) bool {
 // settings sets modes and character sets. None of it moves the cursor.
 func (s *snapshot) settings() {
 	m := &s.t.modes
-	for _, f := range []struct {
-		on  bool
-		seq string
-	}{
-		{m.insert, "\x1b[4h"},
-		{m.newLine, "\x1b[20h"},
-		{m.appCursor, "\x1b[?1h"},
-		{m.noWrap, "\x1b[?7l"},
-		{m.blink > 0, "\x1b[?12h"},
-		{m.blink < 0, "\x1b[?12l"},
-		{m.cursorHidden, "\x1b[?25l"},
-		{m.reverseWrap, "\x1b[?45h"},
-		{m.appKeypad, "\x1b="},
-		{m.focus, "\x1b[?1004h"},
-		{m.paste, "\x1b[?2004h"},
-		{m.themeReports, "\x1b[?2031h"},
-		{!m.sync, "\x1b[?2026l"},
-	} {
-		if f.on {
-			s.str(f.seq)
+	for _, v := range []int32{1, 7, 25, 45, 66, 1004, 2004, modeTheme} {
+		if f, inverted := m.flag(v); *f {
+			s.mode(int(v), !inverted)
 		}
+	}
+	if m.insert {
+		s.str("\x1b[4h")
+	}
+	if m.newLine {
+		s.str("\x1b[20h")
+	}
+	if m.blink != 0 {
+		s.mode(12, m.blink > 0)
+	}
+	if !m.sync {
+		s.mode(2026, false)
 	}
 	for _, v := range []int{m.mouse, m.mouseEncoding} {
 		if v != 0 {
-			s.str("\x1b[?")
-			s.num(v)
-			s.str("h")
+			s.mode(v, true)
 		}
 	}
 	switch {
@@ -184,6 +174,17 @@ func (s *snapshot) settings() {
 		}
 	}
 	s.str([4]string{"", "\x0e", "\x1bn", "\x1bo"}[s.t.glevel])
+}
+
+// mode sets or resets a DEC mode.
+func (s *snapshot) mode(v int, on bool) {
+	s.str("\x1b[?")
+	s.num(v)
+	if on {
+		s.str("h")
+	} else {
+		s.str("l")
+	}
 }
 
 // pending repeats the bytes of an incomplete sequence and character.

@@ -1,6 +1,6 @@
 package vt
 
-import "strconv"
+import "fmt"
 
 // Theme is what the terminal is drawn with: the answer to OSC 10, 11 and 12
 // queries and to those for light or dark. If all of it is zero there is none.
@@ -39,13 +39,5 @@ func (t *Terminal) reportTheme(i int) {
 		return
 	}
 	c := [...][3]uint8{t.o.Theme.Fg, t.o.Theme.Bg, t.o.Theme.Cursor}[i-palFg]
-	s := "\x1b]" + strconv.Itoa(10+i-palFg) + ";rgb:"
-	for k, v := range c {
-		if k > 0 {
-			s += "/"
-		}
-		h := strconv.FormatUint(uint64(v)|0x100, 16)[1:]
-		s += h + h
-	}
-	t.answer(s + "\x1b\\")
+	t.answer(fmt.Sprintf("\x1b]%d;rgb:%02[2]x%02[2]x/%02[3]x%02[3]x/%02[4]x%02[4]x\x1b\\", 10+i-palFg, c[0], c[1], c[2]))
 }
