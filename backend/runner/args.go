@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"loop/backend/core"
@@ -22,7 +24,34 @@ func modelURL(run core.RunID) string {
 	return fmt.Sprintf("http://%s/runs/%s/model", wire.RelayAddr, run)
 }
 
-// argv is the CLI's command line. The prompt goes by stdin: command lines are
+// commandLine is the beginning of the CLI's command line in a run and in a terminal.
+func commandLine(l Launch, spawn core.SpawnID, permissions []string, st startAt, addDirs []string) []string {
+	a := []string{cmp.Or(l.Bin, "claude"), "--mcp-config", path.Join(wire.RunsDir, string(spawn), mcpFile)}
+	if l.Model != "" {
+		a = append(a, "--model", l.Model)
+	}
+	if l.Effort != "" {
+		a = append(a, "--effort", l.Effort)
+	}
+	a = append(a, permissions...)
+	if st.resume != "" {
+		a = append(a, "--resume", string(st.resume))
+	}
+	if st.fork {
+		a = append(a, "--fork-session")
+	}
+	if st.at != "" {
+		a = append(a, "--resume-session-at", st.at)
+	}
+	for _, d := range addDirs {
+		a = append(a, "--add-dir", d)
+	}
+	return a
+}
+
+var skipPermissions = []string{"--dangerously-skip-permissions"}
+
+// argv is the command line of a run. The prompt goes by stdin: command lines are
 // visible to every process and limited in length.
 //
 // A run that plans first starts in the CLI's plan mode, which the flag that skips
@@ -31,34 +60,11 @@ func modelURL(run core.RunID) string {
 // Without the setting the CLI would have a model judge each command instead, and
 // refuse all of them where that model is out of reach.
 func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
-	bin := l.Bin
-	if bin == "" {
-		bin = "claude"
-	}
-	a := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(run.SpawnID), mcpFile)}
-	if l.Model != "" {
-		a = append(a, "--model", l.Model)
-	}
-	if l.Effort != "" {
-		a = append(a, "--effort", l.Effort)
-	}
+	permissions := skipPermissions
 	if run.Plan && run.Attempt.Kind != core.AttemptCompact {
-		a = append(a, "--permission-mode", "plan", "--settings", `{"useAutoModeDuringPlan":false}`)
-	} else {
-		a = append(a, "--dangerously-skip-permissions")
+		permissions = []string{"--permission-mode", "plan", "--settings", `{"useAutoModeDuringPlan":false}`}
 	}
-	if st.resume != "" {
-		a = append(a, "--resume", string(st.resume))
-		if st.fork {
-			a = append(a, "--fork-session")
-			if st.at != "" {
-				a = append(a, "--resume-session-at", st.at)
-			}
-		}
-	}
-	for _, d := range addDirs {
-		a = append(a, "--add-dir", d)
-	}
+	a := commandLine(l, run.SpawnID, permissions, st, addDirs)
 	if len(l.DisallowedTools) > 0 { // variadic: another flag must follow it
 		a = append(a, "--disallowedTools", strings.Join(l.DisallowedTools, ","))
 	}
@@ -95,7 +101,6 @@ func appVar(name, value string) core.EnvVar {
 
 // environ is what the CLI gets besides the container's own environment.
 func environ(l Launch, spawn core.SpawnID, model []core.EnvVar) []core.EnvVar {
-	set := map[string]core.EnvVar{}
 	own := append([]core.EnvVar{
 		appVar("IS_SANDBOX", "1"),          // lets the CLI skip permissions as uid 0
 		appVar("DISABLE_AUTOUPDATER", "1"), // the image decides the version
@@ -104,15 +109,11 @@ func environ(l Launch, spawn core.SpawnID, model []core.EnvVar) []core.EnvVar {
 	if l.DockerConfig != nil {
 		own = append(own, appVar("DOCKER_CONFIG", path.Join(wire.RunsDir, string(spawn))))
 	}
+	set := map[string]core.EnvVar{}
 	for _, e := range append(own, l.Env...) {
 		set[e.Name] = e
 	}
-	out := make([]core.EnvVar, 0, len(set))
-	for _, e := range set {
-		out = append(out, e)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
+	return slices.SortedFunc(maps.Values(set), func(a, b core.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // files are put into the spawn's own folder.
@@ -127,22 +128,15 @@ func files(l Launch, mcp []byte) []core.SpawnFile {
 // mcpConfig is the CLI's MCP configuration: the built-in server unless the
 // person defined one of that name, and theirs.
 func mcpConfig(l Launch, run core.Run, workDir string) ([]byte, error) {
-	servers := map[string]MCPServer{}
-	api := l.APIURL
-	if api == "" {
-		api = "http://" + wire.RelayAddr
-	}
-	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", api}
+	args := []string{"mcp", "--channel-id", string(run.ChannelID), "--api-url", cmp.Or(l.APIURL, "http://"+wire.RelayAddr)}
 	if run.AuthorID != "" {
 		args = append(args, "--author-id", run.AuthorID)
 	}
 	if workDir != "" {
 		args = append(args, "--dir", workDir)
 	}
-	servers["loop"] = MCPServer{Command: wire.GuestBinary, Args: args}
-	for name, s := range l.MCPServers {
-		servers[name] = s
-	}
+	servers := map[string]MCPServer{"loop": {Command: wire.GuestBinary, Args: args}}
+	maps.Copy(servers, l.MCPServers)
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		return nil, fmt.Errorf("encode MCP configuration: %w", err)

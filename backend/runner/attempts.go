@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"time"
@@ -21,8 +20,8 @@ const compactPrompt = "/compact"
 func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 	a := w.run.Attempt
 	state, f, why := w.judge(e)
-	sid, resumed := w.parser.Session(), w.resumedFrom()
-	if !validSession(sid) {
+	sid, resumed := w.parser.Session, w.resumedFrom()
+	if !sid.Valid() {
 		sid = resumed
 	}
 	next = core.Attempt{
@@ -31,7 +30,7 @@ func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 	}
 	if state == core.RunDone {
 		next.Kind, next.Reason = core.AttemptCompacted, "The conversation was compacted."
-		return next, a.Kind == core.AttemptCompact && w.parser.Asked() == nil
+		return next, a.Kind == core.AttemptCompact && w.parser.Asked == nil
 	}
 	if state != core.RunFailed || w.cause() != nil {
 		return next, false
@@ -51,8 +50,9 @@ func (w *work) nextTry(e ending) (next core.Attempt, ok bool) {
 			next.SessionID = "" // nothing to go on with: a conversation that holds the prompt alone
 		}
 		next.Transient++
-		w.delay(&next, delayOf(limits, a.Transient, w.run.ID))
-		return next, w.s.o.Now().Add(next.Delay).Before(w.endsAt())
+		next.Delay = delayOf(limits, a.Transient, w.run.ID)
+		next.DelayMs, next.NotBefore = next.Delay.Milliseconds(), w.s.o.Now().Add(next.Delay)
+		return next, next.Delay < w.timeout()-w.ran()
 	case becauseTooLong:
 		next.Kind, next.Compacted, next.Failure = core.AttemptCompact, true, f
 		return next, !a.Compacted && sid != "" && (resumed != "" || w.worked())
@@ -83,8 +83,8 @@ func (w *work) resumedFrom() core.SessionID {
 
 // worked reports whether the model has done anything in this try.
 func (w *work) worked() bool {
-	r := w.parser.Result()
-	return w.parser.Worked() || r != nil && r.NumTurns > 1
+	r := w.parser.Result
+	return w.parser.Worked || r != nil && r.NumTurns > 1
 }
 
 // delayOf doubles from the base and adds up to a fifth, so that many runs that
@@ -93,27 +93,19 @@ func (w *work) worked() bool {
 func delayOf(r Retry, waits int, id core.RunID) time.Duration {
 	d := r.Base
 	for range waits {
-		if d >= r.Max {
-			break
-		}
-		d *= 2
+		d = min(2*d, r.Max)
 	}
-	d = min(d, r.Max)
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s %d", id, waits)
 	return (d + d/5*time.Duration(h.Sum32()%100)/100).Truncate(time.Millisecond)
 }
 
-func (w *work) delay(a *core.Attempt, d time.Duration) {
-	a.Delay, a.DelayMs, a.NotBefore = d, d.Milliseconds(), w.s.o.Now().Add(d)
-}
-
-// endsAt is the run's time limit on the clock of Options.Now.
-func (w *work) endsAt() time.Time {
+// ran is how long the run has been under way, less what its image took.
+func (w *work) ran() time.Duration {
 	if w.run.StartedAt.IsZero() {
-		return w.s.o.Now().Add(w.timeout())
+		return 0
 	}
-	return w.run.StartedAt.Add(w.timeout())
+	return max(w.s.o.Now().Sub(w.run.StartedAt), 0)
 }
 
 // tryAgain stores the coming try and starts it. It reports whether the CLI runs
@@ -121,18 +113,27 @@ func (w *work) endsAt() time.Time {
 func (w *work) tryAgain(ctx context.Context, next core.Attempt) bool {
 	before := w.run
 	next.Usage = w.usage()
-	w.run.Attempt = next
-	w.run.SpawnID, w.run.SpoolOffset = "", 0
+	w.run.Attempt, w.run.SpawnID, w.run.SpoolOffset = next, "", 0
 	if err := w.update(w.ending, append(w.leftBehind(), w.event(core.EventAttempt, next))...); err != nil {
 		w.run = before
-		return w.broken(ctx, err)
+		w.broken(ctx, err)
+		return false
 	}
 	w.dropLost(ctx)
 	w.drop(ctx, before.SpawnID)
 	return w.startTry(ctx)
 }
 
-// startTry waits as long as the stored try says and starts it.
+// goOn starts the try that is stored, with or without its container, and follows
+// the run to its end.
+func (w *work) goOn(ctx context.Context) {
+	if w.startTry(ctx) {
+		w.attend(ctx)
+	}
+}
+
+// startTry starts the stored try after its wait. It reports whether the CLI runs;
+// if not, the run was concluded or Loop is closing.
 func (w *work) startTry(ctx context.Context) bool {
 	w.parser, w.readOff, w.under, w.began = &transcript.Parser{}, 0, under{}, nil
 	w.live.clear()
@@ -141,85 +142,81 @@ func (w *work) startTry(ctx context.Context) bool {
 	w.detached = nil
 	w.mu.Unlock()
 	if err := w.takeUp(w.ending); err != nil {
-		return w.broken(ctx, err)
+		w.broken(ctx, err)
+		return false
 	}
 	return true
 }
 
-// broken ends a run that cannot be taken further; false is what its callers return.
-func (w *work) broken(ctx context.Context, err error) bool {
+// broken ends a run that cannot be taken further.
+func (w *work) broken(ctx context.Context, err error) {
 	w.closeLink()
 	if ctx.Err() != nil && w.cause() == nil {
-		return false // the next start goes on with it
+		return // the next start of Loop goes on with it
 	}
 	w.setupEnd = err
 	w.conclude(ctx, ending{})
-	return false
 }
 
-// takeUp brings the stored try to the point where the CLI runs.
+// takeUp brings the try that is due to the point where the CLI runs.
 func (w *work) takeUp(ctx context.Context) error {
 	// A clock that was put back cannot make it wait longer than was meant.
 	d := min(w.run.Attempt.NotBefore.Sub(w.s.o.Now()), time.Duration(w.run.Attempt.DelayMs)*time.Millisecond)
 	if d > 0 && !backoff.Sleep(ctx, d) {
 		return ctx.Err()
 	}
-	if err := w.ready(ctx); err != nil {
+	linked, err := w.linked(ctx)
+	if err == nil && !linked {
+		err = w.provision(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	w.run.SpawnID = core.SpawnID(core.NewID())
-	if err := w.update(ctx); err != nil {
+	// The spawn's id is stored before the spawn, so that a later launch of Loop
+	// can tell a CLI that was started from one that was not.
+	w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
+	if err := w.step(ctx, stepLink); err != nil {
+		return err
+	}
+	if !linked {
+		if err := w.openLink(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.step(ctx, stepAgent); err != nil {
 		return err
 	}
 	if err := w.spawn(ctx); err != nil {
 		return fmt.Errorf("start agent: %w", err)
 	}
+	w.run.State = core.RunRunning
 	return w.step(ctx, "")
 }
 
-// ready makes sure that the run has a container with a link: the one it had, or
-// another when that one has ended meanwhile.
-func (w *work) ready(ctx context.Context) error {
+// linked reports whether the run has a container with a link. One that has ended
+// meanwhile is given back.
+func (w *work) linked(ctx context.Context) (bool, error) {
+	if w.container.ID == "" {
+		return false, nil
+	}
 	if l := w.currentLink(); l != nil && w.spec.WorkDir != "" {
 		select {
 		case <-l.Done():
 		default:
-			return nil
+			return true, nil
 		}
 	}
-	if w.container.ID != "" {
-		dead, err := w.relink(ctx, false)
-		switch {
-		case err != nil:
-			return err
-		case dead == nil && w.spec.WorkDir != "":
-			return nil
-		case dead != nil && dead.engineLost && !dead.gone:
-			return core.Fail(core.CodeEngineLost, errEngineLost, "The container engine went away during the run.", "Start the engine and send the prompt again.")
-		}
-		w.sweepContainer(ctx)
+	dead, err := w.reconnect(ctx)
+	switch {
+	case err != nil:
+		return false, err
+	case dead == nil && w.spec.WorkDir != "":
+		return true, nil
+	case dead != nil && dead.engineLost && !dead.gone:
+		return false, core.Fail(core.CodeEngineLost, errEngineLost,
+			"The container engine went away during the run.", "Start the engine and send the prompt again.")
 	}
-	if err := w.provision(ctx, func() error { return nil }); err != nil {
-		return err
-	}
-	w.run.ContainerID = w.container.ID
-	if err := w.update(ctx); err != nil {
-		return err
-	}
-	if err := w.openLink(ctx); err != nil {
-		return fmt.Errorf("open link: %w", err)
-	}
-	return nil
-}
-
-// goOn takes a run over that an earlier launch of Loop left between two tries,
-// or in front of one.
-func (w *work) goOn(ctx context.Context) {
-	if errors.Is(w.cause(), errCancelled) {
-		w.conclude(ctx, ending{})
-		return
-	}
-	if w.startTry(ctx) {
-		w.attend(ctx)
-	}
+	w.closeLink()
+	w.giveBack(ctx)
+	return false, nil
 }

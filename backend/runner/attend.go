@@ -21,7 +21,6 @@ type ending struct {
 	engineLost bool
 	noLink     error // why Loop gave the container up: it could not link to it
 	stderr     string
-	unspawned  bool // the container lives, and this try's CLI was never started in it
 	early      bool // the container was dead when Loop started
 }
 
@@ -39,7 +38,11 @@ const (
 
 // attend follows a running CLI to its end, and the tries after it to theirs.
 func (w *work) attend(ctx context.Context) {
-	limit := time.AfterFunc(time.Until(w.deadline()), func() { w.end(errTimeout) })
+	most := w.timeout() // by this process's clock; Options.Now only dates what is shown
+	limit := time.AfterFunc(most-w.ran(), func() {
+		w.end(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
+			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."))
+	})
 	defer limit.Stop()
 	for {
 		e, err := w.watch(ctx)
@@ -63,6 +66,7 @@ func (w *work) follows(ctx context.Context, e ending) bool {
 	return w.tryAgain(ctx, next)
 }
 
+// watch reads the present try to its end, through as many links as that takes.
 func (w *work) watch(ctx context.Context) (ending, error) {
 	overdue := make(chan struct{}, 1)
 	w.overdue = overdue
@@ -91,13 +95,16 @@ func (w *work) watch(ctx context.Context) (ending, error) {
 			return ending{}, nil // conclude makes sure that nothing is left
 		}
 		w.log.Warn("output stream broke", "offset", w.readOff, "error", err)
-		if w.readOff > before || time.Since(began) > stuckFor {
+		if stuck++; w.readOff > before || time.Since(began) > stuckFor {
 			stuck = 0
-		} else if stuck++; stuck >= stuckReads {
-			w.log.Error("output cannot be read, stopping the container", "error", err)
-			return w.giveUp(ctx, err)
 		}
-		dead, err := w.reconnect(ctx)
+		var dead *ending
+		if stuck < stuckReads {
+			dead, err = w.reconnect(ctx)
+		} else {
+			w.log.Error("output cannot be read, stopping the container", "error", err)
+			dead, err = w.giveUp(ctx, err)
+		}
 		if err != nil {
 			return ending{}, err
 		}
@@ -105,15 +112,6 @@ func (w *work) watch(ctx context.Context) (ending, error) {
 			return w.salvage(ctx, *dead)
 		}
 	}
-}
-
-// deadline is by this process's clock; Options.Now only dates what is shown.
-func (w *work) deadline() time.Time {
-	ran := time.Duration(0)
-	if !w.run.StartedAt.IsZero() {
-		ran = max(w.s.o.Now().Sub(w.run.StartedAt), 0)
-	}
-	return time.Now().Add(w.timeout() - ran)
 }
 
 // readToExit reads all output from w.readOff and then how the CLI ended.
@@ -138,49 +136,35 @@ func (w *work) readToExit(ctx context.Context) (core.ExitStatus, error) {
 	return st, nil
 }
 
-// stderr fetches the end of the CLI's stderr; it is only for diagnosis.
-func (w *work) stderr(ctx context.Context) string {
-	l := w.currentLink()
-	if r := w.parser.Result(); l == nil || r != nil && !r.Failed() {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	list, err := l.Spawns(ctx)
-	if err != nil {
-		return ""
-	}
-	for _, sp := range list {
-		if sp.ID != w.run.SpawnID {
-			continue
-		}
-		rc, err := l.Read(ctx, sp.ID, "err", max(0, sp.ErrEnd-stderrKeep))
-		if err != nil {
-			return ""
-		}
-		defer rc.Close()
-		b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
-		return w.hide().text(w.said(string(b)))
-	}
-	return ""
-}
-
 // modelHint is what the CLI prints of a model name it does not know. A script's
 // name is never one it knows, and that is no reason for anything.
 const modelHint = "[claude-code:unrecognized_model]"
 
-// said is stderr without what explains nothing.
-func (w *work) said(stderr string) string {
-	if !w.run.Demo && !w.launch.Upstream.Demo {
-		return stderr
+// stderr fetches the end of the CLI's stderr, for diagnosis.
+func (w *work) stderr(ctx context.Context) string {
+	l := w.currentLink()
+	if r := w.parser.Result; l == nil || r != nil && !r.Failed() {
+		return ""
 	}
-	var keep []string
-	for line := range strings.Lines(stderr) {
-		if !strings.Contains(line, modelHint) {
-			keep = append(keep, line)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	sp, err := w.spawned(ctx)
+	if err != nil || sp == nil {
+		return ""
+	}
+	rc, err := l.Read(ctx, sp.ID, "err", max(0, sp.ErrEnd-stderrKeep))
+	if err != nil {
+		return ""
+	}
+	defer rc.Close()
+	b, _ := io.ReadAll(io.LimitReader(rc, stderrKeep)) // what came before an error is still of use
+	var said strings.Builder
+	for line := range strings.Lines(string(b)) {
+		if !w.run.Demo && !w.launch.Upstream.Demo || !strings.Contains(line, modelHint) {
+			said.WriteString(line)
 		}
 	}
-	return strings.Join(keep, "")
+	return w.hidden.Load().text(said.String())
 }
 
 // guard ends the run when it is told to, and watches whether output is held up.
@@ -206,34 +190,27 @@ func (w *work) guard(ctx context.Context, overdue <-chan struct{}) {
 	}
 }
 
-// checkPaused ends the run when its output cannot be kept any more.
+// checkPaused ends the run when its output cannot be kept any more. since is when
+// the disk was first seen full.
 func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
-	l := w.currentLink()
-	if l == nil {
-		return since
-	}
 	ctx, cancel := context.WithTimeout(ctx, guardEvery)
 	defer cancel()
-	list, err := l.Spawns(ctx)
-	if err != nil {
+	sp, err := w.spawned(ctx)
+	switch {
+	case err != nil:
 		return since
+	case sp == nil || sp.Paused == "":
+		return time.Time{}
+	case sp.Paused == "spool full":
+		w.end(core.Fail(core.CodeSpoolFull, nil, "The agent printed more than Loop keeps of one run, and was stopped.",
+			"Ask for less output at once; everything up to here is in the timeline."))
+	case since.IsZero():
+		w.s.p.Publish(w.notice("warning", "The agent waits: the disk that keeps its output is full. Free some space to let it go on."))
+		return time.Now()
+	case time.Since(since) >= w.s.o.PausedGrace:
+		w.end(diskFull())
 	}
-	for _, sp := range list {
-		if sp.ID != w.run.SpawnID || sp.Paused == "" {
-			continue
-		}
-		switch {
-		case sp.Paused == "spool full":
-			w.end(errSpoolFull)
-		case since.IsZero():
-			w.s.p.Publish(w.notice("warning", "The agent waits: the disk that keeps its output is full. Free some space to let it go on."))
-			return time.Now()
-		case time.Since(since) >= w.s.o.PausedGrace:
-			w.end(errDiskFull)
-		}
-		return since
-	}
-	return time.Time{}
+	return since
 }
 
 // kill is the ladder: the process tree through the link, then the container.
@@ -248,16 +225,10 @@ func (w *work) kill(ctx context.Context) {
 			kctx, cancel := context.WithTimeout(ctx, killWait)
 			err := l.Kill(kctx, w.run.SpawnID)
 			cancel()
-			if err == nil {
-				rest := time.NewTimer(drainWait)
-				select {
-				case <-ctx.Done():
-					rest.Stop()
-					return
-				case <-rest.C:
-				}
-			} else {
+			if err != nil {
 				w.log.Warn("end process tree", "error", err)
+			} else if !backoff.Sleep(ctx, drainWait) {
+				return
 			}
 		}
 		if ctx.Err() != nil {

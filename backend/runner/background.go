@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,16 +74,12 @@ func (w *work) leftBehind() []core.Event {
 // cutShort says what ended a run that had succeeded already; of another one its
 // failure does.
 func (w *work) cutShort() string {
-	r, cause := w.parser.Result(), w.cause()
+	r, cause := w.parser.Result, w.cause()
 	switch {
-	case r == nil || r.Failed():
-	case errors.Is(cause, errTimeout):
-		return fmt.Sprintf("The time limit of a run (%s) was reached.", w.timeout().Round(time.Second))
-	case errors.Is(cause, errSpoolFull):
-		return "The agent printed more than Loop keeps of one run, and was stopped."
-	case errors.Is(cause, errDiskFull):
-		return "The disk is full, and the agent was stopped."
-	case cause == nil && w.parser.InTurn():
+	case r == nil || r.Failed() || w.stopped():
+	case cause != nil:
+		return cause.Cause
+	case w.parser.InTurn():
 		return "The agent's program ended in the middle of a turn that it had begun after its answer."
 	}
 	return ""
@@ -99,10 +94,7 @@ const (
 func (w *work) endedNames() []string {
 	var names []string
 	add := func(name string) {
-		if r := []rune(name); len(r) > maxName {
-			name = string(r[:maxName]) + "…"
-		}
-		if name != "" && !slices.Contains(names, name) {
+		if name = core.Shortened(name, maxName); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -112,9 +104,8 @@ func (w *work) endedNames() []string {
 	w.mu.Lock()
 	detached := w.detached
 	w.mu.Unlock()
-	h := w.hider()
 	for _, command := range detached {
-		add(h.text(command))
+		add(w.hidden.Load().text(command))
 	}
 	if n := len(names) - maxNames; n > 0 {
 		names = append(names[:maxNames], fmt.Sprintf("and %d more", n))
@@ -136,19 +127,13 @@ func (w *work) lookForDetached(ctx context.Context, settle bool) {
 	defer cancel()
 	pause := backoff.Backoff{First: lookEvery, Most: lookEvery}
 	for began := time.Now(); ; {
-		l := w.currentLink()
-		if l == nil {
-			return
-		}
-		list, err := l.Spawns(ctx)
+		sp, err := w.spawned(ctx)
 		if err != nil {
 			return
 		}
 		var found []string
-		for _, sp := range list {
-			if sp.ID == w.run.SpawnID {
-				found = sp.Detached
-			}
+		if sp != nil {
+			found = sp.Detached
 		}
 		w.mu.Lock()
 		w.detached = found

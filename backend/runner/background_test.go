@@ -106,7 +106,7 @@ func TestEndedIsNamed(t *testing.T) {
 		"the CLI takes them off its list as it dies": {cli: func(p *proc) { p.print(moved); <-p.killed; p.print(tasksLine()) },
 			act: (*rig).cancel, state: core.RunDone, want: "Ended with the run: " + task},
 		"time limit": {cli: waits, act: func(r *rig, _ core.RunID) { r.pass(time.Hour) }, state: core.RunDone,
-			want: "The time limit of a run (1h0m0s) was reached. Ended with the run: " + task},
+			want: "The run took longer than 1h0m0s and was stopped. Ended with the run: " + task},
 		"container removed": {cli: waits, act: func(r *rig, _ core.RunID) { r.boxes.die(0, 137) }, state: core.RunDone,
 			want: "Ended with the run: " + task},
 		"let go by the agent": {cli: lost, act: func(*rig, core.RunID) {}, state: core.RunDone,
@@ -245,7 +245,7 @@ func TestCutShortAfterItsAnswer(t *testing.T) {
 		cli  func(p *proc)
 		want string
 	}{
-		"time limit": {func(p *proc) { p.print(begun); <-p.killed }, "The time limit of a run (1h0m0s) was reached."},
+		"time limit": {func(p *proc) { p.print(begun); <-p.killed }, "The run took longer than 1h0m0s and was stopped."},
 		"killed":     {plays(begun, 137), "ended in the middle of a turn that it had begun after its answer."},
 		"as usual":   {plays(begun+secondResult("good"), 0), ""},
 	} {

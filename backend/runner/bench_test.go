@@ -36,7 +36,8 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 		p.end(0)
 	}}
 	s := New(Ports{
-		Store: db, Containers: bx, Links: bx, Spools: spoolFiles{bx},
+		Store: db, Containers: bx, Links: bx, Spools: spoolFiles{bx}, Sessions: unknownSession, Log: quiet,
+		Publish: func(...core.Event) {},
 		Provision: provisioner{bx, func(run core.Run, ch core.Channel) (Resolved, error) {
 			return Resolved{Spec: specOf(run, ch), Launch: Launch{APIKey: "x", BaseURL: "http://model"}}, nil
 		}},

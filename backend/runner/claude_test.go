@@ -121,7 +121,7 @@ func newReal(t *testing.T) *real {
 		t.Fatal(err)
 	}
 	r.ports = Ports{
-		Store: r.store, Containers: r.boxes, Links: r.boxes,
+		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: noSpools{}, Sessions: unknownSession, Log: quiet,
 		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
 			model := r.model
 			if run.Script != "" {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,11 @@ var errEngineLost = errors.New("engine does not answer")
 
 // concludeWait bounds what a closing Loop still does to end a run properly.
 const concludeWait = 30 * time.Second
+
+// lasting is for what is still done while Loop closes.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+}
 
 // conclude ends the run: verdict, stored end, clean-up, announcement, in an
 // order in which a crash at any point leaves a state the next start can finish.
@@ -31,13 +37,12 @@ func (w *work) conclude(ctx context.Context, e ending) {
 	if err != nil && !refusedForGood(err) {
 		return // Loop closes; the next start goes on
 	}
-	w.sweep(ctx, e)
+	w.sweep(ctx)
 	if err != nil {
 		w.tellAsStored(ctx)
 		return
 	}
-	w.s.p.Publish(evs...)
-	w.s.p.Publish(w.s.queueEvent(w.run))
+	w.s.p.Publish(append(evs, w.s.queueEvent(w.run))...)
 	if w.nextSet || w.run.State == core.RunDone && w.run.Outcome.SessionID != w.ch.Session(w.run.Demo) {
 		if ch, err := w.s.p.Store.Channel(context.WithoutCancel(ctx), w.run.ChannelID); err == nil {
 			w.s.p.Publish(w.event(core.EventChannelUpdated, ch))
@@ -48,18 +53,11 @@ func (w *work) conclude(ctx context.Context, e ending) {
 // prove makes sure nothing of the run is left when its CLI was not seen to end,
 // and fetches the facts that explain a kill.
 func (w *work) prove(ctx context.Context, e *ending) error {
-	if e.gone || e.engineLost {
+	killed := e.exit != nil && e.exit.Code == 137 && w.parser.Result == nil && w.cause() == nil
+	if e.gone || e.engineLost || e.exit != nil && !killed || w.container.ID == "" {
 		return nil
 	}
-	killed := e.exit != nil && e.exit.Code == 137 && w.parser.Result() == nil && w.cause() == nil
-	if e.exit != nil && !killed {
-		return nil
-	}
-	if w.container.ID == "" {
-		w.giveBack(ctx) // one may have been made although nobody said so
-		return nil
-	}
-	facts, err := w.stopped(ctx)
+	facts, err := w.stopContainer(ctx)
 	switch {
 	case errors.Is(err, errEngineLost):
 		e.engineLost = true
@@ -92,11 +90,11 @@ func (w *work) outOfMemory(ctx context.Context, facts *core.ContainerFacts) *cor
 	return facts
 }
 
-// stopped stops the container and returns once the engine says it does not run:
+// stopContainer stops the container and returns once the engine says it does not run:
 // its facts, nil when it is gone altogether. In a container that others use too it
 // is the run's programs that are ended, which leaves no facts either. It returns
 // errEngineLost after EngineGrace and errQuit when Loop closes.
-func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
+func (w *work) stopContainer(ctx context.Context) (*core.ContainerFacts, error) {
 	pause := backoff.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
 	began := time.Now()
 	for {
@@ -133,7 +131,7 @@ func (w *work) stopped(ctx context.Context) (*core.ContainerFacts, error) {
 func (w *work) killInside(ctx context.Context) error {
 	if w.currentLink() == nil {
 		if err := w.openLink(ctx); err != nil {
-			return fmt.Errorf("open link: %w", err)
+			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, killWait)
@@ -145,15 +143,16 @@ func (w *work) killInside(ctx context.Context) error {
 }
 
 // holder is the run, as the registry knows it.
-func (w *work) holder() core.Holder { return holderOf(w.run.ID) }
-
-func holderOf(id core.RunID) core.Holder { return core.Holder{Kind: core.HolderRun, ID: string(id)} }
+func (w *work) holder() core.Holder {
+	return core.Holder{Kind: core.HolderRun, ID: string(w.run.ID)}
+}
 
 // giveBack gives back every container of the run, also after Loop began to close.
 func (w *work) giveBack(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	ctx, cancel := lasting(ctx)
 	defer cancel()
-	if err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive(), Grace: w.s.o.StopGrace}); err != nil {
+	err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive(), Grace: w.s.o.StopGrace})
+	if err != nil {
 		w.log.Warn("give the container back", "error", err) // the registry goes on
 	}
 }
@@ -166,17 +165,13 @@ func (w *work) decide(e ending) {
 	} else if e.facts != nil {
 		o.ExitCode = e.facts.ExitCode
 	}
-	o.Model, o.SessionID = w.parser.Model(), w.parser.Session()
-	r := w.parser.Result()
-	if r != nil {
+	o.Model, o.SessionID, o.Usage = w.parser.Model, w.parser.Session, w.usage()
+	if r := w.parser.Result; r != nil {
 		o.Text, o.NumTurns, o.StopReason = r.Text, r.NumTurns, r.StopReason
 		o.DurationMs, o.Duration = r.DurationMs, time.Duration(r.DurationMs)*time.Millisecond
-		if o.Model == "" {
-			o.Model = r.Model
-		}
+		o.Model = cmp.Or(o.Model, r.Model)
 	}
-	o.Usage = w.usage()
-	if a := w.parser.Asked(); a != nil {
+	if a := w.parser.Asked; a != nil {
 		o.StopReason = string(a.Kind)
 	}
 	if w.run.Demo {
@@ -189,45 +184,37 @@ func (w *work) decide(e ending) {
 	if w.run.EndedAt.IsZero() {
 		w.run.EndedAt = w.s.o.Now()
 	}
-	if w.readOff > w.run.SpoolOffset {
-		w.run.SpoolOffset = w.readOff
-	}
+	w.run.SpoolOffset = max(w.run.SpoolOffset, w.readOff)
 }
 
 // store writes the end down. It tries for as long as Loop is open: a run whose
 // end is not stored is read again by the next start. core.ErrConflict and
 // core.ErrNotFound mean that it has an end already, or is gone.
-func (w *work) store(ctx context.Context) ([]core.Event, error) {
+func (w *work) store(ctx context.Context) (out []core.Event, err error) {
 	evs := w.leftBehind()
-	if a := w.parser.Asked(); a != nil && w.run.State == core.RunDone {
+	if a := w.parser.Asked; a != nil && w.run.State == core.RunDone {
 		evs = append(evs, w.question(a))
 	}
 	evs = append(evs, w.event(core.EventStatus, statusOf(w.run, "")))
-	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
-	for {
-		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
-		out, err := w.s.p.Store.FinishRun(once, w.run, evs...)
-		cancel()
-		if err == nil {
-			return out, nil
-		}
-		w.log.Error("store the run's end", "error", err)
-		if refusedForGood(err) || !pause.Wait(ctx) {
-			return nil, err
-		}
-	}
+	err = w.insist(ctx, "store the run's end", func() (err error) {
+		once, cancel := lasting(ctx)
+		defer cancel()
+		out, err = w.s.p.Store.FinishRun(once, w.run, evs...)
+		return err
+	})
+	return out, err
 }
 
 // tellAsStored tells the end that the database has: somebody else's, or this one
 // when the answer to storing it was lost.
 func (w *work) tellAsStored(ctx context.Context) {
-	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+	ctx, cancel := lasting(ctx)
 	defer cancel()
-	run, err := w.s.p.Store.Run(once, w.run.ID)
+	run, err := w.s.p.Store.Run(ctx, w.run.ID)
 	if err != nil || !run.State.Terminal() {
 		return
 	}
-	if open, err := w.s.p.Store.OpenQuestions(once, run.ChannelID); err == nil {
+	if open, err := w.s.p.Store.OpenQuestions(ctx, run.ChannelID); err == nil {
 		for _, q := range open {
 			if q.RunID == run.ID {
 				w.s.p.Publish(w.event(questionEvent(q.Kind), q))
@@ -238,16 +225,14 @@ func (w *work) tellAsStored(ctx context.Context) {
 }
 
 // sweep removes what the run used, now that its end is stored.
-func (w *work) sweep(ctx context.Context, e ending) {
-	once, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeWait)
+func (w *work) sweep(ctx context.Context) {
+	ctx, cancel := lasting(ctx)
 	defer cancel()
-	w.forget(once)
+	w.drop(ctx, w.run.SpawnID)
 	w.closeLink()
-	w.dropLost(once)
+	w.dropLost(ctx)
 	w.giveBack(ctx)
 }
-
-func (w *work) forget(ctx context.Context) { w.drop(ctx, w.run.SpawnID) }
 
 // drop deletes what is kept of a spawn.
 func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
@@ -261,9 +246,7 @@ func (w *work) drop(ctx context.Context, spawn core.SpawnID) {
 		}
 		w.log.Debug("forget spawn", "error", err)
 	}
-	if w.s.p.Spools != nil {
-		if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, spawn); err != nil {
-			w.log.Warn("delete output of the run", "error", err)
-		}
+	if err := w.s.p.Spools.Drop(ctx, w.run.ChannelID, spawn); err != nil {
+		w.log.Warn("delete output of the run", "error", err)
 	}
 }

@@ -124,8 +124,7 @@ func (w *ward) cli(p *proc) {
 	case word == "ask":
 		out, code = recording(w.t, "ask"), 1
 	case word == "limit":
-		reset := time.Now().Add(2 * time.Minute).UTC().Format("3:04pm")
-		out, code = wardInit+resultLine("You've hit your session limit · resets "+reset+" (UTC)", ""), 1
+		out, code = wardInit+limitLine(time.Now().Add(2*time.Minute), "five_hour")+resultLine("You've hit your session limit", ""), 1
 	}
 	for _, line := range strings.SplitAfter(out, "\n") {
 		select {
@@ -175,7 +174,8 @@ func (w *ward) open() {
 	}
 	w.store.mu.Unlock()
 	w.s = New(Ports{
-		Store: w.store, Containers: launch, Links: launch, Spools: spoolFiles{w.boxes},
+		Store: w.store, Containers: launch, Links: launch, Spools: spoolFiles{w.boxes}, Sessions: unknownSession, Log: quiet,
+		Publish: func(...core.Event) {},
 		Provision: provisioner{launch, func(run core.Run, ch core.Channel) (Resolved, error) {
 			l := Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}
 			return Resolved{Spec: specOf(run, ch), Launch: l}, nil

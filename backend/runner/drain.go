@@ -8,12 +8,6 @@ import (
 	"loop/backend/core"
 )
 
-// drain is the one goroutine that works a channel's queue while there is
-// something in it.
-type drain struct {
-	wake chan struct{} // capacity 1
-}
-
 // kick makes sure somebody looks at the channel's queue. Until the runs of the
 // launch before are taken over it does nothing: such a run needs the channel's
 // drain for itself first, and recover looks at every queue afterwards.
@@ -26,30 +20,30 @@ func (s *Service) kick(ch core.ChannelID) {
 	}
 }
 
-func (s *Service) drainWith(ch core.ChannelID, resume *core.Run) {
+// drainWith wakes the channel's drain, the one goroutine that works its queue, or
+// starts it, with a run of an earlier launch if there is one.
+func (s *Service) drainWith(ch core.ChannelID, earlier *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ctx := s.ctx
 	if ctx == nil || s.closing || ctx.Err() != nil {
 		return
 	}
-	d := s.drains[ch]
-	if d != nil {
+	if wake := s.drains[ch]; wake != nil {
 		select {
-		case d.wake <- struct{}{}:
+		case wake <- struct{}{}:
 		default:
 		}
 		return
 	}
-	d = &drain{wake: make(chan struct{}, 1)}
-	s.drains[ch] = d
-	s.wg.Go(func() { s.drain(ctx, ch, d, resume) })
+	wake := make(chan struct{}, 1)
+	s.drains[ch] = wake
+	s.wg.Go(func() { s.drain(ctx, ch, wake, earlier) })
 }
 
-func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume *core.Run) {
-	defer s.leave(ch, d)
-	if resume != nil {
-		s.process(ctx, *resume, true)
+func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan struct{}, earlier *work) {
+	if earlier != nil {
+		s.process(ctx, earlier)
 	}
 	pause := backoff.Backoff{First: 200 * time.Millisecond, Most: 30 * time.Second}
 	for ctx.Err() == nil {
@@ -58,122 +52,101 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, d *drain, resume
 		case <-ctx.Done():
 			return
 		}
-		run, ok, err := s.claim(ctx, ch)
-		if err == nil && ok {
+		w, err := s.claim(ctx, ch)
+		if w != nil {
 			pause.Reset()
-			s.process(ctx, run, false)
-			<-s.slots
-			continue
+			s.process(ctx, w)
 		}
 		<-s.slots
-		if err != nil {
-			if ctx.Err() == nil {
-				s.p.Log.Error("claim next run", "channel", ch, "error", err)
-			}
+		switch {
+		case w != nil || ctx.Err() != nil:
+			continue
+		case err != nil:
+			s.p.Log.Error("claim next run", "channel", ch, "error", err)
 			if pause.Wait(ctx) {
 				s.adopt(ctx, ch)
 			}
 			continue
 		}
-		wait, queued := s.untilDue(ctx, ch)
-		if !queued && s.retire(ch, d) {
-			return
+		timer := time.NewTimer(s.untilDue(ctx, ch))
+		select {
+		case <-timer.C:
+		case <-wake:
+		case <-ctx.Done():
 		}
-		if queued {
-			timer := time.NewTimer(wait)
-			select {
-			case <-timer.C:
-			case <-d.wake:
-			case <-ctx.Done():
-			}
-			timer.Stop()
-		}
+		timer.Stop()
 	}
 }
 
-// claim takes the next run and tells it; see Service.order.
-func (s *Service) claim(ctx context.Context, ch core.ChannelID) (core.Run, bool, error) {
-	s.order <- struct{}{}
-	defer func() { <-s.order }()
+// claim takes the next run and tells it; nil when none can be started. Whoever is
+// in order finds a claimed run's work.
+func (s *Service) claim(ctx context.Context, ch core.ChannelID) (*work, error) {
+	defer s.inOrder()()
 	run, ok, err := s.p.Store.ClaimNext(ctx, ch)
-	if err == nil && ok {
-		s.p.Publish(s.queueEvent(run), core.NewEvent(core.EventMessagesDone, run.ChannelID, run.ID, s.o.Now(), core.MessagesProcessed{MsgIDs: []string{string(run.ID)}}))
+	if err != nil || !ok {
+		return nil, err
 	}
-	return run, ok, err
+	w := s.register(newWork(ctx, s, run))
+	s.p.Publish(s.queueEvent(run), core.NewEvent(core.EventMessagesDone, run.ChannelID, run.ID, s.o.Now(),
+		core.MessagesProcessed{MsgIDs: []string{string(run.ID)}}))
+	return w, nil
+}
+
+// takeOver makes the work of a run that was under way before.
+func (s *Service) takeOver(ctx context.Context, run core.Run) *work {
+	w := newWork(ctx, s, run)
+	w.resumed = true
+	return s.register(w)
+}
+
+func (s *Service) register(w *work) *work {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active[w.run.ID] = w
+	return w
 }
 
 // adopt looks after a run that was claimed although claiming it failed: the
 // answer of the database was lost. Nobody else would, for each channel has one
 // drain.
 func (s *Service) adopt(ctx context.Context, ch core.ChannelID) {
-	pause := backoff.Backoff{First: 200 * time.Millisecond, Most: 30 * time.Second}
-	for {
-		active, err := s.p.Store.ActiveRuns(ctx)
-		for _, r := range active {
-			if r.ChannelID == ch {
-				s.process(ctx, r, true)
-			}
-		}
-		if err == nil {
-			return
-		}
-		s.p.Log.Error("read runs under way", "channel", ch, "error", err)
-		if !pause.Wait(ctx) {
-			return
+	var active []core.Run
+	err := s.insist(ctx, "read runs under way", func() (err error) {
+		active, err = s.p.Store.ActiveRuns(ctx)
+		return err
+	})
+	for _, r := range active {
+		if err == nil && r.ChannelID == ch {
+			s.process(ctx, s.takeOver(ctx, r))
 		}
 	}
 }
 
-// leave takes a drain off the list, unless another has taken its place.
-func (s *Service) leave(ch core.ChannelID, d *drain) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.drains[ch] == d {
-		delete(s.drains, ch)
+// untilDue says when a channel's queue is worth another look. An answer, another
+// prompt and each change of the queue wake its drain besides.
+func (s *Service) untilDue(ctx context.Context, ch core.ChannelID) time.Duration {
+	queue, err := s.Queue(ctx, ch)
+	switch {
+	case err != nil:
+		return time.Second
+	case len(queue) == 0:
+		return time.Hour
 	}
-}
-
-// parkedFor is how long a drain waits for an answer or for another's run at most
-// before it looks again; both wake it.
-const parkedFor = time.Minute
-
-// untilDue says how long the first queued run has to wait.
-func (s *Service) untilDue(ctx context.Context, ch core.ChannelID) (time.Duration, bool) {
-	list, err := s.p.Store.Queue(ctx, ch)
-	if err != nil {
-		return time.Second, ctx.Err() == nil
-	}
-	now := s.o.Now()
-	first, queued := due(list, now)
-	wait := first.Sub(now)
-	if queued && wait <= 0 {
-		if open, err := s.p.Store.OpenQuestions(ctx, ch); err == nil && len(open) > 0 {
-			return parkedFor, true
+	wait := time.Minute // never longer, so that a clock that is put forward is noticed
+	for _, r := range queue {
+		switch w := r.WaitsFor; w.Reason {
+		case core.WaitHeld, core.WaitDelayed:
+			wait = min(wait, w.Until.Sub(s.o.Now()))
+		case core.WaitNone, core.WaitRun, core.WaitLimit:
+			wait = 0 // it is due, and was not claimed because of another one
 		}
 	}
-	// Never zero: a run that is due and still not claimed waits for another. Never
-	// longer than a minute, so that a clock that is put forward is noticed.
-	return min(max(wait, 20*time.Millisecond), time.Minute), queued
+	return max(wait, 20*time.Millisecond)
 }
 
-// retire ends a drain unless it was woken meanwhile.
-func (s *Service) retire(ch core.ChannelID, d *drain) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-d.wake:
-		return false
-	default:
-		delete(s.drains, ch)
-		return true
-	}
-}
-
-func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
-	s.mu.Lock()
-	w := newWork(ctx, s, run)
-	s.active[run.ID] = w
-	s.mu.Unlock()
+// process takes a run that is registered to its end, or until Loop closes.
+func (s *Service) process(ctx context.Context, w *work) {
+	run := w.run
 	s.p.Publish(s.agentEvent(core.EventAgentAdded, run, "running"))
 	defer func() {
 		s.p.Publish(s.agentEvent(core.EventAgentRemoved, run, "completed"))
@@ -183,7 +156,7 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 		w.cancel(nil)
 		close(w.done)
 	}()
-	if resumed {
+	if w.resumed {
 		s.p.Publish(s.queueEvent(run))
 		w.resume(ctx)
 		return
@@ -194,5 +167,7 @@ func (s *Service) process(ctx context.Context, run core.Run, resumed bool) {
 // agentEvent says that an agent works in a channel, or has ended. Its id is the
 // channel's, as for agents that ask who else there is.
 func (s *Service) agentEvent(t core.EventType, run core.Run, status string) core.Event {
-	return core.NewEvent(t, run.ChannelID, run.ID, s.o.Now(), core.AgentInfo{ID: run.ChannelID, Channel: run.ChannelID, Status: status, Summary: beginning(run.Prompt)})
+	return core.NewEvent(t, run.ChannelID, run.ID, s.o.Now(), core.AgentInfo{
+		ID: run.ChannelID, Channel: run.ChannelID, Status: status, Summary: core.Shortened(run.Prompt, maxBeginning),
+	})
 }

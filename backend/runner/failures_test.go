@@ -27,7 +27,7 @@ func TestBadCLI(t *testing.T) {
 		"nothing":             {cli: plays("", 0), code: core.CodeNoResult, cause: "without printing anything"},
 		"stderr only":         {cli: func(p *proc) { p.stderr("Error: no such option"); p.end(2) }, code: core.CodeNoResult, cause: "exit code 2", detail: "no such option"},
 		"half JSON":           {cli: plays(turn("one")+`{"type":"assistant","message":{"con`, 1), code: core.CodeNoResult, cause: "without a result"},
-		"half a result":       {cli: plays(turn("one")+strings.TrimSuffix(goodResult, "}\n"), 1), state: core.RunDone},
+		"half a result":       {cli: plays(turn("one")+strings.TrimSuffix(goodResult, "}\n"), 1), code: core.CodeNoResult, cause: "without a result"},
 		"invalid UTF-8":       {cli: plays("\xff\xfe\n"+turn("one")+goodResult, 0), state: core.RunDone},
 		"64 MiB line":         {cli: plays(strings.Repeat("x", 64<<20)+"\n"+turn("after")+goodResult, 0), state: core.RunDone},
 		"never ends":          {cli: forever, code: core.CodeTimeout, cause: "longer than 1h0m0s"},

@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
@@ -62,11 +61,9 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	}()
 
 	var b batch
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	defer timer.Stop()
-	armed := false
+	var due <-chan time.Time // of what is gathered
 	for {
+		full := false
 		select {
 		case p, ok := <-lines:
 			if !ok {
@@ -83,23 +80,20 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				continue
 			}
 			b.add(p)
-			if b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes {
-				if err := w.flush(ctx, &b); err != nil {
-					return err
-				}
-				armed = false
-				timer.Stop()
-			} else if !armed {
-				armed = true
-				timer.Reset(w.s.o.Flush)
+			full = b.stored >= batchEvents || p.end-w.run.SpoolOffset >= batchBytes
+			if due == nil {
+				due = time.After(w.s.o.Flush)
 			}
-		case <-timer.C:
-			armed = false
+		case <-due:
+			full = true
+		case <-ctx.Done():
+			return errQuit
+		}
+		if full {
+			due = nil
 			if err := w.flush(ctx, &b); err != nil {
 				return err
 			}
-		case <-ctx.Done():
-			return errQuit
 		}
 	}
 }
@@ -146,7 +140,8 @@ func (w *work) bounded(items []transcript.Item) []transcript.Item {
 		if w.told++; w.told > maxEvents {
 			w.trackAll(items[i:])
 			return append(items[:i:i], transcript.Item{Type: core.EventNotice, Data: core.Notice{
-				Level: "warning", Text: "The agent has printed more than the timeline keeps of one run. The rest is left out; how the run ends is still shown.",
+				Level: "warning", Text: "The agent has printed more than the timeline keeps of one run. " +
+					"The rest is left out; how the run ends is still shown.",
 			}})
 		}
 	}
@@ -201,41 +196,30 @@ func (w *work) flush(ctx context.Context, b *batch) error {
 	return nil
 }
 
-func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) ([]core.Event, error) {
-	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
-	for first := true; ; first = false {
-		stored, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, from, to, evs...)
-		if err == nil {
-			return stored, nil
-		}
-		if ctx.Err() != nil {
-			return nil, errQuit
-		}
-		if refusedForGood(err) {
-			return w.reconcile(ctx, to, evs, err)
-		}
-		w.refused(err, first)
-		if !pause.Wait(ctx) {
-			return nil, errQuit
-		}
+func (w *work) append(ctx context.Context, from, to int64, evs []core.Event) (stored []core.Event, err error) {
+	err = w.insist(ctx, "store events", func() (err error) {
+		stored, err = w.s.p.Store.AppendEvents(ctx, w.run.ID, from, to, evs...)
+		return err
+	})
+	switch {
+	case err == nil:
+		return stored, nil
+	case ctx.Err() != nil:
+		return nil, errQuit
 	}
-}
-
-// reconcile finds out why the store will not take a batch: it has it already,
-// because an answer was lost, or the run was ended by somebody else.
-func (w *work) reconcile(ctx context.Context, to int64, evs []core.Event, refusal error) ([]core.Event, error) {
-	w.log.Error("store refused events", "to", to, "error", refusal)
-	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
-	for {
-		run, err := w.s.p.Store.Run(ctx, w.run.ID)
-		switch {
-		case err == nil && !run.State.Terminal() && run.SpoolOffset == to:
-			return evs, nil // their ids are in the database; a page that loads gets them
-		case err == nil || errors.Is(err, core.ErrNotFound):
-			return nil, errLostRun
-		}
-		if !pause.Wait(ctx) {
-			return nil, errQuit
-		}
+	// The store will not take the batch: it has it already, because an answer was
+	// lost, or the run was ended by somebody else.
+	w.log.Error("store refused events", "to", to, "error", err)
+	var run core.Run
+	err = w.insist(ctx, "read run", func() (err error) {
+		run, err = w.s.p.Store.Run(ctx, w.run.ID)
+		return err
+	})
+	switch {
+	case err == nil && !run.State.Terminal() && run.SpoolOffset == to:
+		return evs, nil // their ids are in the database; a page that loads gets them
+	case err == nil || errors.Is(err, core.ErrNotFound):
+		return nil, errLostRun
 	}
+	return nil, errQuit
 }

@@ -51,10 +51,9 @@ func newHider(l Launch) hider {
 }
 
 func (h hider) line(l transcript.Line) transcript.Line {
-	l.Data, l.Tail = replaced(l.Data, h.inJSON), replaced(l.Tail, h.inJSON)
-	if len(l.Tail) > 0 { // an over-long line; a secret may lie where it was cut
+	l.Data = replaced(l.Data, h.inJSON)
+	if l.Cut > 0 { // a secret may lie where the line was cut
 		l.Data = l.Data[:len(l.Data)-begun(l.Data, h.inJSON)]
-		l.Tail = l.Tail[ended(l.Tail, h.inJSON):]
 	}
 	return l
 }
@@ -65,19 +64,6 @@ func begun(text []byte, secrets [][]byte) int {
 	for _, s := range secrets {
 		for n := min(len(s)-1, len(text)); n > longest; n-- {
 			if bytes.HasSuffix(text, s[:n]) {
-				longest = n
-			}
-		}
-	}
-	return longest
-}
-
-// ended is how many bytes at the text's beginning may be the end of a secret.
-func ended(text []byte, secrets [][]byte) int {
-	longest := 0
-	for _, s := range secrets {
-		for n := min(len(s)-1, len(text)); n > longest; n-- {
-			if bytes.HasPrefix(text, s[len(s)-n:]) {
 				longest = n
 			}
 		}
@@ -104,27 +90,15 @@ func (s *Service) Hide(run core.RunID, text string) string {
 	if w == nil {
 		return text
 	}
-	return w.hider().text(text)
+	return w.hidden.Load().text(text)
 }
 
-// hider is the one that hide made last.
-func (w *work) hider() hider {
-	if h := w.hidden.Load(); h != nil {
-		return *h
-	}
-	return hider{}
-}
-
-// hide is of the run's own launch. That of a run whose container died while Loop
-// was away is not known yet; the rest of the output is read all the same.
+// hide makes the hider of the run's own launch. The launch of a run whose container
+// died while Loop was away may not be known; the rest of the output is read all the
+// same.
 func (w *work) hide() hider {
-	l := w.launch
-	if w.resumed && !w.launched && l.OAuthToken == "" && l.APIKey == "" {
-		if r, err := w.s.p.Provision.Resolve(w.service, w.run, w.ch); err == nil || r.Launch.APIKey != "" || r.Launch.OAuthToken != "" {
-			l = r.Launch
-		}
-	}
-	h := newHider(l)
+	w.resolve(w.service)
+	h := newHider(w.launch)
 	w.hidden.Store(&h)
 	return h
 }

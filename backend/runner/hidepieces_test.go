@@ -67,8 +67,8 @@ func TestPiecesOfOthersPass(t *testing.T) {
 // TestHiddenWhereALineIsCut: an over-long line may be cut in a secret's middle.
 func TestHiddenWhereALineIsCut(t *testing.T) {
 	h := newHider(Launch{APIKey: "sk-ant-CANARY"})
-	l := h.line(transcript.Line{Data: []byte("the key sk-ant-CAN"), Tail: []byte("NARY and more")})
-	if string(l.Data) != "the key " || string(l.Tail) != " and more" {
-		t.Errorf("%q %q", l.Data, l.Tail)
+	l := h.line(transcript.Line{Data: []byte("the key sk-ant-CAN"), Cut: 13})
+	if string(l.Data) != "the key " {
+		t.Errorf("%q", l.Data)
 	}
 }

@@ -40,32 +40,3 @@ func TestIDsOfClients(t *testing.T) {
 		}
 	})
 }
-
-// TestStoredIDOfAnEarlierLoop: a prompt from before ids were looked at ends with
-// the reason, and the queue goes on.
-func TestStoredIDOfAnEarlierLoop(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		r := newRig(t, plays(goodResult, 0))
-		old := core.Run{ID: "page.1", ChannelID: "c", Prompt: "x", State: core.RunQueued}
-		if _, _, _, err := r.store.Enqueue(context.Background(), old); err != nil {
-			t.Fatal(err)
-		}
-		r.start()
-		defer r.quit()
-		next := r.prompt("c", "y")
-		run := r.ended(old.ID, time.Minute)
-		f := run.Outcome.Failure
-		if run.State != core.RunFailed || f == nil || f.Code != core.CodeInvalid || f.Remedy != "Send the prompt again." {
-			t.Errorf("%s %+v", run.State, f)
-		}
-		again, err := r.s.Retry(context.Background(), old.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range []core.RunID{next.ID, again.ID} {
-			if run := r.ended(id, time.Minute); run.State != core.RunDone {
-				t.Errorf("%s: %s %+v", id, run.State, run.Outcome.Failure)
-			}
-		}
-	})
-}

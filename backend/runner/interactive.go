@@ -3,12 +3,11 @@ package runner
 import (
 	"cmp"
 	"fmt"
-	"path"
+	"slices"
 	"strings"
 	"unicode"
 
 	"loop/backend/core"
-	"loop/backend/wire"
 )
 
 // Interactive is the agent CLI in a terminal: what is typed into a shell, and
@@ -36,28 +35,13 @@ func InteractiveCommand(
 	l Launch, ch core.Channel, demo bool, id core.TerminalID, workDir string, addDirs []string, start InteractiveStart,
 ) (Interactive, error) {
 	run := core.Run{ID: core.RunID(id), ChannelID: ch.ID, SpawnID: core.SpawnID(id), Demo: demo}
-	bin := l.Bin
-	if bin == "" {
-		bin = "claude"
-	}
-	args := []string{bin, "--mcp-config", path.Join(wire.RunsDir, string(id), mcpFile), "--dangerously-skip-permissions"}
-	if l.Model != "" {
-		args = append(args, "--model", l.Model)
-	}
-	if l.Effort != "" {
-		args = append(args, "--effort", l.Effort)
-	}
-	for _, d := range addDirs {
-		args = append(args, "--add-dir", d)
-	}
+	permissions, st := skipPermissions, startAt{}
 	if start.Again {
-		args = append(args, "--continue")
-	} else if resume, fork := interactiveSession(ch, demo, start); resume != "" {
-		args = append(args, "--resume", string(resume))
-		if fork {
-			args = append(args, "--fork-session")
-		}
+		permissions = append(slices.Clone(permissions), "--continue")
+	} else {
+		st.resume, st.fork = interactiveSession(ch, demo, start)
 	}
+	args := commandLine(l, run.SpawnID, permissions, st, addDirs)
 	mcp, err := mcpConfig(l, run, workDir)
 	if err != nil {
 		return Interactive{}, err
@@ -70,8 +54,7 @@ func InteractiveCommand(
 		}
 		args[i] = shellQuote(a)
 	}
-	env := environ(l, core.SpawnID(id), interactiveModel(l, id))
-	return Interactive{Line: strings.Join(args, " "), Env: env, Files: files(l, mcp)}, nil
+	return Interactive{Line: strings.Join(args, " "), Env: environ(l, run.SpawnID, interactiveModel(l, id)), Files: files(l, mcp)}, nil
 }
 
 // firstParty is where the CLI goes by itself.
@@ -122,44 +105,37 @@ func interactiveModel(l Launch, id core.TerminalID) []core.EnvVar {
 // The channel's is the one its next run would go on with: after a run that was
 // stopped that is kept as a wish, and the channel's own is older or none.
 func interactiveSession(ch core.Channel, demo bool, start InteractiveStart) (resume core.SessionID, fork bool) {
-	next := wanted(core.Run{Demo: demo}, ch)
+	own := ch.Session(demo)
 	kept := func(id core.SessionID) bool {
-		return validSession(id) && (start.Exists == nil || start.Exists(id))
+		return id.Valid() && (start.Exists == nil || start.Exists(id))
 	}
 	switch start.Mode {
 	case core.OpenFresh:
 		return "", false
-	case core.OpenLegacy:
-		// As the next run: threads that still share their parent's conversation fork.
-		resume, fork = next.resume, next.fork
-		if resume == "" {
+	case core.OpenLegacy: // as the next run: threads that still share their parent's conversation fork
+		next := wanted(core.Run{Demo: demo}, ch)
+		if resume, fork = next.resume, next.fork; resume == "" {
 			return "", false
 		}
 	default:
-		fork = start.Mode == core.OpenFork
-		resume = ch.Session(demo)
+		resume, fork = own, start.Mode == core.OpenFork
 		if st := ch.Next(demo); st.Mode == core.SessionResume {
 			resume = st.SessionID
 		}
 	}
-	if !kept(resume) {
-		own := ch.Session(demo)
-		if resume == own || !kept(own) {
-			return "", false
-		}
-		return own, fork && start.Mode == core.OpenFork
+	switch {
+	case kept(resume):
+		return resume, fork
+	case resume != own && kept(own):
+		return own, start.Mode == core.OpenFork
 	}
-	return resume, fork
+	return "", false
 }
 
 // shellQuote leaves plain words as they are, so that the line in the shell's
 // history is one a person would type.
 func shellQuote(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
-	}
-	if plain {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

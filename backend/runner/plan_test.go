@@ -76,7 +76,7 @@ func TestPlanGoesOn(t *testing.T) {
 				r.t.Fatal(err)
 			}
 		}},
-		"after a limit": {plays(resultLine("usage limit reached|946684860", ""), 1), func(*rig, core.RunID) {}},
+		"after a limit": {plays(limitLine(time.Unix(946684860, 0), "five_hour")+resultLine("usage limit reached", ""), 1), func(*rig, core.RunID) {}},
 		"an answer": {plays(recording(t, "ask"), 1), func(r *rig, _ core.RunID) {
 			if _, err := r.s.Answer(ctx, r.asked("c").ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Blue"}}}); err != nil {
 				r.t.Fatal(err)

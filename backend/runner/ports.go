@@ -183,7 +183,7 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-// Ports are what the runner works with; Spools, Sessions and Log may be nil.
+// Ports are what the runner works with.
 type Ports struct {
 	Store      Store
 	Provision  Provision

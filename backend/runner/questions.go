@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
 
-// Bounds of an answer: it becomes a prompt.
-const (
-	maxAnswerText  = 32 << 10
-	maxAnswerItems = 16
-)
+// maxAnswer bounds an answer, in bytes: it becomes a prompt.
+const maxAnswer = 32 << 10
 
 func questionEvent(k core.QuestionKind) core.EventType {
 	if k == core.QuestionPlan {
@@ -62,43 +58,31 @@ func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Qu
 	if q.Kind == core.QuestionPlan {
 		resolved = core.EventPlanResolved
 	}
+	var cont *core.Run
+	var said []core.Event
 	if a.Action == core.AnswerCancel {
 		q.State = core.QuestionCancelled
-	}
-	events := []core.Event{core.NewEvent(resolved, q.ChannelID, q.RunID, now, q)}
-	var cont *core.Run
-	if q.State == core.QuestionAnswered {
+	} else {
 		run, err := s.continuation(ctx, q, a)
 		if err != nil {
 			return q, err
 		}
-		cont = &run
-		events = append(events, saidEvent(run, now))
+		cont, said = &run, []core.Event{saidEvent(run, now)}
 	}
-	if err := s.settle(ctx, &q, a, cont, events); err != nil {
-		return q, err
+	defer s.inOrder()()
+	stored, run, evs, err := s.p.Store.AnswerQuestion(ctx, q.ID, a, cont,
+		append([]core.Event{core.NewEvent(resolved, q.ChannelID, q.RunID, now, q)}, said...)...)
+	switch {
+	case errors.Is(err, core.ErrConflict):
+		return q, answered(err)
+	case err != nil:
+		return q, fmt.Errorf("store answer: %w", err)
+	case cont != nil:
+		evs = append(evs, s.queueEvent(run))
 	}
-	s.kick(q.ChannelID)
-	return q, nil
-}
-
-// settle stores the answer and tells it.
-func (s *Service) settle(ctx context.Context, q *core.Question, a core.Answer, cont *core.Run, events []core.Event) error {
-	s.order <- struct{}{}
-	defer func() { <-s.order }()
-	stored, run, evs, err := s.p.Store.AnswerQuestion(ctx, q.ID, a, cont, events...)
-	if errors.Is(err, core.ErrConflict) {
-		return answered(err)
-	}
-	if err != nil {
-		return fmt.Errorf("store answer: %w", err)
-	}
-	*q = stored
 	s.p.Publish(evs...)
-	if cont != nil {
-		s.p.Publish(s.queueEvent(run))
-	}
-	return nil
+	s.kick(q.ChannelID)
+	return stored, nil
 }
 
 func answered(err error) error {
@@ -117,13 +101,13 @@ func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answ
 	}
 	run := core.Run{
 		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
-		Demo: q.Demo, Script: asked.Script, Trigger: TriggerAnswer, CreatedAt: s.o.Now(), Priority: 1,
+		Demo: q.Demo, Script: asked.Script, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
 		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
 	}
 	for _, r := range queue {
 		run.Priority = max(run.Priority, r.Priority+1)
 	}
-	if sid := asked.Outcome.SessionID; validSession(sid) {
+	if sid := asked.Outcome.SessionID; sid.Valid() {
 		run.Session = core.SessionStart{Mode: core.SessionResume, SessionID: sid}
 	}
 	return run, nil
@@ -179,19 +163,9 @@ func answerPrompt(q core.Question, a core.Answer) string {
 // checkAnswer sees that an answer fits its question.
 func checkAnswer(q core.Question, a core.Answer) error {
 	bad := func(cause, remedy string) error { return core.Fail(core.CodeInvalid, nil, cause, remedy) }
-	texts := append([]string{a.Text, a.AuthorID}, a.Texts...)
-	for _, c := range a.Choices {
-		texts = append(texts, c...)
-	}
-	size := 0
-	for _, t := range texts {
-		size += len(t)
-		if !utf8.ValidString(t) || strings.ContainsRune(t, 0) {
-			return bad("The answer is not plain text.", "Remove the characters that are not text.")
-		}
-	}
-	if size > maxAnswerText || len(a.Texts) > maxAnswerItems || len(a.Choices) > maxAnswerItems {
-		return bad("The answer is too long.", "Put the long part into a file in the folder and name the file.")
+	texts := slices.Concat(slices.Concat(a.Choices...), a.Texts, []string{string(a.Action), a.Text, a.AuthorID})
+	if err := core.CheckText("answer", strings.Join(texts, "\n"), maxAnswer); err != nil {
+		return err
 	}
 	switch {
 	case a.Action == core.AnswerCancel:
@@ -227,7 +201,8 @@ func checkChoices(q core.Question, a core.Answer, bad func(cause, remedy string)
 		}
 		for _, label := range chosen {
 			if !slices.ContainsFunc(ask.Options, func(o core.AskOption) bool { return o.Label == label }) {
-				return bad(fmt.Sprintf("“%s” is not an option of question %d.", label, i+1), "Choose one of the options, or write an answer of your own.")
+				return bad(fmt.Sprintf("“%s” is not an option of question %d.", label, i+1),
+					"Choose one of the options, or write an answer of your own.")
 			}
 		}
 	}

@@ -16,8 +16,6 @@ const MaxDelay = 30 * 24 * time.Hour
 // changed explains an error of a change to a queued run.
 func changed(err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, core.ErrNotFound):
 		return core.Fail(core.CodeNotFound, err, "This prompt does not exist.", "Reload the timeline.")
 	case errors.Is(err, core.ErrConflict):
@@ -28,14 +26,14 @@ func changed(err error) error {
 
 // Edit replaces the text of a queued prompt and ends its hold.
 func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.Run, error) {
-	if err := checkPrompt(prompt); err != nil {
+	if err := core.CheckText("prompt", prompt, MaxPrompt); err != nil {
 		return core.Run{}, err
 	}
 	run, err := s.run(ctx, id)
 	if err != nil {
 		return run, err
 	}
-	return s.change(ctx, func() (core.Run, []core.Event, error) {
+	return s.change(func() (core.Run, []core.Event, error) {
 		return s.p.Store.EditQueued(ctx, id, prompt, core.NewEvent(core.EventMessageUpdated, run.ChannelID, id, s.o.Now(), core.MessageUpdated{
 			MsgID: string(id), Content: prompt,
 		}))
@@ -45,37 +43,35 @@ func (s *Service) Edit(ctx context.Context, id core.RunID, prompt string) (core.
 // Hold keeps a queued prompt, and what is behind it, from being started for
 // core.HoldLease.
 func (s *Service) Hold(ctx context.Context, id core.RunID) (core.Run, error) {
-	return s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.p.Store.HoldQueued(ctx, id, s.o.Now().Add(core.HoldLease))
-		return run, nil, err
-	})
+	return s.holdUntil(ctx, id, s.o.Now().Add(core.HoldLease))
 }
 
 // Release ends a hold.
 func (s *Service) Release(ctx context.Context, id core.RunID) error {
-	_, err := s.change(ctx, func() (core.Run, []core.Event, error) {
-		run, err := s.p.Store.HoldQueued(ctx, id, time.Time{})
+	_, err := s.holdUntil(ctx, id, time.Time{})
+	return err
+}
+
+func (s *Service) holdUntil(ctx context.Context, id core.RunID, until time.Time) (core.Run, error) {
+	return s.change(func() (core.Run, []core.Event, error) {
+		run, err := s.p.Store.HoldQueued(ctx, id, until)
 		return run, nil, err
 	})
-	return err
 }
 
 // Reorder puts a channel's queue into the order of ids, which are exactly the
 // queued prompts.
 func (s *Service) Reorder(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error) {
-	s.order <- struct{}{}
+	defer s.inOrder()()
 	runs, err := s.p.Store.ReorderQueue(ctx, ch, ids)
-	if err == nil {
-		for _, r := range runs {
-			s.p.Publish(s.queueEvent(r))
-		}
-	}
-	<-s.order
 	if errors.Is(err, core.ErrConflict) {
 		return nil, core.Fail(core.CodeConflict, err, "The queue has changed meanwhile.", "Look at the queue and order it again.")
 	}
 	if err != nil {
 		return nil, changed(err)
+	}
+	for _, r := range runs {
+		s.p.Publish(s.queueEvent(r))
 	}
 	s.kick(ch)
 	return runs, nil
@@ -109,7 +105,7 @@ func (s *Service) Steer(ctx context.Context, id core.RunID) error {
 // jump promotes a queued run before it stops the one under way: a crash between
 // the two loses nothing and starts nothing else first.
 func (s *Service) jump(ctx context.Context, id core.RunID) error {
-	_, err := s.change(ctx, func() (core.Run, []core.Event, error) {
+	_, err := s.change(func() (core.Run, []core.Event, error) {
 		run, err := s.p.Store.PromoteQueued(ctx, id)
 		return run, nil, err
 	})
@@ -129,34 +125,19 @@ func (s *Service) jump(ctx context.Context, id core.RunID) error {
 	if err != nil || run.State != core.RunQueued {
 		return err
 	}
-	for _, r := range active {
-		if r.ChannelID == run.ChannelID && r.ID != id {
-			if err := s.Cancel(ctx, r.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return s.cancelAll(ctx, active, func(r core.Run) bool { return r.ChannelID == run.ChannelID && r.ID != id })
 }
 
 // change makes one change of the queue and tells it.
-func (s *Service) change(ctx context.Context, fn func() (core.Run, []core.Event, error)) (core.Run, error) {
-	run, err := s.changeOrdered(fn)
+func (s *Service) change(fn func() (core.Run, []core.Event, error)) (core.Run, error) {
+	defer s.inOrder()()
+	run, evs, err := fn()
 	if err != nil {
 		return core.Run{}, changed(err)
 	}
+	s.p.Publish(append(evs, s.queueEvent(run))...)
 	s.kick(run.ChannelID)
 	return run, nil
-}
-
-func (s *Service) changeOrdered(fn func() (core.Run, []core.Event, error)) (core.Run, error) {
-	s.order <- struct{}{}
-	defer func() { <-s.order }()
-	run, evs, err := fn()
-	if err == nil {
-		s.p.Publish(append(evs, s.queueEvent(run))...)
-	}
-	return run, err
 }
 
 // Queue is what waits in a channel, in order, with why each waits.
@@ -200,15 +181,4 @@ func (s *Service) whyWaits(ctx context.Context, run core.Run) core.Run {
 		return queue[i]
 	}
 	return run // claimed meanwhile, which an event tells
-}
-
-// due says when the first of a channel's queued runs can be claimed if nothing
-// but the queue keeps it.
-func due(queue []core.Run, now time.Time) (first time.Time, queued bool) {
-	for _, w := range core.Waits(queue, core.QueueState{Now: now}) {
-		if w.Reason != core.WaitBehind && (!queued || w.Until.Before(first)) {
-			first, queued = w.Until, true
-		}
-	}
-	return first, queued
 }

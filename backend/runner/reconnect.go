@@ -9,14 +9,10 @@ import (
 	"loop/backend/core"
 )
 
-// reconnect opens the link again. It returns nil, nil when the spawn can be
-// read again, an ending when there is nothing left to read from, and errQuit
-// when Loop closes.
-func (w *work) reconnect(ctx context.Context) (*ending, error) { return w.relink(ctx, true) }
-
-// relink is reconnect; without read nothing runs in the container that could be
-// read, and an open link is all that is wanted.
-func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
+// reconnect opens the link again. It returns nil, nil when the present try can be
+// read again, or there is none; an ending when there is nothing left to read from;
+// and errQuit when Loop closes.
+func (w *work) reconnect(ctx context.Context) (*ending, error) {
 	w.closeLink()
 	pause := backoff.Backoff{First: 50 * time.Millisecond, Most: 5 * time.Second}
 	var lost, silentSince time.Time
@@ -41,34 +37,24 @@ func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
 			return &ending{gone: true, facts: &facts, engineLost: !lost.IsZero()}, nil
 		default:
 			lost = time.Time{}
-			known := false
-			err := w.openLink(ctx)
-			if err == nil && !read {
+			var known *core.SpawnInfo
+			if err = w.openLink(ctx); err == nil && w.run.SpawnID != "" {
+				known, err = w.spawned(ctx)
+			}
+			switch {
+			case err == nil && (known != nil || w.run.SpawnID == ""):
 				return nil, nil
-			}
-			if err == nil {
-				known, err = w.spawnKnown(ctx)
-			}
-			if err == nil && known {
-				return nil, nil
-			}
-			if ctx.Err() != nil {
+			case ctx.Err() != nil:
 				return nil, errQuit
-			}
-			if err == nil && w.run.Attempt.Number > 1 && w.neverSpawned(ctx) {
-				return &ending{unspawned: true}, nil
-			}
-			if err == nil { // loop init was restarted: nothing of the run lives
-				e, err := w.giveUpFacts(ctx, nil)
-				return &e, err
+			case err == nil: // loop init was restarted: nothing of the run lives
+				return w.giveUp(ctx, nil)
 			}
 			w.log.Warn("link does not open", "error", err)
-			if silent == 0 {
+			if silent++; silent == 1 {
 				silentSince = time.Now()
 			}
-			if silent++; silent >= linkTries && time.Since(silentSince) >= linkGrace {
-				e, err := w.giveUpFacts(ctx, err)
-				return &e, err
+			if silent >= linkTries && time.Since(silentSince) >= linkGrace {
+				return w.giveUp(ctx, err)
 			}
 		}
 		if !pause.Wait(ctx) {
@@ -77,34 +63,19 @@ func (w *work) relink(ctx context.Context, read bool) (*ending, error) {
 	}
 }
 
-// giveUp stops a container that cannot be talked to and reads what it left.
-func (w *work) giveUp(ctx context.Context, why error) (ending, error) {
-	e, err := w.giveUpFacts(ctx, why)
-	if err != nil {
-		return ending{}, err
-	}
-	return w.salvage(ctx, e)
-}
-
-// giveUpFacts only stops it; why is nil when it is known that nothing of the run
-// lives in it.
-func (w *work) giveUpFacts(ctx context.Context, why error) (ending, error) {
+// giveUp stops a container that cannot be talked to; why is nil when it is known
+// that nothing of the run lives in it.
+func (w *work) giveUp(ctx context.Context, why error) (*ending, error) {
 	w.closeLink()
-	facts, err := w.stopped(ctx)
-	if err != nil {
-		if errors.Is(err, errEngineLost) {
-			return ending{engineLost: true}, nil
-		}
-		return ending{}, err
+	facts, err := w.stopContainer(ctx)
+	if errors.Is(err, errEngineLost) {
+		return &ending{engineLost: true}, nil
 	}
-	return ending{gone: true, facts: facts, noLink: why}, nil
+	return &ending{gone: true, facts: facts, noLink: why}, err
 }
 
 // salvage reads the rest of the output from its file on this host.
 func (w *work) salvage(ctx context.Context, e ending) (ending, error) {
-	if w.s.p.Spools == nil {
-		return e, nil
-	}
 	rc, err := w.s.p.Spools.Open(ctx, w.run.ChannelID, w.run.SpawnID, w.readOff)
 	if err == nil {
 		err = w.follow(ctx, rc, func() {})

@@ -6,49 +6,39 @@ import (
 	"slices"
 	"time"
 
-	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
 // recover looks after what an earlier launch of Loop left: runs under way,
 // containers of runs that had ended, and the queue.
 func (s *Service) recover(ctx context.Context) {
-	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	var active []core.Run
-	for {
-		var err error
-		if active, err = s.p.Store.ActiveRuns(ctx); err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		s.p.Log.Error("read runs under way", "error", err)
-		if !pause.Wait(ctx) {
-			return
-		}
+	err := s.insist(ctx, "read runs under way", func() (err error) {
+		active, err = s.p.Store.ActiveRuns(ctx)
+		return err
+	})
+	if err != nil {
+		return // Loop closes
 	}
 	for _, r := range active {
-		s.drainWith(r.ChannelID, &r)
+		s.drainWith(r.ChannelID, s.takeOver(ctx, r))
 	}
 	s.mu.Lock()
 	s.ready = true
 	s.mu.Unlock()
 	s.wg.Go(func() { s.giveBackLeftovers(ctx, active) })
-	pause.Reset()
-	for {
+	_ = s.insist(ctx, "read queues", func() error { // an error says that Loop closes
 		queued, err := s.p.Store.QueueLengths(ctx)
 		for ch := range queued {
 			s.kick(ch)
 		}
-		if err == nil {
-			return
-		}
-		s.p.Log.Error("read queues", "error", err)
-		if !pause.Wait(ctx) {
-			return
-		}
-	}
+		return err
+	})
+}
+
+// insist is insist for what concerns no run.
+func (s *Service) insist(ctx context.Context, step string, do func() error) error {
+	return insist(ctx, do, func(err error, _ bool) { s.p.Log.Error(step, "error", err) })
 }
 
 // giveBackLeftovers gives back containers whose run has ended, because Loop died
@@ -63,7 +53,7 @@ func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
 		s.p.Log.Warn("give back containers of ended runs", "error", err) // the registry goes on
 	}
 	for _, c := range left {
-		if c.RunID == "" || s.p.Spools == nil {
+		if c.RunID == "" {
 			continue
 		}
 		run, err := s.p.Store.Run(ctx, c.RunID)
@@ -79,17 +69,11 @@ func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
 // resume takes over a run of an earlier launch. Its output is read from the
 // beginning, for what it had used and asked; follow tells only what is not stored.
 func (w *work) resume(ctx context.Context) {
-	w.resumed = true
 	if err := w.readChannel(ctx); err != nil {
-		if ctx.Err() == nil {
-			w.setupEnd = err
-			w.conclude(ctx, ending{})
-		}
+		w.broken(ctx, err)
 		return
 	}
-	if w.run.ContainerID == "" {
-		// Stopped before the container was known: nothing ran.
-		w.giveBack(ctx)
+	if w.run.ContainerID == "" { // nothing ran, though a container may have been made
 		w.requeue(ctx)
 		return
 	}
@@ -108,20 +92,19 @@ func (w *work) resume(ctx context.Context) {
 		w.closeLink()
 		return
 	}
-	switch {
-	case dead == nil:
+	if dead == nil {
 		w.reattach(ctx)
 		return
-	case dead.unspawned, w.run.Attempt.Number > 1 && w.neverSpawned(ctx):
-		w.goOn(ctx)
+	}
+	if again := w.run.Attempt.Number > 1; (again || w.run.State == core.RunStarting) && w.neverSpawned(ctx) {
+		if w.run.SpawnID = ""; again {
+			w.goOn(ctx)
+		} else {
+			w.requeue(ctx)
+		}
 		return
 	}
 	dead.early = true
-	if w.run.State == core.RunStarting && w.neverSpawned(ctx) {
-		w.sweepContainer(ctx)
-		w.requeue(ctx)
-		return
-	}
 	e, err := w.salvage(ctx, *dead)
 	if err != nil {
 		return
@@ -135,11 +118,7 @@ func (w *work) reattach(ctx context.Context) {
 	if w.run.State == core.RunStarting {
 		w.run.State = core.RunRunning
 		if err := w.step(ctx, ""); err != nil {
-			w.closeLink()
-			if ctx.Err() == nil {
-				w.setupEnd = err
-				w.conclude(ctx, ending{}) // somebody else ended it: nothing may be left
-			}
+			w.broken(ctx, err) // somebody else ended it: nothing may be left
 			return
 		}
 	}
@@ -151,9 +130,6 @@ func (w *work) reattach(ctx context.Context) {
 
 // neverSpawned is true only when it is known that the CLI was not started.
 func (w *work) neverSpawned(ctx context.Context) bool {
-	if w.s.p.Spools == nil {
-		return false
-	}
 	rc, err := w.s.p.Spools.Open(ctx, w.run.ChannelID, w.run.SpawnID, 0)
 	if err == nil {
 		rc.Close()
@@ -162,20 +138,17 @@ func (w *work) neverSpawned(ctx context.Context) bool {
 	return errors.Is(err, core.ErrNotFound)
 }
 
-func (w *work) sweepContainer(ctx context.Context) {
-	w.closeLink()
-	w.giveBack(ctx)
-}
-
 // requeue puts a run back whose agent was never started; the drain that called
 // goes on with it.
 func (w *work) requeue(ctx context.Context) {
-	if errors.Is(w.cause(), errCancelled) {
+	w.closeLink()
+	w.giveBack(ctx)
+	if w.stopped() {
 		w.conclude(ctx, ending{gone: true})
 		return
 	}
-	w.run.State, w.run.ContainerID, w.run.SpawnID, w.run.StartedAt, w.run.SpoolOffset = core.RunQueued, "", "", time.Time{}, 0
-	w.run.Attempt = core.Attempt{}
+	w.run.State, w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = core.RunQueued, "", "", 0
+	w.run.StartedAt, w.run.Attempt = time.Time{}, core.Attempt{}
 	if err := w.update(ctx, w.notice("info", "Loop was closed before the agent had started; the prompt is queued again.")); err != nil {
 		w.log.Error("queue the run again", "error", err)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -40,7 +41,7 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	r := &rig{t: t, store: newMemStore(core.Channel{ID: "c", Dir: "/repo"}, core.Channel{ID: "d", Dir: "/other"}), boxes: &boxes{cli: cli}}
 	r.launch = Launch{APIKey: "secret", BaseURL: "http://model"}
 	r.ports = Ports{
-		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes},
+		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes}, Sessions: unknownSession, Log: quiet,
 		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
 			return Resolved{specOf(run, ch), r.why, r.launch}, nil
 		}},
@@ -52,6 +53,10 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	}
 	return r
 }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func unknownSession(core.Channel, string, core.SessionID) (exists, known bool) { return false, false }
 
 // provisioner makes containers as package provision does, between fakes.
 type provisioner struct {

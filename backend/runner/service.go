@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/wire"
 )
@@ -22,6 +20,10 @@ const MaxPrompt = 512 << 10
 // engine that answers (killWait, drainWait, a container's stop) and some more.
 const cancelWait = time.Minute
 
+// takenOverIn is how long Cancel waits for a run that is about to be taken over: one
+// of an earlier launch, or one whose claim was not answered.
+const takenOverIn = 2 * time.Second
+
 // Service runs prompts. Its methods may be called from any goroutine; nothing
 // is started before Run.
 type Service struct {
@@ -31,31 +33,31 @@ type Service struct {
 	slots chan struct{} // one per run under way
 	wg    sync.WaitGroup
 
-	// order is held from a change of the queue until it is told, so that no page
-	// hears that a run was claimed before it hears that it was queued.
-	order chan struct{}
+	order chan struct{} // see inOrder
 
 	mu      sync.Mutex
-	ctx     context.Context // of Run; nil before it
-	ready   bool            // the runs of the launch before have their drains
-	closing bool            // Run is ending: nothing new is started
-	drains  map[core.ChannelID]*drain
+	ctx     context.Context                  // of Run; nil before it
+	ready   bool                             // the runs of the launch before have their drains
+	closing bool                             // Run is ending: nothing new is started
+	drains  map[core.ChannelID]chan struct{} // what wakes the goroutine that works a channel's queue
 	active  map[core.RunID]*work
 }
 
 // New makes the service.
 func New(p Ports, o Options) *Service {
-	if p.Log == nil {
-		p.Log = slog.New(slog.DiscardHandler)
-	}
-	if p.Publish == nil {
-		p.Publish = func(...core.Event) {}
-	}
 	o = o.withDefaults()
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
-		drains: map[core.ChannelID]*drain{}, active: map[core.RunID]*work{},
+		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
 	}
+}
+
+// inOrder is held from a change of the queue until it is told, so that no page
+// hears that a run was claimed before it hears that it was queued. The caller calls
+// leave.
+func (s *Service) inOrder() (leave func()) {
+	s.order <- struct{}{}
+	return func() { <-s.order }
 }
 
 // MaxRuns is how many runs are under way at once over all channels at most.
@@ -96,10 +98,10 @@ func (s *Service) enqueue(ctx context.Context, req core.Run) (core.Run, error) {
 	if err := checkID(req.ID); err != nil {
 		return core.Run{}, err
 	}
-	if err := checkPrompt(req.Prompt); err != nil {
+	if err := core.CheckText("prompt", req.Prompt, MaxPrompt); err != nil {
 		return core.Run{}, err
 	}
-	if err := checkStart(req.Session); err != nil {
+	if err := req.Session.Check(); err != nil {
 		return core.Run{}, err
 	}
 	if req.Delay < 0 || req.Delay > MaxDelay {
@@ -116,7 +118,8 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 	ch, err := s.p.Store.Channel(ctx, req.ChannelID)
 	if err != nil {
 		if errors.Is(err, core.ErrNotFound) {
-			return core.Run{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.", "Choose another channel or add the folder again.")
+			return core.Run{}, core.Fail(core.CodeNotFound, err, "This channel does not exist any more.",
+				"Choose another channel or add the folder again.")
 		}
 		return core.Run{}, fmt.Errorf("read channel: %w", err)
 	}
@@ -126,12 +129,17 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 		Delay: req.Delay, Plan: req.Plan, Session: req.Session, Trigger: req.Trigger,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
-	stored, err := s.put(ctx, run, saidEvent(run, s.o.Now()))
+	defer s.inOrder()()
+	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, saidEvent(run, s.o.Now()))
 	if err != nil {
 		if errors.Is(err, core.ErrConflict) {
-			return core.Run{}, core.Fail(core.CodeConflict, err, "This prompt's id is already used by another prompt.", "Send the prompt again.")
+			return core.Run{}, core.Fail(core.CodeConflict, err, "This prompt's id is already used by another prompt.",
+				"Send the prompt again.")
 		}
 		return core.Run{}, fmt.Errorf("store prompt: %w", err)
+	}
+	if created {
+		s.p.Publish(append(evs, s.queueEvent(stored))...)
 	}
 	s.kick(ch.ID)
 	return stored, nil
@@ -146,17 +154,6 @@ func saidEvent(run core.Run, at time.Time) core.Event {
 	return core.NewEvent(core.EventMessageCreated, run.ChannelID, run.ID, at, m)
 }
 
-// put stores a queued run and tells it.
-func (s *Service) put(ctx context.Context, run core.Run, said core.Event) (core.Run, error) {
-	s.order <- struct{}{}
-	defer func() { <-s.order }()
-	stored, evs, created, err := s.p.Store.Enqueue(ctx, run, said)
-	if err == nil && created {
-		s.p.Publish(append(evs, s.queueEvent(stored))...)
-	}
-	return stored, err
-}
-
 // checkID: a run's id becomes a part of paths and labels, as the ids of the link do.
 func checkID(id core.RunID) error {
 	if wire.ValidID(string(id)) {
@@ -166,75 +163,47 @@ func checkID(id core.RunID) error {
 		"Use 1 to 64 letters and digits of ASCII, “-” and “_”, beginning with a letter or a digit; a UUID is one.")
 }
 
-func checkPrompt(p string) error {
-	switch {
-	case strings.TrimSpace(p) == "":
-		return core.Fail(core.CodeInvalid, nil, "The prompt is empty.", "Write what the agent should do.")
-	case len(p) > MaxPrompt:
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The prompt is %d KiB long; the limit is %d KiB.", len(p)>>10, MaxPrompt>>10),
-			"Put the long part into a file in the folder and name the file in the prompt.")
-	case !utf8.ValidString(p) || strings.ContainsRune(p, 0):
-		return core.Fail(core.CodeInvalid, nil, "The prompt is not plain text.", "Remove the characters that are not text.")
-	}
-	return nil
-}
-
 // Remove takes a queued run out of the queue; one that has started is a conflict.
 func (s *Service) Remove(ctx context.Context, id core.RunID) error {
-	run, err := s.run(ctx, id)
-	if err != nil {
+	was, _, err := s.cancelQueued(ctx, id)
+	if err != nil || was == core.RunQueued {
 		return err
 	}
-	if run.State == core.RunQueued {
-		if err = s.cancelQueued(ctx, run); !errors.Is(err, core.ErrConflict) {
-			return err
-		}
-	}
-	return core.Fail(core.CodeConflict, err, "This prompt has already been started.", "Stop the run instead.")
+	return core.Fail(core.CodeConflict, nil, "This prompt has already been started.", "Stop the run instead.")
 }
 
 // Cancel ends a run and returns once it is proven gone: a queued one at once,
 // one under way when its processes have ended. A run that has ended is fine.
 func (s *Service) Cancel(ctx context.Context, id core.RunID) error {
-	for {
+	pause := backoff.Backoff{First: 5 * time.Millisecond, Most: time.Second}
+	for began := time.Now(); ; {
+		was, w, err := s.cancelQueued(ctx, id)
+		switch {
+		case err != nil || was == core.RunQueued || was.Terminal():
+			return err
+		case w == nil && time.Since(began) < takenOverIn && pause.Wait(ctx):
+			continue
+		case w == nil:
+			return core.Fail(core.CodeConflict, nil, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
+		}
+		w.end(cancelled())
+		if err := w.gone(ctx); err != nil {
+			return err
+		}
 		run, err := s.run(ctx, id)
-		if err != nil || run.State.Terminal() {
+		switch {
+		case err != nil || run.State.Terminal():
 			return err
-		}
-		if run.State == core.RunQueued {
-			if err := s.cancelQueued(ctx, run); err == nil || !errors.Is(err, core.ErrConflict) {
-				return err
-			}
-			continue // it was claimed meanwhile
-		}
-		if err := s.cancelActive(ctx, id); err != nil {
-			return err
-		}
-		if run, err = s.run(ctx, id); err != nil || run.State != core.RunQueued {
-			return s.cancelled(run, err)
+		case run.State != core.RunQueued:
+			return core.Fail(core.CodeConflict, nil, "The run was not ended because Loop is closing.",
+				"Start Loop again and stop the run there.")
 		}
 		// A run of an earlier launch went back to the queue at that moment.
 	}
 }
 
-// cancelled is what Cancel answers once this process is through with the run.
-func (s *Service) cancelled(run core.Run, err error) error {
-	if err == nil && !run.State.Terminal() {
-		return core.Fail(core.CodeConflict, nil, "The run was not ended because Loop is closing.", "Start Loop again and stop the run there.")
-	}
-	return err
-}
-
-// cancelActive ends a run under way and waits until this process is through with it.
-func (s *Service) cancelActive(ctx context.Context, id core.RunID) error {
-	w := s.workOf(ctx, id)
-	if w == nil {
-		if run, err := s.run(ctx, id); err == nil && (run.State.Terminal() || run.State == core.RunQueued) {
-			return nil
-		}
-		return core.Fail(core.CodeConflict, nil, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
-	}
-	w.end(errCancelled)
+// gone waits until this process is through with the run.
+func (w *work) gone(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cancelWait)
 	defer cancel()
 	select {
@@ -252,17 +221,19 @@ func (s *Service) CancelChannel(ctx context.Context, ch core.ChannelID) error {
 	if err != nil {
 		return fmt.Errorf("read queue: %w", err)
 	}
-	for _, r := range queued {
-		if err := s.Cancel(ctx, r.ID); err != nil {
-			return err
-		}
+	if err := s.cancelAll(ctx, queued, func(core.Run) bool { return true }); err != nil {
+		return err
 	}
 	active, err := s.p.Store.ActiveRuns(ctx)
 	if err != nil {
 		return fmt.Errorf("read runs: %w", err)
 	}
-	for _, r := range active {
-		if r.ChannelID == ch {
+	return s.cancelAll(ctx, active, func(r core.Run) bool { return r.ChannelID == ch })
+}
+
+func (s *Service) cancelAll(ctx context.Context, runs []core.Run, those func(core.Run) bool) error {
+	for _, r := range runs {
+		if those(r) {
 			if err := s.Cancel(ctx, r.ID); err != nil {
 				return err
 			}
@@ -280,7 +251,10 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	if !run.State.Terminal() {
 		return core.Run{}, core.Fail(core.CodeConflict, nil, "This run has not ended yet.", "Wait for its end or stop it first.")
 	}
-	return s.Prompt(ctx, core.Run{ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo, Script: run.Script, Plan: run.Plan, Session: run.Session})
+	return s.Prompt(ctx, core.Run{
+		ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo,
+		Script: run.Script, Plan: run.Plan, Session: run.Session,
+	})
 }
 
 // Live returns the message being written in a channel, nil when there is none.
@@ -303,53 +277,28 @@ func (s *Service) run(ctx context.Context, id core.RunID) (core.Run, error) {
 	return run, err
 }
 
-// cancelQueued ends a run that nobody has claimed; core.ErrConflict otherwise.
-func (s *Service) cancelQueued(ctx context.Context, run core.Run) error {
-	s.order <- struct{}{}
-	defer func() { <-s.order }()
-	// Asked again where nobody can claim it: the store would also end a run that
-	// is starting, and that one's end has to be proven.
-	run, err := s.run(ctx, run.ID)
-	if err != nil {
-		return err
-	}
-	if run.State != core.RunQueued {
-		return core.ErrConflict
+// cancelQueued ends a run that nobody has claimed. was is the state it was in, and w
+// works one that was claimed; nobody claims it in between.
+func (s *Service) cancelQueued(ctx context.Context, id core.RunID) (was core.RunState, w *work, err error) {
+	defer s.inOrder()()
+	s.mu.Lock()
+	w = s.active[id]
+	s.mu.Unlock()
+	run, err := s.run(ctx, id)
+	if was = run.State; err != nil || was != core.RunQueued {
+		return was, w, err
 	}
 	run.State, run.EndedAt = core.RunCancelled, s.o.Now()
-	run.Outcome.Failure = cancelledFailure()
+	run.Outcome.Failure = cancelled()
 	evs, err := s.p.Store.FinishRun(ctx, run,
-		core.NewEvent(core.EventMessageDeleted, run.ChannelID, run.ID, s.o.Now(), core.MessageUpdated{MsgID: string(run.ID)}),
-		core.NewEvent(core.EventStatus, run.ChannelID, run.ID, s.o.Now(), statusOf(run, "")))
+		core.NewEvent(core.EventMessageDeleted, run.ChannelID, id, s.o.Now(), core.MessageUpdated{MsgID: string(id)}),
+		core.NewEvent(core.EventStatus, run.ChannelID, id, s.o.Now(), statusOf(run, "")))
 	if err != nil {
-		return fmt.Errorf("cancel queued run: %w", err)
+		return was, nil, fmt.Errorf("cancel queued run: %w", err)
 	}
 	s.p.Publish(append(evs, s.queueEvent(run))...)
 	s.kick(run.ChannelID) // it may have held up what was behind it
-	return nil
-}
-
-// workOf waits briefly for a run that was claimed but is not registered yet.
-func (s *Service) workOf(ctx context.Context, id core.RunID) *work {
-	deadline := time.NewTimer(2 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		s.mu.Lock()
-		w := s.active[id]
-		s.mu.Unlock()
-		if w != nil {
-			return w
-		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			return nil
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return was, nil, nil
 }
 
 func (s *Service) queueEvent(run core.Run) core.Event {

@@ -1,8 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"context"
-	"regexp"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -12,42 +13,6 @@ type startAt struct {
 	resume core.SessionID // empty: a new one
 	fork   bool           // a copy of it
 	at     string         // fork: the last message of the copy
-}
-
-// Both end up on the CLI's command line, where a leading hyphen would make
-// another option of them; session ids come out of containers.
-var (
-	sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-	messageID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-)
-
-func validSession(id core.SessionID) bool { return sessionID.MatchString(string(id)) }
-
-// checkStart says whether a start can be asked for.
-func checkStart(st core.SessionStart) error {
-	bad := func(cause string) error {
-		return core.Fail(core.CodeInvalid, nil, cause, "Choose a conversation from the list of sessions, or start a new one.")
-	}
-	switch st.Mode {
-	case core.SessionContinue, core.SessionFresh:
-		if st.SessionID != "" || st.At != "" {
-			return bad("A session is named, but not whether to resume or to fork it.")
-		}
-	case core.SessionResume:
-		if st.SessionID == "" || st.At != "" {
-			return bad("To resume a conversation, name its session and nothing else.")
-		}
-	case core.SessionFork:
-	default:
-		return bad("Loop does not know this way to begin a conversation.")
-	}
-	if st.SessionID != "" && !validSession(st.SessionID) {
-		return bad("This is not the id of a session.")
-	}
-	if st.At != "" && !messageID.MatchString(st.At) {
-		return bad("This is not the id of a message.")
-	}
-	return nil
 }
 
 // wanted is the start of a first try: the run's own wish, else what the channel
@@ -64,13 +29,9 @@ func wanted(run core.Run, ch core.Channel) startAt {
 	case core.SessionResume:
 		return startAt{resume: st.SessionID}
 	case core.SessionFork:
-		if st.SessionID == "" {
-			st.SessionID = own
+		if own = cmp.Or(st.SessionID, own); own != "" {
+			return startAt{resume: own, fork: true, at: st.At}
 		}
-		if st.SessionID == "" {
-			return startAt{}
-		}
-		return startAt{resume: st.SessionID, fork: true, at: st.At}
 	}
 	return startAt{resume: own}
 }
@@ -86,22 +47,17 @@ func (w *work) start(ctx context.Context) (startAt, error) {
 	if st.resume == "" || w.kept(st.resume) {
 		return st, nil
 	}
-	own := w.ch.Session(w.run.Demo)
-	if own != "" && own != st.resume && w.kept(own) {
-		err := w.say(ctx, "info", "The conversation that was asked for is no longer kept by the agent, so this run goes on with the channel's own.")
-		return startAt{resume: own}, err
+	if own := w.ch.Session(w.run.Demo); own != "" && own != st.resume && w.kept(own) {
+		return startAt{resume: own}, w.say(ctx, "info",
+			"The conversation that was asked for is no longer kept by the agent, so this run goes on with the channel's own.")
 	}
-	err := w.say(ctx, "info", "The earlier conversation is no longer kept by the agent, so this run starts a new one.")
-	return startAt{}, err
+	return startAt{}, w.say(ctx, "info", "The earlier conversation is no longer kept by the agent, so this run starts a new one.")
 }
 
 // kept is false only when it is certain that a session cannot be resumed.
 func (w *work) kept(id core.SessionID) bool {
-	if !validSession(id) {
+	if !id.Valid() {
 		return false
-	}
-	if w.s.p.Sessions == nil {
-		return true
 	}
 	exists, known := w.s.p.Sessions(w.ch, w.spec.WorkDir, id)
 	return exists || !known
@@ -110,9 +66,6 @@ func (w *work) kept(id core.SessionID) bool {
 // written is true only when it is certain that the CLI keeps a session: it writes
 // a prompt down before the model has said anything.
 func (w *work) written(id core.SessionID) bool {
-	if w.s.p.Sessions == nil {
-		return false
-	}
 	exists, known := w.s.p.Sessions(w.ch, w.spec.WorkDir, id)
 	return exists && known
 }
@@ -121,8 +74,8 @@ func (w *work) written(id core.SessionID) bool {
 // stopped: it is what an interrupting message refers to. It is stored before the
 // run's end, so that nothing can be claimed in between.
 func (w *work) keepSession(ctx context.Context) {
-	id := w.parser.Session()
-	if w.run.State != core.RunCancelled || !validSession(id) || id == w.ch.Session(w.run.Demo) || !w.worked() && !w.written(id) {
+	id := w.parser.Session
+	if w.run.State != core.RunCancelled || !id.Valid() || id == w.ch.Session(w.run.Demo) || !w.worked() && !w.written(id) {
 		return
 	}
 	next := core.SessionStart{Mode: core.SessionResume, SessionID: id}
@@ -135,8 +88,9 @@ func (w *work) keepSession(ctx context.Context) {
 
 // dropLost forgets the channel's session when the CLI says that it does not exist.
 func (w *work) dropLost(ctx context.Context) {
-	own := w.ch.Session(w.run.Demo)
-	if own == "" || !w.noSession() || w.resumedFrom() != own {
+	own, r := w.ch.Session(w.run.Demo), w.parser.Result
+	lost := r != nil && r.Failed() && strings.Contains(strings.ToLower(r.Said()), noConversation)
+	if own == "" || !lost || w.resumedFrom() != own {
 		return
 	}
 	if err := w.s.p.Store.SetChannelSession(ctx, w.run.ChannelID, w.run.Demo, ""); err != nil {

@@ -24,7 +24,7 @@ func statusOf(run core.Run, step string) core.Status {
 	st := core.Status{
 		Status: "running", State: run.State, Step: step, Failure: o.Failure, Result: o.Text, SessionID: o.SessionID,
 		DurationMs: o.DurationMs, NumTurns: o.NumTurns, StopReason: o.StopReason, Model: o.Model, Usage: o.Usage, ExitCode: o.ExitCode,
-		MsgID: string(run.ID), Trigger: run.Trigger, TriggerContent: beginning(run.Prompt),
+		MsgID: string(run.ID), Trigger: run.Trigger, TriggerContent: core.Shortened(run.Prompt, maxBeginning),
 	}
 	switch run.State {
 	case core.RunDone, core.RunCancelled:
@@ -42,16 +42,6 @@ func statusOf(run core.Run, step string) core.Status {
 // notification.
 const maxBeginning = 120
 
-func beginning(prompt string) string {
-	n := 0
-	for i := range prompt {
-		if n++; n > maxBeginning {
-			return prompt[:i] + "…"
-		}
-	}
-	return prompt
-}
-
 func (w *work) event(t core.EventType, data any) core.Event {
 	return core.NewEvent(t, w.run.ChannelID, w.run.ID, w.s.o.Now(), data)
 }
@@ -60,44 +50,61 @@ func (w *work) notice(level, text string) core.Event {
 	return w.event(core.EventNotice, core.Notice{Level: level, Text: text})
 }
 
-// step stores where the run stands and tells it.
+// step stores where the run stands and tells it. The steps of a later try are not
+// told: the run is running.
 func (w *work) step(ctx context.Context, name string, more ...core.Event) error {
-	return w.update(ctx, append(more, w.event(core.EventStatus, statusOf(w.run, name)))...)
+	if name == "" || w.run.State == core.RunStarting {
+		more = append(more, w.event(core.EventStatus, statusOf(w.run, name)))
+	}
+	return w.update(ctx, more...)
 }
 
-// update stores the run and tells the events. A database that refuses is asked
-// again until ctx ends: a run whose state is not stored would hold up its
-// channel. Only a state that cannot follow is an error besides ctx's.
+// update stores the run and tells the events. A run whose state is not stored would
+// hold up its channel, so only a state that cannot follow is an error besides ctx's.
 func (w *work) update(ctx context.Context, events ...core.Event) error {
+	var told []core.Event
+	err := w.insist(ctx, "store step", func() (err error) {
+		told, err = w.s.p.Store.UpdateRun(ctx, w.run, events...)
+		return err
+	})
+	if err == nil {
+		w.s.p.Publish(told...)
+	}
+	return err
+}
+
+// insist asks a database that refuses again, until ctx ends or the answer cannot
+// become another. refused hears of each refusal. do is called once at least.
+func insist(ctx context.Context, do func() error, refused func(err error, first bool)) error {
 	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
 	for first := true; ; first = false {
-		evs, err := w.s.p.Store.UpdateRun(ctx, w.run, events...)
-		if err == nil {
-			w.s.p.Publish(evs...)
-			return nil
+		err := do()
+		if err == nil || ctx.Err() != nil || refusedForGood(err) {
+			return err
 		}
-		if ctx.Err() != nil || refusedForGood(err) {
-			return fmt.Errorf("store step: %w", err)
-		}
-		w.refused(err, first)
-		if !pause.Wait(ctx) {
-			return fmt.Errorf("store step: %w", err)
+		if refused(err, first); !pause.Wait(ctx) {
+			return err
 		}
 	}
+}
+
+// insist is insist for the run: the first refusal is told.
+func (w *work) insist(ctx context.Context, step string, do func() error) error {
+	err := insist(ctx, do, func(err error, first bool) {
+		w.log.Error("store refused", "step", step, "error", err)
+		if first {
+			w.s.p.Publish(w.notice("error", "Loop could not use its database for this run and tries again: "+core.AsFailure(err).Cause))
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", step, err)
+	}
+	return nil
 }
 
 // refusedForGood: asking again cannot change the store's answer.
 func refusedForGood(err error) bool {
 	return errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound)
-}
-
-// refused logs that the database did not do something; the first time it is also
-// told.
-func (w *work) refused(err error, tell bool) {
-	w.log.Error("store refused", "error", err)
-	if tell {
-		w.s.p.Publish(w.notice("error", fmt.Sprintf("Loop could not use its database for this run and tries again: %s", core.AsFailure(err).Cause)))
-	}
 }
 
 // explain makes a notice of everything that was left out of the container.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"loop/backend/core"
 )
 
-func cancelledFailure() *core.Failure {
+// cancelled is what a run ends with that a person has stopped.
+func cancelled() *core.Failure {
 	return core.Fail(core.CodeCancelled, nil, "The run was stopped.", "Send the prompt again if you want it to be done.")
 }
 
@@ -41,56 +41,42 @@ func (w *work) verdict(e ending) (core.RunState, *core.Failure) {
 
 // judge says how a try ended.
 func (w *work) judge(e ending) (core.RunState, *core.Failure, because) {
-	r, cause := w.parser.Result(), w.cause()
+	r, cause := w.parser.Result, w.cause()
 	switch {
 	case r != nil && !r.Failed():
 		return core.RunDone, nil, becauseEnd // it had succeeded, whatever came after
-	case errors.Is(cause, errCancelled) && (e.gone || !e.engineLost): // what was asked for is proven
-		return core.RunCancelled, cancelledFailure(), becauseEnd
-	case w.parser.Asked() != nil:
+	case w.stopped() && (e.gone || !e.engineLost): // what was asked for is proven
+		return core.RunCancelled, cause, becauseEnd
+	case w.parser.Asked != nil:
 		return core.RunDone, nil, becauseEnd
-	case errors.Is(cause, errTimeout):
-		return core.RunFailed, core.Fail(core.CodeTimeout, nil,
-			fmt.Sprintf("The run took longer than %s and was stopped.", w.timeout().Round(time.Second)),
-			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."), becauseEnd
-	case errors.Is(cause, errSpoolFull):
-		return core.RunFailed, core.Fail(core.CodeSpoolFull, nil,
-			"The agent printed more than Loop keeps of one run, and was stopped.",
-			"Ask for less output at once; everything up to here is in the timeline."), becauseEnd
-	case errors.Is(cause, errDiskFull):
-		return core.RunFailed, diskFull(""), becauseEnd
+	case cause != nil && !w.stopped():
+		return core.RunFailed, cause, becauseEnd
 	case w.setupEnd != nil:
 		return core.RunFailed, setupFailure(w.setupEnd), becauseEnd
 	}
-	detail := w.evidence(e)
-	if r != nil {
-		f, why := resultFailure(r, w.parser.APIError(), detail)
+	state, detail := core.RunFailed, w.evidence(e)
+	if e.early { // this launch of Loop has not seen it
+		state = core.RunInterrupted
+	}
+	switch {
+	case r != nil:
+		f, why := resultFailure(r, w.parser.APIError, detail)
 		return core.RunFailed, f, why
-	}
-	if e.noLink != nil {
-		return w.unlinked(e), withDetail(noLinkFailure(e.noLink), detail), becauseEnd
-	}
-	if e.early {
-		return core.RunInterrupted, withDetail(core.Fail(core.CodeInterrupted, nil,
-			"Loop was not running when this run's container ended, and the agent had given no result.",
-			"Send the prompt again; everything the agent did until then is in the timeline and in the folder."), detail), becauseEnd
-	}
-	if e.engineLost {
-		return core.RunFailed, withDetail(core.Fail(core.CodeEngineLost, nil,
-			"The container engine went away during the run.",
+	case e.noLink != nil:
+		return state, withDetail(noLinkFailure(e.noLink), detail), becauseEnd
+	case e.early:
+		return state, withDetail(core.Fail(core.CodeInterrupted, nil,
+			"Loop was not running when this run's container ended, and the agent had given no result.", workStays), detail), becauseEnd
+	case e.engineLost:
+		return state, withDetail(core.Fail(core.CodeEngineLost, nil, "The container engine went away during the run.",
 			"Start the engine and send the prompt again; everything the agent did until then is in the timeline."), detail), becauseEnd
 	}
 	f, why := noResultFailure(e, w.parser, detail)
-	return core.RunFailed, f, why
+	return state, f, why
 }
 
-// unlinked: a run of an earlier launch is interrupted, one of this launch failed.
-func (w *work) unlinked(e ending) core.RunState {
-	if e.early {
-		return core.RunInterrupted
-	}
-	return core.RunFailed
-}
+// workStays is the remedy where nothing but the rest of the run is lost.
+const workStays = "Send the prompt again; everything the agent did until then is in the timeline and in the folder."
 
 // noLinkFailure explains a container that lived and could not be linked to any
 // more, for instance because another version of Loop had made it.
@@ -99,8 +85,7 @@ func noLinkFailure(err error) *core.Failure {
 	if f, ok := errors.AsType[*core.Failure](err); ok {
 		cause += " " + f.Cause
 	}
-	return core.Fail(core.CodeNoLink, err, cause,
-		"Send the prompt again; everything the agent did until then is in the timeline and in the folder.")
+	return core.Fail(core.CodeNoLink, err, cause, workStays)
 }
 
 // setupFailure explains an error from before the CLI ran.
@@ -108,22 +93,24 @@ func setupFailure(err error) *core.Failure {
 	if f, ok := errors.AsType[*core.Failure](err); ok {
 		return f
 	}
+	const again = "Try again; if it repeats, run “loop doctor”."
 	switch {
 	case errors.Is(err, core.ErrNoImage):
 		return core.Fail(core.CodeNoImage, err, "The agent image is missing.", "Build it with “loop image build” or in the window.")
 	case errors.Is(err, core.ErrLinkDown):
-		return core.Fail(core.CodeNoLink, err, "The connection into the container broke before the agent had started.", "Try again; if it repeats, run “loop doctor”.")
+		return core.Fail(core.CodeNoLink, err, "The connection into the container broke before the agent had started.", again)
 	case errors.Is(err, core.ErrNotRunning), errors.Is(err, core.ErrNotFound):
-		return core.Fail(core.CodeNoLink, err, "The container ended before the agent had started.", "Try again; if it repeats, run “loop doctor”.")
+		return core.Fail(core.CodeNoLink, err, "The container ended before the agent had started.", again)
 	case strings.HasPrefix(err.Error(), "start agent:"):
-		return core.Fail(core.CodeNoResult, err, "The agent could not be started in the container.", "Check claude_bin_path in the settings, or build the agent image again.")
+		return core.Fail(core.CodeNoResult, err, "The agent could not be started in the container.",
+			"Check claude_bin_path in the settings, or build the agent image again.")
 	}
 	return core.AsFailure(err)
 }
 
-func diskFull(detail string) *core.Failure {
-	return withDetail(core.Fail(core.CodeDiskFull, nil, "The disk is full, so the agent could not go on.",
-		"Free some space on the disk of the container engine and of the folder, then send the prompt again."), detail)
+func diskFull() *core.Failure {
+	return core.Fail(core.CodeDiskFull, nil, "The disk is full, so the agent could not go on.",
+		"Free some space on the disk of the container engine and of the folder, then send the prompt again.")
 }
 
 func diskText(low string) bool {
@@ -139,7 +126,7 @@ func (w *work) evidence(e ending) string {
 	if s := strings.TrimSpace(w.parser.Garbage()); s != "" {
 		parts = append(parts, "stdout:\n"+s)
 	}
-	if a := w.parser.APIError(); a != nil {
+	if a := w.parser.APIError; a != nil {
 		parts = append(parts, a.Text)
 	}
 	if e.facts != nil && e.facts.Error != "" {
@@ -157,10 +144,4 @@ func withDetail(f *core.Failure, detail string) *core.Failure {
 		f.Detail = strings.TrimSpace(f.Detail + "\n" + detail)
 	}
 	return f
-}
-
-// noSession: the CLI itself says that the session to resume does not exist.
-func (w *work) noSession() bool {
-	r := w.parser.Result()
-	return r != nil && r.Failed() && strings.Contains(strings.Join(r.Errors, "\n")+r.Text, "No conversation found with session ID")
 }

@@ -10,17 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
 )
 
-// Why a run is ended before its CLI ends by itself.
 var (
-	errCancelled = errors.New("cancelled")
-	errTimeout   = errors.New("timed out")
-	errSpoolFull = errors.New("spool full")
-	errDiskFull  = errors.New("disk full")
 	// errLostRun: the database's run is not the one this work is about any more.
 	errLostRun = errors.New("the run was ended by somebody else")
 	// errQuit is not an end of the run: Loop is closing and the run goes on.
@@ -48,10 +42,10 @@ type work struct {
 	why       core.Explanation
 	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
-	resumed   bool // taken over from an earlier launch of Loop
-	launched  bool // launch is known, of a run taken over
-	setupEnd  error
-	nextSet   bool // the channel's next start was stored because of this run
+	resumed   bool  // taken over from an earlier launch of Loop
+	launched  bool  // launch is known, of a run taken over
+	setupEnd  error // why the CLI was not started
+	nextSet   bool  // the channel's next start was stored because of this run
 
 	parser  *transcript.Parser
 	readOff int64 // the next byte of stdout to read; behind run.SpoolOffset after a restart
@@ -64,7 +58,7 @@ type work struct {
 	overdue chan struct{}
 	grace   *time.Timer
 
-	hidden atomic.Pointer[hider] // what hide gave last
+	hidden atomic.Pointer[hider] // what hide made last
 	pieces pieces                // of the message being streamed
 
 	mu       sync.Mutex
@@ -77,110 +71,65 @@ func newWork(ctx context.Context, s *Service, run core.Run) *work {
 		s: s, run: run, log: s.p.Log.With("run", run.ID, "channel", run.ChannelID),
 		done: make(chan struct{}), parser: &transcript.Parser{},
 	}
+	w.hidden.Store(&hider{})
 	w.service = ctx
 	w.ending, w.cancel = context.WithCancelCause(ctx)
 	return w
 }
 
-// end asks for the run to be ended; the first cause counts.
-func (w *work) end(cause error) { w.cancel(cause) }
+// end asks for the run to be ended before its CLI ends by itself, and says what it
+// ends with; the first counts.
+func (w *work) end(with *core.Failure) { w.cancel(with) }
 
 // cause is why the run is to be ended; nil while it is not, or when only Loop is closing.
-func (w *work) cause() error {
-	c := context.Cause(w.ending)
-	for _, known := range []error{errCancelled, errTimeout, errSpoolFull, errDiskFull} {
-		if errors.Is(c, known) {
-			return known
-		}
-	}
-	return nil
+func (w *work) cause() *core.Failure {
+	f, _ := errors.AsType[*core.Failure](context.Cause(w.ending))
+	return f
+}
+
+// stopped reports whether a person has asked for the end.
+func (w *work) stopped() bool {
+	f := w.cause()
+	return f != nil && f.Code == core.CodeCancelled
 }
 
 // begin takes a claimed run from its start to its end.
 func (w *work) begin(ctx context.Context) {
-	if err := w.setup(w.ending); err != nil {
-		w.closeLink()
-		if ctx.Err() != nil && w.cause() == nil {
-			return // the next start looks after it
-		}
-		w.setupEnd = err
-		w.conclude(ctx, ending{})
+	w.run.Attempt = core.Attempt{Number: 1}
+	err := w.readChannel(w.ending)
+	if err == nil {
+		err = w.step(w.ending, stepImage)
+	}
+	if err != nil {
+		w.broken(ctx, err)
 		return
 	}
-	w.attend(ctx)
+	w.goOn(ctx)
 }
 
-// setup brings the run to the point where the CLI runs.
-func (w *work) setup(ctx context.Context) error {
-	if checkID(w.run.ID) != nil { // stored by a Loop that took any id
-		return core.Fail(core.CodeInvalid, nil,
-			"This prompt was stored under an id that no path can carry, so that its agent could not reach the model.", "Send the prompt again.")
-	}
-	if err := w.readChannel(ctx); err != nil {
+func (w *work) readChannel(ctx context.Context) error {
+	return w.insist(ctx, "read channel", func() (err error) {
+		w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID)
 		return err
-	}
-	if err := w.step(ctx, stepImage); err != nil {
-		return err
-	}
-	told := false
-	if err := w.provision(ctx, func() error {
+	})
+}
+
+// provision gets the run's container.
+func (w *work) provision(ctx context.Context) (err error) {
+	told := w.run.State != core.RunStarting
+	w.container, err = w.s.p.Provision.Ensure(ctx, w.run, w.ch, func(r Resolved) error {
+		if r.Spec.Plan != w.run.Plan {
+			return core.Fail(core.CodeInternal, nil,
+				"No container was made, because one that can write does not fit a run that plans first.", "")
+		}
+		w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, r.Launch, true
 		if told {
-			return nil // it begins again
+			return nil // of an earlier try, or Ensure begins again
 		}
 		told, w.run.StartedAt = true, w.s.o.Now() // the time limit does not count an image build
 		return w.step(ctx, stepContainer, w.explain(w.why)...)
-	}); err != nil {
-		return err
-	}
-	// The spawn's id is stored before the spawn, so that a later launch of Loop
-	// can tell a CLI that was started from one that was not.
-	w.run.ContainerID, w.run.SpawnID, w.run.SpoolOffset = w.container.ID, core.SpawnID(core.NewID()), 0
-	w.run.Attempt = core.Attempt{Number: 1}
-	w.readOff = 0
-	if err := w.step(ctx, stepLink); err != nil {
-		return err
-	}
-	if err := w.openLink(ctx); err != nil {
-		return fmt.Errorf("open link: %w", err)
-	}
-	if err := w.step(ctx, stepAgent); err != nil {
-		return err
-	}
-	if err := w.spawn(ctx); err != nil {
-		return fmt.Errorf("start agent: %w", err)
-	}
-	w.run.State = core.RunRunning
-	return w.step(ctx, "")
-}
-
-// provision gets the run's container; ready is called before it is made, when
-// its spec is known.
-func (w *work) provision(ctx context.Context, ready func() error) (err error) {
-	w.container, err = w.s.p.Provision.Ensure(ctx, w.run, w.ch, func(r Resolved) error {
-		if r.Spec.Plan != w.run.Plan {
-			return core.Fail(core.CodeInternal, nil, "No container was made, because one that can write does not fit a run that plans first.", "")
-		}
-		w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, r.Launch, true
-		return ready()
 	})
 	return err
-}
-
-// readChannel asks a database that refuses again, as update does.
-func (w *work) readChannel(ctx context.Context) (err error) {
-	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 10 * time.Second}
-	for first := true; ; first = false {
-		if w.ch, err = w.s.p.Store.Channel(ctx, w.run.ChannelID); err == nil {
-			return nil
-		}
-		if ctx.Err() != nil || refusedForGood(err) {
-			return fmt.Errorf("read channel: %w", err)
-		}
-		w.refused(err, first)
-		if !pause.Wait(ctx) {
-			return fmt.Errorf("read channel: %w", err)
-		}
-	}
 }
 
 // spawn starts the CLI. When the link breaks meanwhile, the question whether it
@@ -201,7 +150,8 @@ func (w *work) spawn(ctx context.Context) error {
 		prompt = compactPrompt
 	}
 	req := core.SpawnRequest{
-		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs), Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
+		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs),
+		Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
 		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
 		Files: files(w.launch, mcp),
 	}
@@ -217,30 +167,35 @@ func (w *work) spawn(ctx context.Context) error {
 		if err := w.openLink(ctx); err != nil {
 			return err
 		}
-		if known, err := w.spawnKnown(ctx); err == nil && known {
+		if known, err := w.spawned(ctx); err == nil && known != nil {
 			return nil
 		}
 	}
 }
 
+// resolve finds out for a run taken over where its model calls go, how long it may
+// take and what is secret. It is called where the engine is likely to answer.
+func (w *work) resolve(ctx context.Context) {
+	if !w.resumed || w.launched {
+		return
+	}
+	r, err := w.s.p.Provision.Resolve(ctx, w.run, w.ch)
+	if err != nil {
+		w.log.Warn("resolve container of a run taken over", "error", err)
+	} else {
+		w.spec, w.why = r.Spec, r.Why
+	}
+	// Also with an error, say of a folder that is gone meanwhile: without its
+	// route the CLI would hear that there is no model.
+	w.launch, w.launched = r.Launch, err == nil
+}
+
 func (w *work) openLink(ctx context.Context) error {
 	w.closeLink()
-	if w.resumed && !w.launched {
-		// The launch says where model calls go and how long the run may take. It
-		// is resolved here because here the engine is known to answer.
-		r, err := w.s.p.Provision.Resolve(ctx, w.run, w.ch)
-		if err != nil {
-			w.log.Warn("resolve container of a run taken over", "error", err)
-		} else {
-			w.spec, w.why = r.Spec, r.Why
-		}
-		// Also with an error, say of a folder that is gone meanwhile: without its
-		// route the CLI would be told that there is no model.
-		w.launch, w.launched = r.Launch, err == nil
-	}
+	w.resolve(ctx)
 	l, err := w.s.p.Links.Open(ctx, w.container)
 	if err != nil {
-		return err
+		return fmt.Errorf("open link: %w", err)
 	}
 	if w.run.SpawnID != "" { // between two tries there is none
 		w.admit(l)
@@ -276,30 +231,24 @@ func (w *work) closeLink() {
 	}
 }
 
-func (w *work) spawnKnown(ctx context.Context) (bool, error) {
+// spawned is what loop init knows of the present try, nil when it knows nothing.
+func (w *work) spawned(ctx context.Context) (*core.SpawnInfo, error) {
 	l := w.currentLink()
 	if l == nil {
-		return false, core.ErrLinkDown
+		return nil, core.ErrLinkDown
 	}
 	list, err := l.Spawns(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	for _, sp := range list {
 		if sp.ID == w.run.SpawnID {
-			return true, nil
+			return &sp, nil
 		}
 	}
-	return false, nil
+	return nil, nil
 }
 
-func (w *work) timeout() time.Duration {
-	if w.launch.Timeout > 0 {
-		return w.launch.Timeout
-	}
-	return w.s.o.Timeout
-}
+func (w *work) timeout() time.Duration { return cmp.Or(max(w.launch.Timeout, 0), w.s.o.Timeout) }
 
-func (w *work) keepAlive() time.Duration {
-	return cmp.Or(w.launch.KeepAlive, w.s.o.KeepAlive)
-}
+func (w *work) keepAlive() time.Duration { return cmp.Or(w.launch.KeepAlive, w.s.o.KeepAlive) }

@@ -56,9 +56,6 @@ type wirePlanFile struct {
 	All     bool   `json:"replace_all"`
 }
 
-// Asked is what the run ended with to ask the person, nil when it did not.
-func (p *Parser) Asked() *Ask { return p.asked }
-
 // readAsk makes an Ask of a call of one of the two tools; nil if it is none or
 // holds nothing to ask.
 func readAsk(tool, id string, input []byte) *Ask {
@@ -133,7 +130,8 @@ func (p *Parser) refused(r core.ToolResult) core.ToolResult {
 		return r
 	}
 	delete(p.pending, r.ToolUseID)
-	put := strings.Contains(r.Output, "doesn't want to proceed with this tool use") || strings.Contains(r.Output, "question is with the person")
+	put := strings.Contains(r.Output, "doesn't want to proceed with this tool use") ||
+		strings.Contains(r.Output, "question is with the person")
 	if !r.IsError || !put {
 		return r
 	}
@@ -149,7 +147,7 @@ func (p *Parser) ask(a *Ask) {
 			a.Plan = p.lastText
 		}
 	}
-	p.asked = a
+	p.Asked = a
 }
 
 // settle decides by the result whether the run ended with a question.
@@ -158,7 +156,7 @@ func (p *Parser) settle(w wireResult, r *Result) {
 		return
 	}
 	if !r.Failed() {
-		p.asked = nil // it went on after all
+		p.Asked = nil // it went on after all
 		return
 	}
 	for i := len(w.Denials) - 1; i >= 0; i-- {
@@ -167,11 +165,11 @@ func (p *Parser) settle(w wireResult, r *Result) {
 			continue
 		}
 		if a := readAsk(d.Tool, d.ID, d.Input); a != nil {
-			if p.asked == nil || p.asked.ToolUseID != a.ToolUseID {
+			if p.Asked == nil || p.Asked.ToolUseID != a.ToolUseID {
 				p.ask(a)
 			}
 			break
 		}
 	}
-	p.closed = p.asked != nil
+	p.closed = p.Asked != nil
 }

@@ -30,11 +30,11 @@ type wireTasks struct {
 // and no turn and no background task after it. A question ends the run whatever
 // else goes on.
 func (p *Parser) Over() bool {
-	return p.result != nil && (p.closed || p.idle && (len(p.tasks) == 0 || p.asked != nil))
+	return p.Result != nil && (p.closed || p.idle && (len(p.tasks) == 0 || p.Asked != nil))
 }
 
 // InTurn reports that a turn is under way that began after a result.
-func (p *Parser) InTurn() bool { return p.result != nil && !p.idle }
+func (p *Parser) InTurn() bool { return p.Result != nil && !p.idle }
 
 // turn notes that a turn has begun, or ended.
 func (p *Parser) turn(begun bool) []Item {

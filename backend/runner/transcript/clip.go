@@ -63,8 +63,7 @@ const (
 )
 
 func (t *tailKeeper) add(line []byte) {
-	s := strings.ToValidUTF8(string(line[:min(len(line), tailBytes)]), "\uFFFD")
-	s, _ = clip(s, tailBytes)
+	s, _ := clip(string(repaired(line[:min(len(line), tailBytes)])), tailBytes)
 	if strings.TrimSpace(s) == "" {
 		return
 	}
@@ -75,5 +74,3 @@ func (t *tailKeeper) add(line []byte) {
 		t.lines = t.lines[1:]
 	}
 }
-
-func (t *tailKeeper) String() string { return strings.Join(t.lines, "\n") }

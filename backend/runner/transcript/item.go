@@ -1,8 +1,12 @@
 package transcript
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"loop/backend/core"
 )
@@ -30,15 +34,15 @@ type Result struct {
 	StopReason     string
 	TerminalReason string
 	Model          string // the one that cost most, if the result says so
-	Denials        int    // tool calls the CLI refused
-	// Cut says that the line was too long or broken off; what could be read is here.
-	Cut bool
 }
 
 // Failed reports whether the CLI says that the run did not succeed.
 func (r *Result) Failed() bool {
 	return r.IsError || (r.Subtype != "" && r.Subtype != "success")
 }
+
+// Said is what the result says in words.
+func (r *Result) Said() string { return cmp.Or(r.Text, strings.Join(r.Errors, "\n")) }
 
 // Limit is where the account stands against a limit of its plan.
 type Limit struct {
@@ -66,13 +70,18 @@ const (
 
 func raw(line []byte) Item {
 	if len(line) <= maxRaw && json.Valid(line) {
-		return Item{Type: core.EventRaw, Data: json.RawMessage(append([]byte(nil), line...))}
+		return Item{Type: core.EventRaw, Data: json.RawMessage(bytes.Clone(line))}
 	}
-	cut, _ := clip(string(line[:min(len(line), maxRaw+8)]), maxRaw)
-	b, _ := json.Marshal(struct {
+	return Item{Type: core.EventRaw, Data: truncated(line, maxRaw)}
+}
+
+// truncated stands for JSON of which only the beginning is kept.
+func truncated(b []byte, keep int) json.RawMessage {
+	head, _ := clip(string(repaired(b[:min(len(b), keep+utf8.UTFMax)])), keep)
+	out, _ := json.Marshal(struct {
 		Truncated bool   `json:"truncated"`
 		Bytes     int    `json:"bytes"`
 		Text      string `json:"text"`
-	}{true, len(line), cut}) // a struct of plain fields always encodes
-	return Item{Type: core.EventRaw, Data: json.RawMessage(b)}
+	}{true, len(b), head}) // a struct of plain fields always encodes
+	return out
 }

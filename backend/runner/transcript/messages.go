@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -24,9 +25,9 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 		items = p.turn(true)
 		p.saw(w.SessionID, w.Message.Model)
 		if w.Error == "" {
-			p.worked = true
+			p.Worked = true
 			if !p.closed {
-				p.asked = nil // it goes on after a refused question
+				p.Asked = nil // it goes on after a refused question
 			}
 		}
 	}
@@ -35,8 +36,8 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 		case "text":
 			switch {
 			case w.Error != "":
-				p.apiError = &APIError{Kind: clipShort(w.Error), Text: clipMarked(b.Text, maxOutput)}
-				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning", Text: p.apiError.Text}})
+				p.APIError = &APIError{Kind: clipShort(w.Error), Text: clipMarked(b.Text, maxOutput)}
+				items = append(items, Item{Type: core.EventNotice, Data: core.Notice{Level: "warning", Text: p.APIError.Text}})
 			case w.Parent != "":
 				items = append(items, activity("task_message", b.Text, w.Message.Model))
 			case b.Text != "":
@@ -168,7 +169,7 @@ func (p *Parser) userBlock(val []byte, parent string) (items []Item, isResult bo
 }
 
 func (p *Parser) userText(text, parent string) []Item {
-	if text == "" || p.asked != nil && strings.HasPrefix(text, "[Request interrupted by user") {
+	if text == "" || p.Asked != nil && strings.HasPrefix(text, "[Request interrupted by user") {
 		return nil
 	}
 	if parent != "" {
@@ -247,7 +248,7 @@ func boundInput(v jsontext.Value) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	if len(v) <= maxInput && json.Valid(v) {
-		return json.RawMessage(append([]byte(nil), v...))
+		return json.RawMessage(bytes.Clone(v))
 	}
 	var x any
 	if json.Unmarshal(v, &x) == nil {
@@ -255,9 +256,7 @@ func boundInput(v jsontext.Value) json.RawMessage {
 			return b
 		}
 	}
-	head, _ := clip(strings.ToValidUTF8(string(v[:min(len(v), maxField+8)]), "\uFFFD"), maxField)
-	b, _ := json.Marshal(map[string]any{"truncated": true, "bytes": len(v), "text": head})
-	return b
+	return truncated(v, maxField)
 }
 
 func activity(name, text, model string) Item {

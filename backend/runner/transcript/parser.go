@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -14,16 +15,19 @@ import (
 // Parser turns lines into items and remembers what a run's end needs. Use it
 // from one goroutine; it may go on with the lines of a resumed stream.
 type Parser struct {
-	result   *Result
-	apiError *APIError
-	session  core.SessionID
-	model    string
-	lines    int
-	garbage  tailKeeper
+	// Result is the CLI's final word, nil while there is none. The last one counts,
+	// unless it only says that the CLI could not go on after it had succeeded.
+	Result *Result
+	// APIError is the last refusal of the API the CLI told of, nil if there is none.
+	APIError *APIError
+	Session  core.SessionID // last seen
+	Model    string         // last seen
+	Limit    *Limit         // what was last said of the plan's limits, nil if nothing was
+	Worked   bool           // the model has said or called anything
+	Asked    *Ask           // what the run ended with to ask the person, nil when it did not
+	Lines    int            // that were JSON objects with a type
 
-	limit    *Limit
-	worked   bool
-	asked    *Ask            // see ask.go
+	garbage  tailKeeper
 	closed   bool            // a question was the last word; a turn that a background task begins takes nothing back
 	pending  map[string]*Ask // calls that are not answered yet
 	plan     string          // as written to planPath
@@ -42,79 +46,44 @@ type Parser struct {
 	sent  int // bytes of the block handed out
 }
 
-// Result is the CLI's final word, nil while there is none. The last one counts,
-// unless it only says that the CLI could not go on after it had succeeded.
-func (p *Parser) Result() *Result { return p.result }
-
-// APIError is the last refusal of the API the CLI told of, nil if there is none.
-func (p *Parser) APIError() *APIError { return p.apiError }
-
-// Session is the session id last seen.
-func (p *Parser) Session() core.SessionID { return p.session }
-
-// Limit is what the CLI last said of the plan's limits, nil if it did not.
-func (p *Parser) Limit() *Limit { return p.limit }
-
-// Worked reports whether the model has said or called anything.
-func (p *Parser) Worked() bool { return p.worked }
-
-// Model is the model last seen.
-func (p *Parser) Model() string { return p.model }
-
 // Usage is what the output so far says of tokens and money.
-func (p *Parser) Usage() Usage { return p.tally.usage(p.model) }
-
-// Lines counts lines that were JSON objects with a type.
-func (p *Parser) Lines() int { return p.lines }
+func (p *Parser) Usage() Usage { return p.tally.sum(p.Model) }
 
 // Garbage is the end of what was printed besides JSON, for diagnosis: at most
 // 20 lines and 2000 bytes.
-func (p *Parser) Garbage() string { return p.garbage.String() }
+func (p *Parser) Garbage() string { return strings.Join(p.garbage.lines, "\n") }
 
 // Parse reads one line. It keeps nothing of the line's memory.
 func (p *Parser) Parse(l Line) []Item {
 	line := l.Data
-	if len(bytes.TrimSpace(line)) == 0 && len(l.Tail) == 0 {
-		return nil
-	}
 	typ := string(peekType(line))
-	if typ != "user" || len(l.Tail) > 0 { // what is used of the long lines is repaired when decoded
+	if typ != "user" || l.Cut > 0 { // what is used of the long lines is repaired when decoded
 		line = repaired(line)
 	}
-	if len(l.Tail) > 0 {
-		return p.long(typ, line, l)
+	if l.Cut > 0 {
+		return p.long(typ, line, l.Cut)
 	}
 	if typ == "" {
 		var head struct {
 			Type string `json:"type"`
 		}
-		line = bytes.TrimSpace(line)
-		if line[0] == '{' && decode(line, &head) != nil && p.salvageResult("", line, nil) {
-			return p.turn(false)
-		}
-		if head.Type == "" {
-			p.garbage.add(line)
-			return nil
-		}
+		_ = decode(line, &head) // what is no object has no type
 		typ = head.Type
+	}
+	if typ == "" {
+		p.garbage.add(line)
+		return nil
 	}
 	items, err := p.kind(typ, line)
 	if err != nil {
 		// Half a line, or members of other types than known.
-		line = repaired(line)
-		if typ == "result" {
-			if p.salvageResult(typ, line, nil) {
-				return p.turn(false)
-			}
+		if line = repaired(line); !json.Valid(line) {
+			p.garbage.add(line)
+			return nil
 		}
-		if json.Valid(line) {
-			p.lines++
-			return []Item{raw(line)}
-		}
-		p.garbage.add(line)
-		return nil
+		items = []Item{raw(line)}
 	}
-	p.lines++
+	p.Lines++
 	return items
 }
 
@@ -132,15 +101,19 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 	case "system":
 		return p.system(line)
 	case "result":
+		// encoding/json passes over a member of a type that is not known: whatever
+		// else a newer CLI says, its final word counts.
 		var w wireResult
-		if err := decode(line, &w); err != nil {
-			return nil, err
+		if err := json.Unmarshal(line, &w); err != nil {
+			if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
+				return nil, err
+			}
 		}
 		r, late := p.take(w)
 		p.settle(w, r)
-		if late && p.asked == nil {
+		if late && p.Asked == nil {
 			return append(p.turn(false), Item{Type: core.EventNotice, Data: core.Notice{Level: "warning",
-				Text: "The agent could not go on after its answer. " + clipMarked(cmp.Or(r.Text, strings.Join(r.Errors, "\n")), maxOutput)}}), nil
+				Text: "The agent could not go on after its answer. " + clipMarked(r.Said(), maxOutput)}}), nil
 		}
 		return p.turn(false), nil
 	case "rate_limit_event":
@@ -148,9 +121,9 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		if err := decode(line, &w); err != nil || w.Info.Status == "" {
 			return []Item{raw(line)}, err
 		}
-		p.limit = w.limit()
+		p.Limit = w.limit()
 		return []Item{{Type: core.EventActivity, Data: core.Activity{
-			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.model,
+			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.Model,
 		}}}, nil
 	case "keep_alive":
 		return nil, nil
@@ -161,21 +134,16 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 	return []Item{raw(line)}, nil
 }
 
-// long handles a line of which the middle is missing.
-func (p *Parser) long(typ string, line []byte, l Line) []Item {
-	size := int64(len(l.Data)) + l.Cut + int64(len(l.Tail))
-	p.lines++
-	if (typ == "" || typ == "result") && p.salvageResult(typ, line, bytes.ToValidUTF8(l.Tail, []byte("\uFFFD"))) {
-		typ = "result"
-	}
-	if typ == "result" {
-		p.turn(false)
-	} else if typ == "" {
-		p.lines--
+// long handles a line of which the end is missing. Nothing is made of it: the
+// longest result that a model can write is a small part of what is kept.
+func (p *Parser) long(typ string, line []byte, cut int64) []Item {
+	if typ == "" {
 		p.garbage.add(line)
-		typ = "text"
+	} else {
+		p.Lines++
 	}
-	what := fmt.Sprintf("The agent printed a line of %d bytes (%s). Loop kept the beginning; the rest is not shown.", size, clipShort(typ))
+	what := fmt.Sprintf("The agent printed a line of %d bytes (%s). Loop kept the beginning; the rest is not shown.",
+		int64(len(line))+cut, cmp.Or(clipShort(typ), "text"))
 	return []Item{
 		{Type: core.EventNotice, Data: core.Notice{Level: "warning", Text: what}},
 		raw(line[:min(len(line), maxRaw+1)]),
@@ -189,30 +157,30 @@ func (p *Parser) take(w wireResult) (r *Result, late bool) {
 	if p.closed {
 		return r, false
 	}
-	if before := p.result; before != nil { // each is of its own turn
+	if before := p.Result; before != nil { // each is of its own turn
 		late = !before.Failed() && r.Failed()
 		r.NumTurns, r.DurationMs = r.NumTurns+before.NumTurns, r.DurationMs+before.DurationMs
 	}
 	if !late {
-		p.result = r
+		p.Result = r
 	}
 	if r.SessionID != "" {
-		p.session = r.SessionID
+		p.Session = r.SessionID
 	} else {
-		r.SessionID = p.session
+		r.SessionID = p.Session
 	}
-	if p.model != "" {
-		r.Model = p.model // the session's own; a helper model may have cost more
+	if p.Model != "" {
+		r.Model = p.Model // the session's own; a helper model may have cost more
 	}
 	return r, late
 }
 
 func (p *Parser) saw(session, model string) {
 	if session != "" {
-		p.session = core.SessionID(clipShort(session))
+		p.Session = core.SessionID(clipShort(session))
 	}
 	if model != "" && model != "<synthetic>" {
-		p.model = clipShort(model)
+		p.Model = clipShort(model)
 	}
 }
 

@@ -10,9 +10,6 @@ const (
 	// MaxLine is how much of the front of one line is kept. The longest honest
 	// lines are tool results with images, a few MiB.
 	MaxLine = 16 << 20
-	// MaxTail is how much of the end of an over-long line is kept besides: the
-	// fields of a result that follow its text are there.
-	MaxTail = 64 << 10
 	// keepBuffer is the largest line buffer that is kept for the next line.
 	keepBuffer = 1 << 20
 )
@@ -20,8 +17,7 @@ const (
 // Line is one line of output. Its bytes are valid until the next call of Next.
 type Line struct {
 	Data []byte // without the line feed; the first MaxLine bytes of it
-	Tail []byte // of an over-long line: its last bytes, at most MaxTail, not in Data
-	Cut  int64  // bytes of the line that are neither in Data nor in Tail
+	Cut  int64  // bytes of the line that are not in Data
 	End  int64  // absolute offset after the line and its line feed
 	// Open says that the stream ended before a line feed did.
 	Open bool
@@ -33,7 +29,6 @@ type Reader struct {
 	in   *bufio.Reader
 	off  int64
 	data []byte
-	tail []byte
 	err  error
 }
 
@@ -53,66 +48,29 @@ func (r *Reader) Next() (Line, error) {
 	if cap(r.data) > keepBuffer {
 		r.data = nil
 	}
-	r.data, r.tail = r.data[:0], r.tail[:0]
-	var n int64
+	r.data = r.data[:0]
+	size := int64(0) // of the line
 	for {
 		part, err := r.in.ReadSlice('\n')
-		n += int64(len(part))
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			r.err = err
+		}
+		r.off += int64(len(part))
 		if err == nil {
 			part = part[:len(part)-1]
 		}
+		size += int64(len(part))
 		// The common case, a line that is whole in the reader's own buffer.
-		if err == nil && len(r.data) == 0 && len(r.tail) == 0 {
-			r.off += n
+		if err == nil && len(r.data) == 0 {
 			return Line{Data: trimCR(part), End: r.off}, nil
 		}
-		r.keep(part)
-		switch {
-		case err == nil:
-			return r.line(n, false), nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err == io.EOF:
-			r.err = io.EOF
-			if n == 0 {
-				return Line{}, io.EOF
-			}
-			return r.line(n, true), nil
-		default:
-			r.err = err
+		r.data = append(r.data, part[:min(len(part), MaxLine-len(r.data))]...)
+		if err == nil || err == io.EOF && size > 0 {
+			return Line{Data: trimCR(r.data), Cut: size - int64(len(r.data)), End: r.off, Open: err != nil}, nil
+		}
+		if r.err != nil {
 			return Line{}, err
 		}
-	}
-}
-
-func (r *Reader) line(n int64, open bool) Line {
-	r.off += n
-	size := n
-	if !open {
-		size--
-	}
-	if len(r.tail) > MaxTail {
-		r.tail = r.tail[len(r.tail)-MaxTail:]
-	}
-	l := Line{Data: r.data, End: r.off, Open: open, Cut: size - int64(len(r.data)) - int64(len(r.tail))}
-	if len(r.tail) > 0 {
-		l.Tail = r.tail
-	} else {
-		l.Data = trimCR(r.data)
-	}
-	return l
-}
-
-func (r *Reader) keep(part []byte) {
-	if room := MaxLine - len(r.data); room > 0 {
-		k := min(room, len(part))
-		r.data, part = append(r.data, part[:k]...), part[k:]
-	}
-	if len(part) == 0 {
-		return
-	}
-	r.tail = append(r.tail, part...)
-	if len(r.tail) > 4*MaxTail { // seldom enough that copying costs little
-		r.tail = append(r.tail[:0], r.tail[len(r.tail)-MaxTail:]...)
 	}
 }
 

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"errors"
+	"unicode/utf8"
 )
 
 // Tool results are the long lines, and most of a long line is not shown. The
@@ -153,22 +154,17 @@ func each(b []byte, begin, end byte, item func(i int) (int, error)) error {
 // firstOf decodes a JSON string up to n bytes of its text and says whether
 // there is more.
 func firstOf(v []byte, n int) (string, bool) {
-	if len(v) <= 2*n {
-		var s string
-		if decode(v, &s) != nil {
-			return "", false
+	var s string
+	if most := 6 * (n + utf8.UTFMax); len(v) > most && v[0] == '"' { // an escape is six bytes for one at most
+		v = append(v[:most:most], '"')
+		for cut := 1; cut < 12 && decode(v, &s) != nil; cut++ { // half an escape at the end
+			v = append(v[:most-cut], '"')
 		}
-		return clip(s, n)
+		s, _ = clip(s, n)
+		return s, true
 	}
-	for _, raw := range []int{2 * n, 7 * n} { // an escape is six bytes for one at most
-		raw = min(raw, len(v)-1)
-		s, _ := clip(brokenString(v[:raw]), n)
-		if len(s) > n-utf8Max || raw == len(v)-1 {
-			return s, true
-		}
+	if decode(v, &s) != nil {
+		return "", false
 	}
-	return "", true
+	return clip(s, n)
 }
-
-// utf8Max is the length of the longest rune: clip may stop that much early.
-const utf8Max = 4

@@ -1,8 +1,10 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"loop/backend/core"
 )
@@ -53,18 +55,12 @@ func (p *Parser) todoCall(b wireBlock) []Item {
 				continue
 			}
 			if t.Status == "deleted" {
-				p.todos = append(p.todos[:i], p.todos[i+1:]...)
+				p.todos = slices.Delete(p.todos, i, i+1)
 				return p.todoList()
 			}
-			if t.Status != "" {
-				d.Status = clipShort(t.Status)
-			}
-			if t.Subject != "" {
-				d.Content = clipShort(t.Subject)
-			}
-			if t.ActiveForm != "" {
-				d.ActiveForm = clipShort(t.ActiveForm)
-			}
+			d.Status = cmp.Or(clipShort(t.Status), d.Status)
+			d.Content = cmp.Or(clipShort(t.Subject), d.Content)
+			d.ActiveForm = cmp.Or(clipShort(t.ActiveForm), d.ActiveForm)
 			return p.todoList()
 		}
 	}
@@ -79,7 +75,7 @@ func (p *Parser) todoAnswer(r core.ToolResult) []Item {
 		}
 		m := taskCreated.FindStringSubmatch(r.Output)
 		if m == nil || r.IsError {
-			p.todos = append(p.todos[:i], p.todos[i+1:]...)
+			p.todos = slices.Delete(p.todos, i, i+1)
 			return nil
 		}
 		p.todos[i].id, p.todos[i].call = m[1], ""
@@ -89,17 +85,7 @@ func (p *Parser) todoAnswer(r core.ToolResult) []Item {
 }
 
 func (p *Parser) todoList() []Item {
-	list := []todo{}
-	for _, t := range p.todos {
-		if t.id != "" {
-			list = append(list, t)
-		}
-	}
-	raw, err := json.Marshal(struct {
-		Todos []todo `json:"todos"`
-	}{list})
-	if err != nil {
-		return nil
-	}
+	list := slices.DeleteFunc(slices.Clone(p.todos), func(t todo) bool { return t.id == "" })
+	raw, _ := json.Marshal(map[string]any{"todos": append([]todo{}, list...)}) // strings always encode
 	return []Item{{Type: core.EventTodos, Data: json.RawMessage(raw)}}
 }

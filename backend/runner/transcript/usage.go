@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -80,21 +82,11 @@ func modelUsage(v jsontext.Value) (list []core.ModelUsage, ok bool) {
 	return core.MergeUsage(list), true
 }
 
-// message is the usage of one message, which the stream repeats.
-type message struct {
-	model  string
-	tokens core.Tokens
-}
-
 // tally adds up what a try uses.
 type tally struct {
-	stated, covered []core.ModelUsage
-	totals          bool
-	total           float64
-	open            map[string]message
-	context         int64
-	model           string            // of the last message in the main thread
-	windows         []core.ModelUsage // what results said of the models' contexts
+	Usage
+	open    map[string]core.ModelUsage // by message, which the stream repeats
+	windows []core.ModelUsage          // what results said of the models' contexts
 }
 
 // heard takes the usage of a message: one that is repeated counts once, with the
@@ -105,7 +97,7 @@ func (t *tally) heard(id, model, parent string, w wireUsage) {
 		return // the CLI's own words, such as a refusal
 	}
 	if t.open == nil {
-		t.open = map[string]message{}
+		t.open = map[string]core.ModelUsage{}
 	}
 	id = clipShort(id)
 	m, known := t.open[id]
@@ -113,44 +105,37 @@ func (t *tally) heard(id, model, parent string, w wireUsage) {
 		return
 	}
 	if model != "" {
-		m.model = clipShort(model)
+		m.Model = clipShort(model)
 	}
-	m.tokens = core.Tokens{
-		Input: max(m.tokens.Input, now.Input), Output: max(m.tokens.Output, now.Output),
-		CacheRead: max(m.tokens.CacheRead, now.CacheRead), CacheWrite: max(m.tokens.CacheWrite, now.CacheWrite),
+	m.Tokens = core.Tokens{
+		Input: max(m.Input, now.Input), Output: max(m.Output, now.Output),
+		CacheRead: max(m.CacheRead, now.CacheRead), CacheWrite: max(m.CacheWrite, now.CacheWrite),
 	}
 	t.open[id] = m
 	if parent == "" {
-		t.context, t.model = m.tokens.AllInput(), m.model
+		t.Context.Used, t.Model = m.AllInput(), m.Model
 	}
 }
 
 // compacted: the conversation is as long as its summary now, 0 if that was not said.
-func (t *tally) compacted(tokens int64) { t.context = min(max(tokens, 0), maxCount) }
+func (t *tally) compacted(tokens int64) { t.Context.Used = min(max(tokens, 0), maxCount) }
 
 // result closes what was open.
 func (t *tally) result(w wireResult) {
 	since, stated := modelUsage(w.Since)
 	all, _ := modelUsage(w.ModelUsage)
 	t.windows = core.MergeUsage(t.windows, append(all, since...)...)
-	t.total = max(bounded(w.TotalUSD, maxUSD), t.total)
+	t.SessionUSD = max(bounded(w.TotalUSD, maxUSD), t.SessionUSD)
 	switch {
 	case stated:
-		t.stated = sane(core.MergeUsage(t.stated, since...))
+		t.Stated = sane(core.MergeUsage(t.Stated, since...))
 	case w.TotalUSD > 0:
-		t.totals = true
-		t.covered = sane(core.MergeUsage(t.covered, t.unanswered()...))
+		t.Totals = true
+		t.Covered = sane(core.MergeUsage(t.Covered, slices.Collect(maps.Values(t.open))...))
 	default:
-		return // a line that was broken off in front of both
+		return // neither was said
 	}
 	t.open = nil
-}
-
-func (t *tally) unanswered() (list []core.ModelUsage) {
-	for _, m := range t.open {
-		list = append(list, core.ModelUsage{Model: m.model, Tokens: m.tokens})
-	}
-	return core.MergeUsage(list)
 }
 
 // sane keeps sums in bounds, however many results there are.
@@ -164,12 +149,10 @@ func sane(list []core.ModelUsage) []core.ModelUsage {
 	return list
 }
 
-// usage sums up; model is the session's, for a try in which it said nothing.
-func (t *tally) usage(model string) Usage {
-	u := Usage{
-		Stated: t.stated, Covered: t.covered, Totals: t.totals, Open: sane(t.unanswered()), SessionUSD: t.total,
-		Context: core.Context{Used: t.context}, Model: cmp.Or(t.model, model),
-	}
+// sum is everything so far; model is the session's, for a try in which it said nothing.
+func (t *tally) sum(model string) Usage {
+	u := t.Usage
+	u.Open, u.Model = sane(core.MergeUsage(slices.Collect(maps.Values(t.open)))), cmp.Or(t.Model, model)
 	for _, m := range t.windows {
 		if core.SameModel(m.Model, u.Model) && m.Window > 0 {
 			u.Context.Window = m.Window
