@@ -1,10 +1,8 @@
 package bind
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -15,7 +13,7 @@ import (
 // this computer: its path there, quoted where a shell would not take it as it
 // is. Paths are compared as they are written; no link is followed.
 func (t *Terminals) ContainerPath(channelID, hostPath string) (string, error) {
-	mounts, err := t.Seen.Mounts(t.Ctx, core.ChannelID(channelID))
+	mounts, err := t.Shared.Mounts(t.Ctx, core.ChannelID(channelID))
 	if err != nil {
 		return "", err
 	}
@@ -35,30 +33,18 @@ func containerPath(mounts []core.Mount, hostPath string, windows bool) (string, 
 	if !ok {
 		return "", core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.", "")
 	}
-	type view struct {
-		depth  int
-		target string
-		mount  int
-	}
-	var views []view
+	seen, depth := "", 0 // by the mount that is closest to the file
 	for i, m := range mounts {
-		if m.Volume {
-			continue
-		}
 		source, ok := hostName(m.Source, windows)
-		if !ok {
+		if m.Volume || !ok || len(source) <= depth {
 			continue
 		}
-		if rest, ok := below(source, file, windows); ok {
-			views = append(views, view{len(source), path.Join(m.Target, rest), i})
+		if rest, ok := below(source, file, windows); ok && owner(mounts, path.Join(m.Target, rest)) == i {
+			seen, depth = path.Join(m.Target, rest), len(source)
 		}
 	}
-	// The mount that is closest to the file comes first.
-	slices.SortStableFunc(views, func(a, b view) int { return cmp.Compare(b.depth, a.depth) })
-	for _, v := range views {
-		if owner(mounts, v.target) == v.mount {
-			return v.target, nil
-		}
+	if seen != "" {
+		return seen, nil
 	}
 	return "", core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see %s.", core.CleanTitle(hostPath)),
 		"Copy the file into the project's folder, or add its folder to “mounts” in the settings.")

@@ -33,25 +33,32 @@ var pasteTexts = []string{"md", "csv", "json", "log", "yaml", "xml", "diff"}
 // container sees it, and returns its path there, quoted as by ContainerPath. name
 // is what the page knows of it, if anything.
 func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
-	if base64.StdEncoding.DecodedLen(len(data)) > maxPaste+2 {
-		return "", tooBigToPaste()
-	}
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return "", core.Fail(core.CodeInvalid, err, "What was pasted is not base64.", "Paste it again.")
 	}
-	if len(b) > maxPaste {
-		return "", tooBigToPaste()
-	}
-	if len(b) == 0 {
-		return "", core.Fail(core.CodeInvalid, nil, "What was pasted is empty.", "")
-	}
 	return t.paste(channelID, name, b)
 }
 
-func tooBigToPaste() error {
-	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("What was pasted is larger than %d MiB.", maxPaste>>20),
-		"Copy the file into the project's folder and name it there.")
+// paste keeps data where the channel's container sees it.
+func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
+	switch {
+	case len(data) > maxPaste:
+		return "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("That is larger than %d MiB.", maxPaste>>20),
+			"Copy the file into the project's folder and name it there, or add its folder to “mounts” in the settings.")
+	case len(data) == 0:
+		return "", core.Fail(core.CodeInvalid, nil, "The file is empty.", "Check that it is the one you mean.")
+	}
+	folder, err := t.Shared.PasteFolder(t.Ctx, core.ChannelID(channelID))
+	if err != nil {
+		return "", err
+	}
+	file := pasteName(time.Now(), name, data)
+	if err := keepPaste(folder, file, data); err != nil {
+		return "", core.Fail(core.CodeDir, err, "The file could not be kept.",
+			"Check that the disk is not full; or copy it into the project's folder and name it there.")
+	}
+	return shellQuote(path.Join(folder.Target, file)), nil
 }
 
 // pasteName has nothing of what the page says but, for text, a known ending.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"syscall"
-	"time"
 
 	"loop/backend/core"
 )
@@ -51,29 +50,9 @@ func readToPaste(at string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !os.SameFile(named, info) {
 		return nil, unreadable(at, errors.Join(err, errors.New("another file has taken its place")))
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1))
-	switch {
-	case err != nil:
+	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1)) // one more shows that it is too large
+	if err != nil {
 		return nil, unreadable(at, err)
-	case len(data) > maxPaste:
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is larger than %d MiB.", shown, maxPaste>>20),
-			"Copy it into the project's folder and drop it from there, or add its folder to “mounts” in the settings.")
-	case len(data) == 0:
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is empty.", shown), "")
 	}
 	return data, nil
-}
-
-// paste keeps data where the channel's container sees it.
-func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
-	folder, err := t.Pastes.PasteFolder(t.Ctx, core.ChannelID(channelID))
-	if err != nil {
-		return "", err
-	}
-	file := pasteName(time.Now(), name, data)
-	if err := keepPaste(folder, file, data); err != nil {
-		return "", core.Fail(core.CodeDir, err, "The file could not be kept.",
-			"Check that the disk is not full; or copy it into the project's folder and name it there.")
-	}
-	return shellQuote(path.Join(folder.Target, file)), nil
 }

@@ -51,7 +51,7 @@ func TestOldPastesAreRemoved(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	term := &bind.Terminals{Ctx: t.Context(), Pastes: pasteFolder{Root: home, Dir: "p", Target: "/home/x/p"}}
+	term := &bind.Terminals{Ctx: t.Context(), Shared: pasteFolder{Root: home, Dir: "p", Target: "/home/x/p"}}
 	paste := func(size int) {
 		t.Helper()
 		if _, err := term.PasteFile("c", "x.png", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("y", size)))); err != nil {

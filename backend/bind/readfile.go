@@ -66,44 +66,38 @@ func (t *Terminals) ReadFile(channelID string, target core.TerminalTarget, dir, 
 
 // open finds the file on this computer.
 func (t *Terminals) open(ch core.ChannelID, target core.TerminalTarget, dir, name string) (f *os.File, at string, err error) {
+	const how = os.O_RDONLY | syscall.O_NONBLOCK // a pipe would be waited for
+	isAbs, join := path.IsAbs, path.Join
 	if target == core.TargetHost {
-		at = name
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(dir, name)
+		isAbs, join = filepath.IsAbs, filepath.Join
+	}
+	if at = name; !isAbs(at) {
+		at = join(dir, name)
+	}
+	if !isAbs(at) {
+		return nil, "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("It is not known in which folder %s is.", core.CleanTitle(name)),
+			"A shell that tells its folder, as those do that Loop starts, makes it known.")
+	}
+	if target == core.TargetHost {
+		f, err = os.OpenFile(at, how, 0)
+	} else {
+		mounts, merr := t.Shared.Mounts(t.Ctx, ch)
+		if merr != nil {
+			return nil, "", merr
 		}
-		if !filepath.IsAbs(at) {
-			return nil, "", relativeFile(name)
+		folder, rest, ok := hostPlace(mounts, path.Clean(at))
+		if !ok {
+			return nil, "", core.Fail(core.CodeMount, nil, fmt.Sprintf("%s is in the container only.", core.CleanTitle(at)),
+				"Look at it in the terminal.")
 		}
-		// A pipe would be waited for.
-		f, err = os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		if err != nil {
-			return nil, "", unreadable(at, err)
+		rest = filepath.FromSlash(rest)
+		at = filepath.Join(folder, rest)
+		var root *os.Root
+		if root, err = os.OpenRoot(folder); err == nil {
+			defer root.Close()
+			f, err = root.OpenFile(rest, how, 0)
 		}
-		return f, at, nil
 	}
-	seen := name
-	if !path.IsAbs(seen) {
-		seen = path.Join(dir, name)
-	}
-	if !path.IsAbs(seen) {
-		return nil, "", relativeFile(name)
-	}
-	mounts, err := t.Seen.Mounts(t.Ctx, ch)
-	if err != nil {
-		return nil, "", err
-	}
-	folder, rest, ok := hostPlace(mounts, path.Clean(seen))
-	if !ok {
-		return nil, "", core.Fail(core.CodeMount, nil, fmt.Sprintf("%s is in the container only.", core.CleanTitle(seen)),
-			"Look at it in the terminal.")
-	}
-	at = filepath.Join(folder, filepath.FromSlash(rest))
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, "", unreadable(at, err)
-	}
-	defer root.Close()
-	f, err = root.OpenFile(filepath.FromSlash(rest), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, "", unreadable(at, err)
 	}
@@ -123,11 +117,6 @@ func hostPlace(mounts []core.Mount, seen string) (folder, rest string, ok bool) 
 		return filepath.Dir(m.Source), filepath.Base(m.Source), true
 	}
 	return m.Source, rest, ok
-}
-
-func relativeFile(name string) error {
-	return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("It is not known in which folder %s is.", core.CleanTitle(name)),
-		"A shell that tells its folder, as those do that Loop starts, makes it known.")
 }
 
 func unreadable(at string, err error) error {

@@ -41,7 +41,7 @@ func TestReadFile(t *testing.T) {
 	if err := os.Symlink("a.go", filepath.Join(work, "in")); err != nil {
 		t.Fatal(err)
 	}
-	ts := &bind.Terminals{Ctx: t.Context(), Seen: mountList{
+	ts := &bind.Terminals{Ctx: t.Context(), Shared: mountList{
 		{Source: work, Target: "/p"}, {Source: other, Target: "/p/lies/over"}, {Source: filepath.Join(dir, "one.txt"), Target: "/etc/one"},
 		{Source: "volume", Target: "/opt/loop", Volume: true},
 	}}

@@ -17,7 +17,7 @@ func TestReadFileOfAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ts := &bind.Terminals{Ctx: t.Context(), Seen: mountList{{Source: dir, Target: "/p"}}}
+	ts := &bind.Terminals{Ctx: t.Context(), Shared: mountList{{Source: dir, Target: "/p"}}}
 	for _, c := range []struct {
 		target core.TerminalTarget
 		dir    string

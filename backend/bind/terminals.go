@@ -22,9 +22,11 @@ type RecordingStore interface {
 	DeleteRecording(ctx context.Context, name string) error
 }
 
-// MountLister says which of this computer's folders a channel's container sees.
-type MountLister interface {
+// SharedFolders says what a channel's container sees of this computer.
+type SharedFolders interface {
 	Mounts(ctx context.Context, id core.ChannelID) ([]core.Mount, error)
+	// PasteFolder is where the channel's pasted files go.
+	PasteFolder(ctx context.Context, id core.ChannelID) (PasteFolder, error)
 }
 
 // PasteFolder is where a channel's pasted files go: Dir below Root on this
@@ -34,18 +36,12 @@ type PasteFolder struct {
 	Root, Dir, Target string
 }
 
-// PasteFolders says where a channel's pasted files go.
-type PasteFolders interface {
-	PasteFolder(ctx context.Context, id core.ChannelID) (PasteFolder, error)
-}
-
 // Terminals is bound as window.go.bind.Terminals.
 type Terminals struct {
 	Ctx     context.Context `json:"-"`
 	Service TerminalService `json:"-"`
 	Tapes   RecordingStore  `json:"-"`
-	Seen    MountLister     `json:"-"`
-	Pastes  PasteFolders    `json:"-"`
+	Shared  SharedFolders   `json:"-"`
 	OS      string          `json:"-"` // whose paths this computer has, as in GOOS
 	At      func() Endpoint `json:"-"`
 }
@@ -65,27 +61,9 @@ func (t *Terminals) List(channelID string) []core.TerminalInfo {
 	return orEmpty(t.Service.List(core.ChannelID(channelID)))
 }
 
-// TerminalRequest asks for a session. Without a command it is a login shell, in
-// a container with the agent's command typed into it unless Plain.
-type TerminalRequest struct {
-	ChannelID   core.ChannelID      `json:"channel_id,omitempty"`
-	ContainerID core.ContainerID    `json:"container_id,omitempty"`
-	Target      core.TerminalTarget `json:"target,omitempty"`
-	Cmd         []string            `json:"cmd,omitempty"`
-	Plain       bool                `json:"plain,omitempty"`
-	OpenMode    core.OpenMode       `json:"open_mode,omitempty"`
-	Cols        uint16              `json:"cols,omitempty"`
-	Rows        uint16              `json:"rows,omitempty"`
-	Title       string              `json:"title,omitempty"`
-	Dir         string              `json:"dir,omitempty"` // where it begins, if that is there
-}
-
 // Create starts a session that nobody is attached to yet.
-func (t *Terminals) Create(req TerminalRequest) (core.TerminalInfo, error) {
-	return t.Service.Create(t.Ctx, core.TerminalSpec{
-		ChannelID: req.ChannelID, ContainerID: req.ContainerID, Target: req.Target, Cmd: req.Cmd, Plain: req.Plain,
-		OpenMode: req.OpenMode, Cols: req.Cols, Rows: req.Rows, Title: req.Title, Dir: req.Dir,
-	})
+func (t *Terminals) Create(spec core.TerminalSpec) (core.TerminalInfo, error) {
+	return t.Service.Create(t.Ctx, spec)
 }
 
 // Close ends a session with everything that runs in it.

@@ -46,7 +46,7 @@ func TestTerminalCalls(t *testing.T) {
 	if got := ts.List("ch"); got == nil {
 		t.Error("an empty list is null")
 	}
-	info, err := ts.Create(bind.TerminalRequest{ChannelID: "ch", Target: core.TargetHost, Cmd: []string{"top"}, OpenMode: core.OpenFork, Cols: 90, Rows: 30, Title: "T"})
+	info, err := ts.Create(core.TerminalSpec{ChannelID: "ch", Target: core.TargetHost, Cmd: []string{"top"}, OpenMode: core.OpenFork, Cols: 90, Rows: 30, Title: "T"})
 	if err != nil || info.ChannelID != "ch" || info.Cols != 90 || info.Rows != 30 || info.Title != "T" || info.Target != core.TargetHost || len(info.Cmd) != 1 {
 		t.Errorf("%+v %v", info, err)
 	}
@@ -73,6 +73,10 @@ func (m mountList) Mounts(context.Context, core.ChannelID) ([]core.Mount, error)
 		return nil, core.Fail(core.CodeNotFound, nil, "No channel.", "")
 	}
 	return m, nil
+}
+
+func (mountList) PasteFolder(context.Context, core.ChannelID) (bind.PasteFolder, error) {
+	return bind.PasteFolder{}, nil
 }
 
 func TestContainerPath(t *testing.T) {
@@ -129,9 +133,9 @@ func TestContainerPath(t *testing.T) {
 		{"windows", `D:\x`, "/d/x"},
 		{"windows", `1:\x`, ""},
 	} {
-		ts := &bind.Terminals{Ctx: t.Context(), Seen: unix, OS: tc.os}
+		ts := &bind.Terminals{Ctx: t.Context(), Shared: unix, OS: tc.os}
 		if tc.os == "windows" {
-			ts.Seen = win
+			ts.Shared = win
 		}
 		got, err := ts.ContainerPath("ch", tc.host)
 		if got != tc.want || (err == nil) != (tc.want != "") {
@@ -141,7 +145,7 @@ func TestContainerPath(t *testing.T) {
 			t.Errorf("%q: %v", tc.host, err)
 		}
 	}
-	if _, err := (&bind.Terminals{Ctx: t.Context(), Seen: mountList(nil)}).ContainerPath("gone", "/x"); err == nil {
+	if _, err := (&bind.Terminals{Ctx: t.Context(), Shared: mountList(nil)}).ContainerPath("gone", "/x"); err == nil {
 		t.Error("a channel that is gone")
 	}
 }
@@ -152,9 +156,11 @@ func (p pasteFolder) PasteFolder(context.Context, core.ChannelID) (bind.PasteFol
 	return bind.PasteFolder(p), nil
 }
 
+func (pasteFolder) Mounts(context.Context, core.ChannelID) ([]core.Mount, error) { return nil, nil }
+
 func TestPasteFile(t *testing.T) {
 	root := t.TempDir()
-	ts := &bind.Terminals{Ctx: t.Context(), Pastes: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
+	ts := &bind.Terminals{Ctx: t.Context(), Shared: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 100)
 	for _, tc := range []struct{ name, data, ext string }{
@@ -206,7 +212,7 @@ func TestPasteFile(t *testing.T) {
 // would bring something else than what was dropped.
 func TestPasteHostFile(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
-	ts := &bind.Terminals{Ctx: t.Context(), OS: runtime.GOOS, Pastes: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
+	ts := &bind.Terminals{Ctx: t.Context(), OS: runtime.GOOS, Shared: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
 	put := func(name, data string) string {
 		t.Helper()
 		file := filepath.Join(dir, name)
@@ -260,7 +266,7 @@ func TestPasteFollowsNoLink(t *testing.T) {
 		if err := plant(root); err != nil {
 			t.Fatal(err)
 		}
-		ts := &bind.Terminals{Ctx: t.Context(), Pastes: pasteFolder{Root: root, Dir: ".pastes", Target: "/x"}}
+		ts := &bind.Terminals{Ctx: t.Context(), Shared: pasteFolder{Root: root, Dir: ".pastes", Target: "/x"}}
 		if got, err := ts.PasteFile("ch", "", "aGk="); err == nil {
 			t.Errorf("%s: %s", name, got)
 		}

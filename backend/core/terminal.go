@@ -42,17 +42,18 @@ const (
 
 // TerminalSpec asks for a session.
 type TerminalSpec struct {
-	ChannelID   ChannelID
-	ContainerID ContainerID // agent: this container; empty finds or makes the channel's
-	Target      TerminalTarget
-	Cmd         []string // empty: a login shell; for an agent target with the agent typed into it
-	Plain       bool     // agent, Cmd empty: the shell alone
-	OpenMode    OpenMode
-	Dir         string // where a program begins; empty, or not there: where the channel's begin
-	Cols, Rows  uint16 // 0: 80 by 24
-	Title       string // given by the person; empty follows the program's
+	ChannelID   ChannelID      `json:"channel_id,omitempty"`
+	ContainerID ContainerID    `json:"container_id,omitempty"` // agent: this container; empty finds or makes the channel's
+	Target      TerminalTarget `json:"target,omitempty"`
+	Cmd         []string       `json:"cmd,omitempty"`   // empty: a login shell; for an agent target with the agent typed into it
+	Plain       bool           `json:"plain,omitempty"` // agent, Cmd empty: the shell alone
+	OpenMode    OpenMode       `json:"open_mode,omitempty"`
+	Dir         string         `json:"dir,omitempty"`   // where a program begins; empty, or not there: where the channel's begin
+	Cols        uint16         `json:"cols,omitempty"`  // 0: 80
+	Rows        uint16         `json:"rows,omitempty"`  // 0: 24
+	Title       string         `json:"title,omitempty"` // given by the person; empty follows the program's
 	// Colors are those of whoever asks; nil is DarkTerminal.
-	Colors *TerminalColors `json:",omitempty"`
+	Colors *TerminalColors `json:"-"`
 }
 
 // TerminalState is where a session stands.

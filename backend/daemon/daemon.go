@@ -284,7 +284,7 @@ func (d *Daemon) assembleBound() {
 		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
 
 		terminals: &bind.Terminals{
-			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Seen: previews, Pastes: previews, OS: runtime.GOOS,
+			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,
 			At: func() bind.Endpoint { return bind.Endpoint{Base: d.api.URL(), Token: d.token} },
 		},
 

@@ -109,8 +109,8 @@ func pageContract(t *testing.T) string {
 	c := newContract(readSources(goFiles(t)))
 	calls := c.calls()
 	events := c.events(t)
-	c.of(reflect.TypeFor[core.Failure]())         // how every call may end
-	c.of(reflect.TypeFor[bind.TerminalRequest]()) // what the socket of a pane asks for
+	c.of(reflect.TypeFor[core.Failure]())      // how every call may end
+	c.of(reflect.TypeFor[core.TerminalSpec]()) // what the socket of a pane asks for
 	return `// Code generated from backend/bind and backend/core by “make gen”. DO NOT EDIT.
 
 ` + c.declarations() + events + calls

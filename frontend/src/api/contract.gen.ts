@@ -610,17 +610,17 @@ export type TerminalLook = {
   minimum_contrast: number;
 };
 
-export type TerminalRequest = {
+export type TerminalSpec = {
   channel_id?: ChannelID;
-  container_id?: ContainerID;
+  container_id?: ContainerID; // agent: this container; empty finds or makes the channel's
   target?: TerminalTarget;
-  cmd?: string[];
-  plain?: boolean;
+  cmd?: string[]; // empty: a login shell; for an agent target with the agent typed into it
+  plain?: boolean; // agent, Cmd empty: the shell alone
   open_mode?: OpenMode;
-  cols?: number;
-  rows?: number;
-  title?: string;
-  dir?: string; // where it begins, if that is there
+  dir?: string; // where a program begins; empty, or not there: where the channel's begin
+  cols?: number; // 0: 80
+  rows?: number; // 0: 24
+  title?: string; // given by the person; empty follows the program's
 };
 
 export type TerminalState = "running" | "away" | "ended";
