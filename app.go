@@ -172,50 +172,43 @@ func (a *App) menu() *menu.Menu {
 		return nil
 	}
 	quit := menu.Text("Quit Loop", keys.CmdOrCtrl("q"), func(*menu.CallbackData) { go a.closeRequested(bind.AskQuit) })
-	hide := menu.Text("Hide Loop", keys.CmdOrCtrl("h"), func(*menu.CallbackData) {
-		if ctx := a.window(); ctx != nil {
-			runtime.Hide(ctx)
-		}
-	})
+	hide := menu.Text("Hide Loop", keys.CmdOrCtrl("h"), func(*menu.CallbackData) { a.inWindow(runtime.Hide) })
 	return menu.NewMenuFromItems(menu.SubMenu("Loop", menu.NewMenuFromItems(hide, menu.Separator(), quit)), menu.EditMenu(), menu.WindowMenu())
 }
 
 // Show brings the window to the front, also when it is hidden.
 func (a *App) Show() {
-	if ctx := a.window(); ctx != nil {
-		runtime.WindowUnminimise(ctx)
-		runtime.WindowShow(ctx)
-	}
+	a.inWindow(runtime.WindowUnminimise)
+	a.inWindow(runtime.WindowShow)
 }
 
 // Hide puts the window away; what runs in it goes on.
-func (a *App) Hide() {
-	if ctx := a.window(); ctx != nil {
-		runtime.WindowHide(ctx)
-	}
-}
+func (a *App) Hide() { a.inWindow(runtime.WindowHide) }
 
 // Ask has the page of the window ask the person; it calls System.Answered.
 func (a *App) Ask(what string) {
-	if ctx := a.window(); ctx != nil {
-		runtime.EventsEmit(ctx, "loop:ask", what)
-	}
+	a.inWindow(func(ctx context.Context) { runtime.EventsEmit(ctx, "loop:ask", what) })
 }
 
 // Quit ends the window, whatever is under way. It is out of sight at once:
 // ending programs takes seconds.
 func (a *App) Quit() {
 	a.daemon.BeginClose()
-	if ctx := a.window(); ctx != nil {
-		runtime.WindowHide(ctx)
-		runtime.Quit(ctx)
-	}
+	a.inWindow(runtime.WindowHide)
+	a.inWindow(runtime.Quit)
 }
 
 func (a *App) window() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ctx
+}
+
+// inWindow does something with the window, if it is open.
+func (a *App) inWindow(do func(ctx context.Context)) {
+	if ctx := a.window(); ctx != nil {
+		do(ctx)
+	}
 }
 
 var errNoWindow = errors.New("the window is not open")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"loop/backend/core"
@@ -61,20 +62,12 @@ func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out 
 		defer cancel()
 		_ = link.Kill(fctx, id) // with the container gone there is nothing to kill
 	}()
-	texts := map[string]*string{"out": &out.Stdout, "err": &out.Stderr}
-	results := make(chan error, len(texts))
-	for stream, into := range texts {
-		go func() {
-			text, err := readStream(ctx, link, id, stream)
-			*into = text
-			results <- err
-		}()
-	}
-	var errs []error
-	for range texts {
-		errs = append(errs, <-results)
-	}
-	if err := errors.Join(errs...); err != nil {
+	var wg sync.WaitGroup
+	var errs [2]error
+	wg.Go(func() { out.Stdout, errs[0] = readStream(ctx, link, id, "out") })
+	wg.Go(func() { out.Stderr, errs[1] = readStream(ctx, link, id, "err") })
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
 		return out, err
 	}
 	exit, err := link.Wait(ctx, id)
