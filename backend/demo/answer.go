@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -140,44 +141,21 @@ func (r *request) titles(prompt string) string {
 	return string(text)
 }
 
-func (a answer) stopReason() string {
-	for _, b := range a.blocks {
-		if b.Type == ToolUse {
-			return "tool_use"
-		}
+// message is how a stream begins the answer; whole is all of it.
+func (a answer) message() fields {
+	used := a.usage
+	used.Output = 1
+	return fields{
+		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []outBlock{}, "stop_reason": nil,
+		"stop_sequence": nil, "usage": used,
 	}
-	return "end_turn"
 }
 
-type apiUsage struct {
-	Input      int `json:"input_tokens"`
-	CacheWrite int `json:"cache_creation_input_tokens"`
-	CacheRead  int `json:"cache_read_input_tokens"`
-	Output     int `json:"output_tokens"`
-}
-
-type apiMessage struct {
-	ID           string     `json:"id"`
-	Type         string     `json:"type"`
-	Role         string     `json:"role"`
-	Model        string     `json:"model"`
-	Content      []outBlock `json:"content"`
-	StopReason   *string    `json:"stop_reason"`
-	StopSequence *string    `json:"stop_sequence"`
-	Usage        apiUsage   `json:"usage"`
-}
-
-// message is the answer whole; opened is how a stream begins it.
-func (a answer) message() apiMessage {
-	stop := a.stopReason()
-	m := a.opened()
-	m.Content, m.StopReason, m.Usage.Output = a.blocks, &stop, a.usage.Output
+func (a answer) whole() fields {
+	m := a.message()
+	m["content"], m["usage"], m["stop_reason"] = a.blocks, a.usage, "end_turn"
+	if slices.ContainsFunc(a.blocks, func(b outBlock) bool { return b.Type == ToolUse }) {
+		m["stop_reason"] = "tool_use"
+	}
 	return m
-}
-
-func (a answer) opened() apiMessage {
-	return apiMessage{
-		ID: a.id, Type: "message", Role: "assistant", Model: a.model, Content: []outBlock{},
-		Usage: apiUsage{Input: a.usage.Input, CacheWrite: a.usage.CacheWrite, CacheRead: a.usage.CacheRead, Output: 1},
-	}
 }

@@ -77,7 +77,7 @@ func New(opts Options) http.Handler {
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		h.opts.Observe(observe(r, purposeOther))
-		writeError(w, http.StatusNotFound, "not_found_error", "The demo model answers no "+r.Method+" here")
+		writeError(w, http.StatusNotFound, "The demo model answers no "+r.Method+" here")
 	})
 	return mux
 }
@@ -101,14 +101,14 @@ func decode(w http.ResponseWriter, r *http.Request, req *request) (size int, ok 
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err != nil {
 		if _, big := errors.AsType[*http.MaxBytesError](err); big {
-			writeError(w, http.StatusRequestEntityTooLarge, "request_too_large", "Request exceeds the maximum size")
+			writeError(w, http.StatusRequestEntityTooLarge, "Request exceeds the maximum size")
 		} else {
-			writeError(w, http.StatusBadRequest, "invalid_request_error", "The request body ended early")
+			writeError(w, http.StatusBadRequest, "The request body ended early")
 		}
 		return 0, false
 	}
 	if err := json.Unmarshal(data, req); err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "The request body is not valid JSON: "+err.Error())
+		writeError(w, http.StatusBadRequest, "The request body is not valid JSON: "+err.Error())
 		return 0, false
 	}
 	return len(data), true
@@ -133,7 +133,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request) {
 	if !ok || req.Model == "" || len(req.Messages) == 0 {
 		h.opts.Observe(ob)
 		if ok {
-			writeError(w, http.StatusBadRequest, "invalid_request_error", "model and messages are required")
+			writeError(w, http.StatusBadRequest, "model and messages are required")
 		}
 		return
 	}
@@ -144,7 +144,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request) {
 		s, err := h.choose(req.Model, c.script)
 		if err != nil {
 			h.opts.Observe(ob)
-			writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+			writeError(w, http.StatusBadRequest, err.Error())
 			return
 		}
 		a = s.pick(c, req.Thinking.Type != "" && req.Thinking.Type != "disabled")
@@ -203,51 +203,41 @@ func (h *handler) wait(ctx context.Context, d time.Duration) error {
 
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, a answer, streamed bool) {
 	w.Header().Set("Request-Id", "req_"+strings.TrimPrefix(a.id, "msg_"))
-	if f := a.fault; f != nil && f.Kind == FaultStatus {
-		if h.wait(r.Context(), a.delay) == nil {
-			if f.RetryAfter != "" {
-				w.Header().Set("Retry-After", f.RetryAfter)
-			}
-			f.refuse(w)
+	f := a.fault
+	if streamed && (f == nil || f.Kind != FaultStatus) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusOK)
+		s := &stream{w: w, flush: http.NewResponseController(w), wait: h.wait, fault: f}
+		s.send(r.Context(), a)
+		if errors.Is(s.err, errCut) {
+			panic(http.ErrAbortHandler)
 		}
-		return
+		return // any other error is the client leaving: there is nobody to tell
 	}
-	if !streamed {
-		h.answerWhole(w, r, a)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, flush: http.NewResponseController(w), wait: h.wait, fault: a.fault}
-	s.send(r.Context(), a)
-	if errors.Is(s.err, errCut) {
-		panic(http.ErrAbortHandler)
-	}
-	// Any other error is the client leaving: there is nobody to tell.
-}
-
-// answerWhole is the form without streaming. The CLI falls back to it after a
-// broken stream, so faults of a stream have a counterpart here.
-func (h *handler) answerWhole(w http.ResponseWriter, r *http.Request, a answer) {
 	if h.wait(r.Context(), a.delay) != nil {
 		return
 	}
-	if a.fault != nil {
-		switch a.fault.Kind {
-		case FaultCut:
-			panic(http.ErrAbortHandler)
-		case FaultHang:
-			<-r.Context().Done()
-		case FaultEvent:
-			a.fault.refuse(w)
-		case FaultMalformed:
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, `{"type":"message","content":[{"type":"te`)
-		}
+	if f == nil {
+		writeJSON(w, http.StatusOK, a.whole())
 		return
 	}
-	writeJSON(w, http.StatusOK, a.message())
+	// The CLI falls back to this form after a broken stream, so faults of a stream
+	// have a counterpart here.
+	switch f.Kind {
+	case FaultCut:
+		panic(http.ErrAbortHandler)
+	case FaultHang:
+		<-r.Context().Done()
+	case FaultMalformed:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"type":"message","content":[{"type":"te`)
+	default:
+		if f.RetryAfter != "" {
+			w.Header().Set("Retry-After", f.RetryAfter)
+		}
+		writeError(w, f.Status, f.Message)
+	}
 }
 
 // errorTypes are the API's names for its codes; api_error stands for the others.
@@ -256,28 +246,14 @@ var errorTypes = map[int]string{
 	404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 }
 
-type apiError struct {
-	Type  string `json:"type"`
-	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	} `json:"error"`
+func errorOf(status int, text string) fields {
+	return fields{"type": "error", "error": fields{
+		"type": cmp.Or(errorTypes[status], "api_error"), "message": cmp.Or(text, "The script says so"),
+	}}
 }
 
-func (f *Fault) apiError() apiError {
-	return errorOf(cmp.Or(errorTypes[f.Status], "api_error"), cmp.Or(f.Message, "The script says so"))
-}
-
-func errorOf(kind, text string) apiError {
-	e := apiError{Type: "error"}
-	e.Error.Type, e.Error.Message = kind, text
-	return e
-}
-
-func (f *Fault) refuse(w http.ResponseWriter) { writeJSON(w, f.Status, f.apiError()) }
-
-func writeError(w http.ResponseWriter, status int, kind, text string) {
-	writeJSON(w, status, errorOf(kind, text))
+func writeError(w http.ResponseWriter, status int, text string) {
+	writeJSON(w, status, errorOf(status, text))
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -15,6 +15,11 @@ import (
 	"time"
 )
 
+type apiError struct {
+	Type  string
+	Error struct{ Type, Message string }
+}
+
 func calls(all []turn) (names []string) {
 	for _, a := range all {
 		names = append(names, a.calls()...)
@@ -347,11 +352,15 @@ func TestNotStreamed(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.say("user", "demo:tools")
 	res := c.post(c.body(false))
-	var m apiMessage
+	var m struct {
+		Content    []any
+		StopReason string `json:"stop_reason"`
+		Usage      Usage
+	}
 	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	if m.StopReason == nil || *m.StopReason != "tool_use" || len(m.Content) != 3 || m.Usage.Output == 0 {
+	if m.StopReason != "tool_use" || len(m.Content) != 3 || m.Usage.Output == 0 {
 		t.Errorf("%+v", m)
 	}
 }

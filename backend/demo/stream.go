@@ -60,7 +60,7 @@ func (s *stream) fail(ctx context.Context, f *Fault) {
 		<-ctx.Done()
 		s.err = ctx.Err()
 	case FaultEvent:
-		body, _ := json.Marshal(f.apiError()) // strings always encode
+		body, _ := json.Marshal(errorOf(f.Status, f.Message)) // strings always encode
 		s.write("error", string(body))
 		s.err = errEnded
 	default:
@@ -78,7 +78,7 @@ func (s *stream) pause(ctx context.Context, d time.Duration) {
 // send streams a whole answer.
 func (s *stream) send(ctx context.Context, a answer) {
 	s.pause(ctx, a.delay)
-	s.event(ctx, fields{"type": "message_start", "message": a.opened()})
+	s.event(ctx, fields{"type": "message_start", "message": a.message()})
 	s.event(ctx, fields{"type": "ping"})
 	for i, b := range a.blocks {
 		empty, deltas := b.deltas()
@@ -89,8 +89,8 @@ func (s *stream) send(ctx context.Context, a answer) {
 		}
 		s.event(ctx, fields{"type": "content_block_stop", "index": i})
 	}
-	m := a.message()
-	s.event(ctx, fields{"type": "message_delta", "delta": fields{"stop_reason": m.StopReason, "stop_sequence": nil}, "usage": m.Usage})
+	m := a.whole()
+	s.event(ctx, fields{"type": "message_delta", "delta": fields{"stop_reason": m["stop_reason"], "stop_sequence": nil}, "usage": m["usage"]})
 	s.event(ctx, fields{"type": "message_stop"})
 }
 
