@@ -12,16 +12,15 @@ import (
 	"path/filepath"
 )
 
-// Writer replaces files: a reader, and whoever comes after a crash, finds the old
-// content or the new.
+// Writer replaces files. A reader finds the old content or the new, after a crash too.
 type Writer struct {
-	// Root is what names are within, whatever links are made meanwhile; nil is the
-	// whole file system.
+	// Root confines names, whatever links are made meanwhile; nil is the whole file
+	// system.
 	Root *os.Root
-	// Mode is what a new file gets, less the umask; 0 is 0600.
+	// Mode is that of a new file, less the umask; 0 is 0600.
 	Mode fs.FileMode
-	// Durable says that the new content is there after a power cut, too. Without it
-	// that may be the old one. It takes some milliseconds.
+	// Durable makes the new content survive a power cut, which takes some
+	// milliseconds. Without it the old content may come back.
 	Durable bool
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Backoff is the growing pauses of one loop of tries: First, then twice as long each
-// time, and never longer than Most. It belongs to the goroutine that tries.
+// Backoff makes the pauses between tries grow: First, then twice as long each time,
+// and never longer than Most. It belongs to the goroutine that tries.
 type Backoff struct {
 	First, Most time.Duration
 

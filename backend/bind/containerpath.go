@@ -9,9 +9,9 @@ import (
 	"loop/backend/core"
 )
 
-// ContainerPath is how a shell in the channel's container is told a file of
-// this computer: its path there, quoted where a shell would not take it as it
-// is. Paths are compared as they are written; no link is followed.
+// ContainerPath returns the path at which a shell in the channel's container sees a
+// file of this computer, quoted if the shell needs it. Paths are compared as they are
+// written; no link is followed.
 func (t *Terminals) ContainerPath(channelID, hostPath string) (string, error) {
 	mounts, err := t.Shared.Mounts(t.Ctx, core.ChannelID(channelID))
 	if err != nil {
@@ -50,8 +50,8 @@ func containerPath(mounts []core.Mount, hostPath string, windows bool) (string, 
 		"Copy the file into the project's folder, or add its folder to “mounts” in the settings.")
 }
 
-// owner is the mount that a path in the container belongs to: another one may
-// lie over a part of the one it was reached by.
+// owner returns the mount that a path in the container belongs to, or -1. A mount may
+// lie over a part of another one.
 func owner(mounts []core.Mount, target string) int {
 	best, depth := -1, -1
 	for i, m := range mounts {
@@ -85,7 +85,7 @@ func hostName(p string, windows bool) (string, bool) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// below says that file is dir or in it, and the rest of its path.
+// below reports whether file is dir or in it, and returns the rest of its path.
 func below(dir, file string, windows bool) (rest string, ok bool) {
 	fits := func(a, b string) bool { return a == b }
 	if windows {

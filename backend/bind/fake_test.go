@@ -40,8 +40,7 @@ func (f *fake) ask(what string) error {
 
 func (f *fake) did() string { return strings.Join(f.asked, " ") }
 
-// Each embeds the whole interface, so that a call this test knows nothing of
-// may join it.
+// Each embeds the whole interface, so that methods can join it without a change here.
 type (
 	fakeChannels struct {
 		*fake
@@ -181,7 +180,7 @@ func newChannels(f *fake) *bind.Channels {
 	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}
 }
 
-// fakeKeys keeps what it is given where the test looks for settings.
+// fakeKeys keeps keys where the test looks for settings.
 type fakeKeys struct {
 	*fake
 	bind.CredentialService

@@ -29,9 +29,9 @@ var pasteKinds = map[string]string{
 // pasteTexts are kinds of text that only a name tells.
 var pasteTexts = []string{"md", "csv", "json", "log", "yaml", "xml", "diff"}
 
-// PasteFile keeps what was pasted or dropped, base64 encoded, where the channel's
-// container sees it, and returns its path there, quoted as by ContainerPath. name
-// is what the page knows of it, if anything.
+// PasteFile keeps a pasted or dropped file, which comes base64 encoded, where the
+// channel's container sees it. It returns the path there, quoted as by ContainerPath.
+// name is the file's, if the page knows it.
 func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -61,7 +61,7 @@ func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
 	return shellQuote(path.Join(folder.Target, file)), nil
 }
 
-// pasteName has nothing of what the page says but, for text, a known ending.
+// pasteName takes nothing from the page's name but, for text, a known ending.
 func pasteName(now time.Time, name string, data []byte) string {
 	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	ext, ok := pasteKinds[kind]
@@ -79,8 +79,8 @@ func pasteName(now time.Time, name string, data []byte) string {
 	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format(pasteTime), hex.EncodeToString(b[:]), ext)
 }
 
-// keepPaste writes a new file that only its owner may read. The folder is one a
-// container can write to: it may have put links there, and none is followed.
+// keepPaste writes a new file that only its owner may read. A container can write to
+// the folder and may have put links there; none is followed.
 func keepPaste(f PasteFolder, name string, data []byte) (err error) {
 	root, err := os.OpenRoot(f.Root)
 	if err != nil {

@@ -11,11 +11,9 @@ const (
 	// pasteAge is how long a pasted file is kept: a conversation that names it is
 	// hardly taken up again a week later.
 	pasteAge = 7 * 24 * time.Hour
-	// maxPastes bounds all of a channel's pasted files, which are twenty of the
-	// largest kind.
+	// maxPastes bounds all of a channel's pasted files: twenty of the largest.
 	maxPastes = 200 << 20
-	// maxPasteEntries bounds how much of a folder is looked at that a container
-	// can fill.
+	// maxPasteEntries bounds the names read of the folder, which a container can fill.
 	maxPasteEntries = 20_000
 )
 

@@ -12,7 +12,7 @@ import (
 	"loop/backend/bind"
 )
 
-// Pasted files go after a week, or when they are too much together; nothing
+// Pasted files go after a week, or when all of them are too large together. Nothing
 // else in the folder goes, whatever a container put there.
 func TestOldPastesAreRemoved(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
@@ -80,7 +80,7 @@ func TestOldPastesAreRemoved(t *testing.T) {
 	there(young, false)
 	there(first, false)
 	there(second, true)
-	// What is larger than everything that is kept goes, too.
+	// A file larger than the bound goes as well.
 	huge := put(name(time.Minute, 7), 1<<40)
 	paste(5)
 	there(second, false)

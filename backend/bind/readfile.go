@@ -16,7 +16,7 @@ import (
 	"loop/backend/core"
 )
 
-// Bounds of what the page is given of a file.
+// Bounds of the part of a file that the page gets.
 const (
 	maxReadFile  = 16 << 20 // of which the lines are counted
 	linesAround  = 1000     // before and behind the one asked for
@@ -31,10 +31,10 @@ type FilePart struct {
 	More  bool     `json:"more"` // the file goes on behind them
 }
 
-// ReadFile returns what is around a line of a file that a terminal's output
-// names, as the program sees it: name from dir if it is not a full path. A file
-// of a container is found by the folders that this computer shares with it, and
-// no link is followed out of those: an agent may have made it.
+// ReadFile returns the lines around one of a file that a terminal's output names. The
+// name is the program's: relative to dir unless it is a full path. A file of a
+// container is found by the folders that this computer shares with the container. No
+// link out of those is followed: an agent may have made it.
 func (t *Terminals) ReadFile(channelID string, target core.TerminalTarget, dir, name string, line int) (FilePart, error) {
 	if strings.ContainsFunc(dir+name, unicode.IsControl) || name == "" {
 		return FilePart{}, core.Fail(core.CodeInvalid, nil, "That is no name of a file.", "")

@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// FuzzShellQuote lets a shell read what was quoted for it, and looks that a
-// path never leaves what is mounted.
+// FuzzShellQuote lets a shell read quoted paths, and checks that no path leaves the
+// mounts.
 func FuzzShellQuote(f *testing.F) {
 	for _, seed := range []string{"/p/a b", "/p/'", "/p/''", `/p/\'`, "/p/$HOME", "/p/~", "/p/-x", "/p/\u202e", "/p/../q", "/p//./x"} {
 		f.Add(seed)

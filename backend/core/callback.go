@@ -2,15 +2,15 @@ package core
 
 import "time"
 
-// What a guest may ask of the app, in the words of both ends. Who asks is a
-// Caller, never one of these fields. An empty ChannelID is the caller's own.
+// A guest's requests to the app, in the words of both ends. The Caller says who
+// asks, never one of these fields. An empty ChannelID is the caller's own.
 
 // GuestMessage is a prompt that an agent queues.
 type GuestMessage struct {
 	ChannelID ChannelID
 	Content   string
 	Interrupt bool          // before everything that waits; the run under way is stopped
-	Delay     time.Duration // not before
+	Delay     time.Duration // at least this long from now
 }
 
 // GuestThread is a thread that an agent opens beside itself.

@@ -2,8 +2,8 @@ package core
 
 import "cmp"
 
-// Caller is who is at the inside end of a link, or shows a token. It is known from
-// the spawn that a request came from, never from the request.
+// Caller is whoever sent a request through a link, or with a token. Loop knows the
+// caller by the spawn that the request came from, never by the request's content.
 type Caller struct {
 	ChannelID   ChannelID
 	ContainerID ContainerID
@@ -11,14 +11,15 @@ type Caller struct {
 	RunID       RunID   // empty in a terminal
 }
 
-// Origin names what a caller's requests are counted for and go back to: its run,
-// or the terminal where a person works with the agent.
+// Origin names the source by which requests are counted, and which answers go back
+// to: the caller's run, or the terminal where a person works with the agent.
 func (c Caller) Origin() RunID {
 	return cmp.Or(c.RunID, RunID("terminal-"+string(c.SpawnID)))
 }
 
-// Identity is who the programs of one spawn are when they ask something of Loop,
-// and where their model calls go. The container hears nothing of it.
+// Identity is what Loop takes the programs of one spawn for: the channel and run of
+// their requests, and the place that their model calls go to. The container never
+// sees it.
 type Identity struct {
 	ChannelID ChannelID
 	RunID     RunID // empty in a terminal

@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // ChannelKind says what a channel is bound to.
 type ChannelKind string
@@ -12,14 +15,6 @@ const (
 	KindDemo     ChannelKind = "demo"     // the scripted model, a directory of its own
 )
 
-// Session is the one a run resumes.
-func (c Channel) Session(demo bool) SessionID {
-	if demo {
-		return c.DemoSessionID
-	}
-	return c.SessionID
-}
-
 // Channel is a conversation bound to a directory.
 type Channel struct {
 	ID        ChannelID   `json:"channel_id"`
@@ -29,17 +24,17 @@ type Channel struct {
 	Dir       string      `json:"dir"` // absolute host path, cleaned
 	SessionID SessionID   `json:"session_id,omitempty"`
 	// DemoSessionID is the session of runs on the scripted model. It is kept
-	// apart: the CLI restores a session's model, and a script's turns are
-	// nothing to show a real one.
+	// apart: the CLI restores a session's model, and a real model has no use for
+	// a script's turns.
 	DemoSessionID SessionID `json:"-"`
-	// NextSession is how the next run begins when that is not with SessionID;
+	// NextSession says how the next run begins, if not with SessionID.
 	// DemoNextSession is the same for the scripted model.
 	NextSession     SessionStart `json:"next_session,omitzero"`
 	DemoNextSession SessionStart `json:"-"`
-	// StateID is the channel whose Claude folder this one uses; empty is
-	// its own. See StateOwner.
+	// StateID names the channel whose Claude folder this one uses; empty is its
+	// own. See StateOwner.
 	StateID ChannelID `json:"-"`
-	// Branch is what a worktree channel was made for.
+	// Branch is the branch that a worktree channel was made for.
 	Branch string `json:"branch,omitempty"`
 	// ParentDir is the main work tree of a worktree channel.
 	ParentDir string `json:"parent_dir,omitempty"`
@@ -48,6 +43,26 @@ type Channel struct {
 	Context   Context   `json:"context,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// Session returns the session that a run resumes.
+func (c Channel) Session(demo bool) SessionID {
+	if demo {
+		return c.DemoSessionID
+	}
+	return c.SessionID
+}
+
+// Next returns the start that the channel keeps for its next run of that kind.
+func (c Channel) Next(demo bool) SessionStart {
+	if demo {
+		return c.DemoNextSession
+	}
+	return c.NextSession
+}
+
+// StateOwner returns the channel whose Claude folder this one uses: a thread shares
+// its parent's. Every channel has a home of its own.
+func (c Channel) StateOwner() ChannelID { return cmp.Or(c.StateID, c.ID) }
 
 // ChannelActivity is how a channel's runs stand.
 type ChannelActivity struct {

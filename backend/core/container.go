@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// ContainerStatus follows the registry's words.
+// ContainerStatus says how a container stands in the registry.
 type ContainerStatus string
 
 const (
@@ -53,7 +53,7 @@ type Container struct {
 	RemoveAt  time.Time       `json:"remove_at,omitzero"`
 }
 
-// ContainerFacts is what the engine says of a container now.
+// ContainerFacts are the engine's words about a container at this moment.
 type ContainerFacts struct {
 	ID         ContainerID
 	Name       string
@@ -81,12 +81,12 @@ type EngineStatus struct {
 	Arch       string   `json:"arch"`
 	Rootless   bool     `json:"rootless"`
 	Failure    *Failure `json:"failure,omitempty"`
-	// Traits are for services; they are asked once for a connection.
+	// Traits are for services. Loop asks for them once per connection.
 	Traits EngineTraits `json:"-"`
 }
 
-// EngineTraits is what an engine can do, and where its containers run. The zero
-// value says that nothing is known.
+// EngineTraits are the abilities of an engine, and the place where its containers
+// run. The zero value says that nothing is known.
 type EngineTraits struct {
 	ID       string // the engine's own, made when it was installed
 	Rootless bool

@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// ContainerEvent is one thing the engine reported about a container.
+// ContainerEvent is one report of the engine about a container.
 type ContainerEvent struct {
 	// Kind is create, start, die, oom, destroy or resync. Resync is not the
 	// engine's: it says that the stream was (re)connected and that anything may

@@ -35,7 +35,7 @@ const (
 	EventChannelCreated   EventType = "channel.created"             // Channel; not stored
 	EventChannelUpdated   EventType = "channel.updated"             // Channel; not stored
 	EventChannelDeleted   EventType = "channel.deleted"             // no payload; not stored
-	EventContainerAdded   EventType = "container.registered"
+	EventContainerAdded   EventType = "container.registered"        // Container; not stored, as are the next two
 	EventContainerChanged EventType = "container.status_changed"
 	EventContainerRemoved EventType = "container.removed"
 	EventImageBuild       EventType = "image.build_status" // ImageStatus; not stored
@@ -86,6 +86,7 @@ type TrustRequested struct {
 	Fields    []string  `json:"fields"`
 }
 
+// MessageCreated is a message of the person, the agent or Loop.
 type MessageCreated struct {
 	MsgID    string `json:"msg_id"`
 	AuthorID string `json:"author_id,omitempty"`
@@ -126,12 +127,14 @@ type MessageStreaming struct {
 	Delta  string `json:"delta"`
 }
 
+// Thinking is a block of the agent's thinking.
 type Thinking struct {
 	MsgID string `json:"msg_id,omitempty"`
 	Text  string `json:"text"`
 	Cut   bool   `json:"cut,omitempty"` // as in MessageCreated
 }
 
+// ToolUse is a call of a tool by the agent.
 type ToolUse struct {
 	ToolUseID string          `json:"tool_use_id"`
 	ParentID  string          `json:"parent_tool_use_id,omitempty"`
@@ -161,14 +164,15 @@ type FileChange struct {
 	Patch   string `json:"patch,omitempty"` // unified hunks, bounded
 }
 
+// Activity is a step that the agent's CLI reports apart from its messages.
 type Activity struct {
 	Activity    string `json:"activity"`
 	Description string `json:"description,omitempty"`
 	Model       string `json:"model,omitempty"`
 }
 
-// Background is what the agent has under way besides its turn, all of it; a later
-// one of the same run takes its place. Waiting says that the turn is over and the
+// Background lists all tasks that the agent has under way besides its turn; a later
+// list of the same run takes its place. Waiting says that the turn is over and the
 // run goes on for these tasks alone.
 type Background struct {
 	Tasks   []BackgroundTask `json:"tasks"`
@@ -206,16 +210,16 @@ type Status struct {
 	Usage
 }
 
-// Notice is something the person should know about a run that is neither the
-// agent's word nor a failure: a skipped mount, a cut line, a re-attached run.
+// Notice tells the person something about a run that is neither the agent's word nor
+// a failure: a skipped mount, a cut line, a re-attached run.
 type Notice struct {
 	Level string `json:"level"` // info, warning, error
 	Text  string `json:"text"`
 }
 
-// LiveMessage is what has been streamed of a message that is not complete, so
-// that a page that reloads in the middle shows it. The place in Blocks is the
-// block's number; blocks already stored are empty.
+// LiveMessage is the part streamed so far of a message that is not complete, so that
+// a page that reloads in the middle shows it. The place in Blocks is the block's
+// number; blocks already stored are empty.
 type LiveMessage struct {
 	RunID  RunID       `json:"run_id"`
 	MsgID  string      `json:"msg_id"`

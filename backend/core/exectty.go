@@ -16,17 +16,17 @@ type ExecSpec struct {
 	Cols, Rows uint16 // 0: 80 by 24
 }
 
-// TTY is such a program. Reads come from one goroutine and writes from one; the
+// TTY is a program that an ExecSpec asked for. Reads come from one goroutine and writes from one; the
 // other methods from any. Whoever asked for it calls Close.
 type TTY interface {
 	// Read returns what the program prints; io.EOF behind the last byte.
 	io.Reader
 	io.Writer
 	Resize(ctx context.Context, cols, rows uint16) error
-	// Wait returns how the program ended, once it has.
+	// Wait returns when the program has ended, and says how.
 	Wait(ctx context.Context) (TerminalExit, error)
-	// End ends the program with everything that came out of it, and returns once
-	// nothing of it is left, or with a Failure that says what is.
+	// End ends the program with every process that came out of it. It returns once
+	// none of them is left, or with a Failure that names those which are.
 	End(ctx context.Context) error
 	// Close lets go of the terminal; it ends the program first if nobody did, in
 	// a bounded time. Read returns io.EOF from then on.

@@ -30,8 +30,8 @@ type Lease struct {
 	TakenAt   time.Time
 }
 
-// Ending is what a holder knows when it gives a container back. It counts when
-// nobody else holds the container.
+// Ending is a holder's wish when it gives a container back. It counts when nobody
+// else holds the container.
 type Ending struct {
 	Now   bool          // nothing in it is worth a look: it is removed at once
 	Keep  time.Duration // how long it stays once it has stopped; 0 is the registry's time, negative is none

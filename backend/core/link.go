@@ -48,9 +48,8 @@ const (
 )
 
 // SpawnPipe is one more descriptor of a program, from 3 to 15. Its stream is named
-// by the number and loses nothing: what the program writes is read with
-// Link.ReadHeld; what it reads is written with Feed, which guestlink's Link has and
-// whoever needs it asks for.
+// by the number and loses nothing. Link.ReadHeld reads what the program writes. Feed
+// writes what the program reads; only guestlink's Link has it.
 type SpawnPipe struct {
 	FD    int
 	Write bool // the program writes it; without, it reads
@@ -63,7 +62,7 @@ type ExitStatus struct {
 	At     time.Time
 }
 
-// SpawnInfo is what loop init knows of a process it started. Exited spawns
+// SpawnInfo is loop init's knowledge of a process it started. Exited spawns
 // stay listed until Forget.
 type SpawnInfo struct {
 	ID      SpawnID
@@ -74,8 +73,8 @@ type SpawnInfo struct {
 	OutEnd  int64       // bytes written to stdout (or the PTY) so far
 	ErrEnd  int64
 	Paused  string // why output is held up: "spool full", "disk full"; empty when it is not
-	// Detached are commands of a spool's tree that do not belong to the program
-	// any more: it has let them go, or has ended.
+	// Detached are commands in the process tree of a spooled program that do not
+	// belong to it any more: the program has let them go, or has ended.
 	Detached []string
 }
 
@@ -107,10 +106,10 @@ type Link interface {
 	// Forget drops an exited spawn with its spool and private directory.
 	Forget(ctx context.Context, id SpawnID) error
 	Ping(ctx context.Context) (time.Duration, error)
-	// Admit says who a spawn is from now on: what its processes ask through the link
-	// is the identity's, and for them http://127.0.0.1:8222/runs/<run>/model reaches
-	// its upstream, <run> being the spawn's own id in a terminal. A spawn that was not
-	// admitted may ask for nothing, and neither may one that was forgotten.
+	// Admit gives a spawn its identity. Requests of its processes through the link
+	// count as the identity's, and http://127.0.0.1:8222/runs/<run>/model leads them to
+	// its upstream; <run> is the spawn's own id in a terminal. A spawn that was not
+	// admitted, or was forgotten, may ask for nothing.
 	Admit(spawn SpawnID, who Identity)
 	Done() <-chan struct{} // closed when the link is down
 	Close() error
@@ -121,13 +120,12 @@ type Link interface {
 type ModelUpstream struct {
 	Demo    bool
 	BaseURL string
-	// OAuthToken or APIKey is put into requests that show NoKey in its place, on
-	// their way out: what asks inside never has it.
+	// OAuthToken or APIKey replaces NoKey in requests on their way out; the program
+	// in the container never has it.
 	OAuthToken Secret
 	APIKey     Secret
 }
 
-// NoKey stands where the agent's CLI insists on a credential and is given none:
-// the demo and a person's own model do not look at it, and the link puts the real
-// one in its place.
+// NoKey stands in for a credential where the agent's CLI insists on one. The demo
+// and a person's own model ignore it; otherwise the link replaces it by the real one.
 const NoKey = "loop-no-key"

@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// QuestionKind says what the agent waits for.
+// QuestionKind says what kind of answer the agent waits for.
 type QuestionKind string
 
 const (
@@ -19,9 +19,9 @@ const (
 	QuestionCancelled QuestionState = "cancelled"
 )
 
-// Question is what an agent asked the person. The channel is parked while one
-// of its questions is open: queued prompts wait. It is also the payload of
-// agent.ask_user and agent.exit_plan, and the row is written with that event.
+// Question is a question of an agent to the person. The channel is parked while one
+// of its questions is open: queued prompts wait. A Question is also the payload of
+// agent.ask_user and agent.exit_plan; its row is written with that event.
 type Question struct {
 	ID           string        `json:"question_id"`
 	ChannelID    ChannelID     `json:"channel_id"`
@@ -61,7 +61,7 @@ const (
 	AnswerGiven   AnswerAction = "answer"  // ask_user: Choices and Text
 	AnswerApprove AnswerAction = "approve" // exit_plan: go ahead
 	AnswerRevise  AnswerAction = "revise"  // exit_plan: Text says what to change
-	AnswerCancel  AnswerAction = "cancel"  // either: the agent is not told anything
+	AnswerCancel  AnswerAction = "cancel"  // either: the agent hears nothing
 )
 
 // Answer resolves a question, once.

@@ -38,8 +38,8 @@ type Run struct {
 	Script    string    `json:"script,omitempty"` // demo script by name; empty is the default one
 	CreatedAt time.Time `json:"created_at"`
 	NotBefore time.Time `json:"not_before,omitzero"` // queued: not claimed earlier
-	// Delay is what NotBefore was counted from when it was set: a clock that was
-	// put back cannot make a run wait longer than that.
+	// Delay is the wait that NotBefore stood for when it was set: a clock that is
+	// put back cannot make a run wait longer.
 	Delay       time.Duration `json:"-"`
 	HoldUntil   time.Time     `json:"hold_until,omitzero"` // queued: being edited; nothing behind it is claimed either
 	Plan        bool          `json:"plan,omitempty"`      // plan first, and ask for approval
@@ -52,12 +52,12 @@ type Run struct {
 	SpawnID     SpawnID       `json:"spawn_id,omitempty"`
 	SpoolOffset int64         `json:"-"` // bytes of stdout already turned into stored events
 	Outcome     Outcome       `json:"outcome,omitzero"`
-	// WaitsFor is only in answers to who asks about a queued run, and true at
-	// that moment; it is neither stored nor in an event.
+	// WaitsFor is set only in answers about a queued run, and true at that moment.
+	// It is neither stored nor in an event.
 	WaitsFor Wait `json:"waits_for,omitzero"`
 }
 
-// Outcome is what the agent's result said, and the failure if there was one.
+// Outcome is the agent's result, and the failure if there was one.
 type Outcome struct {
 	Text       string        `json:"text,omitempty"`
 	SessionID  SessionID     `json:"session_id,omitempty"`

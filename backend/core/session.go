@@ -76,20 +76,3 @@ type SessionMessage struct {
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
 }
-
-// StateOwner is the channel whose Claude folder this one uses: a thread shares
-// its parent's. The home is each channel's own.
-func (c Channel) StateOwner() ChannelID {
-	if c.StateID != "" {
-		return c.StateID
-	}
-	return c.ID
-}
-
-// Next is the start that the channel keeps for its next run of that kind.
-func (c Channel) Next(demo bool) SessionStart {
-	if demo {
-		return c.DemoNextSession
-	}
-	return c.NextSession
-}

@@ -48,7 +48,7 @@ type EnvVar struct {
 	Secret bool   `json:"secret,omitempty"`
 }
 
-// AgentUser is who the agent is inside. UID 0 means a root host: the agent
+// AgentUser is the user that the agent runs as in the container. UID 0 means a root host: the agent
 // keeps uid 0 without any capability.
 type AgentUser struct {
 	Name string `json:"name"`
@@ -64,8 +64,8 @@ type Limits struct {
 	Pids        int64   `json:"pids"`
 }
 
-// Spec is everything the engine is told when a container is made. It is data:
-// complete, comparable and free of secrets.
+// Spec is everything the engine needs to make a container. It is data: complete,
+// comparable and free of secrets.
 type Spec struct {
 	Name            string            `json:"name"`
 	Type            ContainerType     `json:"type"`

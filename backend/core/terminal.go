@@ -65,7 +65,7 @@ const (
 	TerminalEnded   TerminalState = "ended" // the program ended; what it printed can still be read
 )
 
-// ShellState is what a shell's own marks say that it does.
+// ShellState is the state of a shell, by the marks that it prints.
 type ShellState string
 
 const (
@@ -149,7 +149,7 @@ type TerminalViewer interface {
 // TerminalAttach are a viewer's wishes.
 type TerminalAttach struct {
 	Acks   bool            // it acknowledges; without that only its connection's own back-pressure counts
-	Colors *TerminalColors // nil leaves what programs are told as it is
+	Colors *TerminalColors // nil keeps those that programs get
 }
 
 // maxTitle bounds a title, in runes.

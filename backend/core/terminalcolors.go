@@ -5,12 +5,12 @@ import "encoding/hex"
 // Color is red, green and blue.
 type Color [3]uint8
 
-// TerminalColors are what a viewer draws a terminal with. Programs that ask,
-// most of them to choose between light and dark, are told.
+// TerminalColors are the colours in which a viewer draws a terminal. A program can
+// ask for them; most do so to choose between light and dark.
 type TerminalColors struct{ Foreground, Background, Cursor Color }
 
-// DarkTerminal are the colours of the page's dark theme: what programs are told
-// until a viewer says what it has.
+// DarkTerminal are the colours of the page's dark theme. Programs get them until a
+// viewer names its own.
 var DarkTerminal = TerminalColors{Foreground: Color{0xe6, 0xe9, 0xee}, Background: Color{0x14, 0x17, 0x1b}, Cursor: Color{0xe6, 0xe9, 0xee}}
 
 // ParseColor reads #rrggbb.

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Numbers of this file come from a container: they are bounded where they are
-// read, and nothing but what is shown depends on them.
+// Numbers in this file come from a container. They are bounded where they are read,
+// and only the display depends on them.
 
 // Cost is an amount in US dollars.
 type Cost struct {
@@ -56,8 +56,8 @@ type ModelUsage struct {
 	Window  int64   `json:"context_window,omitempty"`
 }
 
-// ModelRate is what was last known of a model: the price of a plain input token
-// (see Weight) in US dollars, and how many tokens its context holds.
+// ModelRate is the latest knowledge of a model: the price of a plain input token
+// (see Weight) in US dollars, and how many tokens the model's context holds.
 type ModelRate struct {
 	InputUSD float64
 	Window   int64
@@ -66,8 +66,8 @@ type ModelRate struct {
 // maxRate bounds what a token may be said to cost, in US dollars.
 const maxRate = 0.01
 
-// Rates are what usage says of models' prices: nothing where Loop only estimated
-// them.
+// Rates returns the prices of models that follow from usage; none where Loop only
+// estimated the cost.
 func Rates(u Usage) map[string]ModelRate {
 	out := map[string]ModelRate{}
 	for _, m := range u.Models {
@@ -78,7 +78,7 @@ func Rates(u Usage) map[string]ModelRate {
 	return out
 }
 
-// dated is what only some places write behind a model's name: a date, and [1m]
+// dated matches what only some places write behind a model's name: a date, and [1m]
 // for a larger context.
 var dated = regexp.MustCompile(`(-20\d{6})?(\[.*)?$`)
 
@@ -99,8 +99,8 @@ type Usage struct {
 	Cost
 	Models  []ModelUsage `json:"model_usage,omitempty"`
 	Context Context      `json:"context,omitzero"`
-	// SessionUSD is what the agent counts for the whole conversation, as far as
-	// it has said so: the sum goes on over resuming and forking.
+	// SessionUSD is the agent's own count for the whole conversation, as far as it
+	// named one. That sum goes on over resuming and forking.
 	SessionUSD float64 `json:"session_cost_usd,omitempty"`
 }
 

@@ -24,8 +24,8 @@ const (
 type Wait struct {
 	Reason     WaitReason `json:"reason"`
 	QuestionID string     `json:"question_id,omitempty"`
-	// Until is when a hold ends, or before when the run does not start, which may
-	// come on top of a question.
+	// Until is the end of a hold, or the time before which the run does not start.
+	// The latter may come on top of a question.
 	Until time.Time `json:"until,omitzero"`
 	Ahead int       `json:"ahead,omitempty"` // behind: how many runs of the queue go first
 }
@@ -39,13 +39,12 @@ type QueueState struct {
 }
 
 // Waits says what each run of a channel's queue waits for, in the order of the
-// queue. It is the rule by which runs are claimed: the first one that waits for
-// nothing is. While a question is open none is; nothing behind a held run is
-// looked at; a delayed one does not keep what is behind it.
+// queue. Runs are claimed by this rule: the first one that waits for nothing. While a
+// question is open no run is claimed. A held run keeps everything behind it waiting;
+// a delayed one does not.
 //
-// A clock that was put back makes no run wait longer than it was meant to: a
-// delay is never waited for longer than it was, and a hold further off than a
-// lease is over.
+// A clock that was put back makes no run wait longer than it was meant to: a delay
+// counts at most in full from now, and a hold further off than a lease is over.
 //
 // frontend/src/model/waits.ts says the same to the page; testdata/waits.json are
 // the cases that both pass.

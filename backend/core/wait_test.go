@@ -10,7 +10,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// after is a moment some seconds from noon; no number is no moment.
+// after returns a moment some seconds from noon, or the zero time for nil.
 func after(seconds *int) time.Time {
 	if seconds == nil {
 		return time.Time{}

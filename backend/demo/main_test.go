@@ -9,8 +9,8 @@ import (
 	"loop/backend/leaktest"
 )
 
-// reexec is set by files with build tags: what the test binary does instead of
-// testing when it is started as a child.
+// reexec holds jobs of the test binary as a child process, by name. Files with build
+// tags add to it.
 var reexec = map[string]func(){}
 
 func TestMain(m *testing.M) {

@@ -219,7 +219,7 @@ func (b Block) check() error {
 		case !slices.Contains(templates, m[0]):
 			return fmt.Errorf("%s is not a template; there are %s", m[0], strings.Join(templates, ", "))
 		case b.Tool == "Bash" && m[0] != "{{cwd}}":
-			// What a person typed or a tool printed is never part of a command.
+			// Text from a person or a tool is never part of a command.
 			return errors.New("a Bash command may hold no template but {{cwd}}")
 		}
 	}

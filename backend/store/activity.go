@@ -6,7 +6,7 @@ import (
 	"loop/backend/core"
 )
 
-// Activity is how the runs of every channel stand, of those that have any.
+// Activity says how the runs stand, for every channel that has any.
 func (s *Store) Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error) {
 	out := map[core.ChannelID]core.ChannelActivity{}
 	change := func(id core.ChannelID, set func(*core.ChannelActivity)) {

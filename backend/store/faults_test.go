@@ -168,8 +168,8 @@ func crashChild(path string) {
 	}
 }
 
-// TestKilledWriterLosesNothingAcknowledged kills a writing process at many
-// points; whatever it had been told was stored must be there, whole.
+// TestKilledWriterLosesNothingAcknowledged kills a writing process at many points;
+// every change that was acknowledged must be there, whole.
 func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -34,9 +34,9 @@ func runIn(ctx context.Context, q *rows.Queries, id core.RunID) (core.Run, error
 }
 
 // ClaimNext takes the channel's next run from queued to starting by the rule of
-// core.Waits; the queue is highest priority first, then rank, then age. ok is
-// false when each of them waits for something. A run that waits longer than the
-// delay it was given (the clock was put back) waits for that delay from now.
+// core.Waits. The queue is ordered by priority, highest first, then rank, then age. ok
+// is false when every run waits for something. A run that would wait longer than its
+// delay, because the clock was put back, waits for that delay from now.
 func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run, ok bool, err error) {
 	err = s.inTx(ctx, "claim run", func(q *rows.Queries) error {
 		active, err := q.CountActive(ctx, string(ch))
@@ -80,7 +80,7 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 	return run, ok, err
 }
 
-// queued does one change of a queued run and returns the run after it. One that
+// queued does one change of a queued run and returns the run after it. A run that
 // is not queued any more is core.ErrConflict, an unknown one core.ErrNotFound.
 func (s *Store) queued(ctx context.Context, step string, id core.RunID, events []core.Event,
 	change func(q *rows.Queries, row rows.Run) (int64, error)) (run core.Run, out []core.Event, err error) {
@@ -112,7 +112,7 @@ func (s *Store) EditQueued(ctx context.Context, id core.RunID, prompt string, ev
 }
 
 // HoldQueued keeps a queued run, and everything behind it, from being claimed
-// until a time at most core.HoldLease away; the zero time lets it go.
+// until a time at most core.HoldLease away. The zero time ends the hold.
 func (s *Store) HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error) {
 	run, _, err := s.queued(ctx, "hold queued run", id, nil, func(q *rows.Queries, _ rows.Run) (int64, error) {
 		return q.HoldQueued(ctx, rows.HoldQueuedParams{HoldUntil: toMillis(until), ID: string(id)})

@@ -11,13 +11,11 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-// AppendEvents stores what was read of a run's output between two absolute
-// offsets of its spool, in one transaction with the new offset. from must be
-// the offset stored so far, otherwise it is core.ErrConflict and nothing is
-// written: the same bytes can never be stored twice. Events that do not stem
-// from the spool go with from == to. The run must be under way.
-//
-// It returns the events with their IDs.
+// AppendEvents stores the events of a run's output between two absolute offsets of
+// its spool, in one transaction with the new offset. It returns them with their IDs.
+// from must be the offset stored so far; another one is core.ErrConflict, and nothing
+// is written: the same bytes can never be stored twice. Events that do not stem from
+// the spool go with from == to. The run must be under way.
 func (s *Store) AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error) {
 	if to < from {
 		return nil, fmt.Errorf("append events: %w: offset would go back from %d to %d", core.ErrConflict, from, to)

@@ -36,7 +36,7 @@ type SettingsEditor interface {
 	Restore(ctx context.Context, id string) (core.ChannelID, error) // a channel of the file; empty for the global one
 }
 
-// SettingsView is what is in force for a channel, and why.
+// SettingsView has the values in force for a channel, and their origins.
 type SettingsView struct {
 	ChannelID    string            `json:"channel_id"`
 	Path         string            `json:"path"`                    // of the global file
@@ -85,7 +85,7 @@ type SettingsEntry struct {
 	Origin SettingsOrigin `json:"origin"`
 }
 
-// SettingsLayer is what one file says about a field.
+// SettingsLayer is the value of a field in one file.
 type SettingsLayer struct {
 	Layer   string `json:"layer"`
 	Value   any    `json:"value"` // as written
@@ -132,15 +132,15 @@ type SettingsRevision struct {
 	Removed int       `json:"removed"`
 }
 
-// SettingsRevisionText is a revision with its text, credentials hidden, and
-// what it changed of the one before.
+// SettingsRevisionText is a revision with its text, credentials hidden, and its
+// changes against the revision before.
 type SettingsRevisionText struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	Diff string `json:"diff"`
 }
 
-// after is what is in force after a change.
+// after returns the values in force after a change.
 func (s *Settings) after(err error, channelID string) (SettingsView, error) {
 	if err != nil {
 		return SettingsView{}, err
@@ -148,7 +148,7 @@ func (s *Settings) after(err error, channelID string) (SettingsView, error) {
 	return s.Get(channelID)
 }
 
-// Get is what is in force for a channel.
+// Get returns the values in force for a channel.
 func (s *Settings) Get(channelID string) (SettingsView, error) {
 	v, err := s.Read.View(s.Ctx, core.ChannelID(channelID))
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
 	return s.after(s.Edit.Unset(s.Ctx, scope, core.ChannelID(channelID), field), channelID)
 }
 
-// Raw is the text of the scope's file.
+// Raw returns the text of the scope's file.
 func (s *Settings) Raw(scope, channelID string) (RawSettings, error) {
 	return s.Read.Raw(s.Ctx, scope, core.ChannelID(channelID))
 }
@@ -200,7 +200,7 @@ func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) 
 	return orEmpty(list), err
 }
 
-// Revision is one revision with its text and what it changed.
+// Revision returns a revision with its text and its changes.
 func (s *Settings) Revision(id string) (SettingsRevisionText, error) {
 	return s.Read.Revision(s.Ctx, id)
 }
@@ -211,5 +211,5 @@ func (s *Settings) Restore(id string) (SettingsView, error) {
 	return s.after(err, string(ch))
 }
 
-// Schema is the JSON Schema of a settings file.
+// Schema returns the JSON Schema of a settings file.
 func (s *Settings) Schema() any { return s.Read.Schema() }

@@ -38,7 +38,7 @@ func TestTimelineOfAnOlderPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What happens now belongs to the newest page only.
+	// The live message and the queue belong to the newest page only.
 	if f.did() != "get timeline" || f.beforeID != 40 || f.limit != 10 || p.Live != nil {
 		t.Errorf("asked %q before %d, limit %d: %+v", f.did(), f.beforeID, f.limit, p)
 	}

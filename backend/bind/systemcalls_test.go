@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestSnapshotReadsItsNumberFirst: what changes while the rest is read comes
-// again as an event with a higher number, and is not lost.
+// TestSnapshotReadsItsNumberFirst: a change while the rest is read comes again as an
+// event with a higher number, and is not lost.
 func TestSnapshotReadsItsNumberFirst(t *testing.T) {
 	f := &fake{}
 	s := newSystem(f)
@@ -146,8 +146,8 @@ func TestOpenURL(t *testing.T) {
 	wantCode(t, s.OpenURL("https://example.org"), "no_native_dialog")
 }
 
-// TestRunCallsPassOnWhatIsAsked; the client's id is the run's, which makes
-// sending again after a lost answer harmless.
+// TestRunCallsPassOnWhatIsAsked: the client's id becomes the run's, so that sending
+// again after a lost answer is harmless.
 func TestRunCallsPassOnWhatIsAsked(t *testing.T) {
 	f := &fake{}
 	r := &bind.Runs{Ctx: t.Context(), Service: fakeRuns{fake: f}}
@@ -155,7 +155,7 @@ func TestRunCallsPassOnWhatIsAsked(t *testing.T) {
 	if err != nil || got.ID != "r1" || f.run.ChannelID != "c1" || f.run.Prompt != "do it" || !f.run.Demo || f.run.Script != "tour" {
 		t.Errorf("%+v, %v", f.run, err)
 	}
-	// What only Loop decides stays with Loop.
+	// The request cannot set fields that only Loop decides.
 	if f.run.State != "" || f.run.SpoolOffset != 0 || f.run.ContainerID != "" {
 		t.Errorf("%+v", f.run)
 	}

@@ -23,7 +23,7 @@ type CredentialService interface {
 	List(ctx context.Context) ([]CredentialStatus, error)
 }
 
-// CredentialStatus says of one kind of key where it is, never what it is.
+// CredentialStatus says where one kind of key is, and never contains the key.
 type CredentialStatus struct {
 	Kind  CredentialKind `json:"kind"`
 	Set   bool           `json:"set"`

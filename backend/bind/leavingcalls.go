@@ -30,7 +30,7 @@ type LeavingItem struct {
 	At        time.Time      `json:"at,omitzero"`       // a prompt that is not to start earlier
 }
 
-// Leaving is what becomes of everything under way if Loop ends now.
+// Leaving lists everything under way, by what becomes of it if Loop ends now.
 type Leaving struct {
 	// Stays says that Loop is needed for some of it: a window that is closed is
 	// hidden, and a person who wants to quit is asked.

@@ -208,8 +208,8 @@ func TestPasteFile(t *testing.T) {
 	}
 }
 
-// TestPasteHostFile: what the container does not see is copied, unless that
-// would bring something else than what was dropped.
+// TestPasteHostFile: a file that the container does not see is copied, unless the
+// copy could be of another file than the one dropped.
 func TestPasteHostFile(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	ts := &bind.Terminals{Ctx: t.Context(), OS: runtime.GOOS, Shared: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}

@@ -139,7 +139,7 @@ func stoppedAt(out Output, dirs []string) string {
 func (s *Service) run(ctx context.Context, main core.Channel, script string, args ...string) (Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	// What is given is data in $1, $2 …, never part of the script.
+	// Arguments are data in $1, $2 …, never part of the script.
 	out, err := s.exec(ctx, main, append([]string{"/bin/sh", "-c", script, "sh"}, args...), main.Dir)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -36,7 +36,7 @@ type SessionService interface {
 	ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (channels.View, error)
 }
 
-// TimelineStore reads what happened.
+// TimelineStore reads stored events, prompts and costs.
 type TimelineStore interface {
 	Timeline(ctx context.Context, id core.ChannelID, beforeID int64, limit int) (events []core.Event, more bool, err error)
 	PromptHistory(ctx context.Context, id core.ChannelID, limit int) ([]string, error)
@@ -68,8 +68,8 @@ type QuestionService interface {
 	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
 }
 
-// LiveService has what is being written in a channel, nil when nothing is, and
-// what waits.
+// LiveService has the message that is being written in a channel, nil if there is
+// none, and the prompts that wait.
 type LiveService interface {
 	Live(id core.ChannelID) *core.LiveMessage
 	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
@@ -104,7 +104,7 @@ type DoctorService interface {
 	Check(ctx context.Context) doctor.Report
 }
 
-// Native is what only a window can do. Headless it is nil.
+// Native does what only a window can. Headless it is nil.
 type Native interface {
 	PickFolder() (string, error) // empty when the person closed the dialog
 	OpenURL(url string) error
@@ -114,7 +114,7 @@ type Native interface {
 	Ask(what string) // has its page ask the person: AskClose, AskQuit
 }
 
-// What a page may be asked to ask.
+// Questions that Native.Ask can have the page ask.
 const (
 	AskClose = "close" // the window was closed for the first time while Loop is needed
 	AskQuit  = "quit"  // the system's menu wants Loop to quit
@@ -139,7 +139,7 @@ type TextSizes struct {
 	Panels  int `json:"panels"` // dialogs, and panels other than the timeline
 }
 
-// TerminalLook is what the settings say of terminal panes.
+// TerminalLook has the settings of terminal panes.
 type TerminalLook struct {
 	FontFamily   string `json:"font_family"`
 	FontSize     int    `json:"font_size"`   // CSS pixels

@@ -14,7 +14,7 @@ import (
 	"loop/backend/core"
 )
 
-// explain turns SQLite's word about the file into a Failure that names it;
+// explain turns SQLite's error about the file into a Failure that names the file;
 // everything else passes unchanged.
 func (s *Store) explain(err error) error {
 	if _, ok := errors.AsType[*core.Failure](err); ok {
@@ -51,7 +51,7 @@ func fileFailure(path string, err error) error {
 	return cannotOpen.at(path, err)
 }
 
-// trouble is what can be wrong with the file. Cause has a place for its path.
+// trouble is a fault of the file. Its cause has a place for the path.
 type trouble struct {
 	code          core.Code
 	cause, remedy string
@@ -75,7 +75,7 @@ var (
 		"Close the program that has the file open, then try again."}
 )
 
-// troubles are SQLite's words for them.
+// troubles are found by SQLite's primary result code.
 var troubles = map[int]trouble{
 	sqlite3.SQLITE_CORRUPT: damaged, sqlite3.SQLITE_NOTADB: damaged, sqlite3.SQLITE_FULL: diskFull, sqlite3.SQLITE_READONLY: readOnly,
 	sqlite3.SQLITE_PERM: readOnly, sqlite3.SQLITE_CANTOPEN: cannotOpen, sqlite3.SQLITE_IOERR: ioError, sqlite3.SQLITE_BUSY: busy,

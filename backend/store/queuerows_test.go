@@ -206,7 +206,7 @@ func TestQueueIsReorderedWholeOrNotAtAll(t *testing.T) {
 	if err != nil || len(got) != 3 || got[0].Rank != 1 || got[0].Priority != 3 || got[2].Priority != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	// What comes after is last; what is promoted is first, and loses its wait.
+	// A new run is last; a promoted one is first, and loses its wait.
 	enqueue(t, s, core.Run{ID: "e", ChannelID: "c", Prompt: "e", Priority: 3, NotBefore: epoch.Add(time.Hour)})
 	if got := order(t, s, "c"); !slices.Equal(got, append(want, "e")) {
 		t.Fatalf("a new one went to %v", got)
@@ -267,7 +267,7 @@ func TestAnEditedPromptHoldsWhatIsBehindIt(t *testing.T) {
 	}
 }
 
-// TestAClockPutBackADay keeps nothing waiting longer than it was asked to.
+// TestAClockPutBackADay: no run waits longer than its own delay.
 func TestAClockPutBackADay(t *testing.T) {
 	s, now := clocked(t)
 	ctx := context.Background()

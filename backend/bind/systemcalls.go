@@ -12,7 +12,7 @@ import (
 	"loop/backend/doctor"
 )
 
-// GateStatus is the plain word about the gate, until there is one.
+// GateStatus is shown in place of the gate's state until there is a gate.
 const GateStatus = "not built yet"
 
 // System is bound as window.go.bind.System.
@@ -39,7 +39,7 @@ type System struct {
 	asked sync.Once
 }
 
-// Mode is what shows the page.
+// Mode says what shows the page.
 type Mode string
 
 const (
@@ -70,7 +70,7 @@ func (s *System) Snapshot() (Snapshot, error) {
 	if s.Window != nil {
 		snap.Mode = ModeWindow
 	}
-	// The end of what a person waits for at the start.
+	// A start is over for the person when the page asks for the first time.
 	s.asked.Do(func() { s.Log.Info("first page") })
 	snap.Engine = s.Engine.Status(s.Ctx)
 	snap.Image = s.ImageStatus()
@@ -92,11 +92,10 @@ func (s *System) Snapshot() (Snapshot, error) {
 // Doctor performs every check; it takes a few seconds.
 func (s *System) Doctor() (doctor.Report, error) { return s.Doctors.Check(s.Ctx), nil }
 
-// imageWait is how long the page waits for what only the engine knows, also when
-// the engine hangs.
+// imageWait bounds how long the page waits for the engine, which may hang.
 const imageWait = 2 * time.Second
 
-// ImageStatus is how the agent image stands.
+// ImageStatus returns the state of the agent image.
 func (s *System) ImageStatus() core.ImageStatus {
 	ctx, cancel := context.WithTimeout(s.Ctx, imageWait)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-// openQuestion writes the row that goes with an event that asks. The event's
+// openQuestion writes the row of a question, which comes as an event. The event's
 // own channel and run count, whatever its payload says. The same question again
 // changes nothing.
 func openQuestion(ctx context.Context, q *rows.Queries, e core.Event) error {
@@ -43,17 +43,17 @@ func (s *Store) Question(ctx context.Context, id string) (core.Question, error) 
 	return questionOf(row)
 }
 
-// OpenQuestions returns what agents wait for in a channel (empty: in all),
-// oldest first.
+// OpenQuestions returns the questions of a channel that wait for the person (empty:
+// of all channels), oldest first.
 func (s *Store) OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error) {
 	list, err := s.read.ListOpenQuestions(ctx, string(ch))
 	return decoded(s, "list open questions", list, err, questionOf)
 }
 
 // AnswerQuestion resolves an open question and queues cont (nil: nothing)
-// before everything else of its channel, with events, in one transaction. The
-// question is returned as it is afterwards. One that was resolved already is
-// core.ErrConflict, an unknown one core.ErrNotFound.
+// before everything else of its channel, with events, in one transaction. It returns
+// the question as it is afterwards. A question resolved before is core.ErrConflict,
+// an unknown one core.ErrNotFound.
 func (s *Store) AnswerQuestion(ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event) (question core.Question,
 	queued core.Run, out []core.Event, err error) {
 	err = s.inTx(ctx, "answer question", func(q *rows.Queries) error {

@@ -1,14 +1,14 @@
 package bind
 
-// PageMemory keeps what the page wants to find again: layouts, sizes, what is
-// open. It means nothing to Loop.
+// PageMemory keeps short texts by name: layouts, sizes and open panels for the page's
+// next start.
 type PageMemory interface {
 	All() map[string]string
 	Keep(key, value string) error
 }
 
-// Memory is everything the page has had kept.
+// Memory returns everything that the page has asked to keep.
 func (s *System) Memory() map[string]string { return s.Kept.All() }
 
-// Keep has one value kept under a name, or forgotten when it is empty.
+// Keep stores a value under a name, or forgets the name when the value is empty.
 func (s *System) Keep(key, value string) error { return s.Kept.Keep(key, value) }

@@ -128,8 +128,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// looksDamaged is asked only after an error that does not say why: damage in
-// the version table reaches us as an ordinary SQL error.
+// looksDamaged is for errors that do not say why: damage in the version table comes
+// as an ordinary SQL error.
 func (s *Store) looksDamaged(ctx context.Context) bool {
 	if s.writer == nil {
 		return false

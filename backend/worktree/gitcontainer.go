@@ -32,7 +32,7 @@ type Container struct {
 	Log       *slog.Logger
 }
 
-// Exec is what New takes. dir is the host's path of a folder the container has.
+// Exec implements the type of that name. dir is a host path that the container has.
 func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir string) (out Output, err error) {
 	// It calls no model, so a network of none is no hindrance.
 	lease, err := c.Provision.Ensure(ctx, provision.Want{

@@ -52,9 +52,9 @@ func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event)
 	return stored, out, created, err
 }
 
-// steps are the legal changes of state besides staying; the terminal ones are
-// only made by FinishRun, and starting only by ClaimNext. Back from starting to
-// queued is for a run whose agent was never started.
+// steps are the legal changes of state besides staying. Only FinishRun makes the
+// terminal ones, and only ClaimNext makes starting. A run whose agent was never
+// started may go back from starting to queued.
 var steps = map[core.RunState][]core.RunState{
 	core.RunQueued:   {core.RunStarting, core.RunCancelled, core.RunFailed},
 	core.RunStarting: {core.RunQueued, core.RunRunning, core.RunFailed, core.RunCancelled, core.RunInterrupted, core.RunDone},
@@ -92,9 +92,9 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 }
 
 // FinishRun ends a run: state, outcome, last spool offset and events (the
-// final status) in one transaction. The channel's session id is replaced, and
-// what it was to begin with forgotten, only when the run is done and names a
-// session. What the run says of models' prices and of the context is kept.
+// final status) in one transaction. A run that is done and names a session replaces
+// the channel's session id, and ends the wish that the run began with (see
+// SetChannelNext). Prices of models and the fill of the context are kept.
 // Finishing a finished run is core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
 	if run.EndedAt.IsZero() {
@@ -131,7 +131,7 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 	})
 }
 
-// learn keeps what an ended run says for later ones.
+// learn keeps the context's fill and the models' prices of an ended run.
 func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
 	u := run.Outcome.Usage
 	if u.Context.Used > 0 {
@@ -152,7 +152,7 @@ func learn(ctx context.Context, q *rows.Queries, ch string, run core.Run) error 
 	return q.TrimModelRates(ctx)
 }
 
-// ModelRates is what the latest runs said of models' prices, by the models' names.
+// ModelRates returns the prices that the latest runs named, by the models' names.
 func (s *Store) ModelRates(ctx context.Context) (map[string]core.ModelRate, error) {
 	list, err := s.read.ListModelRates(ctx)
 	if err != nil {
@@ -165,8 +165,8 @@ func (s *Store) ModelRates(ctx context.Context) (map[string]core.ModelRate, erro
 	return out, nil
 }
 
-// SessionCost is what the agent had counted for a conversation at the end of its
-// latest run that said so, in US dollars; core.ErrNotFound if there is none.
+// SessionCost returns the agent's own count for a conversation, in US dollars, at the
+// end of the latest run that named one; core.ErrNotFound if there is none.
 func (s *Store) SessionCost(ctx context.Context, session core.SessionID) (float64, error) {
 	usd, err := s.read.SessionCost(ctx, string(session))
 	return usd, s.wrap("read cost of session", err)
@@ -226,7 +226,7 @@ func (s *Store) PromptHistory(ctx context.Context, ch core.ChannelID, limit int)
 	return mapped(list, func(p string) string { return p }), nil
 }
 
-// CostSince sums what runs that ended at or after t cost.
+// CostSince sums the costs of the runs that ended at or after t.
 func (s *Store) CostSince(ctx context.Context, t time.Time) (core.DayCost, error) {
 	sum, err := s.read.CostSince(ctx, toMillis(t))
 	cost := core.Cost{CostUSD: sum.Usd, Estimated: sum.Estimated != 0}

@@ -35,14 +35,14 @@ func (c *Channels) Search(query string) ([]channels.View, error) {
 	return orEmpty(list), err
 }
 
-// Sessions are the conversations the agent keeps for a channel, newest first.
+// Sessions returns the conversations that the agent keeps for a channel, newest first.
 func (c *Channels) Sessions(id string) ([]core.SessionInfo, error) {
 	list, err := c.Conversations.ListSessions(c.Ctx, core.ChannelID(id))
 	return orEmpty(list), err
 }
 
-// Messages are what was said in one of them (empty: the channel's own), oldest
-// first; each is a place where a fork may end.
+// Messages returns the messages of a conversation (empty: the channel's own), oldest
+// first. Each is a place where a fork may end.
 func (c *Channels) Messages(id, sessionID string) ([]core.SessionMessage, error) {
 	list, err := c.Conversations.Messages(c.Ctx, core.ChannelID(id), core.SessionID(sessionID))
 	return orEmpty(list), err

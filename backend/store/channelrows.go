@@ -61,9 +61,9 @@ func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, sess
 	return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: session, ID: id}))
 }
 
-// SetChannelNext says how the next run on a real (or, with demo, on the
-// scripted) model begins; the zero value goes on with the channel's session.
-// The end of a run that is done clears it, unless it was set after that run began.
+// SetChannelNext stores the wish how the next run on a real (or, with demo, on the
+// scripted) model begins. The zero value goes on with the channel's session. The end
+// of a run that is done clears the wish, unless it was set after that run began.
 func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
 	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
 		return setNext(ctx, q, string(id), demo, nextSession{SessionStart: next})
@@ -78,9 +78,9 @@ func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next ne
 	return found(q.SetChannelNext(ctx, rows.SetChannelNextParams{NextSession: text, ID: id}))
 }
 
-// nextSession is the column of what the next run begins with. Taken is the run
-// that was claimed with it: only that one's end clears it, and not a wish that
-// came while it was under way, from the agent itself for example.
+// nextSession is the column with the wish how the next run begins. Taken is the run
+// that was claimed with the wish: only the end of that run clears it. A wish that came
+// while the run was under way, from the agent itself for example, stays.
 type nextSession struct {
 	core.SessionStart
 	Taken core.RunID `json:"taken,omitempty"`

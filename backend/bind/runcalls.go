@@ -70,7 +70,7 @@ func (r *Runs) Reorder(channelID string, ids []core.RunID) ([]core.Run, error) {
 // Steer makes an interrupting message of a queued prompt.
 func (r *Runs) Steer(id string) error { return r.Queued.Steer(r.Ctx, core.RunID(id)) }
 
-// Questions are what agents wait for, in all channels.
+// Questions returns the open questions of agents in all channels.
 func (r *Runs) Questions() ([]core.Question, error) {
 	list, err := r.Asked.Questions(r.Ctx, "")
 	return orEmpty(list), err

@@ -6,8 +6,8 @@ import (
 	"loop/backend/core"
 )
 
-// TerminalService keeps terminal sessions; what they show goes over the socket
-// of package api.
+// TerminalService keeps terminal sessions; their output goes over the socket of
+// package api.
 type TerminalService interface {
 	Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error)
 	List(ch core.ChannelID) []core.TerminalInfo
@@ -29,9 +29,9 @@ type SharedFolders interface {
 	PasteFolder(ctx context.Context, id core.ChannelID) (PasteFolder, error)
 }
 
-// PasteFolder is where a channel's pasted files go: Dir below Root on this
-// computer, Target in the container. A container can write below Root, and so
-// nothing there is followed; Root itself no container can replace.
+// PasteFolder is the place of a channel's pasted files: Dir below Root on this
+// computer, Target in the container. A container can write below Root, so no link
+// there is followed; no container can replace Root itself.
 type PasteFolder struct {
 	Root, Dir, Target string
 }
@@ -81,7 +81,7 @@ func (t *Terminals) Record(id string, on bool) (core.TerminalInfo, error) {
 	return t.Service.Record(t.Ctx, core.TerminalID(id), on)
 }
 
-// Recordings lists what was recorded, newest first.
+// Recordings lists the recordings, newest first.
 func (t *Terminals) Recordings() ([]core.Recording, error) {
 	list, err := t.Tapes.Recordings(t.Ctx)
 	return orEmpty(list), err

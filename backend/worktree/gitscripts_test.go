@@ -101,7 +101,7 @@ func TestLifeOfAWorktree(t *testing.T) {
 	if s := r.git("status", "--porcelain"); s != "" {
 		t.Errorf("the project shows its worktrees: %q", s)
 	}
-	// What a broken-off try left behind gets its channel.
+	// A worktree left by an interrupted try is taken as it is.
 	r.create(dir, "fix/login", "", false)
 	if ex := r.git("config", "--list", "--local"); strings.Contains(ex, "fix/login") {
 		t.Errorf("the repository's configuration was changed: %q", ex)
@@ -268,7 +268,7 @@ func TestAllOrNone(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreData: nothing that is asked for becomes part of a script.
+// TestArgumentsAreData: no argument becomes part of a script.
 func TestArgumentsAreData(t *testing.T) {
 	r := newRepo(t)
 	for _, evil := range []string{"$(touch pwned)", "`touch pwned`", "a; touch pwned", "a' touch pwned '", "--upload-pack=touch pwned"} {

@@ -41,7 +41,7 @@ func TestTheLifeOfAWindow(t *testing.T) {
 	noNull(t, all, "ends", "goes_on", "waits")
 	s.Life = fakeLife{fake: f, ending: true}
 	wantCode(t, s.Show(), core.CodeCancelled) // a second start tries again
-	// What cannot be read is no leave to quit.
+	// Loop stays when it cannot find out what is under way.
 	broken := errors.New("disk")
 	s.Life = fakeLife{fake: &fake{err: broken}, leaving: bind.Leaving{Stays: true}}
 	if all, err := s.Leaving(); !errors.Is(err, broken) || !all.Stays {
