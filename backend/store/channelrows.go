@@ -50,32 +50,23 @@ func (s *Store) RenameChannel(ctx context.Context, id core.ChannelID, name strin
 // demo, on the scripted) model resumes; empty starts afresh.
 func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, demo bool, session core.SessionID) error {
 	return s.inTx(ctx, "set session", func(q *rows.Queries) error {
-		return setSession(ctx, q, string(id), demo, string(session))
+		return changeSessions(ctx, q, string(id), demo, func(now *string, _ *nextSession) bool {
+			*now = string(session)
+			return true
+		})
 	})
-}
-
-func setSession(ctx context.Context, q *rows.Queries, id string, demo bool, session string) error {
-	if demo {
-		return found(q.SetChannelDemoSession(ctx, rows.SetChannelDemoSessionParams{DemoSessionID: session, ID: id}))
-	}
-	return found(q.SetChannelSession(ctx, rows.SetChannelSessionParams{SessionID: session, ID: id}))
 }
 
 // SetChannelNext stores the wish how the next run on a real (or, with demo, on the
 // scripted) model begins. The zero value goes on with the channel's session. The end
 // of a run that is done clears the wish, unless it was set after that run began.
-func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
+func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, start core.SessionStart) error {
 	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
-		return setNext(ctx, q, string(id), demo, nextSession{SessionStart: next})
+		return changeSessions(ctx, q, string(id), demo, func(_ *string, next *nextSession) bool {
+			*next = nextSession{SessionStart: start}
+			return true
+		})
 	})
-}
-
-func setNext(ctx context.Context, q *rows.Queries, id string, demo bool, next nextSession) error {
-	text := asJSON(next)
-	if demo {
-		return found(q.SetChannelDemoNext(ctx, rows.SetChannelDemoNextParams{DemoNextSession: text, ID: id}))
-	}
-	return found(q.SetChannelNext(ctx, rows.SetChannelNextParams{NextSession: text, ID: id}))
 }
 
 // nextSession is the column with the wish how the next run begins. Taken is the run
@@ -86,35 +77,25 @@ type nextSession struct {
 	Taken core.RunID `json:"taken,omitempty"`
 }
 
-func readNext(ctx context.Context, q *rows.Queries, id string, demo bool) (next nextSession, err error) {
+// changeSessions stores what change makes of a channel's session, and of the wish for
+// the next run, unless it returns false.
+func changeSessions(ctx context.Context, q *rows.Queries, id string, demo bool, change func(now *string, next *nextSession) bool) error {
 	ch, err := q.GetChannel(ctx, id)
 	if err != nil {
-		return next, err
+		return err
 	}
-	text := ch.NextSession
+	now, text := &ch.SessionID, &ch.NextSession
 	if demo {
-		text = ch.DemoNextSession
+		now, text = &ch.DemoSessionID, &ch.DemoNextSession
 	}
-	return next, fromJSON(text, &next)
-}
-
-// takeNext notes the run that begins with the channel's wish, if there is one.
-func takeNext(ctx context.Context, q *rows.Queries, run core.Run) error {
-	next, err := readNext(ctx, q, string(run.ChannelID), run.Demo)
-	if err != nil || next.SessionStart == (core.SessionStart{}) {
+	var next nextSession
+	if err := fromJSON(*text, &next); err != nil || !change(now, &next) {
 		return err
 	}
-	next.Taken = run.ID
-	return setNext(ctx, q, string(run.ChannelID), run.Demo, next)
-}
-
-// clearNext drops the wish that a run was claimed with.
-func clearNext(ctx context.Context, q *rows.Queries, ch string, run core.Run) error {
-	next, err := readNext(ctx, q, ch, run.Demo)
-	if err != nil || next.Taken != run.ID {
-		return err
-	}
-	return setNext(ctx, q, ch, run.Demo, nextSession{})
+	*text = asJSON(next)
+	return found(q.SetChannelSessions(ctx, rows.SetChannelSessionsParams{
+		SessionID: ch.SessionID, DemoSessionID: ch.DemoSessionID, NextSession: ch.NextSession, DemoNextSession: ch.DemoNextSession, ID: id,
+	}))
 }
 
 // RemoveChannel deletes a channel with its runs and timeline. A run under way

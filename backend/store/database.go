@@ -171,10 +171,10 @@ func createPrivate(path string) error {
 		return fmt.Errorf("create folder: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("create file: %w", err)
+	if err == nil {
+		err = f.Close()
 	}
-	if err := f.Close(); err != nil {
+	if err != nil {
 		return fmt.Errorf("create file: %w", err)
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {

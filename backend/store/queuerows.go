@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"loop/backend/core"
@@ -73,7 +74,10 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 				return err
 			}
 			ok = true
-			return takeNext(ctx, q, run)
+			return changeSessions(ctx, q, string(ch), run.Demo, func(_ *string, next *nextSession) bool {
+				next.Taken = run.ID
+				return next.SessionStart != core.SessionStart{}
+			})
 		}
 		return nil
 	})
@@ -141,25 +145,16 @@ func (s *Store) ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.
 		if err != nil {
 			return nil, err
 		}
-		queue := make(map[core.RunID]bool, len(list))
-		top := int64(0)
-		for i, r := range list {
-			queue[core.RunID(r.ID)] = true
-			if i == 0 {
-				top = r.Priority
-			}
+		queue := mapped(list, func(r rows.Run) core.RunID { return core.RunID(r.ID) })
+		slices.Sort(queue)
+		if !slices.Equal(queue, slices.Sorted(slices.Values(ids))) {
+			return nil, fmt.Errorf("%w: the queue has changed, it has %d runs", core.ErrConflict, len(queue))
 		}
 		for i, id := range ids {
-			if !queue[id] {
-				return nil, fmt.Errorf("%w: %s is not queued, or named twice", core.ErrConflict, id)
-			}
-			delete(queue, id)
-			if err := found(q.PlaceQueued(ctx, rows.PlaceQueuedParams{Priority: top, QueueRank: int64(i + 1), ID: string(id)})); err != nil {
+			place := rows.PlaceQueuedParams{Priority: list[0].Priority, QueueRank: int64(i + 1), ID: string(id)}
+			if err := found(q.PlaceQueued(ctx, place)); err != nil {
 				return nil, err
 			}
-		}
-		if len(queue) > 0 {
-			return nil, fmt.Errorf("%w: %d queued runs are not named", core.ErrConflict, len(queue))
 		}
 		list, err = q.ListQueue(ctx, string(ch))
 		return s.runs("list queue", list, err)

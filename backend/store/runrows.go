@@ -117,11 +117,14 @@ func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Even
 			return nil, err
 		}
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
-			if err := setSession(ctx, q, row.ChannelID, run.Demo, string(run.Outcome.SessionID)); err != nil {
+			err := changeSessions(ctx, q, row.ChannelID, run.Demo, func(now *string, next *nextSession) bool {
+				if *now = string(run.Outcome.SessionID); next.Taken == run.ID {
+					*next = nextSession{}
+				}
+				return true
+			})
+			if err != nil {
 				return nil, fmt.Errorf("set session: %w", err)
-			}
-			if err := clearNext(ctx, q, row.ChannelID, run); err != nil {
-				return nil, fmt.Errorf("clear next session: %w", err)
 			}
 		}
 		if err := learn(ctx, q, row.ChannelID, run); err != nil {

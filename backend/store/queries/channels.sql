@@ -11,17 +11,8 @@ SELECT * FROM channels ORDER BY seq;
 -- name: RenameChannel :execrows
 UPDATE channels SET name = ? WHERE id = ?;
 
--- name: SetChannelSession :execrows
-UPDATE channels SET session_id = ? WHERE id = ?;
-
--- name: SetChannelDemoSession :execrows
-UPDATE channels SET demo_session_id = ? WHERE id = ?;
-
--- name: SetChannelNext :execrows
-UPDATE channels SET next_session = ? WHERE id = ?;
-
--- name: SetChannelDemoNext :execrows
-UPDATE channels SET demo_next_session = ? WHERE id = ?;
+-- name: SetChannelSessions :execrows
+UPDATE channels SET session_id = ?, demo_session_id = ?, next_session = ?, demo_next_session = ? WHERE id = ?;
 
 -- name: DeleteChannel :execrows
 DELETE FROM channels WHERE id = ?;

@@ -165,68 +165,26 @@ func (q *Queries) SetChannelContext(ctx context.Context, arg SetChannelContextPa
 	return result.RowsAffected()
 }
 
-const setChannelDemoNext = `-- name: SetChannelDemoNext :execrows
-UPDATE channels SET demo_next_session = ? WHERE id = ?
+const setChannelSessions = `-- name: SetChannelSessions :execrows
+UPDATE channels SET session_id = ?, demo_session_id = ?, next_session = ?, demo_next_session = ? WHERE id = ?
 `
 
-type SetChannelDemoNextParams struct {
+type SetChannelSessionsParams struct {
+	SessionID       string
+	DemoSessionID   string
+	NextSession     string
 	DemoNextSession string
 	ID              string
 }
 
-func (q *Queries) SetChannelDemoNext(ctx context.Context, arg SetChannelDemoNextParams) (int64, error) {
-	result, err := q.exec(ctx, q.setChannelDemoNextStmt, setChannelDemoNext, arg.DemoNextSession, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const setChannelDemoSession = `-- name: SetChannelDemoSession :execrows
-UPDATE channels SET demo_session_id = ? WHERE id = ?
-`
-
-type SetChannelDemoSessionParams struct {
-	DemoSessionID string
-	ID            string
-}
-
-func (q *Queries) SetChannelDemoSession(ctx context.Context, arg SetChannelDemoSessionParams) (int64, error) {
-	result, err := q.exec(ctx, q.setChannelDemoSessionStmt, setChannelDemoSession, arg.DemoSessionID, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const setChannelNext = `-- name: SetChannelNext :execrows
-UPDATE channels SET next_session = ? WHERE id = ?
-`
-
-type SetChannelNextParams struct {
-	NextSession string
-	ID          string
-}
-
-func (q *Queries) SetChannelNext(ctx context.Context, arg SetChannelNextParams) (int64, error) {
-	result, err := q.exec(ctx, q.setChannelNextStmt, setChannelNext, arg.NextSession, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const setChannelSession = `-- name: SetChannelSession :execrows
-UPDATE channels SET session_id = ? WHERE id = ?
-`
-
-type SetChannelSessionParams struct {
-	SessionID string
-	ID        string
-}
-
-func (q *Queries) SetChannelSession(ctx context.Context, arg SetChannelSessionParams) (int64, error) {
-	result, err := q.exec(ctx, q.setChannelSessionStmt, setChannelSession, arg.SessionID, arg.ID)
+func (q *Queries) SetChannelSessions(ctx context.Context, arg SetChannelSessionsParams) (int64, error) {
+	result, err := q.exec(ctx, q.setChannelSessionsStmt, setChannelSessions,
+		arg.SessionID,
+		arg.DemoSessionID,
+		arg.NextSession,
+		arg.DemoNextSession,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -147,17 +147,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setChannelContextStmt, err = db.PrepareContext(ctx, setChannelContext); err != nil {
 		return nil, fmt.Errorf("error preparing query SetChannelContext: %w", err)
 	}
-	if q.setChannelDemoNextStmt, err = db.PrepareContext(ctx, setChannelDemoNext); err != nil {
-		return nil, fmt.Errorf("error preparing query SetChannelDemoNext: %w", err)
-	}
-	if q.setChannelDemoSessionStmt, err = db.PrepareContext(ctx, setChannelDemoSession); err != nil {
-		return nil, fmt.Errorf("error preparing query SetChannelDemoSession: %w", err)
-	}
-	if q.setChannelNextStmt, err = db.PrepareContext(ctx, setChannelNext); err != nil {
-		return nil, fmt.Errorf("error preparing query SetChannelNext: %w", err)
-	}
-	if q.setChannelSessionStmt, err = db.PrepareContext(ctx, setChannelSession); err != nil {
-		return nil, fmt.Errorf("error preparing query SetChannelSession: %w", err)
+	if q.setChannelSessionsStmt, err = db.PrepareContext(ctx, setChannelSessions); err != nil {
+		return nil, fmt.Errorf("error preparing query SetChannelSessions: %w", err)
 	}
 	if q.setContainerIDStmt, err = db.PrepareContext(ctx, setContainerID); err != nil {
 		return nil, fmt.Errorf("error preparing query SetContainerID: %w", err)
@@ -390,24 +381,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setChannelContextStmt: %w", cerr)
 		}
 	}
-	if q.setChannelDemoNextStmt != nil {
-		if cerr := q.setChannelDemoNextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setChannelDemoNextStmt: %w", cerr)
-		}
-	}
-	if q.setChannelDemoSessionStmt != nil {
-		if cerr := q.setChannelDemoSessionStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setChannelDemoSessionStmt: %w", cerr)
-		}
-	}
-	if q.setChannelNextStmt != nil {
-		if cerr := q.setChannelNextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setChannelNextStmt: %w", cerr)
-		}
-	}
-	if q.setChannelSessionStmt != nil {
-		if cerr := q.setChannelSessionStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing setChannelSessionStmt: %w", cerr)
+	if q.setChannelSessionsStmt != nil {
+		if cerr := q.setChannelSessionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setChannelSessionsStmt: %w", cerr)
 		}
 	}
 	if q.setContainerIDStmt != nil {
@@ -482,117 +458,111 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                        DBTX
-	tx                        *sql.Tx
-	channelsWithQueueStmt     *sql.Stmt
-	costSinceStmt             *sql.Stmt
-	countActiveStmt           *sql.Stmt
-	countOpenQuestionsStmt    *sql.Stmt
-	deleteChannelStmt         *sql.Stmt
-	deleteContainerStmt       *sql.Stmt
-	deleteLeaseStmt           *sql.Stmt
-	editQueuedStmt            *sql.Stmt
-	finishRunStmt             *sql.Stmt
-	getChannelStmt            *sql.Stmt
-	getMetaStmt               *sql.Stmt
-	getQuestionStmt           *sql.Stmt
-	getRunStmt                *sql.Stmt
-	holdQueuedStmt            *sql.Stmt
-	insertChannelStmt         *sql.Stmt
-	insertContainerStmt       *sql.Stmt
-	insertEventStmt           *sql.Stmt
-	insertLeaseStmt           *sql.Stmt
-	insertMetaIfAbsentStmt    *sql.Stmt
-	insertQuestionStmt        *sql.Stmt
-	insertRunStmt             *sql.Stmt
-	lastEventIDsStmt          *sql.Stmt
-	latestEndedStmt           *sql.Stmt
-	listActiveStmt            *sql.Stmt
-	listChannelsStmt          *sql.Stmt
-	listContainersStmt        *sql.Stmt
-	listLeasesStmt            *sql.Stmt
-	listModelRatesStmt        *sql.Stmt
-	listOpenQuestionsStmt     *sql.Stmt
-	listQueueStmt             *sql.Stmt
-	listRunsStmt              *sql.Stmt
-	markStartingStmt          *sql.Stmt
-	placeQueuedStmt           *sql.Stmt
-	promoteQueuedStmt         *sql.Stmt
-	promptHistoryStmt         *sql.Stmt
-	queueEndsStmt             *sql.Stmt
-	rebaseQueuedStmt          *sql.Stmt
-	renameChannelStmt         *sql.Stmt
-	resolveQuestionStmt       *sql.Stmt
-	sessionCostStmt           *sql.Stmt
-	setChannelContextStmt     *sql.Stmt
-	setChannelDemoNextStmt    *sql.Stmt
-	setChannelDemoSessionStmt *sql.Stmt
-	setChannelNextStmt        *sql.Stmt
-	setChannelSessionStmt     *sql.Stmt
-	setContainerIDStmt        *sql.Stmt
-	setContainerStatusStmt    *sql.Stmt
-	setModelRateStmt          *sql.Stmt
-	setSpoolOffsetStmt        *sql.Stmt
-	timelineBeforeStmt        *sql.Stmt
-	trimModelRatesStmt        *sql.Stmt
-	updateRunStmt             *sql.Stmt
+	db                     DBTX
+	tx                     *sql.Tx
+	channelsWithQueueStmt  *sql.Stmt
+	costSinceStmt          *sql.Stmt
+	countActiveStmt        *sql.Stmt
+	countOpenQuestionsStmt *sql.Stmt
+	deleteChannelStmt      *sql.Stmt
+	deleteContainerStmt    *sql.Stmt
+	deleteLeaseStmt        *sql.Stmt
+	editQueuedStmt         *sql.Stmt
+	finishRunStmt          *sql.Stmt
+	getChannelStmt         *sql.Stmt
+	getMetaStmt            *sql.Stmt
+	getQuestionStmt        *sql.Stmt
+	getRunStmt             *sql.Stmt
+	holdQueuedStmt         *sql.Stmt
+	insertChannelStmt      *sql.Stmt
+	insertContainerStmt    *sql.Stmt
+	insertEventStmt        *sql.Stmt
+	insertLeaseStmt        *sql.Stmt
+	insertMetaIfAbsentStmt *sql.Stmt
+	insertQuestionStmt     *sql.Stmt
+	insertRunStmt          *sql.Stmt
+	lastEventIDsStmt       *sql.Stmt
+	latestEndedStmt        *sql.Stmt
+	listActiveStmt         *sql.Stmt
+	listChannelsStmt       *sql.Stmt
+	listContainersStmt     *sql.Stmt
+	listLeasesStmt         *sql.Stmt
+	listModelRatesStmt     *sql.Stmt
+	listOpenQuestionsStmt  *sql.Stmt
+	listQueueStmt          *sql.Stmt
+	listRunsStmt           *sql.Stmt
+	markStartingStmt       *sql.Stmt
+	placeQueuedStmt        *sql.Stmt
+	promoteQueuedStmt      *sql.Stmt
+	promptHistoryStmt      *sql.Stmt
+	queueEndsStmt          *sql.Stmt
+	rebaseQueuedStmt       *sql.Stmt
+	renameChannelStmt      *sql.Stmt
+	resolveQuestionStmt    *sql.Stmt
+	sessionCostStmt        *sql.Stmt
+	setChannelContextStmt  *sql.Stmt
+	setChannelSessionsStmt *sql.Stmt
+	setContainerIDStmt     *sql.Stmt
+	setContainerStatusStmt *sql.Stmt
+	setModelRateStmt       *sql.Stmt
+	setSpoolOffsetStmt     *sql.Stmt
+	timelineBeforeStmt     *sql.Stmt
+	trimModelRatesStmt     *sql.Stmt
+	updateRunStmt          *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                        tx,
-		tx:                        tx,
-		channelsWithQueueStmt:     q.channelsWithQueueStmt,
-		costSinceStmt:             q.costSinceStmt,
-		countActiveStmt:           q.countActiveStmt,
-		countOpenQuestionsStmt:    q.countOpenQuestionsStmt,
-		deleteChannelStmt:         q.deleteChannelStmt,
-		deleteContainerStmt:       q.deleteContainerStmt,
-		deleteLeaseStmt:           q.deleteLeaseStmt,
-		editQueuedStmt:            q.editQueuedStmt,
-		finishRunStmt:             q.finishRunStmt,
-		getChannelStmt:            q.getChannelStmt,
-		getMetaStmt:               q.getMetaStmt,
-		getQuestionStmt:           q.getQuestionStmt,
-		getRunStmt:                q.getRunStmt,
-		holdQueuedStmt:            q.holdQueuedStmt,
-		insertChannelStmt:         q.insertChannelStmt,
-		insertContainerStmt:       q.insertContainerStmt,
-		insertEventStmt:           q.insertEventStmt,
-		insertLeaseStmt:           q.insertLeaseStmt,
-		insertMetaIfAbsentStmt:    q.insertMetaIfAbsentStmt,
-		insertQuestionStmt:        q.insertQuestionStmt,
-		insertRunStmt:             q.insertRunStmt,
-		lastEventIDsStmt:          q.lastEventIDsStmt,
-		latestEndedStmt:           q.latestEndedStmt,
-		listActiveStmt:            q.listActiveStmt,
-		listChannelsStmt:          q.listChannelsStmt,
-		listContainersStmt:        q.listContainersStmt,
-		listLeasesStmt:            q.listLeasesStmt,
-		listModelRatesStmt:        q.listModelRatesStmt,
-		listOpenQuestionsStmt:     q.listOpenQuestionsStmt,
-		listQueueStmt:             q.listQueueStmt,
-		listRunsStmt:              q.listRunsStmt,
-		markStartingStmt:          q.markStartingStmt,
-		placeQueuedStmt:           q.placeQueuedStmt,
-		promoteQueuedStmt:         q.promoteQueuedStmt,
-		promptHistoryStmt:         q.promptHistoryStmt,
-		queueEndsStmt:             q.queueEndsStmt,
-		rebaseQueuedStmt:          q.rebaseQueuedStmt,
-		renameChannelStmt:         q.renameChannelStmt,
-		resolveQuestionStmt:       q.resolveQuestionStmt,
-		sessionCostStmt:           q.sessionCostStmt,
-		setChannelContextStmt:     q.setChannelContextStmt,
-		setChannelDemoNextStmt:    q.setChannelDemoNextStmt,
-		setChannelDemoSessionStmt: q.setChannelDemoSessionStmt,
-		setChannelNextStmt:        q.setChannelNextStmt,
-		setChannelSessionStmt:     q.setChannelSessionStmt,
-		setContainerIDStmt:        q.setContainerIDStmt,
-		setContainerStatusStmt:    q.setContainerStatusStmt,
-		setModelRateStmt:          q.setModelRateStmt,
-		setSpoolOffsetStmt:        q.setSpoolOffsetStmt,
-		timelineBeforeStmt:        q.timelineBeforeStmt,
-		trimModelRatesStmt:        q.trimModelRatesStmt,
-		updateRunStmt:             q.updateRunStmt,
+		db:                     tx,
+		tx:                     tx,
+		channelsWithQueueStmt:  q.channelsWithQueueStmt,
+		costSinceStmt:          q.costSinceStmt,
+		countActiveStmt:        q.countActiveStmt,
+		countOpenQuestionsStmt: q.countOpenQuestionsStmt,
+		deleteChannelStmt:      q.deleteChannelStmt,
+		deleteContainerStmt:    q.deleteContainerStmt,
+		deleteLeaseStmt:        q.deleteLeaseStmt,
+		editQueuedStmt:         q.editQueuedStmt,
+		finishRunStmt:          q.finishRunStmt,
+		getChannelStmt:         q.getChannelStmt,
+		getMetaStmt:            q.getMetaStmt,
+		getQuestionStmt:        q.getQuestionStmt,
+		getRunStmt:             q.getRunStmt,
+		holdQueuedStmt:         q.holdQueuedStmt,
+		insertChannelStmt:      q.insertChannelStmt,
+		insertContainerStmt:    q.insertContainerStmt,
+		insertEventStmt:        q.insertEventStmt,
+		insertLeaseStmt:        q.insertLeaseStmt,
+		insertMetaIfAbsentStmt: q.insertMetaIfAbsentStmt,
+		insertQuestionStmt:     q.insertQuestionStmt,
+		insertRunStmt:          q.insertRunStmt,
+		lastEventIDsStmt:       q.lastEventIDsStmt,
+		latestEndedStmt:        q.latestEndedStmt,
+		listActiveStmt:         q.listActiveStmt,
+		listChannelsStmt:       q.listChannelsStmt,
+		listContainersStmt:     q.listContainersStmt,
+		listLeasesStmt:         q.listLeasesStmt,
+		listModelRatesStmt:     q.listModelRatesStmt,
+		listOpenQuestionsStmt:  q.listOpenQuestionsStmt,
+		listQueueStmt:          q.listQueueStmt,
+		listRunsStmt:           q.listRunsStmt,
+		markStartingStmt:       q.markStartingStmt,
+		placeQueuedStmt:        q.placeQueuedStmt,
+		promoteQueuedStmt:      q.promoteQueuedStmt,
+		promptHistoryStmt:      q.promptHistoryStmt,
+		queueEndsStmt:          q.queueEndsStmt,
+		rebaseQueuedStmt:       q.rebaseQueuedStmt,
+		renameChannelStmt:      q.renameChannelStmt,
+		resolveQuestionStmt:    q.resolveQuestionStmt,
+		sessionCostStmt:        q.sessionCostStmt,
+		setChannelContextStmt:  q.setChannelContextStmt,
+		setChannelSessionsStmt: q.setChannelSessionsStmt,
+		setContainerIDStmt:     q.setContainerIDStmt,
+		setContainerStatusStmt: q.setContainerStatusStmt,
+		setModelRateStmt:       q.setModelRateStmt,
+		setSpoolOffsetStmt:     q.setSpoolOffsetStmt,
+		timelineBeforeStmt:     q.timelineBeforeStmt,
+		trimModelRatesStmt:     q.trimModelRatesStmt,
+		updateRunStmt:          q.updateRunStmt,
 	}
 }
