@@ -13,22 +13,17 @@ import (
 // plain binary.
 func deps(page fs.FS) cli.Deps {
 	opts := daemon.Options{Version: version, Frontend: page, Desktop: openWindow != nil}
+	in := func(open func(context.Context, daemon.Options) (*daemon.Local, error)) func(context.Context) (cli.Core, error) {
+		return func(ctx context.Context) (cli.Core, error) {
+			l, err := open(ctx, opts)
+			if err != nil {
+				return nil, err // not l: a nil *Local is no nil Core
+			}
+			return l, nil
+		}
+	}
 	d := cli.Deps{
-		Version: version,
-		Open: func(ctx context.Context) (cli.Core, error) {
-			l, err := daemon.OpenLocal(ctx, opts)
-			if err != nil {
-				return nil, err
-			}
-			return l, nil
-		},
-		OpenIdle: func(ctx context.Context) (cli.Core, error) {
-			l, err := daemon.OpenIdle(ctx, opts)
-			if err != nil {
-				return nil, err
-			}
-			return l, nil
-		},
+		Version: version, Open: in(daemon.OpenLocal), OpenIdle: in(daemon.OpenIdle),
 		Serve: func(ctx context.Context, addr string, ready func(url, token string)) error {
 			o := opts
 			o.Addr = addr

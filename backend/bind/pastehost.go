@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"syscall"
@@ -36,11 +35,9 @@ func readToPaste(at string) ([]byte, error) {
 	case named.IsDir():
 		return nil, core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see the folder %s.", shown),
 			"Add it to “mounts” in the settings, or drop the files in it.")
-	case named.Mode()&fs.ModeSymlink != 0:
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, and the container does not see it.", shown),
-			"Drop the file that it leads to.")
 	case !named.Mode().IsRegular():
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no ordinary file.", shown), "Copy what is in it into a file.")
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, or no ordinary file.", shown),
+			"Drop the file that it leads to, or copy its content into one.")
 	}
 	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // request is what the handler reads of a Messages API request; everything else
@@ -332,8 +331,5 @@ func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }

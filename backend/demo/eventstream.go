@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -94,24 +94,25 @@ func (s *stream) send(ctx context.Context, a answer) {
 	s.event(ctx, fields{"type": "message_stop"})
 }
 
-// Sizes of one streamed piece, in bytes: about what the real API sends.
-const (
-	textPiece  = 14
-	inputPiece = 48
+// One streamed piece, of about the size that the real API sends: of text up to the
+// end of a word.
+var (
+	textPiece  = regexp.MustCompile(`(?s).{1,8}\S{0,12}\s?`)
+	inputPiece = regexp.MustCompile(`(?s).{1,48}`)
 )
 
 // deltas are the block before its first piece, and its pieces. The API sends the
 // fields that it will fill as empty, not absent.
 func (b outBlock) deltas() (empty fields, out []fields) {
-	in := func(kind, field, text string, size int) {
-		for _, p := range pieces(text, size) {
+	in := func(kind, field, text string, piece *regexp.Regexp) {
+		for _, p := range piece.FindAllString(text, -1) {
 			out = append(out, fields{"type": kind, field: p})
 		}
 	}
 	switch b.Type {
 	case Thinking:
 		in("thinking_delta", "thinking", b.Thinking, textPiece)
-		in("signature_delta", "signature", b.Signature, len(b.Signature))
+		in("signature_delta", "signature", b.Signature, inputPiece)
 		return fields{"type": b.Type, "thinking": "", "signature": ""}, out
 	case ToolUse:
 		in("input_json_delta", "partial_json", string(b.Input), inputPiece)
@@ -119,23 +120,4 @@ func (b outBlock) deltas() (empty fields, out []fields) {
 	}
 	in("text_delta", "text", b.Text, textPiece)
 	return fields{"type": b.Type, "text": ""}, out
-}
-
-// pieces splits at characters, after a space where there is one.
-func pieces(s string, size int) []string {
-	var out []string
-	for len(s) > size {
-		cut := size
-		if sp := strings.IndexAny(s[size:], " \n"); sp >= 0 && sp < size {
-			cut = size + sp + 1
-		}
-		for cut < len(s) && s[cut]&0xC0 == 0x80 { // not in the middle of a UTF-8 character
-			cut++
-		}
-		out, s = append(out, s[:cut]), s[cut:]
-	}
-	if s != "" {
-		out = append(out, s)
-	}
-	return out
 }

@@ -383,7 +383,7 @@ func TestPace(t *testing.T) {
 
 func TestPieces(t *testing.T) {
 	for _, s := range []string{"", "short", "a longer text with spaces in it, and a word thatisverylongindeedwithoutaspace", "Grüße 結果 😀 " + strings.Repeat("é", 40)} {
-		parts := pieces(s, textPiece)
+		parts := textPiece.FindAllString(s, -1)
 		if strings.Join(parts, "") != s {
 			t.Errorf("%q became %q", s, parts)
 		}
