@@ -27,7 +27,8 @@ func TestClientIDOverHTTP(t *testing.T) {
 	if err := st.AddChannel(t.Context(), core.Channel{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/c"}); err != nil {
 		t.Fatal(err)
 	}
-	runs := runner.New(runner.Ports{Store: st}, runner.Options{})
+	ports := runner.Ports{Store: st, Publish: func(...core.Event) {}, Log: slog.New(slog.DiscardHandler)}
+	runs := runner.New(ports, runner.Options{})
 	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs, Queued: runs, Asked: runs}})
 	if err != nil {
 		t.Fatal(err)
