@@ -8,6 +8,10 @@ import "os"
 // Whole reports whether long tests are to run in full; “make soak” sets LOOP_SOAK.
 func Whole() bool { return os.Getenv("LOOP_SOAK") != "" }
 
+// Skips reports whether round i of a long test is left out: nine of ten are, unless
+// all of it is to run.
+func Skips(i int) bool { return !Whole() && i%10 != 0 }
+
 // Of is full under “make soak”, and otherwise a tenth of it, at least one.
 func Of(full int) int {
 	if Whole() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/soaktest"
 )
 
 // lines fills p with what a program prints that counts: the bytes at an offset
@@ -82,10 +83,10 @@ func (r *reader) run(ctx context.Context) error {
 	}
 }
 
-// TestThreeViewers sends 100 MB to a fast, a slow and a stalled viewer: the first
+// TestThreeViewers sends a lot (under “make soak” 100 MB) to a fast, a slow and a stalled viewer: the first
 // two get every byte, the third is let go of and resynchronised.
 func TestThreeViewers(t *testing.T) {
-	const size = 100 << 20
+	size := int64(soaktest.Of(100 << 20))
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
 		info := create(t, s, core.TerminalSpec{})
@@ -133,7 +134,7 @@ func TestThreeViewers(t *testing.T) {
 		}
 		for name, r := range map[string]*reader{"fast": fast, "slow": slow, "without acknowledgements": plain} {
 			if r.at != size || r.resyncs != 0 || !bytes.Equal(r.sum.Sum(nil), want.Sum(nil)) {
-				t.Errorf("%s: %d of %d bytes, %d resyncs, or other bytes", name, r.at, int64(size), r.resyncs)
+				t.Errorf("%s: %d of %d bytes, %d resyncs, or other bytes", name, r.at, size, r.resyncs)
 			}
 		}
 		if after.at != size {
