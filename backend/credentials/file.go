@@ -2,6 +2,7 @@ package credentials
 
 import (
 	"bytes"
+	"crypto/cipher"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -75,69 +76,57 @@ func (f *file) Set(kind string, secret core.Secret) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all, err := f.read()
-	if err != nil && !errors.Is(err, core.ErrNotFound) {
+	if err != nil {
 		return err
 	}
-	if all == nil {
-		all = map[string]string{}
-	}
 	all[kind] = secret.Reveal()
-	return f.write(all)
+	return unusable(f.write(all))
 }
 
 func (f *file) Delete(kind string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all, err := f.read()
-	if errors.Is(err, core.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	if _, ok := all[kind]; err != nil || !ok {
 		return err
 	}
-	if _, ok := all[kind]; !ok {
-		return nil
-	}
 	if delete(all, kind); len(all) > 0 {
-		return f.write(all)
+		return unusable(f.write(all))
 	}
-	if err := os.Remove(f.path); err != nil {
-		return unusable("delete", err)
-	}
-	return nil
+	return unusable(os.Remove(f.path))
 }
 
+// read gives everything that is kept, of a file that is not there nothing.
 func (f *file) read() (map[string]string, error) {
 	raw, err := readBounded(f.path)
-	if err != nil {
-		if errors.Is(missing(err), core.ErrNotFound) {
-			return nil, core.ErrNotFound
-		}
-		return nil, unusable("read", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
 	}
+	var all map[string]string
+	if err == nil {
+		all, err = f.open(raw)
+	}
+	return all, unusable(err)
+}
+
+func (f *file) open(raw []byte) (all map[string]string, err error) {
 	var s sealed
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, unusable("read", err)
+		return nil, err
 	}
 	if s.Version != version || (s.KDF != kdfKey && s.KDF != kdfPass) || len(s.Nonce) != chacha20poly1305.NonceSizeX {
-		return nil, unusable("read", errors.New("unknown form"))
+		return nil, errors.New("unknown form")
 	}
-	key, err := f.key(s.KDF, s.Salt, false)
+	aead, err := f.cipher(s, false)
 	if err != nil {
-		return nil, unusable("find the key of", err)
-	}
-	aead, err := chacha20poly1305.NewX(key)
-	if err != nil {
-		return nil, unusable("decrypt", err)
+		return nil, err
 	}
 	plain, err := aead.Open(nil, s.Nonce, s.Data, header(s))
 	if err != nil {
-		return nil, unusable("decrypt", errors.New("the key does not fit, or the file was changed"))
+		return nil, errors.New("the key does not fit, or the file was changed")
 	}
-	all := map[string]string{}
-	if err := json.Unmarshal(plain, &all); err != nil {
-		// Not the error itself: it may repeat some of the text.
-		return nil, unusable("decrypt", errors.New("what it holds is not readable"))
+	if json.Unmarshal(plain, &all) != nil || all == nil { // the error may repeat some of the text
+		return nil, errors.New("what it holds is not readable")
 	}
 	return all, nil
 }
@@ -147,27 +136,29 @@ func (f *file) write(all map[string]string) error {
 	if f.passphrase != "" {
 		s.KDF, s.Salt = kdfPass, random(saltSize)
 	}
-	key, err := f.key(s.KDF, s.Salt, true)
+	aead, err := f.cipher(s, true)
 	if err != nil {
-		return unusable("find the key of", err)
-	}
-	aead, err := chacha20poly1305.NewX(key)
-	if err != nil {
-		return unusable("encrypt", err)
+		return err
 	}
 	plain, err := json.Marshal(all)
 	if err != nil {
-		return unusable("encrypt", err)
+		return err
 	}
 	s.Data = aead.Seal(nil, s.Nonce, plain, header(s))
 	raw, err := json.Marshal(s)
 	if err != nil {
-		return unusable("write", err)
+		return err
 	}
-	if err := replace(f.path, raw); err != nil {
-		return unusable("write", err)
+	return replace(f.path, raw)
+}
+
+// cipher is the one of the file's key; make allows a new key file.
+func (f *file) cipher(s sealed, make bool) (cipher.AEAD, error) {
+	key, err := f.key(s.KDF, s.Salt, make)
+	if err != nil {
+		return nil, fmt.Errorf("find its key: %w", err)
 	}
-	return nil
+	return chacha20poly1305.NewX(key)
 }
 
 func header(s sealed) []byte {
@@ -239,7 +230,11 @@ func replace(path string, data []byte) error {
 	return atomicfile.Writer{Durable: true}.Replace(path, data)
 }
 
-func unusable(step string, err error) error {
-	return core.Fail(core.CodeCredentials, fmt.Errorf("%s %s: %w", step, FileName, err), "The file with Loop's keys cannot be used.",
+// unusable is the failure that goes with an error; nil for none.
+func unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return core.Fail(core.CodeCredentials, fmt.Errorf("%s: %w", FileName, err), "The file with Loop's keys cannot be used.",
 		"Look at the details. If the keys are lost, delete "+FileName+" in Loop's folder and log in again.")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -53,7 +52,6 @@ type Options struct {
 	// Home, so that a copy of Home alone tells nothing.
 	KeyDir     string
 	Passphrase string // of the file; empty: a random key in KeyDir
-	Now        func() time.Time
 }
 
 // Vault keeps credentials. Its methods may be called from any goroutine. It
@@ -62,7 +60,6 @@ type Options struct {
 type Vault struct {
 	keyring Backend
 	file    *file
-	now     func() time.Time
 	calls   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -73,11 +70,7 @@ type Vault struct {
 
 // New makes a vault; it looks at nothing yet.
 func New(o Options) *Vault {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Vault{keyring: o.Keyring, now: o.Now,
-		file: &file{path: filepath.Join(o.Home, FileName), keyDir: o.KeyDir, passphrase: o.Passphrase}}
+	return &Vault{keyring: o.Keyring, file: &file{path: filepath.Join(o.Home, FileName), keyDir: o.KeyDir, passphrase: o.Passphrase}}
 }
 
 // Wait returns when no question to the keyring is open, or after limit.
@@ -87,33 +80,24 @@ func (v *Vault) Wait(limit time.Duration) {
 		v.calls.Wait()
 		close(done)
 	}()
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-done:
-	case <-t.C:
+	case <-time.After(limit):
 	}
 }
 
 // ask runs one call of the keyring within a time; the call itself cannot be
 // cancelled and is left behind when it takes longer.
 func (v *Vault) ask(ctx context.Context, limit time.Duration, f func() error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no answer in time"))
+	defer cancel()
 	answer := make(chan error, 1)
 	v.calls.Go(func() { answer <- f() })
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case err := <-answer:
 		return err
-	case <-t.C:
-		select {
-		case err := <-answer: // both, after a standstill
-			return err
-		default:
-		}
-		return errors.New("no answer in time")
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 
@@ -125,7 +109,7 @@ func (v *Vault) keyringWorks(ctx context.Context) bool {
 		return false
 	}
 	v.mu.Lock()
-	works, again := v.works, v.failed == nil || v.now().Sub(v.failedAt) >= probeAgain || v.now().Before(v.failedAt)
+	works, again := v.works, v.failed == nil || time.Since(v.failedAt) >= probeAgain
 	v.mu.Unlock()
 	if works || !again {
 		return works
@@ -136,14 +120,14 @@ func (v *Vault) keyringWorks(ctx context.Context) bool {
 			return fmt.Errorf("store: %w", err)
 		}
 		got, err := v.keyring.Get(probeKind)
+		if err == nil && got != value {
+			err = errors.New("it gave back another value")
+		}
 		if err != nil {
 			return fmt.Errorf("read: %w", err)
 		}
 		if err := v.keyring.Delete(probeKind); err != nil {
 			return fmt.Errorf("delete: %w", err)
-		}
-		if got != value {
-			return errors.New("it gave back another value")
 		}
 		return nil
 	})
@@ -152,7 +136,7 @@ func (v *Vault) keyringWorks(ctx context.Context) bool {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.works, v.failed, v.failedAt = err == nil, err, v.now()
+	v.works, v.failed, v.failedAt = err == nil, err, time.Now()
 	return v.works
 }
 
@@ -178,10 +162,7 @@ func (v *Vault) find(ctx context.Context, kind string) (core.Secret, string, err
 		}
 	}
 	s, err := v.file.Get(kind)
-	if err != nil {
-		return "", "", err
-	}
-	return s, InFile, nil
+	return s, InFile, err
 }
 
 // Set stores one credential and says where.
@@ -195,32 +176,32 @@ func (v *Vault) Set(ctx context.Context, kind string, secret core.Secret) (where
 		}
 		// One that an earlier, keyring-less start put into the file must not
 		// come back when the keyring is away.
-		if err := v.file.Delete(kind); err != nil {
-			return InKeyring, err
-		}
-		return InKeyring, nil
+		return InKeyring, v.file.Delete(kind)
 	}
 	return InFile, v.file.Set(kind, secret)
 }
 
 // Delete removes a credential from everywhere it may be.
 func (v *Vault) Delete(ctx context.Context, kind string) error {
-	var errs []error
+	var err error
 	if v.keyringWorks(ctx) {
-		if err := v.ask(ctx, callWait, func() error { return v.keyring.Delete(kind) }); err != nil && !errors.Is(err, core.ErrNotFound) {
-			errs = append(errs, keyringFailure("delete", err))
+		if err = v.ask(ctx, callWait, func() error { return v.keyring.Delete(kind) }); err != nil {
+			err = keyringFailure("delete", err)
 		}
 	}
-	return errors.Join(append(errs, v.file.Delete(kind))...)
+	return errors.Join(err, v.file.Delete(kind))
 }
 
 // Place says where a credential is; empty when it is nowhere.
 func (v *Vault) Place(ctx context.Context, kind string) (where string, err error) {
 	_, where, err = v.find(ctx, kind)
-	if errors.Is(err, core.ErrNotFound) {
+	switch {
+	case errors.Is(err, core.ErrNotFound):
 		return "", nil
+	case err != nil:
+		return "", err
 	}
-	return where, err
+	return where, nil
 }
 
 // Preferred says where a new credential would be kept, and why not in the
@@ -254,12 +235,4 @@ func clean(s core.Secret) (core.Secret, error) {
 func keyringFailure(step string, err error) error {
 	return core.Fail(core.CodeCredentials, fmt.Errorf("%s in keyring: %w", step, err), "The system's keyring did not answer.",
 		"Unlock it and try again. LOOP_KEYRING=file makes Loop keep keys in an encrypted file instead.")
-}
-
-// missing turns a file that is not there into core.ErrNotFound.
-func missing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return core.ErrNotFound
-	}
-	return err
 }
