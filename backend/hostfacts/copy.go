@@ -2,7 +2,6 @@ package hostfacts
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -100,13 +100,11 @@ func readOrdinary(name string) ([]byte, fs.FileMode, error) {
 // putFile writes rel below root, making its folders. A file that is right
 // already keeps its inode, and one that is replaced is never seen half.
 func putFile(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
-	dir, name := path.Split(rel)
 	at := ""
-	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		if part == "" {
-			continue
+	for part := range strings.SplitSeq(path.Dir(rel), "/") {
+		if at = path.Join(at, part); at == "." {
+			continue // rel is a name alone
 		}
-		at = path.Join(at, part)
 		info, err := root.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -128,20 +126,7 @@ func putFile(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
 	case info.Mode().IsRegular() && info.Mode().Perm() == mode && info.Size() == int64(len(data)) && holds(root, rel, data):
 		return nil
 	}
-	tmp := path.Join(at, "."+name+"."+strings.ToLower(rand.Text()))
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = root.Rename(tmp, rel) // takes the place of a link, and does not follow it
-	}
-	if err != nil {
-		_ = root.Remove(tmp) // the error that matters is the one before
-	}
-	return err
+	return atomicfile.Writer{Root: root, Mode: mode}.Replace(rel, data) // takes the place of a link, and does not follow it
 }
 
 func holds(root *os.Root, rel string, data []byte) bool {

@@ -31,7 +31,7 @@ func TestCopies(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(h.Home, ".npmrc"), 0o755))
 	prepare := func(want ...string) {
 		t.Helper()
-		notices, err := Prepare(spec, h)
+		notices, err := Computer{}.Prepare(spec, h)
 		must(t, err)
 		if len(notices) != len(want) {
 			t.Fatalf("notices %q, want %q", notices, want)
@@ -109,7 +109,7 @@ func TestCopiesIntoAPlantedHome(t *testing.T) {
 		must(t, os.RemoveAll(config))
 		must(t, os.MkdirAll(config, 0o755))
 		must(t, c.plant())
-		notices, err := Prepare(spec, h)
+		notices, err := Computer{}.Prepare(spec, h)
 		if err != nil || (c.notice == "") != (len(notices) == 0) || c.notice != "" && !strings.Contains(notices[0], c.notice) {
 			t.Errorf("%s: %q %v", name, notices, err)
 		}
@@ -138,7 +138,7 @@ func TestCopiesOfWhatChanged(t *testing.T) {
 	} {
 		must(t, os.RemoveAll(source))
 		must(t, c.change())
-		notices, err := Prepare(spec, h)
+		notices, err := Computer{}.Prepare(spec, h)
 		if err != nil || len(notices) != 1 || !strings.Contains(notices[0], c.notice) {
 			t.Errorf("%s: %q %v", name, notices, err)
 		}
@@ -158,7 +158,7 @@ func TestCopiesThroughNoLink(t *testing.T) {
 	conf := filepath.Join(h.Home, "conf")
 	must(t, os.Rename(conf, conf+".away"))
 	must(t, os.Symlink(other, conf))
-	notices, err := Prepare(spec, h)
+	notices, err := Computer{}.Prepare(spec, h)
 	if err != nil || len(notices) != 1 || !strings.Contains(notices[0], "a link leads to it") {
 		t.Errorf("%q %v", notices, err)
 	}
@@ -172,7 +172,7 @@ func TestCopiesBelowAFolderThatCannotBeListed(t *testing.T) {
 	spec, h, state := copied(t, map[string]string{"conf/tool.toml": "mine"})
 	must(t, os.Chmod(filepath.Join(h.Home, "conf"), 0o311))
 	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(h.Home, "conf"), 0o755)) })
-	if notices, err := Prepare(spec, h); err != nil || len(notices) != 0 {
+	if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) != 0 {
 		t.Errorf("%q %v", notices, err)
 	}
 	if b, err := os.ReadFile(filepath.Join(state, "home", "conf", "tool.toml")); err != nil || string(b) != "mine" {

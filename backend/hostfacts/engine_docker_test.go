@@ -21,7 +21,7 @@ import (
 // engine's own command line tool, so that nothing of Loop's adapter is between.
 func TestSpecOnEngine(t *testing.T) {
 	spec, h, _ := resolved(t, "~/.gitconfig:~/.gitconfig:ro")
-	if _, err := Prepare(spec, h); err != nil {
+	if _, err := (Computer{}).Prepare(spec, h); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"run", "--label", "loop-test=hostfacts", "--rm", "--read-only", "--network", "none", "--user", spec.User, "--security-opt", "no-new-privileges",

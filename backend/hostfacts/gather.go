@@ -1,10 +1,10 @@
 package hostfacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -25,20 +25,30 @@ type Computer struct{ LoopHome string }
 // Host gathers what sandbox.Resolve has to know, with what the engine says of
 // itself.
 func (c Computer) Host(ctx context.Context, st core.EngineStatus) (sandbox.Host, error) {
-	h, err := Gather(ctx, c.LoopHome)
-	h.EngineOS, h.EngineArch, h.EngineCPUs = st.OS, st.Arch, st.Traits.CPUs
-	return h, err
+	home, err := homeDir()
+	if err != nil {
+		return sandbox.Host{}, err
+	}
+	return sandbox.Host{
+		OS: runtime.GOOS, User: userName(), UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Clean(c.LoopHome),
+		TimeZone: timeZone(), GitExcludes: gitExcludes(ctx, home), Env: environ(os.Environ()),
+		EngineOS: st.OS, EngineArch: st.Arch, EngineCPUs: st.Traits.CPUs,
+		FileSystems: fileSystems("/proc/self/mountinfo"), Look: looker(),
+	}, nil
 }
 
-// Prepare is the function of that name.
-func (c Computer) Prepare(spec core.Spec, host sandbox.Host) ([]string, error) {
-	return Prepare(spec, host)
+func homeDir() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", core.Fail(core.CodeInvalid, err, "Loop cannot tell where your home directory is.", "Set HOME to an absolute path.")
+	}
+	return filepath.Clean(home), nil
 }
 
 // Fit judges a folder that has no channel yet as Resolve will: nil, or the failure
 // that a run would end with.
 func (c Computer) Fit(ctx context.Context, dir string) error {
-	h, err := Gather(ctx, c.LoopHome)
+	h, err := c.Host(ctx, core.EngineStatus{})
 	if err != nil {
 		return err
 	}
@@ -47,24 +57,6 @@ func (c Computer) Fit(ctx context.Context, dir string) error {
 
 // gitTimeout bounds the one git call; it reads a file or two.
 const gitTimeout = 3 * time.Second
-
-// Gather reads the facts of this computer. loopHome is an absolute path. Engine
-// facts are the caller's to add.
-func Gather(ctx context.Context, loopHome string) (sandbox.Host, error) {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
-		return sandbox.Host{}, core.Fail(core.CodeInvalid, err, "Loop cannot tell where your home directory is.", "Set HOME to an absolute path.")
-	}
-	h := sandbox.Host{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, User: userName(), UID: os.Getuid(), GID: os.Getgid(),
-		Home: filepath.Clean(home), LoopHome: filepath.Clean(loopHome), Proxies: proxies(os.LookupEnv),
-		Env: environ(os.Environ()), Look: looker(),
-	}
-	h.TimeZone, h.TimeZoneOrigin = sandbox.DetectTimeZone(zoneFacts())
-	h.GitExcludes = gitExcludes(ctx, h.Home)
-	h.FileSystems = fileSystems("/proc/self/mountinfo")
-	return h, nil
-}
 
 // fileSystems are the places where one is mounted, as Linux lists them; on other
 // systems nothing is known of them. Engines there share folders as one.
@@ -89,22 +81,7 @@ func userName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}
-	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
-		if v := os.Getenv(name); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func proxies(lookup func(string) (string, bool)) map[string]string {
-	out := map[string]string{}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
-		if v, ok := lookup(name); ok && v != "" {
-			out[name] = v
-		}
-	}
-	return out
+	return cmp.Or(os.Getenv("USER"), os.Getenv("LOGNAME"), os.Getenv("USERNAME"))
 }
 
 func environ(list []string) map[string]string {
@@ -115,26 +92,6 @@ func environ(list []string) map[string]string {
 		}
 	}
 	return out
-}
-
-// zoneTextLimit is far above any zone's name.
-const zoneTextLimit = 256
-
-func zoneFacts() sandbox.TimeZoneFacts {
-	f := sandbox.TimeZoneFacts{Location: time.Now().Location().String()}
-	f.Env, f.EnvSet = os.LookupEnv("TZ")
-	if runtime.GOOS == "windows" {
-		return f
-	}
-	if file, err := os.Open("/etc/timezone"); err == nil {
-		b, _ := io.ReadAll(io.LimitReader(file, zoneTextLimit))
-		file.Close()
-		f.EtcTimezone = string(b)
-	}
-	// The first link's text is what names the zone: its target may itself be a
-	// link to an older spelling.
-	f.LocaltimeLink, _ = os.Readlink("/etc/localtime")
-	return f
 }
 
 // gitExcludes asks git where the person's global ignore file is. It runs at

@@ -82,16 +82,16 @@ func TestGather(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	t.Setenv("https_proxy", "http://127.0.0.1:1")
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[core]\n\texcludesFile = ~/my ignore\n"), 0o644))
-	h, err := Gather(t.Context(), filepath.Join(home, ".loop"))
+	h, err := Computer{filepath.Join(home, ".loop")}.Host(t.Context(), core.EngineStatus{})
 	must(t, err)
-	if h.Home != home || h.LoopHome != home+"/.loop" || h.UID != os.Getuid() || h.User == "" || h.TimeZone != "Asia/Tokyo" || h.Proxies["https_proxy"] == "" {
+	if h.Home != home || h.LoopHome != home+"/.loop" || h.UID != os.Getuid() || h.User == "" || h.TimeZone != "Asia/Tokyo" || h.Env["https_proxy"] == "" {
 		t.Errorf("%+v", h)
 	}
 	if h.GitExcludes != filepath.Join(home, "my ignore") {
 		t.Errorf("git excludes %q", h.GitExcludes)
 	}
 	t.Setenv("HOME", "")
-	if _, err := Gather(t.Context(), "/x"); err == nil {
+	if _, err := (Computer{"/x"}).Host(t.Context(), core.EngineStatus{}); err == nil {
 		t.Error("no home directory is not an error")
 	}
 }
@@ -103,10 +103,10 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 	home, project := filepath.Join(d, "home"), filepath.Join(d, "home", "code", "proj")
 	must(t, os.MkdirAll(filepath.Join(project, ".git", "hooks"), 0o755))
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("x"), 0o644))
-	h := sandbox.Host{OS: "linux", Arch: "amd64", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
+	h := sandbox.Host{OS: "linux", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
 	sub := sandbox.Subject{
 		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "loop-agent:latest", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
-		GuestHash: "1", InstallID: "test", NameSuffix: "0a0b0c",
+		InstallID: "test", NameSuffix: "0a0b0c",
 	}
 	settings := sandbox.Builtin()
 	for _, m := range mounts {
@@ -121,7 +121,7 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 func TestPrepare(t *testing.T) {
 	spec, h, _ := resolved(t, "loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro")
 	for range 2 {
-		notices, err := Prepare(spec, h)
+		notices, err := Computer{}.Prepare(spec, h)
 		must(t, err)
 		if len(notices) > 0 {
 			t.Error(notices)
@@ -146,7 +146,7 @@ func TestPrepare(t *testing.T) {
 	// What an agent could leave behind.
 	cj := filepath.Join(state, "home", ".claude.json")
 	must(t, os.WriteFile(cj, []byte("garbage"), 0o600))
-	if notices, err := Prepare(spec, h); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "damaged") {
+	if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "damaged") {
 		t.Error(notices, err)
 	}
 	victim := filepath.Join(h.Home, "victim")
@@ -158,7 +158,7 @@ func TestPrepare(t *testing.T) {
 	} {
 		must(t, os.RemoveAll(cj))
 		must(t, plant())
-		if notices, err := Prepare(spec, h); err != nil || len(notices) != 1 {
+		if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) != 1 {
 			t.Error(notices, err)
 		}
 		if info, err := os.Lstat(cj); err != nil || !info.Mode().IsRegular() {
@@ -173,14 +173,14 @@ func TestPrepare(t *testing.T) {
 	work := filepath.Join(state, "home", "code")
 	must(t, os.Rename(work, work+"2"))
 	must(t, os.Symlink("/opt", work))
-	_, err := Prepare(spec, h)
+	_, err := Computer{}.Prepare(spec, h)
 	f, ok := errors.AsType[*core.Failure](err)
 	if !ok || f.Code != core.CodeMount || !strings.Contains(f.Cause, "link") {
 		t.Error(err)
 	}
 	must(t, os.Remove(work))
 	must(t, os.WriteFile(work, nil, 0o600))
-	if _, err := Prepare(spec, h); err == nil {
+	if _, err := (Computer{}).Prepare(spec, h); err == nil {
 		t.Error("a file in the way was accepted")
 	}
 }

@@ -21,7 +21,7 @@ import (
 // container is made and may be repeated until then; once the agent works, a
 // repetition would take back what it did to its copies. Notices say what had to
 // be started afresh or left out. Errors are *core.Failure.
-func Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error) {
+func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error) {
 	fail := func(step string, err error) ([]string, error) {
 		if _, ok := errors.AsType[*core.Failure](err); ok {
 			return nil, err

@@ -37,7 +37,7 @@ func TestUnmoved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, h, home := resolved(t, "~/.gitconfig:~/.gitconfig:ro")
-			_, err := Prepare(spec, h)
+			_, err := Computer{}.Prepare(spec, h)
 			must(t, err)
 			must(t, c.move(filepath.Join(home, "code", "proj"), filepath.Join(h.LoopHome, "channels", "chan1")))
 			err = Unmoved(spec)

@@ -176,8 +176,7 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	}
 	sub := sandbox.Subject{
 		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
-		GuestVolume: volume, GuestHash: strings.TrimPrefix(volume, sandbox.GuestVolumePrefix),
-		LoopHome: s.o.Home, InstallID: s.o.Install, NameSuffix: suffix(), ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
+		GuestVolume: volume, InstallID: s.o.Install, NameSuffix: suffix(), ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
 	}
 	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx)); err != nil {
 		return r, err

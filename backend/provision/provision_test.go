@@ -53,7 +53,7 @@ func (w *world) Status(context.Context) core.EngineStatus {
 
 func (w *world) Host(_ context.Context, st core.EngineStatus) (sandbox.Host, error) {
 	return sandbox.Host{
-		OS: "linux", Arch: "amd64", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: "/home/mira/.loop",
+		OS: "linux", User: "mira", UID: 1000, GID: 1000, Home: "/home/mira", LoopHome: "/home/mira/.loop",
 		EngineOS: st.OS, EngineArch: st.Arch, Look: func(string) sandbox.PathFact { return sandbox.PathFact{Kind: sandbox.PathDir} },
 	}, w.step("host")
 }

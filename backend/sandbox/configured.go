@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"loop/backend/core"
 )
@@ -117,12 +118,8 @@ func (p *plan) volume(c parsedMount) {
 }
 
 func reservedVolume(name string) bool {
-	for _, prefix := range []string{GuestVolumePrefix, "loop-bind-", "loop-chrome-profile-"} {
-		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{GuestVolumePrefix, "loop-bind-", "loop-chrome-profile-"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func (p *plan) hostMount(c parsedMount, w work) {
@@ -167,7 +164,8 @@ func (p *plan) hostMount(c parsedMount, w work) {
 		return
 	}
 	if c.Relabel != "" {
-		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) + " has no effect: Loop does not change SELinux labels of host files.")
+		p.ex.notice("The mode " + c.Relabel + " of the mount " + quote(c.text) +
+			" has no effect: Loop does not change SELinux labels of host files.")
 	}
 	p.add(planned{Mount: m, written: c.Source}, c.from)
 	if m.ReadOnly {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,8 +118,7 @@ func (l *lanes) operator(m Settings, host Host) error {
 		e := m.Envs[name]
 		where := fmt.Sprintf("%s envs[%q]%s", e.From.Layer, name, e.From.place(" (%s:%d)"))
 		if !envName.MatchString(name) {
-			return core.Fail(core.CodeInvalid, nil,
-				fmt.Sprintf("The name of %s is not valid for an environment variable.", where),
+			return core.Fail(core.CodeInvalid, nil, "The name of "+where+" is not valid for an environment variable.",
 				"Use letters, digits and underscores, and do not begin with a digit.")
 		}
 		if slices.Contains(appOnly, name) || strings.HasPrefix(name, "LOOP_") {
@@ -131,8 +131,7 @@ func (l *lanes) operator(m Settings, host Host) error {
 		}
 		value := envValue(e.Value, host)
 		if strings.ContainsRune(value, 0) {
-			return core.Fail(core.CodeInvalid, nil,
-				fmt.Sprintf("The value of %s contains a NUL byte.", where), "Remove it.")
+			return core.Fail(core.CodeInvalid, nil, "The value of "+where+" contains a NUL byte.", "Remove it.")
 		}
 		if len(value) > maxEnvValue {
 			return core.Fail(core.CodeInvalid, nil,
@@ -146,7 +145,8 @@ func (l *lanes) operator(m Settings, host Host) error {
 		case v.Secret:
 			l.note("envs[%q] is handed to the agent's process alone, because its value holds a login.", name)
 		case odd != "":
-			l.note("%s is in the container's environment, where docker inspect shows it, and %s. With a name that ends in _TOKEN or _SECRET it would not be.", where, odd)
+			l.note("%s is in the container's environment, where docker inspect shows it, and %s. "+
+				"With a name that ends in _TOKEN or _SECRET it would not be.", where, odd)
 		case name == "PATH" || name == "TZ":
 			l.note("%s replaces the value that Loop would set.", where)
 		}
@@ -196,7 +196,8 @@ func envValue(v any, host Host) string {
 
 // agentPath is the seed's PATH, below the agent's home.
 func agentPath(home string) string {
-	return home + "/.local/bin:" + home + "/bin:" + home + "/go/bin:/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	return home + "/.local/bin:" + home + "/bin:" + home + "/go/bin:" +
+		"/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 }
 
 // appEnv is the seed's table (gate and Docker proxy variables excepted) and
@@ -237,11 +238,7 @@ func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown 
 		if _, over := l.vars[v.Name]; over {
 			continue
 		}
-		from := fromBuiltin
-		if v.Lane == LaneInherited {
-			from = fromHost
-		}
-		l.set(v, from)
+		l.set(v, map[string]Origin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
 	}
 	env := make([]core.EnvVar, 0, len(l.vars))
 	for _, name := range sortedKeys(l.vars) {
@@ -256,11 +253,4 @@ func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown 
 	return env, nil
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -56,9 +56,9 @@ const channelID = "0123456789abcdef0123456789abcdef"
 
 func linuxHost() Host {
 	return Host{
-		OS: "linux", Arch: "amd64", User: "mira", UID: 1000, GID: 1000,
+		OS: "linux", User: "mira", UID: 1000, GID: 1000,
 		Home: "/home/mira", LoopHome: "/home/mira/.loop",
-		TimeZone: "Europe/Bucharest", TimeZoneOrigin: "/etc/timezone",
+		TimeZone: "Europe/Bucharest",
 		EngineOS: "linux", EngineArch: "amd64", EngineCPUs: 4,
 	}
 }
@@ -67,7 +67,7 @@ func subject(dir string) Subject {
 	return Subject{
 		Channel: core.Channel{ID: channelID, Kind: core.KindProject, Name: "p", Dir: dir},
 		RunID:   "11112222333344445555666677778888", Image: "loop-agent:latest", ImageID: "sha256:aa11",
-		GuestVolume: "loop-guest-9f8e7d", GuestHash: "9f8e7d", InstallID: "install-1", NameSuffix: "a1b2c3",
+		GuestVolume: "loop-guest-9f8e7d", InstallID: "install-1", NameSuffix: "a1b2c3",
 	}
 }
 
@@ -107,14 +107,13 @@ type Layer struct {
 	Name LayerName
 	Path string // with one, each setting has a line there
 
-	Preset, Layout, Access, Image, Network *string
-	MemoryMB, StopGraceSec                 *int
-	CPUs                                   *float64
-	Pids                                   *int64
-	ReadOnlyRoot                           *bool
-	Mounts, ExtraDirs, CopyFiles, Inherit  []string
-	Proxies                                *Proxies
-	Envs                                   map[string]any
+	Access, Image, Network                *string
+	MemoryMB                              *int
+	CPUs                                  *float64
+	Pids                                  *int64
+	Mounts, ExtraDirs, CopyFiles, Inherit []string
+	Proxies                               *Proxies
+	Envs                                  map[string]any
 }
 
 type Proxies struct {
@@ -134,16 +133,12 @@ func merged(layers ...Layer) Settings {
 			}
 			return Origin{l.Name, l.Path, line}
 		}
-		set(&s.Preset, l.Preset, from)
-		set(&s.Layout, l.Layout, from)
 		set(&s.Access, l.Access, from)
 		set(&s.Image, l.Image, from)
 		set(&s.Network, l.Network, from)
 		set(&s.MemoryMB, l.MemoryMB, from)
-		set(&s.StopGraceSec, l.StopGraceSec, from)
 		set(&s.CPUs, l.CPUs, from)
 		set(&s.Pids, l.Pids, from)
-		set(&s.ReadOnlyRoot, l.ReadOnlyRoot, from)
 		for _, m := range l.Mounts {
 			target := func(text string) string { return strings.TrimSuffix(text[strings.LastIndex(text, ":/"):], ":ro") }
 			s.Mounts = slices.DeleteFunc(s.Mounts, func(o Setting[string]) bool {

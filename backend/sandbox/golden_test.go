@@ -41,7 +41,7 @@ func goldenCases() []goldenCase {
 	excludes.GitExcludes = "/home/mira/.gitignore_all"
 
 	proxied := linuxHost()
-	proxied.Proxies = map[string]string{"HTTP_PROXY": "http://127.0.0.1:3128", "https_proxy": ":3129", "NO_PROXY": "intra.example", "http_proxy": "http://u:p@10.0.0.1:3128"}
+	proxied.Env = map[string]string{"HTTP_PROXY": "http://127.0.0.1:3128", "https_proxy": ":3129", "NO_PROXY": "intra.example", "http_proxy": "http://u:p@10.0.0.1:3128"}
 
 	worktree := subject("/home/mira/proj/.worktrees/wt1")
 	worktree.ParentDir = "/home/mira/proj"
@@ -50,8 +50,7 @@ func goldenCases() []goldenCase {
 
 	every := linuxHost()
 	every.GitExcludes = "/home/mira/.gitignore_all"
-	every.Proxies = map[string]string{"https_proxy": "http://proxy.test:8080", "no_proxy": "host.test"}
-	every.Env = map[string]string{"GOPROXY": "https://goproxy.test", "NPM_CONFIG_REGISTRY": "https://npm.test", "NPM_CONFIG_TOKEN": "npm_secret"}
+	every.Env = map[string]string{"https_proxy": "http://proxy.test:8080", "no_proxy": "host.test", "GOPROXY": "https://goproxy.test", "NPM_CONFIG_REGISTRY": "https://npm.test", "NPM_CONFIG_TOKEN": "npm_secret"}
 	copied := projectTree()
 	copied["/home/mira/.npmrc"], copied["/home/mira/.vimrc"], copied["/home/mira/.claude/CLAUDE.md"] = "file", "file", "file"
 	copied["/home/mira/dots/tmux.conf"], copied["/home/mira/.tmux.conf"] = "file", "-> /home/mira/dots/tmux.conf"
@@ -87,7 +86,7 @@ func goldenCases() []goldenCase {
 		}}}, subject("/home/mira/code/my-proj"), excludes},
 		{"layers", projectTree(), []Layer{
 			{Name: LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
-			{Name: LayerProfile, CPUs: new(8.0), ReadOnlyRoot: new(false)},
+			{Name: LayerProfile, CPUs: new(8.0)},
 			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
 			{Name: LayerRun, Access: new(AccessRO)},
 		}, subject("/home/mira/code/my-proj"), linuxHost()},
@@ -104,8 +103,6 @@ func goldenCases() []goldenCase {
 			{Name: LayerProject, Path: "/home/mira/code/my-proj/.loop/config.json", MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
 				Proxies: &Proxies{HTTPS: "http://u:secret@p.test:3128"}, CopyFiles: []string{"~/.vimrc"}},
 			{Name: LayerWorktree, MemoryMB: new(1024), Envs: map[string]any{"C": "w", "DEPLOY_TOKEN": "secret"}, ExtraDirs: []string{"~/other"}, Proxies: &Proxies{NoProxy: []string{"w.test"}}, Inherit: []string{"NPM_CONFIG_*"}},
-			{Name: LayerProfile, ReadOnlyRoot: new(false)},
-			{Name: LayerAgent, StopGraceSec: new(3)},
 			{Name: LayerChannel, Network: new("mine")},
 			{Name: LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
 		}, both, every},
@@ -219,7 +216,7 @@ func TestOriginNamesTheLayer(t *testing.T) {
 	}
 	for field, layer := range map[string]LayerName{
 		"image": LayerGlobal, "limits.memory_bytes": LayerWorktree, "limits.cpus": LayerRun, "limits.pids": LayerProject, "network": LayerChannel,
-		"read_only_root": LayerProfile, "stop_grace_sec": LayerAgent, "mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
+		"mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
 		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/code/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,
 		"mounts[/home/mira/code/my-proj/.worktrees/wt1/.loop]": LayerBuiltin, "copies[/home/mira/.vimrc]": LayerProject,
 		"env[A]": LayerGlobal, "env[B]": LayerProject, "env[C]": LayerWorktree, "env[HTTP_PROXY]": LayerGlobal, "env[http_proxy]": LayerGlobal,

@@ -10,8 +10,6 @@ type Subject struct {
 	Image       string             // reference shown to the person
 	ImageID     string             // the engine's immutable id of it
 	GuestVolume string             // loop-guest-<hash>
-	GuestHash   string
-	LoopHome    string // absolute host path
 	InstallID   string
 	NameSuffix  string // six lower-case hex digits, random, from the caller
 	Plan        bool   // for a run that plans first: nothing of the project can be written
@@ -47,24 +45,18 @@ type PathFact struct {
 
 // Host is everything Resolve knows of the machine Loop runs on.
 type Host struct {
-	OS   string // runtime.GOOS of the host: linux, darwin, windows
-	Arch string // runtime.GOARCH
+	OS string // runtime.GOOS of the host: linux, darwin, windows
 
 	User     string // login name, as the system says it
 	UID, GID int    // -1 on Windows
 	Home     string // absolute host path
-	LoopHome string // absolute host path; the same as Subject.LoopHome
+	LoopHome string // absolute host path
 
-	TimeZone       string // IANA name, from DetectTimeZone
-	TimeZoneOrigin string // which fact gave it
-	GitExcludes    string // value of core.excludesFile, absolute; empty when unset
+	TimeZone    string // IANA name
+	GitExcludes string // value of core.excludesFile, absolute; empty when unset
 
-	// Proxies holds the host's HTTP_PROXY, HTTPS_PROXY and NO_PROXY variables
-	// under the names they were found by, in either case.
-	Proxies map[string]string
-
-	// Env holds this computer's variables; those that Settings.Inherit names are
-	// taken.
+	// Env holds this computer's variables. Those of proxies are taken, in either
+	// letter case, and those that Settings.Inherit names.
 	Env map[string]string
 
 	EngineOS   string // linux

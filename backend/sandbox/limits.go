@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 
 	"loop/backend/core"
@@ -52,34 +51,18 @@ func checkNetwork(n Setting[string], onRelay bool) error {
 	return nil
 }
 
-func badRange(field string, from Origin, value any, low, high string) error {
-	return core.Fail(core.CodeInvalid, nil,
-		fmt.Sprintf("The setting %s (%s) is %v.", field, from, value),
-		fmt.Sprintf("Use a number from %s to %s.", low, high))
-}
-
-func resolveLimits(m Settings, host Host, ex *explainer) (core.Limits, error) {
-	var l core.Limits
-	if v := m.MemoryMB.Value; v < minMemoryMB || v > maxMemoryMB {
-		return l, badRange("container_memory_mb", m.MemoryMB.From, v, fmt.Sprint(minMemoryMB), fmt.Sprint(maxMemoryMB))
-	}
-	if v := m.CPUs.Value; math.IsNaN(v) || v < 0.01 || v > 1024 {
-		return l, badRange("container_cpus", m.CPUs.From, v, "0.01", "1024")
-	}
-	if v := m.Pids.Value; v < minPids || v > maxPids {
-		return l, badRange("container_pids", m.Pids.From, v, fmt.Sprint(minPids), fmt.Sprint(maxPids))
-	}
-	l = core.Limits{MemoryBytes: int64(m.MemoryMB.Value) << 20, CPUs: m.CPUs.Value, Pids: m.Pids.Value}
+// resolveLimits takes the limits as the settings have them, which were checked when
+// they were read.
+func resolveLimits(m Settings, host Host, ex *explainer) core.Limits {
+	l, from := core.Limits{MemoryBytes: int64(m.MemoryMB.Value) << 20, CPUs: m.CPUs.Value, Pids: m.Pids.Value}, m.CPUs.From
 	if n := host.EngineCPUs; n > 0 && l.CPUs > float64(n) {
 		// The engine refuses more CPUs than it has; a setting shared between
 		// machines should not stop the smaller one.
 		ex.notice(fmt.Sprintf("container_cpus is %v and the engine has %d; the container gets %d.", l.CPUs, n, n))
-		l.CPUs = float64(n)
-		ex.set("limits.cpus", fmt.Sprint(l.CPUs), fromHost)
-	} else {
-		ex.set("limits.cpus", fmt.Sprint(l.CPUs), m.CPUs.From)
+		l.CPUs, from = float64(n), fromHost
 	}
+	ex.set("limits.cpus", fmt.Sprint(l.CPUs), from)
 	ex.set("limits.memory_bytes", fmt.Sprint(l.MemoryBytes), m.MemoryMB.From)
 	ex.set("limits.pids", fmt.Sprint(l.Pids), m.Pids.From)
-	return l, nil
+	return l
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,46 +16,27 @@ var (
 	suffixPattern  = regexp.MustCompile(`^[0-9a-f]{6}$`)
 	channelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 	namePattern    = regexp.MustCompile(`^loop-[a-z0-9-]{1,40}-[0-9a-f]{6}$`)
+	notInName      = regexp.MustCompile(`[^a-z0-9]+`)
+	notInUserName  = regexp.MustCompile(`[^a-z0-9_.-]`)
 )
 
 // NameBase makes the readable part of a container's name: lower case, every
 // run of other characters one hyphen, none at the ends, then at most 40
 // characters. It is empty when nothing of s can be kept.
 func NameBase(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(s) {
-		if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
-			b.WriteRune(r)
-			continue
-		}
-		if n := b.Len(); n > 0 && b.String()[n-1] != '-' {
-			b.WriteByte('-')
-		}
-		// Hyphens only ever follow a kept character, so none can lead; the cost
-		// of reading the builder back is a slice header.
-	}
-	out := strings.Trim(b.String(), "-")
-	if len(out) > maxBase {
-		out = out[:maxBase]
-	}
-	return out
+	out := strings.Trim(notInName.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return out[:min(len(out), maxBase)]
 }
 
 // containerName is loop-{base}-{suffix}. dir is the channel's own directory,
 // empty when it uses the default one; then, or when the directory's name keeps
 // no character, the channel's id is the base.
 func containerName(style pathStyle, dir string, ch core.ChannelID, suffix string) string {
-	base := ""
+	base := NameBase(string(ch))
 	if dir != "" {
-		base = NameBase(style.base(dir))
+		base = cmp.Or(NameBase(style.base(dir)), base)
 	}
-	if base == "" {
-		base = NameBase(string(ch))
-	}
-	if base == "" {
-		base = "channel"
-	}
-	return "loop-" + base + "-" + suffix
+	return "loop-" + cmp.Or(base, "channel") + "-" + suffix
 }
 
 // agentName makes a name that passwd can hold out of the host's login name:
@@ -63,22 +45,10 @@ func agentName(user string, uid int) string {
 	if uid == 0 {
 		return "root"
 	}
-	if i := strings.LastIndexAny(user, `\/`); i >= 0 {
-		user = user[i+1:]
-	}
-	var b strings.Builder
-	for _, r := range strings.ToLower(user) {
-		switch {
-		case r >= 'a' && r <= 'z', r == '_', b.Len() > 0 && (r >= '0' && r <= '9' || r == '-' || r == '.'):
-			b.WriteRune(r)
-		case b.Len() > 0:
-			b.WriteByte('_')
-		}
-		if b.Len() == 32 {
-			break
-		}
-	}
-	name := b.String()
+	user = strings.ToLower(user[strings.LastIndexAny(user, `\/`)+1:])
+	user = strings.TrimLeftFunc(user, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
+	name := notInUserName.ReplaceAllString(user, "_")
+	name = name[:min(len(name), 32)]
 	if name == "" || name == "root" || name == SupervisorName {
 		return "u" + strconv.Itoa(uid)
 	}

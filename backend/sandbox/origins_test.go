@@ -19,19 +19,15 @@ var layerFields = map[string]struct {
 	write   func(l *Layer, n int) // n differs from layer to layer
 	origins []string
 }{
-	"Preset":       {func(l *Layer, _ int) { l.Preset = new(PresetJob) }, []string{"preset"}},
-	"Layout":       {func(l *Layer, _ int) { l.Layout = new(LayoutMirror) }, []string{"layout"}},
-	"Access":       {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
-	"Image":        {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
-	"MemoryMB":     {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},
-	"CPUs":         {func(l *Layer, n int) { l.CPUs = new(0.5 + float64(n)/10) }, []string{"limits.cpus"}},
-	"Pids":         {func(l *Layer, n int) { l.Pids = new(int64(100 + n)) }, []string{"limits.pids"}},
-	"Network":      {func(l *Layer, n int) { l.Network = new(fmt.Sprint("net", n)) }, []string{"network"}},
-	"ReadOnlyRoot": {func(l *Layer, n int) { l.ReadOnlyRoot = new(n%2 == 0) }, []string{"read_only_root"}},
-	"StopGraceSec": {func(l *Layer, n int) { l.StopGraceSec = new(20 + n) }, []string{"stop_grace_sec"}},
-	"Mounts":       {func(l *Layer, n int) { l.Mounts = []string{fmt.Sprintf("loop-v%d:/vol", n)} }, []string{"mounts[/vol]"}},
-	"ExtraDirs":    {func(l *Layer, _ int) { l.ExtraDirs = []string{"~/other"} }, []string{"add_dirs", "mounts[/home/mira/other]"}},
-	"CopyFiles":    {func(l *Layer, _ int) { l.CopyFiles = []string{"~/.vimrc"} }, []string{"copies[/home/mira/.vimrc]"}},
+	"Access":    {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
+	"Image":     {func(l *Layer, _ int) { l.Image = new("loop-agent:latest") }, []string{"image"}},
+	"MemoryMB":  {func(l *Layer, n int) { l.MemoryMB = new(1024 + n) }, []string{"limits.memory_bytes"}},
+	"CPUs":      {func(l *Layer, n int) { l.CPUs = new(0.5 + float64(n)/10) }, []string{"limits.cpus"}},
+	"Pids":      {func(l *Layer, n int) { l.Pids = new(int64(100 + n)) }, []string{"limits.pids"}},
+	"Network":   {func(l *Layer, n int) { l.Network = new(fmt.Sprint("net", n)) }, []string{"network"}},
+	"Mounts":    {func(l *Layer, n int) { l.Mounts = []string{fmt.Sprintf("loop-v%d:/vol", n)} }, []string{"mounts[/vol]"}},
+	"ExtraDirs": {func(l *Layer, _ int) { l.ExtraDirs = []string{"~/other"} }, []string{"add_dirs", "mounts[/home/mira/other]"}},
+	"CopyFiles": {func(l *Layer, _ int) { l.CopyFiles = []string{"~/.vimrc"} }, []string{"copies[/home/mira/.vimrc]"}},
 	"Proxies": {func(l *Layer, n int) {
 		l.Proxies = &Proxies{HTTP: fmt.Sprintf("http://p%d:1", n), HTTPS: fmt.Sprintf("http://u:secret@p%d:1", n), NoProxy: []string{fmt.Sprint("n", n)}}
 	}, []string{"env[HTTP_PROXY]", "env[http_proxy]", "spawn_env[HTTPS_PROXY]", "spawn_env[https_proxy]", "env[NO_PROXY]", "env[no_proxy]"}},
@@ -50,8 +46,7 @@ func TestOriginOfEveryField(t *testing.T) {
 	}
 	fs, h := projectTree(), linuxHost()
 	fs["/home/mira/.vimrc"] = "file"
-	h.Proxies = map[string]string{"HTTP_PROXY": "http://host:1", "https_proxy": "http://host:1"}
-	h.Env = map[string]string{}
+	h.Env = map[string]string{"HTTP_PROXY": "http://host:1", "https_proxy": "http://host:1"}
 	for n := range allLayers {
 		h.Env[fmt.Sprint("INHERITED_", n)] = "x"
 	}

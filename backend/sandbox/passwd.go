@@ -65,9 +65,3 @@ func GroupFile(agent core.AgentUser) string {
 	}
 	return b.String()
 }
-
-// Agent is the user that Resolve puts into specs for this host; the passwd and
-// group files are made for it.
-func Agent(host Host) core.AgentUser {
-	return host.agentUser(ContainerPath(host.OS, host.style().clean(host.Home)))
-}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/netip"
@@ -15,6 +16,9 @@ var (
 	proxyNames   = []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"}
 	noProxyNames = []string{"NO_PROXY", "no_proxy"}
 	barePort     = regexp.MustCompile(`^:[0-9]{1,5}$`)
+	// proxyAddress cuts any text into scheme and user, host and port, or a host that is
+	// an address of IPv6 without brackets, and what comes after.
+	proxyAddress = regexp.MustCompile(`(?s)^((?:.*?://)?(?:[^/?#]*@)?)(?:(\[[^/?#]*\]|[^:/?#]*)(:[^:/?#\]]*)?|([^/?#]*))([/?#].*)?$`)
 )
 
 const (
@@ -48,13 +52,8 @@ func resolveProxies(m Settings, host Host) proxySet {
 		upper, lower, lane, from := kind.configured.Value, kind.configured.Value, LaneOperator, kind.configured.From
 		if upper == "" {
 			lane, from = LaneInherited, fromHost
-			upper, lower = host.Proxies[kind.upper], host.Proxies[kind.lower]
-			if upper == "" {
-				upper = lower
-			}
-			if lower == "" {
-				lower = upper
-			}
+			upper = cmp.Or(host.Env[kind.upper], host.Env[kind.lower])
+			lower = cmp.Or(host.Env[kind.lower], upper)
 		}
 		p.add(kind.upper, upper, lane, from, host.OS)
 		p.add(kind.lower, lower, lane, from, host.OS)
@@ -63,11 +62,11 @@ func resolveProxies(m Settings, host Host) proxySet {
 		return p
 	}
 	list, from := noProxy(m, host)
+	lane := LaneInherited
+	if from != fromHost {
+		lane = LaneOperator
+	}
 	for _, name := range noProxyNames {
-		lane := LaneInherited
-		if from != fromHost {
-			lane = LaneOperator
-		}
 		p.vars = append(p.vars, core.EnvVar{Name: name, Value: list, Lane: lane})
 		p.from[name] = from
 	}
@@ -85,7 +84,8 @@ func (p *proxySet) add(name, value, lane string, from Origin, hostOS string) {
 		return
 	}
 	if moved && hostOS == "linux" {
-		p.note("A proxy on this computer's own address is reached from containers as " + hostAlias + "; it has to listen there too, not on 127.0.0.1 alone.")
+		p.note("A proxy on this computer's own address is reached from containers as " + hostAlias +
+			"; it has to listen there too, not on 127.0.0.1 alone.")
 	}
 	p.vars = append(p.vars, core.EnvVar{Name: name, Value: address, Lane: lane, Secret: strings.Contains(address, "@")})
 	p.from[name] = from
@@ -110,31 +110,15 @@ func containerProxy(value string) (address string, moved bool, err error) {
 	if barePort.MatchString(value) {
 		return "http://" + hostAlias + value, true, nil
 	}
-	scheme, rest, ok := strings.Cut(value, "://")
-	if ok {
-		scheme += "://"
-	} else {
-		scheme, rest = "", value
-	}
-	authority, tail := rest, ""
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority, tail = rest[:i], rest[i:]
-	}
-	user := ""
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		user, authority = authority[:i+1], authority[i+1:]
-	}
-	name, port := authority, ""
-	if i := strings.LastIndexByte(authority, ':'); i >= 0 && i > strings.LastIndexByte(authority, ']') && strings.IndexByte(authority, ':') == i || strings.HasPrefix(authority, "[") && i > strings.IndexByte(authority, ']') {
-		name, port = authority[:i], authority[i:]
-	}
+	parts := proxyAddress.FindStringSubmatch(value)
+	before, name, port, tail := parts[1], parts[2]+parts[4], parts[3], parts[5]
 	if name == "" && port == "" {
 		return "", false, errors.New("it is not the address of a proxy")
 	}
 	if moved = name == "" || loopback(name); moved {
 		name = hostAlias
 	}
-	return scheme + user + name + port + tail, moved, nil
+	return before + name + port + tail, moved, nil
 }
 
 // loopback says that a host means the computer it is used on.
@@ -152,34 +136,30 @@ func loopback(name string) bool {
 func noProxy(m Settings, host Host) (list string, from Origin) {
 	from = fromHost
 	var out []string
-	size := 0
-	add := func(item string) {
-		item = strings.TrimSpace(item)
-		if item == "" || plainText(item) != nil || slices.Contains(out, item) || size+len(item) > maxNoProxy {
-			return
+	left := maxNoProxy - len(strings.Join(noProxyAlways, ",")) // nothing crowds them out
+	add := func(list string) {
+		for item := range strings.SplitSeq(list, ",") {
+			item = strings.TrimSpace(item)
+			if item == "" || plainText(item) != nil || slices.Contains(out, item) || len(item) >= left {
+				continue
+			}
+			left -= len(item) + 1
+			out = append(out, item)
 		}
-		size += len(item) + 1
-		out = append(out, item)
-	}
-	for _, must := range noProxyAlways { // first counted, so that nothing crowds them out
-		size += len(must) + 1
 	}
 	for _, name := range noProxyNames {
-		if v := host.Proxies[name]; len(v) <= maxNoProxy {
-			for item := range strings.SplitSeq(v, ",") {
-				add(item)
-			}
+		if v := host.Env[name]; len(v) <= maxNoProxy {
+			add(v)
 		}
 	}
 	for _, e := range m.NoProxy {
-		for item := range strings.SplitSeq(e.Value, ",") {
-			add(item)
-		}
+		add(e.Value)
 		from = e.From
 	}
-	size = 0
 	for _, must := range noProxyAlways {
-		add(must)
+		if !slices.Contains(out, must) {
+			out = append(out, must)
+		}
 	}
 	return strings.Join(out, ","), from
 }

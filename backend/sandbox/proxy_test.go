@@ -69,7 +69,7 @@ func FuzzContainerProxy(f *testing.F) {
 func proxyEnv(t *testing.T, host map[string]string, layers ...Layer) (env map[string]core.EnvVar, spawn []core.EnvVar, ex core.Explanation) {
 	t.Helper()
 	h := linuxHost()
-	h.Proxies = host
+	h.Env = host
 	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
 	env = map[string]core.EnvVar{}
 	for _, v := range spec.Env {
@@ -145,7 +145,7 @@ func TestProxyLogins(t *testing.T) {
 
 func TestDockerConfig(t *testing.T) {
 	h := linuxHost()
-	h.Proxies = map[string]string{"https_proxy": "http://u:p@localhost:3128"}
+	h.Env = map[string]string{"https_proxy": "http://u:p@localhost:3128"}
 	proxied := Layer{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://p:1"}}
 	got, err := DockerConfig(merged(proxied), h)
 	const want = `{"proxies":{"default":{"httpProxy":"http://p:1","httpsProxy":"http://u:p@host.docker.internal:3128","noProxy":"host.docker.internal,localhost,127.0.0.1,::1,172.16.0.0/12"}}}`

@@ -143,33 +143,6 @@ func TestWindowsPaths(t *testing.T) {
 	}
 }
 
-func TestDetectTimeZone(t *testing.T) {
-	for _, c := range []struct {
-		f            TimeZoneFacts
-		name, origin string
-	}{
-		{TimeZoneFacts{}, "UTC", "fallback"},
-		{TimeZoneFacts{EnvSet: true}, "UTC", "$TZ"},
-		{TimeZoneFacts{Env: "Europe/Bucharest", EnvSet: true, EtcTimezone: "Asia/Tokyo"}, "Europe/Bucharest", "$TZ"},
-		{TimeZoneFacts{Env: ":America/Argentina/Buenos_Aires", EnvSet: true}, "America/Argentina/Buenos_Aires", "$TZ"},
-		{TimeZoneFacts{Env: ":/usr/share/zoneinfo/Asia/Kolkata", EnvSet: true}, "Asia/Kolkata", "$TZ"},
-		{TimeZoneFacts{Env: "CET-1CEST,M3.5.0,M10.5.0/3", EnvSet: true, Location: "Local", EtcTimezone: "Europe/Paris\n"}, "Europe/Paris", "/etc/timezone"},
-		{TimeZoneFacts{Env: "zone.tab", EnvSet: true, LocaltimeLink: "/usr/share/zoneinfo/posix/Europe/Rome"}, "Europe/Rome", "/etc/localtime"},
-		{TimeZoneFacts{Location: "Asia/Tokyo"}, "Asia/Tokyo", "time.Location"},
-		{TimeZoneFacts{Location: "Local", EtcTimezone: "# comment\n"}, "UTC", "fallback"},
-		{TimeZoneFacts{LocaltimeLink: "/var/db/timezone/zoneinfo/America/New_York"}, "America/New_York", "/etc/localtime"},
-		{TimeZoneFacts{LocaltimeLink: "../usr/share/zoneinfo/Etc/UTC"}, "Etc/UTC", "/etc/localtime"},
-		{TimeZoneFacts{LocaltimeLink: "/etc/my-own"}, "UTC", "fallback"},
-		{TimeZoneFacts{Env: "GB-Eire", EnvSet: true}, "GB-Eire", "$TZ"},
-		{TimeZoneFacts{Env: "Europe/Pa ris\nX", EnvSet: true}, "UTC", "fallback"},
-		{TimeZoneFacts{Env: "../../etc/passwd", EnvSet: true}, "UTC", "fallback"},
-	} {
-		if n, o := DetectTimeZone(c.f); n != c.name || o != c.origin {
-			t.Errorf("%+v gave %s from %s", c.f, n, o)
-		}
-	}
-}
-
 func TestPasswd(t *testing.T) {
 	for _, a := range []core.AgentUser{
 		{Name: "mira", UID: 1000, GID: 1000, Home: "/home/mira"}, {Name: "root", UID: 0, GID: 0, Home: "/root"},

@@ -32,7 +32,7 @@ func Resolve(settings Settings, sub Subject, host Host) (core.Spec, core.Explana
 
 func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, error) {
 	var spec core.Spec
-	host, err := normalHost(sub, host)
+	host, err := normalHost(host)
 	if err != nil {
 		return spec, err
 	}
@@ -42,17 +42,14 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if err := checkSubject(sub); err != nil {
 		return spec, err
 	}
-	if err := checkChoices(m, sub); err != nil {
+	if err := checkNetwork(m.Network, sub.ModelOnRelay); err != nil {
 		return spec, err
 	}
 	w, err := resolveWorkDir(sub, host)
 	if err != nil {
 		return spec, err
 	}
-	limits, err := resolveLimits(m, host, ex)
-	if err != nil {
-		return spec, err
-	}
+	limits := resolveLimits(m, host, ex)
 	p, err := planMounts(m, sub, host, w, ex)
 	if err != nil {
 		return spec, err
@@ -89,9 +86,9 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 		CapDrop:         slices.Clone(capDrop),
 		CapAdd:          slices.Clone(capAdd),
 		NoNewPrivileges: true,
-		ReadOnlyRoot:    m.ReadOnlyRoot.Value,
+		ReadOnlyRoot:    true,
 		Network:         m.Network.Value,
-		StopGraceSec:    m.StopGraceSec.Value,
+		StopGraceSec:    stopGraceSec,
 	}
 	for _, pm := range p.mounts {
 		spec.Mounts = append(spec.Mounts, pm.Mount)
@@ -103,7 +100,7 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if spec.Env, err = resolveEnv(m, sub, host, agent, p.chown, ex); err != nil {
 		return spec, err
 	}
-	spec.Hash = Hash(spec, sub.ImageID, sub.GuestHash, m.Access.Value)
+	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), m.Access.Value)
 	spec.Labels = labels(spec, sub)
 	explainRest(ex, spec, m, w)
 	ex.out.AddDirs = p.addDirs
@@ -111,19 +108,14 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 }
 
 // normalHost checks the facts that everything else leans on.
-func normalHost(sub Subject, host Host) (Host, error) {
+func normalHost(host Host) (Host, error) {
 	s := host.style()
-	if host.LoopHome == "" {
-		host.LoopHome = sub.LoopHome
-	}
-	if sub.LoopHome != "" && s.clean(sub.LoopHome) != s.clean(host.LoopHome) {
-		return host, core.Fail(core.CodeInternal, nil, "Loop's folder is named in two different ways.", "")
-	}
 	for _, d := range []struct{ what, path string }{{"home directory", host.Home}, {"Loop folder", host.LoopHome}} {
-		if err := plainText(d.path); err != nil || !s.abs(d.path) || s.isRoot(s.clean(d.path)) || strings.Contains(ContainerPath(host.OS, d.path), ":") {
-			return host, core.Fail(core.CodeInvalid, err,
-				fmt.Sprintf("The %s %q cannot be used: it must be an absolute path, not the top of the file system, without colons or control characters.", d.what, d.path),
-				"Check the variables HOME and LOOP_HOME.")
+		err := plainText(d.path)
+		if err != nil || !s.abs(d.path) || s.isRoot(s.clean(d.path)) || strings.Contains(ContainerPath(host.OS, d.path), ":") {
+			return host, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The %s %q cannot be used.", d.what, d.path),
+				"Check the variables HOME and LOOP_HOME: each must be an absolute path, not the top of the file system, "+
+					"without colons or control characters.")
 		}
 	}
 	host.Home, host.LoopHome = s.clean(host.Home), s.clean(host.LoopHome)
@@ -148,7 +140,8 @@ func checkSubject(sub Subject) error {
 	case !channelPattern.MatchString(string(sub.Channel.StateOwner())):
 		return bad("state")
 	case !channelPattern.MatchString(string(sub.Channel.ID)):
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The channel id %q is not valid.", sub.Channel.ID), "Use letters, digits, “-” and “_”.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The channel id %q is not valid.", sub.Channel.ID),
+			"Use letters, digits, “-” and “_”.")
 	case !suffixPattern.MatchString(sub.NameSuffix):
 		return bad("name suffix")
 	case sub.Image == "" || plainText(sub.Image) != nil:
@@ -157,8 +150,6 @@ func checkSubject(sub Subject) error {
 		return bad("image id")
 	case !strings.HasPrefix(sub.GuestVolume, GuestVolumePrefix) || !volumeName.MatchString(sub.GuestVolume):
 		return bad("guest volume")
-	case sub.GuestHash == "":
-		return bad("guest hash")
 	case sub.InstallID == "":
 		return bad("install id")
 	}
@@ -166,29 +157,6 @@ func checkSubject(sub Subject) error {
 		return bad("type")
 	}
 	return nil
-}
-
-func checkChoices(m Settings, sub Subject) error {
-	choice := func(field string, v Setting[string], allowed ...string) error {
-		if slices.Contains(allowed, v.Value) {
-			return nil
-		}
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The setting %s (%s) is %q.", field, v.From, v.Value),
-			"Use "+strings.Join(allowed, " or ")+".")
-	}
-	if err := choice("preset", m.Preset, PresetJob); err != nil {
-		return err
-	}
-	if err := choice("layout", m.Layout, LayoutMirror); err != nil {
-		return err
-	}
-	if err := choice("access", m.Access, AccessRW, AccessRO); err != nil {
-		return err
-	}
-	if v := m.StopGraceSec.Value; v < 0 || v > maxGraceSec {
-		return badRange("stop_grace_sec", m.StopGraceSec.From, v, "0", fmt.Sprint(maxGraceSec))
-	}
-	return checkNetwork(m.Network, sub.ModelOnRelay)
 }
 
 // tmpfs are the standing ones, less those that a mount replaces, and the covers.
@@ -229,8 +197,8 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	if w.isDefault {
 		workFrom = fromBuiltin
 	}
-	ex.set("preset", m.Preset.Value, m.Preset.From)
-	ex.set("layout", m.Layout.Value, m.Layout.From)
+	ex.set("preset", "job", fromBuiltin)
+	ex.set("layout", "mirror", fromBuiltin)
 	ex.set("access", m.Access.Value, m.Access.From)
 	if spec.Plan {
 		ex.set("plan", "true", fromRun)
@@ -248,7 +216,7 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	ex.set("cap_drop", strings.Join(spec.CapDrop, ","), fromBuiltin)
 	ex.set("cap_add", strings.Join(spec.CapAdd, ","), fromBuiltin)
 	ex.set("no_new_privileges", fmt.Sprint(spec.NoNewPrivileges), fromBuiltin)
-	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), m.ReadOnlyRoot.From)
+	ex.set("read_only_root", fmt.Sprint(spec.ReadOnlyRoot), fromBuiltin)
 	ex.set("network", spec.Network, m.Network.From)
 	if len(spec.ExtraHosts) > 0 {
 		ex.set("extra_hosts", strings.Join(spec.ExtraHosts, ","), fromBuiltin)
@@ -256,7 +224,7 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	if spec.ShmBytes > 0 {
 		ex.set("shm_bytes", fmt.Sprint(spec.ShmBytes), fromBuiltin)
 	}
-	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), m.StopGraceSec.From)
+	ex.set("stop_grace_sec", fmt.Sprint(spec.StopGraceSec), fromBuiltin)
 	for _, t := range spec.Tmpfs {
 		ex.set("tmpfs["+t.Target+"]", t.Options, fromBuiltin)
 	}

@@ -98,19 +98,10 @@ func TestSettingsOutOfRange(t *testing.T) {
 		l    Layer
 		part string
 	}{
-		{Layer{MemoryMB: new(0)}, "container_memory_mb (global) is 0"},
-		{Layer{MemoryMB: new(-1)}, "container_memory_mb"},
-		{Layer{MemoryMB: new(1 << 40)}, "container_memory_mb"},
-		{Layer{CPUs: new(0.0)}, "container_cpus"},
-		{Layer{Pids: new(int64(1))}, "container_pids"},
-		{Layer{StopGraceSec: new(-1)}, "stop_grace_sec"},
 		{Layer{Network: new("host")}, "this computer's own network"},
 		{Layer{Network: new("container:abc")}, "not the name of a network"},
 		{Layer{Network: new("")}, "not the name of a network"},
 		{Layer{Network: new("none")}, "reached over the network"},
-		{Layer{Preset: new("exec")}, "preset"},
-		{Layer{Layout: new("group")}, "layout"},
-		{Layer{Access: new("none")}, "access"},
 		{Layer{Envs: map[string]any{"1A": "x"}}, `envs["1A"]`},
 		{Layer{Envs: map[string]any{"A=B": "x"}}, `envs["A=B"]`},
 		{Layer{Envs: map[string]any{"": "x"}}, `envs[""]`},
@@ -132,7 +123,6 @@ func TestHostAndSubjectRefused(t *testing.T) {
 		"home empty":           func(_ *Subject, h *Host) { h.Home = "" },
 		"home with newline":    func(_ *Subject, h *Host) { h.Home = "/home/a\nb" },
 		"loop home relative":   func(_ *Subject, h *Host) { h.LoopHome = "x" },
-		"loop home two ways":   func(s *Subject, _ *Host) { s.LoopHome = "/elsewhere" },
 		"windows engine":       func(_ *Subject, h *Host) { h.EngineOS = "windows" },
 		"foreign processor":    func(_ *Subject, h *Host) { h.EngineArch = "riscv64" },
 		"supervisor's uid":     func(_ *Subject, h *Host) { h.UID = SupervisorID },
@@ -273,7 +263,7 @@ func TestNoCredentials(t *testing.T) {
 		"ANTHROPIC_API_KEY": "S3cret", "CLAUDE_CODE_OAUTH_TOKEN": "S3cret", "ANTHROPIC_AUTH_TOKEN": "S3cret", "GITHUB_TOKEN": "S3cret", "db_password": "S3cret", "AWS_SECRET_ACCESS_KEY": "S3cret",
 	}}}
 	h := linuxHost()
-	h.Proxies = map[string]string{"HTTPS_PROXY": "http://u:S3cret@proxy:1"}
+	h.Env = map[string]string{"HTTPS_PROXY": "http://u:S3cret@proxy:1"}
 	sub := subject("/home/mira/code/my-proj")
 	spec, ex := mustResolve(t, projectTree(), layers, sub, h)
 	raw, err := json.Marshal([]any{spec, ex})
@@ -315,7 +305,7 @@ func TestHash(t *testing.T) {
 	}
 	for name, change := range map[string]func(tree, []Layer, *Subject, *Host){
 		"image id":    func(_ tree, _ []Layer, s *Subject, _ *Host) { s.ImageID = "sha256:bb" },
-		"guest":       func(_ tree, _ []Layer, s *Subject, _ *Host) { s.GuestHash = "x" },
+		"guest":       func(_ tree, _ []Layer, s *Subject, _ *Host) { s.GuestVolume = "loop-guest-x" },
 		"mount order": func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Mounts = []string{"loop-b:/b", "loop-a:/a"} },
 		"mount mode":  func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Mounts[0] = "loop-a:/a:ro" },
 		"env name":    func(_ tree, l []Layer, _ *Subject, _ *Host) { l[0].Envs["B"] = "2" },

@@ -58,16 +58,12 @@ type Setting[T any] struct {
 // Settings are those of one container, merged by whoever read them. Builtin is
 // what they begin with.
 type Settings struct {
-	Preset       Setting[string]  // lifecycle preset; this version knows "job"
-	Layout       Setting[string]  // this version knows "mirror": host paths inside
-	Access       Setting[string]  // workspace access: "rw" or "ro"
-	Image        Setting[string]  // image reference; Subject.Image is what is run
-	MemoryMB     Setting[int]     // MiB
-	CPUs         Setting[float64] // whole CPUs, fractions allowed
-	Pids         Setting[int64]   // processes and threads
-	Network      Setting[string]  // "bridge", "none", or the name of a network
-	ReadOnlyRoot Setting[bool]
-	StopGraceSec Setting[int] // seconds between TERM and KILL when a container is stopped
+	Access   Setting[string]  // workspace access: AccessRW or AccessRO
+	Image    Setting[string]  // image reference; Subject.Image is what is run
+	MemoryMB Setting[int]     // MiB
+	CPUs     Setting[float64] // whole CPUs, fractions allowed
+	Pids     Setting[int64]   // processes and threads
+	Network  Setting[string]  // "bridge", "none", or the name of a network
 
 	Mounts    []Setting[string] // host:container[:mode], one for each container path
 	ExtraDirs []Setting[string] // further folders of the host to work in
@@ -83,12 +79,10 @@ type Settings struct {
 	Envs    map[string]Setting[any]
 }
 
-// Presets, layouts and accesses that this version can resolve.
+// What an agent may do in its workspace.
 const (
-	PresetJob    = "job"
-	LayoutMirror = "mirror"
-	AccessRW     = "rw"
-	AccessRO     = "ro"
+	AccessRW = "rw"
+	AccessRO = "ro"
 )
 
 // Defaults of the Loop preset.
@@ -102,28 +96,18 @@ const (
 	// test runner per CPU each brings tens of threads, and a fork bomb is still
 	// stopped long before the usual kernel limit of 32768.
 	DefaultPids = 1024
-	// DefaultStopGraceSec is Docker's own default.
-	DefaultStopGraceSec = 10
-
-	minMemoryMB = 256     // below this the agent CLI itself is killed at start
-	maxMemoryMB = 1 << 22 // 4 TiB; past it the byte count is a typing mistake
-	minPids     = 32      // loop init, the CLI's own threads and one tool
-	maxPids     = 1 << 22 // the kernel's PID_MAX_LIMIT
-	maxGraceSec = 600
+	// stopGraceSec is from TERM to KILL when a container is stopped; Docker's own.
+	stopGraceSec = 10
 )
 
 // Builtin is what holds where nobody says anything.
 func Builtin() Settings {
 	return Settings{
-		Preset:       builtin(PresetJob),
-		Layout:       builtin(LayoutMirror),
-		Access:       builtin(AccessRW),
-		MemoryMB:     builtin(DefaultMemoryMB),
-		CPUs:         builtin(DefaultCPUs),
-		Pids:         builtin(int64(DefaultPids)),
-		Network:      builtin("bridge"),
-		ReadOnlyRoot: builtin(true),
-		StopGraceSec: builtin(DefaultStopGraceSec),
+		Access:   builtin(AccessRW),
+		MemoryMB: builtin(DefaultMemoryMB),
+		CPUs:     builtin(DefaultCPUs),
+		Pids:     builtin(int64(DefaultPids)),
+		Network:  builtin("bridge"),
 	}
 }
 

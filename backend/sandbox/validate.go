@@ -76,7 +76,7 @@ func (c *checker) hardening() {
 	for _, h := range sp.ExtraHosts {
 		c.must(h == "host.docker.internal:host-gateway" && sp.Network != "none", "the extra host %q is not allowed", h)
 	}
-	c.must(sp.StopGraceSec >= 0 && sp.StopGraceSec <= maxGraceSec, "the stop grace is out of range")
+	c.must(sp.StopGraceSec == stopGraceSec, "the stop grace is %d seconds", sp.StopGraceSec)
 }
 
 func (c *checker) env() {
@@ -92,8 +92,8 @@ func (c *checker) env() {
 		c.must(!reserved || e.Lane == LaneApp, "the variable %s belongs to Loop", e.Name)
 		c.must(!strings.ContainsRune(e.Value, 0), "the variable %s contains a NUL byte", e.Name)
 		c.must(e.Lane == LaneApp || !core.HoldsLogin(e.Value), "the variable %s holds a login", e.Name)
-		c.must(e.Lane != LaneInherited || e.Name == "TZ" || slices.Contains(proxyNames, e.Name) || slices.Contains(noProxyNames, e.Name) || notInherited(e.Name) == "",
-			"the variable %s may not be inherited", e.Name)
+		own := e.Name == "TZ" || slices.Contains(proxyNames, e.Name) || slices.Contains(noProxyNames, e.Name)
+		c.must(e.Lane != LaneInherited || own || notInherited(e.Name) == "", "the variable %s may not be inherited", e.Name)
 	}
 }
 
@@ -117,7 +117,8 @@ func (c *checker) mounts() {
 			c.stateMount(m)
 			spool = spool || m.Target == GuestSpoolDir
 		case m.Volume:
-			c.must(m.Kind == core.MountVolume && volumeName.MatchString(m.Source) && !reservedVolume(m.Source), "the volume %q is not allowed", m.Source)
+			c.must(m.Kind == core.MountVolume && volumeName.MatchString(m.Source) && !reservedVolume(m.Source),
+				"the volume %q is not allowed", m.Source)
 			c.openTarget(m)
 		default:
 			c.hostMount(m)
@@ -145,9 +146,11 @@ func (c *checker) copies() {
 	home := c.spec.Agent.Home
 	seen := map[string]bool{}
 	for _, f := range c.spec.Copies {
-		c.must(plainText(f.Target) == nil && path.Clean(f.Target) == f.Target && f.Target != home && inside(home, f.Target), "the copy at %q is not below the home directory", f.Target)
+		c.must(plainText(f.Target) == nil && path.Clean(f.Target) == f.Target && f.Target != home && inside(home, f.Target),
+			"the copy at %q is not below the home directory", f.Target)
 		c.must(copyPlace(f.Target, home, c.spec.Mounts) == "", "the copy at %q does not lie in the channel's state", f.Target)
-		c.must(!seen[f.Target] && !slices.ContainsFunc(c.spec.Mounts, func(m core.Mount) bool { return inside(f.Target, m.Target) }), "a mount or another copy has the path of the copy at %q", f.Target)
+		mounted := slices.ContainsFunc(c.spec.Mounts, func(m core.Mount) bool { return inside(f.Target, m.Target) })
+		c.must(!seen[f.Target] && !mounted, "a mount or another copy has the path of the copy at %q", f.Target)
 		seen[f.Target] = true
 		if !c.s.abs(f.Source) || c.s.clean(f.Source) != f.Source || plainText(f.Source) != nil {
 			c.must(false, "the file %q to copy is not an absolute and clean path", f.Source)
@@ -168,8 +171,9 @@ func (c *checker) plan() {
 			c.must(m.ReadOnly, "the mount at %q is writable, though the run plans first", m.Target)
 		default:
 			for _, o := range c.spec.Mounts {
-				shows := !o.Volume && o.Kind != core.MountState && (c.s.within(m.Source, o.Source) || c.s.within(c.host.resolved(m.Source), o.Source))
-				c.must(!shows, "the mount at %q can be written by way of %q, though the run plans first", o.Target, m.Target)
+				below := c.s.within(m.Source, o.Source) || c.s.within(c.host.resolved(m.Source), o.Source)
+				c.must(o.Volume || o.Kind == core.MountState || !below,
+					"the mount at %q can be written by way of %q, though the run plans first", o.Target, m.Target)
 			}
 		}
 	}
@@ -181,7 +185,8 @@ func (c *checker) systemMount(m core.Mount) {
 	case GuestDir:
 		c.must(m.Volume && strings.HasPrefix(m.Source, GuestVolumePrefix), "the guest program does not come from its volume")
 	case "/etc/passwd", "/etc/group":
-		c.must(!m.Volume && m.Source == c.s.join(c.host.LoopHome, "run", "etc", path.Base(m.Target)), "%s does not come from Loop's folder", m.Target)
+		own := c.s.join(c.host.LoopHome, "run", "etc", path.Base(m.Target))
+		c.must(!m.Volume && m.Source == own, "%s does not come from Loop's folder", m.Target)
 	default:
 		c.must(false, "there is no system mount at %q", m.Target)
 	}
@@ -232,8 +237,8 @@ func (c *checker) hostMount(m core.Mount) {
 		if !contains {
 			continue
 		}
-		covered := slices.ContainsFunc(c.spec.Tmpfs, func(t core.Tmpfs) bool { return t.Target == path.Join(m.Target, rel) && t.Options == coverOptions })
-		c.must(m.ReadOnly && covered, "%q contains Loop's own folder", m.Source)
+		cover := core.Tmpfs{Target: path.Join(m.Target, rel), Options: coverOptions}
+		c.must(m.ReadOnly && slices.Contains(c.spec.Tmpfs, cover), "%q contains Loop's own folder", m.Source)
 	}
 }
 
