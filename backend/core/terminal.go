@@ -159,14 +159,12 @@ const maxTitle = 200
 // person chose: no control characters, none that turn the direction of text or
 // are invisible, and a bounded length.
 func CleanTitle(s string) string {
-	out := make([]rune, 0, min(len(s), maxTitle))
-	for _, r := range s {
-		if len(out) == maxTitle {
-			break
+	left := maxTitle
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if left == 0 || !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
 		}
-		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
-			out = append(out, r)
-		}
-	}
-	return strings.TrimSpace(string(out))
+		left--
+		return r
+	}, s))
 }

@@ -17,18 +17,15 @@ import (
 // explain turns SQLite's error about the file into a Failure that names the file;
 // everything else passes unchanged.
 func (s *Store) explain(err error) error {
-	if _, ok := errors.AsType[*core.Failure](err); ok {
-		return err
-	}
-	if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	_, explained := errors.AsType[*core.Failure](err)
+	if explained || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
 		return err
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: %w", core.ErrNotFound, err)
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
+	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if t, ok := troubles[e.Code()&0xff]; ok {

@@ -18,9 +18,6 @@ import (
 // that is core.ErrConflict. An unknown channel is core.ErrNotFound.
 func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool,
 	err error) {
-	if run.ID == "" {
-		return core.Run{}, nil, false, fmt.Errorf("enqueue run: %w: no id", core.ErrConflict)
-	}
 	if run.CreatedAt.IsZero() {
 		run.CreatedAt = s.now()
 	}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -86,7 +87,7 @@ func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, ba
 		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail),
 			fmt.Sprintf("There is something else at %q in the project.", dir), "Move it away, or choose another branch name.")
 	case codeNoBase:
-		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base)),
+		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base, maxName)),
 			"Name a branch, tag or commit that “git log” shows, or leave it empty.")
 	case codeElsewhere:
 		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.",
@@ -158,28 +159,24 @@ func checkRel(dir string) error {
 		bad = bad || part == "" || part == "." || part == ".." || part == ".git"
 	}
 	if bad {
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is no place for a worktree.", clip(dir)), "Choose another branch name.")
+		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%q is no place for a worktree.", clip(dir, maxName)), "Choose another branch name.")
 	}
 	return nil
 }
 
-const maxDetail = 4000 // bytes
+// Bounds of texts in failures, in bytes.
+const (
+	maxDetail = 4000
+	maxName   = 100
+)
 
 func detailOf(out Output) string {
-	text := strings.TrimSpace(out.Stderr)
-	if text == "" {
-		text = strings.TrimSpace(out.Stdout)
-	}
-	text = strings.ToValidUTF8(text, "\ufffd")
-	if len(text) > maxDetail {
-		text = strings.ToValidUTF8(text[:maxDetail], "") + "…"
-	}
-	return fmt.Sprintf("exit %d: %s", out.Code, text)
+	return fmt.Sprintf("exit %d: %s", out.Code, clip(cmp.Or(strings.TrimSpace(out.Stderr), strings.TrimSpace(out.Stdout)), maxDetail))
 }
 
-func clip(s string) string {
-	if len(s) > 100 {
-		s = s[:100] + "…"
+func clip(s string, limit int) string {
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
 	}
 	return strings.ToValidUTF8(s, "\ufffd")
 }
