@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Runs tests with an engine as an ordinary user: as-user.sh TAGS PACKAGE…
 #
-# Root only. Makes a throw-away user in the engine's group (uid 1000 if nobody
-# has it), compiles the tests as root and runs them as that user on a copy of
-# the tree, since the checkout and Go's caches are usually closed to others. What
-# as-user.skip names is left out: it is the same whoever runs Loop.
+# Root only. Makes a throw-away user in the engine's group (uid 1000 if it is
+# free), compiles the tests as root and runs them as that user on a copy of
+# the tree, since the checkout and Go's caches are usually closed to others. Tests
+# named in as-user.skip are left out: their result does not depend on the user.
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
 
-# run_tests [-test.run=REGEXP PACKAGE]: prints go test's events of all tests that are
-# wanted, or of the one that gotestsum tries again. The first package takes as long as
-# all others together, and all of them mostly wait: those run beside it, and what they
-# say comes after it, so that no two lines mix.
+# run_tests [-test.run=REGEXP PACKAGE]: prints go test's events of all wanted tests, or
+# of the one that gotestsum tries again. The first package takes as long as all others
+# together, and all of them mostly wait. So the others run beside it, and their output
+# comes after it, so that no two lines mix.
 run_tests() {
   local choice pkg first rest code=0 beside events=$LOOP_TEST_DIR/beside.events
   choice="-test.run=^($(build/engine-tests.sh | paste -sd '|' -))\$"
@@ -37,8 +37,8 @@ run_package() {
   test=$LOOP_TEST_DIR/tests/$(printf '%s' "${2#./}" | tr / _).test
   [ -f "$test" ] || return 0
   skip=$(paste -sd '|' "$test.skip")
-  # From the package's directory, as go test does. The environment is made up:
-  # nothing of root's reaches the user.
+  # From the package's directory, as go test does. The environment is made up, so
+  # that nothing of root's reaches the user.
   (cd "$repo/${2#./}" && go tool test2json -t -p "loop/${2#./}" runuser -u "$LOOP_TEST_USER" -- env -i \
     PATH="$PATH" HOME="$LOOP_TEST_DIR/home" USER="$LOOP_TEST_USER" LOGNAME="$LOOP_TEST_USER" SHELL=/bin/bash \
     TMPDIR="$LOOP_TEST_DIR/tmp" LANG=C.UTF-8 ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} \
@@ -65,8 +65,8 @@ chmod 755 "$tmp"
 # shellcheck disable=SC2317 # the trap calls it
 finish() {
   rm -rf "$tmp"
-  # -f: agents in other containers may run under the same number, which userdel
-  # takes for sessions of this user. Nothing is ended by number.
+  # -f: agents in other containers may have the same uid, which userdel takes for
+  # sessions of this user. No process is ended by its uid.
   if [ "$made" = 1 ]; then userdel -f "$user" 2>/dev/null || true; fi
 }
 trap finish EXIT
@@ -97,7 +97,7 @@ mkdir -p "$tmp/repo/build/bin" "$tmp/repo/build/cache" "$tmp/tests"
 cp "$LOOP_BIN" "$tmp/repo/build/bin/loop"
 cp "$LOOP_CLAUDE_BIN" "$tmp/repo/build/cache/claude"
 
-# skipped PACKAGE: the tests as-user.skip names for it, a line each.
+# skipped PACKAGE: its tests in as-user.skip, a line each.
 skipped() {
   sed 's/#.*//' build/as-user.skip | while read -r pkg names; do
     [ "$pkg" != "$1" ] || printf '%s\n' "$names" | tr ' ' '\n'

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by test.sh: stages that run side by side, and what is said of them.
+# Sourced by test.sh: stages that run side by side, and the report on them.
 #
 # A lane is a list of stages that run one after the other. Two lanes share the
 # computer: the engine's stages mostly wait, the others compute. With stages of one
@@ -32,7 +32,7 @@ run_stage() {
   return "$code"
 }
 
-# lane STAGE…: those that are wanted, in order.
+# lane STAGE…: runs the wanted ones, in order.
 lane() {
   local s
   for s in "$@"; do
@@ -76,14 +76,14 @@ both_lanes() {
   lanes=''
 }
 
-# end_lanes stops what still runs in them.
+# end_lanes stops the stages that still run.
 end_lanes() {
   local pid
   for pid in $lanes; do kill -TERM -- "-$pid" 2>/dev/null || true; done
   for pid in $lanes; do wait "$pid" 2>/dev/null || true; done
 }
 
-# stage_table prints what became of each stage, and fails if one did not pass.
+# stage_table prints the outcome of each stage, and fails if one did not pass.
 stage_table() {
   local s seconds code all_well=0
   step "Stages"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes sure the tools are there: setup.sh run|build|test
 #
-#   build  what compiles Loop            (go, node, npm, git; the window's libraries where a package manager has them)
-#   run    that, and an engine           (docker.io unless an engine answers, debootstrap)
-#   test   that, and the tests' own      (C compiler, Xvfb, xdotool, ImageMagick, Chromium, D-Bus, shells)
+#   build  tools that compile Loop       (go, node, npm, git; the window's libraries where a package manager has them)
+#   run    those, and an engine          (docker.io unless an engine answers, debootstrap)
+#   test   those, and tools of the tests (C compiler, Xvfb, xdotool, ImageMagick, Chromium, D-Bus, shells)
 #
 # Installs with apt on Debian and Ubuntu and with brew on macOS; elsewhere, or
 # without the right to install, it names what is missing and ends with 1.
@@ -94,7 +94,7 @@ tool() {
 check_window_libraries() {
   is_linux || return 0
   if have pkg-config && pkg-config --exists webkit2gtk-4.1 gtk+-3.0 && have gcc; then return; fi
-  # Without package lists nothing can be said to be absent.
+  # Without package lists no package can be called absent.
   if is_apt && { apt_has libwebkit2gtk-4.1-dev || ! apt_lists; }; then
     add pkg-config gcc libc6-dev libgtk-3-dev libwebkit2gtk-4.1-dev
   elif is_apt; then
@@ -108,7 +108,7 @@ check_window_libraries() {
 check_engine() {
   local code=0
   "$ROOT/build/engine.sh" status >/dev/null || code=$?
-  # 3: one is there and refuses us; installing another would not help.
+  # 3: an engine is there and refuses us; installing another would not help.
   if [ $code = 1 ] && [ -z "${DOCKER_HOST:-}" ]; then
     if is_linux; then
       tool dockerd docker.io ''
@@ -116,7 +116,7 @@ check_engine() {
       add colima docker
     fi
   fi
-  # The base image is made with it where no registry answers. Linux only.
+  # It makes the base image where no registry answers. Linux only.
   is_linux || return 0
   tool debootstrap debootstrap ''
   is_root || tool fakeroot fakeroot '' # debootstrap's first stage insists on root
@@ -134,7 +134,7 @@ check_test_tools() {
   tool zsh zsh ''         # shells that terminals add marks to
   tool fish fish ''
   tool busybox busybox '' # the smallest shell that a foreign container has
-  # What terminals are tested with.
+  # Programs for the tests of terminals.
   tool zsh zsh ''
   tool fish fish ''
   tool vim vim ''

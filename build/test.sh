@@ -2,15 +2,15 @@
 # make test: everything CI runs, in stages, with the time of each at the end.
 #
 #   test.sh             all stages
-#   test.sh STAGE…      only these (and what they need must have been built before)
+#   test.sh STAGE…      only these; the stages they build on must have run before
 #
 # Stages run in two lanes side by side (build/lanes.sh). One that fails ends its lane
 # if the rest builds on it; the others go on, so that one run shows everything that is
 # wrong. An engine that was started here is stopped at the end, by its process id; one
 # that answered before is not touched.
 #
-# Tests with an engine, page flows and the window are tried again when they fail, and
-# whoever passed on a later try is listed at the end as unsteady. Unit tests are never
+# Tests with an engine, page flows and the window are tried again when they fail. Those
+# that passed on a later try are listed at the end as unsteady. Unit tests are never
 # tried twice.
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
@@ -60,17 +60,16 @@ stage_image() {
   build/claude.sh "$LOOP_CLAUDE_BIN"
 }
 
-# Unit tests of the same packages have no place here: the stage "unit" has run them.
-# -count=1: an engine and an image are no part of what go keeps results by.
+# Unit tests of the same packages are left out: the stage "unit" runs them.
+# -count=1: go's cache of results knows nothing of engine and image.
 stage_docker() {
   step "Tests with an engine"
   build/retest.sh docker --packages="$(engine_packages | paste -sd ' ' -)" -- \
     -timeout 40m -count=1 -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
 }
 
-# The stage "docker" has run all of these as root. What is the same whoever runs
-# Loop is not repeated (build/as-user.skip says what and why): five minutes in
-# which nothing new was learnt.
+# The stage "docker" has run all of these as root. Tests whose result does not depend
+# on the user are not repeated, which saves five minutes (build/as-user.skip).
 stage_user() {
   if is_root; then
     # shellcheck disable=SC2046
@@ -93,7 +92,7 @@ stage_window() {
       [ -z "$error" ] || printf 'window\t%s\n' "$error" >"$logs/window.unsteady"
       return
     fi
-    # What die says, which is the reason, comes after whatever the app printed.
+    # The reason, which die prints, comes after the output of the app.
     error=${error:-$(grep -a 'Loop: ' "$logs/window.try" | head -n 1 || true)}
     error=${error:-it ended without a word}
     warn "Try $try of the window failed: $error"
@@ -110,16 +109,16 @@ unit_test() {
   go test -timeout 40m "$@"
 }
 
-# engine_packages lists the packages with tests that need an engine or the CLI,
-# first the one that takes as long as all others together: those run beside it.
+# engine_packages lists the packages with tests that need an engine or the CLI. The
+# first one takes as long as all others together, which run beside it.
 engine_packages() {
   say ./backend/e2e
   build/engine-tests.sh packages | grep -vx ./backend/e2e
 }
 
-# What later stages build on is made before the lanes begin. Chromium breaks off
-# requests when the network interfaces of containers come and go, so build/frontend.sh
-# gives the page's browser a network of its own.
+# Stages that others build on run before the lanes begin. Chromium breaks off requests
+# when the network interfaces of containers come and go, so build/frontend.sh gives the
+# page's browser a network of its own.
 first='setup build'
 compute_lane='static frontend xterm unit cross page'
 engine_lane='image docker user window'

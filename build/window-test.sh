@@ -2,10 +2,9 @@
 # Drives the real window through a demo run, four terminals and its end: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
-# Loop folder of its own; types with xdotool as a person would, and reads what
-# came of it through the API that instance.json names. Screenshots go to
-# DIRECTORY (build/cache/window unless given). Everything is stopped by its
-# process id.
+# Loop folder of its own; types with xdotool as a person would, and checks the
+# result through the API that instance.json names. Screenshots go to DIRECTORY
+# (build/cache/window unless given). Everything is stopped by its process id.
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
 
@@ -41,8 +40,8 @@ finish() {
     tail -n 40 "$tmp/app.log" >&2 2>/dev/null || true
     tail -n 40 "$tmp/home/loop.log" >&2 2>/dev/null || true
   fi
-  # Containers are kept for five minutes by an app that is about to go; they are
-  # named by it and removed by their ids.
+  # The app keeps containers for five minutes. They are asked from it while it still
+  # runs, and removed by their ids.
   local id
   note_containers 2>/dev/null || true
   # The app itself, so that it closes in order; dbus-run-session ends with it.
@@ -129,8 +128,8 @@ step "Opening the window"
 open_window
 
 step "The demo channel, by the keyboard"
-# The page gives no outward sign that its keys work, so the keys are repeated until
-# the channel is there; a second time does no harm here, so it comes soon.
+# The page does not show when its keys begin to work, so the keys are repeated until
+# the channel is there. A second time does no harm, so it comes soon.
 ask_demo() {
   xdotool key --clearmodifiers Escape
   xdotool key --clearmodifiers ctrl+shift+p
@@ -238,7 +237,8 @@ step "The window showed four terminals"
 step "Closing and quitting"
 cc -o "$tmp/closewindow" build/closewindow.c -lX11
 close_window() { "$tmp/closewindow" "$window"; }
-# ended WHAT: waits for the end of the app without asking it: who asks, looks.
+# ended WHAT: waits for the end of the app. It makes no call: a caller counts as a
+# client, and keeps a hidden Loop alive.
 ended() {
   local deadline=$((SECONDS + patience))
   while kill -0 "$app" 2>/dev/null; do
