@@ -168,7 +168,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine,
 		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
-		Publish:  func(e core.Event) { d.bus.Publish(e) }, Log: d.log, Now: time.Now,
+		Publish:  d.bus.Publish, Log: d.log, Now: time.Now,
 	})
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)

@@ -61,7 +61,7 @@ func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder)
 	switch {
 	case w == nil:
 		return nil, fmt.Errorf("join container %s: %w", id, core.ErrNotFound)
-	case w.going:
+	case w.going > 0:
 		return nil, fmt.Errorf("join container %s, which is being ended: %w", id, core.ErrNotRunning)
 	}
 	held := slices.Contains(w.holders, h)
@@ -166,15 +166,17 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 // stopUnheld stops a container that nobody holds any more. Where the engine refuses,
 // Run tries again; its removal ends it at the latest.
 func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error {
-	r.mu.Lock()
-	w := r.rows[key]
-	if w == nil || w.unheld == nil || w.going {
-		r.mu.Unlock()
+	var how *core.Ending
+	_ = r.with(key, func(w *row) error {
+		if w.going == 0 {
+			how = w.unheld
+		}
+		return nil
+	})
+	if how == nil {
 		return nil
 	}
-	grace := w.unheld.Grace
-	r.mu.Unlock()
-	err := r.stop(ctx, key, grace)
+	err := r.stop(ctx, key, how.Grace)
 	if err == nil || errors.Is(err, core.ErrNotFound) {
 		return nil
 	}
@@ -187,33 +189,29 @@ func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error 
 // core.ErrConflict while anybody else holds the container, and core.ErrNotFound once
 // it is gone.
 func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error {
-	r.mu.Lock()
-	w := r.of(id)
-	switch {
-	case w == nil:
-		r.mu.Unlock()
+	c, ok := r.byID(id)
+	if !ok {
 		return fmt.Errorf("end container %s: %w", id, core.ErrNotFound)
-	case slices.ContainsFunc(w.holders, func(o core.Holder) bool { return o != h }):
-		r.mu.Unlock()
-		return fmt.Errorf("end container %s, which others use: %w", id, core.ErrConflict)
 	}
-	key := w.Key
-	r.mu.Unlock()
-	return r.stop(ctx, key, grace)
+	err := r.with(c.Key, func(w *row) error {
+		if slices.ContainsFunc(w.holders, func(o core.Holder) bool { return o != h }) {
+			return fmt.Errorf("end container %s, which others use: %w", id, core.ErrConflict)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.stop(ctx, c.Key, grace)
 }
 
 // stop ends a container: the stop signal, and the kill after grace. Nobody joins it
 // meanwhile. An absent one is core.ErrNotFound and its row is dropped.
 func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.Duration) error {
-	r.mu.Lock()
-	w := r.rows[key]
-	if w == nil {
-		r.mu.Unlock()
-		return fmt.Errorf("container record %s: %w", key, core.ErrNotFound)
+	var id core.ContainerID
+	if err := r.with(key, func(w *row) error { id = w.ID; w.going++; return nil }); err != nil {
+		return err
 	}
-	already, id := w.going, w.ID
-	w.going = true
-	r.mu.Unlock()
 	err := r.o.Engine.Stop(ctx, id, cmp.Or(grace, defaultGrace))
 	if errors.Is(err, core.ErrNotFound) {
 		r.drop(context.WithoutCancel(ctx), key)
@@ -221,13 +219,12 @@ func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.D
 	if err == nil {
 		err = r.ended(ctx, key)
 	}
-	r.mu.Lock()
-	w.going = already
-	if err == nil {
-		w.unheld = nil
-	}
-	r.wake() // its removal may be due
-	r.mu.Unlock()
+	r.over(key, func(w *row) {
+		w.going--
+		if err == nil {
+			w.unheld = nil
+		}
+	})
 	return err
 }
 
@@ -242,14 +239,4 @@ func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
 		return err
 	}
 	return r.removeNow(ctx, c.Key)
-}
-
-// removeNow removes a container that is due; what the engine refuses Run tries again.
-func (r *Registry) removeNow(ctx context.Context, key core.ContainerKey) error {
-	c, ok := r.row(key)
-	if !ok || !r.beginRemoval(c) {
-		return nil
-	}
-	defer r.endRemoval(key)
-	return r.remove(ctx, c)
 }

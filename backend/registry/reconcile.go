@@ -236,19 +236,17 @@ func (r *Registry) handle(ctx context.Context, ev core.ContainerEvent) {
 	}
 	c := w.Container
 	r.mu.Unlock()
-	switch ev.Kind {
-	case core.ContainerStarted:
-		if c.Status != core.ContainerRunning && c.Status != core.ContainerPendingRemoval {
-			if err := r.moveFrom(ctx, c, core.ContainerRunning, time.Time{}); err != nil {
-				r.log.Warn("container started", "container_name", c.Name, "err", err)
-			}
-		}
-	case core.ContainerDied:
-		if err := r.ended(ctx, c.Key); err != nil {
-			r.log.Warn("container ended", "container_name", c.Name, "err", err)
-		}
-	case core.ContainerDestroyed:
+	var err error
+	switch {
+	case ev.Kind == core.ContainerStarted && c.Status != core.ContainerRunning && c.Status != core.ContainerPendingRemoval:
+		err = r.moveFrom(ctx, c, core.ContainerRunning, time.Time{})
+	case ev.Kind == core.ContainerDied:
+		err = r.ended(ctx, c.Key)
+	case ev.Kind == core.ContainerDestroyed:
 		r.drop(ctx, c.Key)
+	}
+	if err != nil {
+		r.log.Warn("follow the engine", "container_name", c.Name, "event", ev.Kind, "err", err)
 	}
 }
 
@@ -259,7 +257,7 @@ func (r *Registry) untilNextRemoval() time.Duration {
 	wait := time.Hour
 	now := r.o.Now()
 	for _, w := range r.rows {
-		if !w.RemoveAt.IsZero() && !w.busy && !w.going {
+		if !w.RemoveAt.IsZero() && !w.busy && w.going == 0 {
 			wait = min(wait, max(w.RemoveAt.Sub(now), 0))
 		}
 	}
@@ -268,56 +266,46 @@ func (r *Registry) untilNextRemoval() time.Duration {
 
 // removeDue removes what is due. One that the engine refuses is tried again.
 func (r *Registry) removeDue(ctx context.Context) {
-	now := r.o.Now()
 	for _, c := range r.idle() {
-		if c.RemoveAt.IsZero() || c.RemoveAt.After(now) || ctx.Err() != nil || !r.beginRemoval(c) {
-			continue
+		if ctx.Err() == nil {
+			_ = r.removeNow(ctx, c.Key) // it logs
 		}
-		_ = r.remove(ctx, c) // it logs
-		r.endRemoval(c.Key)
 	}
 }
 
-// remove returns nil once the container is gone; else it is tried again later.
-func (r *Registry) remove(ctx context.Context, c core.Container) (err error) {
+// removeNow removes a container that is due, and returns nil once it is gone; what
+// the engine refuses Run tries again. From its beginning nobody joins, or would go on
+// with a container that is about to be killed.
+func (r *Registry) removeNow(ctx context.Context, key core.ContainerKey) (err error) {
+	now := r.o.Now()
+	var c core.Container
+	_ = r.with(key, func(w *row) error {
+		if !w.RemoveAt.IsZero() && !w.RemoveAt.After(now) && !w.busy && w.going == 0 {
+			w.going++
+			c = w.Container
+		}
+		return nil
+	})
+	if c.Key == "" {
+		return nil // gone, taken back or put off meanwhile
+	}
+	defer r.over(key, func(w *row) { w.going-- })
 	cctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if c.Status != core.ContainerPendingRemoval {
-		if err := r.move(cctx, c.Key, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
+		if err := r.move(cctx, key, core.ContainerPendingRemoval, c.RemoveAt); err != nil {
 			r.log.Warn("mark container for removal", "container_name", c.Name, "err", err)
 		}
 	}
 	if c.ID != "" {
 		if err = r.removed(cctx, c.ID); err == nil {
-			r.drop(cctx, c.Key)
+			r.drop(cctx, key)
 		}
 	}
-	if cur, ok := r.row(c.Key); ok { // still there: later
-		if merr := r.move(cctx, c.Key, cur.Status, r.o.Now().Add(retryRemoval)); merr != nil && ctx.Err() == nil {
+	if cur, ok := r.row(key); ok { // still there: later
+		if merr := r.move(cctx, key, cur.Status, r.o.Now().Add(retryRemoval)); merr != nil && ctx.Err() == nil {
 			r.log.Warn("put off removal", "container_name", c.Name, "err", merr)
 		}
 	}
 	return err
-}
-
-// beginRemoval reports whether a removal is still due; from then on nobody joins,
-// or would go on with a container that is about to be killed.
-func (r *Registry) beginRemoval(was core.Container) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := r.rows[was.Key]
-	if w == nil || !w.RemoveAt.Equal(was.RemoveAt) || w.busy || w.going {
-		return false // taken back or put off meanwhile
-	}
-	w.going = true
-	return true
-}
-
-func (r *Registry) endRemoval(key core.ContainerKey) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w := r.rows[key]; w != nil {
-		w.going = false
-	}
-	r.wake()
 }

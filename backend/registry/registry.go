@@ -54,7 +54,7 @@ type Options struct {
 	// Keep is how long a container stays after it ended, asked with each; negative
 	// is not at all, and nil means DefaultKeep.
 	Keep    func() time.Duration
-	Publish func(core.Event) // gets container.* events in order; must not call back
+	Publish func(...core.Event) // gets container.* events in order; must not call back
 	Log     *slog.Logger
 	Now     func() time.Time // nil means time.Now
 }
@@ -70,9 +70,9 @@ const (
 	retryRemoval = 10 * time.Second
 	// callTimeout bounds one engine call made by Run or by clean-up.
 	callTimeout = 30 * time.Second
-	// startTimeout bounds making and starting one container, each: it takes a
-	// second, and many times that on a disk that an image build keeps busy.
-	startTimeout = 2 * time.Minute
+	// startTimeout bounds making and starting one container: it takes a second, and
+	// many times that on a disk that an image build keeps busy.
+	startTimeout = 3 * time.Minute
 )
 
 // Registry follows the containers of one install and owns their lives. Methods may
@@ -95,7 +95,7 @@ type row struct {
 	holders []core.Holder
 	earlier map[core.Holder]bool // those of an earlier process that have not come back
 	busy    bool                 // being made: reconcile leaves it alone
-	going   bool                 // being stopped or removed, which is not taken back any more
+	going   int                  // stops and removals under way, which are not taken back any more
 	unheld  *core.Ending         // it is to be stopped because nobody holds it
 }
 
@@ -108,7 +108,7 @@ func New(o Options) *Registry {
 		o.Now = time.Now
 	}
 	if o.Publish == nil {
-		o.Publish = func(core.Event) {}
+		o.Publish = func(...core.Event) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -130,9 +130,11 @@ func (r *Registry) make(ctx context.Context, spec core.Spec, h core.Holder) (cor
 	if err := r.reserve(ctx, c, h); err != nil {
 		return core.Container{}, err
 	}
-	defer r.made(c.Key)
+	defer r.over(c.Key, func(w *row) { w.busy = false })
 
-	id, warnings, err := r.create(ctx, spec)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	id, warnings, err := r.o.Engine.Create(ctx, spec)
 	for _, w := range warnings {
 		r.log.Warn("engine warning", "container_name", c.Name, "warning", w)
 	}
@@ -140,32 +142,18 @@ func (r *Registry) make(ctx context.Context, spec core.Spec, h core.Holder) (cor
 		r.undoCreate(ctx, c)
 		return core.Container{}, err
 	}
-	if err := r.identify(ctx, c.Key, id); err != nil {
-		r.discard(ctx, c.Key, id)
-		return core.Container{}, fmt.Errorf("record container: %w", err)
+	if err = r.identify(ctx, c.Key, id); err == nil {
+		err = r.o.Engine.Start(ctx, id)
 	}
-	if err := r.start(ctx, id); err != nil {
+	if err == nil {
+		err = r.move(ctx, c.Key, core.ContainerRunning, time.Time{})
+	}
+	if err != nil {
 		r.discard(ctx, c.Key, id)
 		return core.Container{}, err
 	}
-	if err := r.move(ctx, c.Key, core.ContainerRunning, time.Time{}); err != nil {
-		r.discard(ctx, c.Key, id)
-		return core.Container{}, fmt.Errorf("record container: %w", err)
-	}
 	got, _ := r.row(c.Key)
 	return got, nil
-}
-
-func (r *Registry) create(ctx context.Context, spec core.Spec) (core.ContainerID, []string, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	return r.o.Engine.Create(ctx, spec)
-}
-
-func (r *Registry) start(ctx context.Context, id core.ContainerID) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	return r.o.Engine.Start(ctx, id)
 }
 
 func (r *Registry) reserve(ctx context.Context, c core.Container, h core.Holder) error {
@@ -181,30 +169,16 @@ func (r *Registry) reserve(ctx context.Context, c core.Container, h core.Holder)
 	return nil
 }
 
-// made ends what reserve began.
-func (r *Registry) made(key core.ContainerKey) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w := r.rows[key]; w != nil {
-		w.busy = false
-		r.wake() // its removal may be due
-	}
-}
-
 // identify records the engine's id. From here on the container is shown.
 func (r *Registry) identify(ctx context.Context, key core.ContainerKey, id core.ContainerID) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := r.rows[key]
-	if w == nil {
-		return fmt.Errorf("container %s: %w", id, core.ErrNotFound)
-	}
-	if err := r.o.Store.SetContainerID(ctx, key, id); err != nil {
-		return err
-	}
-	w.ID = id
-	r.publish(core.EventContainerAdded, w.Container)
-	return nil
+	return r.with(key, func(w *row) error {
+		if err := r.o.Store.SetContainerID(ctx, key, id); err != nil {
+			return err
+		}
+		w.ID = id
+		r.publish(core.EventContainerAdded, w.Container)
+		return nil
+	})
 }
 
 // undoCreate settles a row after Create failed. Whether the engine made the

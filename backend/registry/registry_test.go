@@ -133,15 +133,23 @@ type world struct {
 // newWorld makes a registry on the fake engine and runs it; call in a bubble.
 func newWorld(t *testing.T, store *rows, fake *enginetest.Fake) *world {
 	t.Helper()
-	w := &world{t: t, fake: fake, store: store}
 	if fake == nil {
-		w.fake = enginetest.NewFake()
-		w.fake.AddImage("img", "sha256:1", nil)
+		fake = enginetest.NewFake()
+		fake.AddImage("img", "sha256:1", nil)
 	}
-	w.reg = New(Options{Install: install, Store: store, Engine: w.fake, Watcher: w.fake, LastLook: unmoved, Publish: func(e core.Event) {
+	return newWorldOn(t, store, fake, fake)
+}
+
+// newWorldOn is newWorld with an engine in front of the fake one.
+func newWorldOn(t *testing.T, store *rows, fake *enginetest.Fake, front Engine) *world {
+	t.Helper()
+	w := &world{t: t, fake: fake, store: store}
+	w.reg = New(Options{Install: install, Store: store, Engine: front, Watcher: w.fake, LastLook: unmoved, Publish: func(list ...core.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.events = append(w.events, e.Type)
+		for _, e := range list {
+			w.events = append(w.events, e.Type)
+		}
 	}})
 	if err := w.reg.Restore(t.Context()); err != nil {
 		t.Fatal(err)
@@ -403,6 +411,14 @@ type flaky struct {
 	refuseRemove               atomic.Bool
 	reg                        *Registry                         // on this engine; set by due
 	beforeRemove               func(*Registry, core.ContainerID) // on the goroutine of the removal
+	stops                      chan chan struct{}                // each stop waits until what it takes from here is closed
+}
+
+func (f *flaky) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	if f.stops != nil {
+		<-<-f.stops
+	}
+	return f.Fake.Stop(ctx, id, grace)
 }
 
 func (f *flaky) Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error) {
@@ -526,6 +542,40 @@ func TestRemovalThatBegan(t *testing.T) {
 		if !errors.Is(kept, core.ErrNotRunning) || len(r.rows) != 0 {
 			t.Fatalf("kept: %v, rows %v", kept, r.rows)
 		}
+	})
+}
+
+// TestRemovalAfterTwoStops: two stops of one container that end one after the other
+// are both over.
+func TestRemovalAfterTwoStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fl := &flaky{stops: make(chan chan struct{}, 3)}
+		first, second, last := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		close(last)
+		for _, c := range []chan struct{}{first, second, last} {
+			fl.stops <- c
+		}
+		fl.Fake = enginetest.NewFake()
+		fl.AddImage("img", "sha256:1", nil)
+		w := newWorldOn(t, newRows(), fl.Fake, fl)
+		defer w.end()
+		c := w.start("a")
+		for range 2 {
+			go func() {
+				if err := w.reg.End(t.Context(), c.ID, run, 0); err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+		}
+		for _, c := range []chan struct{}{first, second} {
+			close(c)
+			synctest.Wait()
+		}
+		w.giveBack(time.Second)
+		pass(3 * time.Second)
+		w.want("a", "")
+		w.gone(c.ID)
 	})
 }
 

@@ -22,16 +22,28 @@ func legal(from, to core.ContainerStatus) bool {
 	return from == to || slices.Contains(steps[from], to)
 }
 
-// move takes a legal step, in the store first. The same status and time again is
-// nothing; a row that is gone is core.ErrNotFound.
-func (r *Registry) move(ctx context.Context, key core.ContainerKey, to core.ContainerStatus, removeAt time.Time) error {
+// with does something with a row while nothing else does; one that is gone is
+// core.ErrNotFound.
+func (r *Registry) with(key core.ContainerKey, do func(w *row) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := r.rows[key]
-	if w == nil {
-		return fmt.Errorf("container record %s: %w", key, core.ErrNotFound)
+	if w := r.rows[key]; w != nil {
+		return do(w)
 	}
-	return r.moveLocked(ctx, w, to, removeAt)
+	return fmt.Errorf("container record %s: %w", key, core.ErrNotFound)
+}
+
+// over notes that something that was under way with a row is over: its removal may
+// be due now.
+func (r *Registry) over(key core.ContainerKey, note func(w *row)) {
+	_ = r.with(key, func(w *row) error { note(w); return nil }) // else it is gone
+	r.wake()
+}
+
+// move takes a legal step, in the store first. The same status and time again is
+// nothing.
+func (r *Registry) move(ctx context.Context, key core.ContainerKey, to core.ContainerStatus, removeAt time.Time) error {
+	return r.with(key, func(w *row) error { return r.moveLocked(ctx, w, to, removeAt) })
 }
 
 // moveFrom moves a row that is as it was; one that somebody has moved meanwhile,
@@ -39,11 +51,10 @@ func (r *Registry) move(ctx context.Context, key core.ContainerKey, to core.Cont
 func (r *Registry) moveFrom(ctx context.Context, was core.Container, to core.ContainerStatus, removeAt time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := r.rows[was.Key]
-	if w == nil || w.Container != was {
-		return nil
+	if w := r.rows[was.Key]; w != nil && w.Container == was {
+		return r.moveLocked(ctx, w, to, removeAt)
 	}
-	return r.moveLocked(ctx, w, to, removeAt)
+	return nil
 }
 
 func (r *Registry) moveLocked(ctx context.Context, w *row, to core.ContainerStatus, removeAt time.Time) error {
@@ -88,27 +99,20 @@ func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
 
 // drop forgets a row. The caller knows from the engine that the container is gone.
 func (r *Registry) drop(ctx context.Context, key core.ContainerKey) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := r.rows[key]
-	if w == nil {
-		return
-	}
-	if err := r.o.Store.DropContainer(ctx, key); err != nil {
-		r.log.Error("drop container row; the next reconcile tries again", "container_name", w.Name, "err", err)
-		return
-	}
-	delete(r.rows, key)
-	r.publish(core.EventContainerRemoved, w.Container)
+	_ = r.with(key, func(w *row) error {
+		if err := r.o.Store.DropContainer(ctx, key); err != nil {
+			r.log.Error("drop container row; the next reconcile tries again", "container_name", w.Name, "err", err)
+			return err
+		}
+		delete(r.rows, key)
+		r.publish(core.EventContainerRemoved, w.Container)
+		return nil
+	})
 }
 
-func (r *Registry) row(key core.ContainerKey) (core.Container, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w := r.rows[key]; w != nil {
-		return w.Container, true
-	}
-	return core.Container{}, false
+func (r *Registry) row(key core.ContainerKey) (c core.Container, ok bool) {
+	err := r.with(key, func(w *row) error { c = w.Container; return nil })
+	return c, err == nil
 }
 
 // named is the row of a name that is in use; the lock is held.
