@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,6 @@ type Daemon struct {
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
 	guestTCP   *guestlink.Listener
-	doctor     doctor.Doctor
 	bound      bound
 	calls      api.Calls
 	events     *api.Batches
@@ -136,11 +136,11 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	d.config = config.NewSource(filepath.Join(d.home, config.FileName))
 	cfg := d.config.Current().Config
 	if d.log, d.logEnd, err = logfile.Open(logfile.Options{
-		Path: orDefault(cfg.LogFile, filepath.Join(d.home, "loop.log")), Level: cfg.LogLevel, Format: cfg.LogFormat,
+		Path: cmp.Or(cfg.LogFile, filepath.Join(d.home, "loop.log")), Level: cfg.LogLevel, Format: cfg.LogFormat,
 	}); err != nil {
 		return nil, err
 	}
-	if d.store, err = store.Open(ctx, orDefault(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
+	if d.store, err = store.Open(ctx, cmp.Or(cfg.DBPath, filepath.Join(d.home, "loop.db")), store.Options{Now: time.Now}); err != nil {
 		return nil, err
 	}
 	d.config.Subscribe(func(s config.Snapshot) { d.logEnd.SetLevel(s.Config.LogLevel) })
@@ -180,7 +180,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	}
 	d.api, err = api.New(api.Options{
 		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings,
-		Addr: orDefault(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
+		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {
 		return nil, err
@@ -250,25 +250,10 @@ func (d *Daemon) links(model http.Handler) *guestlink.Opener {
 }
 
 func (d *Daemon) assembleBound() {
-	d.doctor = doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
-		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Provision: d.provision}.Try, Home: d.home,
-		Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv, ReadCA: imagebuild.ReadCAFile,
-		BaseURL: func() string { return d.settings.Current().AnthropicBaseURL },
-		ExtraCA: func() []string { return d.settings.Current().ExtraCAFiles },
-		Credential: func() (string, string) {
-			kind, secret, err := d.settings.Keys.Choose(d.ctx, d.settings.Current())
-			if err != nil {
-				d.log.Warn("look for a key", "err", err)
-			}
-			return kind, secret.Reveal()
-		},
-		Problems: func() (list []doctor.ConfigProblem) {
-			s := d.config.Current()
-			for _, p := range s.Problems {
-				list = append(list, doctor.ConfigProblem{Text: p.String(), Remedy: p.Remedy, Warning: p.Warning, NoneBefore: !p.Warning && !s.Good})
-			}
-			return list
-		},
+	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
+		Engine: d.engine, Image: d.images, Trial: doctor.Container{Home: d.home, Provision: d.provision},
+		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,
+		Home: d.home, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}
 	memory, err := pagememory.Open(d.home)
 	if err != nil {
@@ -290,7 +275,7 @@ func (d *Daemon) assembleBound() {
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
-			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: d.doctor, Timelines: d.store,
+			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Timelines: d.store,
 			Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 			Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
@@ -372,9 +357,6 @@ func (d *Daemon) ContentPolicy() string { return d.api.WindowPolicy() }
 // Token of this launch.
 func (d *Daemon) Token() string { return d.token }
 
-// InstallID names this Loop folder.
-func (d *Daemon) InstallID() string { return d.store.InstallID() }
-
 // SubscribeEvents starts one page's stream of events from now on. The channel
 // is closed when the app ends; cancel may be called more than once.
 func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) { return d.events.SubscribeEvents() }
@@ -434,13 +416,6 @@ func (d *Daemon) Close() error {
 		d.err = errors.Join(errs...)
 	})
 	return d.err
-}
-
-func orDefault(v, def string) string {
-	if v == "" {
-		return def
-	}
-	return v
 }
 
 // gitConfig is the person's git configuration, given to the image build as a

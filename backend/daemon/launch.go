@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 		l.MCPServers[name] = runner.MCPServer(server)
 	}
 	if run.Demo {
-		script := orDefault(run.Script, demo.DefaultScript)
+		script := cmp.Or(run.Script, demo.DefaultScript)
 		if demo.Builtin()[script] == nil {
 			return l, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("There is no demo script %q.", script),
 				"Choose one of: "+strings.Join(demo.Builtin().Names(), ", ")+".")

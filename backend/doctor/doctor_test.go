@@ -16,14 +16,33 @@ import (
 	"loop/backend/core"
 )
 
-func parts(t *testing.T) Parts {
+// settings are a person's that a test sets.
+type settings struct {
+	kind, base string
+	files      []string
+	problems   []ConfigProblem
+}
+
+func (s *settings) Credential(context.Context) (kind, secret string) { return s.kind, "canary" }
+func (s *settings) BaseURL() string                                  { return s.base }
+func (s *settings) ExtraCA() []string                                { return s.files }
+func (s *settings) Problems() []ConfigProblem                        { return s.problems }
+
+type (
+	engineSays core.EngineStatus
+	imageSays  core.ImageStatus
+	trialSays  func() (Tried, error)
+)
+
+func (e engineSays) Status(context.Context) core.EngineStatus { return core.EngineStatus(e) }
+func (i imageSays) Status(context.Context) core.ImageStatus   { return core.ImageStatus(i) }
+func (f trialSays) Try(context.Context) (Tried, error)        { return f() }
+
+func parts(t *testing.T, s *settings) Parts {
 	return Parts{
-		Engine: func(context.Context) core.EngineStatus { return core.EngineStatus{OK: true, Name: "Docker"} },
-		Image:  func(context.Context) core.ImageStatus { return core.ImageStatus{State: core.ImageReady, Ref: "x"} },
-		Trial:  func(context.Context) (Trial, error) { return Trial{Started: time.Second}, nil },
-		Home:   t.TempDir(), OS: "linux", Getenv: func(string) string { return "" },
-		Credential: func() (string, string) { return "", "" }, Problems: func() []ConfigProblem { return nil },
-		BaseURL: func() string { return "" }, ExtraCA: func() []string { return nil }, ReadCA: os.ReadFile,
+		Engine: engineSays{OK: true, Name: "Docker"}, Image: imageSays{State: core.ImageReady, Ref: "x"},
+		Trial: trialSays(func() (Tried, error) { return Tried{Started: time.Second}, nil }), Settings: s,
+		Home: t.TempDir(), OS: "linux", Getenv: func(string) string { return "" }, ReadCA: os.ReadFile,
 	}
 }
 
@@ -36,7 +55,7 @@ func states(r Report) map[string]State {
 }
 
 func TestAllWell(t *testing.T) {
-	r := Doctor{Probes(parts(t))}.Check(t.Context())
+	r := Doctor{Probes(parts(t, &settings{}))}.Check(t.Context())
 	want := map[string]State{"config": OK, "disk": OK, "engine": OK, "image": OK, "link": OK, "ca": OK, "credentials": Warn, "display": Warn, "gate": Warn}
 	for id, s := range states(r) {
 		if want[id] != s {
@@ -60,9 +79,7 @@ func TestConfiguration(t *testing.T) {
 		"Correct the file; until then Loop uses the last good values.": {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it."}}, Warn},
 		"Correct the file; nothing can be run until then.":             {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it.", NoneBefore: true}}, Fail},
 	} {
-		p := parts(t)
-		p.Problems = func() []ConfigProblem { return c.list }
-		r := Doctor{Probes(p)}.Check(t.Context())
+		r := Doctor{Probes(parts(t, &settings{problems: c.list}))}.Check(t.Context())
 		if got := r.Checks[0]; got.State != c.state || got.Remedy != remedy || got.Summary != c.list[len(c.list)-1].Text {
 			t.Errorf("%+v", got)
 		}
@@ -70,11 +87,9 @@ func TestConfiguration(t *testing.T) {
 }
 
 func TestWhatNeedsAFailedCheckIsNotTried(t *testing.T) {
-	p := parts(t)
-	p.Engine = func(context.Context) core.EngineStatus {
-		return core.EngineStatus{Failure: core.Fail(core.CodeNoEngine, errors.New("refused"), "No engine answers.", "Start Docker.")}
-	}
-	p.Trial = func(context.Context) (Trial, error) { t.Error("tried"); return Trial{}, nil }
+	p := parts(t, &settings{})
+	p.Engine = engineSays{Failure: core.Fail(core.CodeNoEngine, errors.New("refused"), "No engine answers.", "Start Docker.")}
+	p.Trial = trialSays(func() (Tried, error) { t.Error("tried"); return Tried{}, nil })
 	got := states(Doctor{Probes(p)}.Check(t.Context()))
 	if got["engine"] != Fail || got["image"] != Skip || got["link"] != Skip {
 		t.Errorf("%v", got)
@@ -90,9 +105,7 @@ func TestCredentialsAreTried(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer srv.Close()
-	p := parts(t)
-	p.BaseURL = func() string { return srv.URL }
-	p.Credential = func() (string, string) { return "anthropic_api_key", "canary" }
+	p := parts(t, &settings{base: srv.URL, kind: "anthropic_api_key"})
 	for code, want := range map[int]State{200: OK, 401: Fail, 403: Fail, 503: Warn, 404: Warn, 302: Warn, 429: Warn} {
 		status = code
 		r := Doctor{Probes(p)}.Check(t.Context())
@@ -123,9 +136,7 @@ func TestModelThatWantsNoKey(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer srv.Close()
-	p := parts(t)
-	p.BaseURL = func() string { return srv.URL }
-	p.Credential = func() (string, string) { return "", "" }
+	p := parts(t, &settings{base: srv.URL})
 	check := func() Check {
 		for _, c := range (Doctor{Probes(p)}).Check(t.Context()).Checks {
 			if c.ID == "credentials" {
@@ -137,7 +148,7 @@ func TestModelThatWantsNoKey(t *testing.T) {
 	for code, want := range map[int]struct {
 		state State
 		says  string
-	}{200: {OK, "answers without a key"}, 401: {Fail, "without a key"}, 404: {Warn, "404"}} {
+	}{200: {OK, "without a key"}, 401: {Fail, "without a key"}, 404: {Warn, "404"}} {
 		status = code
 		if c := check(); c.State != want.state || !strings.Contains(c.Summary, want.says) {
 			t.Errorf("%d: %+v", code, c)
@@ -163,11 +174,8 @@ func TestModelAccessFollowsTheSettings(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	base, files := "https://127.0.0.1:1", []string(nil)
-	p := parts(t)
-	p.BaseURL, p.ExtraCA = func() string { return base }, func() []string { return files }
-	p.Credential = func() (string, string) { return "anthropic_api_key", "canary" }
-	d := Doctor{Probes(p)}
+	set := &settings{kind: "anthropic_api_key"}
+	d := Doctor{Probes(parts(t, set))}
 	for _, step := range []struct {
 		base  string
 		files []string
@@ -179,7 +187,7 @@ func TestModelAccessFollowsTheSettings(t *testing.T) {
 		{srv.URL, []string{filepath.Join(t.TempDir(), "gone"), file}, OK, "accepted"},
 		{"https://127.0.0.1:1", []string{file}, Warn, "could not be reached"},
 	} {
-		base, files = step.base, step.files
+		set.base, set.files = step.base, step.files
 		for _, c := range d.Check(t.Context()).Checks {
 			if c.ID == "credentials" && (c.State != step.want || !strings.Contains(c.Summary+c.Detail, step.word)) {
 				t.Errorf("%+v: %+v", step, c)
@@ -189,12 +197,12 @@ func TestModelAccessFollowsTheSettings(t *testing.T) {
 }
 
 func TestDiskIsWritten(t *testing.T) {
-	p := parts(t)
+	p := parts(t, &settings{})
 	p.Home = filepath.Join(p.Home, "gone")
 	if got := states(Doctor{Probes(p)}.Check(t.Context()))["disk"]; got != Fail {
 		t.Errorf("a missing folder: %s", got)
 	}
-	p = parts(t)
+	p = parts(t, &settings{})
 	Doctor{Probes(p)}.Check(t.Context())
 	if left, _ := os.ReadDir(p.Home); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -202,7 +210,8 @@ func TestDiskIsWritten(t *testing.T) {
 }
 
 func TestCertificatesAreRead(t *testing.T) {
-	p := parts(t)
+	set := &settings{}
+	p := parts(t, set)
 	p.ReadCA = func(path string) ([]byte, error) {
 		if path == "bad.pem" {
 			return nil, errors.New("it holds no certificate")
@@ -210,7 +219,7 @@ func TestCertificatesAreRead(t *testing.T) {
 		return nil, nil
 	}
 	for path, want := range map[string]State{"bad.pem": Fail, "good.pem": OK} {
-		p.ExtraCA = func() []string { return []string{path} }
+		set.files = []string{path}
 		if got := states(Doctor{Probes(p)}.Check(t.Context()))["ca"]; got != want {
 			t.Errorf("%s: %s", path, got)
 		}

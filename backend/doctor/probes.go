@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,20 +19,39 @@ import (
 
 // Parts are what the probes work on; daemon fills them from the running app.
 type Parts struct {
-	Engine  func(ctx context.Context) core.EngineStatus
-	Image   func(ctx context.Context) core.ImageStatus
-	Trial   func(ctx context.Context) (Trial, error) // starts a container with the production spec, opens its link, removes it
-	Home    string
-	Desktop bool // this binary can open a window
-	OS      string
-	Getenv  func(string) string
+	Engine   Engine
+	Image    Image
+	Trial    Trial
+	Settings Settings
+	ReadCA   func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
+	Home     string
+	Desktop  bool // this binary can open a window
+	OS       string
+	Getenv   func(string) string
+}
 
-	// Credential returns what a run would use now; both empty when there is none.
-	Credential func() (kind, secret string)
-	BaseURL    func() string                     // of the model, as it is set now; empty is the public API
-	ExtraCA    func() []string                   // the files that are set now
-	ReadCA     func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
-	Problems   func() []ConfigProblem            // of the configuration file
+// Engine says how the container engine stands.
+type Engine interface {
+	Status(ctx context.Context) core.EngineStatus
+}
+
+// Image says how the agent image stands.
+type Image interface {
+	Status(ctx context.Context) core.ImageStatus
+}
+
+// Trial starts a container with the production spec, opens its link and removes it.
+type Trial interface {
+	Try(ctx context.Context) (Tried, error)
+}
+
+// Settings are the person's, as they are now.
+type Settings interface {
+	// Credential returns what a run would use; both are empty when there is none.
+	Credential(ctx context.Context) (kind, secret string)
+	BaseURL() string   // of the model; empty is the public API
+	ExtraCA() []string // files
+	Problems() []ConfigProblem
 }
 
 // ConfigProblem is one thing wrong with the configuration file.
@@ -43,15 +62,14 @@ type ConfigProblem struct {
 	Warning, NoneBefore bool
 }
 
-// Trial is what starting a container and its link took.
-type Trial struct {
+// Tried is what starting a container and its link took.
+type Tried struct {
 	Started   time.Duration // create, start, hello
 	RoundTrip time.Duration
-	GuestUID  int
 }
 
-// DefaultBaseURL is the public API's address.
-const DefaultBaseURL = "https://api.anthropic.com"
+// publicAPI is asked where the settings name no other model.
+const publicAPI = "https://api.anthropic.com"
 
 // minFree is what an image build and a few runs need; below it builds fail in
 // ways that do not name the disk.
@@ -63,8 +81,8 @@ func Probes(p Parts) []Probe {
 		{ID: "config", Title: "Configuration", Limit: 5 * time.Second, Do: p.config},
 		{ID: "disk", Title: "Disk", Limit: 10 * time.Second, Do: p.disk},
 		{ID: "engine", Title: "Docker engine", Limit: 10 * time.Second, Do: p.engine},
-		{ID: "image", Title: "Agent image", Limit: 10 * time.Second, Needs: []string{"engine"}, Do: p.image},
-		{ID: "link", Title: "Container and link", Limit: 40 * time.Second, Needs: []string{"image"}, Do: p.link},
+		{ID: "image", Title: "Agent image", Limit: 10 * time.Second, Needs: "engine", Do: p.image},
+		{ID: "link", Title: "Container and link", Limit: 40 * time.Second, Needs: "image", Do: p.link},
 		{ID: "ca", Title: "Certificates", Limit: 10 * time.Second, Do: p.certificates},
 		{ID: "credentials", Title: "Model access", Limit: 15 * time.Second, Do: p.credentials},
 		{ID: "display", Title: "Display", Limit: 5 * time.Second, Do: p.display},
@@ -73,7 +91,7 @@ func Probes(p Parts) []Probe {
 }
 
 func (p Parts) config(context.Context) (Check, error) {
-	list := p.Problems()
+	list := p.Settings.Problems()
 	if len(list) == 0 {
 		return Check{Summary: "Read without problems."}, nil
 	}
@@ -127,7 +145,7 @@ func (p Parts) disk(context.Context) (Check, error) {
 }
 
 func (p Parts) engine(ctx context.Context) (Check, error) {
-	s := p.Engine(ctx)
+	s := p.Engine.Status(ctx)
 	if s.Failure != nil {
 		return Check{}, s.Failure
 	}
@@ -142,7 +160,7 @@ func (p Parts) engine(ctx context.Context) (Check, error) {
 }
 
 func (p Parts) image(ctx context.Context) (Check, error) {
-	s := p.Image(ctx)
+	s := p.Image.Status(ctx)
 	switch s.State {
 	case core.ImageReady:
 		return Check{Summary: s.Ref + " is there and matches this version.", Detail: s.Note}, nil
@@ -162,7 +180,7 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 }
 
 func (p Parts) link(ctx context.Context) (Check, error) {
-	t, err := p.Trial(ctx)
+	t, err := p.Trial.Try(ctx)
 	if err != nil {
 		return Check{}, err
 	}
@@ -173,7 +191,7 @@ func (p Parts) link(ctx context.Context) (Check, error) {
 
 // certificates reads every configured CA file as the image build will.
 func (p Parts) certificates(context.Context) (Check, error) {
-	files := p.ExtraCA()
+	files := p.Settings.ExtraCA()
 	if len(files) == 0 {
 		return Check{Summary: "No extra CA files are configured; the system's are used."}, nil
 	}
@@ -190,27 +208,26 @@ func (p Parts) certificates(context.Context) (Check, error) {
 // where the settings name a model of the person's own. It asks for the list of
 // models, which costs nothing.
 func (p Parts) credentials(ctx context.Context) (Check, error) {
-	kind, secret := p.Credential()
-	base := p.BaseURL()
+	kind, secret := p.Settings.Credential(ctx)
+	base := p.Settings.BaseURL()
 	if kind == "" && base == "" {
 		return Check{State: Warn, Summary: "No key yet. The demo channel works without one.",
 			Remedy: "Paste an API key in the settings, or run “loop auth login”."}, nil
 	}
-	if base == "" {
-		base = DefaultBaseURL
-	}
-	u, err := url.JoinPath(base, "v1/models")
-	if err != nil {
-		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(cmp.Or(base, publicAPI), "/")+"/v1/models", nil)
 	if err != nil {
 		return Check{}, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
 	}
 	req.Header.Set("anthropic-version", "2023-06-01")
+	host := req.URL.Host
+	with, remedy := "the API key", "Paste a valid one in the settings."
+	unreached := "A key is set, but " + host + " could not be reached."
 	switch kind {
 	case "":
+		with, remedy = "a request without a key", "Paste one in the settings, or run “loop auth login”."
+		unreached = host + ", which anthropic_base_url names, could not be reached."
 	case "claude_code_oauth_token":
+		with = "the sign-in token"
 		req.Header.Set("Authorization", "Bearer "+secret)
 		req.Header.Set("anthropic-beta", "oauth-2025-04-20")
 	default:
@@ -221,44 +238,19 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 		// A redirect would carry the key to a host nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
-	if err != nil {
-		// The URL is in the error, the key never is.
-		summary := "A key is set, but " + req.URL.Host + " could not be reached."
-		if kind == "" {
-			summary = req.URL.Host + ", which anthropic_base_url names, could not be reached."
-		}
-		return Check{State: Warn, Summary: summary, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
+	if err != nil { // The URL is in the error, the key never is.
+		return Check{State: Warn, Summary: unreached, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
 	}
 	_ = res.Body.Close()
-	if kind == "" {
-		return keyless(req.URL.Host, res.StatusCode)
-	}
-	switch {
-	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused the %s (%d).", req.URL.Host, words(kind), res.StatusCode),
-			"Paste a valid one in the settings.")
-	case res.StatusCode != http.StatusOK:
-		// A gateway without a list of models, a redirect, an overloaded service.
-		return Check{State: Warn,
-			Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes the %s is not known.", req.URL.Host,
-				res.StatusCode, words(kind)),
-			Remedy: "Try a run. If it fails, check anthropic_base_url."}, nil
-	}
-	return Check{Summary: fmt.Sprintf("%s accepted the %s.", req.URL.Host, words(kind))}, nil
-}
-
-// keyless says what an answer to a request without a key means.
-func keyless(host string, status int) (Check, error) {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused a request without a key (%d).", host, status),
-			"Paste one in the settings, or run “loop auth login”.")
+	switch res.StatusCode {
 	case http.StatusOK:
-		return Check{Summary: host + " answers without a key."}, nil
+		return Check{Summary: host + " accepted " + with + "."}, nil
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return Check{}, core.Fail(core.CodeCredentials, nil, fmt.Sprintf("%s refused %s (%d).", host, with, res.StatusCode), remedy)
 	}
-	return Check{State: Warn,
-		Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it wants a key is not known.", host, status),
-		Remedy:  "Try a run. If it fails, check anthropic_base_url."}, nil
+	// A gateway without a list of models, a redirect, an overloaded service.
+	return Check{State: Warn, Remedy: "Try a run. If it fails, check anthropic_base_url.",
+		Summary: fmt.Sprintf("%s answered %d to the question for its models; whether it takes %s is not known.", host, res.StatusCode, with)}, nil
 }
 
 // roots are the system's certificates and the extra ones, which the containers
@@ -268,19 +260,12 @@ func (p Parts) roots() *x509.CertPool {
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	for _, path := range p.ExtraCA() {
+	for _, path := range p.Settings.ExtraCA() {
 		if certs, err := p.ReadCA(path); err == nil {
 			pool.AppendCertsFromPEM(certs)
 		}
 	}
 	return pool
-}
-
-func words(kind string) string {
-	if kind == "claude_code_oauth_token" {
-		return "sign-in token"
-	}
-	return "API key"
 }
 
 // display connects to the display server a window would use.
@@ -306,12 +291,6 @@ func (p Parts) display(ctx context.Context) (Check, error) {
 		return headless, nil
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", addr)
-	if err != nil {
-		// X servers also listen on the abstract name, which needs no file.
-		if c, aerr := (&net.Dialer{}).DialContext(ctx, "unix", "@"+addr); aerr == nil {
-			conn, err = c, nil
-		}
-	}
 	if err != nil {
 		headless.Summary, headless.Detail = "A display is set, but it does not answer.", err.Error()
 		return headless, nil //nolint:nilerr // no display is a warning: the page works without

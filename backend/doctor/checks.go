@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,22 +38,16 @@ type Report struct {
 
 // OK reports whether nothing failed.
 func (r Report) OK() bool {
-	for _, c := range r.Checks {
-		if c.State == Fail {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.State == Fail })
 }
 
-// Probe performs one operation. Needs names probes that must not have failed.
+// Probe performs one operation. Needs names an earlier probe that must not have failed.
 // Do fills State, Summary, Remedy and Detail; an error is turned into a failed
 // check. It must end when ctx does.
 type Probe struct {
-	ID, Title string
-	Needs     []string
-	Limit     time.Duration
-	Do        func(ctx context.Context) (Check, error)
+	ID, Title, Needs string
+	Limit            time.Duration
+	Do               func(ctx context.Context) (Check, error)
 }
 
 // Doctor runs probes; those that do not need each other run side by side.
@@ -61,24 +56,20 @@ type Doctor struct{ Probes []Probe }
 // Check performs every probe and returns when all are done.
 func (d Doctor) Check(ctx context.Context) Report {
 	out := make([]Check, len(d.Probes))
-	done := make(map[string]chan struct{}, len(d.Probes))
-	index := make(map[string]int, len(d.Probes))
-	for i, p := range d.Probes {
-		done[p.ID], index[p.ID] = make(chan struct{}), i
-	}
+	checks := map[string]func() Check{}
 	var wg sync.WaitGroup
 	for i, p := range d.Probes {
-		wg.Go(func() {
-			defer close(done[p.ID])
-			for _, need := range p.Needs {
-				<-done[need] // probes name earlier ones only, so this cannot wait for itself
-				if c := out[index[need]]; c.State == Fail || c.State == Skip {
-					out[i] = Check{ID: p.ID, Title: p.Title, State: Skip, Summary: fmt.Sprintf("Not tried: %s comes first.", c.Title)}
-					return
+		need := checks[p.Needs]
+		check := sync.OnceValue(func() Check {
+			if need != nil {
+				if c := need(); c.State == Fail || c.State == Skip {
+					return Check{ID: p.ID, Title: p.Title, State: Skip, Summary: fmt.Sprintf("Not tried: %s comes first.", c.Title)}
 				}
 			}
-			out[i] = p.perform(ctx)
+			return p.perform(ctx)
 		})
+		checks[p.ID] = check
+		wg.Go(func() { out[i] = check() })
 	}
 	wg.Wait()
 	return Report{Checks: out}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"loop/backend/core"
@@ -16,12 +17,8 @@ type Local struct{ d *Daemon }
 // OpenLocal makes and starts a Loop. The caller closes it.
 func OpenLocal(ctx context.Context, opts Options) (*Local, error) {
 	opts.Command = true
-	d, err := New(ctx, opts)
+	d, err := started(ctx, opts)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.Start(); err != nil {
-		_ = d.Close()
 		return nil, err
 	}
 	return &Local{d}, nil
@@ -40,33 +37,38 @@ func OpenIdle(ctx context.Context, opts Options) (*Local, error) {
 	return &Local{d}, nil
 }
 
+func started(ctx context.Context, opts Options) (*Daemon, error) {
+	d, err := New(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Start(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
 // Call calls a bound method and returns when it does, or with ctx. A method
 // that is left behind goes on until the app ends.
 func (l *Local) Call(ctx context.Context, method string, args ...any) (json.RawMessage, error) {
-	if args == nil {
-		args = []any{}
-	}
-	in, err := json.Marshal(args)
+	in, err := json.Marshal(append([]any{}, args...)) // no arguments are an empty list
 	if err != nil {
 		return nil, fmt.Errorf("encode call: %w", err)
 	}
-	type answer struct {
-		out json.RawMessage
-		err error
-	}
-	done := make(chan answer, 1)
+	var out json.RawMessage
+	done := make(chan error, 1)
 	l.d.work.Go(func() {
 		v, err := l.d.calls.Call(method, bytes.NewReader(in))
 		if err != nil {
-			done <- answer{err: core.AsFailure(err)}
+			done <- core.AsFailure(err)
 			return
 		}
-		out, err := json.Marshal(v)
-		done <- answer{out, err}
+		out, err = json.Marshal(v)
+		done <- err
 	})
 	select {
-	case a := <-done:
-		return a.out, a.err
+	case err := <-done:
+		return out, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -84,12 +86,8 @@ func (l *Local) Close() error { return l.d.Close() }
 
 // Serve runs a Loop with its listener until ctx ends.
 func Serve(ctx context.Context, opts Options, ready func(url, token string)) error {
-	d, err := New(ctx, opts)
+	d, err := started(ctx, opts)
 	if err != nil {
-		return err
-	}
-	if err := d.Start(); err != nil {
-		_ = d.Close()
 		return err
 	}
 	ready(d.URL(), d.Token())

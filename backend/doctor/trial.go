@@ -19,7 +19,7 @@ type Provision interface {
 	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
 }
 
-// Container is how the trial of Parts is made.
+// Container makes the trial of Parts.
 type Container struct {
 	Home      string // Loop's folder
 	Provision Provision
@@ -27,7 +27,7 @@ type Container struct {
 
 // Try starts a container as a run would, waits for its hello, measures one round
 // trip and removes it again. Nothing of it stays.
-func (p Container) Try(ctx context.Context) (t Trial, err error) {
+func (p Container) Try(ctx context.Context) (t Tried, err error) {
 	// A demo channel's directory needs no check of a person's choice.
 	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindDemo, Name: "doctor"}
 	ch.Dir = filepath.Join(p.Home, "channels", string(ch.ID), "work")

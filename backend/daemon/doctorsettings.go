@@ -1,0 +1,38 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"loop/backend/config"
+	"loop/backend/doctor"
+	"loop/backend/settings"
+)
+
+// doctorSettings are the settings as package doctor asks for them.
+type doctorSettings struct {
+	*settings.Service
+	file *config.Source
+	log  *slog.Logger
+}
+
+func (s doctorSettings) BaseURL() string   { return s.Current().AnthropicBaseURL }
+func (s doctorSettings) ExtraCA() []string { return s.Current().ExtraCAFiles }
+
+func (s doctorSettings) Credential(ctx context.Context) (kind, secret string) {
+	kind, key, err := s.Keys.Choose(ctx, s.Current())
+	if err != nil {
+		s.log.Warn("look for a key", "err", err)
+	}
+	return kind, key.Reveal()
+}
+
+func (s doctorSettings) Problems() (list []doctor.ConfigProblem) {
+	read := s.file.Current()
+	for _, p := range read.Problems {
+		list = append(list, doctor.ConfigProblem{
+			Text: p.String(), Remedy: p.Remedy, Warning: p.Warning, NoneBefore: !p.Warning && !read.Good,
+		})
+	}
+	return list
+}
