@@ -13,7 +13,7 @@ import (
 
 func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bus.New(nil)
+		b := bus.New()
 		pages := NewBatches(b)
 		out, cancel := pages.SubscribeEvents()
 		for range 3 {
@@ -44,7 +44,7 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 
 func TestBatchesEndWithTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bus.New(nil)
+		b := bus.New()
 		pages := NewBatches(b)
 		out, cancel := pages.SubscribeEvents()
 		defer cancel()
@@ -62,7 +62,7 @@ func TestBatchesEndWithTheBus(t *testing.T) {
 
 func TestAPageThatWasAwayIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bus.New(nil)
+		b := bus.New()
 		b.Publish(core.Event{Type: core.EventNotice}, core.Event{Type: core.EventNotice})
 		pages := NewBatches(b)
 		defer pages.Wait()

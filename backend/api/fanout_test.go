@@ -21,7 +21,7 @@ const fanToken = "fanout"
 // openPages serves a real bus over the real listener, as the app does.
 func openPages(tb testing.TB) (*bus.Bus, *Server) {
 	tb.Helper()
-	p := bus.New(nil)
+	p := bus.New()
 	batches := NewBatches(p)
 	s, err := New(Options{Token: fanToken, Calls: Calls{}, Events: batches, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -3,7 +3,6 @@ package bus
 import (
 	"errors"
 	"sync"
-	"time"
 
 	"loop/backend/core"
 )
@@ -26,7 +25,6 @@ var (
 // that ring, so a slow one costs nothing and slows nobody. It starts no
 // goroutines.
 type Bus struct {
-	now    func() time.Time
 	launch string
 
 	mu     sync.Mutex
@@ -36,14 +34,11 @@ type Bus struct {
 	closed bool
 }
 
-// New returns a bus; now stamps events that carry no time (nil is time.Now).
-func New(now func() time.Time) *Bus { return withRing(now, RingSize) }
+// New returns a bus without events.
+func New() *Bus { return withRing(RingSize) }
 
-func withRing(now func() time.Time, size int) *Bus {
-	if now == nil {
-		now = time.Now
-	}
-	return &Bus{now: now, launch: core.NewID(), ring: make([]core.Event, size), subs: map[*Subscription]struct{}{}}
+func withRing(size int) *Bus {
+	return &Bus{launch: core.NewID(), ring: make([]core.Event, size), subs: map[*Subscription]struct{}{}}
 }
 
 // Launch names this bus: numbers of another launch mean nothing here.
@@ -52,9 +47,6 @@ func (b *Bus) Launch() string { return b.launch }
 // Publish numbers the events and wakes every subscriber. The events passed in
 // are not changed. Any goroutine may call it; calls are ordered.
 func (b *Bus) Publish(events ...core.Event) {
-	if len(events) == 0 {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -63,14 +55,6 @@ func (b *Bus) Publish(events ...core.Event) {
 	for _, e := range events {
 		b.seq++
 		e.Seq = b.seq
-		if e.Time.IsZero() {
-			if e.Timestamp == 0 {
-				e.Timestamp = b.now().UnixMilli()
-			}
-			e.Time = time.UnixMilli(e.Timestamp)
-		} else if e.Timestamp == 0 {
-			e.Timestamp = e.Time.UnixMilli()
-		}
 		b.ring[e.Seq%uint64(len(b.ring))] = e
 	}
 	for s := range b.subs {

@@ -36,7 +36,7 @@ func take(t *testing.T, s *Subscription, n int) []core.Event {
 }
 
 func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
-	b := New(nil)
+	b := New()
 	b.Publish(event("before"))
 	first, second := b.Subscribe(), b.Subscribe()
 	defer first.Close()
@@ -69,7 +69,7 @@ func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
 }
 
 func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
-	b := withRing(nil, 8)
+	b := withRing(8)
 	slow, quick := b.Subscribe(), b.Subscribe()
 	for i := range 50 {
 		b.Publish(event(fmt.Sprint(i)))
@@ -100,7 +100,7 @@ func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
 }
 
 func TestResumeReplaysWhatIsKept(t *testing.T) {
-	b := withRing(nil, 8)
+	b := withRing(8)
 	for range 20 {
 		b.Publish(event("x"))
 	}
@@ -138,28 +138,10 @@ func TestResumeReplaysWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestStampsEventsWithoutATime(t *testing.T) {
-	at := time.UnixMilli(123456)
-	b := New(func() time.Time { return at })
-	s := b.Subscribe()
-	defer s.Close()
-	given := []core.Event{{Type: core.EventNotice}, {Type: core.EventNotice, Timestamp: 7}, {Type: core.EventNotice, Time: time.UnixMilli(9)}}
-	b.Publish(given...)
-	got := take(t, s, 3)
-	for i, want := range []int64{123456, 7, 9} {
-		if e := got[i]; e.Timestamp != want || e.Time.UnixMilli() != want {
-			t.Errorf("stamped %d / %v, want %d", e.Timestamp, e.Time, want)
-		}
-	}
-	if given[0].Seq != 0 {
-		t.Error("the publisher's own events were changed")
-	}
-}
-
 func BenchmarkPublish(b *testing.B) {
 	for _, n := range []int{0, 1, 5, 16} {
 		b.Run(fmt.Sprintf("subscribers=%d", n), func(b *testing.B) {
-			bus := New(nil)
+			bus := New()
 			var wg sync.WaitGroup
 			for range n {
 				s := bus.Subscribe()

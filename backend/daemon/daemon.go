@@ -144,7 +144,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.config.Subscribe(func(s config.Snapshot) { d.logEnd.SetLevel(s.Config.LogLevel) })
-	d.bus = bus.New(time.Now)
+	d.bus = bus.New()
 	d.events = api.NewBatches(d.bus)
 	d.vault = settings.OpenVault(d.home)
 	d.settings = settings.New(settings.Options{

@@ -106,7 +106,7 @@ func TestNeitherTokenOpensTheOther(t *testing.T) {
 	if len(calls) < 40 {
 		t.Fatalf("only %d calls", len(calls))
 	}
-	events := bus.New(nil)
+	events := bus.New()
 	pages, owner := api.NewBatches(events), instance.NewToken()
 	s, err := api.New(api.Options{Token: owner, Calls: calls, Events: pages, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
