@@ -47,7 +47,7 @@ func (d *demux) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := d.r.Read(p[:min(int64(len(p)), d.left)])
-	if d.left -= int64(n); d.left == 0 && err == io.EOF {
+	if d.left -= int64(n); d.left == 0 && errors.Is(err, io.EOF) {
 		return n, nil // the next call says so
 	}
 	return n, inPiece(err)
@@ -55,7 +55,7 @@ func (d *demux) Read(p []byte) (int, error) {
 
 // inPiece is the error of a stream that ends where a piece goes on.
 func inPiece(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -1,9 +1,8 @@
 package imagebuild
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -15,10 +14,9 @@ type Command struct {
 	Path string
 	Args []string
 	Env  []string // added to this process's environment
-	Dir  string
 	// Stdout, if set, gets stdout as it is; otherwise its lines go to Line.
 	Stdout io.Writer
-	Line   func(string) // gets lines of stderr, and of stdout
+	Line   func(string) // gets lines of stderr, and of stdout; nil drops them
 }
 
 // CommandFunc runs a command to its end. Ending ctx interrupts it, and kills it
@@ -35,36 +33,46 @@ const (
 func runCommand(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.Dir = c.Dir
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return interrupt(cmd) }
 	cmd.WaitDelay = interruptGrace
-	r, w := io.Pipe()
-	cmd.Stderr, cmd.Stdout = w, w
+	out := &lineWriter{line: c.Line}
+	cmd.Stderr, cmd.Stdout = out, out // one writer, and so one goroutine for both
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		br := bufio.NewReaderSize(r, maxCommandLine)
-		for {
-			line, err := br.ReadSlice('\n')
-			if len(line) > 0 && c.Line != nil {
-				c.Line(string(line))
-			}
-			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-				_, _ = io.Copy(io.Discard, r)
-				return
-			}
-		}
-	}()
 	err := cmd.Run()
-	_ = w.Close()
-	<-read
 	killGroup(cmd)
+	out.hand(len(out.rest))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
+}
+
+// lineWriter hands on what is written to it line by line.
+type lineWriter struct {
+	line func(string)
+	rest []byte
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	for {
+		n := bytes.IndexByte(w.rest, '\n') + 1
+		if n == 0 || n > maxCommandLine {
+			n = maxCommandLine
+		}
+		if n > len(w.rest) {
+			return len(p), nil
+		}
+		w.hand(n)
+	}
+}
+
+func (w *lineWriter) hand(n int) {
+	if n > 0 && w.line != nil {
+		w.line(string(w.rest[:n]))
+	}
+	w.rest = w.rest[n:]
 }
