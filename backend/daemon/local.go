@@ -17,7 +17,7 @@ type Local struct{ d *Daemon }
 // OpenLocal makes and starts a Loop. The caller closes it.
 func OpenLocal(ctx context.Context, opts Options) (*Local, error) {
 	opts.Command = true
-	d, err := started(ctx, opts)
+	d, err := newStarted(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func OpenIdle(ctx context.Context, opts Options) (*Local, error) {
 	return &Local{d}, nil
 }
 
-func started(ctx context.Context, opts Options) (*Daemon, error) {
+func newStarted(ctx context.Context, opts Options) (*Daemon, error) {
 	d, err := New(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (l *Local) Close() error { return l.d.Close() }
 
 // Serve runs a Loop with its listener until ctx ends.
 func Serve(ctx context.Context, opts Options, ready func(url, token string)) error {
-	d, err := started(ctx, opts)
+	d, err := newStarted(ctx, opts)
 	if err != nil {
 		return err
 	}
