@@ -152,7 +152,8 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	})
 	d.engine = engine.Open(engine.Options{Host: cfg.DockerHost, Folder: d.home, Log: d.log})
 	d.health = engine.NewHealth(d.engine, d.bus.Publish)
-	d.images = imagebuild.New(imagebuild.Ports{Engine: d.engine}, imagebuild.Options{
+	d.images = imagebuild.New(imagebuild.Options{
+		Engine: d.engine,
 		Settings: func() imagebuild.Settings {
 			c := d.settings.Current()
 			return imagebuild.Settings{
@@ -168,7 +169,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine,
 		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
-		Publish:  d.bus.Publish, Log: d.log, Now: time.Now,
+		Publish:  d.bus.Publish, Log: d.log,
 	})
 	if err = d.containers.Restore(ctx); err != nil {
 		return nil, fmt.Errorf("restore containers: %w", err)

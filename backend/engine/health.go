@@ -23,7 +23,6 @@ const (
 type Health struct {
 	engine  asker
 	publish func(...core.Event)
-	now     func() time.Time
 
 	asking sync.Mutex // one question at a time
 	mu     sync.Mutex
@@ -37,7 +36,7 @@ type asker interface {
 
 // NewHealth asks d, and publishes an event when what a person sees of it changes.
 func NewHealth(d *Docker, publish func(...core.Event)) *Health {
-	return &Health{engine: d, publish: publish, now: time.Now}
+	return &Health{engine: d, publish: publish}
 }
 
 // Status is the engine's state: at most healthFresh old, or what was known
@@ -51,7 +50,7 @@ func (h *Health) Status(ctx context.Context) core.EngineStatus {
 	}
 	defer h.asking.Unlock()
 	before, at := h.known()
-	if !at.IsZero() && h.now().Sub(at) < healthFresh {
+	if !at.IsZero() && time.Since(at) < healthFresh {
 		return before
 	}
 	st := h.engine.Status(ctx)
@@ -59,10 +58,10 @@ func (h *Health) Status(ctx context.Context) core.EngineStatus {
 		return st // the caller went away in the middle, which says nothing of the engine
 	}
 	h.mu.Lock()
-	h.last, h.at = st, h.now()
+	h.last, h.at = st, time.Now()
 	h.mu.Unlock()
 	if !at.IsZero() && !same(before, st) {
-		h.publish(core.NewEvent(core.EventEngineStatus, "", "", h.now(), st))
+		h.publish(core.NewEvent(core.EventEngineStatus, "", "", time.Now(), st))
 	}
 	return st
 }

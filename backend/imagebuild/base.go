@@ -31,7 +31,7 @@ const (
 
 // base returns a reference of a base image that the engine has.
 func (s *Service) base(ctx context.Context, rep *reporter) (string, error) {
-	e, baseRef := s.ports.Engine, s.opts.Base
+	e, baseRef := s.engine, s.opts.Base
 	if _, _, err := e.ImageInspect(ctx, baseRef); err == nil {
 		return baseRef, nil
 	} else if !errors.Is(err, core.ErrNoImage) {
@@ -65,7 +65,7 @@ func (s *Service) pullBase(ctx context.Context, rep *reporter) error {
 	silent := time.AfterFunc(pullPatience, cancel)
 	defer silent.Stop()
 	n := 0
-	err := s.ports.Engine.ImagePull(ctx, s.opts.Base, func(line string) {
+	err := s.engine.ImagePull(ctx, s.opts.Base, func(line string) {
 		silent.Stop() // the registry answered; the whole is bounded above
 		if n++; n%20 == 1 {
 			rep.line(line)
@@ -92,14 +92,14 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 		return s.baseFailure(errors.New("no registry, and debootstrap exists on Linux only"),
 			"Check the network connection and the proxy settings, then try again.")
 	}
-	deb, err := s.ports.Find("debootstrap")
+	deb, err := s.find("debootstrap")
 	if err != nil {
 		return s.baseFailure(err,
 			"Install it (“sudo apt-get install debootstrap fakeroot”), or make "+s.opts.Base+" available to the engine.")
 	}
 	cmd := Command{Path: deb, Env: []string{"PATH=" + strings.Join(append([]string{os.Getenv("PATH")}, sbin...), ":")}}
 	if os.Getuid() != 0 {
-		fake, err := s.ports.Find("fakeroot")
+		fake, err := s.find("fakeroot")
 		if err != nil {
 			return s.baseFailure(err, "Install it (“sudo apt-get install fakeroot”), or make "+s.opts.Base+" available to the engine.")
 		}
@@ -121,7 +121,7 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 		n++
 		rep.progress(0.03 + min(float64(n)/300, 1)*0.1) // about 300 lines
 	}
-	if err := s.ports.Run(ctx, cmd); err != nil {
+	if err := s.command(ctx, cmd); err != nil {
 		return fmt.Errorf("debootstrap: %w", err)
 	}
 	rep.step("Handing the packages to the engine", 0.13)
@@ -149,7 +149,7 @@ rm -rf /debootstrap /var/cache/apt/archives/*.deb /var/lib/apt/lists/* /var/log/
 `
 
 func (s *Service) secondStage(ctx context.Context, rep *reporter, stage string) error {
-	e := s.ports.Engine
+	e := s.engine
 	rep.step("Setting up Debian in a container", 0.16)
 	id, _, err := e.Create(ctx, core.Spec{
 		Name: "loop-base-" + core.NewID()[:12], Image: stage, User: "0:0", Network: "none",
@@ -195,7 +195,7 @@ func (s *Service) secondStage(ctx context.Context, rep *reporter, stage string) 
 func (s *Service) dropImage(ctx context.Context, ref string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := s.ports.Engine.ImageRemove(ctx, ref); err != nil && !errors.Is(err, core.ErrNoImage) {
+	if err := s.engine.ImageRemove(ctx, ref); err != nil && !errors.Is(err, core.ErrNoImage) {
 		s.log.Warn("temporary image stays behind", "image", ref, "err", err)
 	}
 }
@@ -205,11 +205,11 @@ func (s *Service) importTree(ctx context.Context, root, ref string) error {
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
-		err := s.ports.Run(ctx, packTree(root, w))
+		err := s.command(ctx, packTree(root, w))
 		_ = w.CloseWithError(err)
 		packed <- err
 	}()
-	err := s.ports.Engine.ImageImport(ctx, r, ref)
+	err := s.engine.ImageImport(ctx, r, ref)
 	_ = r.Close()
 	if perr := <-packed; perr != nil && err == nil {
 		err = fmt.Errorf("pack the base: %w", perr)

@@ -34,7 +34,7 @@ func (s *Service) probeBuildKit(ctx context.Context, base string) (cli *dockerCL
 	if len(clis) == 0 {
 		return nil, "there is no docker command"
 	}
-	st := s.ports.Engine.Status(ctx)
+	st := s.engine.Status(ctx)
 	for _, p := range clis {
 		c := &dockerCLI{path: p, env: []string{"DOCKER_BUILDKIT=1", "BUILDKIT_PROGRESS=plain"}}
 		if strings.Contains(st.Host, "://") {
@@ -140,7 +140,7 @@ func (s *Service) dockerBuild(ctx context.Context, cmd Command, files map[string
 	}
 	iid := filepath.Join(dir, "iid")
 	cmd.Args = slices.Concat([]string{"build"}, cmd.Args, []string{"--iidfile", iid, filepath.Join(dir, "context")})
-	if err := s.ports.Run(ctx, cmd); err != nil {
+	if err := s.command(ctx, cmd); err != nil {
 		return "", fmt.Errorf("docker build: %w", err)
 	}
 	raw, err := os.ReadFile(iid)

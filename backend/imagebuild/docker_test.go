@@ -22,8 +22,8 @@ func realService(t *testing.T, o Options) (*engine.Docker, *Service) {
 		t.Fatal(s.Failure)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	o.TempDir = t.TempDir()
-	s := New(Ports{Engine: e}, o)
+	o.TempDir, o.Engine = t.TempDir(), e
+	s := New(o)
 	t.Cleanup(func() { _ = s.Close() })
 	return e, s
 }
@@ -53,8 +53,8 @@ func TestSecretProbe(t *testing.T) {
 		return
 	}
 	// The proof can fail: the same command with another secret must not build.
-	run := s.ports.Run
-	s.ports.Run = func(ctx context.Context, c Command) error {
+	run := s.command
+	s.command = func(ctx context.Context, c Command) error {
 		if err := os.WriteFile(c.Args[2][len("id=probe,src="):], []byte("another"), 0o600); err != nil {
 			return err
 		}

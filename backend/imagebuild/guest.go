@@ -25,12 +25,12 @@ func (s *Service) GuestVolume(ctx context.Context) (name string, err error) {
 	if s.guest != "" {
 		return s.guest, nil
 	}
-	e, ref := s.ports.Engine, s.settings().Ref
+	e, ref := s.engine, s.settings().Ref
 	st := e.Status(ctx)
 	if st.Failure != nil {
 		return "", st.Failure
 	}
-	data, hash, err := s.ports.Guest(st.Arch)
+	data, hash, err := s.guestBinary(st.Arch)
 	if err != nil {
 		return "", err
 	}

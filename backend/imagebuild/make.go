@@ -31,7 +31,7 @@ const (
 // make does the build. Everything it leaves behind on failure is the builder's
 // cache; the tag is set in one step at the end.
 func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
-	e := s.ports.Engine
+	e := s.engine
 	rep.step("Looking for the base image", 0.01)
 	base, err := s.base(ctx, rep)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 	if err != nil {
 		return "", fmt.Errorf("pack build context: %w", err)
 	}
-	id, err := s.ports.Engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, rep.builder(1))
+	id, err := s.engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, rep.builder(1))
 	if err == nil && id == "" {
 		err = fmt.Errorf("build image: the engine named no image")
 	}
@@ -132,7 +132,7 @@ func (s *Service) sweep(ctx context.Context, settle time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	for ; ; settle -= time.Second {
-		ids, err := s.ports.Engine.ImagesDangling(ctx, partLabel)
+		ids, err := s.engine.ImagesDangling(ctx, partLabel)
 		if err != nil {
 			s.log.Warn("look for leftovers", "err", err)
 		}

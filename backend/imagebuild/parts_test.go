@@ -120,7 +120,7 @@ func TestBuildProgress(t *testing.T) {
 }
 
 func TestLinesAreBounded(t *testing.T) {
-	r := &reporter{s: New(Ports{Engine: enginetest.NewFake()}, Options{})}
+	r := &reporter{s: New(Options{Engine: enginetest.NewFake()})}
 	r.line("10%\r20%\r100%\r\n")
 	r.line(strings.Repeat("é", maxLine))
 	r.line("bad \xff utf8")
@@ -210,7 +210,7 @@ func TestBaseIsMadeWithoutARegistry(t *testing.T) {
 	}
 	r := newRig(t, Options{Base: "absent:x"})
 	find := func(name string) (string, error) { return "/found/" + name, nil }
-	r.s.ports.Find = find
+	r.s.find = find
 	r.fake.Main = func(context.Context, core.Spec, io.Writer) int { return 0 } // the second stage
 	r.cli = func(_ context.Context, c Command) error {
 		if c.Path == "tar" {
@@ -245,14 +245,14 @@ func TestBaseFailures(t *testing.T) {
 	boom := errors.New("exit status 1")
 	for name, breakIt := range map[string]func(*rig){
 		"program missing": func(r *rig) {
-			r.s.ports.Find = func(string) (string, error) { return "", errors.New("the program is not installed") }
+			r.s.find = func(string) (string, error) { return "", errors.New("the program is not installed") }
 		},
 		"first stage fails":  func(r *rig) { r.cli = func(context.Context, Command) error { return boom } },
 		"second stage fails": func(r *rig) { r.fake.Main = func(context.Context, core.Spec, io.Writer) int { return 1 } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Options{Base: "absent:x"})
-			r.s.ports.Find = func(name string) (string, error) { return "/found/" + name, nil }
+			r.s.find = func(name string) (string, error) { return "/found/" + name, nil }
 			r.cli = func(_ context.Context, c Command) error {
 				if c.Path == "tar" {
 					return nil

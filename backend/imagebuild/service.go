@@ -57,22 +57,9 @@ type Engine interface {
 	Status(ctx context.Context) core.EngineStatus
 }
 
-// Ports are what the service reaches the world through. Engine is required.
-type Ports struct {
-	Engine Engine
-	// Guest returns the in-container binary; nil means the embedded one.
-	Guest func(arch string) (data []byte, hash string, err error)
-	// HTTP looks up versions; nil means one that follows the proxy environment and
-	// keeps no connection.
-	HTTP *http.Client
-	// Run starts a host command; nil means the real one. Tests replace it.
-	Run CommandFunc
-	// Find finds a host program; nil means PATH and the administrators' directories.
-	Find func(name string) (path string, err error)
-}
-
-// Options say what is built.
+// Options say what is built, and with what. Engine is required.
 type Options struct {
+	Engine Engine
 	// Settings is asked with each use, so that a change counts at once; a build goes
 	// on with those it began with. nil means the zero value.
 	Settings  func() Settings
@@ -110,9 +97,15 @@ const (
 // called from any goroutine. At most one build runs; callers who want the image
 // meanwhile wait for it. Close cancels it and waits.
 type Service struct {
-	ports Ports
-	opts  Options
-	log   *slog.Logger
+	opts   Options
+	engine Engine
+	log    *slog.Logger
+
+	// The world outside of the engine, which tests play.
+	guestBinary func(arch string) (data []byte, hash string, err error)
+	http        *http.Client // follows the proxy environment and keeps no connection
+	command     CommandFunc
+	find        func(program string) (path string, err error)
 
 	mu     sync.Mutex
 	build  *build           // the one under way
@@ -136,7 +129,7 @@ type build struct {
 }
 
 // New returns a service; it starts nothing.
-func New(p Ports, o Options) *Service {
+func New(o Options) *Service {
 	o.Base = cmp.Or(o.Base, defaultBase)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -144,26 +137,19 @@ func New(p Ports, o Options) *Service {
 	if o.Publish == nil {
 		o.Publish = func(core.ImageStatus) {}
 	}
-	if p.Guest == nil {
-		p.Guest = agentimage.GuestBinary
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
 	}
-	if p.HTTP == nil {
-		p.HTTP = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
+	net := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	return &Service{
+		opts: o, engine: o.Engine, log: o.Log,
+		guestBinary: agentimage.GuestBinary, http: &http.Client{Transport: net}, command: runCommand, find: findProgram,
 	}
-	if p.Run == nil {
-		p.Run = runCommand
-	}
-	if p.Find == nil {
-		p.Find = findProgram
-	}
-	return &Service{ports: p, opts: o, log: o.Log}
 }
 
 // settings are those of this moment.
-func (s *Service) settings() (set Settings) {
-	if s.opts.Settings != nil {
-		set = s.opts.Settings()
-	}
+func (s *Service) settings() Settings {
+	set := s.opts.Settings()
 	set.Ref = cmp.Or(set.Ref, DefaultRef)
 	return set
 }
@@ -197,7 +183,7 @@ func (s *Service) Status(ctx context.Context) core.ImageStatus {
 
 func (s *Service) inspect(ctx context.Context, set Settings) core.ImageStatus {
 	st := core.ImageStatus{State: core.ImageUnknown, Ref: set.Ref}
-	id, labels, err := s.ports.Engine.ImageInspect(ctx, set.Ref)
+	id, labels, err := s.engine.ImageInspect(ctx, set.Ref)
 	switch {
 	case errors.Is(err, core.ErrNoImage):
 		st.State = core.ImageMissing

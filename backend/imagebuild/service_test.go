@@ -66,16 +66,16 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 		defer r.mu.Unlock()
 		r.published = append(r.published, st)
 	}
-	r.s = New(Ports{
-		Engine: r.fake, HTTP: &http.Client{Transport: noNet{}},
-		Guest: func(arch string) ([]byte, string, error) { return []byte("binary " + arch), "abc123", nil },
-		Run: func(ctx context.Context, c Command) error {
-			r.mu.Lock()
-			r.commands = append(r.commands, c)
-			r.mu.Unlock()
-			return r.cli(ctx, c)
-		},
-	}, o)
+	o.Engine = r.fake
+	r.s = New(o)
+	r.s.http = &http.Client{Transport: noNet{}}
+	r.s.guestBinary = func(arch string) ([]byte, string, error) { return []byte("binary " + arch), "abc123", nil }
+	r.s.command = func(ctx context.Context, c Command) error {
+		r.mu.Lock()
+		r.commands = append(r.commands, c)
+		r.mu.Unlock()
+		return r.cli(ctx, c)
+	}
 	t.Cleanup(func() {
 		_ = r.s.Close()
 		if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
@@ -501,7 +501,8 @@ func TestClaudeVersion(t *testing.T) {
 		"nothing answers":    {"", "at-"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := New(Ports{Engine: enginetest.NewFake(), HTTP: &http.Client{Transport: registry(tc.says)}}, Options{})
+			s := New(Options{Engine: enginetest.NewFake()})
+			s.http = &http.Client{Transport: registry(tc.says)}
 			rep := &reporter{s: s}
 			if got := s.claudeVersion(t.Context(), rep); !strings.HasPrefix(got, tc.want) {
 				t.Fatalf("version %q, want %q", got, tc.want)

@@ -40,7 +40,7 @@ func (s *Service) fetchVersion(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resp, err := s.ports.HTTP.Do(req)
+	resp, err := s.http.Do(req)
 	if err != nil {
 		return "", err
 	}

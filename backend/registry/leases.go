@@ -66,7 +66,7 @@ func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder)
 	}
 	held := slices.Contains(w.holders, h)
 	if !held || w.Status != core.ContainerRunning || !w.RemoveAt.IsZero() {
-		l := core.Lease{Container: w.Key, Holder: h, TakenAt: r.o.Now()}
+		l := core.Lease{Container: w.Key, Holder: h, TakenAt: time.Now()}
 		if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (r *Registry) releaseAll(ctx context.Context, e core.Ending, which func(*ro
 
 // afterLast is what becomes of a container that nobody holds any more.
 func (r *Registry) afterLast(c core.Container, e core.Ending) (st core.ContainerStatus, removeAt time.Time) {
-	now := r.o.Now()
+	now := time.Now()
 	switch keep := max(cmp.Or(e.Keep, r.o.Keep()), 0); {
 	case e.Now:
 		return core.ContainerPendingRemoval, now
@@ -235,7 +235,7 @@ func (r *Registry) Remove(ctx context.Context, id core.ContainerID) error {
 	if !ok {
 		return fmt.Errorf("remove container %s: %w", id, core.ErrNotFound)
 	}
-	if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, r.o.Now()); err != nil {
+	if err := r.move(ctx, c.Key, core.ContainerPendingRemoval, time.Now()); err != nil {
 		return err
 	}
 	return r.removeNow(ctx, c.Key)

@@ -60,7 +60,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	defer due.Stop()
 	var notBefore time.Time // keeps a removal that fails at every step from spinning
 	for {
-		due.Reset(max(r.untilNextRemoval(), notBefore.Sub(r.o.Now())))
+		due.Reset(max(r.untilNextRemoval(), notBefore.Sub(time.Now())))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -73,7 +73,7 @@ func (r *Registry) Run(ctx context.Context) error {
 			r.reconcile(ctx)
 		case <-due.C:
 			r.removeDue(ctx)
-			notBefore = r.o.Now().Add(time.Second)
+			notBefore = time.Now().Add(time.Second)
 		case <-r.wakeup:
 		}
 	}
@@ -161,7 +161,7 @@ func (r *Registry) settle(ctx context.Context, c core.Container, f core.Containe
 		// Loop ended between the engine's answer and writing it down: no run knows
 		// this container, so it goes at once.
 		if err = r.identify(ctx, c.Key, f.ID); err == nil {
-			err = r.move(ctx, c.Key, core.ContainerPendingRemoval, r.o.Now())
+			err = r.move(ctx, c.Key, core.ContainerPendingRemoval, time.Now())
 		}
 	case f.Running && (c.Status == core.ContainerReserved || c.Status == core.ContainerStopped):
 		removeAt := c.RemoveAt
@@ -189,7 +189,7 @@ func (r *Registry) adopt(ctx context.Context, f core.ContainerFacts) {
 	if err != nil || f.Labels[core.LabelInstall] != r.o.Install {
 		return
 	}
-	now := r.o.Now()
+	now := time.Now()
 	c := core.Container{
 		Key: core.ContainerKey(core.NewID()), ID: f.ID, Name: f.Name,
 		ChannelID: core.ChannelID(f.Labels[core.LabelChannel]), RunID: core.RunID(f.Labels[core.LabelRun]),
@@ -255,7 +255,7 @@ func (r *Registry) untilNextRemoval() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wait := time.Hour
-	now := r.o.Now()
+	now := time.Now()
 	for _, w := range r.rows {
 		if !w.RemoveAt.IsZero() && !w.busy && w.going == 0 {
 			wait = min(wait, max(w.RemoveAt.Sub(now), 0))
@@ -277,7 +277,7 @@ func (r *Registry) removeDue(ctx context.Context) {
 // the engine refuses Run tries again. From its beginning nobody joins, or would go on
 // with a container that is about to be killed.
 func (r *Registry) removeNow(ctx context.Context, key core.ContainerKey) (err error) {
-	now := r.o.Now()
+	now := time.Now()
 	var c core.Container
 	_ = r.with(key, func(w *row) error {
 		if !w.RemoveAt.IsZero() && !w.RemoveAt.After(now) && !w.busy && w.going == 0 {
@@ -303,7 +303,7 @@ func (r *Registry) removeNow(ctx context.Context, key core.ContainerKey) (err er
 		}
 	}
 	if cur, ok := r.row(key); ok { // still there: later
-		if merr := r.move(cctx, key, cur.Status, r.o.Now().Add(retryRemoval)); merr != nil && ctx.Err() == nil {
+		if merr := r.move(cctx, key, cur.Status, time.Now().Add(retryRemoval)); merr != nil && ctx.Err() == nil {
 			r.log.Warn("put off removal", "container_name", c.Name, "err", merr)
 		}
 	}

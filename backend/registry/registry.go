@@ -56,7 +56,6 @@ type Options struct {
 	Keep    func() time.Duration
 	Publish func(...core.Event) // gets container.* events in order; must not call back
 	Log     *slog.Logger
-	Now     func() time.Time // nil means time.Now
 }
 
 const (
@@ -104,9 +103,6 @@ func New(o Options) *Registry {
 	if o.Keep == nil {
 		o.Keep = func() time.Duration { return DefaultKeep }
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Publish == nil {
 		o.Publish = func(...core.Event) {}
 	}
@@ -125,7 +121,7 @@ func New(o Options) *Registry {
 func (r *Registry) make(ctx context.Context, spec core.Spec, h core.Holder) (core.Container, error) {
 	c := core.Container{
 		Key: core.ContainerKey(core.NewID()), Name: spec.Name, ChannelID: spec.ChannelID, RunID: spec.RunID, Type: spec.Type,
-		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: r.o.Now(),
+		Status: core.ContainerReserved, Image: spec.Image, Hash: spec.Hash, CreatedAt: time.Now(),
 	}
 	if err := r.reserve(ctx, c, h); err != nil {
 		return core.Container{}, err
@@ -212,7 +208,7 @@ func (r *Registry) discard(ctx context.Context, key core.ContainerKey, id core.C
 		r.drop(ctx, key)
 		return
 	}
-	if err := r.move(ctx, key, core.ContainerPendingRemoval, r.o.Now()); err != nil {
+	if err := r.move(ctx, key, core.ContainerPendingRemoval, time.Now()); err != nil {
 		r.log.Error("mark container for removal", "container_id", id, "err", err)
 	}
 }

@@ -94,7 +94,7 @@ func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
 		return r.moveLocked(ctx, w, core.ContainerPendingRemoval, w.RemoveAt)
 	}
 	// Nobody has said when it goes; a holder may still do so.
-	return r.moveLocked(ctx, w, core.ContainerStopped, r.o.Now().Add(r.o.Keep()))
+	return r.moveLocked(ctx, w, core.ContainerStopped, time.Now().Add(r.o.Keep()))
 }
 
 // drop forgets a row. The caller knows from the engine that the container is gone.
@@ -152,7 +152,7 @@ func (r *Registry) labels() map[string]string {
 // order of the steps. A row that the engine has no container of is not shown.
 func (r *Registry) publish(t core.EventType, c core.Container) {
 	if c.ID != "" {
-		r.o.Publish(core.NewEvent(t, c.ChannelID, c.RunID, r.o.Now(), c))
+		r.o.Publish(core.NewEvent(t, c.ChannelID, c.RunID, time.Now(), c))
 	}
 }
 
