@@ -1,6 +1,7 @@
 package imagebuild
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +136,13 @@ func (s *Service) dockerBuild(ctx context.Context, cmd Command, files map[string
 		return "", fmt.Errorf("make a directory for the build: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := writeContext(filepath.Join(dir, "context"), files); err != nil {
-		return "", fmt.Errorf("write build context: %w", err)
+	body, err := tarContext(files)
+	if err != nil {
+		return "", err
 	}
 	iid := filepath.Join(dir, "iid")
-	cmd.Args = slices.Concat([]string{"build"}, cmd.Args, []string{"--iidfile", iid, filepath.Join(dir, "context")})
+	cmd.Args = slices.Concat([]string{"build"}, cmd.Args, []string{"--iidfile", iid, "-"})
+	cmd.Stdin = bytes.NewReader(body)
 	if err := s.command(ctx, cmd); err != nil {
 		return "", fmt.Errorf("docker build: %w", err)
 	}

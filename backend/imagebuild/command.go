@@ -11,9 +11,10 @@ import (
 
 // Command is a host program to run.
 type Command struct {
-	Path string
-	Args []string
-	Env  []string // added to this process's environment
+	Path  string
+	Args  []string
+	Env   []string // added to this process's environment
+	Stdin io.Reader
 	// Stdout, if set, gets stdout as it is; otherwise its lines go to Line.
 	Stdout io.Writer
 	Line   func(string) // gets lines of stderr, and of stdout; nil drops them
@@ -33,6 +34,7 @@ const (
 func runCommand(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Stdin = c.Stdin
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return interrupt(cmd) }
 	cmd.WaitDelay = interruptGrace

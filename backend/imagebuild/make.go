@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -108,7 +107,7 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 	files[agentimage.Dockerfile] = agentimage.WithoutSecrets(files[agentimage.Dockerfile])
 	body, err := tarContext(files)
 	if err != nil {
-		return "", fmt.Errorf("pack build context: %w", err)
+		return "", err
 	}
 	id, err := s.engine.ImageBuildClassic(ctx, bytes.NewReader(body), o, rep.builder(1))
 	if err == nil && id == "" {
@@ -145,35 +144,20 @@ func (s *Service) sweep(ctx context.Context, settle time.Duration) {
 	}
 }
 
+// tarContext packs a build context.
 func tarContext(files map[string][]byte) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		// A fixed time keeps the builder's cache valid across builds.
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(files[name])), ModTime: time.Unix(1, 0)}
-		if err := w.WriteHeader(h); err != nil {
-			return nil, err
+		err := w.WriteHeader(h)
+		if err == nil {
+			_, err = w.Write(files[name])
 		}
-		if _, err := w.Write(files[name]); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("pack the build context: %w", err)
 		}
 	}
 	return buf.Bytes(), w.Close()
-}
-
-// writeContext lays the build context out in a directory, for the docker command.
-func writeContext(dir string, files map[string][]byte) error {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		p := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(p, files[name], 0o644); err != nil {
-			return err
-		}
-		if err := os.Chtimes(p, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

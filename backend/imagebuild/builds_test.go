@@ -1,12 +1,14 @@
 package imagebuild
 
 import (
+	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +43,7 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 	r := &rig{t: t, fake: enginetest.NewFake()}
 	t.Cleanup(func() { _ = r.fake.Close() })
 	r.fake.AddImage(defaultBase, "sha256:base", nil)
-	var path []string
+	var onPath []string
 	for _, d := range dockers {
 		dir := filepath.Join(t.TempDir(), d)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -54,9 +56,9 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		path = append(path, dir)
+		onPath = append(onPath, dir)
 	}
-	t.Setenv("PATH", strings.Join(path, string(os.PathListSeparator)))
+	t.Setenv("PATH", strings.Join(onPath, string(os.PathListSeparator)))
 	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
 		t.Setenv(name, "")
 	}
@@ -545,9 +547,15 @@ func TestBuildContextHoldsTheCertificates(t *testing.T) {
 	var certs []string
 	r.cli = func(ctx context.Context, c Command) error {
 		if !isTrial(c) {
-			dir := c.Args[len(c.Args)-1]
-			list, _ := filepath.Glob(filepath.Join(dir, agentimage.CADir, "*.crt"))
-			certs = list
+			for tr := tar.NewReader(c.Stdin); ; {
+				h, err := tr.Next()
+				if err != nil {
+					break
+				}
+				if ok, _ := path.Match(agentimage.CADir+"/*.crt", h.Name); ok {
+					certs = append(certs, h.Name)
+				}
+			}
 		}
 		return r.goodBuild(ctx, c)
 	}
