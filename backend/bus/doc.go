@@ -4,8 +4,8 @@
 // was called and never waits for a listener. A subscription sees every event
 // whose number is greater than its Seq, in order, exactly once, until it is
 // closed. The bus keeps the last RingSize events, and a subscription is a place
-// among them: one that falls further behind is told so with ErrOverflow, goes on
-// from the newest event and must take a new snapshot. Nothing is ever skipped
+// among them: one that falls further behind gets ErrOverflow, goes on from the
+// newest event and must take a new snapshot. Nothing is ever skipped
 // silently, and a slow listener costs the others nothing. A page that was away
 // comes back with the launch and the number it saw last (Resume).
 //

@@ -9,7 +9,7 @@ import (
 	"loop/backend/terminal"
 )
 
-// channelWork is what goes on in a channel, as its end sees it.
+// channelWork is all that goes on in a channel, which its removal ends.
 type channelWork struct {
 	*runner.Service
 	terminals *terminal.Service

@@ -368,8 +368,8 @@ func (d *Daemon) BeginClose() { d.life.Begin() }
 // Closing reports whether BeginClose or Close was called.
 func (d *Daemon) Closing() bool { return d.life.Begun() }
 
-// CloseRequested is told that the person closed the window, or chose to quit from
-// the system's menu, and says whether Loop ends now. Else the window was hidden or
+// CloseRequested handles a person who closed the window or chose to quit from the
+// system's menu, and reports whether Loop ends now. Else the window was hidden, or
 // its page asks the person. It may take two seconds.
 func (d *Daemon) CloseRequested(what string) (end bool) { return d.life.Requested(d.ctx, what) }
 
@@ -379,9 +379,8 @@ func (d *Daemon) Close() error {
 	d.closed.Do(func() {
 		d.life.Begin()
 		var errs []error
-		// Work learns first that the app ends: a build that is broken off after
-		// that leaves the runs that wait for it to the next start, instead of
-		// failing them.
+		// Work learns first that the app ends. A build that is broken off after that
+		// leaves the runs that wait for it to the next start, instead of failing them.
 		d.stop()
 		if d.images != nil {
 			d.images.Close()

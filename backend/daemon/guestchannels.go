@@ -9,8 +9,8 @@ import (
 	"loop/backend/guestlink"
 )
 
-// lateCallbacks is what links are given before the services behind it exist:
-// the runner opens links, and callbacks queue runs.
+// lateCallbacks stands for the callbacks before they exist: links need them, the
+// runner opens links, and callbacks queue runs.
 type lateCallbacks struct{ *callbacks.Service }
 
 var _ guestlink.Callbacks = (*lateCallbacks)(nil)

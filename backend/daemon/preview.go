@@ -12,8 +12,8 @@ import (
 	"loop/backend/terminal/programs"
 )
 
-// preview answers what a channel's next container would be, without one: what one
-// that runs was given before the settings changed is not asked for.
+// preview answers what a channel's next container would be, without making it. One
+// that runs, perhaps by earlier settings, is not asked.
 type preview struct {
 	channels  programs.Channels
 	provision programs.Provision

@@ -60,7 +60,7 @@ func waiting(pending []config.Pending) (notices []string) {
 	return notices
 }
 
-// What programs of an agent read for callbacks over TCP.
+// An agent's programs read these variables for callbacks over TCP.
 const (
 	apiURLEnv   = "API_URL"
 	apiTokenEnv = "LOOP_API_TOKEN"

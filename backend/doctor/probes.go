@@ -254,7 +254,7 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 }
 
 // roots are the system's certificates and the extra ones, which the containers
-// trust, too. A file that cannot be used is the certificates check's to tell.
+// trust, too. The certificates check reports a file that cannot be used.
 func (p Parts) roots() *x509.CertPool {
 	pool, err := x509.SystemCertPool()
 	if err != nil {

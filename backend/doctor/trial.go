@@ -28,7 +28,7 @@ type Container struct {
 // Try starts a container as a run would, waits for its hello, measures one round
 // trip and removes it again. Nothing of it stays.
 func (p Container) Try(ctx context.Context) (t Tried, err error) {
-	// A demo channel's directory needs no check of a person's choice.
+	// The folder of a demo channel is no person's choice, which would be checked.
 	ch := core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindDemo, Name: "doctor"}
 	ch.Dir = filepath.Join(p.Home, "channels", string(ch.ID), "work")
 	if err := os.MkdirAll(ch.Dir, 0o755); err != nil {

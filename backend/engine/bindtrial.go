@@ -20,7 +20,7 @@ import (
 	"loop/backend/core"
 )
 
-// trialTarget is where a helper sees the folder of a trial, trialFile what it holds.
+// A helper sees the folder of a trial at trialTarget, with trialFile in it.
 const (
 	trialTarget = "/trial"
 	trialFile   = "word"
@@ -29,16 +29,16 @@ const (
 // files remembers that the engine of this connection binds this computer's folders
 // and not another one's. No address proves that, not even the default socket's: it
 // may be forwarded, or lead to an engine that runs in a container or a machine of
-// its own. So it is tried, once for a connection. A socket of this computer behind
-// which the engine has the ID that passed before needs no other trial, so that only
-// the first run ever waits; an address in the network is tried every time.
+// its own. So a trial proves it, once for a connection. A socket of this computer
+// needs no other trial while the engine behind it has the ID that passed before, so
+// that only the first run ever waits. An address in the network is tried every time.
 type files struct {
 	mu   sync.Mutex
 	here bool
 }
 
-// proof is where an engine that passed is remembered, and its line; empty where it
-// is not.
+// proof returns the file that remembers an engine that passed, and its line in it;
+// empty for an engine that is tried every time.
 func (d *Docker) proof() (file, line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,9 +49,9 @@ func (d *Docker) proof() (file, line string) {
 	return filepath.Join(d.opts.Folder, "run", "engine-seen"), d.at.host + " " + d.known.ID + "\n"
 }
 
-// tryFiles makes sure of it beside a create that takes as long, so that a run waits
-// for neither twice: the answer is asked for once the container is there. A trial
-// that failed is made again for the next container, since its cause may be mended.
+// tryFiles begins the trial that s needs, beside a create that takes as long, so that
+// a run waits for neither twice; answer waits for its outcome. A trial that failed is
+// made again for the next container, since its cause may be mended.
 func (d *Docker) tryFiles(ctx context.Context, s core.Spec) (answer func() error) {
 	bound := slices.ContainsFunc(s.Mounts, func(m core.Mount) bool { return !m.Volume })
 	if !bound || d.opts.Folder == "" {
@@ -82,8 +82,8 @@ func (d *Docker) tryFiles(ctx context.Context, s core.Spec) (answer func() error
 }
 
 // fileTrial puts a fresh random file into Loop's folder, binds that into a helper
-// that never runs, and asks the engine what the helper sees. What it leaves to
-// clean up needs nobody to wait.
+// that never runs, and asks the engine what the helper sees. The caller calls clean,
+// for which nobody needs to wait.
 func (d *Docker) fileTrial(ctx context.Context, image string) (clean func(), err error) {
 	clean = func() {}
 	word := []byte(rand.Text())
@@ -96,10 +96,10 @@ func (d *Docker) fileTrial(ctx context.Context, image string) (clean func(), err
 		return clean, fmt.Errorf("make a file for the engine to show: %w", err)
 	}
 	id, remove, err := d.helper(ctx, image, mount.Mount{Type: mount.TypeBind, Source: dir, Target: trialTarget, ReadOnly: true})
-	if err != nil {
-		if f := core.AsFailure(err); f.Code == core.CodeMount {
-			return clean, d.filesElsewhere(err)
-		}
+	switch {
+	case err != nil && core.AsFailure(err).Code == core.CodeMount:
+		return clean, d.filesElsewhere(err)
+	case err != nil:
 		return clean, err
 	}
 	clean = func() { remove(); _ = os.RemoveAll(dir) }

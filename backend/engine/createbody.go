@@ -14,15 +14,15 @@ const (
 	cpuPeriod = 100_000
 	// minCPUQuota in microseconds is the least the kernel takes.
 	minCPUQuota = 1_000
-	// logMaxSize bounds the engine's log of a container. What agents print goes
-	// through the link into spools; this log holds only what loop init itself says,
-	// which is the evidence when no link comes up. Hence json-file, which can be
-	// read back, rather than none.
+	// logMaxSize bounds the engine's log of a container. An agent's output goes
+	// through the link into spools; this log holds only the words of loop init, which
+	// are the evidence when no link comes up. Hence json-file, which can be read back,
+	// rather than none.
 	logMaxSize = "1m"
 )
 
-// createBody translates a spec into the Engine API's terms. It is pure; what it
-// leaves at the zero value is meant to be the engine's default.
+// createBody translates a spec into the Engine API's terms. It is pure; a zero value
+// in the result means the engine's default.
 func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 	cfg := &container.Config{
 		Image:      s.Image,

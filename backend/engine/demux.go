@@ -22,7 +22,7 @@ type demux struct {
 	left   int64 // bytes of the stdout piece still to come
 }
 
-// errSystem is what the engine says about the stream itself.
+// errSystem comes before the engine's words about the stream itself.
 var errSystem = errors.New("engine reported an error on the stream")
 
 func (d *demux) Read(p []byte) (int, error) {

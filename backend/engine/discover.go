@@ -156,9 +156,9 @@ func noEngine(env *environment, tried []attempt) *core.Failure {
 func startRemedy(goos string) string {
 	switch goos {
 	case "darwin":
-		return "Start Docker Desktop, OrbStack, Colima or Podman, then try again."
+		return "Start your container engine, for example Docker Desktop, then try again."
 	case "windows":
 		return "Start Docker Desktop, then try again."
 	}
-	return "Start Docker (“sudo systemctl start docker”) or Podman (“systemctl --user start podman.socket”), then try again."
+	return "Start Docker (“sudo systemctl start docker”), then try again."
 }

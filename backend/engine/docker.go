@@ -35,8 +35,8 @@ const (
 // Options say where the engine is looked for.
 type Options struct {
 	Host string // explicit host (config docker_host); when set nothing else is tried
-	// Folder is Loop's own. An engine to which it looks different is refused once a
-	// container is to be made; empty tries nothing.
+	// Folder is Loop's own. An engine that sees something else there is refused when
+	// it is to make a container. Empty tries nothing.
 	Folder string
 	Log    *slog.Logger // nil discards
 	env    *environment // tests
@@ -58,7 +58,7 @@ type Docker struct {
 	knownAt string // the version that known is of
 
 	files files
-	wg    sync.WaitGroup // trials that clean up
+	wg    sync.WaitGroup // trials and their clean-up
 }
 
 // Open returns a Docker that has not looked for its engine yet.
@@ -72,8 +72,8 @@ func Open(opts Options) *Docker {
 	return &Docker{opts: opts, env: opts.env, log: opts.Log}
 }
 
-// Close waits for what cleans up and drops idle connections. Streams already open
-// stay with their owners.
+// Close waits for clean-up and drops idle connections. Streams already open stay
+// with their owners.
 func (d *Docker) Close() error {
 	d.wg.Wait()
 	d.mu.Lock()

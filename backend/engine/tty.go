@@ -21,10 +21,10 @@ import (
 	"loop/backend/core"
 )
 
-// detachKeys would part the terminal from its program. The engine holds the
-// first key back until it knows the next, and cannot be told to look for none,
-// so the first is one that hardly anybody types (Control-^; the default,
-// Control-P, goes back in every shell's history), and the rest never follow it.
+// detachKeys part a terminal from its program. The engine holds the first key back
+// until it knows the next, and takes no empty list. So the first is one that hardly
+// anybody types (Control-^; the default, Control-P, goes back in every shell's
+// history), and the rest never follow it.
 var detachKeys = "ctrl-^" + strings.Repeat(",ctrl-@,ctrl-^", 32)
 
 const (
@@ -40,7 +40,7 @@ const (
 	// answers in a millisecond; idlePoll the one while its output goes on.
 	execPoll = 20 * time.Millisecond
 	idlePoll = 2 * time.Second
-	// closeWait bounds what Close takes to end a program nobody has ended.
+	// closeWait bounds Close, which ends a program that runs.
 	closeWait = time.Minute
 )
 
@@ -121,9 +121,7 @@ func withDefaults(spec core.ExecSpec) core.ExecSpec {
 	if len(spec.Argv) == 0 {
 		spec.Argv = []string{"/bin/sh"}
 	}
-	if spec.Cols == 0 || spec.Rows == 0 {
-		spec.Cols, spec.Rows = 80, 24
-	}
+	spec.Cols, spec.Rows = cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24)
 	spec.ID = cmp.Or(spec.ID, core.TerminalID(core.NewID()))
 	return spec
 }
@@ -131,8 +129,7 @@ func withDefaults(spec core.ExecSpec) core.ExecSpec {
 // terminalMark is the variable that everything a terminal's program starts inherits.
 const terminalMark = "LOOP_TERMINAL"
 
-func execEnv(spec core.ExecSpec) []string {
-	env := []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop"}
+func execEnv(spec core.ExecSpec) (env []string) {
 	for _, v := range spec.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
@@ -192,8 +189,8 @@ func (t *execTTY) Resize(ctx context.Context, cols, rows uint16) error {
 	}
 }
 
-// Wait asks the engine, which does not say of itself that an exec ended: often
-// once the output is at its end, seldom before.
+// Wait asks the engine, which does not announce the end of an exec: often once the
+// output is at its end, seldom before.
 func (t *execTTY) Wait(ctx context.Context) (core.TerminalExit, error) {
 	drained, pause := t.drained, idlePoll
 	for {

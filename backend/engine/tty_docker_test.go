@@ -57,6 +57,8 @@ func inBox(t testing.TB, d *Docker, id core.ContainerID, script string) string {
 	return string(out)
 }
 
+var term = []core.EnvVar{{Name: "TERM", Value: "xterm-256color"}}
+
 func TestExecTTYConformance(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)
@@ -64,7 +66,7 @@ func TestExecTTYConformance(t *testing.T) {
 		t.Run(user, func(t *testing.T) {
 			programtest.Run(t, programtest.Backend{
 				Start: func(t testing.TB, argv []string, cols, rows uint16) programtest.Program {
-					p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: argv, User: user, Cols: cols, Rows: rows})
+					p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{Argv: argv, User: user, Env: term, Cols: cols, Rows: rows})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -269,7 +271,7 @@ func TestExecTTYEnvironment(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)
 	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{ID: "abc", Dir: "/tmp", Argv: []string{"sh", "-c", `echo "$TERM $LOOP_TERMINAL $X $PWD"; stty -a | head -1`},
-		Env: []core.EnvVar{{Name: "X", Value: "y"}}, Cols: 77, Rows: 33})
+		Env: append([]core.EnvVar{{Name: "X", Value: "y"}}, term...), Cols: 77, Rows: 33})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ var sweep string
 
 const (
 	// softGrace is the time a program has to end by itself, as on the host;
-	// hardGrace what the kernel has after SIGKILL, and hardLooks how often it is
-	// looked at least: on a busy engine one look alone takes seconds.
+	// hardGrace is the kernel's after SIGKILL. hardLooks is the least number of looks
+	// after that: on a busy engine one look alone takes seconds.
 	softGrace = 3 * time.Second
 	hardGrace = 5 * time.Second
 	hardLooks = 5
@@ -56,7 +56,7 @@ func (d *Docker) endTree(ctx context.Context, box core.ContainerID, user string,
 	for look := 0; err == nil && len(left) > 0 && (look < hardLooks || time.Now().Before(limit)); look++ {
 		left, err = s.after(ctx, "KILL")
 		if err == nil && len(left) > 0 && s.user != "0:0" {
-			// Once with the other right; sessions are known to it by number.
+			// Root as well; sessions are known to it by number.
 			s.user = "0:0"
 			left, err = s.after(ctx, "KILL")
 			s.user = user

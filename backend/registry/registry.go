@@ -75,8 +75,8 @@ const (
 )
 
 // Registry follows the containers of one install and owns their lives. Methods may
-// be called from any goroutine. Restore comes first, then Run in a goroutine of the
-// owner's.
+// be called from any goroutine. Restore comes first, then Run, in a goroutine that the
+// owner waits for.
 type Registry struct {
 	o       Options
 	log     *slog.Logger

@@ -71,7 +71,7 @@ func (r *Registry) moveLocked(ctx context.Context, w *row, to core.ContainerStat
 	return nil
 }
 
-// moved tells a step that the store has.
+// moved notes and publishes a step that the store has.
 func (r *Registry) moved(w *row, to core.ContainerStatus, removeAt time.Time) {
 	if w.Status == to && w.RemoveAt.Equal(removeAt) {
 		return
@@ -81,14 +81,14 @@ func (r *Registry) moved(w *row, to core.ContainerStatus, removeAt time.Time) {
 	r.wake()
 }
 
-// ended records that a container does not run any more and when it goes. That is
-// also so of one that is held: a lease keeps a container running, not its remains.
+// ended records that a container does not run any more and when it goes, held or
+// not: a lease keeps a container running, not its remains.
 func (r *Registry) ended(ctx context.Context, key core.ContainerKey) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.rows[key]
 	if w == nil || w.Status == core.ContainerPendingRemoval || w.Status == core.ContainerStopped {
-		return nil // told before, by the event or by stop
+		return nil // recorded already, for the event or by stop
 	}
 	if !w.RemoveAt.IsZero() { // nobody held it any more while it ran
 		return r.moveLocked(ctx, w, core.ContainerPendingRemoval, w.RemoveAt)
