@@ -2,6 +2,8 @@ package callbacks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,69 +48,64 @@ type budget struct {
 
 // take counts one request or refuses it.
 func (l *limiter) take(id core.RunID) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	b := entry(l.callers, id, now)
-	if d := now.Sub(b.since); d >= time.Minute || d < 0 { // also when the clock was put back
-		b.recent, b.since = 0, now
-	}
-	switch {
-	case b.total >= perLife:
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has made %d requests, which is all of one run.", perLife),
-			"Go on without them.")
-	case b.recent >= perMinute:
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("More than %d requests in a minute.", perMinute), "Wait a minute.")
-	}
-	b.total++
-	b.recent++
-	return nil
+	return l.spend(l.callers, id, func(b *budget, now time.Time) error {
+		if d := now.Sub(b.since); d >= time.Minute || d < 0 { // also when the clock was put back
+			b.recent, b.since = 0, now
+		}
+		switch {
+		case b.total >= perLife:
+			return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has made %d requests, which is all of one run.", perLife),
+				"Go on without them.")
+		case b.recent >= perMinute:
+			return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("More than %d requests in a minute.", perMinute), "Wait a minute.")
+		}
+		b.total++
+		b.recent++
+		return nil
+	})
 }
 
 // make counts one thread or worktree or refuses it.
 func (l *limiter) make(id core.RunID) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := entry(l.callers, id, l.now())
-	if b.made >= perLifeMade {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has opened %d threads, which is all of one run.", perLifeMade),
-			"Go on with those.")
-	}
-	b.made++
-	return nil
+	return l.spend(l.callers, id, func(b *budget, _ time.Time) error {
+		if b.made >= perLifeMade {
+			return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("This agent has opened %d threads, which is all of one run.", perLifeMade),
+				"Go on with those.")
+		}
+		b.made++
+		return nil
+	})
 }
 
 // start counts one run that an agent starts or refuses it. root is the run of
 // the person's prompt that it goes back to.
 func (l *limiter) start(root core.RunID) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := entry(l.prompts, root, l.now())
-	if b.total >= perPrompt {
-		return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have started %d runs because of one prompt.", perPrompt),
-			"The person has to send the next prompt.")
-	}
-	b.total++
-	return nil
+	return l.spend(l.prompts, root, func(b *budget, _ time.Time) error {
+		if b.total >= perPrompt {
+			return core.Fail(core.CodeTooMany, nil, fmt.Sprintf("Agents have started %d runs because of one prompt.", perPrompt),
+				"The person has to send the next prompt.")
+		}
+		b.total++
+		return nil
+	})
 }
 
-// entry finds a budget or makes one, in the place of the one that was quiet for
-// longest when there are too many.
-func entry[K comparable](table map[K]*budget, id K, now time.Time) *budget {
+// spend takes something of a budget. One more than the table holds takes the place of
+// the one that was quiet for longest.
+func (l *limiter) spend(table map[core.RunID]*budget, id core.RunID, take func(b *budget, now time.Time) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
 	b := table[id]
 	if b == nil {
 		if len(table) >= maxCallers {
-			var oldest K
-			for other, o := range table {
-				if was := table[oldest]; was == nil || o.touched.Before(was.touched) {
-					oldest = other
-				}
-			}
-			delete(table, oldest)
+			delete(table, slices.MinFunc(slices.Collect(maps.Keys(table)), func(a, b core.RunID) int {
+				return table[a].touched.Compare(table[b].touched)
+			}))
 		}
 		b = &budget{since: now}
 		table[id] = b
 	}
 	b.touched = now
-	return b
+	return take(b, now)
 }

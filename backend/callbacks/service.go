@@ -4,33 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"loop/backend/core"
 )
 
 // Channels is the list of channels as callbacks need it. Within says whether a
-// channel belongs to the caller's project.
+// channel belongs to the caller's project, and Members are all of it.
 type Channels interface {
 	Within(ctx context.Context, caller, id core.ChannelID) bool
-	Members(ctx context.Context, id core.ChannelID) ([]Member, error)
-	CreateThread(ctx context.Context, parent core.ChannelID, t core.GuestThread) (core.ChannelInfo, error)
-	CreateWorktree(ctx context.Context, parent core.ChannelID, w core.GuestWorktree) (core.ChannelInfo, error)
-	Sessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
-	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) error
-}
-
-// Member is one channel of a project and how it stands.
-type Member struct {
-	core.Channel
-	Status string
-	Live   bool // a run is under way or queued
-	Queued int  // prompts that wait
+	Members(ctx context.Context, id core.ChannelID) ([]core.ChannelView, error)
+	CreateThread(ctx context.Context, req core.ThreadRequest) (core.ChannelView, error)
+	CreateWorktree(ctx context.Context, req core.WorktreeRequest) (core.ChannelView, error)
+	ListSessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
+	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (core.ChannelView, error)
 }
 
 // Runs is the queue as callbacks need it.
@@ -55,9 +45,7 @@ type Options struct {
 	Store    Store
 	Publish  func(...core.Event)
 	Now      func() time.Time
-	Log      *slog.Logger
-	// Hide takes a run's secrets out of text; nil leaves it as it is.
-	Hide func(run core.RunID, text string) string
+	Hide     func(run core.RunID, text string) string // takes a run's secrets out of text
 }
 
 // Limits on what one agent may ask for.
@@ -88,9 +76,6 @@ type Service struct {
 
 // New makes the service; it starts nothing.
 func New(o Options) *Service {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	return &Service{o: o, limits: newLimiter(o.Now), coming: map[core.ChannelID]int{}}
 }
 
@@ -116,26 +101,15 @@ func (s *Service) enter(ctx context.Context, from core.Caller, ch core.ChannelID
 	return s.named(ctx, from, ch)
 }
 
-// checkText refuses what is no message. Control characters and the marks of a
-// bracketed paste could change what a terminal or a reader makes of the rest.
-func checkText(text string) error {
-	switch {
-	case strings.TrimSpace(text) == "" || !utf8.ValidString(text):
-		return core.Fail(core.CodeInvalid, nil, "The message is empty or not text.", "Send some text.")
-	case len(text) > maxMessage:
-		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The message is longer than %d KiB.", maxMessage>>10),
-			"Put the long part into a file and name the file.")
+// members counts a request and lists the channels of the caller's project.
+func (s *Service) members(ctx context.Context, from core.Caller) ([]core.ChannelView, error) {
+	if err := s.limits.take(from.Origin()); err != nil {
+		return nil, err
 	}
-	return nil
+	return s.o.Channels.Members(ctx, from.ChannelID)
 }
 
-// hide keeps credentials that an agent repeats out of timelines.
-func (s *Service) hide(from core.Caller, text string) string {
-	if s.o.Hide == nil {
-		return text
-	}
-	return s.o.Hide(from.RunID, text)
-}
+func checkText(text string) error { return core.CheckText("message", text, maxMessage) }
 
 // SendMessage shows a message of the agent in a channel.
 func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.ChannelID, text string) error {
@@ -146,13 +120,13 @@ func (s *Service) SendMessage(ctx context.Context, from core.Caller, ch core.Cha
 	if err != nil {
 		return err
 	}
-	text = s.hide(from, text)
 	run := from.RunID
 	if ch != from.ChannelID {
 		run = "" // that channel's own runs have not said it
 	}
 	stored, err := s.o.Store.AddEvents(ctx, core.NewEvent(core.EventMessageCreated, ch, run, s.o.Now(), core.MessageCreated{
-		MsgID: core.NewID(), AuthorID: "agent", Content: text, IsBot: true, IsProcessed: true, TriggerMsgID: string(from.RunID),
+		MsgID: core.NewID(), AuthorID: "agent", Content: s.o.Hide(from.RunID, text), IsBot: true, IsProcessed: true,
+		TriggerMsgID: string(from.RunID),
 	}))
 	if err != nil {
 		return fmt.Errorf("store message: %w", err)
@@ -188,8 +162,10 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	if err := s.limits.start(root); err != nil {
 		return core.Run{}, err
 	}
-	req := core.Run{ChannelID: ch, Prompt: s.hide(from, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay,
-		Trigger: "agent", AuthorID: authorPrefix + string(from.Origin())}
+	req := core.Run{
+		ChannelID: ch, Prompt: s.o.Hide(from.RunID, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay,
+		Trigger: "agent", AuthorID: authorPrefix + string(from.Origin()),
+	}
 	if m.Interrupt {
 		// An agent that interrupts its own channel ends itself and with it this
 		// request; what it asked for must go on.
@@ -287,11 +263,9 @@ func (s *Service) Queued(ctx context.Context, from core.Caller, ch core.ChannelI
 	if err != nil {
 		return nil, fmt.Errorf("read queue: %w", err)
 	}
-	if len(list) > maxShown {
-		list = list[:maxShown]
-	}
+	list = list[:min(len(list), maxShown)]
 	for i := range list {
-		list[i].Prompt = cut(list[i].Prompt, maxExcerpt)
+		list[i].Prompt = core.Shortened(list[i].Prompt, maxExcerpt)
 	}
 	return list, nil
 }
@@ -324,7 +298,7 @@ func (s *Service) Sessions(ctx context.Context, from core.Caller, ch core.Channe
 	if err != nil {
 		return nil, err
 	}
-	return s.o.Channels.Sessions(ctx, ch)
+	return s.o.Channels.ListSessions(ctx, ch)
 }
 
 // SetSession says how a channel's next run begins.
@@ -333,7 +307,8 @@ func (s *Service) SetSession(ctx context.Context, from core.Caller, ch core.Chan
 	if err != nil {
 		return err
 	}
-	return s.o.Channels.StartWith(ctx, ch, start)
+	_, err = s.o.Channels.StartWith(ctx, ch, start)
+	return err
 }
 
 // CreateThread opens a thread beside the caller and gives it its first prompt.
@@ -341,11 +316,8 @@ func (s *Service) CreateThread(ctx context.Context, from core.Caller, t core.Gue
 	if err := s.first(ctx, from, t.Message); err != nil {
 		return core.ChannelInfo{}, err
 	}
-	ch, err := s.o.Channels.CreateThread(ctx, from.ChannelID, t)
-	if err != nil {
-		return ch, err
-	}
-	return ch, s.begin(ctx, from, ch.ID, t.Message)
+	ch, err := s.o.Channels.CreateThread(ctx, core.ThreadRequest{ParentID: from.ChannelID, Name: t.Name, Session: t.Session})
+	return s.begin(ctx, from, ch, err, t.Message)
 }
 
 // CreateWorktree opens a worktree beside the caller and gives it its first prompt.
@@ -362,11 +334,9 @@ func (s *Service) CreateWorktree(ctx context.Context, from core.Caller, w core.G
 	}
 	// Git works in a container of its own and is not half done because the
 	// caller's run ended meanwhile.
-	ch, err := s.o.Channels.CreateWorktree(context.WithoutCancel(ctx), from.ChannelID, w)
-	if err != nil {
-		return ch, err
-	}
-	return ch, s.begin(ctx, from, ch.ID, w.Message)
+	ch, err := s.o.Channels.CreateWorktree(context.WithoutCancel(ctx),
+		core.WorktreeRequest{ParentID: from.ChannelID, Branch: w.Branch, Name: w.Name, Base: w.Base})
+	return s.begin(ctx, from, ch, err, w.Message)
 }
 
 // first judges a first prompt before anything is made for it.
@@ -390,78 +360,61 @@ func (s *Service) first(ctx context.Context, from core.Caller, message string) e
 	return s.limits.make(from.Origin())
 }
 
-func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelID, message string) error {
-	if message == "" {
-		return nil
+// begin gives a channel its first prompt, unless it could not be made.
+func (s *Service) begin(ctx context.Context, from core.Caller, ch core.ChannelView, err error, message string) (core.ChannelInfo, error) {
+	if err == nil && message != "" {
+		_, err = s.queue(ctx, from, ch.ID, core.GuestMessage{Content: message})
 	}
-	_, err := s.queue(ctx, from, ch, core.GuestMessage{Content: message})
-	return err
+	return info(from, ch), err
 }
 
 // SearchChannels lists channels of the caller's project by name, branch or folder.
 func (s *Service) SearchChannels(ctx context.Context, from core.Caller, query string) ([]core.ChannelInfo, error) {
-	if err := s.limits.take(from.Origin()); err != nil {
-		return nil, err
-	}
-	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	list, err := s.members(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	query = strings.ToLower(strings.TrimSpace(query))
 	out := []core.ChannelInfo{}
 	for _, m := range list {
-		if !strings.Contains(strings.ToLower(m.Name+"\n"+m.Branch+"\n"+m.Dir), query) {
-			continue
-		}
-		if out = append(out, Info(m.Channel, m.Status, m.ID == from.ChannelID)); len(out) == maxFound {
-			break
+		if len(out) < maxFound && strings.Contains(strings.ToLower(m.Name+"\n"+m.Branch+"\n"+m.Dir), query) {
+			out = append(out, info(from, m))
 		}
 	}
 	return out, nil
 }
 
-// Info is a channel as an agent of its project may see it.
-func Info(ch core.Channel, status string, own bool) core.ChannelInfo {
-	return core.ChannelInfo{ID: ch.ID, ParentID: ch.ParentID, Kind: ch.Kind, Name: ch.Name, Dir: ch.Dir, Branch: ch.Branch, Status: status,
-		Own: own}
+// info is a channel as an agent of its project may see it.
+func info(from core.Caller, ch core.ChannelView) core.ChannelInfo {
+	return core.ChannelInfo{
+		ID: ch.ID, ParentID: ch.ParentID, Kind: ch.Kind, Name: ch.Name, Dir: ch.Dir, Branch: ch.Branch,
+		Status: string(ch.State), Own: ch.ID == from.ChannelID,
+	}
 }
 
 // Agents lists the channels of the project in which an agent works or has worked.
 func (s *Service) Agents(ctx context.Context, from core.Caller) ([]core.AgentInfo, error) {
-	if err := s.limits.take(from.Origin()); err != nil {
-		return nil, err
-	}
-	list, err := s.o.Channels.Members(ctx, from.ChannelID)
+	list, err := s.members(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	out := []core.AgentInfo{}
 	for _, m := range list {
-		if !m.Live && m.SessionID == "" && m.DemoSessionID == "" {
+		busy := m.Queued > 0 || m.State == core.ChannelWorking || m.State == core.ChannelNeedsYou
+		if !busy && m.SessionID == "" && m.DemoSessionID == "" {
 			continue
 		}
 		last, err := s.o.Store.PromptHistory(ctx, m.ID, 1)
 		if err != nil {
 			return nil, fmt.Errorf("read prompts: %w", err)
 		}
-		a := core.AgentInfo{ID: m.ID, Channel: m.ID, Name: m.Name, Status: m.Status, Own: m.ID == from.ChannelID}
+		a := core.AgentInfo{ID: m.ID, Channel: m.ID, Name: m.Name, Status: string(m.State), Own: m.ID == from.ChannelID}
 		if len(last) > 0 {
-			a.Summary = short(last[0])
+			a.Summary = core.Shortened(strings.Join(strings.Fields(last[0]), " "), maxSummary)
 		}
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-func short(text string) string {
-	return cut(strings.Join(strings.Fields(text), " "), maxSummary)
-}
-
-func cut(text string, runes int) string {
-	if r := []rune(text); len(r) > runes {
-		return string(r[:runes]) + "…"
-	}
-	return text
 }
 
 // MessageAgent queues words to another agent of the project, with the sender's

@@ -27,20 +27,23 @@ type world struct {
 	queued   []core.Run
 	events   []core.Event
 	asked    []string
-	members  []Member
+	members  []core.ChannelView
 	failWith error
 }
 
 func newWorld() *world {
-	return &world{now: epoch, runs: map[core.RunID]core.Run{"r": {ID: "r", ChannelID: "p"}}, members: []Member{
-		{Channel: core.Channel{ID: "p", Name: "Project", Kind: core.KindProject, Dir: "/srv/p", SessionID: "s"}, Status: "working", Live: true},
-		{Channel: core.Channel{ID: "t", Name: "A thread", Kind: core.KindThread, Dir: "/srv/p", ParentID: "p"}, Status: "idle"},
-		{Channel: core.Channel{ID: "w", Name: "Fix", Kind: core.KindWorktree, Dir: "/srv/p/.worktrees/fix", Branch: "fix-login", DemoSessionID: "d"}, Status: "done"},
+	return &world{now: epoch, runs: map[core.RunID]core.Run{"r": {ID: "r", ChannelID: "p"}}, members: []core.ChannelView{
+		{Channel: core.Channel{ID: "p", Name: "Project", Kind: core.KindProject, Dir: "/srv/p", SessionID: "s"}, State: core.ChannelWorking},
+		{Channel: core.Channel{ID: "t", Name: "A thread", Kind: core.KindThread, Dir: "/srv/p", ParentID: "p"}, State: core.ChannelIdle},
+		{Channel: core.Channel{ID: "w", Name: "Fix", Kind: core.KindWorktree, Dir: "/srv/p/.worktrees/fix", Branch: "fix-login", DemoSessionID: "d"}, State: core.ChannelDone},
 	}}
 }
 
 func (w *world) service() *Service {
-	return New(Options{Channels: w, Runs: w, Store: w, Publish: func(e ...core.Event) {}, Now: func() time.Time { return w.now }})
+	return New(Options{
+		Channels: w, Runs: w, Store: w, Publish: func(e ...core.Event) {}, Now: func() time.Time { return w.now },
+		Hide: func(_ core.RunID, text string) string { return text },
+	})
 }
 
 func (w *world) ask(format string, args ...any) {
@@ -49,30 +52,30 @@ func (w *world) ask(format string, args ...any) {
 
 func (w *world) Within(_ context.Context, caller, id core.ChannelID) bool {
 	in := func(id core.ChannelID) bool {
-		return slices.ContainsFunc(w.members, func(m Member) bool { return m.ID == id })
+		return slices.ContainsFunc(w.members, func(m core.ChannelView) bool { return m.ID == id })
 	}
 	return in(caller) && in(id)
 }
-func (w *world) Members(context.Context, core.ChannelID) ([]Member, error) {
+func (w *world) Members(context.Context, core.ChannelID) ([]core.ChannelView, error) {
 	list := slices.Clone(w.members)
 	list[0].Queued = len(w.queued)
 	return list, w.failWith
 }
-func (w *world) CreateThread(_ context.Context, parent core.ChannelID, t core.GuestThread) (core.ChannelInfo, error) {
-	w.ask("thread %s %s", parent, t.Name)
-	return core.ChannelInfo{ID: "t"}, w.failWith
+func (w *world) CreateThread(_ context.Context, t core.ThreadRequest) (core.ChannelView, error) {
+	w.ask("thread %s %s", t.ParentID, t.Name)
+	return core.ChannelView{Channel: core.Channel{ID: "t"}}, w.failWith
 }
-func (w *world) CreateWorktree(_ context.Context, parent core.ChannelID, wt core.GuestWorktree) (core.ChannelInfo, error) {
-	w.ask("worktree %s %s", parent, wt.Branch)
-	return core.ChannelInfo{ID: "w"}, w.failWith
+func (w *world) CreateWorktree(_ context.Context, wt core.WorktreeRequest) (core.ChannelView, error) {
+	w.ask("worktree %s %s", wt.ParentID, wt.Branch)
+	return core.ChannelView{Channel: core.Channel{ID: "w"}}, w.failWith
 }
-func (w *world) Sessions(_ context.Context, id core.ChannelID) ([]core.SessionInfo, error) {
+func (w *world) ListSessions(_ context.Context, id core.ChannelID) ([]core.SessionInfo, error) {
 	w.ask("sessions %s", id)
 	return nil, nil
 }
-func (w *world) StartWith(_ context.Context, id core.ChannelID, start core.SessionStart) error {
+func (w *world) StartWith(_ context.Context, id core.ChannelID, start core.SessionStart) (core.ChannelView, error) {
 	w.ask("start %s %s %s", id, start.Mode, start.SessionID)
-	return nil
+	return core.ChannelView{}, nil
 }
 func (w *world) Prompt(_ context.Context, req core.Run) (core.Run, error) {
 	w.ask("prompt %s %q by %s", req.ChannelID, req.Prompt, req.AuthorID)
@@ -364,7 +367,8 @@ func TestManyPromptsAtOnce(t *testing.T) {
 	w := newWorld()
 	const n = maxQueued + 15
 	q := slowQueue{w, make(chan struct{}, n), make(chan struct{})}
-	s := New(Options{Channels: w, Runs: q, Store: w, Publish: func(...core.Event) {}, Now: func() time.Time { return w.now }})
+	s := w.service()
+	s.o.Runs = q
 	refused := make(chan error, n)
 	var wg sync.WaitGroup
 	for range n {

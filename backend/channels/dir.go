@@ -27,9 +27,6 @@ func CheckDir(dir string) (string, error) {
 		// As what a page or a command sent, which cannot name other bytes.
 		return fail(nil, fmt.Sprintf("The name of the folder %q is not UTF-8 text.", dir), "Rename the folder, then choose it again.")
 	}
-	if strings.ContainsRune(dir, 0) {
-		return fail(nil, "The path holds a NUL character.", "Choose the folder in the dialog instead of pasting it.")
-	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return fail(err, fmt.Sprintf("Loop could not work out the full path of %q.", dir), "Give the full path.")
@@ -43,20 +40,15 @@ func CheckDir(dir string) (string, error) {
 	case err != nil:
 		return fail(err, fmt.Sprintf("Loop could not open %q.", abs), "Choose another folder.")
 	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return fail(err, fmt.Sprintf("Loop could not open %q.", abs), "Choose another folder.")
-	}
-	if !info.IsDir() {
-		return fail(nil, fmt.Sprintf("%q is a file.", abs), "Choose the folder it is in.")
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return fail(err, fmt.Sprintf("%q is a file.", abs), "Choose the folder it is in.")
 	}
 	// Seeing that it is there takes no right on the folder itself; working in it does.
 	d, err := os.Open(real)
 	if err != nil {
 		return fail(err, fmt.Sprintf("You may not open %q.", abs), "Choose a folder that belongs to you.")
 	}
-	_ = d.Close()
-	return real, nil
+	return real, d.Close()
 }
 
 // inside reports whether child lies under parent.

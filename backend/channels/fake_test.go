@@ -58,6 +58,7 @@ func newWorld(t *testing.T) *world {
 			defer w.mu.Unlock()
 			w.events = append(w.events, e...)
 		},
+		Fit: func(context.Context, string) error { return nil },
 	})
 	return w
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"loop/backend/core"
 )
@@ -14,46 +15,13 @@ import (
 // state Loop kept for it. The person's directory is never touched. A channel
 // with threads or worktrees is core.ErrConflict; see RemoveTree.
 func (s *Service) Remove(ctx context.Context, id core.ChannelID) error {
-	_, list, release, err := s.take(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if len(list) > 1 {
-		return core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("%d threads or worktrees belong to this channel.", len(list)-1),
-			"Remove them first, or remove the channel together with them.")
-	}
-	return s.remove(ctx, list)
-}
-
-// take lists what is removed with id, children first, and keeps everything else
-// off it until release.
-func (s *Service) take(ctx context.Context, id core.ChannelID) (f forest, list []core.Channel, release func(), err error) {
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	if f, err = s.forest(ctx); err != nil {
-		return
-	}
-	if list = f.under(id); len(list) == 0 {
-		err = missing(core.ErrNotFound)
-		return
-	}
-	for _, ch := range list {
-		if s.going[ch.ID] {
-			err = errGoing
-			return
+	return s.taken(ctx, id, func(_ forest, list []core.Channel) error {
+		if len(list) > 1 {
+			return core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("%d threads or worktrees belong to this channel.", len(list)-1),
+				"Remove them first, or remove the channel together with them.")
 		}
-	}
-	for _, ch := range list {
-		s.going[ch.ID] = true
-	}
-	return f, list, func() {
-		s.tree.Lock()
-		defer s.tree.Unlock()
-		for _, ch := range list {
-			delete(s.going, ch.ID)
-		}
-	}, nil
+		return s.remove(ctx, list)
+	})
 }
 
 // RemoveTree removes a channel with everything below it. With removeFiles the
@@ -61,7 +29,10 @@ func (s *Service) take(ctx context.Context, id core.ChannelID) (f forest, list [
 // then nothing is removed, but runs have been stopped. The folder a person chose
 // is never touched.
 func (s *Service) RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error {
-	return s.removeTree(ctx, id, removeFiles, false)
+	if removeFiles {
+		return s.removeFiles(ctx, id, false)
+	}
+	return s.taken(ctx, id, func(_ forest, list []core.Channel) error { return s.remove(ctx, list) })
 }
 
 // RemoveWorktree removes a worktree's channel and folder; force does so even
@@ -74,40 +45,69 @@ func (s *Service) RemoveWorktree(ctx context.Context, id core.ChannelID, force b
 	if ch.Kind != core.KindWorktree {
 		return core.Fail(core.CodeInvalid, nil, "That channel is no worktree.", "Remove the channel instead; its folder stays.")
 	}
-	return s.removeTree(ctx, id, true, force)
+	return s.removeFiles(ctx, id, force)
 }
 
-func (s *Service) removeTree(ctx context.Context, id core.ChannelID, removeFiles, force bool) error {
-	f, list, release, err := s.take(ctx, id)
+// taken does something with id and what is below it, children first, and keeps
+// everything else off them meanwhile.
+func (s *Service) taken(ctx context.Context, id core.ChannelID, do func(forest, []core.Channel) error) error {
+	f, list, err := s.take(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer release()
-	if !removeFiles {
-		return s.remove(ctx, list)
+	defer func() {
+		s.tree.Lock()
+		defer s.tree.Unlock()
+		for _, ch := range list {
+			delete(s.going, ch.ID)
+		}
+	}()
+	return do(f, list)
+}
+
+func (s *Service) take(ctx context.Context, id core.ChannelID) (f forest, list []core.Channel, err error) {
+	s.tree.Lock()
+	defer s.tree.Unlock()
+	if f, err = s.forest(ctx); err != nil {
+		return f, nil, err
 	}
-	if err := s.stop(ctx, list); err != nil {
-		return err
+	if list = f.under(id); len(list) == 0 {
+		return f, nil, missing(core.ErrNotFound)
 	}
-	root, ok := f.root(id)
-	var dirs []string
+	if slices.ContainsFunc(list, func(ch core.Channel) bool { return s.going[ch.ID] }) {
+		return f, nil, errGoing
+	}
 	for _, ch := range list {
-		if ch.Kind != core.KindWorktree {
-			continue
-		}
-		rel, err := below(ch.ParentDir, ch.Dir)
-		if err != nil || !ok || root.Dir != ch.ParentDir || s.opts.Worktrees == nil {
-			return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir),
-				"Remove the channel and keep its files.")
-		}
-		dirs = append(dirs, rel)
+		s.going[ch.ID] = true
 	}
-	if len(dirs) > 0 {
-		if err := s.opts.Worktrees.Remove(ctx, root, dirs, force); err != nil {
+	return f, list, nil
+}
+
+func (s *Service) removeFiles(ctx context.Context, id core.ChannelID, force bool) error {
+	return s.taken(ctx, id, func(f forest, list []core.Channel) error {
+		if err := s.stop(ctx, list); err != nil {
 			return err
 		}
-	}
-	return s.remove(ctx, list)
+		root, ok := f.root(id)
+		var dirs []string
+		for _, ch := range list {
+			if ch.Kind != core.KindWorktree {
+				continue
+			}
+			rel, err := below(ch.ParentDir, ch.Dir)
+			if err != nil || !ok || root.Dir != ch.ParentDir {
+				return core.Fail(core.CodeInvalid, err, fmt.Sprintf("Loop did not make the folder %q and does not remove it.", ch.Dir),
+					"Remove the channel and keep its files.")
+			}
+			dirs = append(dirs, rel)
+		}
+		if len(dirs) > 0 {
+			if err := s.opts.Worktrees.Remove(ctx, root, dirs, force); err != nil {
+				return err
+			}
+		}
+		return s.remove(ctx, list)
+	})
 }
 
 func (s *Service) stop(ctx context.Context, list []core.Channel) error {

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -49,20 +50,11 @@ func Rank(views []View, query string) []View {
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int {
-		if a.score != b.score {
-			return b.score - a.score
-		}
-		switch {
-		case a.view.LastEventID > b.view.LastEventID:
-			return -1
-		case a.view.LastEventID < b.view.LastEventID:
-			return 1
-		}
-		return 0
+		return cmp.Or(b.score-a.score, cmp.Compare(b.view.LastEventID, a.view.LastEventID))
 	})
-	out := make([]View, 0, min(len(hits), maxFound))
-	for _, h := range hits[:min(len(hits), maxFound)] {
-		out = append(out, h.view)
+	out := make([]View, min(len(hits), maxFound))
+	for i := range out {
+		out[i] = hits[i].view
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,38 +35,20 @@ type Runs interface {
 	CancelChannel(ctx context.Context, id core.ChannelID) error
 }
 
-// State is the word the sidebar shows.
-type State string
-
-const (
-	StateIdle     State = "idle"
-	StateQueued   State = "queued"
-	StateWorking  State = "working"
-	StateNeedsYou State = "needs_you"
-	StateDone     State = "done"
-	StateFailed   State = "failed"
+// View is core.ChannelView, which the services above know by this name.
+type (
+	View            = core.ChannelView
+	ThreadRequest   = core.ThreadRequest
+	WorktreeRequest = core.WorktreeRequest
 )
 
-// View is a channel and how it stands.
-type View struct {
-	core.Channel
-	State        State         `json:"state"`
-	RunningSince time.Time     `json:"running_since,omitzero"`
-	Queued       int           `json:"queued"`
-	Questions    int           `json:"questions,omitempty"` // open ones; the channel is parked while there are any
-	LastEventID  int64         `json:"last_event_id"`
-	LastError    *core.Failure `json:"last_error,omitempty"`
-}
-
-// Options assemble a Service. Without Sessions no conversation can be listed or
-// copied; without Worktrees none can be made.
+// Options assemble a Service.
 type Options struct {
 	Store     Store
 	Runs      Runs
 	Sessions  Sessions
 	Worktrees Worktrees
-	// Fit refuses a folder that no run could be given, before it has a channel;
-	// nil takes every folder.
+	// Fit refuses a folder that no run could be given, before it has a channel.
 	Fit     func(ctx context.Context, dir string) error
 	Home    string // Loop's own folder; the demo's directory and channel state live in it
 	Publish func(...core.Event)
@@ -101,7 +84,7 @@ func (s *Service) List(ctx context.Context) ([]View, error) {
 	}
 	views := make([]View, len(list))
 	for i, ch := range list {
-		views[i] = view(ch, act[ch.ID])
+		views[i] = ch.View(act[ch.ID])
 	}
 	return views, nil
 }
@@ -116,24 +99,7 @@ func (s *Service) Get(ctx context.Context, id core.ChannelID) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("read activity: %w", err)
 	}
-	return view(ch, act[ch.ID]), nil
-}
-
-func view(ch core.Channel, a core.ChannelActivity) View {
-	v := View{Channel: ch, State: StateIdle, Queued: a.Queued, Questions: a.Questions, LastEventID: a.LastEventID}
-	switch {
-	case a.Questions > 0:
-		v.State = StateNeedsYou
-	case a.Active != nil:
-		v.State, v.RunningSince = StateWorking, a.Active.StartedAt
-	case a.Queued > 0:
-		v.State = StateQueued
-	case a.Last != nil && a.Last.State == core.RunDone:
-		v.State = StateDone
-	case a.Last != nil && a.Last.State != core.RunCancelled:
-		v.State, v.LastError = StateFailed, a.Last.Outcome.Failure
-	}
-	return v
+	return ch.View(act[ch.ID]), nil
 }
 
 // Add returns the channel of a directory, making it if there is none. The
@@ -143,66 +109,65 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	s.adding.Lock()
-	defer s.adding.Unlock()
-	list, err := s.opts.Store.Channels(ctx)
-	if err != nil {
-		return View{}, fmt.Errorf("list channels: %w", err)
-	}
-	for _, ch := range list {
-		// A worktree's folder has a channel already; a second one of another state
-		// would not know its conversation.
-		if ch.Dir == clean && (ch.Kind == core.KindProject || ch.Kind == core.KindWorktree) {
-			return s.Get(ctx, ch.ID)
-		}
-	}
-	if s.opts.Fit != nil {
+	// A worktree's folder has a channel already; a second one of another state
+	// would not know its conversation.
+	return s.only(ctx, func(ch core.Channel) bool {
+		return ch.Dir == clean && (ch.Kind == core.KindProject || ch.Kind == core.KindWorktree)
+	}, func() (ch core.Channel, err error) {
 		if err := s.opts.Fit(ctx, clean); err != nil {
-			return View{}, err
+			return ch, err
 		}
-	}
-	if strings.TrimSpace(name) == "" {
-		name = filepath.Base(clean)
-	}
-	name, err = checkName(name)
-	if err != nil {
-		return View{}, err
-	}
-	return s.create(ctx,
-		core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: name, Dir: clean, CreatedAt: s.opts.Now()})
+		if strings.TrimSpace(name) == "" {
+			name = filepath.Base(clean)
+		}
+		name, err = checkName(name)
+		return core.Channel{ID: core.ChannelID(core.NewID()), Kind: core.KindProject, Name: name, Dir: clean}, err
+	})
 }
 
 // Demo returns the channel that needs no key: the real CLI on a scripted
 // model, in a directory of Loop's own.
 func (s *Service) Demo(ctx context.Context) (View, error) {
+	view, err := s.only(ctx, func(ch core.Channel) bool { return ch.Kind == core.KindDemo && ch.ParentID == "" },
+		func() (core.Channel, error) {
+			id := core.ChannelID(core.NewID())
+			dir := filepath.Join(s.opts.Home, "channels", string(id), "work")
+			return core.Channel{ID: id, Kind: core.KindDemo, Name: "Demo channel", Dir: dir}, nil
+		})
+	if err != nil {
+		return View{}, err
+	}
+	if err := os.MkdirAll(view.Dir, 0o755); err != nil {
+		return View{}, fmt.Errorf("make demo directory: %w", err)
+	}
+	return view, nil
+}
+
+// only returns the one channel of some kind, making it if there is none.
+func (s *Service) only(ctx context.Context, is func(core.Channel) bool, make func() (core.Channel, error)) (View, error) {
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	list, err := s.opts.Store.Channels(ctx)
 	if err != nil {
 		return View{}, fmt.Errorf("list channels: %w", err)
 	}
-	for _, ch := range list {
-		if ch.Kind == core.KindDemo && ch.ParentID == "" {
-			if err := os.MkdirAll(ch.Dir, 0o755); err != nil {
-				return View{}, fmt.Errorf("make demo directory: %w", err)
-			}
-			return s.Get(ctx, ch.ID)
-		}
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return s.Get(ctx, list[i].ID)
 	}
-	id := core.ChannelID(core.NewID())
-	dir := filepath.Join(s.opts.Home, "channels", string(id), "work")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return View{}, fmt.Errorf("make demo directory: %w", err)
+	ch, err := make()
+	if err != nil {
+		return View{}, err
 	}
-	return s.create(ctx, core.Channel{ID: id, Kind: core.KindDemo, Name: "Demo channel", Dir: dir, CreatedAt: s.opts.Now()})
+	return s.create(ctx, ch)
 }
 
 func (s *Service) create(ctx context.Context, ch core.Channel) (View, error) {
+	ch.CreatedAt = s.opts.Now()
 	if err := s.opts.Store.AddChannel(ctx, ch); err != nil {
 		return View{}, fmt.Errorf("store channel: %w", err)
 	}
-	s.opts.Publish(core.NewEvent(core.EventChannelCreated, ch.ID, "", s.opts.Now(), ch))
-	return view(ch, core.ChannelActivity{}), nil
+	s.opts.Publish(core.NewEvent(core.EventChannelCreated, ch.ID, "", ch.CreatedAt, ch))
+	return ch.View(core.ChannelActivity{}), nil
 }
 
 // Rename changes the name shown; the directory stays.

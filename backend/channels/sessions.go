@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,6 @@ func (s *Service) ListSessions(ctx context.Context, id core.ChannelID) ([]core.S
 }
 
 func (s *Service) sessions(ctx context.Context, ch core.Channel) ([]core.SessionInfo, error) {
-	if s.opts.Sessions == nil {
-		return []core.SessionInfo{}, nil
-	}
 	list, err := s.opts.Sessions.List(ctx, ch)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -35,39 +33,16 @@ func (s *Service) Messages(ctx context.Context, id core.ChannelID, session core.
 	if err != nil {
 		return nil, missing(err)
 	}
+	session = cmp.Or(session, ch.Session(ch.Kind == core.KindDemo), ch.DemoSessionID)
 	if session == "" {
-		if session = ch.Session(ch.Kind == core.KindDemo); session == "" {
-			session = ch.DemoSessionID
-		}
-	}
-	if session == "" || s.opts.Sessions == nil {
 		return []core.SessionMessage{}, nil
 	}
 	return s.opts.Sessions.Messages(ctx, ch, session)
 }
 
-// SetSession says how the channel's next run begins, on a real or (demo) on the
-// scripted model. Continue takes an earlier wish back. Runs that carry a start
-// of their own keep it.
-func (s *Service) SetSession(ctx context.Context, id core.ChannelID, start core.SessionStart, demo bool) (View, error) {
-	ch, err := s.opts.Store.Channel(ctx, id)
-	if err != nil {
-		return View{}, missing(err)
-	}
-	start, kind, err := s.resolveStart(ctx, ch, start)
-	if err != nil {
-		return View{}, err
-	}
-	if start.SessionID != "" && kind != demo {
-		return View{}, core.Fail(core.CodeInvalid, nil,
-			"That conversation was held with another kind of model: a scripted one and a real one are kept apart.",
-			"Choose a conversation of the same kind.")
-	}
-	return s.setNext(ctx, ch, start, demo)
-}
-
-// StartWith is SetSession for a person, who chooses a conversation and not a
-// kind of model: the conversation tells which.
+// StartWith says how the channel's next run begins; continue takes an earlier wish
+// back. A person chooses a conversation and not a kind of model: the conversation
+// tells which. Runs that carry a start of their own keep it.
 func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (View, error) {
 	ch, err := s.opts.Store.Channel(ctx, id)
 	if err != nil {
@@ -77,60 +52,33 @@ func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.S
 	if err != nil {
 		return View{}, err
 	}
+	kinds := []bool{demo}
 	if start.SessionID == "" { // fresh, or taking it back: for both kinds
-		if ch, err = s.next(ctx, ch, start, true); err != nil {
-			return View{}, err
+		kinds = []bool{true, false}
+	}
+	for _, kind := range kinds {
+		if err := s.opts.Store.SetChannelNext(ctx, id, kind, start); err != nil {
+			return View{}, missing(fmt.Errorf("store the next run's session: %w", err))
 		}
 	}
-	return s.setNext(ctx, ch, start, demo && start.SessionID != "")
-}
-
-func (s *Service) next(ctx context.Context, ch core.Channel, start core.SessionStart, demo bool) (core.Channel, error) {
-	if err := s.opts.Store.SetChannelNext(ctx, ch.ID, demo, start); err != nil {
-		return ch, missing(fmt.Errorf("store the next run's session: %w", err))
+	v, err := s.Get(ctx, id)
+	if err == nil {
+		s.opts.Publish(core.NewEvent(core.EventChannelUpdated, id, "", s.opts.Now(), v.Channel))
 	}
-	if demo {
-		ch.DemoNextSession = start
-	} else {
-		ch.NextSession = start
-	}
-	return ch, nil
-}
-
-func (s *Service) setNext(ctx context.Context, ch core.Channel, start core.SessionStart, demo bool) (View, error) {
-	ch, err := s.next(ctx, ch, start, demo)
-	if err != nil {
-		return View{}, err
-	}
-	s.opts.Publish(core.NewEvent(core.EventChannelUpdated, ch.ID, "", s.opts.Now(), ch))
-	return s.Get(ctx, ch.ID)
+	return v, err
 }
 
 // resolveStart checks a start against what the channel's state holds and names
 // the session it means. demo says of which kind that session is.
 func (s *Service) resolveStart(ctx context.Context, ch core.Channel, start core.SessionStart) (_ core.SessionStart, demo bool, _ error) {
-	bad := func(cause string) (core.SessionStart, bool, error) {
-		return start, false, core.Fail(core.CodeInvalid, nil, cause, "Choose a conversation from the list, or start a fresh one.")
-	}
 	demo = ch.Kind == core.KindDemo
-	switch start.Mode {
-	case core.SessionContinue, core.SessionFresh:
-		if start.SessionID != "" || start.At != "" {
-			return bad("This way to begin names no conversation.")
-		}
-		return start, demo, nil
-	case core.SessionResume:
-		if start.SessionID == "" {
-			return bad("No conversation was named.")
-		}
-		if start.At != "" {
-			return bad("Only a copy of a conversation can end at one of its messages.")
-		}
-	case core.SessionFork:
-	default:
-		return bad("That is no way to begin a conversation.")
+	if err := start.Check(); err != nil {
+		return start, demo, err
 	}
-	if start.SessionID == "" {
+	switch {
+	case start.Mode == core.SessionContinue || start.Mode == core.SessionFresh:
+		return start, demo, nil
+	case start.SessionID == "":
 		return s.ownSession(ctx, ch, start)
 	}
 	list, err := s.sessions(ctx, ch)
@@ -169,7 +117,7 @@ func (s *Service) ownSession(ctx context.Context, ch core.Channel, start core.Se
 // hasMessage refuses a fork at a message that the conversation does not have:
 // the CLI would end the run because of it.
 func (s *Service) hasMessage(ctx context.Context, ch core.Channel, start core.SessionStart) error {
-	if start.At == "" || s.opts.Sessions == nil {
+	if start.At == "" {
 		return nil
 	}
 	list, err := s.opts.Sessions.Messages(ctx, ch, start.SessionID)

@@ -11,31 +11,6 @@ import (
 	"loop/backend/core"
 )
 
-func TestSetSession(t *testing.T) {
-	w := newWorld(t)
-	p := w.project()
-	ctx := t.Context()
-	resume := core.SessionStart{Mode: core.SessionResume, SessionID: "old"}
-	v, err := w.s.SetSession(ctx, p.ID, resume, false)
-	if err != nil || v.NextSession != resume || v.DemoNextSession != (core.SessionStart{}) || v.SessionID != "real" {
-		t.Fatalf("%+v, %v", v, err)
-	}
-	if got := w.published(core.EventChannelUpdated); len(got) != 1 {
-		t.Errorf("%v", got)
-	}
-	if v, err = w.s.SetSession(ctx, p.ID, core.SessionStart{}, false); err != nil || v.NextSession != (core.SessionStart{}) {
-		t.Errorf("taken back: %+v, %v", v, err)
-	}
-	_, err = w.s.SetSession(ctx, p.ID, resume, true)
-	w.refused(err, core.CodeInvalid, "another kind")
-	_, err = w.s.SetSession(ctx, "gone", resume, false)
-	w.refused(err, core.CodeNotFound, "does not exist")
-	w.fail["List"] = errors.New("disk")
-	if _, err = w.s.SetSession(ctx, p.ID, resume, false); err == nil {
-		t.Error("a session that could not be looked up was taken")
-	}
-}
-
 // TestStartWith: a person names a conversation, and it tells which kind it is.
 func TestStartWith(t *testing.T) {
 	w := newWorld(t)
@@ -46,6 +21,20 @@ func TestStartWith(t *testing.T) {
 	if err != nil || v.DemoNextSession != play || v.NextSession != (core.SessionStart{}) {
 		t.Fatalf("%+v, %v", v, err)
 	}
+	if got := w.published(core.EventChannelUpdated); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	resume := core.SessionStart{Mode: core.SessionResume, SessionID: "old"}
+	if v, err = w.s.StartWith(ctx, p.ID, resume); err != nil || v.NextSession != resume || v.SessionID != "real" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	_, err = w.s.StartWith(ctx, "gone", resume)
+	w.refused(err, core.CodeNotFound, "does not exist")
+	w.fail["List"] = errors.New("disk")
+	if _, err = w.s.StartWith(ctx, p.ID, resume); err == nil {
+		t.Error("a session that could not be looked up was taken")
+	}
+	delete(w.fail, "List")
 	fresh := core.SessionStart{Mode: core.SessionFresh}
 	if v, err = w.s.StartWith(ctx, p.ID, fresh); err != nil || v.DemoNextSession != fresh || v.NextSession != fresh {
 		t.Fatalf("%+v, %v", v, err)
@@ -86,16 +75,6 @@ func TestSessionsAndMessages(t *testing.T) {
 	}
 	if _, err := w.s.ListSessions(ctx, "gone"); !errors.Is(err, core.ErrNotFound) {
 		t.Error(err)
-	}
-	bare := New(Options{Store: w, Runs: w})
-	if list, err := bare.ListSessions(ctx, p.ID); err != nil || list == nil {
-		t.Error(list, err)
-	}
-	if list, err := bare.Messages(ctx, p.ID, "x"); err != nil || list == nil {
-		t.Error(list, err)
-	}
-	if _, err := bare.CreateWorktree(ctx, WorktreeRequest{}); err == nil {
-		t.Error("a worktree without git")
 	}
 }
 

@@ -8,20 +8,14 @@ import (
 	"loop/backend/core"
 )
 
-// ThreadRequest asks for a thread. An empty name is chosen; an empty Session
-// forks the parent's conversation with the thread's first message.
-type ThreadRequest struct {
-	ParentID core.ChannelID    `json:"parent_id"`
-	Name     string            `json:"name,omitempty"`
-	Session  core.SessionStart `json:"session,omitzero"`
-}
-
 // CreateThread makes a channel in its parent's directory and state. Until its
 // first message it shares the parent's session; that message forks it.
 func (s *Service) CreateThread(ctx context.Context, req ThreadRequest) (View, error) {
 	// Transcripts are read before the tree is locked: an agent writes them, and
 	// large ones take long.
-	parent, err := s.parent(ctx, req.ParentID)
+	s.tree.Lock()
+	parent, _, _, err := s.parentOf(ctx, req.ParentID)
+	s.tree.Unlock()
 	if err != nil {
 		return View{}, err
 	}
@@ -51,7 +45,7 @@ func (s *Service) CreateThread(ctx context.Context, req ThreadRequest) (View, er
 	ch := core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindThread, Name: name,
 		Dir: parent.Dir, ParentDir: parent.ParentDir, Branch: parent.Branch, StateID: parent.StateOwner(),
-		SessionID: parent.SessionID, DemoSessionID: parent.DemoSessionID, CreatedAt: s.opts.Now(),
+		SessionID: parent.SessionID, DemoSessionID: parent.DemoSessionID,
 	}
 	if parent.Kind == core.KindDemo {
 		ch.Kind = core.KindDemo // its runs are on the scripted model, in a folder of Loop's own

@@ -67,32 +67,18 @@ func (f forest) under(id core.ChannelID) []core.Channel {
 	return out
 }
 
-// Project is the root channel of the tree that id is in.
-func (s *Service) Project(ctx context.Context, id core.ChannelID) (core.ChannelID, error) {
-	f, err := s.forest(ctx)
-	if err != nil {
-		return "", err
-	}
-	root, ok := f.root(id)
-	if !ok {
-		return "", missing(core.ErrNotFound)
-	}
-	return root.ID, nil
+// related reports whether two channels are of one project.
+func (f forest) related(a, b core.ChannelID) bool {
+	mine, ok := f.root(a)
+	other, ok2 := f.root(b)
+	return ok && ok2 && mine.ID == other.ID
 }
 
 // Within reports whether id is a channel of caller's project. What cannot be
 // found out is a no.
 func (s *Service) Within(ctx context.Context, caller, id core.ChannelID) bool {
 	f, err := s.forest(ctx)
-	if err != nil {
-		return false
-	}
-	mine, ok := f.root(caller)
-	if !ok {
-		return false
-	}
-	other, ok := f.root(id)
-	return ok && mine.ID == other.ID
+	return err == nil && f.related(caller, id)
 }
 
 // Members are the channels of the project that id is in, oldest first.
@@ -101,48 +87,31 @@ func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]View, error
 	if err != nil {
 		return nil, err
 	}
-	f := forest{byID: map[core.ChannelID]core.Channel{}}
-	for _, v := range views {
-		f.list = append(f.list, v.Channel)
-		f.byID[v.ID] = v.Channel
+	f, err := s.forest(ctx)
+	if err != nil {
+		return nil, err
 	}
-	mine, ok := f.root(id)
-	if !ok {
+	if !f.related(id, id) {
 		return nil, missing(core.ErrNotFound)
 	}
-	return slices.DeleteFunc(views, func(v View) bool {
-		root, ok := f.root(v.ID)
-		return !ok || root.ID != mine.ID
-	}), nil
-}
-
-// parent is that of a channel to be made, if it may have one at the moment.
-func (s *Service) parent(ctx context.Context, id core.ChannelID) (core.Channel, error) {
-	s.tree.Lock()
-	defer s.tree.Unlock()
-	parent, _, _, err := s.parentOf(ctx, id)
-	return parent, err
+	return slices.DeleteFunc(views, func(v View) bool { return !f.related(id, v.ID) }), nil
 }
 
 // parentOf returns the parent of a channel to be made and the root above it. It
 // is called with the tree locked.
 func (s *Service) parentOf(ctx context.Context, id core.ChannelID) (parent, root core.Channel, f forest, err error) {
 	if f, err = s.forest(ctx); err != nil {
-		return
+		return parent, root, f, err
 	}
 	root, ok := f.root(id)
-	if !ok {
+	switch {
+	case !ok:
 		err = missing(core.ErrNotFound)
-		return
-	}
-	if s.going[id] {
+	case s.going[id]:
 		err = errGoing
-		return
-	}
-	if len(f.under(root.ID)) >= maxProject {
+	case len(f.under(root.ID)) >= maxProject:
 		err = core.Fail(core.CodeConflict, core.ErrConflict, fmt.Sprintf("This project has %d channels already.", maxProject),
 			"Remove threads that are no longer needed.")
-		return
 	}
-	return f.byID[id], root, f, nil
+	return f.byID[id], root, f, err
 }

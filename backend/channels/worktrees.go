@@ -19,22 +19,10 @@ const worktreeFolder = ".worktrees"
 // undoTime bounds taking a worktree away again whose channel could not be stored.
 const undoTime = time.Minute
 
-// WorktreeRequest asks for a channel in a git worktree of its parent's project.
-// An absent branch is made from Base, or from what the parent has checked out.
-type WorktreeRequest struct {
-	ParentID core.ChannelID `json:"parent_id"`
-	Branch   string         `json:"branch"`
-	Name     string         `json:"name,omitempty"`
-	Base     string         `json:"base,omitempty"`
-}
-
 // CreateWorktree makes <project>/.worktrees/<name> and a channel in it that
 // begins with a copy of the parent's conversation. A worktree that is there
 // already for the branch and has no channel gets one.
 func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View, error) {
-	if s.opts.Worktrees == nil {
-		return View{}, core.Fail(core.CodeInternal, nil, "This Loop cannot make worktrees.", "")
-	}
 	branch := strings.TrimSpace(req.Branch)
 	if err := CheckBranch(branch); err != nil {
 		return View{}, err
@@ -110,7 +98,7 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 	s.making[dir] = true
 	return core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindWorktree, Name: name,
-		Dir: dir, ParentDir: root.Dir, Branch: branch, CreatedAt: s.opts.Now(),
+		Dir: dir, ParentDir: root.Dir, Branch: branch,
 	}, parent, root, nil
 }
 
@@ -132,7 +120,7 @@ func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, err
 		} else if next.SessionID != "" {
 			session = next.SessionID
 		}
-		if session == "" || s.opts.Sessions == nil {
+		if session == "" {
 			continue
 		}
 		err := s.opts.Sessions.Copy(ctx, parent, ch, parent.Dir, ch.Dir, session)

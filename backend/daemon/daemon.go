@@ -229,8 +229,8 @@ func (d *Daemon) assembleRuns() {
 		Publish:   d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
-		Channels: guestChannels{d.channels}, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
-		Publish: d.bus.Publish, Now: time.Now, Log: d.log,
+		Channels: d.channels, Runs: d.runner, Store: d.store, Hide: d.runner.Hide,
+		Publish: d.bus.Publish, Now: time.Now,
 	})
 }
 

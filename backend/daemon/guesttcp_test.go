@@ -14,7 +14,6 @@ import (
 	"loop/backend/api"
 	"loop/backend/bind"
 	"loop/backend/bus"
-	"loop/backend/callbacks"
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/guestlink"
@@ -180,5 +179,3 @@ func TestATokenIsNotInAResolvedContainer(t *testing.T) {
 		t.Errorf("%d", code)
 	}
 }
-
-var _ callbacks.Channels = guestChannels{}

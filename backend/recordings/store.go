@@ -2,7 +2,6 @@ package recordings
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +49,8 @@ func New(dir string, now func() time.Time) *Store {
 func (s *Store) Begin(i core.TerminalInfo) (*Tape, error) {
 	t, err := s.begin(i)
 	if err != nil {
-		return nil, core.Fail(core.CodeDir, err, "The recording could not be begun.", "Check that the disk is not full and who owns "+s.dir+".")
+		return nil, core.Fail(core.CodeDir, err, "The recording could not be begun.",
+			"Check that the disk is not full and who owns "+s.dir+".")
 	}
 	return t, nil
 }
@@ -84,29 +84,26 @@ func (s *Store) begin(i core.TerminalInfo) (*Tape, error) {
 func (s *Store) writing(name string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.open, name); on {
-		s.open[name] = true
-	}
+	s.open[name] = on
 }
 
 // Recordings lists what there is, newest first. A file that cannot be read as a
 // recording is left out.
 func (s *Store) Recordings(ctx context.Context) ([]core.Recording, error) {
-	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []core.Recording{}, nil
-	}
-	if err != nil {
-		return nil, core.Fail(core.CodeDir, err, "The folder of recordings cannot be read.", "Check who owns "+s.dir+".")
-	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return nil, core.Fail(core.CodeDir, err, "The folder of recordings cannot be read.", "Check who owns "+s.dir+".")
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(b.Name(), a.Name()) }) // names begin with the time
 	out := []core.Recording{}
-	for _, e := range entries {
+	root, err := os.OpenRoot(s.dir)
+	var entries []fs.DirEntry // by name, which begins with the time
+	if err == nil {
+		defer root.Close()
+		entries, err = fs.ReadDir(root.FS(), ".")
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return out, nil
+	case err != nil:
+		return nil, core.Fail(core.CodeDir, err, "The folder of recordings cannot be read.", "Check who owns "+s.dir+".")
+	}
+	for _, e := range slices.Backward(entries) {
 		if !e.Type().IsRegular() || !nameForm.MatchString(e.Name()) {
 			continue
 		}
@@ -177,20 +174,12 @@ func (s *Store) OpenRecording(name string) (r io.ReadSeekCloser, written time.Ti
 	if !nameForm.MatchString(name) {
 		return nil, time.Time{}, unknown(nil)
 	}
-	root, err := os.OpenRoot(s.dir)
-	if err != nil {
-		return nil, time.Time{}, unknown(err)
-	}
-	defer root.Close()
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, time.Time{}, unknown(err)
-	}
-	f, err := root.Open(name)
+	f, err := os.OpenInRoot(s.dir, name)
 	if err != nil {
 		return nil, time.Time{}, unknown(err)
 	}
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return nil, time.Time{}, unknown(errors.Join(err, f.Close()))
 	}
 	return f, info.ModTime(), nil

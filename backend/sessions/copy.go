@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 
 	"loop/backend/core"
+	"loop/backend/runner/transcript"
 )
 
 // Copy puts a session of one channel into another channel's state, where the
@@ -75,28 +75,17 @@ func place(ctx context.Context, root *os.Root, dir, name string, in io.Reader) (
 			_ = root.Remove(part)
 		}
 	}()
-	var end, size int64 // end of the last whole line; an agent may be writing the next
-	buf := make([]byte, 128<<10)
-	for in := io.LimitReader(in, maxTranscript); ; {
-		n, rerr := in.Read(buf)
-		if n > 0 {
-			if _, err := out.Write(buf[:n]); err != nil {
-				return errors.Join(fmt.Errorf("write transcript: %w", err), out.Close())
-			}
-			if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-				end = size + int64(i) + 1
-			}
-			size += int64(n)
+	end := int64(0) // of the last whole line; an agent may be writing the next
+	lines := transcript.NewReader(io.TeeReader(io.LimitReader(in, maxTranscript), out), 0)
+	for err == nil {
+		var l transcript.Line
+		if l, err = lines.Next(); err == nil && !l.Open {
+			end = l.End
 		}
-		if errors.Is(rerr, io.EOF) {
-			break
-		}
-		if rerr == nil {
-			rerr = ctx.Err()
-		}
-		if rerr != nil {
-			return errors.Join(fmt.Errorf("read transcript: %w", rerr), out.Close())
-		}
+		err = errors.Join(err, ctx.Err())
+	}
+	if !errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return errors.Join(fmt.Errorf("copy transcript: %w", err), out.Close())
 	}
 	if err := errors.Join(out.Truncate(end), out.Close()); err != nil {
 		return fmt.Errorf("write transcript: %w", err)

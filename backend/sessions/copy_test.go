@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"loop/backend/core"
+	"loop/backend/runner/transcript"
 )
 
 func TestCopy(t *testing.T) {
@@ -119,7 +120,7 @@ func TestHostileState(t *testing.T) {
 func TestOneOddFileHidesNoOther(t *testing.T) {
 	r := newRig(t)
 	r.put("c", project, "good", say("user", "1", "", "hello"))
-	r.put("c", project, "long", strings.Repeat("x", maxLine+5)+"\n"+say("user", "1", "", "after a monstrous line"))
+	r.put("c", project, "long", strings.Repeat("x", transcript.MaxLine+5)+"\n"+say("user", "1", "", "after a monstrous line"))
 	r.put("c", project, "bytes", "\x00\xff\xfe\n[]\n{\n"+strings.Repeat("[", 20000)+"\n"+say("user", "1", "", "after nonsense"))
 	r.put("c", project, "types", `{"type":"user","uuid":7,"message":"x"}`+"\n"+`{"type":"user","uuid":"1","timestamp":"soon","message":{"content":{"a":1}}}`+"\n"+say("user", "2", "1", "after other shapes"))
 	pipe(t, r.path("c", "projects", folder(project), "pipe.jsonl"))

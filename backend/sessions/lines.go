@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,11 +13,11 @@ import (
 	"unicode/utf8"
 
 	"loop/backend/core"
+	"loop/backend/runner/transcript"
 )
 
 const (
 	maxTranscript = 256 << 20 // bytes read of one
-	maxLine       = 8 << 20   // longer ones are passed over
 	titleLimit    = 200       // runes
 	textLimit     = 4000      // runes of one message
 )
@@ -132,46 +131,28 @@ func typed(text string) bool {
 	return t != ""
 }
 
-// walk calls each with every whole line of r.
+// walk calls each with every whole line of r; longer ones than are kept are passed
+// over.
 func walk(ctx context.Context, r io.Reader, each func(raw []byte) (more bool)) error {
-	br := bufio.NewReaderSize(io.LimitReader(r, maxTranscript), 64<<10)
-	var buf []byte
-	long := false
+	lines := transcript.NewReader(io.LimitReader(r, maxTranscript), 0)
 	for n := 0; ; n++ {
-		part, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if long = long || len(buf)+len(part) > maxLine; long {
-				buf = buf[:0]
-			} else {
-				buf = append(buf, part...)
-			}
-			continue
-		}
-		if err != nil {
-			// What has no line end yet is still being written.
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		l, err := lines.Next()
+		switch {
+		case errors.Is(err, io.EOF) || l.Open: // what has no line end yet is still being written
+			return nil
+		case err != nil:
 			return fmt.Errorf("read transcript: %w", err)
-		}
-		if n%256 == 0 && ctx.Err() != nil {
+		case n%256 == 0 && ctx.Err() != nil:
 			return ctx.Err()
-		}
-		whole := part
-		if len(buf) > 0 {
-			buf = append(buf, part...)
-			whole = buf
-		}
-		if !long && len(whole) > 1 && !each(whole) {
+		case len(l.Data) > 0 && l.Cut == 0 && !each(l.Data):
 			return nil
 		}
-		buf, long = buf[:0], false
 	}
 }
 
 // plain makes text from a container fit for one line of a list.
 func plain(s string, limit int) string {
-	return cut(strings.Join(strings.Fields(shown(s)), " "), limit)
+	return core.Shortened(strings.Join(strings.Fields(shown(s)), " "), limit)
 }
 
 // shown drops what could change how the text around it is displayed.
@@ -185,20 +166,6 @@ func shown(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-}
-
-// cut bounds s to limit runes; more is replaced by an ellipsis.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 var errGone = core.Fail(core.CodeNotFound, core.ErrNotFound, "The agent no longer keeps that conversation.",

@@ -1,10 +1,12 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -87,12 +89,9 @@ func (s *Service) List(ctx context.Context, ch core.Channel) ([]core.SessionInfo
 			continue // the CLI cannot resume it
 		}
 		info := core.SessionInfo{
-			ID: f.session, Title: sum.title, Model: sum.model, Dir: sum.dir, Branch: sum.branch,
+			ID: f.session, Title: cmp.Or(sum.title, sum.prompt), Model: sum.model, Dir: sum.dir, Branch: sum.branch,
 			Messages: sum.messages, SizeBytes: f.size, UpdatedAt: f.at,
 			Demo: s.opts.DemoPrefix != "" && strings.HasPrefix(sum.model, s.opts.DemoPrefix),
-		}
-		if info.Title == "" {
-			info.Title = sum.prompt
 		}
 		info.Current = f.session == ch.Session(info.Demo)
 		out = append(out, info)
@@ -129,17 +128,9 @@ func transcripts(root *os.Root) ([]found, error) {
 			}
 		}
 	}
-	all := make([]found, 0, len(newest))
-	for _, f := range newest {
-		all = append(all, f)
-	}
-	slices.SortFunc(all, func(a, b found) int {
-		if c := b.at.Compare(a.at); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.session), string(b.session))
-	})
-	return all, nil
+	return slices.SortedFunc(maps.Values(newest), func(a, b found) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.session, b.session))
+	}), nil
 }
 
 func summarise(ctx context.Context, root *os.Root, file string) (summary, error) {
@@ -190,11 +181,7 @@ func sumUp(ctx context.Context, r io.Reader) (summary, error) {
 		}
 		return true
 	})
-	for _, t := range []string{custom, ai, told} {
-		if sum.title == "" {
-			sum.title = plain(t, titleLimit)
-		}
-	}
+	sum.title = cmp.Or(plain(custom, titleLimit), plain(ai, titleLimit), plain(told, titleLimit))
 	if sum.messages == 0 {
 		sum.title = "" // only notes of the CLI's
 	}

@@ -62,7 +62,7 @@ func conversation(ctx context.Context, r io.Reader) ([]core.SessionMessage, erro
 		n := node{parent: l.Parent}
 		if role := l.role(); role != "" && !l.APIError {
 			if text := l.Message.text(); text != "" && (role == "assistant" || typed(text)) {
-				n.msg = core.SessionMessage{UUID: l.UUID, Role: role, Text: cut(shown(text), textLimit), At: l.At}
+				n.msg = core.SessionMessage{UUID: l.UUID, Role: role, Text: core.Shortened(shown(text), textLimit), At: l.At}
 			}
 		}
 		chain[l.UUID] = n

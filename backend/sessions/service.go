@@ -3,6 +3,7 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,7 +19,7 @@ import (
 // Options say where the state is.
 type Options struct {
 	Home string // Loop's own folder
-	// WorkDir turns a host directory into the path an agent sees; nil leaves it.
+	// WorkDir turns a host directory into the path an agent sees.
 	WorkDir func(dir string) string
 	// DemoPrefix begins the names of scripted models.
 	DemoPrefix string
@@ -30,17 +31,18 @@ type Service struct {
 	mu    sync.Mutex
 	cache map[cacheKey]summary // of transcripts that have not changed since
 
-	readers chan struct{} // places of those who read; see enter
-	owners  map[core.ChannelID]*turn
-	reading func(delta int32) // for tests
+	// Places of those who read, of all states and of each; see enter. A state's place
+	// stays: there are no more of them than channels.
+	readers chan struct{}
+	owners  map[core.ChannelID]chan struct{}
 }
 
 // New makes the service.
 func New(o Options) *Service {
-	if o.WorkDir == nil {
-		o.WorkDir = func(dir string) string { return dir }
+	return &Service{
+		opts: o, cache: map[cacheKey]summary{},
+		readers: make(chan struct{}, maxReaders), owners: map[core.ChannelID]chan struct{}{},
 	}
-	return &Service{opts: o, cache: map[cacheKey]summary{}, readers: make(chan struct{}, maxReaders), owners: map[core.ChannelID]*turn{}}
 }
 
 const (
@@ -71,25 +73,14 @@ func folder(workDir string) string {
 	if len(name) <= maxFolderName {
 		return name
 	}
-	h := int64(hash)
-	if h < 0 {
-		h = -h
-	}
-	return name[:maxFolderName] + "-" + strconv.FormatInt(h, 36)
+	return name[:maxFolderName] + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
 
 // validID reports whether a session or message id can be part of a file name
 // and of a command line.
 func validID(id string) bool {
-	if id == "" || len(id) > 64 || id[0] == '-' {
-		return false
-	}
-	for _, c := range []byte(id) {
-		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return true
+	const letters = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return id != "" && len(id) <= 64 && id[0] != '-' && strings.Trim(id, letters) == ""
 }
 
 // sessionID is the session a file name stands for; the CLI's side files for
@@ -107,7 +98,7 @@ func (s *Service) root(ch core.Channel) (*os.Root, error) {
 	}
 	r, err := os.OpenRoot(filepath.Join(s.opts.Home, "channels", owner, "claude"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open Claude folder: %w", core.ErrNotFound)
+		err = core.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open Claude folder: %w", err)
@@ -165,7 +156,7 @@ func (s *Service) find(root *os.Root, session core.SessionID) (string, error) {
 
 // names lists up to limit names of a folder; one that is not there has none.
 func names(root *os.Root, dir string, limit int) ([]string, error) {
-	f, err := openDir(root, dir)
+	f, _, err := open(root, dir, errNotFolder, fs.FileMode.IsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -174,7 +165,7 @@ func names(root *os.Root, dir string, limit int) ([]string, error) {
 	}
 	defer f.Close()
 	list, err := f.Readdirnames(limit)
-	if err != nil && len(list) == 0 && !isEOF(err) {
+	if err != nil && len(list) == 0 && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return list, nil

@@ -29,7 +29,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	home := t.TempDir()
-	return &rig{T: t, home: home, s: New(Options{Home: home, DemoPrefix: "demo-"})}
+	return &rig{T: t, home: home, s: New(Options{Home: home, DemoPrefix: "demo-", WorkDir: func(dir string) string { return dir }})}
 }
 
 func (r *rig) path(ch core.ChannelID, rest ...string) string {

@@ -42,11 +42,11 @@ var layers = []layer{
 	{"backend/pagememory", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the file of what the page keeps"},
 	{"backend/spools", nouns, "an adapter to what loop init leaves on this host"},
 	{"backend/recordings", below, "an adapter to the files of recorded terminals"},
-	{"backend/sessions", below, "an adapter to the transcripts the agent CLI keeps in a channel's state"},
+	{"backend/runner/transcript", []string{"backend/core"}, "a pure parser: bytes in, turns out"},
+	{"backend/sessions", append(slices.Clone(below), "backend/runner/transcript"), "an adapter to the transcripts the agent CLI keeps in a channel's state"},
 	{"backend/sandbox", nouns, "resolving a spec is a pure function of layers and host facts"},
 
 	{"backend/runner", append(slices.Clone(below), "backend/backoff", "backend/sandbox"), "a service declares the ports it needs; adapters are handed in by daemon"},
-	{"backend/runner/transcript", []string{"backend/core"}, "a pure parser: bytes in, turns out"},
 	{"backend/registry", append(slices.Clone(below), "backend/sandbox"), "a service; the engine is a port"},
 	{"backend/provision", append(slices.Clone(below), "backend/sandbox"), "a service; settings, images, containers, links and the computer are ports"},
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage", "backend/backoff"), "a service; the engine is a port, the build context is agentimage's embedded files"},

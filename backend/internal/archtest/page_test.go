@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"loop/backend/bind"
-	"loop/backend/channels"
 	"loop/backend/core"
 	"loop/backend/daemon"
 	"loop/backend/doctor"
@@ -24,13 +23,11 @@ const contractFile = "frontend/src/api/contract.gen.ts"
 // pageNames are for types whose Go name says too little without its package, or
 // means something else to a browser.
 var pageNames = map[reflect.Type]string{
-	reflect.TypeFor[channels.State](): "ChannelState",
-	reflect.TypeFor[channels.View]():  "ChannelView",
-	reflect.TypeFor[core.Context]():   "ContextFill",
-	reflect.TypeFor[core.Event]():     "LoopEvent",
-	reflect.TypeFor[doctor.Check]():   "DoctorCheck",
-	reflect.TypeFor[doctor.Report]():  "DoctorReport",
-	reflect.TypeFor[doctor.State]():   "DoctorState",
+	reflect.TypeFor[core.Context]():  "ContextFill",
+	reflect.TypeFor[core.Event]():    "LoopEvent",
+	reflect.TypeFor[doctor.Check]():  "DoctorCheck",
+	reflect.TypeFor[doctor.Report](): "DoctorReport",
+	reflect.TypeFor[doctor.State]():  "DoctorState",
 }
 
 // notThePage are bound methods that the page does not call, and who does.
