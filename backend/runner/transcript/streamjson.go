@@ -36,7 +36,7 @@ type Parser struct {
 	todos    []todo
 	tally    tally
 
-	idle  bool                  // the last turn has ended; see background.go
+	idle  bool                  // the last turn has ended; see backgroundtasks.go
 	tasks []core.BackgroundTask // that live
 	calls map[string]string     // commands that are not answered yet
 
