@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -46,17 +47,13 @@ func (b *Batches) Wait() { b.pumps.Wait() }
 
 func (b *Batches) pump(sub *bus.Subscription, resumed bool) (<-chan []core.Event, func()) {
 	out := make(chan []core.Event)
-	quit := make(chan struct{})
-	var once sync.Once
-	cancel := func() { once.Do(func() { close(quit); sub.Close() }) }
-	p := pump{bus: b.bus, sub: sub, out: out, quit: quit}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := pump{bus: b.bus, sub: sub, out: out, quit: ctx.Done()}
 	b.pumps.Go(func() {
 		defer close(out)
 		defer sub.Close()
-		if !resumed && !p.send([]core.Event{p.reset()}) {
-			return
-		}
-		for p.round() {
+		for on := resumed || p.send([]core.Event{p.reset()}); on; {
+			on = p.round()
 		}
 	})
 	return out, cancel
@@ -77,11 +74,9 @@ func (p pump) round() bool {
 	case <-p.quit:
 		return false
 	}
-	timer := time.NewTimer(batchWindow)
 	select {
-	case <-timer.C:
+	case <-time.After(batchWindow):
 	case <-p.quit:
-		timer.Stop()
 		return false
 	}
 	for {
@@ -93,10 +88,8 @@ func (p pump) round() bool {
 			return false
 		case len(got) == 0:
 			return true
-		default:
-			got = join(got)
 		}
-		if !p.send(got) {
+		if !p.send(join(got)) {
 			return false
 		}
 	}

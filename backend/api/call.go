@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,30 +120,18 @@ func (c call) invoke(in []reflect.Value) (result any, err error) {
 	return out[0].Interface(), nil
 }
 
-// statusOf maps a failure's code to HTTP. What has no code is internal.
-func statusOf(c core.Code) int {
-	switch c {
-	case core.CodeInvalid, core.CodeDir, core.CodeMount, core.CodeConfig:
-		return http.StatusBadRequest
-	case core.CodeForbidden:
-		return http.StatusForbidden
-	case core.CodeNotFound:
-		return http.StatusNotFound
-	case core.CodeConflict:
-		return http.StatusConflict
-	case core.CodeTooMany:
-		return http.StatusTooManyRequests
-	case "no_native_dialog":
-		return http.StatusNotImplemented
-	case core.CodeNoEngine, core.CodeEngineDenied, core.CodeEngineLost, core.CodeNoImage:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+// statuses are those of HTTP for the codes of failures; others are internal.
+var statuses = map[core.Code]int{
+	core.CodeInvalid: http.StatusBadRequest, core.CodeDir: http.StatusBadRequest, core.CodeMount: http.StatusBadRequest,
+	core.CodeConfig: http.StatusBadRequest, core.CodeForbidden: http.StatusForbidden, core.CodeNotFound: http.StatusNotFound,
+	core.CodeConflict: http.StatusConflict, core.CodeTooMany: http.StatusTooManyRequests, "no_native_dialog": http.StatusNotImplemented,
+	core.CodeNoEngine: http.StatusServiceUnavailable, core.CodeEngineDenied: http.StatusServiceUnavailable,
+	core.CodeEngineLost: http.StatusServiceUnavailable, core.CodeNoImage: http.StatusServiceUnavailable,
 }
 
 func writeFailure(w http.ResponseWriter, err error) {
 	f := core.AsFailure(err)
-	writeJSON(w, statusOf(f.Code), f)
+	writeJSON(w, cmp.Or(statuses[f.Code], http.StatusInternalServerError), f)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

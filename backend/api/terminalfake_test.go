@@ -359,7 +359,7 @@ func (c *termClient) status() status {
 	return m
 }
 
-func (c *termClient) expect(typ, code string) status {
+func (c *termClient) expect(typ string, code core.Code) status {
 	c.t.Helper()
 	m := c.status()
 	if m.Type != typ || m.ErrorCode != code {

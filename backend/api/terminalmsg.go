@@ -16,12 +16,12 @@ import (
 
 // Error codes of the terminal protocol, from the original system.
 const (
-	termInvalidJSON    = "invalid_json"
-	termNoSession      = "no_session"
-	termMissingField   = "missing_field"
-	termInvalidInput   = "invalid_input"
-	termSessionFailed  = "session_failed"
-	termUnknownMessage = "unknown_message"
+	termInvalidJSON    core.Code = "invalid_json"
+	termNoSession      core.Code = "no_session"
+	termMissingField   core.Code = "missing_field"
+	termInvalidInput   core.Code = "invalid_input"
+	termSessionFailed  core.Code = "session_failed"
+	termUnknownMessage core.Code = "unknown_message"
 )
 
 // control is one message of a client. Which fields count depends on Type; those
@@ -61,7 +61,7 @@ type colors struct {
 }
 
 // read is nil without colours.
-func (c *colors) read() (*core.TerminalColors, *refusal) {
+func (c *colors) read() (*core.TerminalColors, *core.Failure) {
 	if c == nil {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ type status struct {
 	Type      string          `json:"type"`
 	SessionID core.TerminalID `json:"session_id"`
 	Message   string          `json:"message"`
-	ErrorCode string          `json:"error_code"`
+	ErrorCode core.Code       `json:"error_code"`
 
 	ChannelID   core.ChannelID      `json:"channel_id,omitempty"`
 	ContainerID core.ContainerID    `json:"container_id,omitempty"`
@@ -104,44 +104,43 @@ type status struct {
 	Request     string              `json:"request,omitempty"` // type of the message that an error answers
 }
 
-// refusal is why a message was not followed; it ends nothing.
-type refusal struct {
-	code, message, remedy string
+// refuse says why a message was not followed; that ends nothing.
+func refuse(code core.Code, remedy, format string, args ...any) *core.Failure {
+	return core.Fail(code, nil, fmt.Sprintf(format, args...), remedy)
 }
 
-func (r *refusal) Error() string { return r.code + ": " + r.message }
-
-func refuse(code, remedy, format string, args ...any) *refusal {
-	return &refusal{code, fmt.Sprintf(format, args...), remedy}
-}
-
-func missing(field string) *refusal {
+func missing(field string) *core.Failure {
 	return refuse(termMissingField, "", "The field %q is missing or zero.", field)
 }
 
 var (
-	errNoSession = &refusal{termNoSession, "No session is attached here.", "Attach to a session or create one first."}
+	errNoSession = refuse(termNoSession, "Attach to a session or create one first.", "No session is attached here.")
 	// errUnknownSession is also the word for an id that cannot be one, so that
 	// guesses teach nothing.
-	errUnknownSession = &refusal{termSessionFailed, "There is no terminal session with that id.",
-		"It may have been closed; open a new terminal."}
+	errUnknownSession = refuse(termSessionFailed, "It may have been closed; open a new terminal.", "There is no terminal session with that id.")
 )
 
 // refusalOf says what a service's error means to a client.
-func refusalOf(err error) *refusal {
+func refusalOf(err error) *core.Failure {
 	if err == nil {
 		return nil
 	}
-	if r, ok := errors.AsType[*refusal](err); ok {
-		return r
-	}
 	f := core.AsFailure(err)
-	return &refusal{termSessionFailed, f.Cause, f.Remedy}
+	return core.Fail(termSessionFailed, nil, f.Cause, f.Remedy)
+}
+
+// sessionRefusal is refusalOf, and says of a session that is not there what is said
+// of an id that cannot be one.
+func sessionRefusal(err error) *core.Failure {
+	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
+		return errUnknownSession
+	}
+	return refusalOf(err)
 }
 
 // decodeControl reads a message as far as that is possible without knowing any
 // session. It reports the message's type also with an error, when it has one.
-func decodeControl(data []byte) (control, *refusal) {
+func decodeControl(data []byte) (control, *core.Failure) {
 	var m control
 	err := json.Unmarshal(data, &m)
 	if err == nil && !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
@@ -153,7 +152,7 @@ func decodeControl(data []byte) (control, *refusal) {
 		}
 		return m, refuse(termInvalidJSON, "Messages are JSON objects with a type.", "The message is not a JSON object.")
 	}
-	var bad *refusal
+	var bad *core.Failure
 	if m.drawn, bad = m.Colors.read(); bad != nil {
 		return m, bad
 	}
@@ -176,7 +175,7 @@ func decodeControl(data []byte) (control, *refusal) {
 }
 
 // checkCreate refuses what is wrong whatever the containers are like.
-func (m *control) checkCreate() *refusal {
+func (m *control) checkCreate() *core.Failure {
 	if len(m.Cmd) > core.MaxTerminalArgs {
 		return refuse(termInvalidInput, "Put it into a script.", "The command has %d arguments, and %d are the most.", len(m.Cmd),
 			core.MaxTerminalArgs)
@@ -199,40 +198,21 @@ func (m *control) checkCreate() *refusal {
 }
 
 // checkAttached refuses what a message that is for the attached session lacks.
-func (m *control) checkAttached() *refusal {
-	switch m.Type {
-	case "input":
-		if m.Data == "" {
-			return missing("data")
+func (m *control) checkAttached() *core.Failure {
+	for _, need := range []struct {
+		typ, field string
+		there      bool
+	}{
+		{"input", "data", m.Data != ""}, {"resize", "rows", m.Rows > 0}, {"resize", "cols", m.Cols > 0}, {"ack", "offset", m.Offset != nil},
+		{"show", "visible", m.Visible != nil}, {"colors", "colors", m.Colors != nil}, {"record", "on", m.On != nil},
+	} {
+		if m.Type == need.typ && !need.there {
+			return missing(need.field)
 		}
-		b, err := base64.StdEncoding.DecodeString(m.Data)
-		if err != nil {
-			return refuse(termInvalidInput, "", "The input is not base64.")
-		}
-		m.input = b
-	case "resize":
-		if m.Rows == 0 {
-			return missing("rows")
-		}
-		if m.Cols == 0 {
-			return missing("cols")
-		}
-	case "ack":
-		if m.Offset == nil {
-			return missing("offset")
-		}
-	case "show":
-		if m.Visible == nil {
-			return missing("visible")
-		}
-	case "colors":
-		if m.Colors == nil {
-			return missing("colors")
-		}
-	case "record":
-		if m.On == nil {
-			return missing("on")
-		}
+	}
+	var err error
+	if m.input, err = base64.StdEncoding.DecodeString(m.Data); err != nil {
+		return refuse(termInvalidInput, "", "The input is not base64.")
 	}
 	return nil
 }

@@ -12,46 +12,27 @@ import (
 	"loop/backend/core"
 )
 
-// outgoing is what is written without anything in between: a status, then
-// output. done is told when data may be used again.
-type outgoing struct {
-	status []byte
-	data   []byte
-	done   chan error
-}
-
-// write is the one goroutine that writes. A frame that is not taken in time
-// ends the socket.
-func (t *termSocket) write() {
-	for {
-		select {
-		case o := <-t.out:
-			err := t.writeAll(o)
-			o.done <- err
-			if err != nil {
-				t.stop()
-				return
-			}
-		case <-t.ctx.Done():
-			return
+// send writes a status, output, or both with nothing in between, and returns when
+// data may be used again. A frame that is not taken in time ends the socket.
+func (t *termSocket) send(m *status, data []byte) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	err := t.ctx.Err()
+	if err == nil && m != nil {
+		var b []byte
+		if b, err = json.Marshal(m); err == nil {
+			err = t.writeFrame(websocket.MessageText, b)
 		}
 	}
-}
-
-func (t *termSocket) writeAll(o outgoing) error {
-	if o.status != nil {
-		if err := t.writeFrame(websocket.MessageText, o.status); err != nil {
-			return err
-		}
+	for err == nil && len(data) > 0 {
+		n := min(len(data), termFrame)
+		err = t.writeFrame(websocket.MessageBinary, data[:n])
+		data = data[n:]
 	}
-	for p := o.data; len(p) > 0; {
-		n := min(len(p), termFrame)
-		if err := t.writeFrame(websocket.MessageBinary, p[:n]); err != nil {
-			return err
-		}
-		p = p[n:]
+	if err != nil {
+		t.stop()
 	}
-	return nil
+	return err
 }
 
 func (t *termSocket) writeFrame(kind websocket.MessageType, p []byte) error {
@@ -60,37 +41,18 @@ func (t *termSocket) writeFrame(kind websocket.MessageType, p []byte) error {
 	return t.conn.Write(ctx, kind, p)
 }
 
-// send hands to the writer and waits, so that data may be reused. done belongs
-// to the caller and has room for one.
-func (t *termSocket) send(m *status, data []byte, done chan error) error {
-	o := outgoing{data: data, done: done}
-	if m != nil {
-		b, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		o.status = b
-	}
-	select {
-	case t.out <- o:
-		return <-done
-	case <-t.ctx.Done():
-		return t.ctx.Err()
-	}
-}
-
 // say sends one status. When that cannot be, the socket is ending.
-func (t *termSocket) say(m status) { _ = t.send(&m, nil, make(chan error, 1)) }
+func (t *termSocket) say(m status) { _ = t.send(&m, nil) }
 
 // fail answers a message of type request that was not followed.
-func (t *termSocket) fail(request string, id core.TerminalID, r *refusal) {
-	if r.code == termUnknownMessage || r.code == termInvalidJSON {
+func (t *termSocket) fail(request string, id core.TerminalID, r *core.Failure) {
+	if r.Code == termUnknownMessage || r.Code == termInvalidJSON {
 		request = "" // whatever it was called
 	}
 	if !isSessionID(id) {
 		id = ""
 	}
-	t.say(status{Type: "error", Request: request, SessionID: id, Message: r.message, ErrorCode: r.code, Remedy: r.remedy})
+	t.say(status{Type: "error", Request: request, SessionID: id, Message: r.Cause, ErrorCode: r.Code, Remedy: r.Remedy})
 }
 
 // attached is the session that a socket shows.
@@ -101,19 +63,18 @@ type attached struct {
 	gone   chan struct{} // closed when nothing more is shown
 	hidden bool          // as the client says; the following goroutine's
 
-	mu     sync.Mutex
-	held   bool // the end of the program is not told now
-	ended  *status
-	tell   func(status)
-	spoken bool
+	mu    sync.Mutex
+	held  bool    // the end of the program is not told now
+	ended *status // what is to be told of it
+	tell  func(status)
 }
 
 // attach shows a session in place of the attached one, beginning with a status
 // of the given type and the screen as it is. An error leaves the attached one.
-func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.TerminalAttach) *refusal {
+func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.TerminalAttach) *core.Failure {
 	v, err := t.svc.Attach(t.ctx, id, wishes)
 	if err != nil {
-		return t.sessionRefusal(err)
+		return sessionRefusal(err)
 	}
 	a := &attached{id: id, viewer: v, gone: make(chan struct{}), tell: t.say}
 	ctx, stop := context.WithCancel(t.ctx)
@@ -137,7 +98,7 @@ func (t *termSocket) attach(kind string, id core.TerminalID, wishes core.Termina
 		Cols: first.Cols, Rows: first.Rows, Offset: &first.Offset, Snapshot: &n,
 	}
 	t.detach()
-	_ = t.send(&m, first.Data, make(chan error, 1))
+	_ = t.send(&m, first.Data)
 	t.cur = a
 	go func() {
 		defer close(a.gone)
@@ -160,35 +121,32 @@ func (t *termSocket) detach() {
 
 // show writes what the viewer sees until the session ends or is detached.
 func (t *termSocket) show(ctx context.Context, a *attached) {
-	done := make(chan error, 1)
 	for {
 		f, err := a.viewer.Next(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, io.EOF) {
-			a.finish(status{Type: "closed", SessionID: a.id})
-			return
-		}
+		over := status{Type: "closed", SessionID: a.id}
 		if err != nil {
-			r := refusalOf(err)
-			a.finish(status{Type: "closed", SessionID: a.id, Message: r.message, Remedy: r.remedy})
+			if r := refusalOf(err); !errors.Is(err, io.EOF) {
+				over.Message, over.Remedy = r.Cause, r.Remedy
+			}
+			a.finish(over)
 			return
 		}
 		switch f.Kind {
 		case core.FrameOutput:
-			err = t.send(nil, f.Data, done)
+			err = t.send(nil, f.Data)
 		case core.FrameSnapshot:
 			n := len(f.Data)
-			err = t.send(&status{Type: "resync", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset, Snapshot: &n}, f.Data, done)
+			err = t.send(&status{Type: "resync", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset, Snapshot: &n}, f.Data)
 		case core.FrameResized:
-			err = t.send(&status{Type: "resized", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset}, nil, done)
+			err = t.send(&status{Type: "resized", SessionID: a.id, Cols: f.Cols, Rows: f.Rows, Offset: &f.Offset}, nil)
 		case core.FrameEnded:
-			m := status{Type: "closed", SessionID: a.id}
 			if f.Exit != nil {
-				m.ExitCode, m.Signal, m.Message = &f.Exit.Code, f.Exit.Signal, f.Exit.Reason
+				over.ExitCode, over.Signal, over.Message = &f.Exit.Code, f.Exit.Signal, f.Exit.Reason
 			}
-			a.finish(m)
+			a.finish(over)
 			return
 		}
 		if err != nil {
@@ -200,8 +158,8 @@ func (t *termSocket) show(ctx context.Context, a *attached) {
 // finish tells that the program ended, now or when that is no longer held back.
 func (a *attached) finish(m status) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.ended = &m
-	a.mu.Unlock()
 	a.flush()
 }
 
@@ -218,20 +176,17 @@ func (a *attached) hold() {
 func (a *attached) release() {
 	a.mu.Lock()
 	a.held = false
-	a.mu.Unlock()
 	a.flush()
+	a.mu.Unlock()
 	if !a.hidden {
 		a.viewer.Show(true)
 	}
 }
 
+// flush is called with the lock held.
 func (a *attached) flush() {
-	a.mu.Lock()
-	m := a.ended
-	now := m != nil && !a.held && !a.spoken
-	a.spoken = a.spoken || now
-	a.mu.Unlock()
-	if now {
-		a.tell(*m)
+	if a.ended != nil && !a.held {
+		a.tell(*a.ended)
+		a.ended = nil
 	}
 }

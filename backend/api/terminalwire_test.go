@@ -127,17 +127,17 @@ func FuzzControl(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	codes := map[string]bool{termInvalidJSON: true, termMissingField: true, termInvalidInput: true, termUnknownMessage: true}
+	codes := map[core.Code]bool{termInvalidJSON: true, termMissingField: true, termInvalidInput: true, termUnknownMessage: true}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, bad := decodeControl(data)
 		if bad == nil && m.Type != "create" && m.Type != "attach" && m.Type != "kill" {
 			bad = m.checkAttached()
 		}
 		if bad != nil {
-			if !codes[bad.code] || bad.message == "" {
+			if !codes[bad.Code] || bad.Cause == "" {
 				t.Fatalf("%+v", bad)
 			}
-			if b, err := json.Marshal(status{Type: "error", Message: bad.message}); err != nil || len(b) > 4<<10 {
+			if b, err := json.Marshal(status{Type: "error", Message: bad.Cause}); err != nil || len(b) > 4<<10 {
 				t.Fatalf("an answer of %d bytes: %v", len(b), err)
 			}
 			return

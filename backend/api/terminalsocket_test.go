@@ -22,7 +22,10 @@ import (
 // and to one with, and after each the session still takes input.
 func TestTerminalMistakes(t *testing.T) {
 	args := func(n int) string { return `["x"` + strings.Repeat(`,"x"`, n-1) + `]` }
-	for _, tc := range []struct{ send, free, attached string }{
+	for _, tc := range []struct {
+		send           string
+		free, attached core.Code
+	}{
 		{`{`, termInvalidJSON, termInvalidJSON},
 		{``, termInvalidJSON, termInvalidJSON},
 		{`[]`, termInvalidJSON, termInvalidJSON},
@@ -244,7 +247,7 @@ func TestPingsAreAnsweredMeanwhile(t *testing.T) {
 // TestMessagesWaitWithinBounds: what is sent while a message is being followed
 // is kept up to a bound, and the end of the socket frees everybody.
 func TestMessagesWaitWithinBounds(t *testing.T) {
-	b := newInbox()
+	b := newQueue(maxUnfollowed)
 	n := 0
 	for full := false; !full; n++ {
 		b.add(received{data: make([]byte, 64<<10)})
@@ -270,7 +273,7 @@ func TestMessagesWaitWithinBounds(t *testing.T) {
 	}
 	go b.close()
 	if _, ok := b.take(); ok || b.add(received{}) {
-		t.Error("a closed inbox goes on")
+		t.Error("a closed queue goes on")
 	}
 }
 
@@ -422,7 +425,7 @@ func TestSessionEndsDuringAttach(t *testing.T) {
 	f.fail["attach"] = core.Fail(core.CodeNotFound, core.ErrNotFound, "x", "y")
 	f.mu.Unlock()
 	client.say(`{"type":"create","channel_id":"ch"}`)
-	if m := client.expect("error", termSessionFailed); m.Message != errUnknownSession.message || m.SessionID == "" {
+	if m := client.expect("error", termSessionFailed); m.Message != errUnknownSession.Cause || m.SessionID == "" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -453,7 +456,8 @@ func TestInputDoesNotHoldAcknowledgementsUp(t *testing.T) {
 	client.conn.CloseNow() // what was typed is given all the same
 	f.waitCall(t, "detach "+string(id))
 	close(wait)
-	f.waitCall(t, `input `+string(id)+` "bc"`)
+	f.waitCall(t, `input `+string(id)+` "b"`)
+	f.waitCall(t, `input `+string(id)+` "c"`)
 }
 
 // TestReadingPausesForInput fills the queue; the socket's end frees the reader.
@@ -538,14 +542,21 @@ func TestServerEndsTerminalSockets(t *testing.T) {
 func TestResizesAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeTerms()
-		z := newSizer(t.Context(), f, func(string, core.TerminalID, *refusal) { t.Error("refused") })
+		z := newSizer()
 		done := make(chan struct{})
-		go func() { defer close(done); z.run() }()
+		go func() {
+			defer close(done)
+			z.run(t.Context(), func(s sizeWish) {
+				if err := f.Resize(t.Context(), s.id, s.cols, s.rows); err != nil {
+					t.Error(err)
+				}
+			})
+		}()
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for i := range 1000 {
 			<-tick.C
-			z.set(firstID, uint16(i+1), 24)
+			z.set(sizeWish{firstID, uint16(i + 1), 24})
 		}
 		synctest.Wait()
 		if n := len(f.called("resize")); n < 40 || n > 52 {
@@ -556,9 +567,9 @@ func TestResizesAreCoalesced(t *testing.T) {
 		if all := f.called("resize"); all[len(all)-1] != "resize "+string(firstID)+" 1000x24" {
 			t.Errorf("the last is %q", all[len(all)-1])
 		}
-		z.set(firstID, 7, 7)
-		z.set(firstID, 8, 8)
-		z.close() // on the way out too
+		z.set(sizeWish{firstID, 7, 7})
+		z.set(sizeWish{firstID, 8, 8})
+		close(z) // on the way out too
 		<-done
 		if all := f.called("resize"); all[len(all)-1] != "resize "+string(firstID)+" 8x8" {
 			t.Errorf("the last is %q", all[len(all)-1])

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -50,20 +49,14 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, core.Fail(core.CodeNotFound, nil, "This Loop has no terminals.", ""))
 		return
 	}
-	s.conns.Add(1) // before the connection is taken from the server, as for events
+	s.conns.Add(1) // before the connection is taken from the server, whose Shutdown no longer waits for it then
 	defer s.conns.Done()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // Host and Origin were checked exactly by the front door
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		s.opts.Log.Debug("terminal socket refused", "err", err)
+	conn := s.accept(w, r, maxTermRead)
+	if conn == nil {
 		return
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(maxTermRead)
-	t := newTermSocket(s.ctx, conn, s.opts.Terminals, s.opts.Screens, s.termBudget)
+	t := newTermSocket(s, conn)
 	defer t.end()
 
 	// Reading ends with the connection and not with the server, so that the
@@ -96,44 +89,54 @@ func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
 type connKey struct{}
 
 // termSocket is one client. The goroutine that follows messages owns the fields
-// without a comment; reading, writing, input, sizes and output have goroutines
-// of their own.
+// without a comment; reading, input, sizes and output have goroutines of their own.
 type termSocket struct {
 	ctx     context.Context // ends with the socket
 	stop    context.CancelFunc
 	conn    *websocket.Conn
 	svc     Terminals
 	screens Screens
-	inbox   *inbox // from the reader
+	inbox   *queue // from the reader
 
 	cur *attached // nil: nothing is attached
 
-	work   sync.WaitGroup
-	out    chan outgoing // to the writer
-	budget time.Duration
-	typed  *typist
-	sizes  *sizer
+	work    sync.WaitGroup
+	writing sync.Mutex // from the first to the last frame of what belongs together
+	budget  time.Duration
+
+	typed      *queue
+	typing     context.Context // of input; outlives the socket by typedFarewell
+	stopTyping context.CancelFunc
+	sizes      sizer
 }
 
-func newTermSocket(ctx context.Context, conn *websocket.Conn, svc Terminals, screens Screens, budget time.Duration) *termSocket {
-	t := &termSocket{conn: conn, svc: svc, screens: screens, inbox: newInbox(), out: make(chan outgoing), budget: budget}
-	t.ctx, t.stop = context.WithCancel(ctx)
-	// What was typed before the client left is still the program's, so neither
-	// of these ends with the socket's context.
-	t.typed, t.sizes = newTypist(ctx, svc, t.fail), newSizer(ctx, svc, t.fail)
-	t.work.Go(t.write)
-	t.work.Go(t.typed.run)
-	t.work.Go(t.sizes.run)
+func newTermSocket(s *Server, conn *websocket.Conn) *termSocket {
+	t := &termSocket{conn: conn, svc: s.opts.Terminals, screens: s.opts.Screens, budget: s.termBudget,
+		inbox: newQueue(maxUnfollowed), typed: newQueue(maxTyped), sizes: newSizer()}
+	t.ctx, t.stop = context.WithCancel(s.ctx)
+	t.typing, t.stopTyping = context.WithCancel(s.ctx)
+	t.work.Go(t.typeInto)
+	t.work.Go(func() {
+		t.sizes.run(t.ctx, func(z sizeWish) { // s.ctx: the last one before a client left counts too
+			if err := t.svc.Resize(s.ctx, z.id, z.cols, z.rows); err != nil {
+				t.fail("resize", z.id, refusalOf(err))
+			}
+		})
+	})
 	return t
 }
 
-// end detaches and waits for every goroutine.
+// end detaches and waits for every goroutine. What was typed before is still the
+// program's, and has typedFarewell to get there.
 func (t *termSocket) end() {
 	t.stop()
 	t.detach()
 	t.typed.close()
-	t.sizes.close()
+	close(t.sizes)
+	late := time.AfterFunc(typedFarewell, t.stopTyping)
+	defer late.Stop()
 	t.work.Wait()
+	t.stopTyping()
 }
 
 // read has messages followed until the connection ends, and then what came
@@ -188,7 +191,7 @@ func (t *termSocket) take(in received) {
 		if t.cur == nil {
 			t.fail("input", "", errNoSession)
 		} else if len(in.data) > 0 {
-			t.typed.add(t.cur.id, in.data)
+			t.typed.add(received{to: t.cur.id, data: in.data})
 		}
 		return
 	}
@@ -201,7 +204,7 @@ func (t *termSocket) take(in received) {
 	}
 }
 
-func (t *termSocket) follow(m *control) *refusal {
+func (t *termSocket) follow(m *control) *core.Failure {
 	switch m.Type {
 	case "create":
 		return t.create(m)
@@ -226,12 +229,13 @@ func (t *termSocket) follow(m *control) *refusal {
 	if bad := m.checkAttached(); bad != nil {
 		return bad
 	}
+	var err error
 	switch m.Type {
 	case "input":
-		t.typed.add(t.cur.id, m.input)
+		t.typed.add(received{to: t.cur.id, data: m.input})
 	case "resize":
 		cols, rows := m.size()
-		t.sizes.set(t.cur.id, cols, rows)
+		t.sizes.set(sizeWish{t.cur.id, cols, rows})
 	case "ack":
 		if m.SessionID == "" || m.SessionID == t.cur.id {
 			t.cur.viewer.Ack(*m.Offset)
@@ -242,28 +246,23 @@ func (t *termSocket) follow(m *control) *refusal {
 		t.cur.hidden = !*m.Visible
 		t.cur.viewer.Show(*m.Visible)
 	case "colors":
-		if err := t.screens.Colors(t.ctx, t.cur.id, *m.drawn); err != nil {
-			return refusalOf(err)
-		}
+		err = t.screens.Colors(t.ctx, t.cur.id, *m.drawn)
 	case "clear":
-		if err := t.screens.Clear(t.ctx, t.cur.id); err != nil {
-			return refusalOf(err)
-		}
+		err = t.screens.Clear(t.ctx, t.cur.id)
 	case "detach":
 		id := t.cur.id
 		t.detach()
 		t.say(status{Type: "detached", SessionID: id})
 	case "record":
-		info, err := t.screens.Record(t.ctx, t.cur.id, *m.On)
-		if err != nil {
-			return refusalOf(err)
+		var info core.TerminalInfo
+		if info, err = t.screens.Record(t.ctx, t.cur.id, *m.On); err == nil {
+			t.say(status{Type: "recording", SessionID: t.cur.id, Name: &info.Recording})
 		}
-		t.say(status{Type: "recording", SessionID: t.cur.id, Name: &info.Recording})
 	}
-	return nil
+	return refusalOf(err)
 }
 
-func (t *termSocket) create(m *control) *refusal {
+func (t *termSocket) create(m *control) *core.Failure {
 	if t.cur != nil {
 		t.cur.hold() // nothing of it is shown meanwhile; a mistake does not lose it
 	}
@@ -281,7 +280,7 @@ func (t *termSocket) create(m *control) *refusal {
 
 // over closes or stops a session, the attached one if none is named. The answer
 // is “stopped” alone: that the attached program ended on the way is no news.
-func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID) error) *refusal {
+func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID) error) *core.Failure {
 	id := m.SessionID
 	if id == "" {
 		if t.cur == nil {
@@ -300,7 +299,7 @@ func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID)
 		if mine {
 			t.cur.release()
 		}
-		return t.sessionRefusal(err)
+		return sessionRefusal(err)
 	}
 	if mine {
 		t.detach()
@@ -310,7 +309,7 @@ func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID)
 }
 
 // kill removes a channel's container. That there is none is success.
-func (t *termSocket) kill(ch core.ChannelID) *refusal {
+func (t *termSocket) kill(ch core.ChannelID) *core.Failure {
 	if t.cur != nil {
 		t.cur.hold()
 		defer func() {
@@ -331,13 +330,4 @@ func (t *termSocket) kill(ch core.ChannelID) *refusal {
 	}
 	t.say(answer)
 	return nil
-}
-
-// sessionRefusal says of a session that is not there what is said of an id that
-// cannot be one.
-func (t *termSocket) sessionRefusal(err error) *refusal {
-	if f, ok := errors.AsType[*core.Failure](err); ok && f.Code == core.CodeNotFound {
-		return errUnknownSession
-	}
-	return refusalOf(err)
 }

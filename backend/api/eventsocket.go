@@ -34,23 +34,13 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer cancel()
-	// Before the connection is taken from the server, whose Shutdown no longer
-	// waits for it then.
-	s.conns.Add(1)
+	s.conns.Add(1) // before the connection is taken from the server, whose Shutdown no longer waits for it then
 	defer s.conns.Done()
-	// Host and Origin were checked exactly by the front door, so the library's
-	// own same-host rule would only refuse the webview's origin.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true,
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		s.opts.Log.Debug("event socket refused", "err", err)
+	conn := s.accept(w, r, maxSubscribeBytes)
+	if conn == nil {
 		return
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(maxSubscribeBytes)
 	ctx, stop := context.WithCancel(s.ctx)
 	var listening sync.WaitGroup
 	listening.Go(func() {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"loop/backend/core"
 )
 
@@ -69,15 +71,6 @@ func New(opts Options) (*Server, error) {
 	if opts.Addr == "" {
 		opts.Addr = "127.0.0.1:0"
 	}
-	host, _, err := net.SplitHostPort(opts.Addr)
-	if err != nil {
-		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q is not of the form host:port.", opts.Addr),
-			"Use for example 127.0.0.1:8222.")
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", host),
-			"Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
-	}
 	ln, err := listen(opts.Addr)
 	if err != nil {
 		return nil, err
@@ -109,12 +102,17 @@ func New(opts Options) (*Server, error) {
 
 // listen binds the address, or says why that cannot be. The failure is no
 // conflict: that word is for another Loop on the same folder, which goes away.
-func listen(addr string) (net.Listener, error) {
-	if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
-		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q has no port that exists.", addr),
-			"Use a number from 1 to 65535, or 0 for any free port.")
+func listen(address string) (net.Listener, error) {
+	addr, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, core.Fail(core.CodeInvalid, err, fmt.Sprintf("The address %q is not of the form host:port.", address),
+			"Use for example 127.0.0.1:8222; a port is a number from 1 to 65535, or 0 for any free one.")
 	}
-	ln, err := net.Listen("tcp", addr)
+	if !addr.IP.IsLoopback() {
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop only listens on this machine, and %q is not a loopback address.", address),
+			"Use 127.0.0.1 and reach it from elsewhere through SSH port forwarding.")
+	}
+	ln, err := net.ListenTCP("tcp", addr)
 	switch {
 	case err == nil:
 		return ln, nil
@@ -180,11 +178,29 @@ func (s *Server) owner(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		if !fromWindow(r) {
-			s.clients.came()
-			defer s.clients.went()
+			s.clients.count(1)
+			defer s.clients.count(-1)
 		}
 		next(w, r)
 	}
+}
+
+// accept makes a WebSocket of a request, with a bound on what a client may say at
+// once; nil when the client asks for something else. The caller closes it.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, most int64) *websocket.Conn {
+	// Host and Origin were checked exactly by the front door, so the library's
+	// own same-host rule would only refuse the webview's origin.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true,
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		s.opts.Log.Debug("socket refused", "path", r.URL.Path, "err", err)
+		return nil
+	}
+	conn.SetReadLimit(most)
+	return conn
 }
 
 // clients counts the requests and sockets of others than the window.
@@ -194,17 +210,13 @@ type clients struct {
 	left time.Time
 }
 
-func (c *clients) came() {
+// count adds more, which is 1 or -1.
+func (c *clients) count(more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now++
-}
-
-func (c *clients) went() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now--
-	c.left = time.Now()
+	if c.now += more; more < 0 {
+		c.left = time.Now()
+	}
 }
 
 // Clients says how many requests and sockets of browsers and command lines are
