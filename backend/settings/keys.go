@@ -140,10 +140,8 @@ func (k *Keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 // OpenVault prepares the place of keys outside the configuration; nothing is
 // looked at yet. The environment variables are documented in docs/limits.md.
 func OpenVault(home string) *credentials.Vault {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		dir = "" // then the file needs a passphrase, and says so
-	} else {
+	dir, err := os.UserConfigDir() // without one the file needs a passphrase, and says so
+	if err == nil {
 		dir = filepath.Join(dir, "loop")
 	}
 	return credentials.New(credentials.Options{

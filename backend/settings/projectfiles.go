@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,28 +38,23 @@ func (s *Service) poll(ctx context.Context, watch *config.ProjectWatch) {
 		}
 		return
 	}
-	var dirs []string
 	files := map[string]config.File{} // by folder; a work tree's way to it is the strict one
 	for _, ch := range list {
 		project, tree := projectDirs(ch)
-		if project != "" {
-			dirs = append(dirs, project)
-			if _, known := files[project]; !known {
-				files[project] = config.ProjectFile(project)
-			}
+		if _, known := files[project]; !known && project != "" {
+			files[project] = config.ProjectFile(project)
 		}
 		if tree != "" {
-			dirs = append(dirs, tree)
 			files[tree] = config.WorktreeFile(tree, project)
 		}
 	}
-	first, changed := watch.Poll(dirs)
+	first, changed := watch.Poll(slices.Collect(maps.Keys(files)))
 	for _, dir := range slices.Concat(first, changed) {
 		s.record(files[dir])
 	}
 	for _, ch := range list {
 		project, tree := projectDirs(ch)
-		if slices.Contains(changed, project) || tree != "" && slices.Contains(changed, tree) {
+		if slices.Contains(changed, project) || slices.Contains(changed, tree) {
 			s.changed(ch.ID)
 		}
 	}

@@ -244,13 +244,13 @@ func TestSettingsWatch(t *testing.T) {
 
 func TestTrustIsAskedForOnce(t *testing.T) {
 	var got []core.Event
-	tr := &trustRequests{publish: func(e ...core.Event) { got = append(got, e...) }, now: time.Now}
+	tr := &Service{asked: map[string]asked{}, o: Options{Publish: func(e ...core.Event) { got = append(got, e...) }}}
 	one := []config.Pending{{Path: "/p", SHA256: "a", Fields: []string{"mounts"}}}
-	tr.meet("c", one)
-	tr.meet("c", one)
-	tr.meet("c", nil)
+	tr.Waits("c", one)
+	tr.Waits("c", one)
+	tr.Waits("c", nil)
 	one[0].SHA256 = "b"
-	tr.meet("c", one)
+	tr.Waits("c", one)
 	if len(got) != 2 || got[0].Type != core.EventTrustRequested || string(got[0].Data) != `{"channel_id":"c","path":"/p","sha256":"a","fields":["mounts"]}` {
 		t.Errorf("%+v", got)
 	}

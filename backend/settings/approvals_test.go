@@ -2,7 +2,6 @@ package settings
 
 import (
 	"testing"
-	"time"
 
 	"loop/backend/config"
 	"loop/backend/core"
@@ -11,8 +10,8 @@ import (
 // TestATrustRequestForEachText: a text is asked for once while it waits, by
 // however many runs and channels, and again when it waits again.
 func TestATrustRequestForEachText(t *testing.T) {
-	asked := 0
-	tr := &trustRequests{publish: func(e ...core.Event) { asked += len(e) }, now: time.Now}
+	times := 0
+	tr := &Service{asked: map[string]asked{}, o: Options{Publish: func(e ...core.Event) { times += len(e) }}}
 	x := config.Pending{Path: "/p/.loop/config.json", SHA256: "x", Fields: []string{"mounts"}}
 	y, other := x, x
 	y.SHA256, other.Path = "y", "/q/.loop/config.json"
@@ -25,8 +24,8 @@ func TestATrustRequestForEachText(t *testing.T) {
 		{[]config.Pending{x}, 4}, // revoked, or written again
 		{[]config.Pending{other, x}, 5}, {nil, 5}, {[]config.Pending{other}, 6},
 	} {
-		if tr.meet("c", step.pending); asked != step.want {
-			t.Errorf("step %d: asked %d times, want %d", i, asked, step.want)
+		if tr.Waits("c", step.pending); times != step.want {
+			t.Errorf("step %d: asked %d times, want %d", i, times, step.want)
 		}
 	}
 }

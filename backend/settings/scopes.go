@@ -86,22 +86,26 @@ func (s *Service) Set(ctx context.Context, scope string, id core.ChannelID, fiel
 	if value == nil {
 		return core.Fail(core.CodeInvalid, nil, "A setting cannot be set to nothing.", "Remove it to use the value of the layers before.")
 	}
-	return s.set(ctx, scope, id, field, value)
+	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.Set(f, field, value) })
 }
 
 func (s *Service) Unset(ctx context.Context, scope string, id core.ChannelID, field string) error {
-	return s.set(ctx, scope, id, field, nil)
+	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.Set(f, field, nil) })
 }
 
-func (s *Service) set(ctx context.Context, scope string, id core.ChannelID, field string, value any) error {
+func (s *Service) SetRaw(ctx context.Context, scope string, id core.ChannelID, text, sum string) error {
+	return s.edit(ctx, scope, id, func(f config.File) error { return s.editor.SetRaw(f, text, sum) })
+}
+
+func (s *Service) edit(ctx context.Context, scope string, id core.ChannelID, change func(config.File) error) error {
 	f, err := s.file(ctx, scope, id)
 	if err == nil {
-		err = s.editor.Set(f, field, value)
+		err = change(f)
 	}
 	return s.after(scope, id, err)
 }
 
-// after reads what was changed and tells of it.
+// after reads what was changed, unless err says that nothing was, and tells of it.
 func (s *Service) after(scope string, id core.ChannelID, err error) error {
 	switch {
 	case err != nil:
@@ -121,14 +125,6 @@ func (s *Service) Raw(ctx context.Context, scope string, id core.ChannelID) (bin
 	}
 	text, sum, err := s.editor.Raw(f)
 	return bind.RawSettings{Path: f.Path, Text: text, SHA256: sum}, err
-}
-
-func (s *Service) SetRaw(ctx context.Context, scope string, id core.ChannelID, text, sum string) error {
-	f, err := s.file(ctx, scope, id)
-	if err == nil {
-		err = s.editor.SetRaw(f, text, sum)
-	}
-	return s.after(scope, id, err)
 }
 
 // dirOf is the directory of the channel's settings file at path.

@@ -51,9 +51,11 @@ type Options struct {
 type Service struct {
 	o      Options
 	editor config.Editor
-	trust  trustRequests
 	// Keys are those of models.
 	Keys *Keys
+
+	mu    sync.Mutex
+	asked map[string]asked // by path
 }
 
 var (
@@ -65,7 +67,7 @@ var (
 // New starts nothing; Run does.
 func New(o Options) *Service {
 	s := &Service{
-		o: o, trust: trustRequests{publish: o.Publish, now: time.Now},
+		o: o, asked: map[string]asked{},
 		editor: config.Editor{
 			History: config.OpenHistory(filepath.Join(o.Home, config.HistoryFolder)),
 			Trust:   config.OpenTrust(filepath.Join(o.Home, config.TrustFileName)),

@@ -1,0 +1,35 @@
+package settings
+
+import (
+	"maps"
+	"time"
+
+	"loop/backend/config"
+	"loop/backend/core"
+)
+
+// asked is the text of a file that was asked for last, and the channel that met it
+// last.
+type asked struct {
+	sum string
+	ch  core.ChannelID
+}
+
+// Waits has the person asked, once for each text of a file, about the settings of
+// its project that a run of a channel goes without because nobody approved them.
+// What waits no longer, because it was approved or put right, is asked for when it
+// does again.
+func (s *Service) Waits(ch core.ChannelID, pending []config.Pending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waits := map[string]bool{}
+	for _, p := range pending {
+		waits[p.Path] = true
+		if s.asked[p.Path].sum != p.SHA256 {
+			s.o.Publish(core.NewEvent(core.EventTrustRequested, ch, "", time.Now(),
+				core.TrustRequested{ChannelID: ch, Path: p.Path, SHA256: p.SHA256, Fields: p.Fields}))
+		}
+		s.asked[p.Path] = asked{p.SHA256, ch}
+	}
+	maps.DeleteFunc(s.asked, func(path string, a asked) bool { return a.ch == ch && !waits[path] })
+}
