@@ -110,11 +110,9 @@ func (l *Life) ask(ctx context.Context, what string) bool {
 		l.mu.Unlock()
 	}()
 	l.Window.Ask(what)
-	t := time.NewTimer(answerTime)
-	defer t.Stop()
 	select {
 	case <-asked:
-	case <-t.C:
+	case <-time.After(answerTime):
 		return false
 	case <-ctx.Done():
 		return false

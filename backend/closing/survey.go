@@ -2,6 +2,7 @@ package closing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,25 +122,17 @@ func (s Survey) Leaving(ctx context.Context) (bind.Leaving, error) {
 		fed: map[core.RunID]bool{}, parked: map[core.ChannelID]bool{}, names: map[core.ChannelID]string{},
 		terminals: s.Terminals.Standing(), building: s.Images.Building(),
 	}
-	fail := func(what string, err error) (bind.Leaving, error) {
-		return bind.Leaving{Stays: true}, fmt.Errorf("%s: %w", what, err) // what cannot be seen may be anything
+	runs, err := s.Store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning)
+	open, qerr := s.Store.OpenQuestions(ctx, "")
+	all, cerr := s.Store.Channels(ctx)
+	if err := errors.Join(err, qerr, cerr); err != nil {
+		return bind.Leaving{Stays: true}, fmt.Errorf("read what is under way: %w", err) // what cannot be seen may be anything
 	}
-	var err error
-	if u.runs, err = s.Store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning); err != nil {
-		return fail("read runs", err)
-	}
+	u.runs = runs
 	slices.Reverse(u.runs)
 	slices.SortStableFunc(u.runs, func(a, b core.Run) int { return a.NotBefore.Compare(b.NotBefore) })
-	open, err := s.Store.OpenQuestions(ctx, "")
-	if err != nil {
-		return fail("read questions", err)
-	}
 	for _, q := range open {
 		u.parked[q.ChannelID] = true
-	}
-	all, err := s.Store.Channels(ctx)
-	if err != nil {
-		return fail("read channels", err)
 	}
 	channels := map[core.ChannelID]core.Channel{}
 	for _, ch := range all {

@@ -33,8 +33,8 @@ type File struct {
 
 	mu   sync.Mutex
 	f    *os.File
-	size int64 // of a file that can be set aside; others stay 0
-	file bool
+	size int64
+	file bool // it can be set aside: it is no terminal
 }
 
 // Open opens the log for appending, 0600, and sets a long one aside, at once and
@@ -84,9 +84,9 @@ func (l *File) open() error {
 	if err != nil {
 		return err
 	}
-	l.f, l.size, l.file = f, 0, false
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		l.size, l.file = info.Size(), true
+	l.f = f
+	if info, err := f.Stat(); err == nil {
+		l.size, l.file = info.Size(), info.Mode().IsRegular()
 	}
 	return nil
 }

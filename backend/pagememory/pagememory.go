@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -41,20 +42,14 @@ type File struct {
 // start: the page begins as on the first day.
 func Open(home string) (*File, error) {
 	m := &File{name: filepath.Join(home, fileName), kept: map[string]string{}}
-	info, err := os.Stat(m.name)
+	f, err := os.Open(m.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && info.Size() > maxMemoryFile {
-		err = fmt.Errorf("%d bytes are too many", info.Size())
-	}
-	var b []byte
-	if err == nil {
-		b, err = os.ReadFile(m.name)
-	}
 	read := map[string]string{}
 	if err == nil {
-		err = json.Unmarshal(b, &read)
+		defer f.Close()
+		err = json.NewDecoder(io.LimitReader(f, maxMemoryFile)).Decode(&read)
 	}
 	if err != nil {
 		return m, fmt.Errorf("read the page's memory: %w", err)
@@ -81,34 +76,23 @@ func (m *File) Keep(key, value string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	old, had := m.kept[key]
-	if old == value && had == (value != "") {
-		return nil
+	next := maps.Clone(m.kept)
+	if next[key] = value; value == "" {
+		delete(next, key)
 	}
-	if value == "" {
-		delete(m.kept, key)
-	} else if m.kept[key] = value; len(m.kept) > maxMemoryKeys {
-		delete(m.kept, key)
+	switch {
+	case maps.Equal(next, m.kept):
+		return nil
+	case len(next) > maxMemoryKeys:
 		return core.Fail(core.CodeTooMany, nil, "The page keeps too much already.", "Remove channels that are not needed.")
 	}
-	if err := m.write(); err != nil {
-		if had {
-			m.kept[key] = old
-		} else {
-			delete(m.kept, key)
-		}
+	b, err := json.Marshal(next)
+	if err == nil {
+		err = atomicfile.Replace(m.name, b)
+	}
+	if err != nil {
 		return core.Fail(core.CodeInternal, err, "Loop could not write into its folder.", "Check that the disk is not full.")
 	}
-	return nil
-}
-
-func (m *File) write() error {
-	b, err := json.Marshal(m.kept)
-	if err != nil {
-		return fmt.Errorf("encode the page's memory: %w", err)
-	}
-	if err := atomicfile.Replace(m.name, b); err != nil {
-		return fmt.Errorf("keep the page's memory: %w", err)
-	}
+	m.kept = next
 	return nil
 }
