@@ -207,7 +207,7 @@ func (t *termSocket) take(in received) {
 func (t *termSocket) follow(m *control) *core.Failure {
 	switch m.Type {
 	case "create":
-		return t.create(m)
+		return t.quietly(func() *core.Failure { return t.create(m) })
 	case "attach":
 		if !isSessionID(m.SessionID) {
 			return errUnknownSession
@@ -218,7 +218,7 @@ func (t *termSocket) follow(m *control) *core.Failure {
 	case "close":
 		return t.over(m, t.svc.CloseSession)
 	case "kill":
-		return t.kill(m.ChannelID)
+		return t.quietly(func() *core.Failure { return t.kill(m.ChannelID) })
 	}
 	if t.cur == nil {
 		if m.Type == "ack" {
@@ -262,62 +262,62 @@ func (t *termSocket) follow(m *control) *core.Failure {
 	return refusalOf(err)
 }
 
-func (t *termSocket) create(m *control) *core.Failure {
-	if t.cur != nil {
-		t.cur.hold() // nothing of it is shown meanwhile; a mistake does not lose it
+// quietly does what may end the attached program, or put another session in its
+// place. That the program ended is told only if it stays attached.
+func (t *termSocket) quietly(do func() *core.Failure) *core.Failure {
+	held := t.cur
+	if held == nil {
+		return do()
 	}
-	info, err := t.svc.Create(t.ctx, m.spec())
-	bad := refusalOf(err)
-	if err == nil {
-		m.SessionID = info.ID // an error from here on is about it
-		bad = t.attach("created", info.ID, core.TerminalAttach{Acks: m.Acks})
-	}
-	if bad != nil && t.cur != nil {
-		t.cur.release()
+	held.hold()
+	bad := do()
+	if t.cur == held {
+		held.release()
 	}
 	return bad
+}
+
+func (t *termSocket) create(m *control) *core.Failure {
+	info, err := t.svc.Create(t.ctx, m.spec())
+	if err != nil {
+		return refusalOf(err)
+	}
+	m.SessionID = info.ID // an error from here on is about it
+	return t.attach("created", info.ID, core.TerminalAttach{Acks: m.Acks})
 }
 
 // over closes or stops a session, the attached one if none is named. The answer
 // is “stopped” alone: that the attached program ended on the way is no news.
 func (t *termSocket) over(m *control, end func(context.Context, core.TerminalID) error) *core.Failure {
 	id := m.SessionID
-	if id == "" {
-		if t.cur == nil {
-			return errNoSession
-		}
+	if id == "" && t.cur != nil {
 		id = t.cur.id
 	}
-	if !isSessionID(id) {
+	switch {
+	case id == "":
+		return errNoSession
+	case !isSessionID(id):
 		return errUnknownSession
 	}
 	mine := t.cur != nil && t.cur.id == id
-	if mine {
-		t.cur.hold()
-	}
-	if err := end(t.ctx, id); err != nil {
-		if mine {
-			t.cur.release()
+	do := func() *core.Failure {
+		if err := end(t.ctx, id); err != nil {
+			return sessionRefusal(err)
 		}
-		return sessionRefusal(err)
+		if mine {
+			t.detach()
+		}
+		t.say(status{Type: "stopped", SessionID: id})
+		return nil
 	}
 	if mine {
-		t.detach()
+		return t.quietly(do)
 	}
-	t.say(status{Type: "stopped", SessionID: id})
-	return nil
+	return do()
 }
 
 // kill removes a channel's container. That there is none is success.
 func (t *termSocket) kill(ch core.ChannelID) *core.Failure {
-	if t.cur != nil {
-		t.cur.hold()
-		defer func() {
-			if t.cur != nil {
-				t.cur.release()
-			}
-		}()
-	}
 	if err := t.svc.Kill(t.ctx, ch); err != nil {
 		return refusalOf(err)
 	}

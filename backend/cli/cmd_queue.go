@@ -152,7 +152,8 @@ func (j *job) sayQueued(run core.Run) {
 		j.out.line("%s waits at place %d of %d.", name, place, len(queue))
 	}
 	if w.QuestionID != "" {
-		j.err.styledLine(amber, "%s", waitSentence(w, j.now()))
+		_, why := waitWords(w, j.now())
+		j.err.styledLine(amber, "%s", why)
 	}
 	j.sayAsleep()
 }

@@ -208,7 +208,7 @@ func TestWaitWords(t *testing.T) {
 		{core.Wait{Reason: core.WaitPlan, QuestionID: "q", Until: soon}, "at 12:01:00, after your answer",
 			"plan, and starts at 12:01:00 at the earliest. Give it with: loop answer --question q"},
 	} {
-		cell, says := waitWord(tc.wait, now), waitSentence(tc.wait, now)
+		cell, says := waitWords(tc.wait, now)
 		if cell != tc.cell || !strings.Contains(says, tc.says) || (says == "") != (tc.says == "") {
 			t.Errorf("%+v: %q, %q", tc.wait, cell, says)
 		}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
@@ -147,19 +149,11 @@ func (p *printer) failure(f *core.Failure) {
 // line feed and tab become visible signs, and so do the characters that turn
 // the direction of text or hide in it.
 func clean(s string) string {
-	ok := true
-	for _, r := range s {
-		if dangerous(r) || r == utf8.RuneError {
-			ok = false
-			break
-		}
-	}
-	if ok {
+	if !strings.ContainsFunc(s, func(r rune) bool { return dangerous(r) || r == utf8.RuneError }) {
 		return s
 	}
 	var b strings.Builder
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	for _, r := range s {
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
 		case !dangerous(r):
 			b.WriteRune(r) // bytes that are no UTF-8 arrive here as U+FFFD
@@ -178,14 +172,10 @@ func dangerous(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL, C1
-		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c: // direction
-		return true
-	case r == 0x2028, r == 0x2029, r == 0xfeff, r >= 0xe0000 && r <= 0xe007f: // separators and hidden tags
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r): // C0, DEL, C1; direction
 		return true
 	}
-	return false
+	return r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f // separators and hidden tags
 }
 
 // cleanJSON escapes the same characters inside the strings of one line of
@@ -196,14 +186,12 @@ func cleanJSON(line []byte) []byte {
 	}
 	var b bytes.Buffer
 	for _, r := range string(line) {
-		switch {
-		case r < 0x7f || !dangerous(r):
+		if r < 0x7f || !dangerous(r) {
 			b.WriteRune(r)
-		case r > 0xffff:
-			hi, lo := 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff
-			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		for _, half := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, half)
 		}
 	}
 	return b.Bytes()

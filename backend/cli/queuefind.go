@@ -212,7 +212,8 @@ func queueRows(queues []queue, all bool, now time.Time) [][]string {
 			if !ok {
 				from = r.Trigger
 			}
-			row := []string{strconv.Itoa(i + 1), short(r, q.runs), waitWord(r.WaitsFor, now), from, oneLine(r.Prompt, 80)}
+			starts, _ := waitWords(r.WaitsFor, now)
+			row := []string{strconv.Itoa(i + 1), short(r, q.runs), starts, from, oneLine(r.Prompt, 80)}
 			if all {
 				row = append([]string{oneLine(q.channel, 30)}, row...)
 			}

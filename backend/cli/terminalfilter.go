@@ -18,31 +18,26 @@ const escByte, delByte = 0x1b, 0x7f
 // It holds back a sequence until it is whole, and nothing else.
 type screenFilter struct{ vt.Scanner }
 
+// sequences are how each kind begins and ends, and which of them may be shown.
+var sequences = map[vt.Piece]struct {
+	begin, end string
+	quiet      func([]byte) bool
+}{
+	vt.PieceESC: {"\x1b", "", quietESC}, vt.PieceCSI: {"\x1b[", "", quietCSI},
+	vt.PieceOSC: {"\x1b]", "\x1b\\", quietOSC}, vt.PieceDCS: {"\x1bP", "\x1b\\", quietDCS},
+}
+
 // filter returns what of p, and of what was held before, may be shown.
 func (f *screenFilter) filter(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	f.Scan(p, func(kind vt.Piece, b []byte) {
-		switch kind {
-		case vt.PieceText:
+		switch s := sequences[kind]; {
+		case kind == vt.PieceText:
 			out = append(out, b...)
-		case vt.PieceControl:
+		case kind == vt.PieceControl:
 			out = append(out, quietControl(b)...)
-		case vt.PieceESC:
-			if quietESC(b) {
-				out = append(append(out, escByte), b...)
-			}
-		case vt.PieceCSI:
-			if quietCSI(b) {
-				out = append(append(out, escByte, '['), b...)
-			}
-		case vt.PieceOSC:
-			if quietOSC(b) {
-				out = append(append(append(out, escByte, ']'), b...), escByte, '\\')
-			}
-		case vt.PieceDCS:
-			if quietDCS(b) {
-				out = append(append(append(out, escByte, 'P'), b...), escByte, '\\')
-			}
+		case s.quiet(b):
+			out = append(append(append(out, s.begin...), b...), s.end...)
 		}
 	})
 	return out

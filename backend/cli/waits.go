@@ -9,57 +9,35 @@ import (
 	"loop/backend/core"
 )
 
-// waitWord says in a cell of a table when a prompt begins.
-func waitWord(w core.Wait, now time.Time) string {
-	switch w.Reason {
-	case core.WaitQuestion, core.WaitPlan:
-		if !w.Until.IsZero() {
-			return moment(w.Until, now) + ", after your answer"
-		}
-		return "after your answer"
-	case core.WaitHeld:
-		return "held until " + w.Until.Local().Format(time.TimeOnly)
-	case core.WaitDelayed:
-		return moment(w.Until, now)
-	case core.WaitBehind:
-		return "after " + others(w.Ahead)
-	case core.WaitLimit:
-		return "when another run ends"
-	}
-	return "next"
-}
-
-func others(n int) string {
-	if n == 1 {
-		return "1 other"
-	}
-	return fmt.Sprintf("%d others", n)
-}
-
-// waitSentence says what a prompt waits for, and what to do where that is up to
-// the person; empty when nothing keeps it.
-func waitSentence(w core.Wait, now time.Time) string {
-	later := ""
+// waitWords say when a prompt begins: cell in a table, sentence with what to do
+// where that is up to the person. sentence is empty when nothing keeps the prompt.
+func waitWords(w core.Wait, now time.Time) (cell, sentence string) {
+	cell, later, until := "after your answer", "", w.Until.Local().Format(time.TimeOnly)
 	if !w.Until.IsZero() {
+		cell = moment(w.Until, now) + ", after your answer"
 		later = ", and starts " + moment(w.Until, now) + " at the earliest"
 	}
 	switch w.Reason {
 	case core.WaitQuestion:
-		return fmt.Sprintf("This prompt waits for your answer to the agent's question%s. Answer it with: %s", later, answerCommand(w))
+		return cell, fmt.Sprintf("This prompt waits for your answer to the agent's question%s. Answer it with: %s", later, answerCommand(w))
 	case core.WaitPlan:
-		return fmt.Sprintf("This prompt waits for your word on the agent's plan%s. Give it with: %s", later, answerCommand(w))
+		return cell, fmt.Sprintf("This prompt waits for your word on the agent's plan%s. Give it with: %s", later, answerCommand(w))
 	case core.WaitHeld:
-		return fmt.Sprintf("This prompt is held until %s. “loop queue release” ends that.", w.Until.Local().Format(time.TimeOnly))
+		return "held until " + until, fmt.Sprintf("This prompt is held until %s. “loop queue release” ends that.", until)
 	case core.WaitDelayed:
-		return "Starts " + moment(w.Until, now) + "."
+		return moment(w.Until, now), "Starts " + moment(w.Until, now) + "."
 	case core.WaitBehind:
-		return fmt.Sprintf("This prompt waits behind %s of its channel. “loop queue” shows them.", others(w.Ahead))
+		others := fmt.Sprintf("%d others", w.Ahead)
+		if w.Ahead == 1 {
+			others = "1 other"
+		}
+		return "after " + others, fmt.Sprintf("This prompt waits behind %s of its channel. “loop queue” shows them.", others)
 	case core.WaitRun:
-		return "This prompt waits for the end of its channel's run under way."
+		return "next", "This prompt waits for the end of its channel's run under way."
 	case core.WaitLimit:
-		return "This prompt waits for the end of a run in another channel: as many are under way as may be at once."
+		return "when another run ends", "This prompt waits for the end of a run in another channel: as many are under way as may be at once."
 	}
-	return ""
+	return "next", ""
 }
 
 func answerCommand(w core.Wait) string {
@@ -80,7 +58,7 @@ func (f *follower) sayWait(run core.Run) {
 	w := run.WaitsFor
 	same := w.Reason == f.said.Reason && w.QuestionID == f.said.QuestionID
 	f.said = w
-	if text := waitSentence(w, f.app.now()); text != "" && !same {
+	if _, text := waitWords(w, f.app.now()); text != "" && !same {
 		f.sink.waits(run, waitingData{w, text})
 	}
 }

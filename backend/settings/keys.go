@@ -49,23 +49,27 @@ func (k *Keys) Choose(ctx context.Context, cfg config.Config) (kind string, secr
 
 // Add puts the vault's credential into a configuration that has none.
 func (k *Keys) Add(ctx context.Context, cfg config.Config) (config.Config, error) {
-	switch kind, secret, err := k.Choose(ctx, cfg); {
-	case err != nil && cfg.AnthropicBaseURL == "":
+	kind, secret, err := k.Choose(ctx, cfg)
+	if err != nil && cfg.AnthropicBaseURL == "" {
 		return cfg, err
-	case kind == config.CredentialOAuth:
-		cfg.ClaudeCodeOAuthToken = secret
-	case kind == config.CredentialAPIKey:
-		cfg.AnthropicAPIKey = secret
+	}
+	if kind != "" {
+		*keyIn(&cfg, kind) = secret
 	}
 	return cfg, nil
 }
 
+// keyIn is where a configuration holds a key of some kind.
+func keyIn(cfg *config.Config, kind string) *core.Secret {
+	if kind == config.CredentialOAuth {
+		return &cfg.ClaudeCodeOAuthToken
+	}
+	return &cfg.AnthropicAPIKey
+}
+
 func (k *Keys) inConfig(kind string) bool {
 	cfg := k.settings.Current()
-	if kind == config.CredentialOAuth {
-		return cfg.ClaudeCodeOAuthToken != ""
-	}
-	return cfg.AnthropicAPIKey != ""
+	return *keyIn(&cfg, kind) != ""
 }
 
 // Set keeps a key in the vault. One of the same kind in config.json would win
@@ -94,16 +98,13 @@ func (k *Keys) Clear(ctx context.Context, kind string) error {
 func (k *Keys) Adopt(ctx context.Context) error {
 	cfg := k.settings.Current()
 	moved := false
-	for kind, secret := range map[string]core.Secret{
-		config.CredentialOAuth: cfg.ClaudeCodeOAuthToken, config.CredentialAPIKey: cfg.AnthropicAPIKey,
-	} {
-		if secret == "" {
-			continue
+	for _, kind := range kinds {
+		if secret := *keyIn(&cfg, kind); secret != "" {
+			if err := k.Set(ctx, kind, secret); err != nil {
+				return err
+			}
+			moved = true
 		}
-		if err := k.Set(ctx, kind, secret); err != nil {
-			return err
-		}
-		moved = true
 	}
 	if !moved {
 		return core.Fail(core.CodeNotFound, nil, "config.json holds no key.", "Use “loop auth login” to give Loop one.")
