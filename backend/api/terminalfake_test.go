@@ -110,6 +110,9 @@ func (f *fakeTerms) Create(ctx context.Context, spec core.TerminalSpec) (core.Te
 	if err := f.log(ctx, "create", "%s", b); err != nil {
 		return core.TerminalInfo{}, err
 	}
+	if spec.Colors != nil {
+		_ = f.log(ctx, "wishes", "%v", *spec.Colors)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next++

@@ -29,19 +29,11 @@ const (
 type control struct {
 	Type string `json:"type"`
 
-	ContainerID core.ContainerID    `json:"container_id"` // create
-	ChannelID   core.ChannelID      `json:"channel_id"`   // create, kill
-	Cmd         []string            `json:"cmd"`
-	Target      core.TerminalTarget `json:"target"`
-	OpenMode    core.OpenMode       `json:"open_mode"`
-	Plain       bool                `json:"plain"`
-	Title       string              `json:"title"`
-	Dir         string              `json:"dir"`
-	Acks        bool                `json:"acks"`   // create, attach
-	Colors      *colors             `json:"colors"` // create, attach, colors
-
-	Rows uint64 `json:"rows"` // create, resize
-	Cols uint64 `json:"cols"`
+	core.TerminalSpec         // create; the channel is kill's too; Colors are those below, read
+	Acks              bool    `json:"acks"`   // create, attach
+	Colors            *colors `json:"colors"` // create, attach, colors
+	Rows              uint64  `json:"rows"`   // create, resize
+	Cols              uint64  `json:"cols"`
 
 	SessionID core.TerminalID `json:"session_id"` // attach, stop, close, ack
 	Data      string          `json:"data"`       // input
@@ -49,8 +41,7 @@ type control struct {
 	Visible   *bool           `json:"visible"`    // show
 	On        *bool           `json:"on"`         // record
 
-	input []byte               // Data, decoded
-	drawn *core.TerminalColors // Colors, read
+	input []byte // Data, decoded
 }
 
 // colors are what a client draws with, each as #rrggbb.
@@ -153,7 +144,7 @@ func decodeControl(data []byte) (control, *core.Failure) {
 		return m, refuse(termInvalidJSON, "Messages are JSON objects with a type.", "The message is not a JSON object.")
 	}
 	var bad *core.Failure
-	if m.drawn, bad = m.Colors.read(); bad != nil {
+	if m.TerminalSpec.Colors, bad = m.Colors.read(); bad != nil {
 		return m, bad
 	}
 	switch m.Type {
@@ -223,12 +214,9 @@ func (m *control) size() (cols, rows uint16) {
 }
 
 func (m *control) spec() core.TerminalSpec {
-	s := core.TerminalSpec{
-		ChannelID: m.ChannelID, ContainerID: m.ContainerID, Target: m.Target, Cmd: m.Cmd,
-		Plain: m.Plain, OpenMode: m.OpenMode, Dir: m.Dir, Title: core.CleanTitle(m.Title),
-	}
+	s := m.TerminalSpec
+	s.Title = core.CleanTitle(s.Title)
 	s.Cols, s.Rows = m.size()
-	s.Colors = m.drawn
 	return s
 }
 

@@ -212,7 +212,7 @@ func (t *termSocket) follow(m *control) *core.Failure {
 		if !isSessionID(m.SessionID) {
 			return errUnknownSession
 		}
-		return t.attach("attached", m.SessionID, core.TerminalAttach{Acks: m.Acks, Colors: m.drawn})
+		return t.attach("attached", m.SessionID, core.TerminalAttach{Acks: m.Acks, Colors: m.TerminalSpec.Colors})
 	case "stop":
 		return t.over(m, t.svc.Stop)
 	case "close":
@@ -246,7 +246,7 @@ func (t *termSocket) follow(m *control) *core.Failure {
 		t.cur.hidden = !*m.Visible
 		t.cur.viewer.Show(*m.Visible)
 	case "colors":
-		err = t.screens.Colors(t.ctx, t.cur.id, *m.drawn)
+		err = t.screens.Colors(t.ctx, t.cur.id, *m.TerminalSpec.Colors)
 	case "clear":
 		err = t.screens.Clear(t.ctx, t.cur.id)
 	case "detach":
