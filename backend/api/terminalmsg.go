@@ -108,7 +108,8 @@ var (
 	errNoSession = refuse(termNoSession, "Attach to a session or create one first.", "No session is attached here.")
 	// errUnknownSession is also the word for an id that cannot be one, so that
 	// guesses teach nothing.
-	errUnknownSession = refuse(termSessionFailed, "It may have been closed; open a new terminal.", "There is no terminal session with that id.")
+	errUnknownSession = refuse(termSessionFailed, "It may have been closed; open a new terminal.",
+		"There is no terminal session with that id.")
 )
 
 // refusalOf says what a service's error means to a client.
