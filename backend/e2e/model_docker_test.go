@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"loop/backend/core"
 )
 
 // model is a Messages API of the test's own, so that nothing here depends on
@@ -106,7 +108,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // reply sends one block, streamed or whole.
 func (m *model) reply(w http.ResponseWriter, stream bool, block map[string]any, stop string) {
 	usage := map[string]int{"input_tokens": 10, "output_tokens": 5}
-	msg := map[string]any{"id": "msg_01", "type": "message", "role": "assistant", "model": "claude-test", "content": []any{}, "stop_reason": nil, "usage": usage}
+	msg := map[string]any{"id": "msg_" + core.NewID(), "type": "message", "role": "assistant", "model": "claude-test", "content": []any{}, "stop_reason": nil, "usage": usage}
 	if !stream {
 		msg["content"], msg["stop_reason"] = []any{block}, stop
 		w.Header().Set("Content-Type", "application/json")

@@ -21,28 +21,22 @@ const MaxCopySize = 1 << 20
 // copyInto puts a copy into the state folder that its target lies in, and says
 // why it could not. The folder is written by agents: nothing in it is followed.
 func copyInto(spec core.Spec, c core.FileCopy) (reason string) {
-	home := spec.Agent.Home
-	below, folder := home+"/", home
-	if strings.HasPrefix(c.Target, home+"/.claude/") {
-		below, folder = home+"/.claude/", home+"/.claude"
-	}
-	rel, ok := strings.CutPrefix(c.Target, below)
-	if !ok {
-		return "its place is not below the home directory"
-	}
-	if rel == claudeJSON && folder == home {
-		return "each channel has one of its own"
+	var in core.Mount
+	for _, m := range spec.Mounts {
+		if m.Kind == core.MountState && strings.HasPrefix(c.Target, m.Target+"/") {
+			in = m
+		}
 	}
 	data, mode, err := readOrdinary(c.Source)
 	if err != nil {
 		return copyReason(err)
 	}
-	root, err := os.OpenRoot(stateSource(spec, folder))
+	root, err := os.OpenRoot(in.Source)
 	if err != nil {
 		return copyReason(err)
 	}
 	defer root.Close()
-	if err := putFile(root, rel, data, mode); err != nil {
+	if err := putFile(root, strings.TrimPrefix(c.Target, in.Target+"/"), data, mode); err != nil {
 		return copyReason(err)
 	}
 	return ""

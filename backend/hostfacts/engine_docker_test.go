@@ -55,7 +55,8 @@ say who "$(id -un ` + fmt.Sprint(spec.Agent.UID) + `)"
 try root-write touch /usr/x
 try passwd-write touch /etc/passwd
 try home-write touch "` + spec.Agent.Home + `/x"
-try claude-write touch "` + spec.Agent.Home + `/.claude/x"
+try claude-write touch "` + sandbox.ClaudeDir + `/x"
+try claude-link touch "` + spec.Agent.Home + `/.claude/y"
 try work-write touch "` + spec.WorkDir + `/made-inside"
 try hooks-write touch "` + spec.WorkDir + `/.git/hooks/post-commit"
 try cover-write touch /cover/x
@@ -80,7 +81,7 @@ say run-mode "$(stat -c %a /run/loop)"
 		got[k] = v
 	}
 	want := map[string]string{
-		"pwd": spec.WorkDir, "who": spec.Agent.Name, "root-write": "no", "passwd-write": "no", "home-write": "yes", "claude-write": "yes", "work-write": "yes",
+		"pwd": spec.WorkDir, "who": spec.Agent.Name, "root-write": "no", "passwd-write": "no", "home-write": "yes", "claude-write": "yes", "claude-link": "yes", "work-write": "yes",
 		"hooks-write": "no", "cover-write": "no", "spool-write": "yes", "run-write": "yes", "tmp-exec": "yes", "run-exec": "no", "tmp-mode": "1777", "run-mode": "755",
 	}
 	for k, v := range want {

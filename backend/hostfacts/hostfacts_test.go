@@ -129,7 +129,7 @@ func TestPrepare(t *testing.T) {
 	}
 	state := filepath.Join(h.LoopHome, "channels", "chan1")
 	for path, dir := range map[string]bool{
-		"home": true, "claude": true, "spool": true, "home/.claude": true, "home/.npm": true, "home/code/proj": true, "home/.gitconfig": false, "home/.claude.json": false,
+		"home": true, "claude": true, "spool": true, "home/.claude": false, "home/.npm": true, "home/code/proj": true, "home/.gitconfig": false, "claude/.claude.json": false,
 	} {
 		info, err := os.Lstat(filepath.Join(state, path))
 		if err != nil || info.IsDir() != dir {
@@ -139,12 +139,12 @@ func TestPrepare(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(h.LoopHome, "run", "etc", "passwd")); err != nil || !strings.Contains(string(b), spec.Agent.Name+":x:") {
 		t.Errorf("%s %v", b, err)
 	}
-	if b, err := os.ReadFile(filepath.Join(state, "home", ".claude.json")); err != nil || !strings.Contains(string(b), `"hasTrustDialogAccepted":true`) {
+	if b, err := os.ReadFile(filepath.Join(state, "claude", ".claude.json")); err != nil || !strings.Contains(string(b), `"hasTrustDialogAccepted":true`) {
 		t.Errorf("%s %v", b, err)
 	}
 
 	// What an agent could leave behind.
-	cj := filepath.Join(state, "home", ".claude.json")
+	cj := filepath.Join(state, "claude", ".claude.json")
 	must(t, os.WriteFile(cj, []byte("garbage"), 0o600))
 	if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "damaged") {
 		t.Error(notices, err)
@@ -182,6 +182,80 @@ func TestPrepare(t *testing.T) {
 	must(t, os.WriteFile(work, nil, 0o600))
 	if _, err := (Computer{}).Prepare(spec, h); err == nil {
 		t.Error("a file in the way was accepted")
+	}
+}
+
+// TestMemoryMoves: what the CLI kept in the home before its folder lay beside it is
+// taken over, whichever step an earlier take-over ended at.
+func TestMemoryMoves(t *testing.T) {
+	spec, h, _ := resolved(t)
+	home := filepath.Join(h.LoopHome, "channels", "chan1", "home")
+	claude := filepath.Join(h.LoopHome, "channels", "chan1", "claude", ".claude.json")
+	link := filepath.Join(home, ".claude")
+	prepare := func() {
+		t.Helper()
+		if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) > 0 {
+			t.Fatal(notices, err)
+		}
+	}
+	for round, ended := range []func(){
+		func() {}, // as it was left by then
+		func() { must(t, os.Remove(claude)) },
+		func() {}, // the old one was not removed
+		func() { must(t, os.Remove(filepath.Join(home, claudeJSON))) },
+	} {
+		must(t, os.RemoveAll(link))
+		must(t, os.MkdirAll(link, 0o700))
+		must(t, os.WriteFile(filepath.Join(home, claudeJSON), []byte(`{"userID":"mira"}`), 0o600))
+		ended()
+		prepare()
+		if b, err := os.ReadFile(claude); err != nil || !strings.Contains(string(b), `"userID":"mira"`) || !strings.Contains(string(b), `"hasTrustDialogAccepted":true`) {
+			t.Errorf("round %d: %s %v", round, b, err)
+		}
+		if _, err := os.Lstat(filepath.Join(home, claudeJSON)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("round %d: the old one is there: %v", round, err)
+		}
+		if to, err := os.Readlink(link); err != nil || to != sandbox.ClaudeDir {
+			t.Errorf("round %d: the link leads to %q: %v", round, to, err)
+		}
+	}
+	must(t, os.Remove(link))
+	must(t, os.MkdirAll(filepath.Join(link, "x"), 0o700))
+	prepare()
+	if _, err := os.Lstat(filepath.Join(link, "x")); err != nil {
+		t.Error("a folder that holds something went")
+	}
+}
+
+// TestRepointedLink: nothing of Loop's goes by the link in the home, whatever the
+// agent makes of it.
+func TestRepointedLink(t *testing.T) {
+	spec, h, state := copied(t, map[string]string{".claude/CLAUDE.md": "memory"})
+	outside := tempDir(t)
+	link := filepath.Join(state, "home", ".claude")
+	must(t, os.MkdirAll(filepath.Dir(link), 0o700))
+	for _, plant := range []func() error{
+		func() error { return os.Symlink(outside, link) },
+		func() error { return os.WriteFile(link, []byte("x"), 0o600) },
+		func() error { return syscall.Mkfifo(link, 0o600) },
+	} {
+		must(t, os.RemoveAll(link))
+		must(t, os.RemoveAll(filepath.Join(state, "claude")))
+		must(t, plant())
+		before, err := os.Lstat(link)
+		must(t, err)
+		if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) > 0 {
+			t.Error(notices, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(state, "claude", "CLAUDE.md")); err != nil || string(b) != "memory" {
+			t.Errorf("%q %v", b, err)
+		}
+		if after, err := os.Lstat(link); err != nil || !os.SameFile(before, after) {
+			t.Error("the agent's own was replaced")
+		}
+		if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+			t.Error(left, err)
+		}
 	}
 }
 

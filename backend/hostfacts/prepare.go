@@ -44,7 +44,7 @@ func (Computer) Prepare(spec core.Spec, host sandbox.Host) (notices []string, er
 			notices = append(notices, "“"+c.Source+"” was not copied: "+reason+".")
 		}
 	}
-	notice, err := consent(stateSource(spec, spec.Agent.Home), spec.WorkDir)
+	notice, err := consent(stateSource(spec, sandbox.ClaudeDir), stateSource(spec, spec.Agent.Home), spec.WorkDir)
 	if err != nil {
 		return fail("write .claude.json", err)
 	}
@@ -90,44 +90,72 @@ func writeEtc(agent core.AgentUser, loopHome string) error {
 
 const claudeJSON = ".claude.json"
 
-// consent merges the flags into the channel's .claude.json. The folder is
-// written by agents, so the file is opened below it without following links
-// out of it, and is only read when it is an ordinary one.
-func consent(home, workDir string) (notice string, err error) {
-	root, err := os.OpenRoot(home)
+// consent merges the flags into the channel's .claude.json, takes over the one
+// that a CLI without CLAUDE_CONFIG_DIR keeps in the home, and lays a link for
+// those who look for ~/.claude. Agents write both folders and may let the link
+// lead anywhere: it is never followed, and no file but an ordinary one is read.
+func consent(claude, home, workDir string) (notice string, err error) {
+	state, err := os.OpenRoot(claude)
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	var old []byte
-	switch info, err := root.Lstat(claudeJSON); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	defer state.Close()
+	places, err := os.OpenRoot(home)
+	if err != nil {
 		return "", err
-	case !info.Mode().IsRegular():
-		notice = "The channel's .claude.json was not an ordinary file and was started afresh."
-		if err := root.RemoveAll(claudeJSON); err != nil {
-			return "", err
-		}
-	default:
-		f, err := root.OpenFile(claudeJSON, os.O_RDONLY|noWait, 0)
-		if err != nil {
-			return "", err
-		}
-		old, err = io.ReadAll(io.LimitReader(f, sandbox.MaxConsentSize+1))
-		f.Close()
-		if err != nil {
-			return "", err
-		}
 	}
-	merged, reset := sandbox.MergeConsent(old, workDir)
+	defer places.Close()
+	old, err := readState(state)
+	if errors.Is(err, errNotOrdinary) {
+		notice = "The channel's .claude.json was not an ordinary file and was started afresh."
+		err = state.RemoveAll(claudeJSON)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	earlier, err := readState(places)
+	found := err == nil
+	if !found && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotOrdinary) {
+		return "", err
+	}
+	merged, reset := sandbox.MergeConsent(old, earlier, workDir)
 	if reset != "" {
 		notice = "The channel's .claude.json was damaged: " + reset + "."
 	}
-	if bytes.Equal(merged, old) {
-		return notice, nil
+	if !bytes.Equal(merged, old) {
+		if err := (atomicfile.Writer{Root: state, Durable: found}).Replace(claudeJSON, merged); err != nil {
+			return notice, err
+		}
 	}
-	return notice, atomicfile.Writer{Root: root}.Replace(claudeJSON, merged)
+	if found {
+		if err := places.Remove(claudeJSON); err != nil {
+			return notice, err
+		}
+	}
+	// The link is a courtesy: nothing depends on it. Plugins and hooks may know paths
+	// from when the folder was mounted in the home, on an empty one.
+	if info, err := places.Lstat(".claude"); err == nil && info.IsDir() {
+		_ = places.Remove(".claude") // unless there is something in it
+	}
+	_ = places.Symlink(sandbox.ClaudeDir, ".claude")
+	return notice, nil
+}
+
+// readState reads the .claude.json of a folder that agents write.
+func readState(root *os.Root) ([]byte, error) {
+	info, err := root.Lstat(claudeJSON)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotOrdinary
+	}
+	f, err := root.OpenFile(claudeJSON, os.O_RDONLY|noWait|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, sandbox.MaxConsentSize+1))
 }
 
 // MakeMountpoint makes the folder or file that a mount is laid over, if it is

@@ -47,8 +47,8 @@ func (p *plan) copyFile(text string) (c core.FileCopy, skipped string) {
 	if err != nil {
 		return c, err.Error() + "."
 	}
-	c = core.FileCopy{Source: p.host.resolved(source), Target: ContainerPath(p.host.OS, source)}
-	if reason := p.copyTarget(c.Target); reason != "" {
+	c = core.FileCopy{Source: p.host.resolved(source), Target: claudePath(ContainerPath(p.host.OS, source), p.home)}
+	if reason := copyPlace(c.Target, p.home, p.bare()); reason != "" {
 		return c, reason
 	}
 	v := p.host.checkSource(source)
@@ -79,12 +79,12 @@ func (p *plan) copyFile(text string) (c core.FileCopy, skipped string) {
 	return c, ""
 }
 
-// copyTarget says why no copy can lie at a container path, or "".
-func (p *plan) copyTarget(target string) string {
-	if target == p.home || !inside(p.home, target) {
+// copyPlace says why no copy can lie at a container path, or "".
+func copyPlace(target, home string, mounts []core.Mount) string {
+	if !strings.HasPrefix(target, home+"/") && !strings.HasPrefix(target, ClaudeDir+"/") {
 		return "Only files below your home directory can be copied, because the rest of a container is read-only. Mount it instead."
 	}
-	for _, o := range p.mounts {
+	for _, o := range mounts {
 		if o.Target == target {
 			return "A mount has its path inside the container."
 		}
@@ -92,19 +92,14 @@ func (p *plan) copyTarget(target string) string {
 			return "A mount lies below its path inside the container."
 		}
 	}
-	return copyPlace(target, p.home, p.bare())
-}
-
-// copyPlace judges where a copy would lie among the mounts.
-func copyPlace(target, home string, mounts []core.Mount) string {
 	outer := outerMount(core.Mount{Target: target}, mounts)
 	if outer == nil || outer.Kind != core.MountState {
 		return "It would lie inside another mount."
 	}
-	if target == home+"/.claude.json" {
+	if target == home+"/.claude.json" || target == ClaudeDir+"/.claude.json" {
 		return "Each channel has a .claude.json of its own, which the agent CLI writes."
 	}
-	if rel, ok := strings.CutPrefix(target, home+"/.claude/"); ok && (rel == "projects" || inside("projects", rel)) {
+	if inside(home+"/.claude", target) || inside(ClaudeDir+"/projects", target) {
 		return "Claude's transcripts are the channel's own."
 	}
 	return ""

@@ -27,7 +27,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
 
 // appOnly are the names whose meaning Loop relies on; a configured value is
 // dropped with a notice. LOOP_ is reserved as a whole.
-var appOnly = []string{"CHANNEL_ID", "API_URL", "HOME", "HOST_USER", "CHOWN_PATHS"}
+var appOnly = []string{"CHANNEL_ID", "API_URL", "HOME", "HOST_USER", "CHOWN_PATHS", "CLAUDE_CONFIG_DIR"}
 
 // modelNames have fields of their own in the settings, and must never be in a
 // container's environment, where every process and docker inspect reads them.
@@ -217,6 +217,7 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 		app("API_URL", RelayURL),
 		app("HOME", agent.Home),
 		app("HOST_USER", user),
+		app("CLAUDE_CONFIG_DIR", ClaudeDir),
 		{Name: "TZ", Value: tz, Lane: lane},
 		app("PATH", agentPath(agent.Home)),
 		app("CHOWN_PATHS", strings.Join(chown, ":")),

@@ -117,8 +117,8 @@ func TestCopiesRefused(t *testing.T) {
 	h := fs.fill(layers, sub, linuxHost())
 	for _, f := range []core.FileCopy{
 		{Source: "/home/mira/.npmrc", Target: "/etc/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/../x"},
-		{Source: "/home/mira/.npmrc", Target: "/home/mira/code/my-proj/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/.claude"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/code"},
-		{Source: "/home/mira/.npmrc", Target: "/home/mira/.claude/projects/x"}, {Source: "/home/mira/.loop/config.json", Target: "/home/mira/x"}, {Source: "x", Target: "/home/mira/x"}, {Source: "/proc/1/environ", Target: "/home/mira/x"},
+		{Source: "/home/mira/.npmrc", Target: "/home/mira/code/my-proj/x"}, {Source: "/home/mira/.npmrc", Target: ClaudeDir}, {Source: "/home/mira/.npmrc", Target: "/home/mira/code"},
+		{Source: "/home/mira/.npmrc", Target: ClaudeDir + "/projects/x"}, {Source: "/home/mira/.npmrc", Target: "/home/mira/.claude/x"}, {Source: "/home/mira/.npmrc", Target: GuestSpoolDir + "/x"}, {Source: "/home/mira/.loop/config.json", Target: "/home/mira/x"}, {Source: "x", Target: "/home/mira/x"}, {Source: "/proc/1/environ", Target: "/home/mira/x"},
 	} {
 		bad := spec
 		bad.Copies = []core.FileCopy{f}

@@ -14,6 +14,10 @@ const (
 	GuestRunDir = wire.RunDir
 	// GuestSpoolDir is the channel's spool directory as loop init sees it.
 	GuestSpoolDir = wire.SpoolDir
+	// ClaudeDir is the agent CLI's folder, the value of CLAUDE_CONFIG_DIR. It lies
+	// beside the home: a place inside is the agent's to replace by a link, and
+	// another container's mount would land where that leads.
+	ClaudeDir = "/opt/loop/.claude"
 	// RelayURL is the in-container relay, the value of API_URL.
 	RelayURL = "http://" + wire.RelayAddr
 	// SupervisorID is the uid and gid that loop init moves itself to.

@@ -122,7 +122,7 @@ func (p *plan) system() {
 type stateMount struct{ name, target string }
 
 func stateMounts(home string) []stateMount {
-	return []stateMount{{"home", home}, {"claude", home + "/.claude"}, {"spool", GuestSpoolDir}}
+	return []stateMount{{"home", home}, {"claude", ClaudeDir}, {"spool", GuestSpoolDir}}
 }
 
 // owner is the channel that the folder belongs to. Claude's memory is the state

@@ -190,7 +190,15 @@ func expandTarget(p string, host Host) (string, error) {
 			return "", fmt.Errorf("the container path %q contains “..”", p)
 		}
 	}
-	return path.Clean(p), nil
+	return claudePath(path.Clean(p), home), nil
+}
+
+// claudePath is where the container has what the settings name below ~/.claude.
+func claudePath(p, home string) string {
+	if rel, ok := strings.CutPrefix(p, home+"/.claude/"); ok {
+		return ClaudeDir + "/" + rel
+	}
+	return p
 }
 
 // plainText refuses what no path in a spec may hold: bytes that JSON would

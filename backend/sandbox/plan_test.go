@@ -35,7 +35,7 @@ func TestPlanMounts(t *testing.T) {
 		{GuestDir, core.MountSystem, false, false},
 		{"/etc/passwd", core.MountSystem, false, false},
 		{"/home/mira", core.MountState, true, true},
-		{"/home/mira/.claude", core.MountState, true, true},
+		{ClaudeDir, core.MountState, true, true},
 		{GuestSpoolDir, core.MountState, true, true},
 		{dir, core.MountWorkspace, true, false},
 		{"/home/mira/wt", core.MountWorkspace, true, false},

@@ -160,7 +160,7 @@ func checkTarget(t, home string) string {
 		return "a container engine's socket is never put into a container"
 	}
 	for _, a := range appTargets {
-		if inside(a, t) || inside(t, a) {
+		if inside(a, t) && !strings.HasPrefix(t, ClaudeDir+"/") || inside(t, a) {
 			return "the container path " + quote(t) + " belongs to Loop or to the system"
 		}
 	}
@@ -172,8 +172,11 @@ func checkTarget(t, home string) string {
 	if t == home {
 		return "the home directory inside is the channel's own"
 	}
-	if c := home + "/.claude"; t == c || t == c+".json" || inside(t, home) {
+	if inside(t, home) {
 		return "the container path " + quote(t) + " holds the channel's memory"
+	}
+	if c := home + "/.claude"; inside(c, t) || t == c+".json" {
+		return "~/.claude and ~/.claude.json inside are the channel's memory; mounts can name what is in ~/.claude (~/.claude/skills)"
 	}
 	return ""
 }

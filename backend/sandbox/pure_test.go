@@ -190,18 +190,35 @@ func TestMergeConsent(t *testing.T) {
 		"project no object":  {in: `{"projects":{"` + strings.ReplaceAll(dir, `"`, `\"`) + `":7,"/o":{"k":1}}}`, reset: true, keep: `"k":1`},
 		"huge":               {in: `{"a":"` + strings.Repeat("x", MaxConsentSize) + `"}`, reset: true},
 	} {
-		out, reset := MergeConsent([]byte(c.in), dir)
+		out, reset := MergeConsent([]byte(c.in), nil, dir)
 		if (reset != "") != c.reset {
 			t.Errorf("%s: reset %q", name, reset)
 		}
 		if !strings.Contains(string(out), c.keep) {
 			t.Errorf("%s: %q was lost", name, c.keep)
 		}
-		again, reset := MergeConsent(out, dir)
+		again, reset := MergeConsent(out, nil, dir)
 		if string(again) != string(out) || reset != "" {
 			t.Errorf("%s: a second merge changes it", name)
 		}
 		checkConsent(t, out, dir)
+	}
+}
+
+// TestConsentTakesOver: of the file that the CLI kept in the home, nothing is lost
+// and nothing newer is replaced; and a file that needs nothing is not written again.
+func TestConsentTakesOver(t *testing.T) {
+	const earlier = `{"userID":"old","mcpServers":{"a":{}},"projects":{"/d":{"old":1},"/e":{"e":1}}}`
+	out, reset := MergeConsent([]byte(`{"userID":"new","projects":{"/d":{"new":1}}}`), []byte(earlier), "/d")
+	checkConsent(t, out, "/d")
+	for _, want := range []string{`"userID":"new"`, `"mcpServers":{"a":{}}`, `"new":1`, `"/e":{"e":1}`} {
+		if !strings.Contains(string(out), want) || strings.Contains(string(out), "old") || reset != "" {
+			t.Errorf("%s (%q), want %s", out, reset, want)
+		}
+	}
+	indented := strings.ReplaceAll(string(out), ",", ",\n  ")
+	if again, _ := MergeConsent([]byte(indented), []byte(earlier), "/d"); string(again) != indented {
+		t.Errorf("changed to %s", again)
 	}
 }
 
@@ -229,7 +246,7 @@ func FuzzMergeConsent(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, _ := MergeConsent(in, "/d")
+		out, _ := MergeConsent(in, in, "/d")
 		checkConsent(t, out, "/d")
 	})
 }

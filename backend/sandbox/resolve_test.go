@@ -203,7 +203,7 @@ func TestRefusedMounts(t *testing.T) {
 		"/srv/to-loop:/p:ro": "Loop's own folder", "~/.loop/run:/p:ro": "Loop's own folder", "~/.loop/config.json:/p:ro": "Loop's own folder",
 		"/srv/data:/": "belongs", "/srv/data:/run/loop/x": "belongs", "/srv/data:/run": "belongs", "/srv/data:/opt/loop/bin": "belongs", "/srv/data:/opt": "belongs",
 		"/srv/data:/proc/x": "belongs", "/srv/data:/dev/shm": "belongs", "/srv/data:/etc/passwd": "belongs", "/srv/data:/etc": "belongs", "/srv/data:/etc/ld.so.preload": "belongs",
-		"/srv/data:/usr/bin": "image", "/srv/data:/tmp": "image", "/srv/data:~": "channel's own", "/srv/data:~/.claude": "memory", "/srv/data:/home": "memory",
+		"/srv/data:/usr/bin": "image", "/srv/data:/tmp": "image", "/srv/data:~": "channel's own", "/srv/data:~/.claude": "~/.claude/skills", "/srv/data:~/.claude.json": "~/.claude/skills", "/srv/data:/opt/loop/.claude": "belongs", "/srv/data:/home": "memory",
 		"/srv/data:/home/mira/code/my-proj": "work directory", "loop-guest-x:/g": "belong to Loop", "loop-bind-x:/g": "belong to Loop", "loop-vol:/opt/loop/bin": "belongs",
 		"/srv/nothing:/n": "does not exist",
 	}
@@ -216,14 +216,26 @@ func TestRefusedMounts(t *testing.T) {
 	}
 	for text, kind := range map[string]core.MountKind{
 		"/etc/ssl:/etc/ssl": core.MountExtra, "~/.ssh:/k": core.MountCredential, "~/.config/gh:~/.config/gh": core.MountCredential,
+		"/etc/ssl:~/.claude/skills": core.MountExtra,
 	} {
 		layers := []Layer{{Name: LayerGlobal, Mounts: []string{text}}}
 		spec, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), linuxHost())
 		m := spec.Mounts[6]
+		if rel, in := strings.CutPrefix(text, "/etc/ssl:~/.claude"); in && m.Target != ClaudeDir+rel {
+			t.Errorf("%q became %+v", text, m)
+		}
 		if m.Kind != kind || !m.ReadOnly || len(ex.Notices) != 1 {
 			t.Errorf("%q became %+v with notices %v; want read-only %s, and a word about it", text, m, ex.Notices, kind)
 		}
 	}
+}
+
+// TestProjectInTheClaudeFolder: its path inside is the link's, so it is refused.
+func TestProjectInTheClaudeFolder(t *testing.T) {
+	fs, sub := projectTree(), subject("/home/mira/.claude/skills/x")
+	fs[sub.Channel.Dir] = "dir"
+	_, _, err := resolveLayers(nil, sub, fs.fill(nil, sub, linuxHost()))
+	wantFailure(t, err, core.CodeDir, "channel's memory")
 }
 
 // TestPlantedLink: a link the agent left in its home may not move a mount.

@@ -15,9 +15,9 @@ func TestThreadSharesItsParentsMemory(t *testing.T) {
 	fs, h := projectTree(), linuxHost()
 	spec, _ := mustResolve(t, fs, nil, sub, h)
 	want := map[string]string{
-		"/home/mira":         "/home/mira/.loop/channels/" + channelID + "/home",
-		"/home/mira/.claude": "/home/mira/.loop/channels/" + owner + "/claude",
-		GuestSpoolDir:        "/home/mira/.loop/channels/" + channelID + "/spool",
+		"/home/mira":  "/home/mira/.loop/channels/" + channelID + "/home",
+		ClaudeDir:     "/home/mira/.loop/channels/" + owner + "/claude",
+		GuestSpoolDir: "/home/mira/.loop/channels/" + channelID + "/spool",
 	}
 	got := map[string]string{}
 	for _, m := range spec.Mounts {

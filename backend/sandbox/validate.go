@@ -146,11 +146,10 @@ func (c *checker) copies() {
 	home := c.spec.Agent.Home
 	seen := map[string]bool{}
 	for _, f := range c.spec.Copies {
-		c.must(plainText(f.Target) == nil && path.Clean(f.Target) == f.Target && f.Target != home && inside(home, f.Target),
-			"the copy at %q is not below the home directory", f.Target)
-		c.must(copyPlace(f.Target, home, c.spec.Mounts) == "", "the copy at %q does not lie in the channel's state", f.Target)
-		mounted := slices.ContainsFunc(c.spec.Mounts, func(m core.Mount) bool { return inside(f.Target, m.Target) })
-		c.must(!seen[f.Target] && !mounted, "a mount or another copy has the path of the copy at %q", f.Target)
+		c.must(plainText(f.Target) == nil && path.Clean(f.Target) == f.Target, "the container path %q is not clean", f.Target)
+		why := copyPlace(f.Target, home, c.spec.Mounts)
+		c.must(why == "", "no copy can lie at %q: %s", f.Target, why)
+		c.must(!seen[f.Target], "two copies share the container path %q", f.Target)
 		seen[f.Target] = true
 		if !c.s.abs(f.Source) || c.s.clean(f.Source) != f.Source || plainText(f.Source) != nil {
 			c.must(false, "the file %q to copy is not an absolute and clean path", f.Source)
