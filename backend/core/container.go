@@ -67,6 +67,8 @@ type ContainerFacts struct {
 	CreatedAt  time.Time
 	FinishedAt time.Time
 	Limits     Limits // known to Inspect only; a zero field is no limit
+	// Mounts are known to Inspect only, as they were asked for, without their kinds.
+	Mounts []Mount
 }
 
 // EngineStatus is what the status bar and doctor show of the engine.

@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,10 @@ func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Remove(context.WithoutCancel(ctx), id, true) })
+	mounts := []core.Mount{{Source: vol, Target: "/opt/tool", ReadOnly: true, Volume: true}}
+	if f, err := d.Inspect(ctx, id); err != nil || !slices.Equal(f.Mounts, mounts) {
+		t.Errorf("mounts %+v: %v", f.Mounts, err)
+	}
 	if err := d.Start(ctx, id); err != nil {
 		t.Fatal(err)
 	}

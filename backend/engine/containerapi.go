@@ -12,6 +12,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/client"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -124,6 +125,9 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (f core.Conta
 			Running: st.Running, Paused: st.Paused, ExitCode: st.ExitCode, OOMKilled: st.OOMKilled, Error: st.Error,
 			CreatedAt: parseTime(r.Created), FinishedAt: parseTime(st.FinishedAt), Limits: limitsOf(r.HostConfig.Resources),
 		}
+		for _, m := range r.HostConfig.Mounts {
+			f.Mounts = append(f.Mounts, core.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Volume: m.Type == mount.TypeVolume})
+		}
 		return nil
 	})
 	return f, err
@@ -136,7 +140,7 @@ func parseTime(s string) time.Time {
 }
 
 // List returns every container, running or not, that carries all the labels, in
-// one call. OOMKilled, Error, FinishedAt and Limits are known to Inspect only.
+// one call. OOMKilled, Error, FinishedAt, Limits and Mounts are known to Inspect only.
 func (d *Docker) List(ctx context.Context, labels map[string]string) (out []core.ContainerFacts, err error) {
 	err = d.ask(ctx, "list containers", func(ctx context.Context, cli *client.Client) error {
 		list, err := cli.ContainerList(ctx, container.ListOptions{All: true, Filters: labelFilter(labels)})

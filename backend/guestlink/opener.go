@@ -25,11 +25,10 @@ type Network interface {
 	GatewayIP(ctx context.Context) (string, error)
 }
 
-// Waker keeps containers from being held still.
+// Waker ends pauses of containers.
 type Waker interface {
-	// Awake lets a container that is held still go on, and keeps it so until done
-	// is called.
-	Awake(ctx context.Context, id core.ContainerID) (done func(), err error)
+	// Awake lets a container go on that is held still.
+	Awake(ctx context.Context, id core.ContainerID) error
 }
 
 // Opener opens the host's end of links. Its fields are set before its first use.
@@ -39,7 +38,7 @@ type Opener struct {
 	DemoModel http.Handler
 	TCP       *Listener // learns which container a run is in; may be nil
 	Network   Network
-	Waker     Waker // nil trusts that no container is held still
+	Waker     Waker
 	Log       *slog.Logger
 }
 
@@ -52,16 +51,19 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 		o.Log.Debug("gateway address not known", "err", err)
 	}
 	o.TCP.Attend(ctx, core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID})
-	// An engine whose record is late says at first that a container that was woken
-	// goes on, and then refuses the link because it is paused.
+	// The container may be held still once more between the waking and the link, and
+	// an engine whose record is late takes one that was woken for paused.
 	for end := time.Now().Add(settleTime); ; {
-		link, err := o.openAwake(ctx, c.ID, Options{
+		if err := o.Waker.Awake(ctx, c.ID); err != nil {
+			return nil, fmt.Errorf("wait for the container: %w", err)
+		}
+		link, err := Open(ctx, o.Dialer, c.ID, Options{
 			Callbacks: o.Callbacks, DemoModel: o.DemoModel, GatewayIP: gateway, Log: o.Log,
 		})
 		if err == nil {
 			return link, nil
 		}
-		if o.Waker == nil || !errors.Is(err, core.ErrConflict) || !time.Now().Before(end) {
+		if !errors.Is(err, core.ErrConflict) || !time.Now().Before(end) {
 			return nil, err
 		}
 		select {
@@ -70,15 +72,4 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 			return nil, errors.Join(err, ctx.Err())
 		}
 	}
-}
-
-func (o *Opener) openAwake(ctx context.Context, id core.ContainerID, opts Options) (*Link, error) {
-	if o.Waker != nil {
-		done, err := o.Waker.Awake(ctx, id)
-		if err != nil {
-			return nil, fmt.Errorf("wait for the container: %w", err)
-		}
-		defer done()
-	}
-	return Open(ctx, o.Dialer, id, opts)
 }

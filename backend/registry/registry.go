@@ -256,10 +256,9 @@ func (r *Registry) List() []core.Container {
 	return out
 }
 
-// Awake sees to it that a container goes on while somebody opens a link to it,
-// which an engine refuses with one that is held still: it waits for starts that
-// hold it, wakes one that an earlier process left so, and keeps further starts
-// waiting until done is called.
-func (r *Registry) Awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
+// Awake lets a container go on that an earlier process or a person paused, and waits
+// for a start that holds it still. Another start may hold it still afterwards: an
+// engine refuses a link with core.ErrConflict then.
+func (r *Registry) Awake(ctx context.Context, id core.ContainerID) error {
 	return r.starter.awake(ctx, id)
 }

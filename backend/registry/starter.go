@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +17,6 @@ import (
 const (
 	// wakeTime bounds letting one container go on after a start.
 	wakeTime = 10 * time.Second
-	// wakeLooks is how often an engine may refuse to wake a container that it says
-	// goes on, a tick apart, before it is paused again so that it can be woken.
-	wakeLooks = 10
 	// settleTime and settleTick bound the wait for an engine whose record of who
 	// runs and who is paused is late. Milliseconds were seen, on busy computers
 	// tenths of a second; whoever waits in vain loses the run, so this is ample.
@@ -46,28 +45,18 @@ type starter struct {
 	lastLook func(core.Spec) error
 	log      *slog.Logger
 
+	turn chan struct{} // one place: who has it may pause containers and wakes them
+
 	mu      sync.Mutex
-	changed chan struct{} // closed and made anew when a start or a hold ends
+	changed chan struct{} // closed and made anew when a start ends
 	under   []core.Spec   // being started
-	// specs are those of containers that this process started. Of others it is
-	// not known what they can write, so they are always held.
-	specs map[core.ContainerID]core.Spec
-	held  map[core.ContainerID]*hold
+	mounts  map[core.ContainerID][]core.Mount
 }
-
-// hold counts the starts that want a container still.
-type hold struct {
-	turn   chan struct{} // one place: who has it may call the engine about the container
-	wanted int
-	ours   bool // paused by Loop, and so to be woken by it
-}
-
-func newHold() *hold { return &hold{turn: make(chan struct{}, 1)} }
 
 func newStarter(list func() []core.Container, engine pauses, lastLook func(core.Spec) error, log *slog.Logger) *starter {
 	return &starter{
-		list: list, engine: engine, lastLook: lastLook, log: log,
-		changed: make(chan struct{}), specs: map[core.ContainerID]core.Spec{}, held: map[core.ContainerID]*hold{},
+		list: list, engine: engine, lastLook: lastLook, log: log, turn: make(chan struct{}, 1),
+		changed: make(chan struct{}), mounts: map[core.ContainerID][]core.Mount{},
 	}
 }
 
@@ -78,49 +67,47 @@ func (s *starter) start(ctx context.Context, spec core.Spec, makeIt func() (core
 		return core.Container{}, err
 	}
 	defer s.unclaim(spec)
-	still, err := s.holdOthers(ctx, spec)
-	defer func() {
-		for _, id := range still {
-			s.letGo(ctx, id)
+	others, err := s.others(ctx, spec)
+	if err == nil && len(others) > 0 {
+		if err = s.take(ctx); err == nil {
+			defer s.give()
+			var still []core.ContainerID
+			still, err = s.holdAll(ctx, others)
+			defer s.wakeAll(ctx, still)
 		}
-	}()
-	if err != nil {
-		return core.Container{}, err
 	}
-	if err := s.lastLook(spec); err != nil {
+	if err == nil {
+		err = s.lastLook(spec)
+	}
+	if err != nil {
 		return core.Container{}, err
 	}
 	c, err := makeIt()
 	if err == nil {
 		s.mu.Lock()
-		s.specs[c.ID] = spec
+		s.mounts[c.ID] = spec.Mounts
 		s.mu.Unlock()
 	}
 	return c, err
 }
 
-// signal wakes those who wait for a change. The caller holds the lock.
-func (s *starter) signal() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // claim waits until no start is under way that this one could disturb, or that
 // could disturb it.
 func (s *starter) claim(ctx context.Context, spec core.Spec) error {
+	disturbs := func(o core.Spec) bool {
+		return sandbox.Disturbs(runtime.GOOS, o.Mounts, spec.Mounts) || sandbox.Disturbs(runtime.GOOS, spec.Mounts, o.Mounts)
+	}
 	for {
 		s.mu.Lock()
-		busy := false
-		for _, o := range s.under {
-			busy = busy || sandbox.Disturbs(runtime.GOOS, o, spec) || sandbox.Disturbs(runtime.GOOS, spec, o)
-		}
-		if !busy {
+		changed := s.changed
+		free := !slices.ContainsFunc(s.under, disturbs)
+		if free {
 			s.under = append(s.under, spec)
-			s.mu.Unlock()
+		}
+		s.mu.Unlock()
+		if free {
 			return nil
 		}
-		changed := s.changed
-		s.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -132,83 +119,90 @@ func (s *starter) claim(ctx context.Context, spec core.Spec) error {
 func (s *starter) unclaim(spec core.Spec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, o := range s.under {
-		if o.Name == spec.Name { // random, and so its own
-			s.under = append(s.under[:i:i], s.under[i+1:]...)
-			break
-		}
-	}
-	s.signal()
+	s.under = slices.DeleteFunc(s.under, func(o core.Spec) bool { return o.Name == spec.Name }) // random, and so its own
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
-// others are the containers that must be held still while spec is started.
-func (s *starter) others(spec core.Spec) []core.ContainerID {
+// take waits until nobody else pauses or wakes containers.
+func (s *starter) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *starter) give() { <-s.turn }
+
+// others are the containers that must be held still while spec is started. Mounts
+// of one that an earlier process started are the engine's to say.
+func (s *starter) others(ctx context.Context, spec core.Spec) (out []core.ContainerID, err error) {
 	list := s.list()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	there := map[core.ContainerID]bool{}
-	var out []core.ContainerID
+	maps.DeleteFunc(s.mounts, func(id core.ContainerID, _ []core.Mount) bool {
+		return !slices.ContainsFunc(list, func(c core.Container) bool { return c.ID == id })
+	})
+	known := maps.Clone(s.mounts)
+	s.mu.Unlock()
 	for _, c := range list {
-		there[c.ID] = true
 		if c.ID == "" || c.Status == core.ContainerStopped {
 			continue
 		}
-		if of, known := s.specs[c.ID]; !known || sandbox.Disturbs(runtime.GOOS, of, spec) {
+		mounts, is := known[c.ID]
+		if !is {
+			f, err := s.engine.Inspect(ctx, c.ID)
+			if errors.Is(err, core.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, notStill(err)
+			}
+			mounts = f.Mounts
+			s.mu.Lock()
+			s.mounts[c.ID] = mounts
+			s.mu.Unlock()
+		}
+		if sandbox.Disturbs(runtime.GOOS, mounts, spec.Mounts) {
 			out = append(out, c.ID)
 		}
 	}
-	for id := range s.specs {
-		if !there[id] {
-			delete(s.specs, id)
-		}
-	}
-	return out
+	return out, nil
 }
 
-// holdOthers returns those that were held, also with an error. One that cannot
-// be held still is a reason not to start: what was looked at would prove nothing.
-func (s *starter) holdOthers(ctx context.Context, spec core.Spec) (still []core.ContainerID, err error) {
-	for _, id := range s.others(spec) {
-		switch err := s.hold(ctx, id); {
+func notStill(err error) error {
+	return core.Fail(core.CodeMount, err,
+		"Another agent works in the same folder and could not be held still while this container was made.",
+		"Wait until it has ended, then try again; “loop doctor” checks the engine.")
+}
+
+// holdAll returns those that were held, also with an error. One that cannot be
+// held still is a reason not to start: what was looked at would prove nothing.
+func (s *starter) holdAll(ctx context.Context, ids []core.ContainerID) (still []core.ContainerID, err error) {
+	for _, id := range ids {
+		switch err := s.pause(ctx, id); {
 		case err == nil:
 			still = append(still, id)
 		case errors.Is(err, core.ErrNotRunning) || errors.Is(err, core.ErrNotFound):
 		case ctx.Err() != nil:
 			return still, ctx.Err()
 		default:
-			return still, core.Fail(core.CodeMount, err,
-				"Another agent works in the same folder and could not be held still while this container was made.",
-				"Wait until it has ended, then try again; “loop doctor” checks the engine.")
+			return still, notStill(err)
 		}
 	}
 	return still, nil
 }
 
-func (s *starter) hold(ctx context.Context, id core.ContainerID) error {
-	s.mu.Lock()
-	h := s.held[id]
-	if h == nil {
-		h = newHold()
-		s.held[id] = h
+// wakeAll lets containers go on, whatever became of the start.
+func (s *starter) wakeAll(ctx context.Context, ids []core.ContainerID) {
+	for _, id := range ids {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeTime)
+		if err := s.wake(ctx, id); err != nil {
+			s.log.Error("let a container go on", "container", id, "err", err)
+		}
+		cancel()
 	}
-	h.wanted++
-	s.mu.Unlock()
-	select {
-	case h.turn <- struct{}{}:
-	case <-ctx.Done():
-		s.letGo(ctx, id) // the one that paused it may have left the waking to this one
-		return ctx.Err()
-	}
-	defer func() { <-h.turn }()
-	if h.ours {
-		return nil // another start holds it
-	}
-	if err := s.pause(ctx, id); err != nil {
-		s.drop(id, h)
-		return err
-	}
-	h.ours = true
-	return nil
 }
 
 // pause returns when the container is still, or ended, with core.ErrNotRunning or
@@ -229,10 +223,8 @@ func (s *starter) pause(ctx context.Context, id core.ContainerID) error {
 			return err
 		case errors.Is(err, core.ErrConflict):
 			_ = s.engine.Unpause(ctx, id) // refused where the record is late
-		default:
-			if ended := s.ended(ctx, id); ended != nil {
-				return ended
-			}
+		case s.ended(ctx, id):
+			return core.ErrNotRunning
 		}
 		if terr := tick(ctx); terr != nil {
 			return errors.Join(err, terr)
@@ -240,17 +232,10 @@ func (s *starter) pause(ctx context.Context, id core.ContainerID) error {
 	}
 }
 
-// ended is core.ErrNotRunning or core.ErrNotFound for a container that is known
-// to be that, and nil for every other.
-func (s *starter) ended(ctx context.Context, id core.ContainerID) error {
+// ended reports whether a container is known to be gone or not to run any more.
+func (s *starter) ended(ctx context.Context, id core.ContainerID) bool {
 	f, err := s.engine.Inspect(ctx, id)
-	switch {
-	case errors.Is(err, core.ErrNotFound):
-		return err
-	case err == nil && !f.Running:
-		return core.ErrNotRunning
-	}
-	return nil
+	return errors.Is(err, core.ErrNotFound) || err == nil && !f.Running
 }
 
 func tick(ctx context.Context) error {
@@ -262,59 +247,16 @@ func tick(ctx context.Context) error {
 	}
 }
 
-// drop counts one start less and says whether it was the last.
-func (s *starter) drop(id core.ContainerID, h *hold) (last bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h.wanted--
-	if last = h.wanted == 0; last {
-		delete(s.held, id)
-		s.signal()
-	}
-	return last
-}
-
-// letGo ends one start's hold. The last one wakes the container, whatever became
-// of the start.
-func (s *starter) letGo(ctx context.Context, id core.ContainerID) {
-	s.mu.Lock()
-	h := s.held[id]
-	s.mu.Unlock()
-	h.turn <- struct{}{} // who has it is in a call that is bounded
-	defer func() { <-h.turn }()
-	s.mu.Lock()
-	last := h.wanted == 1
-	s.mu.Unlock()
-	if last && h.ours {
-		h.ours = false
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeTime)
-		defer cancel()
-		err := s.wake(ctx, id)
-		if err != nil {
-			s.log.Error("let a container go on", "container", id, "err", err)
-		}
-	}
-	s.drop(id, h)
-}
-
 // wake returns when a container that Loop paused goes on or has ended. An engine
 // whose record is late may say that it goes on while it does not, and refuses to
 // wake it then; only a waking that it carried out is believed.
 func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
-	for refused := 0; ; {
+	for {
 		err := s.engine.Unpause(ctx, id)
-		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) {
+		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) || s.ended(ctx, id) {
 			return nil
 		}
-		f, ferr := s.engine.Inspect(ctx, id)
-		switch {
-		case errors.Is(ferr, core.ErrNotFound) || ferr == nil && !f.Running:
-			return nil
-		case errors.Is(err, core.ErrConflict) && ferr == nil && !f.Paused:
-			refused++
-		}
-		if refused == wakeLooks {
-			refused = 0
+		if errors.Is(err, core.ErrConflict) {
 			_ = s.engine.Pause(ctx, id) // where the record was wrong, it is right now
 		}
 		if terr := tick(ctx); terr != nil {
@@ -324,45 +266,16 @@ func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
 }
 
 // awake is Registry.Awake.
-func (s *starter) awake(ctx context.Context, id core.ContainerID) (done func(), err error) {
-	h := newHold()
-	h.wanted = 1
-	h.turn <- struct{}{}
-	for {
-		s.mu.Lock()
-		changed, busy := s.changed, s.held[id] != nil
-		if !busy {
-			s.held[id] = h
-		}
-		s.mu.Unlock()
-		if !busy {
-			break
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+func (s *starter) awake(ctx context.Context, id core.ContainerID) error {
+	if err := s.take(ctx); err != nil {
+		return err
 	}
-	done = func() {
-		<-h.turn
-		s.drop(id, h)
+	defer s.give()
+	// What the engine says against the look, it says in better words against the link.
+	if f, err := s.engine.Inspect(ctx, id); err != nil || !f.Paused {
+		return nil //nolint:nilerr // see above
 	}
-	for end := time.Now().Add(settleTime); ; {
-		// What the engine says against the look, it says in better words against the link.
-		if f, err := s.engine.Inspect(ctx, id); err != nil || !f.Paused {
-			return done, nil //nolint:nilerr // see above
-		}
-		err := s.engine.Unpause(ctx, id)
-		if err != nil && time.Now().Before(end) {
-			err = nil // the record may be late
-		}
-		if err == nil {
-			err = tick(ctx)
-		}
-		if err != nil {
-			done()
-			return nil, err
-		}
-	}
+	ctx, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
+	return s.wake(ctx, id)
 }

@@ -192,9 +192,8 @@ func BenchmarkHold(b *testing.B) {
 	defer func() { _ = docker.Remove(context.WithoutCancel(b.Context()), c.ID, true) }()
 	starter := newStarter(reg.List, docker, unmoved, slog.New(slog.DiscardHandler))
 	for b.Loop() {
-		if err := starter.hold(b.Context(), c.ID); err != nil {
+		if err := errors.Join(starter.pause(b.Context(), c.ID), starter.wake(b.Context(), c.ID)); err != nil {
 			b.Fatal(err)
 		}
-		starter.letGo(b.Context(), c.ID)
 	}
 }

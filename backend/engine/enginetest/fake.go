@@ -223,6 +223,9 @@ func (f *Fake) Create(ctx context.Context, s core.Spec) (core.ContainerID, []str
 	id := core.ContainerID(fmt.Sprintf("%064x", f.nextID))
 	b := &fakeBox{spec: s, log: &text{}}
 	b.facts = core.ContainerFacts{ID: id, Name: s.Name, Labels: maps.Clone(s.Labels), ImageID: img.id, CreatedAt: f.now(), Limits: s.Limits}
+	for _, m := range s.Mounts {
+		b.facts.Mounts = append(b.facts.Mounts, core.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Volume: m.Volume})
+	}
 	f.boxes[id] = b
 	f.emit(core.ContainerCreated, b)
 	return id, nil, nil

@@ -32,7 +32,7 @@ type Links interface {
 
 // Waker lets a container that is held still go on.
 type Waker interface {
-	Awake(ctx context.Context, id core.ContainerID) (done func(), err error)
+	Awake(ctx context.Context, id core.ContainerID) error
 }
 
 // Programs starts what runs on terminals, wherever that is.
@@ -64,8 +64,8 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 	g.spec.ChannelID, g.spec.ContainerID = c.ChannelID, c.ID
 	// One that somebody paused is let go on, as for a run: a link that is open
 	// already would be waited for until it breaks.
-	if err := t.wake(ctx, c.ID); err != nil {
-		return nil, err
+	if err := t.Waker.Awake(ctx, c.ID); err != nil {
+		return nil, fmt.Errorf("wake the container: %w", err)
 	}
 	p, err := g.start(ctx, c)
 	if errors.Is(err, core.ErrLinkDown) && ctx.Err() == nil {
@@ -76,15 +76,6 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 			"Try again; if it repeats, look at the container's log.")
 	}
 	return p, err
-}
-
-func (t Programs) wake(ctx context.Context, id core.ContainerID) error {
-	done, err := t.Waker.Awake(ctx, id)
-	if err != nil {
-		return fmt.Errorf("wake the container: %w", err)
-	}
-	done()
-	return nil
 }
 
 // Resume implements terminal.Programs.
