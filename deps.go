@@ -13,11 +13,11 @@ import (
 // plain binary.
 func deps(page fs.FS) cli.Deps {
 	opts := daemon.Options{Version: version, Frontend: page, Desktop: openWindow != nil}
-	in := func(open func(context.Context, daemon.Options) (*daemon.Local, error)) func(context.Context) (cli.Core, error) {
+	in := func(open func(context.Context, daemon.Options) (*daemon.Daemon, error)) func(context.Context) (cli.Core, error) {
 		return func(ctx context.Context) (cli.Core, error) {
 			l, err := open(ctx, opts)
 			if err != nil {
-				return nil, err // not l: a nil *Local is no nil Core
+				return nil, err // not l: a nil *Daemon is no nil Core
 			}
 			return l, nil
 		}

@@ -10,31 +10,21 @@ import (
 	"loop/backend/core"
 )
 
-// Local is a Loop in this process as the command line uses it: the same calls
-// and events as over the listener, without the way through it.
-type Local struct{ d *Daemon }
-
-// OpenLocal makes and starts a Loop. The caller closes it.
-func OpenLocal(ctx context.Context, opts Options) (*Local, error) {
+// OpenLocal makes and starts a Loop in this process for the command line: the same
+// calls and events as over the listener, without the way through it. The caller
+// closes it.
+func OpenLocal(ctx context.Context, opts Options) (*Daemon, error) {
 	opts.Command = true
-	d, err := newStarted(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &Local{d}, nil
+	return newStarted(ctx, opts)
 }
 
 // OpenIdle makes a Loop in which nothing works by itself: no queue is worked, no
 // run of an earlier launch is taken up, and no other command finds it. It is for
 // a look at the folder, or a change of it, that must not start an agent. The
 // caller closes it.
-func OpenIdle(ctx context.Context, opts Options) (*Local, error) {
+func OpenIdle(ctx context.Context, opts Options) (*Daemon, error) {
 	opts.Command = true
-	d, err := New(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &Local{d}, nil
+	return New(ctx, opts)
 }
 
 func newStarted(ctx context.Context, opts Options) (*Daemon, error) {
@@ -50,15 +40,15 @@ func newStarted(ctx context.Context, opts Options) (*Daemon, error) {
 
 // Call calls a bound method and returns when it does, or with ctx. A method
 // that is left behind goes on until the app ends.
-func (l *Local) Call(ctx context.Context, method string, args ...any) (json.RawMessage, error) {
+func (d *Daemon) Call(ctx context.Context, method string, args ...any) (json.RawMessage, error) {
 	in, err := json.Marshal(append([]any{}, args...)) // no arguments are an empty list
 	if err != nil {
 		return nil, fmt.Errorf("encode call: %w", err)
 	}
 	var out json.RawMessage
 	done := make(chan error, 1)
-	l.d.work.Go(func() {
-		v, err := l.d.calls.Call(method, bytes.NewReader(in))
+	d.work.Go(func() {
+		v, err := d.calls.Call(method, bytes.NewReader(in))
 		if err != nil {
 			done <- core.AsFailure(err)
 			return
@@ -75,14 +65,11 @@ func (l *Local) Call(ctx context.Context, method string, args ...any) (json.RawM
 }
 
 // Events follows everything from now on.
-func (l *Local) Events(ctx context.Context) (<-chan []core.Event, error) {
-	events, cancel := l.d.SubscribeEvents()
+func (d *Daemon) Events(ctx context.Context) (<-chan []core.Event, error) {
+	events, cancel := d.SubscribeEvents()
 	context.AfterFunc(ctx, cancel)
 	return events, nil
 }
-
-// Close ends the Loop.
-func (l *Local) Close() error { return l.d.Close() }
 
 // Serve runs a Loop with its listener until ctx ends.
 func Serve(ctx context.Context, opts Options, ready func(url, token string)) error {

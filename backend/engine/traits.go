@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/api/types/versions"
 
 	"loop/backend/core"
 )
@@ -37,17 +37,8 @@ func traitsOf(info system.Info) core.EngineTraits {
 	}
 	return core.EngineTraits{
 		ID: info.ID, Rootless: option("rootless"), Seccomp: option("seccomp"),
-		SeccompNotify: option("seccomp") && kernelFrom(info.KernelVersion, 5, 9),
+		SeccompNotify: option("seccomp") && versions.GreaterThanOrEqualTo(info.KernelVersion, "5.9"),
 		Desktop:       strings.Contains(info.OperatingSystem, "Docker Desktop"),
 		Kernel:        info.KernelVersion, CgroupVersion: info.CgroupVersion, CPUs: info.NCPU, MemoryBytes: info.MemTotal,
 	}
-}
-
-// kernelFrom reports whether a kernel's version is at least major.minor.
-func kernelFrom(version string, major, minor int) bool {
-	var a, b int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n != 2 {
-		return false
-	}
-	return a > major || a == major && b >= minor
 }

@@ -160,6 +160,11 @@ var imageID = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return clip(s)
+}
+
+// clip shortens a line that is too long.
+func clip(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "") + "…"
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"loop/backend/core"
 )
@@ -41,14 +40,7 @@ func (r *reporter) line(text string) {
 	if i := strings.LastIndexByte(text, '\r'); i >= 0 {
 		text = text[i+1:] // a progress bar's last state
 	}
-	if len(text) > maxLine {
-		cut := maxLine
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	if strings.TrimSpace(text) == "" {
+	if text = clip(text); strings.TrimSpace(text) == "" {
 		return
 	}
 	r.change(func() {
