@@ -35,7 +35,7 @@ func (d *Docker) Events(ctx context.Context, labels map[string]string) <-chan co
 		pause := backoff.Backoff{First: reconnectFirst, Most: reconnectMost}
 		for alive := true; alive; alive = pause.Wait(ctx) {
 			began := time.Now()
-			err := d.follow(ctx, labels, out)
+			err := d.watch(ctx, labels, out)
 			if ctx.Err() != nil {
 				return
 			}
@@ -48,7 +48,7 @@ func (d *Docker) Events(ctx context.Context, labels map[string]string) <-chan co
 	return out
 }
 
-func (d *Docker) follow(ctx context.Context, labels map[string]string, out chan<- core.ContainerEvent) error {
+func (d *Docker) watch(ctx context.Context, labels map[string]string, out chan<- core.ContainerEvent) error {
 	return d.do(ctx, "follow the engine's events", func(ctx context.Context, cli *client.Client) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

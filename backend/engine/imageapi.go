@@ -54,29 +54,19 @@ func (d *Docker) ImageInspect(ctx context.Context, ref string) (id string, label
 // ImagePull pulls ref; progress, if not nil, gets a line for each step, from
 // this goroutine. A registry that cannot be reached is an ordinary error.
 func (d *Docker) ImagePull(ctx context.Context, ref string, progress func(line string)) error {
-	return d.do(ctx, "pull the image", func(ctx context.Context, cli *client.Client) error {
-		rc, err := cli.ImagePull(ctx, ref, image.PullOptions{})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rc.Close() }()
-		_, err = readMessages(rc, progress)
-		return err
+	_, err := d.follow(ctx, "pull the image", progress, func(ctx context.Context, cli *client.Client) (io.ReadCloser, error) {
+		return cli.ImagePull(ctx, ref, image.PullOptions{})
 	})
+	return err
 }
 
 // ImageImport makes ref from a tar of a root file system, reading tar to its end.
 func (d *Docker) ImageImport(ctx context.Context, root io.Reader, ref string) error {
-	return d.do(ctx, "import the image", func(ctx context.Context, cli *client.Client) error {
-		rc, err := cli.ImageImport(ctx, image.ImportSource{Source: root, SourceName: "-"}, ref,
+	_, err := d.follow(ctx, "import the image", nil, func(ctx context.Context, cli *client.Client) (io.ReadCloser, error) {
+		return cli.ImageImport(ctx, image.ImportSource{Source: root, SourceName: "-"}, ref,
 			image.ImportOptions{Changes: []string{`CMD ["bash"]`}})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rc.Close() }()
-		_, err = readMessages(rc, nil)
-		return err
 	})
+	return err
 }
 
 // Export streams a container's root file system as a tar. The caller closes it.
@@ -92,8 +82,8 @@ func (d *Docker) Export(ctx context.Context, id core.ContainerID) (root io.ReadC
 // secrets, from a tar of the build context; progress gets each output line. It
 // returns the image's id; no name is set. Ending ctx ends the build in the engine;
 // containers and layers of a failed build are removed by the engine.
-func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string,
-	err error) {
+func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (string,
+	error) {
 	args := map[string]*string{}
 	for k, v := range o.Args {
 		args[k] = &v
@@ -101,14 +91,23 @@ func (d *Docker) ImageBuildClassic(ctx context.Context, buildContext io.Reader, 
 	opts := build.ImageBuildOptions{
 		BuildArgs: args, Labels: o.Labels, Remove: true, ForceRemove: true, Version: build.BuilderV1,
 	}
-	err = d.do(ctx, "build the image", func(ctx context.Context, cli *client.Client) error {
+	return d.follow(ctx, "build the image", progress, func(ctx context.Context, cli *client.Client) (io.ReadCloser, error) {
 		resp, err := cli.ImageBuild(ctx, buildContext, opts)
+		return resp.Body, err
+	})
+}
+
+// follow has the engine do what it reports on in messages, to their end.
+func (d *Docker) follow(ctx context.Context, step string, progress func(line string),
+	begin func(context.Context, *client.Client) (io.ReadCloser, error)) (id string, err error) {
+	err = d.do(ctx, step, func(ctx context.Context, cli *client.Client) error {
+		rc, err := begin(ctx, cli)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = resp.Body.Close() }()
-		if id, err = readMessages(resp.Body, progress); err != nil && ctx.Err() != nil {
-			return ctx.Err() // whatever the engine says of a build that was broken off
+		defer func() { _ = rc.Close() }()
+		if id, err = readMessages(rc, progress); err != nil && ctx.Err() != nil {
+			return ctx.Err() // whatever the engine says of what was broken off
 		}
 		return err
 	})
