@@ -1,5 +1,5 @@
-// Package atomicfile replaces a file of Loop's own in one step. Everything that
-// keeps a file in Loop's folder may import it.
+// Package atomicfile replaces a file of Loop's own in one step, and reads one of a
+// bounded size. Everything that keeps a file in Loop's folder may import it.
 package atomicfile
 
 import (

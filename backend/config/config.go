@@ -1,10 +1,8 @@
 package config
 
 import (
-	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 
 	"loop/backend/core"
@@ -161,30 +159,17 @@ func (c Config) Credential() (kind string, value Secret) {
 	return "", ""
 }
 
-// String lists what differs from the defaults, without credentials and
-// without the values of envs, mcp and proxies, which often hold some.
+// String names the fields that differ from the defaults. Their values stay out of
+// logs: some are credentials, and others often hold one.
 func (c Config) String() string {
-	var out []string
+	var names []string
 	def := Defaults()
 	for _, f := range leaves() {
-		v := f.in(&c)
-		switch {
-		case same(v, f.in(&def)):
-			continue
-		case f.check == "proxy": // an address may hold a password
-			out = append(out, f.Name+"=(set)")
-		case v.Kind() == reflect.Map:
-			var names []string
-			for _, name := range v.MapKeys() {
-				names = append(names, name.String())
-			}
-			slices.Sort(names)
-			out = append(out, fmt.Sprintf("%s=%v", f.Name, names))
-		default:
-			out = append(out, fmt.Sprintf("%s=%v", f.Name, v))
+		if !same(f.in(&c), f.in(&def)) {
+			names = append(names, f.Name)
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(names, " ")
 }
 
 func (c Config) GoString() string     { return c.String() }

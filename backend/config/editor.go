@@ -19,7 +19,12 @@ type Editor struct {
 	Trust   *Trust
 }
 
-// Set changes one field; see the function Set.
+// Set writes one field into the file and keeps everything else of it byte for
+// byte, comments included. field may name a part, as in font_sizes.chat, or an
+// entry of an object, as in envs.NAME. A nil value removes the field. The file
+// is replaced as a whole, so a reader sees the old text or the new one.
+// A file with errors of syntax is left alone; so is one in which the new value
+// would not be valid.
 func (e Editor) Set(f File, field string, value any) error {
 	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
 		if err := allowedIn(f, field, value); err != nil {
@@ -64,10 +69,6 @@ func (e Editor) Raw(f File) (text, sum string, err error) {
 // stay. sum is what Raw gave with the text that was edited: a file that has
 // changed since is ErrConflict. A text with errors is refused.
 func (e Editor) SetRaw(f File, text, sum string) error {
-	limit := MaxSize
-	if f.dir != "" {
-		limit = MaxProjectSize
-	}
 	return e.change(f, SourceSettings, true, func(data []byte) ([]byte, error) {
 		if now := sumOf(data); sum != now && !(sum == "" && data == nil) {
 			return nil, core.Fail(core.CodeConflict, fmt.Errorf("write %s: %w", f.Path, core.ErrConflict),
@@ -77,7 +78,7 @@ func (e Editor) SetRaw(f File, text, sum string) error {
 		if err != nil {
 			return nil, err
 		}
-		if len(out) > limit {
+		if len(out) > f.most() {
 			return nil, core.Fail(core.CodeInvalid, nil, "The text is too large for a settings file.", "Shorten it.")
 		}
 		if err := failure(decode(f.Path, out).problems); err != nil {

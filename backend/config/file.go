@@ -42,11 +42,16 @@ func (f File) read() ([]byte, error) {
 }
 
 func (f File) unreadable(err error) error {
-	p := fileProblem(f.Path, err)
-	if f.dir != "" {
-		p = projectProblem(f.Path, err)
-	}
+	p := fileProblem(f.Path, f.most(), err)
 	return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)
+}
+
+// most bounds the size of the file.
+func (f File) most() int {
+	if f.dir != "" {
+		return MaxProjectSize
+	}
+	return MaxSize
 }
 
 // write replaces the file as a whole: a temporary file beside it, flushed to

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -156,15 +157,11 @@ func (h *History) Revision(id string) (rev Revision, text, diff string, err erro
 // load reads the revisions of one file. A damaged file is moved aside, and its
 // history begins anew.
 func (h *History) load(key string) (list []kept, err error) {
-	f, err := os.OpenFile(h.file(key), os.O_RDONLY|noWait, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, _, err := atomicfile.Read(h.file(key), maxHistoryFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	var data []byte
-	if err == nil {
-		data, _, err = readOpened(f, maxHistoryFile)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read revisions: %w", err)
 	}
 	if json.Unmarshal(data, &list) != nil {

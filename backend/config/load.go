@@ -13,9 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/tailscale/hujson"
+
+	"loop/backend/atomicfile"
 )
 
 // MaxSize bounds config.json. It is hundreds of times what a person writes;
@@ -29,20 +30,20 @@ const maxBrackets = 100_000
 var bom = []byte("\xef\xbb\xbf")
 
 func load(path string) *document {
-	data, mode, err := readFile(path)
+	data, info, err := readFile(path)
 	if err != nil {
 		doc := &document{path: path, config: locate(Defaults(), path)}
 		if !errors.Is(err, fs.ErrNotExist) {
-			doc.problems = []Problem{fileProblem(path, err)}
+			doc.problems = []Problem{fileProblem(path, MaxSize, err)}
 		}
 		return doc
 	}
 	doc := decode(path, data)
 	doc.config = locate(doc.config, path)
 	doc.onlyProject()
-	if kind, _ := doc.config.Credential(); kind != "" && runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 {
+	if kind, _ := doc.config.Credential(); kind != "" && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		doc.add(place{}, kind, true,
-			fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", mode.Perm()),
+			fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", info.Mode().Perm()),
 			"Run chmod 600 on it.")
 	}
 	return doc
@@ -63,16 +64,11 @@ func (doc *document) onlyProject() {
 		"Remove it, or move it to the project's .loop/config.json.")
 }
 
-var (
-	errTooLarge   = errors.New("file is too large")
-	errNotRegular = errors.New("not a regular file")
-	errIsDir      = errors.New("is a directory")
-	errDangling   = errors.New("is a link that leads nowhere")
-)
+var errDangling = errors.New("is a link that leads nowhere")
 
 // readFile reads a file by any way that leads to it.
-func readFile(path string) ([]byte, fs.FileMode, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
+func readFile(path string) ([]byte, fs.FileInfo, error) {
+	data, info, err := atomicfile.Read(path, MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A link that leads nowhere stands for a file: of a disk that is not mounted,
 		// for one. Without it more would be allowed than it says.
@@ -80,56 +76,35 @@ func readFile(path string) ([]byte, fs.FileMode, error) {
 			err = errDangling
 		}
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	data, info, err := readOpened(f, MaxSize)
-	if err != nil {
-		return nil, 0, err
-	}
-	return data, info.Mode(), nil
-}
-
-// noWait has an open of a named pipe not wait for somebody who writes.
-const noWait = syscall.O_NONBLOCK
-
-// readOpened reads an ordinary file of most bytes at most, and closes it.
-func readOpened(f *os.File, most int64) ([]byte, fs.FileInfo, error) {
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case info.IsDir():
-		return nil, nil, errIsDir
-	case !info.Mode().IsRegular():
-		return nil, nil, errNotRegular
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = errTooLarge
-	}
 	return data, info, err
 }
 
-func fileProblem(path string, err error) Problem {
-	p := Problem{Path: path}
-	switch {
-	case errors.Is(err, errIsDir):
-		p.Message, p.Remedy = "There is a folder where the settings file should be.", "Move the folder away."
-	case errors.Is(err, errDangling):
-		p.Message, p.Remedy = "The settings file is a link that leads nowhere.", "Put the file back to where it leads, or remove the link."
-	case errors.Is(err, errNotRegular):
-		p.Message, p.Remedy = "The settings file is not an ordinary file.", "Replace it by an ordinary file."
-	case errors.Is(err, errTooLarge):
-		p.Message, p.Remedy = fmt.Sprintf("The settings file is larger than %d MiB.", MaxSize>>20), "Check that it is the right file."
-	case errors.Is(err, fs.ErrPermission):
-		p.Message = "The settings file cannot be read by this user."
-		p.Remedy = "Make it readable for yourself (chmod 600, and chown if it belongs to somebody else)."
-	default:
-		p.Message, p.Remedy = "The settings file cannot be read: "+err.Error()+".", "Check the disk and the path."
+// reasons are why a settings file cannot be read, in words.
+var reasons = []struct {
+	err          error
+	what, remedy string
+}{
+	{errLink, "The settings file of the project, or its .loop folder, is a link.", "Replace it by an ordinary file in an ordinary folder."},
+	{errTreeLink, "The work tree, or a folder between it and its project, is a link.",
+		"Look at what stands there, an agent may have made it; then remove the link."},
+	{errSwapped, "The settings file changed while it was read.", "Try again."},
+	{errDangling, "The settings file is a link that leads nowhere.", "Put the file back to where it leads, or remove the link."},
+	{atomicfile.ErrFolder, "There is a folder where the settings file should be.", "Move the folder away."},
+	{atomicfile.ErrNotRegular, "The settings file is not an ordinary file.", "Replace it by an ordinary file."},
+	{fs.ErrPermission, "The settings file cannot be read by this user.",
+		"Make it readable for yourself (chmod 600, and chown if it belongs to somebody else)."},
+}
+
+func fileProblem(path string, most int, err error) Problem {
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			return Problem{Path: path, Message: r.what, Remedy: r.remedy}
+		}
 	}
-	return p
+	if errors.Is(err, atomicfile.ErrTooLarge) {
+		return Problem{Path: path, Message: fmt.Sprintf("The settings file is larger than %d MiB.", most>>20), Remedy: "Check that it is the right file."}
+	}
+	return Problem{Path: path, Message: "The settings file cannot be read: " + err.Error() + ".", Remedy: "Check the disk and the path."}
 }
 
 // parse gives the syntax tree of data, or the problem that stops it. The text

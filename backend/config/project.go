@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"loop/backend/atomicfile"
 )
 
 // ProjectFolder is the folder in a project that holds its settings file.
@@ -113,35 +115,15 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 	if seen.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|atomicfile.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	data, info, err := readOpened(f, MaxProjectSize)
+	data, info, err := atomicfile.ReadOpened(f, MaxProjectSize)
 	if err == nil && !os.SameFile(seen, info) {
 		err = errSwapped
 	}
 	return data, err
-}
-
-func projectProblem(path string, err error) Problem {
-	p := Problem{Path: path}
-	switch {
-	case errors.Is(err, errLink):
-		p.Message = "The project's settings file, or its .loop folder, is a link."
-		p.Remedy = "Replace it by an ordinary file in an ordinary folder."
-	case errors.Is(err, errTreeLink):
-		p.Message = "The work tree, or a folder between it and its project, is a link."
-		p.Remedy = "Look at what stands there, an agent may have made it; then remove the link."
-	case errors.Is(err, errSwapped):
-		p.Message, p.Remedy = "The project's settings file changed while it was read.", "Try again."
-	case errors.Is(err, errTooLarge):
-		p.Message = fmt.Sprintf("The project's settings file is larger than %d MiB.", MaxProjectSize>>20)
-		p.Remedy = "Check that it is the right file."
-	default:
-		p = fileProblem(path, err)
-	}
-	return p
 }
 
 // loadProject reads the settings file of the project at dir, or of the work tree
@@ -153,7 +135,7 @@ func loadProject(dir, parent string) (doc *document, sum string) {
 		return nil, ""
 	}
 	if err != nil {
-		return &document{path: path, config: Defaults(), problems: []Problem{projectProblem(path, err)}}, ""
+		return &document{path: path, config: Defaults(), problems: []Problem{fileProblem(path, MaxProjectSize, err)}}, ""
 	}
 	doc = decode(path, data)
 	doc.resolve(dir)

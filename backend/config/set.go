@@ -19,18 +19,6 @@ import (
 // editing keeps two edits of this process apart.
 var editing sync.Mutex
 
-// Set writes one field into the file and keeps everything else of it byte for
-// byte, comments included. field may name a part, as in font_sizes.chat, or an
-// entry of an object, as in envs.NAME. A nil value removes the field. The file
-// is replaced as a whole (0600), so a reader sees the old text or the new one.
-// A file with errors of syntax is left alone; so is one in which the new value
-// would not be valid. Errors are *core.Failure.
-func Set(path, field string, value any) error {
-	editing.Lock()
-	defer editing.Unlock()
-	return change(GlobalFile(path), func(data []byte) ([]byte, error) { return edit(path, data, field, value) })
-}
-
 // change replaces the text of a file by what to makes of it.
 func change(f File, to func(data []byte) ([]byte, error)) error {
 	data, err := f.read()

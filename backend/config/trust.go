@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -74,16 +75,12 @@ func readTrust(path string) (map[string]trusted, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
+		return nil, atomicfile.ErrNotRegular
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("others may write to it (mode %04o)", info.Mode().Perm())
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	data, _, err := readOpened(f, maxTrust)
+	data, _, err := atomicfile.Read(path, maxTrust)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +158,7 @@ func (t *Trust) Approve(dir, path, sum string) error {
 	}
 	data, err := readProjectFile(dir, "")
 	if err != nil {
-		p := projectProblem(path, err)
-		return core.Fail(core.CodeConfig, err, p.Message, p.Remedy)
+		return ProjectFile(dir).unreadable(err)
 	}
 	if sumOf(data) != sum {
 		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", path, core.ErrConflict),

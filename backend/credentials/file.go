@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,7 +97,7 @@ func (f *file) Delete(kind string) error {
 
 // read gives everything that is kept, of a file that is not there nothing.
 func (f *file) read() (map[string]string, error) {
-	raw, err := readBounded(f.path)
+	raw, _, err := atomicfile.Read(f.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}
@@ -177,7 +176,7 @@ func (f *file) key(kdf string, salt []byte, make bool) ([]byte, error) {
 		return f.derived, nil
 	}
 	path := filepath.Join(f.keyDir, keyFileName)
-	key, err := readBounded(path)
+	key, _, err := atomicfile.Read(path, maxFile)
 	switch {
 	case err == nil && len(key) == chacha20poly1305.KeySize:
 		return key, nil
@@ -204,22 +203,6 @@ func random(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails on the supported systems
 	return b
-}
-
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("not a regular file"))
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(raw) > maxFile {
-		err = errors.New("too large")
-	}
-	return raw, err
 }
 
 // replace writes a private file, so that a crash leaves the old one or the new one.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -48,9 +49,11 @@ func TestClaudeTypedByHand(t *testing.T) {
 		{"demo", "", demoChannel.ID, "", "", ""},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			kept := t.TempDir()
+			editor := config.Editor{History: config.OpenHistory(kept), Trust: config.OpenTrust(filepath.Join(kept, config.TrustFileName))}
 			set := func(name string, value any) {
 				t.Helper()
-				if err := config.Set(d.config.Path(), name, value); err != nil {
+				if err := editor.Set(config.GlobalFile(d.config.Path()), name, value); err != nil {
 					t.Fatal(err)
 				}
 				d.config.Reload()

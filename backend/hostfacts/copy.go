@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -76,19 +75,16 @@ func readOrdinary(name string) ([]byte, fs.FileMode, error) {
 	case err != nil: // it can be looked at, and yet not be opened without a link
 		return nil, 0, errors.Join(errNotOrdinary, err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	data, info, err := atomicfile.ReadOpened(f, MaxCopySize)
+	switch {
+	case errors.Is(err, atomicfile.ErrTooLarge):
+		return nil, 0, errTooLarge
+	case err != nil:
 		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() || !os.SameFile(seen, info) {
+	case !os.SameFile(seen, info):
 		return nil, 0, errNotOrdinary
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxCopySize+1))
-	if err == nil && len(data) > MaxCopySize {
-		err = errTooLarge
-	}
-	return data, info.Mode().Perm()&0o700 | 0o600, err
+	return data, info.Mode().Perm()&0o700 | 0o600, nil
 }
 
 // putFile writes rel below root, making its folders. A file that is right
@@ -117,18 +113,18 @@ func putFile(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
 		return err
 	case info.IsDir():
 		return errInTheWay
-	case info.Mode().IsRegular() && info.Mode().Perm() == mode && info.Size() == int64(len(data)) && holds(root, rel, data):
+	case info.Mode().IsRegular() && info.Mode().Perm() == mode && info.Size() == int64(len(data)) && holds(root, rel, info, data):
 		return nil
 	}
 	return atomicfile.Writer{Root: root, Mode: mode}.Replace(rel, data) // takes the place of a link, and does not follow it
 }
 
-func holds(root *os.Root, rel string, data []byte) bool {
-	f, err := root.OpenFile(rel, os.O_RDONLY|noWait|noFollow, 0)
+// holds reports that the file that was seen has the content already.
+func holds(root *os.Root, rel string, seen fs.FileInfo, data []byte) bool {
+	f, err := root.OpenFile(rel, os.O_RDONLY|atomicfile.NoWait, 0)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	old, err := io.ReadAll(io.LimitReader(f, int64(len(data))+1))
-	return err == nil && bytes.Equal(old, data)
+	old, info, err := atomicfile.ReadOpened(f, seen.Size())
+	return err == nil && os.SameFile(seen, info) && bytes.Equal(old, data)
 }

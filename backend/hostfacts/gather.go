@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"loop/backend/core"
@@ -144,7 +145,7 @@ func look(p string) sandbox.PathFact {
 	}
 	info, err := os.Lstat(target)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		f.Kind = sandbox.PathMissing
 	case err != nil:
 		f.Kind, f.Error = sandbox.PathDenied, reason(err)
@@ -197,7 +198,7 @@ func resolve(p string) (string, error) {
 			}
 			return "", fmt.Errorf("resolve %s: %w", p, err)
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return "", err
 		}
 		parent := filepath.Dir(cur)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -150,12 +149,18 @@ func readState(root *os.Root) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotOrdinary
 	}
-	f, err := root.OpenFile(claudeJSON, os.O_RDONLY|noWait|noFollow, 0)
+	f, err := root.OpenFile(claudeJSON, os.O_RDONLY|atomicfile.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, sandbox.MaxConsentSize+1))
+	data, opened, err := atomicfile.ReadOpened(f, sandbox.MaxConsentSize)
+	if errors.Is(err, atomicfile.ErrTooLarge) {
+		err = nil // one byte more than may be: MergeConsent says what happens to such a file
+	}
+	if err == nil && !os.SameFile(info, opened) {
+		return nil, errNotOrdinary
+	}
+	return data, err
 }
 
 // MakeMountpoint makes the folder or file that a mount is laid over, if it is
