@@ -27,6 +27,15 @@ type Writer struct {
 // Replace makes parts the content of a file that only the person may read.
 func Replace(name string, parts ...[]byte) error { return Writer{}.Replace(name, parts...) }
 
+// Keep durably makes data the content of a file that only the person may read, and
+// makes its folder where that is missing.
+func Keep(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	return Writer{Durable: true}.Replace(name, data)
+}
+
 // Replace makes parts the content of a file. Its folder must be there. A failed
 // replacement leaves nothing behind.
 func (w Writer) Replace(name string, parts ...[]byte) error {

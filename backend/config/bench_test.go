@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tailscale/hujson"
+
+	"loop/backend/atomicfile"
 )
 
 // megabyte is a settings file of a little under 1 MiB.
@@ -32,7 +34,7 @@ func megabyte() []byte {
 func BenchmarkLoad1MB(b *testing.B) {
 	data := megabyte()
 	path := filepath.Join(b.TempDir(), FileName)
-	if err := writeFile(path, data); err != nil {
+	if err := atomicfile.Keep(path, data); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("load", func(b *testing.B) {

@@ -63,7 +63,7 @@ func (f File) write(data []byte) error {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real
 		}
-		return writeFile(path, data)
+		return atomicfile.Keep(path, data)
 	}
 	// An agent may be at work in the project: nothing is written outside of it,
 	// whatever links it makes meanwhile.
@@ -111,13 +111,4 @@ func unlinked(dir string, root *os.Root) error {
 		}
 	}
 	return nil
-}
-
-// writeFile replaces path by data, readable for the person alone.
-func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
-	}
-	return atomicfile.Writer{Durable: true}.Replace(path, data)
 }

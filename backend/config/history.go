@@ -113,7 +113,7 @@ func (h *History) record(f File, source string) error {
 	}
 	out, err := json.Marshal(list)
 	if err == nil {
-		err = writeFile(h.file(key), out)
+		err = atomicfile.Keep(h.file(key), out)
 	}
 	if err != nil {
 		return fmt.Errorf("keep revision: %w", err)

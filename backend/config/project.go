@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func openProject(dir, parent string) (*os.Root, error) {
 		return nil, err
 	}
 	for part := range strings.SplitSeq(filepath.Clean(rel), string(filepath.Separator)) {
-		below, err := enter(root, part)
+		below, err := enter(root, part, errTreeLink)
 		_ = root.Close() // only read from
 		if err != nil {
 			return nil, err
@@ -60,21 +59,21 @@ func openProject(dir, parent string) (*os.Root, error) {
 func openFolder(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if info, serr := os.Stat(dir); err != nil && serr == nil && !info.IsDir() {
-		return nil, fmt.Errorf("open %s: %w", dir, fs.ErrNotExist)
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
 	}
 	return root, err
 }
 
-// enter opens a folder in root that is none by way of a link.
-func enter(root *os.Root, name string) (*os.Root, error) {
+// enter opens a folder in root; one that is a link is the error link.
+func enter(root *os.Root, name string, link error) (*os.Root, error) {
 	seen, err := root.Lstat(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case seen.Mode()&fs.ModeSymlink != 0:
-		return nil, errTreeLink
+		return nil, link
 	case !seen.IsDir():
-		return nil, fs.ErrNotExist // a file of that name is no work tree
+		return nil, fs.ErrNotExist // a file of that name is neither a work tree nor settings
 	}
 	below, err := root.OpenRoot(name)
 	if err != nil {
@@ -97,25 +96,19 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	folder, err := root.Lstat(ProjectFolder)
+	folder, err := enter(root, ProjectFolder, errLink)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case folder.Mode()&fs.ModeSymlink != 0:
-		return nil, errLink
-	case !folder.IsDir():
-		return nil, fs.ErrNotExist // a file of that name is no settings file
-	}
-	name := filepath.Join(ProjectFolder, FileName)
-	seen, err := root.Lstat(name)
+	defer folder.Close()
+	seen, err := folder.Lstat(FileName)
 	if err != nil {
 		return nil, err
 	}
 	if seen.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|atomicfile.NoWait, 0)
+	f, err := folder.OpenFile(FileName, os.O_RDONLY|atomicfile.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -210,5 +210,5 @@ func (t *Trust) save() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(t.path, append(data, '\n'))
+	return atomicfile.Keep(t.path, append(data, '\n'))
 }

@@ -148,7 +148,7 @@ func (f *file) write(all map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return replace(f.path, raw)
+	return atomicfile.Keep(f.path, raw)
 }
 
 // cipher is the one of the file's key; make allows a new key file.
@@ -193,7 +193,7 @@ func (f *file) key(kdf string, salt []byte, make bool) ([]byte, error) {
 		return nil, fmt.Errorf("%s is missing", path)
 	}
 	key = random(chacha20poly1305.KeySize)
-	if err := replace(path, key); err != nil {
+	if err := atomicfile.Keep(path, key); err != nil {
 		return nil, err
 	}
 	return key, nil
@@ -203,14 +203,6 @@ func random(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails on the supported systems
 	return b
-}
-
-// replace writes a private file, so that a crash leaves the old one or the new one.
-func replace(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Writer{Durable: true}.Replace(path, data)
 }
 
 // unusable is the failure that goes with an error; nil for none.

@@ -49,7 +49,9 @@ type lanes struct {
 func (l *lanes) set(v core.EnvVar, from Origin) { l.vars[v.Name], l.from[v.Name] = v, from }
 
 func (l *lanes) note(format string, args ...any) {
-	l.notices = append(l.notices, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(l.notices, text) {
+		l.notices = append(l.notices, text)
+	}
 }
 
 // resolveLanes puts the lanes over each other: inherited, then proxies, then
@@ -58,11 +60,7 @@ func resolveLanes(m Settings, host Host) (lanes, error) {
 	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]Origin{}}
 	l.inherit(m, host)
 	if m.Network.Value != "none" {
-		p := resolveProxies(m, host)
-		l.notices = append(l.notices, p.notices...)
-		for _, v := range p.vars {
-			l.set(v, p.from[v.Name])
-		}
+		l.proxies(m, host)
 	}
 	return l, l.operator(m, host)
 }

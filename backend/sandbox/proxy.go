@@ -33,18 +33,10 @@ const (
 // the networks that engines put containers on, siblings included.
 var noProxyAlways = []string{hostAlias, "localhost", "127.0.0.1", "::1", "172.16.0.0/12"}
 
-// proxySet is what a container is told of proxies.
-type proxySet struct {
-	vars    []core.EnvVar // in both letter cases; those with a login are marked Secret
-	from    map[string]Origin
-	notices []string
-}
-
-// resolveProxies takes the settings' proxies, else this computer's. A name that
-// exists in one letter case is given in the other too: programs disagree about
-// which one they read.
-func resolveProxies(m Settings, host Host) proxySet {
-	p := proxySet{from: map[string]Origin{}}
+// proxies takes the settings' proxies, else this computer's, in both letter cases:
+// programs disagree about which one they read. Those with a login are marked Secret.
+func (l *lanes) proxies(m Settings, host Host) {
+	found := false
 	for _, kind := range []struct {
 		upper, lower string
 		configured   Setting[string]
@@ -55,11 +47,27 @@ func resolveProxies(m Settings, host Host) proxySet {
 			upper = cmp.Or(host.Env[kind.upper], host.Env[kind.lower])
 			lower = cmp.Or(host.Env[kind.lower], upper)
 		}
-		p.add(kind.upper, upper, lane, from, host.OS)
-		p.add(kind.lower, lower, lane, from, host.OS)
+		for _, v := range []core.EnvVar{{Name: kind.upper, Value: upper, Lane: lane}, {Name: kind.lower, Value: lower, Lane: lane}} {
+			if v.Value == "" {
+				continue
+			}
+			address, moved, err := containerProxy(v.Value)
+			if err != nil {
+				// The value may hold a password, so it is not shown.
+				l.note("The proxy %s (%s) was left out: %v.", v.Name, from, err)
+				continue
+			}
+			if moved && host.OS == "linux" {
+				l.note("A proxy on this computer's own address is reached from containers as %s; "+
+					"it has to listen there too, not on 127.0.0.1 alone.", hostAlias)
+			}
+			v.Value, v.Secret = address, strings.Contains(address, "@")
+			l.set(v, from)
+			found = true
+		}
 	}
-	if len(p.vars) == 0 {
-		return p
+	if !found {
+		return
 	}
 	list, from := noProxy(m, host)
 	lane := LaneInherited
@@ -67,33 +75,7 @@ func resolveProxies(m Settings, host Host) proxySet {
 		lane = LaneOperator
 	}
 	for _, name := range noProxyNames {
-		p.vars = append(p.vars, core.EnvVar{Name: name, Value: list, Lane: lane})
-		p.from[name] = from
-	}
-	return p
-}
-
-func (p *proxySet) add(name, value, lane string, from Origin, hostOS string) {
-	if value == "" {
-		return
-	}
-	address, moved, err := containerProxy(value)
-	if err != nil {
-		// The value may hold a password, so it is not shown.
-		p.notices = append(p.notices, "The proxy "+name+" ("+from.String()+") was left out: "+err.Error()+".")
-		return
-	}
-	if moved && hostOS == "linux" {
-		p.note("A proxy on this computer's own address is reached from containers as " + hostAlias +
-			"; it has to listen there too, not on 127.0.0.1 alone.")
-	}
-	p.vars = append(p.vars, core.EnvVar{Name: name, Value: address, Lane: lane, Secret: strings.Contains(address, "@")})
-	p.from[name] = from
-}
-
-func (p *proxySet) note(text string) {
-	if !slices.Contains(p.notices, text) {
-		p.notices = append(p.notices, text)
+		l.set(core.EnvVar{Name: name, Value: list, Lane: lane}, from)
 	}
 }
 
@@ -172,22 +154,15 @@ func DockerConfig(m Settings, host Host) ([]byte, error) {
 	if m.Network.Value == "none" || m.ownDockerConfig(host) {
 		return nil, nil
 	}
-	var p struct {
-		HTTP  string `json:"httpProxy,omitempty"`
-		HTTPS string `json:"httpsProxy,omitempty"`
-		No    string `json:"noProxy,omitempty"`
-	}
-	for _, v := range resolveProxies(m, host).vars {
-		switch v.Name {
-		case "HTTP_PROXY":
-			p.HTTP = v.Value
-		case "HTTPS_PROXY":
-			p.HTTPS = v.Value
-		case "NO_PROXY":
-			p.No = v.Value
+	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]Origin{}}
+	l.proxies(m, host)
+	p := map[string]string{}
+	for name, field := range map[string]string{"HTTP_PROXY": "httpProxy", "HTTPS_PROXY": "httpsProxy", "NO_PROXY": "noProxy"} {
+		if v := l.vars[name].Value; v != "" {
+			p[field] = v
 		}
 	}
-	if p.HTTP == "" && p.HTTPS == "" {
+	if len(p) == 0 {
 		return nil, nil
 	}
 	return json.Marshal(map[string]any{"proxies": map[string]any{"default": p}})
