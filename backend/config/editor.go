@@ -10,10 +10,10 @@ import (
 )
 
 // Editor changes settings files for their owner. Every change is a revision. A
-// project's file that was approved, or that held nothing that needs approval,
-// is approved as the owner left it; one that waits for approval goes on
-// waiting. A revision that is restored is not approved by that: it may be of a
-// text that somebody else wrote and that never was. Methods may be called from any goroutine. Errors are *core.Failure.
+// project's file that was approved, or that held nothing to approve, is approved as
+// the owner left it; a file that waits for approval goes on waiting. Restoring a
+// revision approves nothing: somebody else may have written its text, and nobody
+// approved it. Methods may be called from any goroutine. Errors are *core.Failure.
 type Editor struct {
 	History *History
 	Trust   *Trust

@@ -18,7 +18,7 @@ const (
 	LayerWorktree = "worktree"
 )
 
-// Origin is where a value comes from. Path is empty for built-in values; Line
+// Origin says where a value comes from. Path is empty for built-in values; Line
 // and Col count from 1 and are 0 where the place is not known.
 type Origin struct {
 	Layer string `json:"layer"`
@@ -27,8 +27,8 @@ type Origin struct {
 	Col   int    `json:"col,omitempty"`
 }
 
-// Pending is a project's settings file of which something waits for approval:
-// Fields are named in it and not in force.
+// Pending is a project's settings file that waits for approval: it names Fields,
+// and they are not in force.
 type Pending struct {
 	Path   string   `json:"path"`
 	SHA256 string   `json:"sha256"` // of the file as Diff shows it
@@ -36,8 +36,8 @@ type Pending struct {
 	Fields []string `json:"fields"`
 }
 
-// Layer is what one file contributes: of Config only the fields for which Has
-// is true. What a project's file says without approval is not among them.
+// Layer is one file's part of the settings: of Config only the fields for which Has
+// is true. A field of a project's file that waits for approval is not among them.
 type Layer struct {
 	Name   string
 	Path   string
@@ -72,9 +72,9 @@ type Effective struct {
 
 // ForDir merges the global settings, those of the project at dir, and, when
 // parentDir is not empty, those of the work tree at dir over those of its
-// project at parentDir. What the files of projects say beyond what any project
-// may say counts only as far as trust knows the files. It reads the files each
-// time and keeps nothing. trust may be nil, which trusts nothing.
+// project at parentDir. A project's file may loosen a field only where trust knows
+// the file. ForDir reads the files each time and keeps nothing. trust may be nil,
+// which trusts nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 	e := Effective{Config: global.Config, Origins: map[string]Origin{}}
 	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}

@@ -19,12 +19,13 @@ import (
 	"loop/backend/atomicfile"
 )
 
-// MaxSize bounds config.json. It is hundreds of times what a person writes;
-// something larger is the wrong file.
+// MaxSize bounds config.json, in bytes. A file that a person writes is hundreds of
+// times smaller; a larger one is the wrong file.
 const MaxSize = 4 << 20
 
 // maxBrackets bounds nesting before the recursive parser sees the file, which takes
-// some hundred bytes of stack for each. What a person writes has some hundred.
+// some hundred bytes of stack for each. A file that a person writes has some hundred
+// brackets.
 const maxBrackets = 100_000
 
 var bom = []byte("\xef\xbb\xbf")
@@ -101,10 +102,11 @@ func fileProblem(path string, most int, err error) Problem {
 			return Problem{Path: path, Message: r.what, Remedy: r.remedy}
 		}
 	}
+	p := Problem{Path: path, Message: "The settings file cannot be read: " + err.Error() + ".", Remedy: "Check the disk and the path."}
 	if errors.Is(err, atomicfile.ErrTooLarge) {
-		return Problem{Path: path, Message: fmt.Sprintf("The settings file is larger than %d MiB.", most>>20), Remedy: "Check that it is the right file."}
+		p.Message, p.Remedy = fmt.Sprintf("The settings file is larger than %d MiB.", most>>20), "Check that it is the right file."
 	}
-	return Problem{Path: path, Message: "The settings file cannot be read: " + err.Error() + ".", Remedy: "Check the disk and the path."}
+	return p
 }
 
 // parse gives the syntax tree of data, or the problem that stops it. The text

@@ -336,8 +336,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestTooManyProblemsAreAnError: what stands behind them was not read, and may
-// say “network none”.
+// TestTooManyProblemsAreAnError: the text behind them counts too, and may say
+// “network none”.
 func TestTooManyProblemsAreAnError(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("{\n")

@@ -128,8 +128,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// FuzzMask: what hides credentials never fails, hides every one of a whole
-// text, and can be undone.
+// FuzzMask: a whole text has every credential hidden, and hiding can be undone.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte(secretText))
 	f.Add([]byte(`{"envs": {"A": "http://a@b/?http://c@d", "B": "x://u:p@h"}}`))

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// joined is the value of f when what doc says joins what base says. The result
-// shares nothing with base that the caller could change.
+// joined is the value of f when doc's joins base's. The result shares nothing with
+// base that the caller could change.
 func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
 	old, now := f.in(base), f.in(doc)
 	switch f.Merge {
@@ -69,7 +69,7 @@ func joinMounts(old, now []string) []string {
 	return out
 }
 
-// MountTarget is the container path of host:container[:mode]; what is no mount
+// MountTarget is the container path of host:container[:mode]; a text that is no mount
 // is its own target.
 func MountTarget(text string) string {
 	_, rest, ok := cutMount(text)

@@ -33,7 +33,7 @@ var (
 // openProject opens the folder of a project, or of a work tree of the project at
 // parent. Agents write in a project, so no link is followed from parent down to a
 // work tree inside it, whenever it was put there: it would make another folder's
-// file the work tree's. What is above parent is the person's own.
+// file the work tree's. The folders above parent are the person's own.
 func openProject(dir, parent string) (*os.Root, error) {
 	rel, err := filepath.Rel(parent, dir)
 	if parent == "" || err != nil || !filepath.IsLocal(rel) {
@@ -54,8 +54,8 @@ func openProject(dir, parent string) (*os.Root, error) {
 	return root, nil
 }
 
-// openFolder takes a file where the folder should be for a folder that is not
-// there: that it has no settings, and the run will say what it is.
+// openFolder treats a file where the folder should be like a missing folder: it has
+// no settings, and the run will say what stands there.
 func openFolder(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if info, serr := os.Stat(dir); err != nil && serr == nil && !info.IsDir() {
@@ -167,7 +167,7 @@ func resolvePath(p, dir string) string {
 }
 
 // resolveMount makes the source of host:container[:mode] absolute unless it is
-// a volume's name. What is not a mount stays as it is; the sandbox says so.
+// a volume's name. A text that is no mount stays as it is; package sandbox refuses it.
 func resolveMount(text, dir string) string {
 	source, rest, ok := cutMount(text)
 	if !ok || source == "" || !strings.ContainsAny(source, `/\`) && source[0] != '.' {

@@ -10,8 +10,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// TestSchema: what Loop reads without a problem fits the schema, what the
-// schema can tell is refused by both, and every field is in it.
+// TestSchema: a text that Loop reads without a problem fits the schema, a text that the
+// schema refuses Loop refuses too, and every field is in the schema.
 func TestSchema(t *testing.T) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(Schema(), &s); err != nil {

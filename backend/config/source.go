@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Snapshot is what is in force and what is wrong with the file.
+// Snapshot holds the settings in force and the problems of the file.
 type Snapshot struct {
 	Path     string
 	Config   Config
@@ -23,7 +23,7 @@ type Snapshot struct {
 	// (or was missing, which means the defaults).
 	Good bool
 
-	doc *document // what Config was read from; nil when that was no file
+	doc *document // of Config; nil in a Snapshot that was not read from a file
 }
 
 // Source follows one settings file. All methods may be called from any
@@ -50,7 +50,8 @@ func NewSource(path string) *Source {
 // Path of the settings file.
 func (s *Source) Path() string { return s.path }
 
-// Current is what is in force. The caller must not change its lists and maps.
+// Current gives the settings in force. The caller must not change their lists and
+// maps.
 func (s *Source) Current() Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()

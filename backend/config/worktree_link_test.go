@@ -14,8 +14,8 @@ import (
 )
 
 // TestWorktreeBehindALink: an agent of the project can put a link in the place of
-// a work tree, or of a folder on the way. What is behind it is not the work
-// tree's: neither read, nor shown, nor written.
+// a work tree, or of a folder on the way. A file behind it is not the work tree's: it
+// is neither read, nor shown, nor written.
 func TestWorktreeBehindALink(t *testing.T) {
 	g := Snapshot{Path: "/g", Config: Defaults(), Good: true}
 	for name, at := range map[string]string{"work tree": ".worktrees/deep/fix", "on the way": ".worktrees/deep", "all": ".worktrees"} {
@@ -53,7 +53,7 @@ func TestWorktreeBehindALink(t *testing.T) {
 	}
 }
 
-// TestWorktreeWithoutALink: what is above the project may be one, and a work tree
+// TestWorktreeWithoutALink: a folder above the project may be a link, and a work tree
 // may be outside.
 func TestWorktreeWithoutALink(t *testing.T) {
 	g := Snapshot{Path: "/g", Config: Defaults(), Good: true}

@@ -33,8 +33,8 @@ func timeZone() string {
 var zoneName = regexp.MustCompile(`^[A-Za-z]{1,32}(/[A-Za-z0-9_+-]{1,32}){0,2}$`)
 
 // zoneOf is the first IANA name among the texts, which may also be paths into a
-// zoneinfo tree. What is none (a POSIX rule such as CET-1CEST, a file of one's own) is
-// passed over, because the container's zone files know IANA names only.
+// zoneinfo tree. Other texts (a POSIX rule such as CET-1CEST, a file of the person's)
+// are passed over, because the container's zone files know IANA names only.
 func zoneOf(texts ...string) string {
 	for _, text := range texts {
 		name, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

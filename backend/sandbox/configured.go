@@ -88,9 +88,9 @@ func (p *plan) ledOut(source string) bool {
 
 const ledOutReason = "Refused: a link leads out of a folder that agents write, and they could let it lead anywhere. Name the place itself."
 
-// refusal says why a mount cannot land where it is to, or "". What an agent left
-// in a volume cannot be looked at from here, and a link there would move what is
-// mounted into it, so nothing is.
+// refusal says why a mount cannot land at its target, or "". Nothing is mounted into a
+// volume: its content cannot be looked at from here, and a link that an agent left there
+// would move the mount.
 func (p *plan) refusal(c parsedMount, workspace []planned) string {
 	if reason := checkTarget(c.Target, p.home); reason != "" {
 		return "Refused: " + reason + "."

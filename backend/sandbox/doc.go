@@ -2,8 +2,8 @@
 // complete core.Spec, with an explanation of every field. The settings are merged
 // by package config and bring along where each was made.
 //
-// It is pure: no clock, no randomness, no goroutines, and no I/O of its own. What
-// it must know of the host arrives in a Host, whose Look package hostfacts answers. Path rules follow Host.OS
+// It is pure: no clock, no randomness, no goroutines, and no I/O of its own. Facts of
+// the host arrive in a Host, which package hostfacts fills. Path rules follow Host.OS
 // and never the system the code was compiled for, so that Windows and macOS
 // hosts are tested everywhere.
 //

@@ -93,9 +93,9 @@ func (f File) write(data []byte) error {
 	return atomicfile.Writer{Root: root, Mode: mode, Durable: true}.Replace(name, data)
 }
 
-// unlinked refuses a folder that was opened through a link at the end of its
-// path or one before: there an agent of the project can put one in the place of
-// a work tree. What is above them is the person's own.
+// unlinked refuses a folder where the last part of its path, or the part before, is
+// a link: an agent of the project can put one there in the place of a work tree.
+// The folders above them are the person's own.
 func unlinked(dir string, root *os.Root) error {
 	opened, err := root.Stat(".")
 	if err != nil {

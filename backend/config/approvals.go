@@ -19,8 +19,8 @@ import (
 // TrustFileName is the file in Loop's folder that remembers approvals.
 const TrustFileName = "project-trust.json"
 
-// maxTrust bounds that file: some thousand projects with files as large as
-// they may be would be more than a person approved by reading.
+// maxTrust bounds that file, in bytes: 64 files of the largest size, or thousands of
+// the usual one, are more than a person approves by reading.
 const maxTrust = 64 << 20
 
 // Trust remembers which settings files of projects a person approved: for each
@@ -40,9 +40,9 @@ type trusted struct {
 	SHA256     string    `json:"sha256"`
 	Text       string    `json:"text"` // credentials hidden
 	ApprovedAt time.Time `json:"approved_at"`
-	// Fields are those of the text that this Loop knew. A later one may know more
-	// of its names; what they say was read as doing nothing. Empty is all, in a
-	// file that was written before they were noted.
+	// Fields are those of the text that this Loop knew. A later Loop may know more
+	// of its names, which the person read as doing nothing. Empty means all, in a
+	// file that was written before fields were noted.
 	Fields []string `json:"fields,omitempty"`
 }
 
@@ -53,8 +53,8 @@ type trustFile struct {
 
 const trustVersion = 1
 
-// OpenTrust reads the approvals at path. What cannot be read, or could have
-// been written by somebody else, trusts nothing; Problem says so.
+// OpenTrust reads the approvals at path. A file that cannot be read, or that somebody
+// else could have written, trusts nothing; Problem says so.
 func OpenTrust(path string) *Trust {
 	t := &Trust{path: path, now: time.Now, entries: map[string]trusted{}}
 	entries, err := readTrust(path)
@@ -149,9 +149,9 @@ func (t *Trust) diff(dir, sum string, doc *document) string {
 	return d
 }
 
-// Approve trusts the settings file of the project at dir as it is, provided
-// that it still has the SHA-256 sum: what the person was shown. path must be
-// the file's. A file that has changed is ErrConflict.
+// Approve trusts the settings file of the project at dir as it is, provided that it
+// still has the SHA-256 sum of the text that the person was shown. path must be the
+// file's. A file that has changed is ErrConflict.
 func (t *Trust) Approve(dir, path, sum string) error {
 	if filepath.Clean(path) != ProjectPath(dir) {
 		return core.Fail(core.CodeInvalid, nil, "That is not the settings file of this project.", "Approve the file that is shown.")

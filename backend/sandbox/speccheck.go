@@ -10,10 +10,10 @@ import (
 	"loop/backend/core"
 )
 
-// Validate checks the rules that no spec may break, whatever composed it. It
+// Validate checks the rules that no spec may break, wherever it comes from. It
 // runs immediately before a container is made and shares no state with
 // Resolve: it reads the spec as a stranger would. It looks at paths as far as the
-// host can. The error is a *core.Failure and lists everything found.
+// host can. The error is a *core.Failure and lists every broken rule.
 func Validate(spec core.Spec, host Host) error {
 	c := &checker{spec: spec, host: host, s: host.style()}
 	c.identity()

@@ -10,7 +10,7 @@ import (
 // TransportTCP is the value of guest_transport for callbacks over TCP.
 const TransportTCP = "tcp"
 
-// Container is what of the settings makes a container, each with where it was made.
+// Container lists the settings that make a container, each with its origin.
 func (e Effective) Container() sandbox.Settings {
 	c, s := e.Config, sandbox.Builtin()
 	s.Image = made(e, "container_image", c.ContainerImage)

@@ -49,8 +49,8 @@ func (f Field) Shown(c Config) any {
 	return v
 }
 
-// Said is what the layer's file says about a field, as it was written and in
-// force or not, credentials hidden.
+// Said is the value that the layer's file gives a field, in force or not, as it was
+// written, credentials hidden.
 func (l Layer) Said(f Field) (value any, from Origin, ok bool) {
 	if !l.doc.has(f.Name) {
 		return nil, Origin{}, false

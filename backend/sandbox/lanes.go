@@ -38,8 +38,8 @@ var modelNames = map[string]string{
 	"ANTHROPIC_BASE_URL":      "anthropic_base_url",
 }
 
-// lanes is the environment that is not the app's. What is a credential is
-// marked Secret: it travels with the spawn request and is in no spec.
+// lanes is the environment that is not the app's. A credential in it is marked
+// Secret: it travels with the spawn request and is in no spec.
 type lanes struct {
 	vars    map[string]core.EnvVar
 	from    map[string]Origin
@@ -73,20 +73,13 @@ func inherits(pattern, name string) bool {
 	return pattern == name
 }
 
-// maxInherited bounds what patterns can bring along.
-const maxInherited = 256
-
 // inherit takes variables of this computer that the settings name, filtered by
 // name and by value.
 func (l *lanes) inherit(m Settings, host Host) {
-	taken := 0
 	for _, name := range sortedKeys(host.Env) {
 		i := slices.IndexFunc(m.Inherit, func(e Setting[string]) bool { return inherits(e.Value, name) })
 		if i < 0 {
 			continue
-		}
-		if taken++; taken > maxInherited {
-			break
 		}
 		value, from := host.Env[name], m.Inherit[i].From
 		reason := notInherited(name)
@@ -153,10 +146,9 @@ func (l *lanes) operator(m Settings, host Host) error {
 	return nil
 }
 
-// SpawnEnv is what the environment holds of credentials: by their names
-// (core.NamesSecret), and addresses with a login. A spec never carries
-// them: they are added to the spawn request, so that docker inspect does not
-// show them.
+// SpawnEnv lists the variables that hold a credential, by their names
+// (core.NamesSecret) or as an address with a login. A spec never carries them: they
+// are added to the spawn request, so that docker inspect does not show them.
 func SpawnEnv(m Settings, host Host) ([]core.EnvVar, error) {
 	l, err := resolveLanes(m, host)
 	if err != nil {
