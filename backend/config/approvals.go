@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -177,8 +178,7 @@ func (t *Trust) put(dir string, e *trusted) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	dir = filepath.Clean(dir)
-	old, had := t.entries[dir]
-	if e == nil && !had {
+	if _, had := t.entries[dir]; e == nil && !had {
 		return nil
 	}
 	if t.problem != nil {
@@ -188,27 +188,18 @@ func (t *Trust) put(dir string, e *trusted) error {
 		}
 		t.problem = nil
 	}
-	if e == nil {
-		delete(t.entries, dir)
-	} else {
-		t.entries[dir] = *e
+	next := maps.Clone(t.entries)
+	if delete(next, dir); e != nil {
+		next[dir] = *e
 	}
-	err := t.save()
-	if err != nil { // memory and file stay the same
-		delete(t.entries, dir)
-		if had {
-			t.entries[dir] = old
-		}
+	data, err := json.MarshalIndent(trustFile{Version: trustVersion, Projects: next}, "", "  ")
+	if err == nil {
+		err = atomicfile.Keep(t.path, append(data, '\n'))
+	}
+	if err != nil {
 		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", t.path, err), "The approval could not be stored.",
 			"Check that the disk is not full and that Loop's folder is yours.")
 	}
+	t.entries = next
 	return nil
-}
-
-func (t *Trust) save() error {
-	data, err := json.MarshalIndent(trustFile{Version: trustVersion, Projects: t.entries}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Keep(t.path, append(data, '\n'))
 }

@@ -161,14 +161,14 @@ func (e *Effective) unchanged(f Field, doc *document, next reflect.Value) bool {
 	if f.Name == "inherit_mounts" {
 		return doc.config.InheritMounts || len(e.Config.Mounts) == 0
 	}
-	if other := otherCredential(f.Name); other != nil && next.String() != "" && !doc.has(other.Name) && other.in(&e.Config).String() != "" {
-		return false // it would clear the other one
+	if other := replaced(f, doc, next); other != nil && other.in(&e.Config).String() != "" {
+		return false
 	}
 	return same(f.in(&e.Config), next)
 }
 
 func (e *Effective) apply(f Field, doc *document, next reflect.Value) {
-	if other := otherCredential(f.Name); other != nil && next.String() != "" && !doc.has(other.Name) {
+	if other := replaced(f, doc, next); other != nil {
 		other.in(&e.Config).SetString("")
 		e.Origins[other.Name] = Origin{Layer: LayerBuiltin}
 	}
@@ -180,14 +180,14 @@ func (e *Effective) apply(f Field, doc *document, next reflect.Value) {
 	f.in(&e.Config).Set(next)
 }
 
-// otherCredential is the credential that gives way when a project sets the one
-// named field.
-func otherCredential(field string) *Field {
-	other, is := map[string]string{CredentialOAuth: CredentialAPIKey, CredentialAPIKey: CredentialOAuth}[field]
-	if !is {
+// replaced is the credential that gives way because the file sets the other one; nil
+// where none does.
+func replaced(f Field, doc *document, next reflect.Value) *Field {
+	name := map[string]string{CredentialOAuth: CredentialAPIKey, CredentialAPIKey: CredentialOAuth}[f.Name]
+	i := slices.IndexFunc(leaves(), func(f Field) bool { return f.Name == name })
+	if i < 0 || next.String() == "" || doc.has(name) {
 		return nil
 	}
-	i := slices.IndexFunc(leaves(), func(f Field) bool { return f.Name == other })
 	return &leaves()[i]
 }
 

@@ -177,35 +177,27 @@ func reason(err error) string {
 // resolve follows every link of p. Of a path that is missing, the deepest
 // existing ancestor is resolved and the rest appended.
 func resolve(p string) (string, error) {
-	rest := ""
-	for cur := p; ; {
-		real, err := filepath.EvalSymlinks(cur)
-		if err == nil {
-			return filepath.Join(real, rest), nil
+	real, err := filepath.EvalSymlinks(p)
+	if err == nil {
+		return real, nil
+	}
+	if to, lerr := os.Readlink(p); lerr == nil {
+		// A link that leads nowhere: a later mount would follow it to where it points.
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(p), to)
 		}
-		if info, lerr := os.Lstat(cur); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			// A link that leads nowhere: where it points is what a later mount
-			// would follow.
-			to, rerr := os.Readlink(cur)
-			if rerr != nil {
-				return "", rerr
-			}
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(cur), to)
-			}
-			if errors.Is(err, fs.ErrNotExist) && to != cur {
-				return filepath.Join(to, rest), nil
-			}
+		if !errors.Is(err, fs.ErrNotExist) || to == p {
 			return "", fmt.Errorf("resolve %s: %w", p, err)
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return "", err
-		}
-		parent := filepath.Dir(cur)
-		if parent == cur {
-			return p, nil
-		}
-		rest = filepath.Join(filepath.Base(cur), rest)
-		cur = parent
+		return to, nil
 	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return "", err
+	}
+	parent := filepath.Dir(p)
+	if parent == p {
+		return p, nil
+	}
+	real, err = resolve(parent)
+	return filepath.Join(real, filepath.Base(p)), err
 }

@@ -175,34 +175,27 @@ func MakeMountpoint(p sandbox.Mountpoint) error {
 	parts := strings.Split(p.Rel, "/")
 	for i := range parts {
 		at := filepath.Join(parts[:i+1]...)
-		last := i == len(parts)-1
+		file := p.File && i == len(parts)-1
 		info, err := root.Lstat(at)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && last && p.File:
-			f, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-			if err != nil {
-				return err
-			}
-			if err := f.Close(); err != nil {
-				return err
-			}
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			if err := root.Mkdir(at, 0o755); err != nil {
-				return err
-			}
-			continue
-		case err != nil:
-			return err
-		}
 		full := filepath.Join(p.Root, at)
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return core.Fail(core.CodeMount, nil, "A link stands at “"+full+"”, where something is to be mounted.",
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && file:
+			var f *os.File
+			if f, err = root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				err = f.Close()
+			}
+		case errors.Is(err, fs.ErrNotExist):
+			err = root.Mkdir(at, 0o755)
+		case err != nil:
+		case info.Mode()&fs.ModeSymlink != 0:
+			err = core.Fail(core.CodeMount, nil, "A link stands at “"+full+"”, where something is to be mounted.",
 				"Remove it; an agent may have made it.")
-		}
-		if wantFile := last && p.File; info.IsDir() == wantFile {
-			return core.Fail(core.CodeMount, nil, "“"+full+"” is in the way of a mount: a folder and a file do not fit over each other.",
+		case info.IsDir() == file:
+			err = core.Fail(core.CodeMount, nil, "“"+full+"” is in the way of a mount: a folder and a file do not fit over each other.",
 				"Move it away.")
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
