@@ -15,17 +15,17 @@ type GuestMessage struct {
 
 // GuestThread is a thread that an agent opens beside itself.
 type GuestThread struct {
-	Name    string
-	Message string // its first prompt, if any
-	Session SessionStart
+	Name    string       `json:"name"`
+	Message string       `json:"message"` // its first prompt, if any
+	Session SessionStart `json:"session"`
 }
 
 // GuestWorktree is a worktree that an agent opens beside itself.
 type GuestWorktree struct {
-	Branch  string
-	Base    string
-	Name    string
-	Message string
+	Branch  string `json:"branch"`
+	Base    string `json:"base"`
+	Name    string `json:"name"`
+	Message string `json:"message"`
 }
 
 // ChannelInfo is a channel as an agent of its project may see it.

@@ -39,7 +39,7 @@ type asker struct {
 
 type route struct {
 	handler http.Handler
-	close   func()
+	close   func() // may be nil
 }
 
 func newAskers(container core.ContainerID, o Options) *askers {
@@ -69,7 +69,7 @@ func (t *askers) admit(spawn core.SpawnID, who core.Identity) {
 func (t *askers) to(up core.ModelUpstream) route {
 	switch {
 	case up.Demo && t.demo != nil:
-		return route{handler: t.demo, close: func() {}}
+		return route{handler: t.demo}
 	case up.Demo:
 		return refusing("this Loop has no demo model")
 	case up.BaseURL != "":
@@ -100,28 +100,24 @@ func (t *askers) close() {
 	clear(t.bySpawn)
 }
 
-type spawnKey struct{}
+type streamKey struct{} // *guestConn
 
-// withSpawn keeps who asks beside a stream's one request.
-func withSpawn(ctx context.Context, c net.Conn) context.Context {
-	if g, ok := c.(*guestConn); ok {
-		return context.WithValue(ctx, spawnKey{}, g.spawn)
-	}
-	return ctx
+// withStream keeps a stream, which knows who asks, beside its one request.
+func withStream(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, streamKey{}, c)
 }
 
 // find says who asks. It waits while the link is young: a CLI that lives since an
 // earlier link asks as soon as this one is there, and that may be before Admit.
 func (t *askers) find(r *http.Request) (asker, bool) {
-	spawn, ok := r.Context().Value(spawnKey{}).(core.SpawnID)
+	c, ok := r.Context().Value(streamKey{}).(*guestConn)
 	if !ok {
 		return asker{}, false
 	}
-	timer := time.NewTimer(time.Until(t.until))
-	defer timer.Stop()
+	late := time.After(time.Until(t.until))
 	for {
 		t.mu.Lock()
-		who, ok := t.bySpawn[spawn]
+		who, ok := t.bySpawn[c.spawn]
 		changed := t.changed
 		t.mu.Unlock()
 		if ok {
@@ -129,7 +125,7 @@ func (t *askers) find(r *http.Request) (asker, bool) {
 		}
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-late:
 			return asker{}, false
 		case <-r.Context().Done():
 			return asker{}, false

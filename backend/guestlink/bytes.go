@@ -12,19 +12,10 @@ import (
 	"loop/backend/wire"
 )
 
-// ErrGap means that a follower fell behind a ring and bytes were lost; read
-// again from the offset it is wrapped with (GapError).
-var ErrGap = errors.New("output was dropped before it was read")
-
-// Reader is what Link.Read returns. Offset is the absolute offset of the first
-// byte: later than the one asked for when a ring no longer has that.
-type Reader interface {
-	io.ReadCloser
-	Offset() int64
-}
-
-// Read follows an output; the result is a Reader. It ends with io.EOF only when
-// the process has ended and every byte was read.
+// Read follows an output. It ends with io.EOF only when the process has ended and
+// every byte was read. A reader that falls behind a ring gets an error, and reads
+// again from where it was to begin with what is still there: Offset() of what Read
+// returns says from where.
 func (l *Link) Read(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
 	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset})
 }
@@ -38,31 +29,29 @@ const (
 )
 
 // ReadHeld follows a program that waits for this reader instead of dropping what
-// it has not read; the result is a Reader. What Read has returned counts as read.
-// With the stream or the link the hold of a terminal ends at once: a new ReadHeld
-// says by its Offset what was lost in between. What pauses waits for that one.
+// it has not read. Bytes that were returned count as read. With the stream or the link
+// the hold of a terminal ends at once: a new ReadHeld says by its Offset what was lost
+// in between. A program that pauses waits for the new one.
 func (l *Link) ReadHeld(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
 	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset, Hold: heldAhead})
 }
 
 func (l *Link) read(ctx context.Context, q wire.Request) (io.ReadCloser, error) {
-	c, p, stop, err := l.begin(ctx, q)
+	c, p, err := l.begin(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if p.Offset < q.Offset {
-		stop()
 		_ = c.Close()
 		return nil, l.down(ctx, fmt.Errorf("read starts at %d before %d", p.Offset, q.Offset))
 	}
-	return &reader{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkReader(c), offset: p.Offset, held: q.Hold > 0}, nil
+	return &reader{hostStream: c, l: l, ctx: ctx, chunks: wire.NewChunkReader(c), offset: p.Offset, held: q.Hold > 0}, nil
 }
 
 type reader struct {
+	*hostStream
 	l      *Link
 	ctx    context.Context // of the read: it interrupts
-	c      *guestConn
-	stop   func() bool
 	chunks *wire.ChunkReader
 	offset int64
 	held   bool
@@ -70,6 +59,8 @@ type reader struct {
 	marked int64 // of them, those the guest knows of
 }
 
+// Offset is the absolute offset of the first byte: later than the one asked for when a
+// ring no longer has that.
 func (r *reader) Offset() int64 { return r.offset }
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -77,20 +68,12 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.taken += int64(n); r.held && r.taken-r.marked >= heldMark {
 		r.marked = r.taken
 		// A stream that takes no mark is broken, and the next read says so.
-		_ = wire.WriteMark(r.c, r.offset+r.taken)
+		_ = wire.WriteMark(r.hostStream, r.offset+r.taken)
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeGap {
-		return n, fmt.Errorf("%w: %w", ErrGap, e)
-	}
 	return n, r.l.down(r.ctx, err)
-}
-
-func (r *reader) Close() error {
-	r.stop()
-	return r.c.Close()
 }
 
 // Stdin writes to a terminal or an open pipe. Close waits until the last byte
@@ -106,11 +89,11 @@ func (l *Link) Feed(ctx context.Context, id core.SpawnID, fd int) (io.WriteClose
 }
 
 func (l *Link) write(ctx context.Context, id core.SpawnID, stream string) (io.WriteCloser, error) {
-	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpStdin, ID: string(id), Stream: stream})
+	c, _, err := l.begin(ctx, wire.Request{Op: wire.OpStdin, ID: string(id), Stream: stream})
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{l: l, ctx: ctx, c: c, stop: stop, chunks: wire.NewChunkWriter(c), answered: make(chan struct{})}
+	w := &writer{l: l, ctx: ctx, c: c, chunks: wire.NewChunkWriter(c), answered: make(chan struct{})}
 	go w.listen() // until the guest answers, ctx ends or the link is down
 	return w, nil
 }
@@ -118,8 +101,7 @@ func (l *Link) write(ctx context.Context, id core.SpawnID, stream string) (io.Wr
 type writer struct {
 	l        *Link
 	ctx      context.Context
-	c        *guestConn
-	stop     func() bool
+	c        *hostStream
 	chunks   *wire.ChunkWriter
 	closed   bool
 	answered chan struct{} // closed when there is an answer
@@ -131,7 +113,6 @@ type writer struct {
 func (w *writer) listen() {
 	_, w.answer = wire.ReadReply(w.c)
 	close(w.answered)
-	w.stop()
 	_ = w.c.Close()
 }
 

@@ -51,31 +51,51 @@ type guestRoute struct {
 }
 
 var guestRoutes = []guestRoute{
-	{http.MethodPost, "/api/messages", callbackHandler.message},
+	{http.MethodPost, "/api/messages", decoded(callbackHandler.message)},
 	{http.MethodDelete, "/api/messages/*", func(h callbackHandler, r *http.Request, id string) (any, error) {
 		return done(h.callbacks.RemoveQueued(r.Context(), h.from, core.RunID(id)))
 	}},
 	{http.MethodGet, "/api/channels", func(h callbackHandler, r *http.Request, _ string) (any, error) {
 		list, err := h.callbacks.SearchChannels(r.Context(), h.from, r.URL.Query().Get("q"))
-		return map[string]any{"channels": orEmpty(list)}, err
+		return listed("channels", list), err
 	}},
 	{http.MethodGet, "/api/channels/*/queued", func(h callbackHandler, r *http.Request, id string) (any, error) {
 		list, err := h.callbacks.Queued(r.Context(), h.from, core.ChannelID(id))
-		return map[string]any{"queued": orEmpty(list)}, err
+		return listed("queued", list), err
 	}},
 	{http.MethodGet, "/api/channels/*/sessions", func(h callbackHandler, r *http.Request, id string) (any, error) {
 		list, err := h.callbacks.Sessions(r.Context(), h.from, core.ChannelID(id))
-		return map[string]any{"sessions": orEmpty(list)}, err
+		return listed("sessions", list), err
 	}},
-	{http.MethodPut, "/api/channels/*/session", callbackHandler.session},
-	{http.MethodPost, "/api/threads", callbackHandler.thread},
-	{http.MethodPost, "/api/worktrees", callbackHandler.worktree},
+	{http.MethodPut, "/api/channels/*/session",
+		decoded(func(h callbackHandler, ctx context.Context, id string, start core.SessionStart) (any, error) {
+			if start.Mode == core.SessionContinue && start.SessionID != "" {
+				start.Mode = core.SessionResume
+			}
+			return done(h.callbacks.SetSession(ctx, h.from, core.ChannelID(id), start))
+		})},
+	{http.MethodPost, "/api/threads",
+		decoded(func(h callbackHandler, ctx context.Context, _ string, t core.GuestThread) (any, error) {
+			return h.callbacks.CreateThread(ctx, h.from, t)
+		})},
+	{http.MethodPost, "/api/worktrees",
+		decoded(func(h callbackHandler, ctx context.Context, _ string, w core.GuestWorktree) (any, error) {
+			return h.callbacks.CreateWorktree(ctx, h.from, w)
+		})},
 	{http.MethodGet, "/api/agents", func(h callbackHandler, r *http.Request, _ string) (any, error) {
 		list, err := h.callbacks.Agents(r.Context(), h.from)
-		return map[string]any{"agents": orEmpty(list)}, err
+		return listed("agents", list), err
 	}},
-	{http.MethodPost, "/api/agents/*/message", callbackHandler.agentMessage},
+	{http.MethodPost, "/api/agents/*/message",
+		decoded(func(h callbackHandler, ctx context.Context, id string, m message) (any, error) {
+			return done(h.callbacks.MessageAgent(ctx, h.from, core.ChannelID(id), m.Content))
+		})},
 }
+
+// listed is a list in an object, [] where it is empty.
+func listed[T any](name string, list []T) any { return map[string]any{name: append([]T{}, list...)} }
+
+func done(err error) (any, error) { return map[string]bool{"ok": true}, err }
 
 // matched says whether path fits pattern, and what stands for its one *. The
 // path is compared as it came: an encoded slash does not make another segment.
@@ -139,39 +159,44 @@ func (h callbackHandler) refuse(w http.ResponseWriter, pattern string, err error
 	writeError(w, statusOf(err), text)
 }
 
-// body decodes a bounded JSON object. Fields of a newer guest are passed over.
-func body(r *http.Request, into any) error {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
+// decoded reads a call's bounded JSON object. Fields of a newer guest are passed over,
+// and what is no valid UTF-8 becomes U+FFFD.
+func decoded[In any](
+	serve func(h callbackHandler, ctx context.Context, id string, in In) (any, error),
+) func(callbackHandler, *http.Request, string) (any, error) {
+	return func(h callbackHandler, r *http.Request, id string) (any, error) {
+		raw, err := io.ReadAll(r.Body)
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return err
+			return nil, err
 		}
-		return core.Fail(core.CodeInvalid, err, "The request could not be read.", "")
+		if err != nil {
+			return nil, core.Fail(core.CodeInvalid, err, "The request could not be read.", "")
+		}
+		var in In
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return nil, core.Fail(core.CodeInvalid, err, "The request is not JSON of the expected form.", "")
+		}
+		return serve(h, r.Context(), id, in)
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return core.Fail(core.CodeInvalid, err, "The request is not JSON of the expected form.", "")
-	}
-	return nil
 }
 
-func (h callbackHandler) message(r *http.Request, _ string) (any, error) {
-	var in struct {
-		ChannelID    string `json:"channel_id"`
-		Content      string `json:"content"`
-		Mode         string `json:"mode"` // send (default), queue
-		Interrupt    bool   `json:"interrupt"`
-		DelaySeconds int64  `json:"delay_seconds"`
-	}
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	text := strings.ToValidUTF8(in.Content, "\uFFFD")
-	if strings.TrimSpace(text) == "" {
+// message is the body of /api/messages, and its content alone that of a message to
+// an agent.
+type message struct {
+	ChannelID    core.ChannelID `json:"channel_id"`
+	Content      string         `json:"content"`
+	Mode         string         `json:"mode"` // send (default), queue
+	Interrupt    bool           `json:"interrupt"`
+	DelaySeconds int64          `json:"delay_seconds"`
+}
+
+func (h callbackHandler) message(ctx context.Context, _ string, in message) (any, error) {
+	if strings.TrimSpace(in.Content) == "" {
 		return nil, core.Fail(core.CodeInvalid, nil, "The content is empty.", "")
 	}
 	switch in.Mode {
 	case "", "send":
-		return done(h.callbacks.SendMessage(r.Context(), h.from, core.ChannelID(in.ChannelID), text))
+		return done(h.callbacks.SendMessage(ctx, h.from, in.ChannelID, in.Content))
 	case "queue":
 	default:
 		return nil, core.Fail(core.CodeInvalid, nil, "The mode is neither send nor queue.", "")
@@ -179,68 +204,12 @@ func (h callbackHandler) message(r *http.Request, _ string) (any, error) {
 	if in.DelaySeconds < 0 || in.DelaySeconds > maxDelaySeconds {
 		return nil, core.Fail(core.CodeInvalid, nil, "delay_seconds is not between 0 and a week.", "")
 	}
-	run, err := h.callbacks.QueueMessage(r.Context(), h.from, core.GuestMessage{
-		ChannelID: core.ChannelID(in.ChannelID), Content: text, Interrupt: in.Interrupt, Delay: time.Duration(in.DelaySeconds) * time.Second,
+	run, err := h.callbacks.QueueMessage(ctx, h.from, core.GuestMessage{
+		ChannelID: in.ChannelID, Content: in.Content, Interrupt: in.Interrupt, Delay: time.Duration(in.DelaySeconds) * time.Second,
 	})
 	answer := map[string]any{"ok": true, "message_id": run.ID, "channel_id": run.ChannelID}
 	if run.WaitsFor.Reason != core.WaitNone {
 		answer["waits_for"] = run.WaitsFor
 	}
 	return answer, err
-}
-
-func (h callbackHandler) session(r *http.Request, id string) (any, error) {
-	var start core.SessionStart
-	if err := body(r, &start); err != nil {
-		return nil, err
-	}
-	if start.Mode == core.SessionContinue && start.SessionID != "" {
-		start.Mode = core.SessionResume
-	}
-	return done(h.callbacks.SetSession(r.Context(), h.from, core.ChannelID(id), start))
-}
-
-func (h callbackHandler) thread(r *http.Request, _ string) (any, error) {
-	var in struct {
-		Name    string            `json:"name"`
-		Message string            `json:"message"`
-		Session core.SessionStart `json:"session"`
-	}
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	return h.callbacks.CreateThread(r.Context(), h.from, core.GuestThread{Name: in.Name, Message: strings.ToValidUTF8(in.Message, "\uFFFD"), Session: in.Session})
-}
-
-func (h callbackHandler) worktree(r *http.Request, _ string) (any, error) {
-	var in struct {
-		Branch  string `json:"branch"`
-		Base    string `json:"base"`
-		Name    string `json:"name"`
-		Message string `json:"message"`
-	}
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	return h.callbacks.CreateWorktree(r.Context(), h.from, core.GuestWorktree{Branch: in.Branch, Base: in.Base, Name: in.Name, Message: strings.ToValidUTF8(in.Message, "\uFFFD")})
-}
-
-func (h callbackHandler) agentMessage(r *http.Request, id string) (any, error) {
-	var in struct {
-		Content string `json:"content"`
-	}
-	if err := body(r, &in); err != nil {
-		return nil, err
-	}
-	return done(h.callbacks.MessageAgent(r.Context(), h.from, core.ChannelID(id), in.Content))
-}
-
-func done(err error) (any, error) { return map[string]bool{"ok": true}, err }
-
-// orEmpty makes a nil list [] in JSON.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -13,8 +14,19 @@ import (
 	"loop/backend/wire"
 )
 
-// stream opens one of ours and gives its slot back when it is closed.
-func (l *Link) stream(ctx context.Context) (*guestConn, error) {
+// hostStream is a stream that this end opened. Close gives its slot back.
+type hostStream struct {
+	*yamux.Stream
+	release func() // once
+}
+
+func (s *hostStream) Close() error {
+	s.release()
+	return s.Stream.Close()
+}
+
+// stream opens one of ours, which ctx interrupts until it is closed.
+func (l *Link) stream(ctx context.Context) (*hostStream, error) {
 	select {
 	case l.slots <- struct{}{}:
 	case <-l.done:
@@ -27,7 +39,8 @@ func (l *Link) stream(ctx context.Context) (*guestConn, error) {
 		<-l.slots
 		return nil, l.down(ctx, err)
 	}
-	return &guestConn{Stream: st, release: func() { <-l.slots }}, nil
+	stop := context.AfterFunc(ctx, func() { _ = st.SetDeadline(time.Now()) })
+	return &hostStream{st, sync.OnceFunc(func() { stop(); <-l.slots })}, nil
 }
 
 // down says why a stream failed: the caller's own context, the guest's refusal,
@@ -39,58 +52,47 @@ func (l *Link) down(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return refused(e)
 	}
-	if !l.session.IsClosed() && !errors.Is(err, io.EOF) && !errors.Is(err, yamux.ErrStreamClosed) && !errors.Is(err, yamux.ErrConnectionReset) {
+	ended := errors.Is(err, io.EOF) || errors.Is(err, yamux.ErrStreamClosed) || errors.Is(err, yamux.ErrConnectionReset)
+	if !ended && !l.session.IsClosed() {
 		l.broken(err)
 	}
 	return fmt.Errorf("%w: %w", core.ErrLinkDown, err)
 }
 
 // begin opens a stream, sends the request and body, and reads the reply. The
-// caller closes the stream; until stop is called, ctx interrupts it.
-func (l *Link) begin(ctx context.Context, q wire.Request, body ...[]byte) (c *guestConn, p wire.Reply, stop func() bool, err error) {
+// caller closes the stream.
+func (l *Link) begin(ctx context.Context, q wire.Request, body ...[]byte) (c *hostStream, p wire.Reply, err error) {
 	if err := q.Validate(); err != nil {
-		return nil, wire.Reply{}, nil, core.Fail(core.CodeInvalid, err, "The request to the container is not valid: "+err.Error()+".", "")
+		return nil, p, core.Fail(core.CodeInvalid, err, "The request to the container is not valid: "+err.Error()+".", "")
 	}
-	c, err = l.stream(ctx)
-	if err != nil {
-		return nil, wire.Reply{}, nil, err
+	if c, err = l.stream(ctx); err != nil {
+		return nil, p, err
 	}
-	stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })
-	fail := func(err error) (*guestConn, wire.Reply, func() bool, error) {
-		stop()
+	if err = wire.WriteFrame(c, q); err == nil {
+		for _, b := range body {
+			if _, err := c.Write(b); err != nil {
+				break // the guest may have refused already; the reply says why
+			}
+		}
+		p, err = wire.ReadReply(c)
+	} else if errors.Is(err, wire.ErrTooLarge) {
 		_ = c.Close()
-		return nil, wire.Reply{}, nil, err
+		return nil, p, core.Fail(core.CodeInvalid, err, "The request to the container is too large.", "")
 	}
-	if err := wire.WriteFrame(c, q); err != nil {
-		if errors.Is(err, wire.ErrTooLarge) {
-			return fail(core.Fail(core.CodeInvalid, err, "The request to the container is too large.", ""))
-		}
-		return fail(l.down(ctx, err))
-	}
-	for _, b := range body {
-		if len(b) == 0 {
-			continue
-		}
-		if _, err := c.Write(b); err != nil {
-			break // the guest may have refused already; the reply says why
-		}
-	}
-	p, err = wire.ReadReply(c)
 	if err != nil {
-		return fail(l.down(ctx, err))
+		_ = c.Close()
+		return nil, p, l.down(ctx, err)
 	}
-	return c, p, stop, nil
+	return c, p, nil
 }
 
 // call is an exchange without bytes after the reply.
 func (l *Link) call(ctx context.Context, q wire.Request, body ...[]byte) (wire.Reply, error) {
-	c, p, stop, err := l.begin(ctx, q, body...)
-	if err != nil {
-		return wire.Reply{}, err
+	c, p, err := l.begin(ctx, q, body...)
+	if err == nil {
+		_ = c.Close()
 	}
-	stop()
-	_ = c.Close()
-	return p, nil
+	return p, err
 }
 
 // Spawn starts a process, or answers what an equal earlier request started.

@@ -139,7 +139,7 @@ func TestTerminalBacklog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	if at := r.(guestlink.Reader).Offset(); at != 0 {
+	if at := r.(interface{ Offset() int64 }).Offset(); at != 0 {
 		t.Fatalf("starts at %d", at)
 	}
 	got := &printedBlocks{sum: sha256.New()}
@@ -242,7 +242,7 @@ func TestTerminalLinkCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = r.Close() }()
-			start := r.(guestlink.Reader).Offset()
+			start := r.(interface{ Offset() int64 }).Offset()
 			// The program has ended; its terminal may hold a little more of what it printed.
 			if c.gap != (start > got.at) || start > max(got.at, total-1<<20) || (c.gap && start < total-1<<20-wire.MaxChunk) {
 				t.Fatalf("from %d on asked, starts at %d of %d", got.at, start, total)

@@ -14,6 +14,6 @@ func HandlerForTest(o Options, who core.Identity) http.Handler {
 	l.Admit("spawn", who)
 	h := l.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(withSpawn(r.Context(), &guestConn{spawn: "spawn"})))
+		h.ServeHTTP(w, r.WithContext(withStream(r.Context(), &guestConn{spawn: "spawn"})))
 	})
 }

@@ -101,10 +101,7 @@ func helloFailure(err error, stderr string, waited time.Duration) error {
 }
 
 func lastLine(s string) string {
-	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
-		s = s[i+1:]
-	}
-	s = strings.TrimPrefix(s, "loop link: ")
+	s = strings.TrimPrefix(s[strings.LastIndexByte(s, '\n')+1:], "loop link: ")
 	if !strings.HasSuffix(s, ".") {
 		s += "."
 	}

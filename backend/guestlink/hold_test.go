@@ -64,5 +64,5 @@ func TestHeldRequestMayLeave(t *testing.T) {
 
 // asked is a model request of a spawn.
 func asked(ctx context.Context, spawn core.SpawnID) *http.Request {
-	return httptest.NewRequestWithContext(withSpawn(ctx, &guestConn{spawn: spawn}), http.MethodPost, "/runs/r1/model/v1/messages", nil)
+	return httptest.NewRequestWithContext(withStream(ctx, &guestConn{spawn: spawn}), http.MethodPost, "/runs/r1/model/v1/messages", nil)
 }

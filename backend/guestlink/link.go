@@ -54,7 +54,6 @@ type Link struct {
 	slots   chan struct{} // streams this end may have open
 	askers  *askers
 	http    *http.Server
-	conns   *connQueue
 	done    chan struct{}
 	wg      sync.WaitGroup
 }
@@ -106,23 +105,13 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts Options) *Link {
 	l := &Link{
 		opts: opts, id: id, hello: hello, session: session,
-		slots: make(chan struct{}, hostStreams(hello)),
+		slots: make(chan struct{}, wire.MaxHostStreams),
 		done:  make(chan struct{}),
-		conns: newConnQueue(),
 	}
 	l.askers = newAskers(id, opts)
 	l.http = newServer(l.handler(), opts.Log)
-	l.wg.Go(func() { _ = l.http.Serve(l.conns) })
-	l.wg.Go(l.accept)
+	l.wg.Go(l.serve)
 	return l
-}
-
-// hostStreams is how many streams a guest takes from this end at a time.
-func hostStreams(h wire.Hello) int {
-	if h.Streams == 0 {
-		return wire.MaxStreams
-	}
-	return min(h.Streams, wire.MaxHostStreams)
 }
 
 // awaitHello takes the first stream, which must be the hello.
@@ -157,53 +146,75 @@ func awaitHello(ctx context.Context, session *yamux.Session) (wire.Hello, error)
 	return *q.Hello, nil
 }
 
-// accept turns the guest's streams into HTTP connections until the link is down,
-// then takes everything down with it.
-func (l *Link) accept() {
+// serve answers the guest's streams until the link is down, then takes everything
+// down with it.
+func (l *Link) serve() {
 	defer l.shutdown()
 	defer close(l.done) // first: whoever waits for it need not wait for handlers
-	slots := make(chan struct{}, wire.MaxStreams)
+	_ = l.http.Serve(&guestStreams{Session: l.session, l: l, slots: make(chan struct{}, wire.MaxStreams)})
+}
+
+// guestStreams is the listener of the streams that the guest opens.
+type guestStreams struct {
+	*yamux.Session
+	l     *Link
+	slots chan struct{}
+}
+
+// Accept drops a stream that is one too many. Any error of it ends the server.
+func (s *guestStreams) Accept() (net.Conn, error) {
 	for {
-		st, err := l.session.AcceptStream()
+		st, err := s.AcceptStream()
 		if err != nil {
-			return
+			return nil, net.ErrClosed
 		}
 		select {
-		case slots <- struct{}{}:
+		case s.slots <- struct{}{}:
+			c := &guestConn{Stream: st, release: sync.OnceFunc(func() { <-s.slots })}
+			c.greeted = sync.OnceValue(func() error { return s.l.greet(c) })
+			return c, nil
 		default:
 			_ = st.Close()
-			continue
 		}
-		conn := &guestConn{Stream: st, release: func() { <-slots }}
-		l.wg.Go(func() { l.admit(conn) })
 	}
 }
 
-// admit reads a stream's request frame. Anything but http is not a mistake a
-// guest of ours makes: it costs it the link.
-func (l *Link) admit(c *guestConn) {
-	err := c.SetDeadline(time.Now().Add(wire.RequestTimeout))
-	var q wire.Request
-	if err == nil {
-		q, err = wire.ReadRequest(c)
+// guestConn is one stream of the guest. Its request frame is read with the first
+// bytes, by the goroutine that serves it; Close gives its slot back.
+type guestConn struct {
+	*yamux.Stream
+	release func()       // once
+	greeted func() error // once
+	spawn   core.SpawnID // who asks, as the request frame says
+}
+
+func (c *guestConn) Read(p []byte) (int, error) {
+	if c.greeted() != nil {
+		return 0, io.EOF // without an answer
 	}
+	return c.Stream.Read(p)
+}
+
+func (c *guestConn) Close() error {
+	c.release()
+	return c.Stream.Close()
+}
+
+// greet reads a stream's request frame, within the time that the server has set.
+// Anything but http is not a mistake a guest of ours makes: it costs it the link.
+func (l *Link) greet(c *guestConn) error {
+	q, err := wire.ReadRequest(c.Stream)
 	if err == nil && q.Op != wire.OpHTTP {
 		err = fmt.Errorf("op %q is not for this end", q.Op)
 	}
 	if err == nil {
-		err = wire.WriteFrame(c, wire.Reply{})
+		c.spawn = core.SpawnID(q.ID)
+		err = wire.WriteFrame(c.Stream, wire.Reply{})
 	}
-	if err != nil {
-		_ = c.Close()
-		if !errors.Is(err, io.EOF) && !l.session.IsClosed() {
-			l.broken(fmt.Errorf("guest stream: %w", err))
-		}
-		return
+	if err != nil && !errors.Is(err, io.EOF) && !l.session.IsClosed() {
+		l.broken(fmt.Errorf("guest stream: %w", err))
 	}
-	c.spawn = core.SpawnID(q.ID)
-	if c.SetDeadline(time.Time{}) != nil || !l.conns.put(c) {
-		_ = c.Close()
-	}
+	return err
 }
 
 // broken ends the link because the other end does not keep to the protocol.
@@ -218,7 +229,6 @@ const handlerGrace = 5 * time.Second
 
 func (l *Link) shutdown() {
 	_ = l.session.Close()
-	_ = l.conns.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), handlerGrace)
 	defer cancel()
 	if err := l.http.Shutdown(ctx); err != nil {
@@ -245,57 +255,3 @@ func (l *Link) Close() error {
 	l.wg.Wait()
 	return err
 }
-
-// guestConn is one stream of the guest; its slot is given back once.
-type guestConn struct {
-	*yamux.Stream
-	spawn   core.SpawnID // who asks, on a stream that the guest opened
-	once    sync.Once
-	release func()
-}
-
-func (c *guestConn) Close() error {
-	c.once.Do(c.release)
-	return c.Stream.Close()
-}
-
-// connQueue is the listener that the HTTP server accepts from.
-type connQueue struct {
-	ch   chan net.Conn
-	once sync.Once
-	done chan struct{}
-}
-
-func newConnQueue() *connQueue {
-	return &connQueue{ch: make(chan net.Conn), done: make(chan struct{})}
-}
-
-func (q *connQueue) put(c net.Conn) bool {
-	select {
-	case q.ch <- c:
-		return true
-	case <-q.done:
-		return false
-	}
-}
-
-func (q *connQueue) Accept() (net.Conn, error) {
-	select {
-	case c := <-q.ch:
-		return c, nil
-	case <-q.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (q *connQueue) Close() error {
-	q.once.Do(func() { close(q.done) })
-	return nil
-}
-
-func (q *connQueue) Addr() net.Addr { return linkAddr{} }
-
-type linkAddr struct{}
-
-func (linkAddr) Network() string { return "link" }
-func (linkAddr) String() string  { return "link" }

@@ -65,7 +65,7 @@ func splitModelPath(escaped string) (core.RunID, string, bool) {
 }
 
 func refusing(text string) route {
-	return route{close: func() {}, handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return route{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		modelError(w, http.StatusBadGateway, "api_error", text)
 	})}
 }

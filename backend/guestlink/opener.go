@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -66,9 +67,7 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 		if !errors.Is(err, core.ErrConflict) || !time.Now().Before(end) {
 			return nil, err
 		}
-		select {
-		case <-time.After(settleTick):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, settleTick) {
 			return nil, errors.Join(err, ctx.Err())
 		}
 	}

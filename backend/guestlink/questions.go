@@ -34,11 +34,10 @@ func (l *Link) SetPolicy(ctx context.Context, id core.SpawnID, version int64, do
 // time, each on a goroutine of its own. A call's context ends when nothing waits
 // for its verdict any more: it is withdrawn, or the stream broke, which denies it.
 func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.HeldCall) core.Verdict) error {
-	c, _, stop, err := l.begin(ctx, wire.Request{Op: wire.OpQuestions})
+	c, _, err := l.begin(ctx, wire.Request{Op: wire.OpQuestions})
 	if err != nil {
 		return err
 	}
-	defer stop()
 	j := judge{c: c, open: make(map[uint64]context.CancelFunc), answer: answer}
 	defer j.wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -57,7 +56,7 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 
 // judge holds the questions of one stream.
 type judge struct {
-	c       *guestConn
+	c       *hostStream
 	answer  func(context.Context, core.HeldCall) core.Verdict
 	writing sync.Mutex
 	wg      sync.WaitGroup

@@ -17,7 +17,7 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		Handler:           h,
 		ReadHeaderTimeout: wire.RequestTimeout,
 		MaxHeaderBytes:    wire.MaxHeader,
-		ConnContext:       withSpawn,
+		ConnContext:       withStream,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	s.SetKeepAlivesEnabled(false) // one exchange per stream
@@ -63,7 +63,7 @@ func contain(log *slog.Logger, h http.Handler) http.Handler {
 
 func statusOf(err error) int {
 	switch core.AsFailure(err).Code {
-	case core.CodeInvalid:
+	case core.CodeInvalid, core.CodeDir, core.CodeConfig, core.CodeMount:
 		return http.StatusBadRequest
 	case core.CodeNotFound:
 		return http.StatusNotFound
@@ -73,8 +73,6 @@ func statusOf(err error) int {
 		return http.StatusForbidden
 	case core.CodeTooMany:
 		return http.StatusTooManyRequests
-	case core.CodeDir, core.CodeConfig, core.CodeMount:
-		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }

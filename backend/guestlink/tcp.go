@@ -8,8 +8,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,17 +48,17 @@ type TCPOptions struct {
 // the token of their container. Models are not reached through it, and nothing
 // of the owner's is. Its methods may be called from any goroutine.
 type TCP struct {
-	o      TCPOptions
-	ln     *peerListener
-	http   *http.Server
-	ctx    context.Context
-	cancel context.CancelFunc
-	served sync.WaitGroup
+	o        TCPOptions
+	addr     net.Addr
+	http     *http.Server
+	ctx      context.Context
+	cancel   context.CancelFunc
+	served   sync.WaitGroup
+	handlers sync.RWMutex // every callback reads it
 
-	mu       sync.Mutex
-	closed   bool
-	grants   map[core.RunID]grant
-	handlers sync.WaitGroup
+	mu     sync.Mutex
+	grants map[core.RunID]grant
+	conns  map[net.Conn]string // those that count, and who is at the other end
 }
 
 type grant struct {
@@ -69,10 +71,11 @@ func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &TCP{o: o, grants: map[core.RunID]grant{}, ln: &peerListener{Listener: ln, peers: map[string]int{}}}
+	t := &TCP{o: o, addr: ln.Addr(), grants: map[core.RunID]grant{}, conns: map[net.Conn]string{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.http = &http.Server{
 		Handler:           contain(o.Log, t),
+		ConnState:         t.bound,
 		ReadHeaderTimeout: wire.RequestTimeout,
 		ReadTimeout:       tcpRead,
 		WriteTimeout:      tcpAnswer,
@@ -82,7 +85,7 @@ func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	t.served.Go(func() {
-		if err := t.http.Serve(t.ln); !errors.Is(err, http.ErrServerClosed) {
+		if err := t.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			o.Log.Error("guest listener ended", "err", err)
 		}
 	})
@@ -90,14 +93,11 @@ func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
 }
 
 // Addr is the bound address.
-func (t *TCP) Addr() net.Addr { return t.ln.Addr() }
+func (t *TCP) Addr() net.Addr { return t.addr }
 
 // Stop frees the port and ends every connection and what was asked for on it,
 // without waiting for that: a callback may need what the caller of Stop holds.
 func (t *TCP) Stop() error {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
 	t.cancel()
 	err := t.http.Close()
 	t.served.Wait()
@@ -107,7 +107,8 @@ func (t *TCP) Stop() error {
 // Close stops and waits for every callback under way.
 func (t *TCP) Close() error {
 	err := t.Stop()
-	t.handlers.Wait()
+	t.handlers.Lock() // one that comes later sees that ctx has ended
+	defer t.handlers.Unlock()
 	return err
 }
 
@@ -152,10 +153,7 @@ func (t *TCP) Idle(ctx context.Context) bool {
 // what is under way.
 func (t *TCP) sweep(ctx context.Context) {
 	t.mu.Lock()
-	runs := make([]core.RunID, 0, len(t.grants))
-	for id := range t.grants {
-		runs = append(runs, id)
-	}
+	runs := slices.Collect(maps.Keys(t.grants))
 	t.mu.Unlock()
 	for _, id := range runs {
 		if live, err := t.o.Live(ctx, id); err == nil && !live {
@@ -177,12 +175,11 @@ func (t *TCP) caller(r *http.Request) (from core.Caller, ok bool) {
 	if len(said) != 1 {
 		return from, false
 	}
-	token, ok := strings.CutPrefix(said[0], "Bearer ")
-	if !ok {
+	token, bearer := strings.CutPrefix(said[0], "Bearer ")
+	if !bearer {
 		return from, false
 	}
 	sum := sha256.Sum256([]byte(token))
-	ok = false
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, g := range t.grants {
@@ -193,24 +190,15 @@ func (t *TCP) caller(r *http.Request) (from core.Caller, ok bool) {
 	return from, ok
 }
 
-// enter counts a request; false says that the listener is closing.
-func (t *TCP) enter() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.closed {
-		t.handlers.Add(1)
-	}
-	return !t.closed
-}
-
 // ServeHTTP answers one request. Nobody without a token is told even which
 // routes there are.
 func (t *TCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !t.enter() {
+	t.handlers.RLock()
+	defer t.handlers.RUnlock()
+	if t.ctx.Err() != nil {
 		writeError(w, http.StatusServiceUnavailable, "Loop is closing")
 		return
 	}
-	defer t.handlers.Done()
 	if len(r.Header.Values("Origin")) > 0 {
 		writeError(w, http.StatusForbidden, "this address does not answer web pages")
 		return
@@ -239,68 +227,29 @@ func unauthorized(w http.ResponseWriter) {
 	writeError(w, http.StatusUnauthorized, "the token is not one of a container that runs")
 }
 
-// peerListener closes connections beyond its bounds as they come, which keeps
-// Accept free for others. A loopback address stands for many containers, those
-// of an engine in a virtual machine, and has the whole bound.
-type peerListener struct {
-	net.Listener
-
-	mu    sync.Mutex
-	all   int
-	peers map[string]int
-}
-
-func (l *peerListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
+// bound closes connections beyond the bounds as they come, which keeps the listener
+// free for others. A loopback address stands for many containers, those of an engine
+// in a virtual machine, and has the whole bound.
+func (t *TCP) bound(c net.Conn, state http.ConnState) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		peer, same := "", 0
+		if a, ok := c.RemoteAddr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+			peer = a.IP.String()
 		}
-		peer := peerOf(c)
-		if l.take(peer) {
-			return &peerConn{Conn: c, release: sync.OnceFunc(func() { l.give(peer) })}, nil
+		for _, other := range t.conns {
+			if peer != "" && other == peer {
+				same++
+			}
 		}
-		_ = c.Close()
+		if len(t.conns) >= maxTCPConns || same >= maxTCPPeerConns {
+			_ = c.Close()
+			return
+		}
+		t.conns[c] = peer
+	case http.StateClosed, http.StateHijacked:
+		delete(t.conns, c)
 	}
-}
-
-// peerOf is who is counted; empty is nobody in particular.
-func peerOf(c net.Conn) string {
-	a, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok || a.IP.IsLoopback() {
-		return ""
-	}
-	return a.IP.String()
-}
-
-func (l *peerListener) take(peer string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.all >= maxTCPConns || peer != "" && l.peers[peer] >= maxTCPPeerConns {
-		return false
-	}
-	l.all++
-	if peer != "" {
-		l.peers[peer]++
-	}
-	return true
-}
-
-func (l *peerListener) give(peer string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
-	if l.peers[peer]--; l.peers[peer] <= 0 {
-		delete(l.peers, peer)
-	}
-}
-
-type peerConn struct {
-	net.Conn
-	release func()
-}
-
-func (c *peerConn) Close() error {
-	c.release()
-	return c.Conn.Close()
 }

@@ -49,8 +49,7 @@ const (
 	// With Window it bounds the memory a flooding guest can take (32 MiB).
 	MaxStreams = 128
 	// MaxHostStreams bounds the host's: two for each of 64 terminals, four for
-	// each of some runs, and room for requests that none of them holds up. A guest
-	// that does not say how many it takes takes MaxStreams.
+	// each of some runs, and room for requests that none of them holds up.
 	MaxHostStreams = 256
 	// Window is the receive window of one stream: yamux's own smallest, and at
 	// 0.3 ms a round trip enough for 800 MB/s.

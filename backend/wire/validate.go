@@ -87,9 +87,6 @@ func (h Hello) validate() error {
 	if h.Spawns < 0 || h.Spawns > MaxSpawns {
 		return fmt.Errorf("hello says %d spawns", h.Spawns)
 	}
-	if h.Streams < 0 {
-		return fmt.Errorf("hello says %d streams", h.Streams)
-	}
 	return nil
 }
 
