@@ -60,7 +60,7 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 			t.Fatalf("ping after the break: %v", err)
 		}
 		again, _ := b.link(t, guestlink.Options{})
-		if again.BootID() != l.BootID() {
+		if again.Hello().BootID != l.Hello().BootID {
 			t.Fatal("another boot")
 		}
 		// The same request finds its process, another with the id does not.
@@ -391,7 +391,7 @@ func TestStopEndsSpawns(t *testing.T) {
 	// Started again it is another boot without spawns, and the id stays used.
 	docker(t, "start", string(b.id))
 	again, _ := b.link(t, guestlink.Options{})
-	if again.BootID() == l.BootID() || again.Hello().Spawns != 0 {
+	if again.Hello().BootID == l.Hello().BootID || again.Hello().Spawns != 0 {
 		t.Fatalf("hello after a restart: %+v", again.Hello())
 	}
 	if _, err := again.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool, Argv: []string{"true"}}); !errors.Is(err, core.ErrConflict) {

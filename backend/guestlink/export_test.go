@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // HandlerForTest is what a spawn reaches that is who, without a link.
@@ -17,3 +18,6 @@ func HandlerForTest(o Options, who core.Identity) http.Handler {
 		h.ServeHTTP(w, r.WithContext(withStream(r.Context(), &guestConn{spawn: "spawn"})))
 	})
 }
+
+// Hello is what the guest said of itself.
+func (l *Link) Hello() wire.Hello { return l.hello }

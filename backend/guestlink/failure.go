@@ -115,6 +115,25 @@ func noProgram(err error, name string) error {
 		"Add it with image_tools in the settings, put it into ~/.local/bin, or name an image that has it with container_image.")
 }
 
+// readable are the refusals in the words of people: the cause, and what helps.
+var readable = map[wire.ErrCode]struct {
+	code          core.Code
+	cause, remedy string // … is the guest's own text
+}{
+	wire.CodeNotExec: {core.CodeInvalid, "The program cannot be executed in the container.",
+		"Check the file's permissions and that it is built for the container's system."},
+	wire.CodeBadDir: {core.CodeDir, "The working directory cannot be entered inside the container.",
+		"Check that the directory still exists and may be read."},
+	wire.CodeDiskFull: {core.CodeDiskFull, "There is no room for the run's files.",
+		"Make room on the disk that holds the Loop folder, then try again."},
+	wire.CodeLimit: {core.CodeConflict, "The container can start no more: ….",
+		"Stop what runs in it, or raise its limit, then try again."},
+	wire.CodePrivileges: {core.CodeInternal, "The program was not started because its privileges could not be taken away.",
+		"Run “loop doctor” and report what it says."},
+	wire.CodeInvalid:  {core.CodeInvalid, "The container refused the request: ….", ""},
+	wire.CodeProtocol: {core.CodeInvalid, "The container refused the request: ….", ""},
+}
+
 // refused turns the guest's refusal into what callers test for and people read.
 func refused(e *wire.Error) error {
 	switch e.Code {
@@ -126,23 +145,9 @@ func refused(e *wire.Error) error {
 		return fmt.Errorf("%w: %w", core.ErrNotRunning, e)
 	case wire.CodeNoProgram:
 		return noProgram(e, "this name")
-	case wire.CodeNotExec:
-		return core.Fail(core.CodeInvalid, e, "The program cannot be executed in the container.",
-			"Check the file's permissions and that it is built for the container's system.")
-	case wire.CodeBadDir:
-		return core.Fail(core.CodeDir, e, "The working directory cannot be entered inside the container.",
-			"Check that the directory still exists and may be read.")
-	case wire.CodeDiskFull:
-		return core.Fail(core.CodeDiskFull, e, "There is no room for the run's files.",
-			"Make room on the disk that holds the Loop folder, then try again.")
-	case wire.CodeLimit:
-		return core.Fail(core.CodeConflict, e, "The container can start no more: "+e.Text+".",
-			"Stop what runs in it, or raise its limit, then try again.")
-	case wire.CodePrivileges:
-		return core.Fail(core.CodeInternal, e, "The program was not started because its privileges could not be taken away.",
-			"Run “loop doctor” and report what it says.")
-	case wire.CodeInvalid, wire.CodeProtocol:
-		return core.Fail(core.CodeInvalid, e, "The container refused the request: "+e.Text+".", "")
+	}
+	if f, ok := readable[e.Code]; ok {
+		return core.Fail(f.code, e, strings.Replace(f.cause, "…", e.Text, 1), f.remedy)
 	}
 	return e
 }

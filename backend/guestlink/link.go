@@ -67,15 +67,9 @@ var (
 // Open dials the container and waits for its hello. An error is a *core.Failure
 // with CodeNoLink that names the cause, or ctx's own. The caller closes the Link.
 func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Link, error) {
-	if opts.HelloTimeout == 0 {
-		opts.HelloTimeout = wire.HelloTimeout
-	}
-	if opts.AdmitHold == 0 {
-		opts.AdmitHold = admitHold
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.HelloTimeout = cmp.Or(opts.HelloTimeout, wire.HelloTimeout)
+	opts.AdmitHold = cmp.Or(opts.AdmitHold, admitHold)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	hctx, cancel := context.WithTimeout(ctx, opts.HelloTimeout)
 	defer cancel()
 	stream, err := d.DialExec(hctx, id, linkUser, linkArgv)
@@ -111,6 +105,7 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 	l.askers = newAskers(id, opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(l.serve)
+	opts.Log.Debug("link open", "container", string(id), "guest", hello.GuestVersion, "boot", hello.BootID)
 	return l
 }
 
@@ -121,11 +116,6 @@ func awaitHello(ctx context.Context, session *yamux.Session) (wire.Hello, error)
 		return wire.Hello{}, err
 	}
 	defer func() { _ = st.Close() }()
-	if until, ok := ctx.Deadline(); ok {
-		if err := st.SetDeadline(until); err != nil {
-			return wire.Hello{}, err
-		}
-	}
 	stop := context.AfterFunc(ctx, func() { _ = st.SetDeadline(time.Now()) })
 	defer stop()
 	q, err := wire.ReadRequest(st)
@@ -237,13 +227,6 @@ func (l *Link) shutdown() {
 	}
 	l.askers.close()
 }
-
-// Hello is what the guest said of itself.
-func (l *Link) Hello() wire.Hello { return l.hello }
-
-// BootID names this start of the container's loop init: a changed one means
-// that every earlier spawn is gone.
-func (l *Link) BootID() string { return l.hello.BootID }
 
 // Done is closed when the link is down.
 func (l *Link) Done() <-chan struct{} { return l.done }

@@ -76,16 +76,12 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 
 // over says that the link failed or broke, so that a new one is due.
 func (s *sharedLink) over() bool {
+	return isClosed(s.ready) && (s.err != nil || isClosed(s.link.Done()))
+}
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-s.ready:
-	default:
-		return false
-	}
-	if s.err != nil {
-		return true
-	}
-	select {
-	case <-s.link.Done():
+	case <-c:
 		return true
 	default:
 		return false

@@ -3,10 +3,11 @@ package wire
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
-// Policy heads the document that follows a policy request. The wire knows nothing
-// of what is in it.
+// Policy heads the document that follows a policy request. The wire does not look
+// into the document.
 type Policy struct {
 	Version int64  `json:"version"` // grows with every change; a guest refuses an older one
 	Hash    string `json:"hash"`    // SHA-256 of the document in lower-case hex
@@ -26,7 +27,7 @@ func (p Policy) validate() error {
 	return nil
 }
 
-// PolicyState is which policy a guest has. Enforced is false where it only keeps
+// PolicyState names the policy that a guest has. Enforced is false where it only keeps
 // the document, as every guest of this version does.
 type PolicyState struct {
 	Version  int64  `json:"version"`
@@ -34,17 +35,7 @@ type PolicyState struct {
 	Enforced bool   `json:"enforced"`
 }
 
-func validHash(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func validHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // Question is something in the container that stands still until it is answered.
 // Several wait at a time on the one stream of op questions, at most MaxQuestions.

@@ -45,7 +45,6 @@ func (c *ChunkWriter) End(p Reply) error {
 type ChunkReader struct {
 	r    io.Reader
 	left uint32
-	end  *Reply
 	err  error
 }
 
@@ -79,11 +78,10 @@ func (c *ChunkReader) Read(p []byte) (int, error) {
 }
 
 func (c *ChunkReader) next() error {
-	var head [4]byte
-	if _, err := io.ReadFull(c.r, head[:]); err != nil {
+	var n uint32
+	if err := binary.Read(c.r, binary.BigEndian, &n); err != nil {
 		return torn(err)
 	}
-	n := binary.BigEndian.Uint32(head[:])
 	if n > MaxChunk {
 		return fmt.Errorf("chunk of %d bytes: %w", n, ErrTooLarge)
 	}
@@ -91,44 +89,23 @@ func (c *ChunkReader) next() error {
 		c.left = n
 		return nil
 	}
-	p, err := ReadReply(c.r)
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if err != nil {
+	if _, err := ReadReply(c.r); err != nil {
 		return torn(err)
 	}
-	c.end = &p
 	return io.EOF
-}
-
-// End is the reply after the end mark, once Read has returned io.EOF.
-func (c *ChunkReader) End() (Reply, bool) {
-	if c.end == nil {
-		return Reply{}, false
-	}
-	return *c.end, true
 }
 
 // WriteMark says on a read stream with a hold that everything before off was
 // taken.
 func WriteMark(w io.Writer, off int64) error {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(off))
-	if _, err := w.Write(b[:]); err != nil {
-		return fmt.Errorf("write mark: %w", err)
-	}
-	return nil
+	return binary.Write(w, binary.BigEndian, off) // in one Write
 }
 
 // ReadMark reads what WriteMark wrote; io.EOF means that there are no more. The
 // offset may be any, negative ones included.
-func ReadMark(r io.Reader) (int64, error) {
-	var b [8]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return 0, err
-	}
-	return int64(binary.BigEndian.Uint64(b[:])), nil
+func ReadMark(r io.Reader) (off int64, err error) {
+	err = binary.Read(r, binary.BigEndian, &off)
+	return off, err
 }
 
 func torn(err error) error {

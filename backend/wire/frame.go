@@ -33,23 +33,16 @@ func WriteFrame(w io.Writer, v any) error {
 // ReadFrame reads one frame into v. io.EOF means that the stream ended before
 // the first byte; one torn later is io.ErrUnexpectedEOF.
 func ReadFrame(r io.Reader, v any) error {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		if errors.Is(err, io.EOF) {
-			return err
-		}
-		return fmt.Errorf("read frame length: %w", err)
+	var n uint32
+	if err := binary.Read(r, binary.BigEndian, &n); err != nil {
+		return err
 	}
-	n := binary.BigEndian.Uint32(head[:])
 	if n > MaxFrame {
 		return fmt.Errorf("frame of %d bytes: %w", n, ErrTooLarge)
 	}
 	body := make([]byte, n)
 	if _, err := io.ReadFull(r, body); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("read frame: %w", err)
+		return fmt.Errorf("read frame: %w", torn(err))
 	}
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("decode frame: %w", err)
@@ -58,28 +51,20 @@ func ReadFrame(r io.Reader, v any) error {
 }
 
 // ReadRequest reads and checks the first frame of a stream.
-func ReadRequest(r io.Reader) (Request, error) {
-	var q Request
-	if err := ReadFrame(r, &q); err != nil {
-		return Request{}, err
+func ReadRequest(r io.Reader) (q Request, err error) {
+	if err = ReadFrame(r, &q); err == nil {
+		err = q.Validate()
 	}
-	if err := q.Validate(); err != nil {
-		return Request{}, err
-	}
-	return q, nil
+	return q, err
 }
 
 // ReadReply reads a reply. A refusal comes back as its *Error.
-func ReadReply(r io.Reader) (Reply, error) {
-	var p Reply
-	if err := ReadFrame(r, &p); err != nil {
-		return Reply{}, err
+func ReadReply(r io.Reader) (p Reply, err error) {
+	if err = ReadFrame(r, &p); err == nil {
+		err = p.Validate()
 	}
-	if err := p.Validate(); err != nil {
-		return Reply{}, err
+	if err == nil && p.Error != nil {
+		err = p.Error
 	}
-	if p.Error != nil {
-		return p, p.Error
-	}
-	return p, nil
+	return p, err
 }

@@ -158,9 +158,6 @@ func TestChunks(t *testing.T) {
 	if err != nil || !bytes.Equal(got, data) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	if p, ok := r.End(); !ok || p.Offset != 77 {
-		t.Fatalf("end %+v %v", p, ok)
-	}
 	if buf.String() != "beyond" {
 		t.Fatalf("read past the end: %q left", buf.String())
 	}

@@ -3,9 +3,9 @@ package wire
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
@@ -14,17 +14,8 @@ import (
 // a part of a path. 1 to 64 letters and digits of ASCII, “-” and “_”, a letter or
 // digit first.
 func ValidID(s string) bool {
-	if len(s) == 0 || len(s) > 64 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || (i > 0 && (c == '-' || c == '_'))
-		if !ok {
-			return false
-		}
-	}
-	return true
+	return len(s) > 0 && len(s) <= 64 && s[0] != '-' && s[0] != '_' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
 // Validate checks everything that can be known without the machine.
@@ -185,13 +176,12 @@ func (p Reply) Validate() error {
 	if p.Error != nil && (len(p.Error.Text) > 2*MaxText || len(p.Error.Code) > 64) {
 		return fmt.Errorf("error text: %w", ErrTooLarge)
 	}
+	infos := p.Spawns
 	if p.Info != nil {
-		if err := p.Info.validate(); err != nil {
-			return err
-		}
+		infos = append(slices.Clip(infos), *p.Info)
 	}
-	for i := range p.Spawns {
-		if err := p.Spawns[i].validate(); err != nil {
+	for _, i := range infos {
+		if err := i.validate(); err != nil {
 			return err
 		}
 	}
@@ -202,8 +192,10 @@ func (i Info) validate() error {
 	if !ValidID(i.ID) {
 		return fmt.Errorf("spawn id %q is not a name", clip(i.ID))
 	}
-	if i.OutBase < 0 || i.OutEnd < i.OutBase || i.OutEnd > MaxOffset || i.ErrBase < 0 || i.ErrEnd < i.ErrBase || i.ErrEnd > MaxOffset {
-		return fmt.Errorf("spawn %s has impossible offsets", i.ID)
+	for _, at := range [][2]int64{{i.OutBase, i.OutEnd}, {i.ErrBase, i.ErrEnd}} {
+		if at[0] < 0 || at[1] < at[0] || at[1] > MaxOffset {
+			return fmt.Errorf("spawn %s has impossible offsets", i.ID)
+		}
 	}
 	if i.Exit != nil && !validSignal(i.Exit.Signal) {
 		return fmt.Errorf("%q is no signal", clip(i.Exit.Signal))
@@ -249,9 +241,5 @@ func clip(s string) string {
 	if len(s) <= MaxText {
 		return s
 	}
-	s = s[:MaxText]
-	for len(s) > 0 && !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
+	return strings.ToValidUTF8(s[:MaxText], "") + "…"
 }

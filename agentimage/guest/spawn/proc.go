@@ -63,33 +63,13 @@ func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
 	return p
 }
 
-func fingerprint(req wire.Spawn, body Body) ([32]byte, error) {
+func fingerprint(req wire.Spawn, body Body) [32]byte {
 	h := sha256.New()
-	if err := json.NewEncoder(h).Encode(struct {
-		Req  wire.Spawn
-		Body Body
-	}{req, body}); err != nil {
-		return [32]byte{}, fmt.Errorf("fingerprint spawn: %w", err)
-	}
-	return [32]byte(h.Sum(nil)), nil
+	_ = json.NewEncoder(h).Encode([]any{req, body}) // neither has what cannot be encoded
+	return [32]byte(h.Sum(nil))
 }
 
-// started waits for ready.
-func (p *proc) started(ctx context.Context) (wire.Info, error) {
-	select {
-	case <-p.ready:
-	case <-ctx.Done():
-		return wire.Info{}, ctx.Err()
-	}
-	if p.startErr != nil {
-		return wire.Info{}, p.startErr
-	}
-	return p.info(), nil
-}
-
-func (p *proc) isReady() bool {
-	return isClosed(p.ready) && p.startErr == nil
-}
+func (p *proc) isReady() bool { return isClosed(p.ready) && p.startErr == nil }
 
 func (p *proc) info() wire.Info {
 	i := wire.Info{ID: p.id, Pid: p.pid, Exe: p.exe, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}

@@ -104,39 +104,47 @@ type Body struct {
 // same id with the same request answers what the first one did; with another it
 // is refused.
 func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Body) (wire.Info, error) {
-	key, err := fingerprint(req, body)
+	p, err := tab.begin(id, req, body)
 	if err != nil {
 		return wire.Info{}, err
 	}
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return wire.Info{}, ctx.Err()
+	}
+	if p.startErr != nil {
+		return wire.Info{}, p.startErr
+	}
+	return p.info(), nil
+}
+
+func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
+	key := fingerprint(req, body)
 	tab.mu.Lock()
+	defer tab.mu.Unlock()
 	if p, ok := tab.spawns[id]; ok {
-		tab.mu.Unlock()
 		if p.key != key {
-			return wire.Info{}, wire.NewError(wire.CodeConflict, "spawn id "+id+" is taken by another request")
+			return nil, wire.NewError(wire.CodeConflict, "spawn id "+id+" is taken by another request")
 		}
-		return p.started(ctx)
+		return p, nil
 	}
 	if tab.closed {
-		tab.mu.Unlock()
-		return wire.Info{}, wire.NewError(wire.CodeEnded, "the container is stopping")
+		return nil, wire.NewError(wire.CodeEnded, "the container is stopping")
 	}
 	if len(tab.spawns) >= wire.MaxSpawns && !tab.evict() {
-		tab.mu.Unlock()
-		return wire.Info{}, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
+		return nil, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
 	p := newProc(tab, id, key, req)
 	p.policy = tab.policy
 	tab.spawns[id] = p
-	tab.wg.Add(1) // before the lock goes, so that Close cannot miss it
-	tab.mu.Unlock()
-	go func() {
-		defer tab.wg.Done()
+	tab.wg.Go(func() { // before the lock goes, so that Close cannot miss it
 		p.run(body)
 		if p.startErr != nil {
 			tab.drop(id) // nothing ran: the id may be tried again
 		}
-	}()
-	return p.started(ctx)
+	})
+	return p, nil
 }
 
 func (tab *Table) drop(id string) {
