@@ -8,7 +8,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 
@@ -39,7 +38,7 @@ var contextFiles = []string{Dockerfile, InstallScript, ToolsScript, MissingProgr
 func Files() map[string][]byte {
 	out := map[string][]byte{}
 	for _, name := range contextFiles {
-		b, err := fs.ReadFile(context, name)
+		b, err := context.ReadFile(name)
 		if err != nil {
 			panic("embedded file is missing: " + name) // the compiler put it there
 		}

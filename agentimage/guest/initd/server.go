@@ -123,7 +123,7 @@ func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
 	defer stop()
 	defer func() { _ = session.Close() }()
 	if err := s.hello(session); err != nil {
-		return err
+		return fmt.Errorf("say hello: %w", err)
 	}
 	if old := s.Relay.Attach(session); old != nil {
 		_ = old.Close()
@@ -136,21 +136,19 @@ func (s *Server) Link(ctx context.Context, conn io.ReadWriteCloser) error {
 func (s *Server) hello(session *yamux.Session) error {
 	st, err := session.OpenStream()
 	if err != nil {
-		return fmt.Errorf("say hello: %w", err)
+		return err
 	}
 	defer func() { _ = st.Close() }()
 	if err := st.SetDeadline(time.Now().Add(wire.RequestTimeout)); err != nil {
-		return fmt.Errorf("say hello: %w", err)
+		return err
 	}
 	h := s.Hello
 	h.Spawns = s.Spawns.Count()
 	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
-		return fmt.Errorf("say hello: %w", err)
+		return err
 	}
-	if _, err := wire.ReadReply(st); err != nil {
-		return fmt.Errorf("say hello: %w", err)
-	}
-	return nil
+	_, err = wire.ReadReply(st)
+	return err
 }
 
 // accept handles the host's streams, at most MaxHostStreams at a time.

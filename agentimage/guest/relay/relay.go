@@ -263,24 +263,21 @@ func open(s Session, spawn string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := greet(conn, spawn); err != nil {
+	err = conn.SetDeadline(time.Now().Add(wire.RequestTimeout))
+	if err == nil {
+		err = wire.WriteFrame(conn, wire.Request{Op: wire.OpHTTP, ID: spawn})
+	}
+	if err == nil {
+		_, err = wire.ReadReply(conn)
+	}
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
-}
-
-func greet(conn net.Conn, spawn string) error {
-	if err := conn.SetDeadline(time.Now().Add(wire.RequestTimeout)); err != nil {
-		return err
-	}
-	if err := wire.WriteFrame(conn, wire.Request{Op: wire.OpHTTP, ID: spawn}); err != nil {
-		return err
-	}
-	if _, err := wire.ReadReply(conn); err != nil {
-		return err
-	}
-	return conn.SetDeadline(time.Time{})
 }
 
 // failed answers for a host that could not.

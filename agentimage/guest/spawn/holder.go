@@ -29,7 +29,7 @@ const (
 // Why a socket has no spawn.
 var (
 	errNoHolder = wire.NewError(wire.CodeNotFound, "no process of a program that Loop started here holds the connection")
-	errShared   = wire.NewError(wire.CodeConflict, "processes of several programs hold the connection, so that it is not known which of them asks")
+	errShared   = wire.NewError(wire.CodeConflict, "several programs hold the connection, so that it is not known which of them asks")
 	errTooMany  = wire.NewError(wire.CodeLimit, "too many files are open in this container to see who asks")
 )
 

@@ -19,7 +19,7 @@ import (
 
 // Keep is the keeper's whole life: start the stage, report how the program
 // started and how it ended, reap whatever is left below, and end when nothing is.
-// args are those of keepArgs. It works on one thread, which alone forks and waits.
+// args are those of startKeeper. It works on one thread, which alone forks and waits.
 func Keep(args []string) int {
 	runtime.LockOSThread()
 	if len(args) == 0 {
@@ -54,16 +54,6 @@ func Keep(args []string) int {
 		}
 	})
 	return 0
-}
-
-// keepArgs says how a keeper's streams are laid out: the kind of stdio, then the
-// descriptors of the program's pipes.
-func keepArgs(s wire.Spawn) []string {
-	args := []string{s.Stdio}
-	for _, p := range s.Pipes {
-		args = append(args, strconv.Itoa(p.FD))
-	}
-	return args
 }
 
 // keepStart starts the stage with the program's own descriptors in their places.

@@ -54,14 +54,14 @@ func TestDescriptorTravels(t *testing.T) {
 
 // sendDescriptor is the other process of TestDescriptorTravels.
 func sendDescriptor() int {
-	r, w, err := pipe()
+	r, w, err := os.Pipe()
 	if err != nil {
 		return 1
 	}
-	if err := socket(peerFD).send(stageReport{Error: &wire.Error{Text: "with a pipe"}}, r); err != nil {
+	if err := socket(peerFD).send(stageReport{Error: &wire.Error{Text: "with a pipe"}}, int(r.Fd())); err != nil {
 		return 1
 	}
-	if _, err := unix.Write(w, []byte("through it")); err != nil {
+	if _, err := w.WriteString("through it"); err != nil {
 		return 1
 	}
 	return 0

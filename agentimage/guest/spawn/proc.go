@@ -50,7 +50,7 @@ type proc struct {
 	outlets []*outlet        // what the program writes: out, err unless it has a terminal, its pipes
 	feeds   map[string]*feed // what the program reads, by the stream's name
 	master  *os.File         // terminal
-	child   []int            // the program's ends until it has them: 0, 1, 2, its pipes
+	child   []*os.File       // the program's ends until it has them: 0, 1, 2, its pipes
 
 	killMu sync.Mutex // one hunt at a time
 }
@@ -191,17 +191,13 @@ func (p *proc) follow(t tree) {
 	_ = t.events.Close()
 	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: time.Now().UnixMilli()}
 	if err == nil && ev.Status != nil {
-		exit = exitOf(syscall.WaitStatus(*ev.Status), exit.At)
+		ws := syscall.WaitStatus(*ev.Status)
+		if exit.Code, exit.Signal = ws.ExitStatus(), ""; ws.Signaled() {
+			exit.Code, exit.Signal = 128+int(ws.Signal()), unix.SignalName(ws.Signal())
+		}
 	}
 	p.exit.Store(&exit)
 	close(p.exited)
-}
-
-func exitOf(ws syscall.WaitStatus, at int64) wire.Exit {
-	if ws.Signaled() {
-		return wire.Exit{Code: 128 + int(ws.Signal()), Signal: unix.SignalName(ws.Signal()), At: at}
-	}
-	return wire.Exit{Code: ws.ExitStatus(), At: at}
 }
 
 // settle waits for the drains: what the program's pipe still holds is kept, but
@@ -265,9 +261,7 @@ func (p *proc) removeSpool() error {
 	}
 	var errs []error
 	for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
-		if err := os.Remove(p.tab.spoolPath(p.id, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("remove spool: %w", err))
-		}
+		errs = append(errs, os.RemoveAll(p.tab.spoolPath(p.id, suffix))) // which need not be there
 	}
 	return errors.Join(errs...)
 }

@@ -71,30 +71,30 @@ func becomeFS(uid int) {
 }
 
 // open returns the master and the slave of a new terminal.
-func (t *ptyThread) open(done <-chan struct{}, cols, rows uint16) (master *os.File, slave int, err error) {
+func (t *ptyThread) open(done <-chan struct{}, cols, rows uint16) (master, slave *os.File, err error) {
 	answer := make(chan ptyMaster, 1)
 	select {
 	case t.ask <- answer:
 	case <-done:
-		return nil, -1, os.ErrClosed
+		return nil, nil, os.ErrClosed
 	}
 	r := <-answer
 	if r.err != nil {
-		return nil, -1, fmt.Errorf("open terminal: %w", r.err)
+		return nil, nil, fmt.Errorf("open terminal: %w", r.err)
 	}
 	master = os.NewFile(uintptr(r.fd), "ptmx")
 	if err := unix.IoctlSetPointerInt(r.fd, unix.TIOCSPTLCK, 0); err != nil {
-		return nil, -1, errors.Join(fmt.Errorf("unlock terminal: %w", err), master.Close())
+		return nil, nil, errors.Join(fmt.Errorf("unlock terminal: %w", err), master.Close())
 	}
 	if err := setSize(r.fd, cols, rows); err != nil {
-		return nil, -1, errors.Join(err, master.Close())
+		return nil, nil, errors.Join(err, master.Close())
 	}
 	// Opened through the master, not by path: the path belongs to the agent.
 	peer, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(r.fd), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if e != 0 {
-		return nil, -1, errors.Join(fmt.Errorf("open terminal's other end: %w", e), master.Close())
+		return nil, nil, errors.Join(fmt.Errorf("open terminal's other end: %w", e), master.Close())
 	}
-	return master, int(peer), nil
+	return master, os.NewFile(peer, "tty"), nil
 }
 
 // setSize sets a terminal's size, or a usual one where none is known yet.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -23,25 +24,20 @@ func (p *proc) start(body Body) (tree, error) {
 	if err != nil {
 		return tree{}, fmt.Errorf("encode stage: %w", err)
 	}
-	r, w, err := pipe()
+	r, w, err := os.Pipe()
 	if err != nil {
-		return tree{}, err
+		return tree{}, fmt.Errorf("make pipe: %w", err)
 	}
-	config, err := pollable(w, "config")
-	if err != nil {
-		return tree{}, errors.Join(err, unix.Close(r))
-	}
+	defer func() { _ = w.Close() }()
 	t, err := p.startKeeper(r)
-	_ = unix.Close(r)
+	_ = r.Close()
 	p.closeChild()
-	if err == nil {
-		// A stage that died early makes this fail; the keeper says its reason.
-		_, _ = config.Write(cfg)
-	}
-	_ = config.Close()
 	if err != nil {
 		return tree{}, err
 	}
+	// A stage that died early makes this fail; the keeper says its reason.
+	_, _ = w.Write(cfg)
+	_ = w.Close()
 	if err := p.awaitStart(t); err != nil {
 		<-t.keeper // the stage has ended or is about to; nothing is below it
 		_ = t.events.Close()
@@ -53,38 +49,40 @@ func (p *proc) start(body Body) (tree, error) {
 }
 
 // startKeeper gives a keeper its end of a socket, the stage's config and the
-// program's descriptors.
-func (p *proc) startKeeper(config int) (tree, error) {
+// program's descriptors. Its arguments say how these are laid out: the kind of stdio,
+// then the numbers of the program's pipes.
+func (p *proc) startKeeper(config *os.File) (tree, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return tree{}, err
+	}
+	defer func() { _ = null.Close() }()
 	ours, theirs, err := newSocketPair()
 	if err != nil {
 		return tree{}, err
 	}
 	defer theirs.close()
-	events, err := pollable(int(ours), "keeper")
+	if err := unix.SetNonblock(int(ours), true); err != nil { // no thread waits in a read
+		return tree{}, errors.Join(fmt.Errorf("set nonblocking: %w", err), unix.Close(int(ours)))
+	}
+	t := tree{events: os.NewFile(uintptr(ours), "keeper")}
+	at := map[int]int{0: int(null.Fd()), 1: int(null.Fd()), 2: 2, peerFD: int(theirs), configFD: int(config.Fd())}
+	for i, f := range p.child {
+		at[streamFD+i] = int(f.Fd()) // and makes it one that blocks, as programs expect
+	}
+	argv := []string{"loop", "keep", p.req.Stdio}
+	for _, pipe := range p.req.Pipes {
+		argv = append(argv, strconv.Itoa(pipe.FD))
+	}
+	attr := &syscall.ProcAttr{Dir: "/", Env: keepEnv, Files: layout(at)}
+	p.keeper, t.keeper, err = p.tab.cfg.Reaper.Start(p.id, "/proc/self/exe", argv, attr)
+	if errors.Is(err, syscall.EAGAIN) {
+		err = errNoProcess
+	}
 	if err != nil {
-		return tree{}, err
+		_ = t.events.Close()
 	}
-	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		_ = events.Close()
-		return tree{}, fmt.Errorf("open %s: %w", os.DevNull, err)
-	}
-	defer func() { _ = unix.Close(null) }()
-	at := map[int]int{0: null, 1: null, 2: 2, peerFD: int(theirs), configFD: config}
-	for i, fd := range p.child {
-		at[streamFD+i] = fd
-	}
-	argv := append([]string{"loop", "keep"}, keepArgs(p.req)...)
-	pid, done, err := p.tab.cfg.Reaper.Start(p.id, "/proc/self/exe", argv, &syscall.ProcAttr{Dir: "/", Env: keepEnv, Files: layout(at)})
-	if err != nil {
-		_ = events.Close()
-		if errors.Is(err, syscall.EAGAIN) {
-			err = errNoProcess
-		}
-		return tree{}, err
-	}
-	p.keeper = pid
-	return tree{events: events, keeper: done}, nil
+	return t, err
 }
 
 var errNoProcess = wire.NewError(wire.CodeLimit, "the container has reached its limit of processes")
@@ -98,7 +96,8 @@ func (p *proc) awaitStart(t tree) error {
 	ev, err := t.next()
 	switch {
 	case err != nil:
-		return wire.NewError(wire.CodeLimit, "the program's keeper ended at once, which happens without free processes or memory: "+err.Error())
+		return wire.NewError(wire.CodeLimit,
+			"the program's keeper ended at once, which happens without free processes or memory: "+err.Error())
 	case ev.Error != nil:
 		return ev.Error
 	}

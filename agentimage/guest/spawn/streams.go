@@ -3,13 +3,10 @@
 package spawn
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"sync"
-
-	"golang.org/x/sys/unix"
 
 	"loop/agentimage/guest/spool"
 	"loop/backend/wire"
@@ -23,7 +20,7 @@ func (p *proc) open() error {
 		if err != nil {
 			return err
 		}
-		p.child = []int{slave, slave, slave}
+		p.child = []*os.File{slave, slave, slave}
 		p.master = master
 		p.feeds[wire.StreamIn] = newFeed(master)
 		log := spool.NewRing(p.tab.cfg.Ring)
@@ -36,11 +33,11 @@ func (p *proc) open() error {
 			return err
 		}
 	} else {
-		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		null, err := os.Open(os.DevNull)
 		if err != nil {
-			return fmt.Errorf("open %s: %w", os.DevNull, err)
+			return err
 		}
-		p.child = append(p.child, fd)
+		p.child = append(p.child, null)
 	}
 	for _, name := range []string{wire.StreamOut, wire.StreamErr} {
 		if err := p.fromProgram(name); err != nil {
@@ -71,10 +68,8 @@ func (p *proc) abandon() {
 
 // closeChild closes the program's ends, once the keeper has them.
 func (p *proc) closeChild() {
-	for i, fd := range p.child {
-		if i == 0 || fd != p.child[i-1] { // a terminal is there three times
-			_ = unix.Close(fd)
-		}
+	for _, f := range p.child {
+		_ = f.Close() // a terminal is there three times
 	}
 	p.child = nil
 }
@@ -93,13 +88,13 @@ func (p *proc) fromProgram(name string) error {
 	}
 	o := &outlet{name: name, Log: log, rest: lastWords}
 	p.outlets = append(p.outlets, o)
-	r, w, err := pipe()
+	r, w, err := os.Pipe()
 	if err != nil {
-		return err
+		return fmt.Errorf("make pipe: %w", err)
 	}
+	o.file = r
 	p.child = append(p.child, w)
-	o.file, err = pollable(r, "output")
-	return err
+	return nil
 }
 
 // newLog makes what keeps a stream. Nothing of a protocol may be lost, and a pipe
@@ -121,33 +116,13 @@ func (p *proc) newLog(name string) (*spool.Log, error) {
 
 // toProgram adds a pipe that the program reads.
 func (p *proc) toProgram(name string) error {
-	r, w, err := pipe()
+	r, w, err := os.Pipe()
 	if err != nil {
-		return err
+		return fmt.Errorf("make pipe: %w", err)
 	}
 	p.child = append(p.child, r)
-	f, err := pollable(w, "input")
-	if err != nil {
-		return err
-	}
-	p.feeds[name] = newFeed(f)
+	p.feeds[name] = newFeed(w)
 	return nil
-}
-
-func pipe() (r, w int, err error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return 0, 0, fmt.Errorf("make pipe: %w", err)
-	}
-	return fds[0], fds[1], nil
-}
-
-// pollable makes our end of a pipe one that Close interrupts.
-func pollable(fd int, name string) (*os.File, error) {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		return nil, errors.Join(fmt.Errorf("set nonblocking: %w", err), unix.Close(fd))
-	}
-	return os.NewFile(uintptr(fd), name), nil
 }
 
 // drain starts moving output to the logs and the request's stdin to the program.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -282,7 +281,7 @@ func (tab *Table) removeRunDir(id string) error {
 		return fmt.Errorf("open runs directory: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	if err := root.RemoveAll(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := root.RemoveAll(id); err != nil {
 		return fmt.Errorf("remove private directory: %w", err)
 	}
 	return nil
