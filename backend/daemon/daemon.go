@@ -391,7 +391,9 @@ func (d *Daemon) Close() error {
 		if d.terminals != nil {
 			errs = append(errs, d.terminals.Close())
 		}
-		errs = append(errs, d.guestTCP.Close())
+		if d.guestTCP != nil {
+			d.guestTCP.Close()
+		}
 		if d.bus != nil {
 			d.bus.Close()
 			d.events.Wait()

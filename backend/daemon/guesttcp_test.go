@@ -49,11 +49,7 @@ func newGuestListener(t *testing.T, home string) (*guestlink.Listener, *said) {
 	l := guestlink.NewListener(guestlink.ListenerOptions{
 		Home: home, Callbacks: cb, Network: loopbackBridge{}, Runs: startingRuns{}, Log: slog.New(slog.DiscardHandler),
 	})
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(l.Close)
 	return l, cb
 }
 

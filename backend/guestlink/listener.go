@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,40 +136,28 @@ func (l *Listener) settle(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.server != nil && l.server.Idle(ctx) {
-		l.replace()
-	}
-}
-
-// replace ends a listener while Loop goes on; l is locked, and has one.
-func (l *Listener) replace() {
-	if err := l.end(); err != nil {
-		l.o.Log.Warn("close guest listener", "err", err)
+		l.end()
 	}
 }
 
 // end frees the port at once; Close waits for the callbacks that are under way.
 // l is locked, and has a listener.
-func (l *Listener) end() error {
+func (l *Listener) end() {
 	s := l.server
 	l.server = nil
-	err := s.Stop()
-	l.ending.Go(func() { _ = s.Close() }) // Stop said what there is to say
-	return err
+	s.Stop()
+	l.ending.Go(s.Close)
 }
 
 // Close ends the listener for good and waits for its callbacks.
-func (l *Listener) Close() (err error) {
-	if l == nil {
-		return nil
-	}
+func (l *Listener) Close() {
 	l.mu.Lock()
 	l.closed = true
 	if l.server != nil {
-		err = l.end()
+		l.end()
 	}
 	l.mu.Unlock()
 	l.ending.Wait()
-	return err
 }
 
 // address is where containers reach this machine as host.docker.internal: the
@@ -193,12 +182,10 @@ func ofThisMachine(ip net.IP) bool {
 	if err != nil {
 		return false
 	}
-	for _, a := range list {
-		if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
 }
 
 // open binds the listener unless it is there; l is locked. An engine that came
@@ -211,7 +198,7 @@ func (l *Listener) open(host string) error {
 		if l.host == host {
 			return nil
 		}
-		l.replace()
+		l.end()
 	}
 	st, err := readListener(l.o.Home)
 	if err != nil {

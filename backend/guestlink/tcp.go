@@ -97,19 +97,17 @@ func (t *TCP) Addr() net.Addr { return t.addr }
 
 // Stop frees the port and ends every connection and what was asked for on it,
 // without waiting for that: a callback may need what the caller of Stop holds.
-func (t *TCP) Stop() error {
+func (t *TCP) Stop() {
 	t.cancel()
-	err := t.http.Close()
+	_ = t.http.Close() // it is gone then, whatever it says
 	t.served.Wait()
-	return err
 }
 
 // Close stops and waits for every callback under way.
-func (t *TCP) Close() error {
-	err := t.Stop()
+func (t *TCP) Close() {
+	t.Stop()
 	t.handlers.Lock() // one that comes later sees that ctx has ended
 	defer t.handlers.Unlock()
-	return err
 }
 
 // Grant lets a container's programs call until its run has ended, and returns
