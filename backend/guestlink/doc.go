@@ -1,10 +1,11 @@
-// Package guestlink is the host's end of a link: one Link per container, opened
-// over an exec stream that somebody else dials. An Opener opens links, a Pool
-// shares them, a Listener serves callbacks over TCP to runs that ask for it. It turns core.Link's calls into
-// streams of package wire, and serves what the guest may ask of the host:
-// callbacks below /api/ and the model of a run below /runs/. Who is calling is
-// known from the container of the link and the spawn that loop init names in the
-// first frame of a stream; no request names itself, and two spawns of a container
+// Package guestlink is the host's end of links: one Link per container, over an exec
+// stream that somebody else dials. An Opener opens links, a Pool shares them, and a
+// Listener serves callbacks over TCP to runs that ask for it. A Link turns core.Link's
+// calls into streams of package wire, and serves what the guest may ask of the host:
+// callbacks below /api/ and the model of a run below /runs/.
+//
+// The caller is known by the container of the link and by the spawn that loop init names
+// in the first frame of a stream. No request names itself, and two spawns of a container
 // have two identities, two model routes and two limits.
 //
 // The guest is hostile. Whatever it sends can end its own link and nothing

@@ -68,7 +68,7 @@ func NewListener(o ListenerOptions) *Listener {
 	return &Listener{o: o, here: ofThisMachine}
 }
 
-// Wish is what the settings of a run say of callbacks over TCP.
+// Wish is the part of a run's settings that is about callbacks over TCP.
 type Wish struct {
 	TCP          bool
 	AdvertiseURL string // where containers reach Loop; empty: host.docker.internal

@@ -25,8 +25,6 @@ func (r *refusals) DialExec(context.Context, core.ContainerID, string, []string)
 	return nil, err
 }
 
-// TestLinkToAContainerThatWasWoken: a refusal because of a pause that is over is
-// asked again, within bounds; others are not.
 // bridge is an engine's network where this machine has one address.
 type bridge string
 
@@ -39,6 +37,8 @@ func (w waker) Awake(context.Context, core.ContainerID) error {
 	return nil
 }
 
+// TestLinkToAContainerThatWasWoken: after a refusal because of a pause that is over the
+// link is tried again, within bounds; after others it is not.
 func TestLinkToAContainerThatWasWoken(t *testing.T) {
 	boom, paused := errors.New("boom"), fmt.Errorf("is paused: %w", core.ErrConflict)
 	for name, tc := range map[string]struct {

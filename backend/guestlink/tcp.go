@@ -188,7 +188,7 @@ func (t *TCP) caller(r *http.Request) (from core.Caller, ok bool) {
 	return from, ok
 }
 
-// ServeHTTP answers one request. Nobody without a token is told even which
+// ServeHTTP answers one request. A caller without a token does not even learn which
 // routes there are.
 func (t *TCP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.handlers.RLock()

@@ -24,9 +24,9 @@
 // most MaxChunk; length 0 is the end mark, followed by one Reply frame that says
 // how it ended. A broken link therefore never looks like the end of an output.
 //
-// Everything that comes from the guest end is hostile to the host: sizes are
-// bounded before memory is taken, and duplicate names and invalid UTF-8 are errors.
-// Which container it is it cannot say, only which of that container's spawns asks:
-// loop init knows, and the agent has no hand in these frames. Unknown fields are ignored, so that
-// a newer peer can say more.
+// The host takes everything from the guest end for hostile: sizes are bounded before
+// memory is taken, and duplicate names and invalid UTF-8 are errors. The guest does not
+// say which container it is, which the host knows from the link; it says which of that
+// container's spawns asks, which loop init finds out and the agent cannot write. Unknown
+// fields are ignored, so that a newer peer can say more.
 package wire

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Package ask carries questions of a container to the host and answers back, over
-// one stream. What has no answer is denied: while no host has opened the stream,
-// when it breaks, and when nobody reads it. Only agentimage/guest and its packages
+// one stream. A question without an answer is denied: while no host has opened the
+// stream, when the stream breaks, and when nobody reads it. Only agentimage/guest and its packages
 // may import it. Nothing in this version asks; the supervisor will.
 package ask
 

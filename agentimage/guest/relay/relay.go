@@ -209,7 +209,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.proxy.ServeHTTP(w, req.WithContext(ctx))
 }
 
-// unknown refuses a request of which it is not known who asks.
+// unknown refuses a request whose spawn is not known.
 func (r *Relay) unknown(w http.ResponseWriter, req *http.Request, err error) {
 	r.log.Info("relay does not know who asks", "err", err)
 	status, why := http.StatusInternalServerError, "the container's connections could not be read"

@@ -10,8 +10,8 @@ import (
 	"loop/backend/wire"
 )
 
-// policy is a document of the host's. Nothing here goes by it, and its state says
-// so: it is kept for a supervisor to read.
+// policy is a document from the host. It is kept for a supervisor to read; nothing is
+// enforced yet, and its state says so.
 type policy struct {
 	state wire.PolicyState
 	doc   []byte

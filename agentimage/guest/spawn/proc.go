@@ -162,7 +162,7 @@ type tree struct {
 	keeper <-chan syscall.WaitStatus
 }
 
-// next waits for the keeper's next word; io.EOF means that it has ended.
+// next waits for the keeper's next event; io.EOF means that the keeper has ended.
 func (t tree) next() (ev keepEvent, err error) {
 	buf := make([]byte, maxMessage)
 	n, err := t.events.Read(buf) // one message
@@ -200,8 +200,8 @@ func (p *proc) follow(t tree) {
 	close(p.exited)
 }
 
-// settle waits for the drains: what the program's pipe still holds is kept, but
-// a background process that holds the pipe open does not keep the output open.
+// settle waits for the drains. The bytes that are in the program's pipes are kept; a
+// background process that holds a pipe open does not keep the output open.
 func (p *proc) settle(drains *sync.WaitGroup) {
 	for _, o := range p.outlets {
 		o.Lift()
@@ -286,7 +286,7 @@ func readExe(pid int) string {
 	return masked(exe, maxExe)
 }
 
-// readCommand is how a process was called.
+// readCommand is the command line of a process, empty for one that has none any more.
 func readCommand(pid int) string {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
@@ -296,7 +296,7 @@ func readCommand(pid int) string {
 	return masked(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), wire.MaxCommand)
 }
 
-// masked is a name that the agent chose, cut, with a mark for what is odd in it.
+// masked cuts a text that the agent chose, and puts ? in the place of control characters.
 func masked(name string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {

@@ -82,7 +82,7 @@ type Table struct {
 	closed bool
 }
 
-// New makes an empty one; the caller ends it with Close.
+// New makes an empty table; the caller ends it with Close.
 func New(cfg Config) *Table {
 	cfg.SpoolMax = cmp.Or(cfg.SpoolMax, DefaultSpoolMax)
 	cfg.Ring = cmp.Or(cfg.Ring, DefaultRing)

@@ -65,10 +65,10 @@ func (q Question) Validate() error {
 	return nil
 }
 
-// Answer is the host's word on one question.
+// Answer is the host's verdict on one question.
 type Answer struct {
 	ID    uint64 `json:"id"`
-	Allow bool   `json:"allow,omitzero"` // denied is what an answer without it says
+	Allow bool   `json:"allow,omitzero"` // without it the answer denies
 	Text  string `json:"text,omitzero"`  // why, for whoever asked; at most MaxText
 }
 

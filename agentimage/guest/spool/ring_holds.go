@@ -94,7 +94,7 @@ func (h *Hold) Taken(off int64) bool {
 	return true
 }
 
-// take says that a reader has what a pipe kept for one. The lock is held.
+// take notes that a reader has the bytes of a pipe before off. The lock is held.
 func (l *Log) take(off int64) {
 	if l.kept != nil && off <= l.end {
 		l.kept.taken = max(l.kept.taken, off)

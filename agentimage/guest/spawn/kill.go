@@ -46,8 +46,8 @@ func (tab *Table) Resize(id string, cols, rows uint16) error {
 	return p.onTerminal(func(fd int) error { return setSize(fd, cols, rows) })
 }
 
-// keys are the signals that a terminal's keys send. They go where the keys' go,
-// to the program in front, and reach it when the queue of input is full too.
+// keys are the signals that the keys of a terminal send. They reach the programs in
+// front, also when the queue of input is full.
 var keys = []unix.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP}
 
 // Signal sends one signal to the program itself, or what a terminal's key would
@@ -124,7 +124,7 @@ func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error 
 // takes one of them from the programs, and not all.
 const graceParts = 20
 
-// goes reports whether nothing is left of the tree within d.
+// goes waits for the tree to end, for d at the most, and reports whether it has.
 func (p *proc) goes(ctx context.Context, d time.Duration) bool {
 	for range graceParts {
 		select {
@@ -144,10 +144,10 @@ type step struct {
 	wait time.Duration
 }
 
-// farewell is what is said to a tree before it is killed. A terminal hangs up
+// farewell lists the signals that a tree gets before it is killed. A terminal hangs up
 // first, as any that is closed does: interactive shells ignore TERM, save their
-// history on HUP and pass it on. What is to outlive a terminal ignores HUP, but
-// has no terminal to outlive here.
+// history on HUP and pass it on. A program that ignores HUP wants to outlive its
+// terminal; here it gets TERM like others.
 func (p *proc) farewell(grace time.Duration) []step {
 	switch {
 	case grace <= 0:
@@ -207,9 +207,9 @@ func sweep(keeper int, gone <-chan struct{}, sigs ...unix.Signal) error {
 	return errors.Join(errs...)
 }
 
-// killStrays ends what fell to this process when a keeper died: every child
-// that is not a keeper. A helper that somebody left behind through docker exec
-// is among them.
+// killStrays ends the processes that fell to this one when a keeper died: every child
+// that is not a keeper. A helper that somebody left behind through docker exec is among
+// them.
 func (tab *Table) killStrays() {
 	deadline := time.Now().Add(killDeadline)
 	for time.Now().Before(deadline) {

@@ -97,8 +97,9 @@ func listed[T any](name string, list []T) any { return map[string]any{name: appe
 
 func done(err error) (any, error) { return map[string]bool{"ok": true}, err }
 
-// matched says whether path fits pattern, and what stands for its one *. The
-// path is compared as it came: an encoded slash does not make another segment.
+// matched reports whether path fits pattern, and returns the part in the place of the
+// pattern's one *. The path is compared as it came: an encoded slash does not make
+// another segment.
 func matched(pattern, path string) (id string, ok bool) {
 	before, after, wild := strings.Cut(pattern, "*")
 	if !wild {

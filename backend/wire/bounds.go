@@ -29,12 +29,12 @@ const (
 	// MaxSpawns bounds how many spawns loop init remembers, ended ones included,
 	// so that a list always fits one frame.
 	MaxSpawns = 1024
-	// MaxDetached and MaxCommand bound what is told of processes that a program has
-	// let go; only runs have such a list, and a container has few of them.
+	// MaxDetached and MaxCommand bound the list of processes that a program has let
+	// go: commands, and bytes of each. Only runs have one, and a container few runs.
 	MaxDetached = 12
 	MaxCommand  = 200
-	// MaxOffset bounds what an output is said to hold, 1 PiB: nothing prints that
-	// much, and sums of offsets stay far from the end of 64 bits.
+	// MaxOffset bounds the offsets of an output, 1 PiB: nothing prints that much, and
+	// sums of offsets stay far from the end of 64 bits.
 	MaxOffset = 1 << 50
 	// MaxPolicy bounds one policy document (256 KiB, some two thousand rules): loop
 	// init keeps one for each spawn.
