@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,97 +64,89 @@ type (
 	noneIn struct{}
 )
 
+// callback is one request to the host.
+type callback struct {
+	method, path string
+	in           any    // the body; nil is none
+	said         string // what the model reads when it went well; empty is the host's answer
+}
+
 // register adds every tool; each is one callback.
 func (t tools) register(s *sdk.Server) {
 	add(s, t, "send_message", "Show the person a message, in this channel or another of the project.",
-		func(ctx context.Context, in sendMessageIn) (string, error) {
-			if strings.TrimSpace(in.Content) == "" {
-				return "", errors.New("content is empty")
-			}
-			_, err := t.call(ctx, http.MethodPost, "/api/messages", in)
-			return "The message was sent.", err
+		func(in sendMessageIn) callback {
+			return callback{http.MethodPost, "/api/messages", in, "The message was sent."}
 		})
 	add(s, t, "queue_message", "Queue a prompt: the agent of that channel works on it when its turn comes.",
-		func(ctx context.Context, in queueMessageIn) (string, error) {
-			return t.call(ctx, http.MethodPost, "/api/messages", struct {
+		func(in queueMessageIn) callback {
+			return callback{http.MethodPost, "/api/messages", struct {
 				queueMessageIn
 				Mode string `json:"mode"`
-			}{in, "queue"})
+			}{in, "queue"}, ""}
 		})
-	add(s, t, "list_queued_messages", "List the prompts that wait in a channel.", func(ctx context.Context, in channelIn) (string, error) {
-		return t.call(ctx, http.MethodGet, "/api/channels/"+t.channel(in.Channel)+"/queued", nil)
+	add(s, t, "list_queued_messages", "List the prompts that wait in a channel.", func(in channelIn) callback {
+		return callback{http.MethodGet, t.channel(in.Channel) + "/queued", nil, ""}
 	})
-	add(s, t, "delete_queued_message", "Take a prompt that an agent queued out of the queue.",
-		func(ctx context.Context, in messageIDIn) (string, error) {
-			_, err := t.call(ctx, http.MethodDelete, "/api/messages/"+url.PathEscape(in.ID), nil)
-			return "It was removed.", err
-		})
-	add(s, t, "list_sessions", "List the conversations kept for a channel.", func(ctx context.Context, in channelIn) (string, error) {
-		return t.call(ctx, http.MethodGet, "/api/channels/"+t.channel(in.Channel)+"/sessions", nil)
+	add(s, t, "delete_queued_message", "Take a prompt that an agent queued out of the queue.", func(in messageIDIn) callback {
+		return callback{http.MethodDelete, "/api/messages/" + url.PathEscape(in.ID), nil, "It was removed."}
 	})
-	add(s, t, "resume_session", "Let the next prompt of a channel go on with a conversation.",
-		func(ctx context.Context, in resumeIn) (string, error) {
-			if in.Mode == "" {
-				in.Mode = "resume"
-			}
-			_, err := t.call(ctx, http.MethodPut, "/api/channels/"+t.channel(in.Channel)+"/session",
-				map[string]string{"session_id": in.Session, "mode": in.Mode})
-			return "The next prompt there goes on with that conversation.", err
-		})
+	add(s, t, "list_sessions", "List the conversations kept for a channel.", func(in channelIn) callback {
+		return callback{http.MethodGet, t.channel(in.Channel) + "/sessions", nil, ""}
+	})
+	add(s, t, "resume_session", "Let the next prompt of a channel go on with a conversation.", func(in resumeIn) callback {
+		body := map[string]string{"session_id": in.Session, "mode": cmp.Or(in.Mode, "resume")}
+		return callback{http.MethodPut, t.channel(in.Channel) + "/session", body, "The next prompt there goes on with that conversation."}
+	})
 	add(s, t, "create_thread", "Open a thread beside this channel: same folder, its own conversation, which begins with a copy of this one.",
-		func(ctx context.Context, in threadIn) (string, error) {
-			return t.call(ctx, http.MethodPost, "/api/threads", in)
-		})
+		func(in threadIn) callback { return callback{http.MethodPost, "/api/threads", in, ""} })
 	add(s, t, "create_worktree_thread", "Open a thread in a git worktree of its own, so that two agents do not edit the same files.",
-		func(ctx context.Context, in worktreeIn) (string, error) {
-			return t.call(ctx, http.MethodPost, "/api/worktrees", in)
-		})
-	add(s, t, "search_channels", "List the channels of this project by part of a name.",
-		func(ctx context.Context, in searchIn) (string, error) {
-			return t.call(ctx, http.MethodGet, "/api/channels?q="+url.QueryEscape(in.Query), nil)
-		})
-	add(s, t, "list_agents", "List the agents of this project and what each does.", func(ctx context.Context, _ noneIn) (string, error) {
-		return t.call(ctx, http.MethodGet, "/api/agents", nil)
+		func(in worktreeIn) callback { return callback{http.MethodPost, "/api/worktrees", in, ""} })
+	add(s, t, "search_channels", "List the channels of this project by part of a name.", func(in searchIn) callback {
+		return callback{http.MethodGet, "/api/channels?q=" + url.QueryEscape(in.Query), nil, ""}
+	})
+	add(s, t, "list_agents", "List the agents of this project and what each does.", func(noneIn) callback {
+		return callback{http.MethodGet, "/api/agents", nil, ""}
 	})
 	add(s, t, "send_agent_message", "Tell another agent of this project something; it reads it as its next prompt.",
-		func(ctx context.Context, in agentMessageIn) (string, error) {
-			_, err := t.call(ctx, http.MethodPost, "/api/agents/"+url.PathEscape(in.Agent)+"/message", map[string]string{"content": in.Content})
-			return "The message was queued.", err
+		func(in agentMessageIn) callback {
+			path := "/api/agents/" + url.PathEscape(in.Agent) + "/message"
+			return callback{http.MethodPost, path, map[string]string{"content": in.Content}, "The message was queued."}
 		})
 }
 
 // add registers one tool and writes each of its calls into the log.
-func add[In any](s *sdk.Server, t tools, name, description string, f func(context.Context, In) (string, error)) {
+func add[In any](s *sdk.Server, t tools, name, description string, f func(In) callback) {
 	sdk.AddTool(s, &sdk.Tool{Name: name, Description: description},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			began := time.Now()
-			out, err := f(ctx, in)
+			c := f(in)
+			answer, err := t.call(ctx, c)
 			took := time.Since(began).Milliseconds()
 			if err != nil {
 				t.calls.Warn(name, "ms", took, "err", err)
 				return nil, nil, err
 			}
 			t.calls.Info(name, "ms", took)
-			return text(out), nil, nil
+			return text(cmp.Or(c.said, answer)), nil, nil
 		})
 }
 
-// channel is the part of a path that names a channel.
+// channel is the path of a channel, or of this agent's own.
 func (t tools) channel(id string) string {
-	return url.PathEscape(cmp.Or(id, t.options.channel))
+	return "/api/channels/" + url.PathEscape(cmp.Or(id, t.options.channel))
 }
 
 // call makes one callback and returns its answer. The error is what the model reads.
-func (t tools) call(ctx context.Context, method, path string, in any) (string, error) {
+func (t tools) call(ctx context.Context, c callback) (string, error) {
 	var body io.Reader = http.NoBody
-	if in != nil {
-		data, err := json.Marshal(in)
+	if c.in != nil {
+		data, err := json.Marshal(c.in)
 		if err != nil {
 			return "", fmt.Errorf("encode callback: %w", err)
 		}
 		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(t.url, "/")+path, body)
+	req, err := http.NewRequestWithContext(ctx, c.method, strings.TrimSuffix(t.url, "/")+c.path, body)
 	if err != nil {
 		return "", fmt.Errorf("make callback: %w", err)
 	}
