@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// Admit implements core.Link. What it says holds for as long as this link.
+// Admit implements core.Link. An identity is known for as long as this link lasts.
 func (l *Link) Admit(spawn core.SpawnID, who core.Identity) { l.askers.admit(spawn, who) }
 
 // askers are the spawns that may ask for something on one link.

@@ -13,9 +13,9 @@ import (
 )
 
 // Read follows an output. It ends with io.EOF only when the process has ended and
-// every byte was read. A reader that falls behind a ring gets an error, and reads
-// again from where it was to begin with what is still there: Offset() of what Read
-// returns says from where.
+// every byte was read. A reader that falls behind a ring gets an error. A new Read from
+// its last offset begins with the first byte that is still there; the result has
+// Offset() int64, which says where that is.
 func (l *Link) Read(ctx context.Context, id core.SpawnID, stream string, offset int64) (io.ReadCloser, error) {
 	return l.read(ctx, wire.Request{Op: wire.OpRead, ID: string(id), Stream: stream, Offset: offset})
 }

@@ -108,7 +108,7 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 	})
 }
 
-// answered reads what a script was answered, and what it should have been.
+// answered compares the answers that a script got with those it should have.
 func answered(t *testing.T, l *guestlink.Link, id core.SpawnID, want map[string]int) {
 	t.Helper()
 	r, err := l.Read(t.Context(), id, "out", 0)

@@ -125,9 +125,9 @@ func spawnOf(tb testing.TB, l *guestlink.Link, id core.SpawnID) core.SpawnInfo {
 	return core.SpawnInfo{}
 }
 
-// TestTerminalBacklog prints a lot (under “make soak” 100 MB) on a terminal to a host that reads slowly,
-// stands still for a while in the middle, and reads the rest: the program
-// waits all that time, and not a byte is missing.
+// TestTerminalBacklog prints a lot (under “make soak” 100 MB) on a terminal to a host
+// that reads slowly, stands still for a while in the middle, and reads the rest: the
+// program waits all that time, and not a byte is missing.
 func TestTerminalBacklog(t *testing.T) {
 	blocks := soaktest.Of(1600)
 	total := int64(blocks) * blockSize

@@ -8,7 +8,7 @@ import (
 	"loop/backend/wire"
 )
 
-// HandlerForTest is what a spawn reaches that is who, without a link.
+// HandlerForTest serves the requests of a spawn that is who, without a link.
 func HandlerForTest(o Options, who core.Identity) http.Handler {
 	o.Log = slog.New(slog.DiscardHandler)
 	l := &Link{opts: o, askers: newAskers("cont", o)}

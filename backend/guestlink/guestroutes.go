@@ -161,7 +161,7 @@ func (h callbackHandler) refuse(w http.ResponseWriter, pattern string, err error
 }
 
 // decoded reads a call's bounded JSON object. Fields of a newer guest are passed over,
-// and what is no valid UTF-8 becomes U+FFFD.
+// and invalid UTF-8 becomes U+FFFD.
 func decoded[In any](
 	serve func(h callbackHandler, ctx context.Context, id string, in In) (any, error),
 ) func(callbackHandler, *http.Request, string) (any, error) {

@@ -95,8 +95,8 @@ func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
 // Addr is the bound address.
 func (t *TCP) Addr() net.Addr { return t.addr }
 
-// Stop frees the port and ends every connection and what was asked for on it,
-// without waiting for that: a callback may need what the caller of Stop holds.
+// Stop frees the port, breaks every connection and cancels the callbacks, without
+// waiting for them: a callback may need a lock that the caller of Stop holds.
 func (t *TCP) Stop() {
 	t.cancel()
 	_ = t.http.Close() // it is gone then, whatever it says

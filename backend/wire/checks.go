@@ -203,7 +203,7 @@ func (i Info) validate() error {
 	return nil
 }
 
-// validSignal takes what a signal's name is made of (SIGRTMIN+3), and none.
+// validSignal takes the characters of signal names (SIGRTMIN+3), and the empty name.
 func validSignal(s string) bool {
 	return len(s) <= 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") == ""
 }

@@ -1,4 +1,4 @@
-// Package wire is what the two ends of a link say to each other: the app on the
+// Package wire holds the protocol between the two ends of a link: the app on the
 // host (backend/guestlink) and loop init inside a container (agentimage/guest).
 // Both import it, and it imports neither; it holds no goroutine and no socket.
 //

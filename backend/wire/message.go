@@ -2,7 +2,7 @@ package wire
 
 import "errors"
 
-// Op names what a stream is for.
+// Op names the purpose of a stream.
 type Op string
 
 const (

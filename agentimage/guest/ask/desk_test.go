@@ -77,7 +77,7 @@ func TestQuestionsWaitSideBySide(t *testing.T) {
 	<-h.served
 }
 
-// TestNobodyAnswers: what has no answer is denied.
+// TestNobodyAnswers: a question without an answer is denied.
 func TestNobodyAnswers(t *testing.T) {
 	d := NewDesk()
 	if a := d.Ask(t.Context(), sample); a.Allow || a.Text == "" {

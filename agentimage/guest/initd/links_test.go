@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
-// newServer is loop init without its privileges, on a socket of the test's.
+// newServer is loop init without its privileges, on the test's own socket.
 func newServer(t *testing.T, uid int) string {
 	t.Helper()
 	groups, err := os.Getgroups()

@@ -53,8 +53,8 @@ func (s *Server) handle(ctx context.Context, st *yamux.Stream) {
 		}
 		defer out.hold.Release()
 	}
-	// The host's closing the stream ends what is under way; all it may send until
-	// then are marks.
+	// A host that closes the stream ends what is under way. Until then it may send
+	// marks and nothing else.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watching := make(chan struct{})

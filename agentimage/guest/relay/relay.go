@@ -153,7 +153,7 @@ type caller struct {
 	spawn string // empty until it is known
 }
 
-// exchange is what a request's stream on the link begins with.
+// exchange is the beginning of a request's stream on the link.
 type exchange struct {
 	spawn string    // who asks
 	until time.Time // how long it waits for a link
@@ -256,8 +256,8 @@ func (r *Relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// open starts one exchange of a spawn. What it asks with cannot say who it is:
-// that is in the stream's first frame, which only loop init writes.
+// open starts one exchange of a spawn. The request cannot say who asks: the name is in
+// the stream's first frame, which only loop init writes.
 func open(s Session, spawn string) (net.Conn, error) {
 	conn, err := s.Open()
 	if err != nil {

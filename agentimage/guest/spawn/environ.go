@@ -28,8 +28,8 @@ func BaseEnv(environ []string, user, home string) []string {
 	return env
 }
 
-// terminalEnv says what the terminals are that programs get from here: the page
-// draws them, whatever the container believes of its own.
+// terminalEnv describes the terminals that programs get: the page draws them, whatever
+// the container believes of its own.
 var terminalEnv = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
 
 // defaultLocale is one that every glibc since 2.35 has built in and others pass

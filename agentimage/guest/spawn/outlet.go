@@ -25,8 +25,8 @@ type outlet struct {
 	rest int // of lastWords, still to be read
 }
 
-// cut ends the wait for more. What is there by then is still read: a container
-// that gets no processor may come to it late.
+// cut ends the wait for more. Bytes that are there by then are still read: a container
+// that gets no processor may come to them late.
 func (o *outlet) cut() { _ = o.file.SetReadDeadline(time.Now()) }
 
 func (o *outlet) Read(p []byte) (n int, err error) {

@@ -89,9 +89,9 @@ func (p *proc) info() wire.Info {
 	return i
 }
 
-// detached are the commands whose parents have ended and that have a session of their
-// own, as an agent's CLI gives what it runs for the agent. What is in the program's
-// session is a helper of it, an MCP server say, and about to follow it.
+// detached lists the commands whose parents have ended and that have a session of their
+// own: an agent's CLI gives one to each command that it runs for the agent. A process in
+// the program's own session is its helper, an MCP server say, and about to follow it.
 func (p *proc) detached() []string {
 	if isClosed(p.gone) {
 		return nil // and the keeper's pid may be somebody else's by now

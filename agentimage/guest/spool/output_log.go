@@ -247,8 +247,8 @@ func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
 	}
 }
 
-// hurry is how long after an input nothing is gathered: what it makes a program
-// print is wanted at once, in pieces too.
+// hurry is the time after an input in which nothing is gathered: the echo is wanted at
+// once, in pieces too.
 const hurry = 20 * time.Millisecond
 
 // Hurry says that somebody has typed something.

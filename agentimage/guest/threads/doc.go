@@ -1,6 +1,7 @@
 //go:build linux
 
-// Package threads holds what the guest does with whole threads.
+// Package threads keeps threads in reserve, and starts and reaps processes on one of
+// them.
 //
 // Warm makes the Go runtime hold the threads it may ever need before an agent can
 // use up the container's pids limit: a runtime that cannot start a thread ends its
