@@ -24,14 +24,17 @@ func (t *Terminals) ContainerPath(channelID, hostPath string) (string, error) {
 	return shellQuote(at), nil
 }
 
+var errNoFullPath = core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.",
+	"Drop the file from the file manager.")
+
 // containerPath finds where a container with these mounts sees a file.
 func containerPath(mounts []core.Mount, hostPath string, windows bool) (string, error) {
 	if strings.ContainsFunc(hostPath, unicode.IsControl) || strings.ToValidUTF8(hostPath, "") != hostPath {
-		return "", core.Fail(core.CodeInvalid, nil, "The file's name has characters that would do something in a terminal.", "Rename it.")
+		return "", core.Fail(core.CodeInvalid, nil, "The file's name contains control characters.", "Rename the file.")
 	}
 	file, ok := hostName(hostPath, windows)
 	if !ok {
-		return "", core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.", "")
+		return "", errNoFullPath
 	}
 	seen, depth := "", 0 // by the mount that is closest to the file
 	for i, m := range mounts {

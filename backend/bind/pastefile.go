@@ -35,7 +35,7 @@ var pasteTexts = []string{"md", "csv", "json", "log", "yaml", "xml", "diff"}
 func (t *Terminals) PasteFile(channelID, name, data string) (string, error) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return "", core.Fail(core.CodeInvalid, err, "What was pasted is not base64.", "Paste it again.")
+		return "", core.Fail(core.CodeInvalid, err, "The pasted file came damaged: it is not base64.", "Paste it again.")
 	}
 	return t.paste(channelID, name, b)
 }

@@ -16,7 +16,7 @@ import (
 // is followed: another channel's agent may have made it in a folder of its own.
 func (t *Terminals) PasteHostFile(channelID, hostPath string) (string, error) {
 	if _, ok := hostName(hostPath, t.OS == "windows"); !ok {
-		return "", core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.", "")
+		return "", errNoFullPath
 	}
 	data, err := readToPaste(hostPath)
 	if err != nil {

@@ -37,7 +37,7 @@ type FilePart struct {
 // link out of those is followed: an agent may have made it.
 func (t *Terminals) ReadFile(channelID string, target core.TerminalTarget, dir, name string, line int) (FilePart, error) {
 	if strings.ContainsFunc(dir+name, unicode.IsControl) || name == "" {
-		return FilePart{}, core.Fail(core.CodeInvalid, nil, "That is no name of a file.", "")
+		return FilePart{}, core.Fail(core.CodeInvalid, nil, "That is no name of a file.", "Look at the file in the terminal.")
 	}
 	f, at, err := t.open(core.ChannelID(channelID), target, dir, name)
 	if err != nil {
@@ -49,7 +49,8 @@ func (t *Terminals) ReadFile(channelID string, target core.TerminalTarget, dir, 
 		return FilePart{}, unreadable(at, err)
 	}
 	if !info.Mode().IsRegular() {
-		return FilePart{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is no file.", core.CleanTitle(at)), "")
+		return FilePart{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a folder or a device.", core.CleanTitle(at)),
+			"Look at it in the terminal.")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxReadFile))
 	if err != nil {
@@ -75,8 +76,8 @@ func (t *Terminals) open(ch core.ChannelID, target core.TerminalTarget, dir, nam
 		at = join(dir, name)
 	}
 	if !isAbs(at) {
-		return nil, "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("It is not known in which folder %s is.", core.CleanTitle(name)),
-			"A shell that tells its folder, as those do that Loop starts, makes it known.")
+		return nil, "", core.Fail(core.CodeInvalid, nil, fmt.Sprintf("Loop does not know the folder of %s.", core.CleanTitle(name)),
+			"Use a shell that marks its prompts, as those do that Loop starts, or a full path.")
 	}
 	if target == core.TargetHost {
 		f, err = os.OpenFile(at, how, 0)

@@ -124,7 +124,7 @@ func (s *System) OpenURL(link string) error {
 		return core.Fail(core.CodeInvalid, err, "Loop opens web addresses only.", "Copy the link if you trust it.")
 	}
 	if s.Window == nil {
-		return core.Fail("no_native_dialog", nil, "A page in a browser opens links by itself.", "")
+		return core.Fail("no_native_dialog", nil, "Only Loop's window opens links here.", "Click the link in the browser.")
 	}
 	return s.Window.OpenURL(u.String())
 }
