@@ -148,8 +148,8 @@ func TestNeitherTokenOpensTheOther(t *testing.T) {
 	}
 }
 
-// TestATokenIsNotInAResolvedContainer: what the engine is told holds neither
-// token nor address.
+// TestATokenIsNotInAResolvedContainer: the spec for the engine holds neither token
+// nor address.
 func TestATokenIsNotInAResolvedContainer(t *testing.T) {
 	r := newSpecRig(t)
 	if _, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel); err != nil || launch.APIURL != "" {

@@ -145,14 +145,14 @@ func TestResolveAssemblesTheContainer(t *testing.T) {
 	if v, _ := envOf(spec.Env, "GREETING"); v != "hello" {
 		t.Errorf("environment of the container: %v", spec.Env)
 	}
-	// What is named like a credential goes to the agent alone.
+	// A variable named like a credential goes to the agent alone.
 	if _, there := envOf(spec.Env, "FORGE_TOKEN"); there {
 		t.Errorf("environment of the container: %v", spec.Env)
 	}
 	if v, _ := envOf(launch.Env, "FORGE_TOKEN"); v != canary {
 		t.Errorf("environment of the agent: %v", launch.Env)
 	}
-	// What the container needs on the host is there before it is made.
+	// The folders and files that the container needs on the host are there before it is made.
 	for _, m := range spec.Mounts {
 		if m.Kind != core.MountState {
 			continue

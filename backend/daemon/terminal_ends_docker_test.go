@@ -54,7 +54,7 @@ func TestEndOfAForkBomb(t *testing.T) {
 	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
 	}
 	t.Logf("%d processes", strings.Count(facts(), "\n"))
-	// Whoever wants another one now is told why there is none.
+	// Another one is refused now, with the reason.
 	for range 4 {
 		more, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"/bin/true"}})
 		if err == nil {

@@ -64,13 +64,13 @@ func TestCreateBodyGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("the engine would be told something else; check and run with -update:\n%s", got)
+				t.Errorf("the engine would get something else; look at the difference, then run with -update:\n%s", got)
 			}
 		})
 	}
 }
 
-// What must hold whatever a spec says.
+// These rules hold for every spec.
 func TestCreateBodyInvariants(t *testing.T) {
 	for _, s := range []core.Spec{fullSpec(), {}} {
 		cfg, host := createBody(s)

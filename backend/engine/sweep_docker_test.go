@@ -30,8 +30,7 @@ func ready(t *testing.T, p core.TTY) {
 // untilSleeps waits until what a script started last has become its sleep.
 const untilSleeps = `until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.05; done`
 
-// A process chooses its name. Whatever it is, the end of a terminal is nobody
-// else's.
+// A process chooses its name. No name makes the end of a terminal end anything else.
 func TestSweepIsNotMisled(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)

@@ -149,7 +149,7 @@ func TestExecTTYInAContainerThatWaits(t *testing.T) {
 	if err := d.Unpause(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	// What could not be done is done now. The engine may hear late of the pause and
+	// The end that failed before works now. The engine may hear late of the pause and
 	// take the container for paused once more until it hears of its end.
 	deadline := time.Now().Add(time.Minute)
 	for err = p.End(t.Context()); core.AsFailure(err).Code == core.CodeConflict && time.Now().Before(deadline); err = p.End(t.Context()) {

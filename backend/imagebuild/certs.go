@@ -23,8 +23,8 @@ const maxCAFile = 4 << 20
 const LocalCADir = "/usr/local/share/ca-certificates"
 
 // caFiles lists the certificate files a build gets: those of the settings, and
-// the ones this machine's programs are told to trust, since a proxy that inspects
-// TLS here will be met by the build as well.
+// the ones that this machine's programs trust, since the build meets a proxy that
+// inspects TLS here as well.
 func caFiles(fromSettings []string, getenv func(string) string, localDir string) []string {
 	out := slices.Clone(fromSettings)
 	if localDir != "" {

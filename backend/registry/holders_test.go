@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/engine/enginetest"
 )
 
 // TestLastHolderDecides: what becomes of a container, by who gives it back how.
@@ -118,15 +119,17 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 // TestJoinTakesAnEndBack, of a container that an engine did not stop in time.
 func TestJoinTakesAnEndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, newRows(), nil)
+		fl := &flaky{Fake: enginetest.NewFake()}
+		fl.AddImage("img", "sha256:1", nil)
+		w := newWorldOn(t, newRows(), fl.Fake, fl)
 		defer w.end()
 		c := w.start("a")
-		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
+		fl.refuseStop.Store(true) // an engine that is down and comes back would be asked again at once
 		if err := w.reg.Release(t.Context(), run, core.Ending{Keep: time.Minute}); err == nil {
 			t.Fatal("no word that it was not stopped")
 		}
 		w.want("a", core.ContainerRunning)
-		w.fake.SetDown(nil)
+		fl.refuseStop.Store(false)
 		if _, err := w.reg.Join(t.Context(), c.ID, term); err != nil {
 			t.Fatal(err)
 		}

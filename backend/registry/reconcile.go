@@ -40,7 +40,7 @@ func (r *Registry) Restore(ctx context.Context) error {
 // nil then. An engine that does not answer changes nothing: rows stay as they
 // are until it does.
 func (r *Registry) Run(ctx context.Context) error {
-	// Whoever waited for one of these programs is gone with the earlier process.
+	// The earlier process waited for these programs, and is gone.
 	for _, kind := range []core.HolderKind{core.HolderGit, core.HolderSetUp} {
 		if err := r.Recovered(ctx, kind, func(string) bool { return false }, core.Ending{Now: true}); err != nil {
 			r.log.Warn("give back containers of an earlier process", "err", err)

@@ -18,7 +18,7 @@ import (
 
 const install = "install-1"
 
-// rows is a store in memory that can be told to fail.
+// rows is a store in memory that fails on demand.
 type rows struct {
 	mu     sync.Mutex
 	m      map[core.ContainerKey]core.Container
@@ -408,13 +408,16 @@ func TestCrashDuringStart(t *testing.T) {
 type flaky struct {
 	*enginetest.Fake
 	failCreateAfter, failStart error
-	refuseRemove               atomic.Bool
+	refuseRemove, refuseStop   atomic.Bool
 	reg                        *Registry                         // on this engine; set by due
 	beforeRemove               func(*Registry, core.ContainerID) // on the goroutine of the removal
 	stops                      chan chan struct{}                // each stop waits until what it takes from here is closed
 }
 
 func (f *flaky) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
+	if f.refuseStop.Load() {
+		return errors.New("busy")
+	}
 	if f.stops != nil {
 		<-<-f.stops
 	}
@@ -530,8 +533,8 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 	})
 }
 
-// TestRemovalThatBegan: whoever asks for a container that is about to be killed is
-// told to make another one.
+// TestRemovalThatBegan: a container that is about to be killed is refused to whoever
+// asks for it, who then makes another one.
 func TestRemovalThatBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kept error

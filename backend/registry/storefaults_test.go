@@ -207,7 +207,7 @@ func story(t *testing.T, f *faults) (calls int) {
 		}
 		pass(2 * time.Minute)
 		does(func() error { return nil })
-		for range 2 { // a person who is told of an error asks again
+		for range 2 { // a person who sees an error asks again
 			does(func() error { return r.Remove(ctx, id("lost")) })
 			does(func() error { return r.Remove(ctx, id("shell")) })
 		}
@@ -218,7 +218,7 @@ func story(t *testing.T, f *faults) (calls int) {
 		does(func() error { return nil })
 		pass(time.Hour)
 		end()
-		// What is left is held, and the engine, the rows and the registry agree.
+		// Every container left is held, and the engine, the rows and the registry agree.
 		list, _ := f.List(ctx, nil)
 		var left []string
 		for _, c := range list {
