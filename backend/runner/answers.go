@@ -38,7 +38,7 @@ func (s *Service) Questions(ctx context.Context, ch core.ChannelID) ([]core.Ques
 }
 
 // Answer resolves a question, once, and queues the run that tells the agent; a
-// question that is cancelled is not told. The channel goes on with its queue.
+// question that is cancelled goes unanswered. The channel goes on with its queue.
 func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Question, error) {
 	q, err := s.p.Store.Question(ctx, id)
 	switch {
@@ -131,12 +131,9 @@ func answerPrompt(q core.Question, a core.Answer) string {
 		sb.WriteString("These are the answers to your questions.\n")
 	}
 	for i, ask := range q.Questions {
-		var parts []string
-		if i < len(a.Choices) {
-			parts = append(parts, a.Choices[i]...)
-		}
-		if i < len(a.Texts) && strings.TrimSpace(a.Texts[i]) != "" {
-			parts = append(parts, strings.TrimSpace(a.Texts[i]))
+		parts := slices.Clone(nth(a.Choices, i))
+		if words := strings.TrimSpace(nth(a.Texts, i)); words != "" {
+			parts = append(parts, words)
 		}
 		text := strings.Join(parts, ", ")
 		switch {
@@ -160,6 +157,14 @@ func answerPrompt(q core.Question, a core.Answer) string {
 	return strings.TrimSpace(sb.String())
 }
 
+// nth is one entry of a list that may be shorter.
+func nth[T any](list []T, i int) (entry T) {
+	if i < len(list) {
+		entry = list[i]
+	}
+	return entry
+}
+
 // checkAnswer sees that an answer fits its question.
 func checkAnswer(q core.Question, a core.Answer) error {
 	bad := func(cause, remedy string) error { return core.Fail(core.CodeInvalid, nil, cause, remedy) }
@@ -168,9 +173,7 @@ func checkAnswer(q core.Question, a core.Answer) error {
 		return err
 	}
 	switch {
-	case a.Action == core.AnswerCancel:
-		return nil
-	case q.Kind == core.QuestionPlan && a.Action == core.AnswerApprove:
+	case a.Action == core.AnswerCancel, q.Kind == core.QuestionPlan && a.Action == core.AnswerApprove:
 		return nil
 	case q.Kind == core.QuestionPlan && a.Action == core.AnswerRevise:
 		if strings.TrimSpace(a.Text) == "" {
@@ -188,12 +191,8 @@ func checkChoices(q core.Question, a core.Answer, bad func(cause, remedy string)
 		return bad("There are more answers than questions.", "Give one answer to each question.")
 	}
 	for i, ask := range q.Questions {
-		own := i < len(a.Texts) && strings.TrimSpace(a.Texts[i]) != ""
-		var chosen []string
-		if i < len(a.Choices) {
-			chosen = a.Choices[i]
-		}
-		if len(chosen) == 0 && !own && strings.TrimSpace(a.Text) == "" {
+		chosen := nth(a.Choices, i)
+		if len(chosen) == 0 && strings.TrimSpace(nth(a.Texts, i)+a.Text) == "" {
 			return bad(fmt.Sprintf("Question %d has no answer.", i+1), "Choose an option or write an answer of your own.")
 		}
 		if len(chosen) > 1 && !ask.MultiSelect {

@@ -167,7 +167,7 @@ func (w *work) stderr(ctx context.Context) string {
 	return w.hidden.Load().text(said.String())
 }
 
-// guard ends the run when it is told to, and watches whether output is held up.
+// guard carries out the end that was asked for, and watches whether output is held up.
 func (w *work) guard(ctx context.Context, overdue <-chan struct{}) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()

@@ -205,7 +205,7 @@ func (w *work) store(ctx context.Context) (out []core.Event, err error) {
 	return out, err
 }
 
-// tellAsStored tells the end that the database has: somebody else's, or this one
+// tellAsStored announces the end that the database has: somebody else's, or this one
 // when the answer to storing it was lost.
 func (w *work) tellAsStored(ctx context.Context) {
 	ctx, cancel := lasting(ctx)

@@ -31,8 +31,8 @@ func (w *work) usage() core.Usage {
 	return before.Plus(priced(t, w.counted(ctx, t), rates))
 }
 
-// counted is what the conversation's total had come to before the present try,
-// negative when that is not known.
+// counted returns the conversation's total before the present try, negative when
+// that is not known.
 func (w *work) counted(ctx context.Context, t transcript.Usage) float64 {
 	resumed := w.resumedFrom()
 	switch {

@@ -39,7 +39,7 @@
 //     container stopped; the run is cancelled only when the engine or loop init
 //     has said that nothing of it is left.
 //
-// A terminal state is announced only after the container was told to stop (or
+// A terminal state is announced only after the container was asked to stop (or
 // could not be), so who waits for a run's end finds nothing of it running.
 //
 // Runner is a service: it declares the ports it needs in core's words and knows

@@ -78,8 +78,8 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan stru
 	}
 }
 
-// claim takes the next run and tells it; nil when none can be started. Whoever is
-// in order finds a claimed run's work.
+// claim takes the next run and announces it; nil when none can be started. A claimed
+// run is registered before inOrder lets anybody else in.
 func (s *Service) claim(ctx context.Context, ch core.ChannelID) (*work, error) {
 	defer s.inOrder()()
 	run, ok, err := s.p.Store.ClaimNext(ctx, ch)

@@ -160,7 +160,7 @@ func join(a, b transcript.Item) (transcript.Item, bool) {
 	return a, true
 }
 
-// flush stores and then tells a batch. A database that refuses is asked again:
+// flush stores and then announces a batch. A database that refuses is asked again:
 // the bytes are safe in the spool, and waiting loses less than ending the run.
 func (w *work) flush(ctx context.Context, b *batch) error {
 	if b.end == 0 {

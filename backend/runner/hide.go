@@ -2,8 +2,9 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"loop/backend/core"
 	"loop/backend/runner/transcript"
@@ -31,14 +32,9 @@ func newHider(l Launch) hider {
 		if len(s) < least || len(h.plain) >= mostSecrets || strings.ContainsAny(s, "\n\r") {
 			return
 		}
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false) // as the CLI writes it
-		if enc.Encode(s) != nil {
-			return
-		}
+		quoted, _ := jsontext.AppendQuote(nil, s) // as the CLI writes it
 		h.plain = append(h.plain, []byte(s))
-		h.inJSON = append(h.inJSON, bytes.Trim(bytes.TrimSpace(b.Bytes()), `"`))
+		h.inJSON = append(h.inJSON, quoted[1:len(quoted)-1])
 	}
 	add(l.OAuthToken, minKey)
 	add(l.APIKey, minKey)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -160,15 +161,9 @@ type Retry struct {
 }
 
 func (r Retry) withDefaults(demo bool) Retry {
-	if r.MaxAttempts <= 0 {
-		r.MaxAttempts = 5
-	}
-	if r.Base <= 0 {
-		r.Base = 5 * time.Second
-	}
-	if r.Max <= 0 {
-		r.Max = 120 * time.Second
-	}
+	r.MaxAttempts = cmp.Or(max(r.MaxAttempts, 0), 5)
+	r.Base = cmp.Or(max(r.Base, 0), 5*time.Second)
+	r.Max = cmp.Or(max(r.Max, 0), 120*time.Second)
 	if demo { // nobody waits minutes to see how a script's errors look
 		r.MaxAttempts, r.Base = min(r.MaxAttempts, 3), min(r.Base, time.Second)
 	}
@@ -213,20 +208,13 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = 8
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&o.Timeout, time.Hour}, {&o.KeepAlive, 300 * time.Second}, {&o.StopGrace, 5 * time.Second},
-		{&o.ResultGrace, 15 * time.Second}, {&o.EngineGrace, 2 * time.Minute},
-		{&o.PausedGrace, 2 * time.Minute}, {&o.Flush, 10 * time.Millisecond},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
+	o.Parallel = cmp.Or(max(o.Parallel, 0), 8)
+	o.Timeout = cmp.Or(o.Timeout, time.Hour)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 300*time.Second)
+	o.StopGrace = cmp.Or(o.StopGrace, 5*time.Second)
+	o.ResultGrace = cmp.Or(o.ResultGrace, 15*time.Second)
+	o.EngineGrace = cmp.Or(o.EngineGrace, 2*time.Minute)
+	o.PausedGrace = cmp.Or(o.PausedGrace, 2*time.Minute)
+	o.Flush = cmp.Or(o.Flush, 10*time.Millisecond)
 	return o
 }

@@ -128,7 +128,7 @@ func (s *Service) jump(ctx context.Context, id core.RunID) error {
 	return s.cancelAll(ctx, active, func(r core.Run) bool { return r.ChannelID == run.ChannelID && r.ID != id })
 }
 
-// change makes one change of the queue and tells it.
+// change makes one change of the queue and announces it.
 func (s *Service) change(fn func() (core.Run, []core.Event, error)) (core.Run, error) {
 	defer s.inOrder()()
 	run, evs, err := fn()

@@ -52,9 +52,9 @@ func New(p Ports, o Options) *Service {
 	}
 }
 
-// inOrder is held from a change of the queue until it is told, so that no page
-// hears that a run was claimed before it hears that it was queued. The caller calls
-// leave.
+// inOrder lets one caller at a time change the queue and announce the change, so that
+// no page hears that a run was claimed before it hears that it was queued. The caller
+// calls leave.
 func (s *Service) inOrder() (leave func()) {
 	s.order <- struct{}{}
 	return func() { <-s.order }

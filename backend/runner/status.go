@@ -18,7 +18,7 @@ const (
 	stepAgent     = "agent"
 )
 
-// statusOf is a run's state as the timeline tells it.
+// statusOf is a run's state as the timeline shows it.
 func statusOf(run core.Run, step string) core.Status {
 	o := run.Outcome
 	st := core.Status{
@@ -50,8 +50,8 @@ func (w *work) notice(level, text string) core.Event {
 	return w.event(core.EventNotice, core.Notice{Level: level, Text: text})
 }
 
-// step stores where the run stands and tells it. The steps of a later try are not
-// told: the run is running.
+// step stores where the run stands and announces it. The steps of a later try are not
+// announced: the run is running.
 func (w *work) step(ctx context.Context, name string, more ...core.Event) error {
 	if name == "" || w.run.State == core.RunStarting {
 		more = append(more, w.event(core.EventStatus, statusOf(w.run, name)))
@@ -59,7 +59,7 @@ func (w *work) step(ctx context.Context, name string, more ...core.Event) error 
 	return w.update(ctx, more...)
 }
 
-// update stores the run and tells the events. A run whose state is not stored would
+// update stores the run and announces the events. A run whose state is not stored would
 // hold up its channel, so only a state that cannot follow is an error besides ctx's.
 func (w *work) update(ctx context.Context, events ...core.Event) error {
 	var told []core.Event
@@ -88,7 +88,7 @@ func insist(ctx context.Context, do func() error, refused func(err error, first 
 	}
 }
 
-// insist is insist for the run: the first refusal is told.
+// insist is insist for the run: the person hears of the first refusal.
 func (w *work) insist(ctx context.Context, step string, do func() error) error {
 	err := insist(ctx, do, func(err error, first bool) {
 		w.log.Error("store refused", "step", step, "error", err)
@@ -119,7 +119,7 @@ func (w *work) explain(why core.Explanation) []core.Event {
 	return evs
 }
 
-// say stores and tells a notice at the run's present offset.
+// say stores and announces a notice at the run's present offset.
 func (w *work) say(ctx context.Context, level, text string) error {
 	evs, err := w.s.p.Store.AppendEvents(ctx, w.run.ID, w.run.SpoolOffset, w.run.SpoolOffset, w.notice(level, text))
 	if err != nil {

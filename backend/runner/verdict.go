@@ -13,7 +13,7 @@ func cancelled() *core.Failure {
 	return core.Fail(core.CodeCancelled, nil, "The run was stopped.", "Send the prompt again if you want it to be done.")
 }
 
-// because is what a failed try leaves to be done, apart from telling it.
+// because says why a try failed, as far as the next step depends on it.
 type because int
 
 const (
@@ -25,7 +25,7 @@ const (
 )
 
 // verdict says how a run ended and why. When a second try was made for a
-// failure and failed too, the first failure is told, with the other's words.
+// failure and failed too, the first failure counts, with the other's words.
 func (w *work) verdict(e ending) (core.RunState, *core.Failure) {
 	state, f, why := w.judge(e)
 	first := w.run.Attempt.Failure

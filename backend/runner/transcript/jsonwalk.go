@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -112,6 +113,19 @@ func members(b []byte, f func(key, val []byte) error) error {
 	})
 }
 
+// pick returns the values of some members of an object, in the order of names; nil
+// stands for one that is not there.
+func pick(b []byte, names ...string) ([][]byte, error) {
+	values := make([][]byte, len(names))
+	err := members(b, func(key, val []byte) error {
+		if i := slices.Index(names, string(key)); i >= 0 {
+			values[i] = val
+		}
+		return nil
+	})
+	return values, err
+}
+
 // elements calls f with every element of an array.
 func elements(b []byte, f func(val []byte) error) error {
 	return each(b, '[', ']', func(i int) (int, error) {
@@ -155,13 +169,18 @@ func each(b []byte, begin, end byte, item func(i int) (int, error)) error {
 // there is more.
 func firstOf(v []byte, n int) (string, bool) {
 	var s string
-	if most := 6 * (n + utf8.UTFMax); len(v) > most && v[0] == '"' { // an escape is six bytes for one at most
-		v = append(v[:most:most], '"')
-		for cut := 1; cut < 12 && decode(v, &s) != nil; cut++ { // half an escape at the end
-			v = append(v[:most-cut], '"')
+	for _, most := range []int{2 * n, 6 * (n + utf8.UTFMax)} { // an escape is six bytes for one at most
+		if len(v) <= most || v[0] != '"' {
+			break
 		}
-		s, _ = clip(s, n)
-		return s, true
+		front := append(v[:most:most], '"')
+		for half := 1; half < 12 && decode(front, &s) != nil; half++ { // an escape at the end
+			front = append(front[:most-half], '"')
+		}
+		if len(s) > n {
+			s, _ = clip(s, n)
+			return s, true
+		}
 	}
 	if decode(v, &s) != nil {
 		return "", false

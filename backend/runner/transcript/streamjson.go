@@ -18,7 +18,7 @@ type Parser struct {
 	// Result is the CLI's final word, nil while there is none. The last one counts,
 	// unless it only says that the CLI could not go on after it had succeeded.
 	Result *Result
-	// APIError is the last refusal of the API the CLI told of, nil if there is none.
+	// APIError is the last refusal of the API that the CLI reported, nil if there is none.
 	APIError *APIError
 	Session  core.SessionID // last seen
 	Model    string         // last seen

@@ -82,27 +82,18 @@ func (p *Parser) assistant(line []byte) ([]Item, error) {
 // user reads what tools answered. These are the longest lines, so they are
 // walked rather than decoded.
 func (p *Parser) user(line []byte) ([]Item, error) {
-	var content, used []byte
-	parent := ""
-	err := members(line, func(key, val []byte) error {
-		switch string(key) {
-		case "message":
-			return members(val, func(key, val []byte) error {
-				if string(key) == "content" {
-					content = val
-				}
-				return nil
-			})
-		case "parent_tool_use_id":
-			parent, _ = firstOf(val, maxShort) // null gives nothing
-		case "tool_use_result":
-			used = val
-		}
-		return nil
-	})
+	top, err := pick(line, "message", "parent_tool_use_id", "tool_use_result")
 	if err != nil {
 		return nil, err
 	}
+	inner := [][]byte{nil}
+	if top[0] != nil {
+		if inner, err = pick(top[0], "content"); err != nil {
+			return nil, err
+		}
+	}
+	content := inner[0]
+	parent, _ := firstOf(top[1], maxShort) // null gives nothing
 	if len(content) == 0 || content[0] != '[' {
 		text, _ := firstOf(content, maxOutput)
 		return p.userText(text, parent), nil
@@ -123,7 +114,7 @@ func (p *Parser) user(line []byte) ([]Item, error) {
 	if results == 1 { // tool_use_result does not say which block it belongs to
 		for i := range items {
 			if r, ok := items[i].Data.(core.ToolResult); ok {
-				r.Files = filesOf(used)
+				r.Files = filesOf(top[2])
 				items[i].Data = r
 			}
 		}
@@ -132,40 +123,27 @@ func (p *Parser) user(line []byte) ([]Item, error) {
 }
 
 func (p *Parser) userBlock(val []byte, parent string) (items []Item, isResult bool, err error) {
-	var typ, id, text string
-	var body []byte
-	failed := false
-	err = members(val, func(key, val []byte) error {
-		switch string(key) {
-		case "type":
-			typ, _ = firstOf(val, maxShort)
-		case "tool_use_id":
-			id, _ = firstOf(val, maxShort)
-		case "is_error":
-			failed = string(val) == "true"
-		case "content":
-			body = val
-		case "text":
-			text, _ = firstOf(val, maxOutput)
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
+	v, err := pick(val, "type", "tool_use_id", "is_error", "content", "text")
+	if err != nil {
 		return nil, false, err
-	case typ == "tool_result":
-		out, cut := outputOf(body)
+	}
+	switch typ, _ := firstOf(v[0], maxShort); typ {
+	case "tool_result":
+		out, cut := outputOf(v[3])
+		id, _ := firstOf(v[1], maxShort)
 		delete(p.calls, id)
-		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out, IsError: failed, Truncated: cut}
+		r := core.ToolResult{ToolUseID: id, ParentID: parent, Output: out, IsError: string(v[2]) == "true", Truncated: cut}
 		if parent != "" {
 			return []Item{{Type: core.EventToolResult, Data: r}}, true, nil
 		}
 		r = p.refused(r)
 		return append([]Item{{Type: core.EventToolResult, Data: r}}, p.todoAnswer(r)...), true, nil
-	case typ == "text":
+	case "text":
+		text, _ := firstOf(v[4], maxOutput)
 		return p.userText(text, parent), false, nil
+	default:
+		return []Item{activity("user_"+typ, "", "")}, false, nil
 	}
-	return []Item{activity("user_"+typ, "", "")}, false, nil
 }
 
 func (p *Parser) userText(text, parent string) []Item {
@@ -193,17 +171,8 @@ func outputOf(body []byte) (string, bool) {
 	var sb strings.Builder
 	cut := false
 	_ = elements(body, func(val []byte) error {
-		var typ, text string
-		var more bool
-		if err := members(val, func(key, val []byte) error {
-			switch string(key) {
-			case "type":
-				typ, _ = firstOf(val, maxShort)
-			case "text":
-				text, more = firstOf(val, maxOutput)
-			}
-			return nil
-		}); err != nil {
+		v, err := pick(val, "type", "text")
+		if err != nil {
 			return err
 		}
 		if sb.Len() > maxOutput {
@@ -213,11 +182,12 @@ func outputOf(body []byte) (string, bool) {
 		if sb.Len() > 0 {
 			sb.WriteByte('\n')
 		}
-		if typ == "text" {
-			sb.WriteString(text)
-		} else {
+		if typ, _ := firstOf(v[0], maxShort); typ != "text" {
 			sb.WriteString("[" + typ + "]") // an image, a reference
+			return nil
 		}
+		text, more := firstOf(v[1], maxOutput)
+		sb.WriteString(text)
 		cut = cut || more
 		return nil
 	})
