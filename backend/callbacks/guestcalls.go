@@ -147,8 +147,8 @@ func (s *Service) QueueMessage(ctx context.Context, from core.Caller, m core.Gue
 	return s.queue(ctx, from, ch, m)
 }
 
-// queue puts a prompt of an agent into a queue. Of a run that plans first it is one
-// that plans first, too, or it would be the way around.
+// queue puts a prompt of an agent into a queue. A run that plans first queues prompts
+// that plan first: otherwise it could write through them.
 func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID, m core.GuestMessage) (core.Run, error) {
 	mine, root, err := s.mayStart(ctx, from)
 	if err != nil {
@@ -174,9 +174,9 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 	return s.o.Runs.Prompt(ctx, req)
 }
 
-// room refuses a prompt when enough of agents wait in the project, and keeps a
-// place for it otherwise, until done: requests that come together would else all
-// count the queue before the first of them is in it.
+// room refuses a prompt when enough prompts of agents wait in the project. Otherwise it
+// keeps a place until done: requests that come together would all count the queue
+// before the first of them is in it.
 func (s *Service) room(ctx context.Context, from core.Caller) (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -58,9 +58,9 @@ type Options struct {
 // Service is safe for use from any goroutine.
 type Service struct {
 	opts Options
-	// tree is held while a child is stored, and while it is noted what is going:
-	// a child must not come to a parent that is being removed. It is not held
-	// while runs end or git works.
+	// tree guards going and making, and is held while a child is stored: none may
+	// come to a parent that is being removed. It is not held while runs end or git
+	// works.
 	tree   sync.Mutex
 	going  map[core.ChannelID]bool
 	adding sync.Mutex      // held from looking for a folder's channel to making it: there is one

@@ -7,9 +7,9 @@ import (
 	"loop/backend/core"
 )
 
-// maxReaders bounds the transcripts that are read at a time, one of each state.
-// An agent writes its own, as large as maxTranscript, and may ask for them by
-// many requests at once; what is said in one of them is in memory meanwhile.
+// maxReaders bounds the transcripts that are read at a time, one of each state. An
+// agent may write some as large as maxTranscript and ask for them by many requests at
+// once; what is said in a transcript is in memory while it is read.
 const maxReaders = 2
 
 // enter waits until a state may be read; done ends the reading. Waiting for the

@@ -133,6 +133,7 @@ func transcripts(root *os.Root) ([]found, error) {
 	}), nil
 }
 
+// summarise reads what a list shows of a transcript.
 func summarise(ctx context.Context, root *os.Root, file string) (summary, error) {
 	f, _, err := openFile(root, file)
 	if err != nil {

@@ -42,19 +42,13 @@ func filesOf(v []byte) []core.FileChange {
 	case w.Type == "create":
 		c.Kind = "create"
 		if w.Content != nil && len(w.Patch) == 0 {
-			c.Added = lineCount(*w.Content)
+			for range strings.Lines(*w.Content) {
+				c.Added++
+			}
 		}
 	case w.Type == "update", len(w.Patch) > 0:
 	default:
 		return nil // a file that was read
 	}
 	return []core.FileChange{c}
-}
-
-func lineCount(s string) int {
-	n := strings.Count(s, "\n")
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		n++
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -36,10 +37,7 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 		it.Passing = true
 		return []Item{it}, nil
 	case "task_started", "task_progress", "task_notification":
-		text := w.Description
-		if text == "" {
-			text = w.Summary
-		}
+		text := cmp.Or(w.Description, w.Summary)
 		if w.Subtype == "task_notification" && w.Status != "" {
 			text = strings.TrimSpace(w.Status + ": " + text)
 		}
