@@ -40,18 +40,13 @@ func change(f File, to func(data []byte) ([]byte, error)) error {
 // into the names of nested objects: of mcp.servers.x the field mcp.servers and
 // the three names.
 func findField(name string) (Field, []string, error) {
-	for _, f := range leaves() {
+	for _, f := range slices.Concat(leaves(), describe()) {
 		parts := strings.Split(f.Name, ".")
 		if f.Name == name {
 			return f, parts, nil
 		}
 		if key, ok := strings.CutPrefix(name, f.Name+"."); ok && f.Merge == MergeKey && key != "" {
 			return f, append(parts, key), nil
-		}
-	}
-	for _, f := range describe() {
-		if f.Name == name {
-			return f, []string{name}, nil
 		}
 	}
 	return Field{}, nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)),

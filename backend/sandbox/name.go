@@ -13,7 +13,6 @@ import (
 const maxBase = 40
 
 var (
-	suffixPattern  = regexp.MustCompile(`^[0-9a-f]{6}$`)
 	channelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 	namePattern    = regexp.MustCompile(`^loop-[a-z0-9-]{1,40}-[0-9a-f]{6}$`)
 	notInName      = regexp.MustCompile(`[^a-z0-9]+`)

@@ -142,16 +142,10 @@ func checkSubject(sub Subject) error {
 	case !channelPattern.MatchString(string(sub.Channel.ID)):
 		return core.Fail(core.CodeInvalid, nil, fmt.Sprintf("The channel id %q is not valid.", sub.Channel.ID),
 			"Use letters, digits, “-” and “_”.")
-	case !suffixPattern.MatchString(sub.NameSuffix):
-		return bad("name suffix")
-	case sub.Image == "" || plainText(sub.Image) != nil:
-		return bad("image")
 	case sub.ImageID == "":
 		return bad("image id")
 	case !strings.HasPrefix(sub.GuestVolume, GuestVolumePrefix) || !volumeName.MatchString(sub.GuestVolume):
 		return bad("guest volume")
-	case sub.InstallID == "":
-		return bad("install id")
 	}
 	if _, known := typeRules[sub.Type]; !known {
 		return bad("type")
