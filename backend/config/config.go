@@ -175,7 +175,8 @@ func (c Config) String() string {
 func (c Config) GoString() string     { return c.String() }
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// later are fields of the original that this version reads past.
+// later are settings that this version reads past, each with the reason that a person
+// is shown, if there is one.
 var later = map[string]string{
 	"gates":             "the gate is not built yet; nothing an agent does is held for approval",
 	"agentgate":         "the gate is not built yet; nothing an agent does is held for approval",

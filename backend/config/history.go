@@ -20,9 +20,8 @@ import (
 // HistoryFolder is where revisions are kept, in Loop's folder.
 const HistoryFolder = "config-history"
 
-// maxRevisions of each file are kept; the number is the original's. maxHistory
-// bounds the bytes of their texts, for a file that is a megabyte and edited often, and
-// maxHistoryFile what the texts may become as JSON.
+// maxRevisions of each file are kept. maxHistory bounds the bytes of their texts, for a
+// file that is a megabyte and edited often, and maxHistoryFile the same texts as JSON.
 const (
 	maxRevisions   = 200
 	maxHistory     = 8 << 20

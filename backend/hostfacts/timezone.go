@@ -12,8 +12,8 @@ import (
 const zoneTextLimit = 256
 
 // timeZone is the IANA name of this computer's time zone; empty where nothing says
-// it. The order is the seed's: $TZ, Go's location, /etc/timezone, and where
-// /etc/localtime leads.
+// it. It looks at $TZ, Go's location, /etc/timezone and where /etc/localtime leads, in
+// this order.
 func timeZone() string {
 	env, set := os.LookupEnv("TZ")
 	if set && strings.TrimSpace(env) == "" {

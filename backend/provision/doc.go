@@ -6,5 +6,6 @@
 // trial of loop doctor differ only in their Want. Resolve is the part of Ensure
 // that changes nothing: explanations and previews are made of it.
 //
-// It may be imported by daemon, which hands in the adapters behind its ports.
+// Services import it for what they want; daemon hands in the adapters behind its
+// ports.
 package provision

@@ -193,7 +193,7 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	return r, err
 }
 
-// suffix makes a container's name unique: three random bytes, as the original.
+// suffix makes a container's name unique: three random bytes in hex.
 func suffix() string {
 	var b [3]byte
 	_, _ = rand.Read(b[:]) // never fails on supported systems

@@ -7,7 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// hardening of DESIGN §4. loop init drops CHOWN by itself after set-up.
+// capDrop and capAdd are the capabilities of loop init: those with which it starts
+// programs as the agent, supervises and ends them. It drops CHOWN after set-up.
 var (
 	capDrop = []string{"ALL"}
 	capAdd  = []string{"CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID", "SYS_PTRACE"}

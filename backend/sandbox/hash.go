@@ -47,8 +47,8 @@ func Hash(spec core.Spec, imageID, guestHash, access string) string {
 	}
 	raw, err := json.Marshal(parts)
 	if err != nil {
-		// Only a NaN in Limits could do it, and resolveLimits refused that; an
-		// empty hash never matches a label.
+		// Only a NaN in Limits could do it, which no settings file can hold; an
+		// empty hash never matches a label, and Validate refuses it.
 		return ""
 	}
 	sum := sha256.Sum256(raw)

@@ -163,8 +163,8 @@ func SpawnEnv(m Settings, host Host) ([]core.EnvVar, error) {
 	return out, nil
 }
 
-// envValue expands a leading ~ and writes other JSON types as fmt's %v does
-// (the seed's rule), except that a whole number never becomes 1e+06.
+// envValue expands a leading ~ and writes other JSON types as fmt's %v does, except
+// that a whole number never becomes 1e+06.
 func envValue(v any, host Host) string {
 	home := ContainerPath(host.OS, host.Home)
 	switch v := v.(type) {
@@ -184,14 +184,14 @@ func envValue(v any, host Host) string {
 	return fmt.Sprintf("%v", v)
 }
 
-// agentPath is the seed's PATH, below the agent's home.
+// agentPath is the agent's PATH: its own folders come before those of the system.
 func agentPath(home string) string {
 	return home + "/.local/bin:" + home + "/bin:" + home + "/go/bin:" +
 		"/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 }
 
-// appEnv is the seed's table (gate and Docker proxy variables excepted) and
-// what loop init reads to set up the agent.
+// appEnv lists the variables that Loop sets: for programs of the agent, and those
+// that loop init reads to set up the agent.
 func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core.EnvVar {
 	tz, lane := host.TimeZone, LaneInherited
 	if tz == "" {

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// maxBase is the seed's limit on the readable part of a container's name.
+// maxBase bounds the readable part of a container's name, in characters.
 const maxBase = 40
 
 var (

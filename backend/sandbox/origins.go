@@ -9,8 +9,8 @@ type LayerName string
 const (
 	LayerBuiltin LayerName = "built-in"
 	LayerGlobal  LayerName = "global"
-	// LayerProject and LayerWorktree are files inside a folder that agents write;
-	// the caller passes only what of them is in force.
+	// LayerProject and LayerWorktree are files inside a folder that agents write. The
+	// caller passes only those of their settings that are in force.
 	LayerProject  LayerName = "project"
 	LayerWorktree LayerName = "worktree"
 	LayerProfile  LayerName = "profile"
@@ -87,9 +87,9 @@ const (
 
 // Defaults of the Loop preset.
 const (
-	// DefaultMemoryMB is DESIGN §10's figure; 1024 ran out of memory in practice.
+	// DefaultMemoryMB: with 1024 agents ran out of memory in practice.
 	DefaultMemoryMB = 2048
-	// DefaultCPUs follows the seed.
+	// DefaultCPUs is one whole CPU.
 	DefaultCPUs = 1.0
 	// DefaultPids counts threads too. It is four times the 256 that the
 	// single-purpose agent container of the NanoClaw fork uses: a compiler or
