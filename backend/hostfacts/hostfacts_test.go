@@ -105,6 +105,7 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 	must(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("x"), 0o644))
 	h := sandbox.Host{OS: "linux", User: "mira", UID: os.Getuid(), GID: os.Getgid(), Home: home, LoopHome: filepath.Join(home, ".loop"), TimeZone: "UTC"}
 	sub := sandbox.Subject{
+		Type:    core.TypeAgent,
 		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "loop-agent:latest", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
 		InstallID: "test", NameSuffix: "0a0b0c",
 	}

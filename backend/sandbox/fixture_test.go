@@ -65,6 +65,7 @@ func linuxHost() Host {
 
 func subject(dir string) Subject {
 	return Subject{
+		Type:    core.TypeAgent,
 		Channel: core.Channel{ID: channelID, Kind: core.KindProject, Name: "p", Dir: dir},
 		RunID:   "11112222333344445555666677778888", Image: "loop-agent:latest", ImageID: "sha256:aa11",
 		GuestVolume: "loop-guest-9f8e7d", InstallID: "install-1", NameSuffix: "a1b2c3",

@@ -104,6 +104,7 @@ const (
 func Builtin() Settings {
 	return Settings{
 		Access:   builtin(AccessRW),
+		Image:    builtin(""),
 		MemoryMB: builtin(DefaultMemoryMB),
 		CPUs:     builtin(DefaultCPUs),
 		Pids:     builtin(int64(DefaultPids)),

@@ -36,9 +36,6 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 	if err != nil {
 		return spec, err
 	}
-	if sub.Type == "" {
-		sub.Type = core.TypeAgent
-	}
 	if err := checkSubject(sub); err != nil {
 		return spec, err
 	}
@@ -183,10 +180,6 @@ func labels(spec core.Spec, sub Subject) map[string]string {
 }
 
 func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
-	imageFrom := m.Image.From
-	if imageFrom.Layer == "" {
-		imageFrom = fromBuiltin
-	}
 	workFrom := fromChannel
 	if w.isDefault {
 		workFrom = fromBuiltin
@@ -201,7 +194,7 @@ func explainRest(ex *explainer, spec core.Spec, m Settings, w work) {
 	ex.set("type", string(spec.Type), fromRun)
 	ex.set("channel_id", string(spec.ChannelID), fromChannel)
 	ex.set("run_id", string(spec.RunID), fromRun)
-	ex.set("image", spec.Image, imageFrom)
+	ex.set("image", spec.Image, m.Image.From)
 	ex.set("entrypoint", strings.Join(spec.Entrypoint, " "), fromBuiltin)
 	ex.set("labels", fmt.Sprint(len(spec.Labels)), fromBuiltin)
 	ex.set("work_dir", spec.WorkDir, workFrom)

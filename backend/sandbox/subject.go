@@ -6,10 +6,10 @@ import "loop/backend/core"
 type Subject struct {
 	Channel     core.Channel
 	RunID       core.RunID
-	Type        core.ContainerType // empty means agent
-	Image       string             // reference shown to the person
-	ImageID     string             // the engine's immutable id of it
-	GuestVolume string             // loop-guest-<hash>
+	Type        core.ContainerType
+	Image       string // reference shown to the person
+	ImageID     string // the engine's immutable id of it
+	GuestVolume string // loop-guest-<hash>
 	InstallID   string
 	NameSuffix  string // six lower-case hex digits, random, from the caller
 	Plan        bool   // for a run that plans first: nothing of the project can be written
