@@ -117,9 +117,9 @@ func consent(claude, home, workDir string) (notice string, err error) {
 	if !found && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotOrdinary) {
 		return "", err
 	}
-	merged, reset := sandbox.MergeConsent(old, earlier, workDir)
-	if reset != "" {
-		notice = "The channel's .claude.json was damaged: " + reset + "."
+	merged, damaged := sandbox.MergeConsent(old, earlier, workDir)
+	if damaged {
+		notice = "The channel's .claude.json was damaged, or too large; its unreadable parts were started afresh."
 	}
 	if !bytes.Equal(merged, old) {
 		if err := (atomicfile.Writer{Root: state, Durable: found}).Replace(claudeJSON, merged); err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -160,15 +161,19 @@ func (s *starter) others(ctx context.Context, spec core.Spec) (out []core.Contai
 				return nil, notStill(err)
 			}
 			mounts = f.Mounts
-			s.mu.Lock()
-			s.mounts[c.ID] = mounts
-			s.mu.Unlock()
 		}
-		if sandbox.Disturbs(runtime.GOOS, mounts, spec.Mounts) {
+		if !is && elsewhere(mounts) || sandbox.Disturbs(runtime.GOOS, mounts, spec.Mounts) {
 			out = append(out, c.ID)
 		}
 	}
 	return out, nil
+}
+
+// elsewhere reports whether an engine may name places of a virtual machine that it
+// runs in. They cannot be compared with a spec's, so such a container is held.
+func elsewhere(mounts []core.Mount) bool {
+	return runtime.GOOS != "linux" || len(mounts) == 0 ||
+		slices.ContainsFunc(mounts, func(m core.Mount) bool { return strings.HasPrefix(m.Source, "/host_mnt/") })
 }
 
 func notStill(err error) error {

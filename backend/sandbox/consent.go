@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 )
 
 // MaxConsentSize bounds .claude.json. The CLI keeps histories and caches in
@@ -16,66 +15,54 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // anything: onboarding done, unattended mode accepted, and workDir (as the
 // container knows it) trusted. All other fields stay as they are; text that
 // has all of this is returned unchanged. Fields and projects that only earlier
-// has are taken over. Text that is no JSON object is replaced; reset then says
-// why, for a notice.
-func MergeConsent(existing, earlier []byte, workDir string) (merged []byte, reset string) {
+// has are taken over. An object that cannot be read begins anew, which damaged
+// says for a notice.
+func MergeConsent(existing, earlier []byte, workDir string) (merged []byte, damaged bool) {
 	changed := bytes.HasPrefix(existing, byteOrderMark) // which the CLI does not take
-	object := func(raw []byte, what string) map[string]json.RawMessage {
-		m, bad := consentObject(raw)
-		if bad != "" {
-			changed = true
-			if reset == "" {
-				reset = what + " " + bad + " and was started afresh"
-			}
-		}
+	object := func(raw []byte) map[string]json.RawMessage {
+		m, ok := consentObject(raw)
+		damaged = damaged || !ok
 		return m
 	}
-	yes := func(m map[string]json.RawMessage, key string) {
-		changed = changed || string(m[key]) != "true"
-		m[key] = json.RawMessage("true")
+	set := func(m map[string]json.RawMessage, key, value string) {
+		changed = changed || string(m[key]) != value
+		m[key] = json.RawMessage(value)
 	}
 	fill := func(m, from map[string]json.RawMessage) {
 		for key, value := range from {
 			if _, has := m[key]; !has {
-				m[key], changed = value, true
+				set(m, key, string(value))
 			}
 		}
 	}
 
-	top := object(existing, "it")
-	projects := object(top["projects"], "its list of projects")
+	top := object(existing)
+	projects := object(top["projects"])
 	old, _ := consentObject(earlier)
 	oldProjects, _ := consentObject(old["projects"])
 	fill(projects, oldProjects)
 	fill(top, old)
-	p := object(projects[workDir], fmt.Sprintf("its entry for %q", workDir))
-	yes(p, "hasTrustDialogAccepted")
-	yes(p, "hasCompletedProjectOnboarding")
-	yes(top, "hasCompletedOnboarding")
-	yes(top, "bypassPermissionsModeAccepted")
-	if !changed {
-		return existing, ""
+	project := object(projects[workDir])
+	set(project, "hasTrustDialogAccepted", "true")
+	set(project, "hasCompletedProjectOnboarding", "true")
+	set(top, "hasCompletedOnboarding", "true")
+	set(top, "bypassPermissionsModeAccepted", "true")
+	if !changed && !damaged {
+		return existing, false
 	}
-	projects[workDir] = encodeObject(p)
+	projects[workDir] = encodeObject(project)
 	top["projects"] = encodeObject(projects)
-	return append(encodeObject(top), '\n'), reset
+	return append(encodeObject(top), '\n'), damaged
 }
 
-// consentObject reads one JSON object; values stay as they were written, so
-// that large numbers and unknown fields survive.
-func consentObject(raw []byte) (m map[string]json.RawMessage, bad string) {
+// consentObject reads one JSON object, an empty one where it cannot; values stay
+// as they were written, so that large numbers and unknown fields survive.
+func consentObject(raw []byte) (m map[string]json.RawMessage, ok bool) {
 	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark))
-	switch {
-	case len(raw) == 0:
-	case len(raw) > MaxConsentSize:
-		bad = fmt.Sprintf("was larger than %d MiB", MaxConsentSize>>20)
-	case json.Unmarshal(raw, &m) != nil || m == nil:
-		bad = "was not a JSON object"
+	if len(raw) <= MaxConsentSize && json.Unmarshal(raw, &m) == nil && m != nil {
+		return m, true
 	}
-	if bad != "" || m == nil {
-		m = map[string]json.RawMessage{}
-	}
-	return m, bad
+	return map[string]json.RawMessage{}, len(raw) == 0
 }
 
 // encodeObject cannot fail: every value came out of a successful Unmarshal or

@@ -21,8 +21,8 @@ func (p *plan) holdReadOnly() error {
 		if m.Kind == core.MountState {
 			continue
 		}
-		// Many engines make no more than the top of a tree read-only, so they are
-		// told to leave out what else is mounted in it.
+		// Many engines make no more than the top of a tree read-only, so a mount
+		// leaves out what else is mounted in that tree.
 		for _, fs := range p.host.FileSystems {
 			rel, ok := s.rel(m.Source, fs)
 			if ok && rel != "" && !m.Volume && p.taken(path.Join(m.Target, rel)) == nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -204,25 +205,13 @@ func (p *plan) gitExcludes(workspace []planned) {
 	file = s.clean(file)
 	f := p.host.fact(file)
 	target := ContainerPath(p.host.OS, file)
-	if f.Kind != PathFile || p.taken(target) != nil {
+	if f.Kind != PathFile || p.taken(target) != nil ||
+		slices.ContainsFunc(workspace, func(m planned) bool { return inside(m.Target, target) }) {
 		return
 	}
-	for _, m := range workspace {
-		if inside(m.Target, target) {
-			return
-		}
-	}
 	v := p.host.checkSource(file)
-	reason := v.refuse
-	if reason == "" && v.credential {
-		reason = "credentials are kept there"
-	}
-	if reason == "" {
-		reason = checkTarget(target, p.home)
-	}
-	if reason == "" && p.inVolume(target) {
-		reason = "it would lie inside a volume"
-	}
+	reason := cmp.Or(v.refuse, when(v.credential, "credentials are kept there"),
+		checkTarget(target, p.home), when(p.inVolume(target), "it would lie inside a volume"))
 	if reason != "" {
 		p.skip(file, "Refused (core.excludesFile of git): "+reason+".")
 		return
@@ -237,10 +226,6 @@ func (p *plan) extraDirs(m Settings, w work, readOnly bool) {
 	var from Origin // of the last
 	for _, e := range m.ExtraDirs {
 		text := e.Value
-		if text == "" {
-			p.skip(text, "The extra directory has no name.")
-			continue
-		}
 		if err := plainText(text); err != nil {
 			p.skip(text, "The extra directory cannot be used: "+err.Error()+".")
 			continue

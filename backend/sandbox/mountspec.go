@@ -73,15 +73,7 @@ func ParseMount(text string, host Host, base string) (MountText, error) {
 	m.Target = t
 
 	if len(parts) == 3 {
-		if err := m.modes(parts[2]); err != nil {
-			return m, err
-		}
-	}
-	if m.Volume && m.Relabel != "" {
-		return m, errors.New("z and Z are for host paths")
-	}
-	if !m.Volume && m.NoCopy {
-		return m, errors.New("nocopy is for named volumes")
+		return m, m.modes(parts[2])
 	}
 	return m, nil
 }
@@ -112,34 +104,31 @@ func splitMount(text string, windows bool) []string {
 }
 
 func (m *MountText) modes(text string) error {
-	seen := map[string]bool{}
-	for _, mode := range strings.Split(text, ",") {
-		if seen[mode] {
-			return fmt.Errorf("the mode %q is given twice", mode)
-		}
-		seen[mode] = true
+	writable := false
+	for mode := range strings.SplitSeq(text, ",") {
 		switch mode {
 		case "ro":
 			m.ReadOnly = true
-		case "rw", "cached", "delegated", "consistent":
-			// The last three are Docker Desktop's old consistency hints; they have no effect.
+		case "rw":
+			writable = true
+		case "cached", "delegated", "consistent": // Docker Desktop's old consistency hints, without effect
 		case "z", "Z":
 			m.Relabel = mode
 		case "nocopy":
 			m.NoCopy = true
 		case "shared", "rshared", "slave", "rslave", "private", "rprivate":
 			return fmt.Errorf("the mode %q is not allowed: a mount made inside must never reach the host", mode)
-		case "":
-			return errors.New("the mode is empty")
 		default:
 			return fmt.Errorf("the mode %q is not known (ro, rw, z, Z, nocopy)", mode)
 		}
 	}
-	if seen["ro"] && seen["rw"] {
+	switch {
+	case m.ReadOnly && writable:
 		return errors.New("it is both ro and rw")
-	}
-	if seen["z"] && seen["Z"] {
-		return errors.New("it has both z and Z")
+	case m.Volume && m.Relabel != "":
+		return errors.New("z and Z are for host paths")
+	case !m.Volume && m.NoCopy:
+		return errors.New("nocopy is for named volumes")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -54,7 +55,10 @@ var appTargets = []string{
 // imageTargets are the image's own trees; a mount over one of them, or above
 // an app target, would replace programs that loop init and the agent rely on.
 // Below them (/usr/share/fonts) is allowed.
-var imageTargets = []string{"/", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/run", "/var", "/opt", "/var/run", "/tmp", "/var/tmp"}
+var imageTargets = []string{
+	"/", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/usr/bin", "/usr/sbin", "/usr/lib",
+	"/etc", "/run", "/var", "/opt", "/var/run", "/tmp", "/var/tmp",
+}
 
 // sourceVerdict says why a host path may not be mounted, or "". readOnly is
 // the mode asked for; forceRO says it may be mounted, but only to be read.
@@ -142,16 +146,9 @@ func (h Host) checkOne(p, home, loopHome string) sourceVerdict {
 }
 
 func sensitiveEtc(root, p string) bool {
-	if root != "/etc" && root != "/private/etc" {
-		return false
-	}
-	rest := strings.TrimPrefix(p, root)
-	for _, f := range []string{"/shadow", "/gshadow", "/sudoers", "/ssh"} {
-		if rest == "" || inside(f, rest) {
-			return true
-		}
-	}
-	return false
+	rest, in := strings.CutPrefix(p, root)
+	return in && path.Base(root) == "etc" && (rest == "" || slices.ContainsFunc(
+		[]string{"/shadow", "/gshadow", "/sudoers", "/ssh"}, func(f string) bool { return inside(f, rest) }))
 }
 
 // checkTarget says why a configured mount may not land on a container path, or "".
@@ -182,3 +179,11 @@ func checkTarget(t, home string) string {
 }
 
 func quote(s string) string { return "“" + s + "”" }
+
+// when is the reason if it holds, else "".
+func when(holds bool, reason string) string {
+	if holds {
+		return reason
+	}
+	return ""
+}

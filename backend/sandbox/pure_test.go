@@ -191,14 +191,14 @@ func TestMergeConsent(t *testing.T) {
 		"huge":               {in: `{"a":"` + strings.Repeat("x", MaxConsentSize) + `"}`, reset: true},
 	} {
 		out, reset := MergeConsent([]byte(c.in), nil, dir)
-		if (reset != "") != c.reset {
-			t.Errorf("%s: reset %q", name, reset)
+		if reset != c.reset {
+			t.Errorf("%s: reset %v", name, reset)
 		}
 		if !strings.Contains(string(out), c.keep) {
 			t.Errorf("%s: %q was lost", name, c.keep)
 		}
 		again, reset := MergeConsent(out, nil, dir)
-		if string(again) != string(out) || reset != "" {
+		if string(again) != string(out) || reset {
 			t.Errorf("%s: a second merge changes it", name)
 		}
 		checkConsent(t, out, dir)
@@ -212,8 +212,8 @@ func TestConsentTakesOver(t *testing.T) {
 	out, reset := MergeConsent([]byte(`{"userID":"new","projects":{"/d":{"new":1}}}`), []byte(earlier), "/d")
 	checkConsent(t, out, "/d")
 	for _, want := range []string{`"userID":"new"`, `"mcpServers":{"a":{}}`, `"new":1`, `"/e":{"e":1}`} {
-		if !strings.Contains(string(out), want) || strings.Contains(string(out), "old") || reset != "" {
-			t.Errorf("%s (%q), want %s", out, reset, want)
+		if !strings.Contains(string(out), want) || strings.Contains(string(out), "old") || reset {
+			t.Errorf("%s (%v), want %s", out, reset, want)
 		}
 	}
 	indented := strings.ReplaceAll(string(out), ",", ",\n  ")

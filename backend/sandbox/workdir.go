@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 
 	"loop/backend/core"
@@ -67,43 +68,35 @@ func ownWorkDir(sub Subject, host Host, dir string) bool {
 // checkProjectDir judges a directory that the agent is to work in.
 func checkProjectDir(what, dir string, own bool, host Host) error {
 	s := host.style()
-	other := "Choose a project folder instead."
+	other, named := "Choose a project folder instead.", what+" "+quote(dir)
 	if s.isRoot(dir) || s.isRoot(host.resolved(dir)) {
-		return failDir(fmt.Sprintf("The %s %s is the whole file system, which an agent must not be given.", what, quote(dir)), other)
+		return failDir("The "+named+" is the whole file system, which an agent must not be given.", other)
 	}
 	f := host.fact(dir)
 	switch f.Kind {
 	case PathDir:
 	case PathMissing:
-		return failDir(fmt.Sprintf("The %s %s does not exist any more.", what, quote(dir)), "Put it back, or choose another folder for the channel.")
+		return failDir("The "+named+" does not exist any more.", "Put it back, or choose another folder for the channel.")
 	case PathDenied:
 		return core.Fail(core.CodeDir, fmt.Errorf("look at %s: %s", dir, f.Error),
-			fmt.Sprintf("The %s %s cannot be opened by this user.", what, quote(dir)), "Check its permissions, or choose another folder.")
+			"The "+named+" cannot be opened by this user.", "Check its permissions, or choose another folder.")
 	default:
-		return failDir(fmt.Sprintf("%s is not a folder.", quote(dir)), "Choose the folder it lies in.")
+		return failDir(quote(dir)+" is not a folder.", "Choose the folder it lies in.")
 	}
 	if s.same(dir, host.Home) || s.same(f.Target, host.resolved(host.Home)) {
-		return failDir(fmt.Sprintf("The %s %s is your home directory. An agent there could read your keys and change what your shell runs.", what, quote(dir)),
+		return failDir("The "+named+" is your home directory. An agent there could read your keys and change what your shell runs.",
 			"Choose a project folder inside it, or make one.")
 	}
 	if own {
 		return nil
 	}
 	v := host.checkSource(dir)
-	if v.refuse == "" && (s.within(dir, host.LoopHome) || s.within(f.Target, host.resolved(host.LoopHome))) {
-		v.refuse = "it contains Loop's own folder " + quote(host.LoopHome)
-	}
-	if v.refuse == "" && v.credential {
-		v.refuse = "credentials are kept there"
-	}
-	if v.refuse == "" && v.forceRO {
-		v.refuse = "it belongs to the operating system"
-	}
-	if v.refuse == "" {
-		v.refuse = checkTarget(ContainerPath(host.OS, dir), ContainerPath(host.OS, host.Home))
-	}
-	if v.refuse != "" {
-		return failDir(fmt.Sprintf("The %s %s cannot be given to an agent: %s.", what, quote(dir), v.refuse), other)
+	ours := s.within(dir, host.LoopHome) || s.within(f.Target, host.resolved(host.LoopHome))
+	refuse := cmp.Or(v.refuse, when(ours, "it contains Loop's own folder "+quote(host.LoopHome)),
+		when(v.credential, "credentials are kept there"), when(v.forceRO, "it belongs to the operating system"),
+		checkTarget(ContainerPath(host.OS, dir), ContainerPath(host.OS, host.Home)))
+	if refuse != "" {
+		return failDir("The "+named+" cannot be given to an agent: "+refuse+".", other)
 	}
 	return nil
 }
