@@ -104,8 +104,8 @@ func (p pump) send(batch []core.Event) bool {
 	}
 }
 
-// reset says that the stream goes on after the newest number: a snapshot that
-// is taken after this event holds everything up to there.
+// reset is the event after which a stream goes on from the newest number. A snapshot
+// that is taken after it holds everything up to there.
 func (p pump) reset() core.Event {
 	e := core.NewEvent(core.EventReset, "", "", time.Now(), map[string]string{"launch": p.bus.Launch()})
 	e.Seq = p.bus.Seq()

@@ -112,8 +112,8 @@ func hear(ctx context.Context, conn *websocket.Conn, only *filter) {
 	}
 }
 
-// filter keeps a page's events to those of some channels. What belongs to no
-// channel, and what the list of channels itself is made of, always passes.
+// filter keeps a page's events to those of some channels. Events of no channel, and
+// those that make up the list of channels, always pass.
 type filter struct {
 	mu       sync.Mutex
 	channels map[core.ChannelID]bool // nil: everything

@@ -60,7 +60,7 @@ func (d *frontDoor) admit(r *http.Request) bool {
 	return false
 }
 
-// fromWindow says that the window's own page asks.
+// fromWindow reports whether the window's own page asks.
 func fromWindow(r *http.Request) bool {
 	return slices.Contains(webviewOrigins, r.Header.Get("Origin"))
 }
@@ -106,7 +106,7 @@ const (
 	refusalName  = 100              // bytes of a Host or an Origin
 )
 
-// refusals notes requests that the front door refused.
+// refusals writes into the log that requests were refused.
 type refusals struct {
 	mu     sync.Mutex
 	last   time.Time

@@ -28,7 +28,7 @@ func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.Close()
 	h := w.Header()
-	// What a program printed must never be taken for a page of this origin.
+	// A program's output must never be taken for a page of this origin.
 	h.Set("Content-Type", "application/x-asciicast")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox")

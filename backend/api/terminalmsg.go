@@ -166,7 +166,7 @@ func decodeControl(data []byte) (control, *core.Failure) {
 	return m, nil
 }
 
-// checkCreate refuses what is wrong whatever the containers are like.
+// checkCreate refuses mistakes that can be seen without looking at a container.
 func (m *control) checkCreate() *core.Failure {
 	if len(m.Cmd) > core.MaxTerminalArgs {
 		return refuse(termInvalidInput, "Put it into a script.", "The command has %d arguments, and %d are the most.", len(m.Cmd),
@@ -189,7 +189,8 @@ func (m *control) checkCreate() *core.Failure {
 	return nil
 }
 
-// checkAttached refuses what a message that is for the attached session lacks.
+// checkAttached refuses a message for the attached session that lacks a field, and
+// decodes input.
 func (m *control) checkAttached() *core.Failure {
 	for _, need := range []struct {
 		typ, field string
@@ -221,7 +222,7 @@ func (m *control) spec() core.TerminalSpec {
 	return s
 }
 
-// isSessionID says whether an id could be one: 128 bits in lower-case hex.
+// isSessionID reports whether an id could be one: 128 bits in lower-case hex.
 func isSessionID(id core.TerminalID) bool {
 	if len(id) != 32 || strings.ToLower(string(id)) != string(id) {
 		return false

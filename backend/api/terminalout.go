@@ -119,7 +119,7 @@ func (t *termSocket) detach() {
 	t.cur = nil
 }
 
-// show writes what the viewer sees until the session ends or is detached.
+// show writes the viewer's frames until the session ends or is detached.
 func (t *termSocket) show(ctx context.Context, a *attached) {
 	for {
 		f, err := a.viewer.Next(ctx)
@@ -155,7 +155,8 @@ func (t *termSocket) show(ctx context.Context, a *attached) {
 	}
 }
 
-// finish tells that the program ended, now or when that is no longer held back.
+// finish tells the client that the program ended: now, or when that is no longer
+// held back.
 func (a *attached) finish(m status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -23,8 +23,8 @@ const (
 	termGoodbye     = time.Second     // for a client to answer that Loop is closing
 )
 
-// Terminals keeps terminal sessions. Methods are called from the goroutines of
-// a socket and of calls; what they return as an error is shown to the person.
+// Terminals keeps terminal sessions. Methods are called from the goroutines of a
+// socket and of calls; the person sees their errors.
 type Terminals interface {
 	Create(ctx context.Context, spec core.TerminalSpec) (core.TerminalInfo, error)
 	Attach(ctx context.Context, id core.TerminalID, wishes core.TerminalAttach) (core.TerminalViewer, error)
@@ -126,8 +126,8 @@ func newTermSocket(s *Server, conn *websocket.Conn) *termSocket {
 	return t
 }
 
-// end detaches and waits for every goroutine. What was typed before is still the
-// program's, and has typedFarewell to get there.
+// end detaches and waits for every goroutine. Input that was sent before still goes
+// to its program, within typedFarewell.
 func (t *termSocket) end() {
 	t.stop()
 	t.detach()
@@ -262,8 +262,8 @@ func (t *termSocket) follow(m *control) *core.Failure {
 	return refusalOf(err)
 }
 
-// quietly does what may end the attached program, or put another session in its
-// place. That the program ended is told only if it stays attached.
+// quietly calls do, which may end the attached program or attach another session in
+// its place. The client hears of that end only if the session stays attached.
 func (t *termSocket) quietly(do func() *core.Failure) *core.Failure {
 	held := t.cur
 	if held == nil {

@@ -96,7 +96,7 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 	if err != nil {
 		return err
 	}
-	// Before the answer, so that nothing of what follows is missed.
+	// Followed before the answer is sent, so that no event of its run is missed.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	events, err := c.Events(life)
@@ -133,7 +133,8 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 	return fo.toEnd(ctx, life, events)
 }
 
-// continued finds the run that tells the agent; rest is what was told after it.
+// continued finds the run that brings the agent the answer; rest are the events after
+// its first one. ok is false when it does not come within the first wait.
 func (a *app) continued(life context.Context, q core.Question, events <-chan []core.Event) (run core.Run, rest []core.Event, ok bool) {
 	limit := time.NewTimer(a.times.first)
 	defer limit.Stop()
@@ -237,8 +238,8 @@ func labelsOf(ask core.AskQuestion, text string) ([]string, error) {
 	return labels, nil
 }
 
-// ask reads the answer from the terminal. What is neither a number nor a label is
-// the person's own words; an empty line is never an answer.
+// ask reads the answer from the terminal. A line that is neither numbers nor a label
+// is an answer in the person's own words; an empty line is never an answer.
 func (a *app) ask(q core.Question) (core.Answer, error) {
 	in := bufio.NewScanner(io.LimitReader(a.in, maxPromptBytes))
 	line := func(prompt string) (string, error) {

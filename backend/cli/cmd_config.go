@@ -24,7 +24,7 @@ import (
 type configFlags struct {
 	channelFlags
 	global, project, tree bool
-	// channelOnly says that there is nothing to do without a channel.
+	// channelOnly is for a command that has nothing to do without a channel.
 	channelOnly bool
 }
 
@@ -52,7 +52,7 @@ func (f *configFlags) scope() string {
 	return "global"
 }
 
-// of is the channel; empty when the global settings are meant.
+// of finds the channel; it is empty when the global settings are meant.
 func (f *configFlags) of(ctx context.Context, c Core) (core.ChannelID, error) {
 	if f.global {
 		return "", nil
@@ -136,7 +136,7 @@ func (a *app) configGet() *cobra.Command {
 		})
 }
 
-// valueText is a value for people: texts without quotes, lists and objects as JSON.
+// valueText spells a value for people: a text without quotes, others as JSON.
 func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return s

@@ -70,13 +70,13 @@ func (a *app) queueList(cmd *cobra.Command) *cobra.Command {
 	})
 }
 
-// works reports that a Loop runs that works the queue.
+// works reports whether a Loop runs that works the queue.
 func (j *job) works() bool {
 	_, running := j.Core.(*remote)
 	return running
 }
 
-// sayAsleep says that nobody works the queue.
+// sayAsleep warns when no Loop runs that works the queue, or none that stays.
 func (j *job) sayAsleep() {
 	switch {
 	case !j.works():

@@ -59,7 +59,7 @@ func (a *app) run(ctx context.Context, s sink, f promptFlags, req bind.PromptReq
 	fo := &follower{app: a, core: c, sink: s, run: unsent}
 	err = fo.follow(ctx, req)
 	if errors.Is(err, errLeft) {
-		// Left in a hurry: what is open is closed by the end of the process.
+		// Left in a hurry: the end of the process closes Loop's connection.
 		return exitError(exitCancelled)
 	}
 	a.closed(fo.core, err)

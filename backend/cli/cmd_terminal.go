@@ -10,7 +10,7 @@ import (
 	"loop/backend/core"
 )
 
-// terminalFlags are what a session is opened with.
+// terminalFlags choose a session, or say how a new one is opened.
 type terminalFlags struct {
 	channelFlags
 	host, plain           bool

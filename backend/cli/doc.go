@@ -2,12 +2,15 @@
 // doctor, image, channels, ps, version, and the start of the window in the desktop
 // binary.
 //
-// Commands speak to Loop through Core, which has two forms: a running instance
-// over the loopback API, found through instance.json and checked to be alive,
-// or Loop itself in this process, made by Deps.Open, or by Deps.OpenIdle for
-// a look at what is stored or a change of it, which starts nothing that waits. What a
-// command prints for people goes through one place that neutralises control
-// characters, because most of it was written in a container.
+// Commands speak to Loop through Core, which has two forms. One is a running
+// instance over the loopback API, found through instance.json and checked to be
+// alive. The other is Loop in this process: Deps.Open makes one that works its
+// queue, Deps.OpenIdle one that only reads or changes stored things and starts no
+// prompt that waits. job is how a command gets its Core, its channel and its form
+// of output; each cmd_ file holds one command.
+//
+// Output for people passes through printer, which neutralises control characters,
+// because most of the text was written in a container.
 //
 // Only main imports cli.
 package cli

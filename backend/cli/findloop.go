@@ -96,8 +96,8 @@ func (a *app) connectOr(ctx context.Context, open opener) (Core, error) {
 	}
 }
 
-// running returns the instance named by instance.json if it is alive and is
-// really ours: something else may have taken its port since.
+// running returns the instance that instance.json names, if it is alive and is
+// really a Loop: another program may have taken its port since.
 func (a *app) running(ctx context.Context) Core {
 	i, err := instance.Read(a.deps.Home)
 	if err != nil {

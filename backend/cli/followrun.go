@@ -34,7 +34,7 @@ type follower struct {
 	run  core.Run // grows with what events say
 
 	began     time.Time // before the prompt was sent
-	said      core.Wait // what the run was last said to wait for
+	said      core.Wait // the reason last shown for the run's wait
 	lastID    int64     // newest stored event shown
 	ended     bool
 	cancelled chan error // answer of Runs.Cancel; nil until the person wants the run to end
@@ -170,18 +170,18 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 	return nil
 }
 
-// left says what becomes of a run that was told to stop and has not.
+// left explains what becomes of a run that has not stopped yet.
 func (f *follower) left() {
 	if _, another := f.core.(*remote); another {
 		f.app.err.line("Left before the run had stopped; Loop goes on stopping it.")
 		return
 	}
-	// This process was Loop, and takes what it was told with it.
+	// This process was Loop: the wish to stop the run ends with it.
 	f.app.err.line("Left before the run had stopped. Its agent may go on in its container; " +
 		"the next start of Loop takes the run up again, and it can be stopped there.")
 }
 
-// look asks Loop for what a batch of events only hints at.
+// look reads from Loop what a batch of events only hints at.
 func (f *follower) look(life context.Context, batch []core.Event) error {
 	missed := func(e core.Event) bool { return e.Type == core.EventReset } // Loop no longer has what this follower missed
 	if slices.ContainsFunc(batch, missed) {
@@ -239,7 +239,7 @@ func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event,
 	return nil, last
 }
 
-// passed reports that what went away was the Loop of another command.
+// passed reports that the Loop of another command went away.
 func (f *follower) passed(err error) bool { return passing(f.core) && failedAs(err, instance.CodeLost) }
 
 // takeOver finds the Loop that came after the one of a command that is done, or

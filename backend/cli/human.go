@@ -20,7 +20,7 @@ type human struct {
 	streamed map[string]string // by message: text shown that no stored message has confirmed
 	step     string
 	build    string
-	behind   string // the tasks it was said to wait for
+	behind   string // the background tasks that were named last
 }
 
 func (h *human) note(text string) { h.err.styledLine(dim, "%s", text) }
@@ -209,7 +209,7 @@ func (h *human) attempt(a core.Attempt) {
 	h.err.styledLine(amber, "%s %s%s.", oneLine(a.Reason, 3*maxLine), attempts[a.Kind], wait)
 }
 
-// background says once what a run goes on for when the agent's turn is over.
+// background names, once, the tasks that a run goes on for after the agent's turn.
 func (h *human) background(b core.Background) {
 	var names []string
 	for _, t := range b.Tasks {

@@ -23,7 +23,7 @@ type job struct {
 	channel core.ChannelID // the one that the flags name, where the command has such flags
 }
 
-// with does something with the Loop that open finds.
+// with calls do with the Loop that open finds, and closes it.
 func (a *app) with(ctx context.Context, open opener, do func(*job) error) error {
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()

@@ -45,8 +45,8 @@ func sameTerminal(a, b *printer) {
 	}
 }
 
-// outlet is standard output. A reader that left (“| head”) ends what the command
-// does, as SIGTERM would.
+// outlet is standard output. When its reader leaves (“| head”), the command ends as
+// after SIGTERM.
 type outlet struct {
 	w      io.Writer
 	closed func()
@@ -60,7 +60,7 @@ func (o *outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// quietSoFar reports that nothing was printed yet.
+// quietSoFar reports whether nothing was printed yet.
 func (p *printer) quietSoFar() bool { return !p.wrote }
 
 func newPrinter(w io.Writer, env func(string) (string, bool)) *printer {

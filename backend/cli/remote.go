@@ -42,8 +42,8 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// passing says that c is the Loop of another command: its end is no end of the runs
-// it had, and whoever follows one of them takes over.
+// passing reports whether c is the Loop of another command. Its runs outlive it:
+// whoever follows one of them takes over.
 func passing(c Core) bool {
 	r, ok := c.(*remote)
 	return ok && r.Command

@@ -64,8 +64,8 @@ type attachment struct {
 	end      terminalEnd
 	filter   screenFilter
 	got, ack int64
-	snapshot bool // what comes next is the beginning of one
-	redraw   bool // the size was asked for; what is on the screen was drawn for another
+	snapshot bool // the next output begins one
+	redraw   bool // this size was asked for; the screen was drawn for another one
 
 	mu   sync.Mutex
 	cols int // asked for last
@@ -198,7 +198,7 @@ func (a *attachment) output(ctx context.Context) (terminalEnd, error) {
 		}
 		switch m.Type {
 		case "resized":
-			// What was drawn for another size is drawn again for this one.
+			// The screen was drawn for another size: it is drawn again for this one.
 			if a.mine(m) && a.redraw {
 				a.redraw = false
 				err = a.say(ctx, map[string]any{"type": "resync"})
@@ -286,7 +286,7 @@ func (a *attachment) size() (cols, rows int, err error) {
 	return cols, rows, err
 }
 
-// mine says that a size is the one this terminal asked for.
+// mine reports whether a size is the one that this terminal asked for.
 func (a *attachment) mine(m terminalSays) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

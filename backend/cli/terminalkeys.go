@@ -108,8 +108,8 @@ func (k *leaveKeys) watch(b byte) {
 	}
 }
 
-// reported says that p is the key as a terminal spells it when a program asked
-// for every key to be told apart.
+// reported reports whether p is the key as a terminal spells it after a program asked
+// it to tell all keys apart.
 func (k *leaveKeys) reported(p []byte) bool {
 	c := k.key | 0x60
 	if k.key >= 0x1b {

@@ -1,5 +1,5 @@
-// Package closing is how a Loop with a window ends: what becomes of what is under
-// way, what closing the window does, and when the process of a hidden one ends by
+// Package closing decides how a Loop with a window ends: which work goes on and which
+// ends, what closing the window does, and when the process of a hidden one ends by
 // itself. daemon and tests may import it.
 package closing
 
@@ -18,12 +18,12 @@ const (
 	// ends: the next command of a script, or a second start, comes sooner.
 	quietTime = 10 * time.Second
 	quietLook = 2 * time.Second
-	// answerTime is how long the page has to show what it is asked to; a person who
-	// closed the window sees nothing happen meanwhile.
+	// answerTime is how long the page has to ask the person; somebody who closed the
+	// window sees nothing happen meanwhile.
 	answerTime = 2 * time.Second
 )
 
-// toldOnce is where it is kept that the person was told what closing does.
+// toldOnce is the page's note that the person knows what closing the window does.
 const toldOnce = "closing.told"
 
 // Clients are the pages besides the window's.
@@ -55,14 +55,14 @@ type Life struct {
 
 var _ bind.Life = (*Life)(nil)
 
-// Begin says that Loop ends, whatever is running.
+// Begin notes that Loop ends, whatever is running.
 func (l *Life) Begin() { l.closing.Store(true) }
 
 // Begun reports whether Loop ends.
 func (l *Life) Begun() bool { return l.closing.Load() }
 
-// needed says whether something is under way that Loop stays for. What cannot
-// be seen counts.
+// needed reports whether something is under way that Loop stays for. Work that
+// cannot be looked at counts.
 func (l *Life) needed(ctx context.Context) bool {
 	all, err := l.Look.Leaving(ctx)
 	if err != nil {

@@ -22,10 +22,10 @@ type underWay struct {
 	names     map[core.ChannelID]string
 }
 
-// leavingOf decides what becomes of it when Loop ends, and what Loop stays for:
-// everything that would be lost, a run under way, and a prompt that starts by
-// itself, now or later. Programs in containers and a prompt behind an open
-// question need no Loop.
+// leavingOf sorts everything under way by its fate when Loop ends. Loop stays for
+// work that would be lost, for a run under way, and for a prompt that starts by
+// itself, now or later. Programs in containers and a prompt behind an open question
+// need no Loop.
 func leavingOf(u underWay) (l bind.Leaving) {
 	put := func(to *[]bind.LeavingItem, i bind.LeavingItem) {
 		i.Channel = u.names[i.ChannelID]
@@ -100,8 +100,8 @@ type Terminals interface{ Standing() []terminal.Standing }
 // Images builds the agent image.
 type Images interface{ Building() bool }
 
-// Models says whether a run's agent reaches its model through Loop, as the
-// settings stand.
+// Models knows whether a run's agent reaches its model through Loop, by the settings
+// in force.
 type Models interface {
 	Feeds(ch core.Channel, r core.Run) bool
 }

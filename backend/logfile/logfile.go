@@ -1,4 +1,4 @@
-// Package logfile is Loop's log: a file that is set aside when it is long. daemon
+// Package logfile is Loop's log: a file that is renamed to “.old” when it is long. daemon
 // and tests may import it.
 package logfile
 
@@ -13,8 +13,8 @@ import (
 	"loop/backend/core"
 )
 
-// maxLogBytes is when the log is set aside: one file of the past is kept, so the
-// folder holds little more than two of this size. An agent can have much written,
+// maxLogBytes is the length at which the log is set aside. One old file is kept, so
+// that the folder holds little more than two of this size: an agent can fill a log,
 // by requests that are refused.
 const maxLogBytes = 16 << 20
 

@@ -1,6 +1,5 @@
-// Package pagememory keeps what the page asks to have kept, in a file of Loop's
-// folder: a browser keeps it by address, and the port is another one after each
-// start. daemon and tests may import it.
+// Package pagememory keeps notes of the page in a file of Loop's folder. A browser
+// would keep them by address, and the port is another one after each start. daemon and tests may import it.
 package pagememory
 
 import (
@@ -30,7 +29,8 @@ const (
 
 var memoryKey = regexp.MustCompile(`^[a-z][a-z0-9.]{0,79}$`)
 
-// File holds names and short texts that mean nothing to Loop. Methods may be called from any goroutine.
+// File holds names and short texts that mean nothing to Loop. Methods may be called
+// from any goroutine.
 type File struct {
 	name string
 

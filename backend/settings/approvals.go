@@ -8,17 +8,16 @@ import (
 	"loop/backend/core"
 )
 
-// asked is the text of a file that was asked for last, and the channel that met it
-// last.
+// asked is the text of a file that the person was asked about last, and the channel
+// that met it last.
 type asked struct {
 	sum string
 	ch  core.ChannelID
 }
 
-// Waits has the person asked, once for each text of a file, about the settings of
-// its project that a run of a channel goes without because nobody approved them.
-// What waits no longer, because it was approved or put right, is asked for when it
-// does again.
+// Waits takes note of settings that a run of a channel goes without, because nobody
+// approved them. The person is asked once for each text of a file. A text that was
+// approved or put right meanwhile is asked for again when it waits again.
 func (s *Service) Waits(ch core.ChannelID, pending []config.Pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

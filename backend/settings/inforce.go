@@ -1,10 +1,10 @@
-// Package settings is what counts for Loop and for each of its channels: it owns
-// the settings files, the approval of those of projects, and the choice of the
-// model's key. Files that somebody else changes are noticed, and everything that
-// changes is published.
+// Package settings decides which settings are in force for Loop and for each of its
+// channels. It owns the settings files, the approval of those of projects, and the
+// choice of the model's key. It notices files that somebody else changes, and
+// publishes every change.
 //
-// Files of projects may be an agent's doing. What they say beyond what any
-// project may say counts only as far as the person approved the file.
+// An agent may have written a project's file. Fields that a project may not set by
+// itself count only after the person approved the file.
 //
 // daemon and tests may import it.
 package settings
@@ -107,10 +107,10 @@ func (s *Service) warn(snap config.Snapshot) {
 	}
 }
 
-// Current is what is in force for Loop itself.
+// Current is the configuration in force for Loop itself.
 func (s *Service) Current() config.Config { return s.o.Source.Current().Config }
 
-// ShellIntegration says that shells are to mark their prompts.
+// ShellIntegration reports whether shells are to mark their prompts.
 func (s *Service) ShellIntegration() bool { return s.Current().Terminal.ShellIntegration }
 
 // changed has the pages read the settings of a channel again; of all without one.
@@ -121,8 +121,8 @@ func (s *Service) changed(ch core.ChannelID) {
 // statusWait bounds how long the page's status waits for a keyring.
 const statusWait = 2 * time.Second
 
-// Status is what the page shows of the configuration. It leaves every credential
-// out.
+// Status is the part of the configuration that the page shows. It holds no
+// credential.
 func (s *Service) Status() bind.ConfigStatus {
 	snap := s.o.Source.Current()
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes

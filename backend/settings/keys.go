@@ -18,10 +18,9 @@ const inConfig = "config"
 // kinds in the order in which a run chooses: the token wins.
 var kinds = []string{config.CredentialOAuth, config.CredentialAPIKey}
 
-// Keys joins the two places a credential may be in. What the configuration says
-// counts first: somebody wrote it down for this Loop. Otherwise the vault's is
-// used; in each place the token wins over the key. Methods may be called from any
-// goroutine.
+// Keys joins the two places that a credential may be in. The configuration's counts
+// first: somebody wrote it down for this Loop. Otherwise the vault's is used. In
+// each place the token wins over the key. Methods may be called from any goroutine.
 type Keys struct {
 	settings *Service
 	vault    *credentials.Vault
@@ -29,8 +28,8 @@ type Keys struct {
 
 var _ bind.CredentialService = (*Keys)(nil)
 
-// Choose finds what a run uses now. kind is empty when there is none; an error
-// says that the vault could not be asked, which is not the same.
+// Choose finds the credential that a run uses now. kind is empty when there is none.
+// An error means that the vault could not be asked, which is not the same.
 func (k *Keys) Choose(ctx context.Context, cfg config.Config) (kind string, secret core.Secret, err error) {
 	if kind, secret = cfg.Credential(); kind != "" {
 		return kind, secret, nil
@@ -85,6 +84,7 @@ func (k *Keys) Set(ctx context.Context, kind string, secret core.Secret) error {
 	return k.settings.Unset(ctx, scopeGlobal, "", kind)
 }
 
+// Clear removes a key from wherever it is kept.
 func (k *Keys) Clear(ctx context.Context, kind string) error {
 	defer k.settings.changed("")
 	if k.inConfig(kind) {
@@ -95,6 +95,8 @@ func (k *Keys) Clear(ctx context.Context, kind string) error {
 	return k.vault.Delete(ctx, kind)
 }
 
+// Adopt moves the keys of config.json into the vault; core.CodeNotFound says that it
+// holds none.
 func (k *Keys) Adopt(ctx context.Context) error {
 	cfg := k.settings.Current()
 	moved := false
@@ -112,6 +114,7 @@ func (k *Keys) Adopt(ctx context.Context) error {
 	return nil
 }
 
+// List says for each kind whether and where there is a key, without the key.
 func (k *Keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 	used, _, err := k.Choose(ctx, k.settings.Current())
 	note := ""
@@ -138,8 +141,8 @@ func (k *Keys) List(ctx context.Context) ([]bind.CredentialStatus, error) {
 	return out, nil
 }
 
-// OpenVault prepares the place of keys outside the configuration; nothing is
-// looked at yet. The environment variables are documented in docs/limits.md.
+// OpenVault prepares the place of keys outside the configuration. It asks no keyring
+// yet. The environment variables are documented in docs/limits.md.
 func OpenVault(home string) *credentials.Vault {
 	dir, err := os.UserConfigDir() // without one the file needs a passphrase, and says so
 	if err == nil {

@@ -30,7 +30,7 @@ func projectDirs(ch core.Channel) (project, tree string) {
 	return ch.Dir, ""
 }
 
-// projectFiles are the settings files of those.
+// projectFiles are the settings files of those directories.
 func projectFiles(ch core.Channel) (files []config.File) {
 	project, tree := projectDirs(ch)
 	if project != "" {
@@ -42,7 +42,8 @@ func projectFiles(ch core.Channel) (files []config.File) {
 	return files
 }
 
-// Effective is what counts for a channel. Its Err says that a file cannot be used.
+// Effective are the settings in force for a channel. Its Err says that a file cannot
+// be used.
 func (s *Service) Effective(ch core.Channel) config.Effective {
 	project, tree := projectDirs(ch)
 	if tree != "" {
@@ -58,7 +59,7 @@ func (s *Service) find(ctx context.Context, id core.ChannelID) (core.Channel, er
 	return s.o.Channels.Channel(ctx, id)
 }
 
-// file is the one that a scope means for a channel.
+// file is the settings file that a scope means for a channel.
 func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (config.File, error) {
 	if scope == scopeGlobal {
 		return config.GlobalFile(s.o.Source.Path()), nil

@@ -1,5 +1,5 @@
-// Package spools reads what loop init left of spawns in a channel's state, when
-// their container can no longer be asked. daemon and tests may import it.
+// Package spools reads the output that loop init kept of spawns in a channel's state,
+// for when their container can no longer be asked. daemon and tests may import it.
 package spools
 
 import (
