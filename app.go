@@ -123,7 +123,8 @@ func (a *App) startup(ctx context.Context) {
 		runtime.Quit(ctx)
 		return
 	}
-	batches, cancel := a.daemon.SubscribeEvents()
+	following, cancel := context.WithCancel(ctx)
+	batches, _ := a.daemon.Events(following) // it never fails in this process
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ctx == nil { // shut down meanwhile

@@ -30,24 +30,14 @@ var _ EventSource = (*Batches)(nil)
 // NewBatches makes streams of b.
 func NewBatches(b *bus.Bus) *Batches { return &Batches{bus: b} }
 
-// SubscribeEvents starts one page's stream from now on. The channel is closed when
-// the bus closes or cancel is called; cancel may be called more than once.
-func (b *Batches) SubscribeEvents() (<-chan []core.Event, func()) {
-	return b.pump(b.bus.Subscribe(), true)
-}
-
-// ResumeEvents is SubscribeEvents after event since of a launch; a page that
-// missed what is no longer kept gets a reset event first.
-func (b *Batches) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
-	return b.pump(b.bus.Resume(launch, since))
-}
-
-// Wait returns when every stream has ended, after the bus was closed.
-func (b *Batches) Wait() { b.pumps.Wait() }
-
-func (b *Batches) pump(sub *bus.Subscription, resumed bool) (<-chan []core.Event, func()) {
+// Follow implements EventSource: a page that missed what is no longer kept gets a
+// reset event first.
+func (b *Batches) Follow(ctx context.Context, launch string, since uint64) <-chan []core.Event {
+	if launch == "" {
+		launch, since = b.bus.Launch(), b.bus.Seq()
+	}
+	sub, resumed := b.bus.Resume(launch, since)
 	out := make(chan []core.Event)
-	ctx, cancel := context.WithCancel(context.Background())
 	p := pump{bus: b.bus, sub: sub, out: out, quit: ctx.Done()}
 	b.pumps.Go(func() {
 		defer close(out)
@@ -56,8 +46,11 @@ func (b *Batches) pump(sub *bus.Subscription, resumed bool) (<-chan []core.Event
 			on = p.round()
 		}
 	})
-	return out, cancel
+	return out
 }
+
+// Wait returns when every stream has ended, after the bus was closed.
+func (b *Batches) Wait() { b.pumps.Wait() }
 
 // pump sends one page what its subscription gives.
 type pump struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -15,7 +16,8 @@ func TestBatchesKeepOrderAndGatherAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New()
 		pages := NewBatches(b)
-		out, cancel := pages.SubscribeEvents()
+		ctx, cancel := context.WithCancel(t.Context())
+		out := pages.Follow(ctx, "", 0)
 		for range 3 {
 			b.Publish(core.Event{Type: core.EventNotice})
 		}
@@ -46,7 +48,8 @@ func TestBatchesEndWithTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New()
 		pages := NewBatches(b)
-		out, cancel := pages.SubscribeEvents()
+		ctx, cancel := context.WithCancel(t.Context())
+		out := pages.Follow(ctx, "", 0)
 		defer cancel()
 		b.Publish(core.Event{Type: core.EventNotice})
 		b.Close()
@@ -66,7 +69,8 @@ func TestAPageThatWasAwayIsReset(t *testing.T) {
 		b.Publish(core.Event{Type: core.EventNotice}, core.Event{Type: core.EventNotice})
 		pages := NewBatches(b)
 		defer pages.Wait()
-		out, cancel := pages.ResumeEvents("another launch", 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		out := pages.Follow(ctx, "another launch", 1)
 		defer cancel()
 		if got := <-out; len(got) != 1 || got[0].Type != core.EventReset || got[0].Seq != 2 || !strings.Contains(string(got[0].Data), b.Launch()) {
 			t.Fatalf("%+v", got)

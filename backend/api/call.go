@@ -70,7 +70,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("method")
-	out, err := s.calls.Call(name, http.MaxBytesReader(w, r.Body, maxCallBytes))
+	out, err := s.opts.Calls.Call(name, http.MaxBytesReader(w, r.Body, maxCallBytes))
 	if err != nil {
 		s.opts.Log.Debug("call failed", "method", name, "err", err)
 		writeFailure(w, err)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -26,22 +27,28 @@ const (
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	only := newFilter(q["channels"])
-	// Subscribed before the upgrade is answered: whatever happens after a page
-	// knows its socket is open reaches it.
-	events, cancel, ok := s.subscribe(q.Get("launch"), q.Get("since"))
-	if !ok {
-		writeFailure(w, core.Fail(core.CodeInvalid, nil, "“since” is not the number of an event.", "Leave it out to start from now."))
-		return
+	launch, since := q.Get("launch"), uint64(0)
+	if text := q.Get("since"); text == "" {
+		launch = ""
+	} else {
+		var err error
+		if since, err = strconv.ParseUint(text, 10, 64); err != nil {
+			writeFailure(w, core.Fail(core.CodeInvalid, nil, "“since” is not the number of an event.", "Leave it out to start from now."))
+			return
+		}
+		launch = cmp.Or(launch, "none") // numbers mean nothing without their launch
 	}
-	defer cancel()
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	// Followed before the upgrade is answered: whatever happens after a page
+	// knows its socket is open reaches it.
+	events := s.opts.Events.Follow(ctx, launch, since)
 	s.conns.Add(1) // before the connection is taken from the server, whose Shutdown no longer waits for it then
 	defer s.conns.Done()
 	conn := s.accept(w, r, maxSubscribeBytes)
 	if conn == nil {
 		return
 	}
-	defer conn.CloseNow()
-	ctx, stop := context.WithCancel(s.ctx)
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		defer stop()
@@ -76,19 +83,6 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-}
-
-func (s *Server) subscribe(launch, since string) (events <-chan []core.Event, cancel func(), ok bool) {
-	if since == "" {
-		events, cancel = s.opts.Events.SubscribeEvents()
-		return events, cancel, true
-	}
-	n, err := strconv.ParseUint(since, 10, 64)
-	if err != nil {
-		return nil, nil, false
-	}
-	events, cancel = s.opts.Events.ResumeEvents(launch, n)
-	return events, cancel, true
 }
 
 // hear takes what the page says until it leaves; pings are answered on the

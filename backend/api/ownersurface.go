@@ -26,12 +26,11 @@ const (
 	eventWriteBudget = 15 * time.Second // a page that takes longer is let go and resynchronises
 )
 
-// EventSource is where pages get their events, from now on or after event
-// since of a launch. It is called on a request's goroutine; the returned channel
-// is closed when the app ends, and cancel may be called more than once.
+// EventSource is where pages get their events, from now on or, with a launch, after
+// event since of it. Follow is called on a request's goroutine. The channel is closed
+// when ctx or the app ends.
 type EventSource interface {
-	SubscribeEvents() (events <-chan []core.Event, cancel func())
-	ResumeEvents(launch string, since uint64) (events <-chan []core.Event, cancel func())
+	Follow(ctx context.Context, launch string, since uint64) <-chan []core.Event
 }
 
 // Options assemble a Server.
@@ -54,7 +53,6 @@ type Server struct {
 	ln    net.Listener
 	http  *http.Server
 	door  *frontDoor
-	calls Calls
 	ctx   context.Context
 	stop  context.CancelFunc
 	conns sync.WaitGroup
@@ -75,8 +73,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), calls: opts.Calls, termBudget: termWriteBudget,
-		termGoodbye: termGoodbye}
+	s := &Server{opts: opts, ln: ln, door: newFrontDoor(ln.Addr().String(), opts.Token), termBudget: termWriteBudget, termGoodbye: termGoodbye}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/health", s.health)

@@ -44,15 +44,13 @@ type source struct {
 	asked []string // launch/since
 }
 
-func (s *source) SubscribeEvents() (<-chan []core.Event, func()) { return s.ResumeEvents("", 0) }
-
-func (s *source) ResumeEvents(launch string, since uint64) (<-chan []core.Event, func()) {
+func (s *source) Follow(_ context.Context, launch string, since uint64) <-chan []core.Event {
 	c := make(chan []core.Event, 4)
 	s.mu.Lock()
 	s.subs = append(s.subs, c)
 	s.asked = append(s.asked, fmt.Sprintf("%s/%d", launch, since))
 	s.mu.Unlock()
-	return c, func() {}
+	return c
 }
 
 func serve(t *testing.T, src EventSource) (*Server, *http.Client) {

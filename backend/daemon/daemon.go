@@ -358,10 +358,6 @@ func (d *Daemon) ContentPolicy() string { return d.api.WindowPolicy() }
 // Token of this launch.
 func (d *Daemon) Token() string { return d.token }
 
-// SubscribeEvents starts one page's stream of events from now on. The channel
-// is closed when the app ends; cancel may be called more than once.
-func (d *Daemon) SubscribeEvents() (<-chan []core.Event, func()) { return d.events.SubscribeEvents() }
-
 // BeginClose says that the person wants the app to end, whatever is running.
 func (d *Daemon) BeginClose() { d.life.Begin() }
 

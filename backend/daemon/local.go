@@ -64,11 +64,10 @@ func (d *Daemon) Call(ctx context.Context, method string, args ...any) (json.Raw
 	}
 }
 
-// Events follows everything from now on.
+// Events follows everything from now on. The channel is closed when ctx or the app
+// ends.
 func (d *Daemon) Events(ctx context.Context) (<-chan []core.Event, error) {
-	events, cancel := d.SubscribeEvents()
-	context.AfterFunc(ctx, cancel)
-	return events, nil
+	return d.events.Follow(ctx, "", 0), nil
 }
 
 // Serve runs a Loop with its listener until ctx ends.
