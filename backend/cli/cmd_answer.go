@@ -121,7 +121,7 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 		return nil
 	}
 	stop()
-	fo := &follower{app: a, core: c, sink: a.sink(f.json), run: run, began: time.Now()}
+	fo := &follower{app: a, core: c, sink: a.sink(f.json), run: run, events: events, began: time.Now()}
 	defer func() {
 		if fo.core != c { // the caller closes c
 			_ = fo.core.Close()
@@ -130,7 +130,7 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 	for _, e := range rest {
 		fo.take(e)
 	}
-	return fo.toEnd(ctx, life, events)
+	return fo.toEnd(ctx, life)
 }
 
 // continued finds the run that brings the agent the answer; rest are the events after

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -33,6 +32,7 @@ type follower struct {
 	sink sink
 	run  core.Run // grows with what events say
 
+	events    <-chan []core.Event
 	began     time.Time // before the prompt was sent
 	said      core.Wait // the reason last shown for the run's wait
 	lastID    int64     // newest stored event shown
@@ -46,23 +46,23 @@ func (f *follower) follow(ctx context.Context, req bind.PromptRequest) error {
 	// Following outlives SIGTERM, so that the end of the run can be seen.
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	events, err := f.core.Events(life) // before the prompt, so that nothing is missed
-	if err != nil {
-		return unstarted(f.sink, f.run, err)
+	var err error
+	var run core.Run
+	if f.events, err = f.core.Events(life); err == nil { // before the prompt, so that nothing is missed
+		f.began = time.Now()
+		run, err = call[core.Run](life, f.core, "Runs.Prompt", req)
 	}
-	f.began = time.Now()
-	run, err := call[core.Run](life, f.core, "Runs.Prompt", req)
 	if err != nil {
 		return unstarted(f.sink, f.run, err)
 	}
 	f.run = run
 	f.sayWait(run) // else nothing would be said for hours, or for ever
-	return f.toEnd(ctx, life, events)
+	return f.toEnd(ctx, life)
 }
 
 // toEnd follows the run, which Loop knows by now, to its end.
-func (f *follower) toEnd(ctx, life context.Context, events <-chan []core.Event) error {
-	if err := f.watch(ctx, life, events); err != nil {
+func (f *follower) toEnd(ctx, life context.Context) error {
+	if err := f.watch(ctx, life); err != nil {
 		return err
 	}
 	f.sink.result(f.run)
@@ -88,7 +88,7 @@ func (f *follower) reason() *core.Failure {
 }
 
 // watch handles events and signals until the run has ended.
-func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) error {
+func (f *follower) watch(ctx, life context.Context) error {
 	quiet := time.NewTimer(f.app.times.first)
 	defer quiet.Stop()
 	// Ends the wait for a run to stop after SIGTERM.
@@ -97,14 +97,13 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 	lost := 0
 	for !f.ended {
 		select {
-		case batch, ok := <-events:
+		case batch, ok := <-f.events:
 			if !ok {
 				if lost++; lost > maxLost {
 					return core.Fail(instance.CodeLost, nil, "The running Loop no longer tells what happens.",
 						"The run itself goes on: open Loop to see it.")
 				}
-				var err error
-				if events, err = f.reattach(life, lost); err != nil {
+				if err := f.reattach(life, lost); err != nil {
 					return err
 				}
 				continue
@@ -122,7 +121,7 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 			// Silence is ordinary; a connection that died unseen is not.
 			err := f.catchUp(life)
 			if f.passed(err) {
-				events, err = f.reattach(life, 1)
+				err = f.reattach(life, 1)
 			}
 			if err != nil {
 				return err
@@ -141,16 +140,14 @@ func (f *follower) watch(ctx, life context.Context, events <-chan []core.Event) 
 				f.cancel(life)
 				f.sink.note("Stopping the run.")
 			}
-			t := time.NewTimer(f.app.times.stopping)
-			defer t.Stop()
-			leave = t.C
+			leave = time.After(f.app.times.stopping)
 		case <-leave:
 			f.left()
 			return errLeft
 		case err := <-f.cancelled:
 			f.cancelled = make(chan error) // answered: a further Ctrl-C leaves
 			if f.passed(err) {             // the next Loop is asked again
-				if events, err = f.reattach(life, 1); err != nil {
+				if err = f.reattach(life, 1); err != nil {
 					return err
 				}
 				continue
@@ -211,32 +208,27 @@ func (f *follower) cancel(life context.Context) {
 }
 
 // reattach follows events again after they broke off and fills the hole.
-func (f *follower) reattach(life context.Context, try int) (<-chan []core.Event, error) {
-	var last error
+func (f *follower) reattach(life context.Context, try int) (err error) {
 	for ; try <= maxLost; try++ {
-		events, err := f.core.Events(life)
-		if err == nil {
+		if f.events, err = f.core.Events(life); err == nil {
 			if err = f.catchUp(life); err == nil {
-				return events, nil
+				return nil
 			}
 		}
 		if f.passed(err) {
 			if err = f.takeOver(life); err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		}
-		last = err
-		t := time.NewTimer(f.app.times.reattach)
 		select {
-		case <-t.C:
+		case <-time.After(f.app.times.reattach):
 		case <-f.app.interrupts:
-			t.Stop()
 			f.app.err.line("Left; the run itself goes on.")
-			return nil, errLeft
+			return errLeft
 		}
 	}
-	return nil, last
+	return err
 }
 
 // passed reports that the Loop of another command went away.
@@ -305,15 +297,13 @@ func (f *follower) take(e core.Event) bool {
 	}
 	switch e.Type {
 	case core.EventQueueChanged:
-		var r core.Run
-		if json.Unmarshal(e.Data, &r) == nil && r.ID == f.run.ID {
-			f.run = r
-		}
+		decode(e, func(r core.Run) {
+			if r.ID == f.run.ID {
+				f.run = r
+			}
+		})
 	case core.EventStatus:
-		var s core.Status
-		if json.Unmarshal(e.Data, &s) == nil {
-			f.learn(s, e)
-		}
+		decode(e, func(s core.Status) { f.learn(s, e) })
 	}
 	f.sink.event(e)
 	return true

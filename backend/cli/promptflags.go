@@ -100,28 +100,26 @@ func (f promptFlags) request(now time.Time) (bind.PromptRequest, error) {
 // next, or a day with a time. Without a zone it is this computer's.
 func startTime(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
-	for _, form := range []string{"15:04", "15:04:05"} {
-		clock, err := time.Parse(form, text)
+	for _, form := range []string{
+		"15:04", "15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339,
+	} {
+		at, err := time.ParseInLocation(form, text, now.Location())
 		if err != nil {
 			continue
 		}
-		on := func(days int) time.Time {
-			return time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+		if at.Year() == 0 { // a time of day
+			hour, minute, second := at.Clock()
+			on := func(days int) time.Time {
+				return time.Date(now.Year(), now.Month(), now.Day()+days, hour, minute, second, 0, now.Location())
+			}
+			if at = on(0); !at.After(now) {
+				at = on(1)
+			}
 		}
-		if at := on(0); at.After(now) {
-			return at, nil
-		}
-		return on(1), nil
-	}
-	for _, form := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
-		at, err := time.ParseInLocation(form, text, now.Location())
-		switch {
-		case err != nil:
-		case !at.After(now):
+		if !at.After(now) {
 			return at, usagef("%s is over", at.Format(time.DateTime))
-		default:
-			return at, nil
 		}
+		return at, nil
 	}
 	return time.Time{}, usagef("--start-at %q is no time; write 17:30, or 2026-03-01 08:00", oneLine(text, maxLine))
 }

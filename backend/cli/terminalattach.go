@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -136,17 +137,14 @@ func (a *attachment) opened(ctx context.Context, r *remote) error {
 
 func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, error) {
 	ctx, cancel := context.WithCancel(whole)
-	var leave sync.Once
-	left := false
+	var left atomic.Bool
 	detach := func() {
-		leave.Do(func() {
-			left = true
-			// Said and answered, so that what was typed before has arrived.
-			if a.say(ctx, map[string]any{"type": "detach"}) != nil {
-				cancel()
-			}
-			time.AfterFunc(goodbye, cancel)
-		})
+		left.Store(true)
+		// Said and answered, so that what was typed before has arrived.
+		if a.say(ctx, map[string]any{"type": "detach"}) != nil {
+			cancel()
+		}
+		time.AfterFunc(goodbye, cancel)
 	}
 	var sizes sync.WaitGroup
 	sizes.Go(func() {
@@ -160,11 +158,10 @@ func (a *attachment) follow(whole context.Context, r *remote) (terminalEnd, erro
 	// next key, or with the process, which is about to.
 	go a.keyboard(ctx, detach)
 	end, err := a.output(ctx)
-	end.detached = end.detached || ctx.Err() != nil
+	end.detached = end.detached || left.Load() || ctx.Err() != nil
 	cancel()
 	sizes.Wait()
-	leave.Do(func() {}) // after this, left is settled
-	if end.detached = end.detached || left; end.detached {
+	if end.detached {
 		return end, nil // leaving broke the connection
 	}
 	if _, said := errors.AsType[*core.Failure](err); err == nil || said {
