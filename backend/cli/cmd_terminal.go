@@ -14,7 +14,7 @@ import (
 type terminalFlags struct {
 	channelFlags
 	host, plain           bool
-	fresh, resume, fork   bool
+	mode                  core.OpenMode
 	title, attach         string
 	detachKey, escapeChar string
 }
@@ -49,9 +49,12 @@ own on this computer. The session goes on when you leave it, with Ctrl-] or with
 	cmd.Flags().StringVar(&f.dir, "dir", "", "folder of a channel (default: the current one)")
 	cmd.Flags().BoolVar(&f.host, "host", false, "on this computer, not in the container")
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "a shell without the agent")
-	cmd.Flags().BoolVar(&f.fresh, "fresh", false, "the agent begins a new conversation")
-	cmd.Flags().BoolVar(&f.resume, "resume", false, "the agent goes on with the channel's conversation")
-	cmd.Flags().BoolVar(&f.fork, "fork", false, "the agent goes on with a copy of it")
+	for mode, does := range map[core.OpenMode]string{
+		core.OpenFresh: "begins a new conversation", core.OpenResume: "goes on with the channel's conversation",
+		core.OpenFork: "goes on with a copy of it",
+	} {
+		cmd.Flags().BoolFunc(string(mode), "the agent "+does, func(string) error { f.mode = mode; return nil })
+	}
 	cmd.Flags().StringVar(&f.title, "title", "", "title of the session (default: the program's)")
 	cmd.Flags().StringVar(&f.attach, "attach", "", "id of a session that is open, or the beginning of it")
 	cmd.Flags().StringVar(&f.detachKey, "detach-key", defaultDetachKey, "key that leaves the session, or none")
@@ -71,18 +74,6 @@ own on this computer. The session goes on when you leave it, with Ctrl-] or with
 	return cmd
 }
 
-func (f *terminalFlags) mode() core.OpenMode {
-	switch {
-	case f.fresh:
-		return core.OpenFresh
-	case f.resume:
-		return core.OpenResume
-	case f.fork:
-		return core.OpenFork
-	}
-	return core.OpenLegacy
-}
-
 // openTerminal shows a session in this terminal and says at its end how it was
 // left. The code is the program's.
 func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string) error {
@@ -92,9 +83,6 @@ func (a *app) openTerminal(ctx context.Context, f *terminalFlags, argv []string)
 	}
 	if f.attach != "" && len(argv) > 0 {
 		return usagef("--attach and a command do not go together")
-	}
-	if len(argv) > core.MaxTerminalArgs {
-		return usagef("the command has %d arguments, and %d are the most", len(argv), core.MaxTerminalArgs)
 	}
 	ctx, stop := a.untilInterrupt(ctx)
 	defer stop()
@@ -159,7 +147,7 @@ func (f *terminalFlags) message(ctx context.Context, c Core, argv []string) (map
 		id, err := findTerminal(ctx, c, f.attach)
 		return map[string]any{"type": "attach", "session_id": id}, err
 	}
-	m := map[string]any{"type": "create", "plain": f.plain, "title": f.title, "open_mode": f.mode()}
+	m := map[string]any{"type": "create", "plain": f.plain, "title": f.title, "open_mode": f.mode}
 	if len(argv) > 0 {
 		m["cmd"] = argv
 	}

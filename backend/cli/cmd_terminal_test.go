@@ -446,7 +446,6 @@ func TestTerminalMistakes(t *testing.T) {
 		{[]string{"terminal", "--attach", "1", "--host"}, exitUsage, "do not go together"},
 		{[]string{"terminal", "--attach", "1", "--", "vim"}, exitUsage, "do not go together"},
 		{[]string{"terminal", "--detach-key", "x"}, exitUsage, "detach-key"},
-		{append([]string{"terminal", "--"}, strings.Fields(strings.Repeat("x ", 65))...), exitUsage, "65 arguments"},
 		{[]string{"terminal", "--channel", "p1"}, exitFailed, "No Loop is running"},
 		{[]string{"terminal", "close"}, exitUsage, "the session is missing"},
 		{[]string{"terminal", "close", "zz"}, exitUsage, "There is no terminal session"},
