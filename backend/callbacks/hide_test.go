@@ -7,7 +7,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestAgentsRepeatNoSecret: what an agent says elsewhere is hidden as in its run.
+// TestAgentsRepeatNoSecret: secrets are hidden in messages to other channels as in the run.
 func TestAgentsRepeatNoSecret(t *testing.T) {
 	w := newWorld()
 	s := w.service()

@@ -470,7 +470,7 @@ func TestARunawayIsBounded(t *testing.T) {
 	}
 }
 
-// TestAQueueIsShownInBounds: what an agent reads of a queue fits into an answer.
+// TestAQueueIsShownInBounds: a queue is shortened until it fits into an answer.
 func TestAQueueIsShownInBounds(t *testing.T) {
 	w := newWorld()
 	for range maxShown + 5 {

@@ -383,7 +383,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestUnfitFolder: what no run could be given gets no channel.
+// TestUnfitFolder: a folder that no run could be given gets no channel.
 func TestUnfitFolder(t *testing.T) {
 	w := newWorld(t)
 	unfit := core.Fail(core.CodeDir, nil, "Credentials are kept there.", "Choose another.")

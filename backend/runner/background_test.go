@@ -85,7 +85,7 @@ func TestRunLastsAsLongAsItsBackgroundTasks(t *testing.T) {
 	})
 }
 
-// TestEndedIsNamed: however a run is ended, what ends with it is named, once.
+// TestEndedIsNamed: a run names what ends with it, once, however it is ended.
 func TestEndedIsNamed(t *testing.T) {
 	const task = "sleep 600 \\u0026\\u0026 touch late"
 	waits := func(p *proc) { p.print(moved); <-p.killed }
@@ -237,7 +237,7 @@ func TestQuestionStaysOpen(t *testing.T) {
 	})
 }
 
-// TestCutShortAfterItsAnswer: what ends a later turn is said, though the run had
+// TestCutShortAfterItsAnswer: the timeline says why a later turn ended, though the run had
 // succeeded before.
 func TestCutShortAfterItsAnswer(t *testing.T) {
 	begun := moved + tasksLine() + wardInit + turn("Now the next.")

@@ -335,7 +335,7 @@ func TestClaudeLostSession(t *testing.T) {
 	}
 }
 
-// TestClaudeTerminal: what waiting cannot help is not tried again, with or
+// TestClaudeTerminal: a failure that no wait can help is not tried again, with or
 // without a session.
 func TestClaudeTerminal(t *testing.T) {
 	for name, tc := range map[string]struct {

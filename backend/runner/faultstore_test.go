@@ -39,7 +39,7 @@ type faultStore struct {
 	thenCrash bool
 }
 
-// sites are the places in the source whose calls went wrong, of all stories told.
+// sites are the places in the source whose calls went wrong, over all stories.
 type sites struct{ sync.Map }
 
 func (s *sites) add(place string)      { s.Store(place, true) }

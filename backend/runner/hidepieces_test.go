@@ -50,8 +50,8 @@ func TestPiecesHideSecrets(t *testing.T) {
 	}
 }
 
-// TestPiecesOfOthersPass: what is no piece of a message is not touched, nor is
-// anything without a secret to hide.
+// TestPiecesOfOthersPass: nothing but pieces of messages is touched, and only where
+// there is a secret to hide.
 func TestPiecesOfOthersPass(t *testing.T) {
 	var p pieces
 	items := []transcript.Item{{Type: core.EventThinking, Data: core.Thinking{Text: "sk-ant-CAN"}}}

@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestIDsOfClients: what a path cannot carry is refused before anything is
-// stored, and what is taken is in the model's address as it is.
+// TestIDsOfClients: an id that a path cannot carry is refused before anything is
+// stored, and one that is taken stands in the model's address as it is.
 func TestIDsOfClients(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(goodResult, 0))

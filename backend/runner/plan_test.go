@@ -64,7 +64,7 @@ func TestPlanSurvivesRestarts(t *testing.T) {
 	}
 }
 
-// TestPlanGoesOn: what Loop or the person starts because of a planned run plans.
+// TestPlanGoesOn: runs that Loop or the person starts because of a planned run plan too.
 func TestPlanGoesOn(t *testing.T) {
 	ctx := context.Background()
 	for name, tc := range map[string]struct {

@@ -383,7 +383,7 @@ func TestSessionStarts(t *testing.T) {
 	}
 }
 
-// TestFailureKeepsTheStart: what a channel keeps for its next run is dropped
+// TestFailureKeepsTheStart: the start that a channel keeps for its next run is dropped
 // only when a run was done.
 func TestFailureKeepsTheStart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

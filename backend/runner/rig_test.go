@@ -168,7 +168,7 @@ func (r *rig) dump(id core.RunID) string {
 	return sb.String() + strings.Join(r.boxes.calls, "\n")
 }
 
-// told lists the stored events of some types, statuses by state and step.
+// told lists the stored events of some types; a status is its state and step.
 func (r *rig) told(id core.RunID, types ...core.EventType) (out []string) {
 	for _, e := range r.store.timeline(id) {
 		for _, t := range types {

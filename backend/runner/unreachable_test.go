@@ -6,7 +6,7 @@ import (
 	"loop/backend/runner/transcript"
 )
 
-// TestUnreachable: what the CLI says when it had no answer at all (seen with
+// TestUnreachable: the words of the CLI when it had no answer at all (seen with
 // 2.1.197), and whether waiting helps.
 func TestUnreachable(t *testing.T) {
 	for text, want := range map[string]because{

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// waitOf is what a queued run waits for; "-" is nothing, or that it is not queued.
+// waitOf returns why a queued run waits; "-" says that it does not, or is not queued.
 func (r *rig) waitOf(ch core.ChannelID, id core.RunID) string {
 	r.t.Helper()
 	queue, err := r.s.Queue(context.Background(), ch)

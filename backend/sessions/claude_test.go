@@ -198,7 +198,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMessagesAfterCompacting: what is listed then is what a fork may end at.
+// TestMessagesAfterCompacting: a fork may end at each message that is listed then.
 func TestMessagesAfterCompacting(t *testing.T) {
 	c := newClaude(t)
 	ch, dir := core.Channel{ID: "c"}, c.dir("p")

@@ -31,7 +31,7 @@ func TestCopy(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	// Again, over a copy that went on: what is there is replaced as a whole.
+	// Again, over a copy that went on: the file is replaced as a whole.
 	if err := r.s.Copy(t.Context(), from, to, project, wt, recordedID); err != nil {
 		t.Error(err)
 	}
@@ -58,7 +58,7 @@ func TestCopyOfNothing(t *testing.T) {
 	}
 }
 
-// TestHostileState: what an agent could put where transcripts are.
+// TestHostileState: things that an agent could put where transcripts are.
 func TestHostileState(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.jsonl")
