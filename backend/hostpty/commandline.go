@@ -9,60 +9,26 @@ import (
 	"loop/backend/core"
 )
 
-// commandLine joins a command into the one string that Windows hands to a
-// program, so that the C runtime (and CommandLineToArgvW) take it apart again
-// into the same arguments. program is the file that was found for argv[0].
+// checkCommand refuses a command that Windows, which hands a program one string, would
+// not hand on as it is. program is the file that was found for argv[0].
 //
 // A batch file is run by cmd.exe, which reads the string by rules of its own
 // before any program does and has no way to quote all of them; arguments with a
 // sign that means something there are refused.
-func commandLine(program string, argv []string) (string, error) {
-	var b strings.Builder
+func checkCommand(program string, argv []string) error {
+	if strings.Contains(argv[0], `"`) { // a name is read up to the next quote, and none can be escaped
+		return core.Fail(core.CodeInvalid, nil, "The program's name holds a quotation mark.", "Correct the command.")
+	}
 	switch strings.ToLower(path.Ext(strings.ReplaceAll(program, `\`, "/"))) {
 	case ".bat", ".cmd":
 		for _, a := range argv[1:] {
 			if strings.ContainsAny(a, "\"%!^&|<>()\r\n") || strings.HasSuffix(a, `\`) {
-				return "", core.Fail(core.CodeInvalid, nil, "An argument for the batch file "+program+" holds a sign that Windows would act on.",
+				return core.Fail(core.CodeInvalid, nil, "An argument for the batch file "+program+" holds a sign that Windows would act on.",
 					"Leave out \" % ! ^ & | < > ( ), line breaks and a backslash at the end, or start the program behind the batch file itself.")
 			}
 		}
 	}
-	// The program's own name is read by simpler rules: up to the next quote.
-	if strings.Contains(argv[0], `"`) {
-		return "", core.Fail(core.CodeInvalid, nil, "The program's name holds a quotation mark.", "Correct the command.")
-	}
-	b.WriteString(`"` + argv[0] + `"`)
-	for _, a := range argv[1:] {
-		b.WriteByte(' ')
-		quoteArg(&b, a)
-	}
-	return b.String(), nil
-}
-
-// quoteArg: inside quotes, backslashes mean themselves unless a quote follows;
-// then each is doubled and the quote is escaped by one more.
-func quoteArg(b *strings.Builder, a string) {
-	if a != "" && !strings.ContainsAny(a, " \t\n\v\"") {
-		b.WriteString(a)
-		return
-	}
-	b.WriteByte('"')
-	slashes := 0
-	for i := 0; i < len(a); i++ {
-		switch a[i] {
-		case '\\':
-			slashes++
-			continue
-		case '"':
-			b.WriteString(strings.Repeat(`\`, 2*slashes+1))
-		default:
-			b.WriteString(strings.Repeat(`\`, slashes))
-		}
-		slashes = 0
-		b.WriteByte(a[i])
-	}
-	b.WriteString(strings.Repeat(`\`, 2*slashes))
-	b.WriteByte('"')
+	return nil
 }
 
 // envBlock is an environment as Windows takes it: UTF-16, each variable ended by

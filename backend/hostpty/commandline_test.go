@@ -10,97 +10,20 @@ import (
 	"loop/backend/core"
 )
 
-// takeApart reads a command line as the documentation of CommandLineToArgvW says.
-func takeApart(line string) []string {
-	var out []string
-	// The program's name: up to the closing quote, nothing is escaped.
-	if name, rest, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok {
-		out, line = append(out, name), rest
-	}
-	for {
-		line = strings.TrimLeft(line, " \t")
-		if line == "" {
-			return out
-		}
-		var b strings.Builder
-		quoted := false
-		i := 0
-		for ; i < len(line); i++ {
-			slashes := 0
-			for i < len(line) && line[i] == '\\' {
-				slashes++
-				i++
-			}
-			if i < len(line) && line[i] == '"' {
-				b.WriteString(strings.Repeat(`\`, slashes/2))
-				if slashes%2 == 1 {
-					b.WriteByte('"')
-				} else {
-					quoted = !quoted
-				}
-				continue
-			}
-			b.WriteString(strings.Repeat(`\`, slashes))
-			if i == len(line) || !quoted && (line[i] == ' ' || line[i] == '\t') {
-				break
-			}
-			b.WriteByte(line[i])
-		}
-		out = append(out, b.String())
-		line = line[min(i, len(line)):]
-	}
-}
-
-func TestCommandLine(t *testing.T) {
-	for _, c := range []struct {
-		argv []string
-		want string
-	}{
-		{[]string{"cmd.exe"}, `"cmd.exe"`},
-		{[]string{`C:\Program Files\Git\bin\bash.exe`, "-l"}, `"C:\Program Files\Git\bin\bash.exe" -l`},
-		{[]string{"a", "b c"}, `"a" "b c"`},
-		{[]string{"a", `say "hi"`}, `"a" "say \"hi\""`},
-		{[]string{"a", `C:\dir\`}, `"a" C:\dir\`},
-		{[]string{"a", `C:\my dir\`}, `"a" "C:\my dir\\"`},
-		{[]string{"a", `\"`}, `"a" "\\\""`},
-		{[]string{"a", "&|<>^%"}, `"a" &|<>^%`},
-	} {
-		got, err := commandLine("x.exe", c.argv)
-		if err != nil || got != c.want {
-			t.Errorf("%q became %s (%v), want %s", c.argv, got, err, c.want)
-		}
-	}
-	if _, err := commandLine("x.exe", []string{`a"b`}); core.AsFailure(err).Code != core.CodeInvalid {
-		t.Error("a quote in the name was taken")
-	}
-}
-
 func TestBatchFilesGetNothingTheyWouldActOn(t *testing.T) {
 	for _, arg := range []string{"a&calc", `"`, "%PATH%", "a\nb", "x|y", `dir\`} {
 		for _, program := range []string{`C:\tools\NPM.CMD`, "run.bat"} {
-			if line, err := commandLine(program, []string{"npm", arg}); core.AsFailure(err).Code != core.CodeInvalid {
-				t.Errorf("%s got %s", program, line)
+			if err := checkCommand(program, []string{"npm", arg}); core.AsFailure(err).Code != core.CodeInvalid {
+				t.Errorf("%s got %q", program, arg)
 			}
 		}
 	}
-	if _, err := commandLine("npm.cmd", []string{"npm", "run", "build --all"}); err != nil {
+	if err := checkCommand("npm.cmd", []string{"npm", "run", "build --all"}); err != nil {
 		t.Error(err)
 	}
-}
-
-func FuzzCommandLine(f *testing.F) {
-	f.Add("a", `\\"x`, " ")
-	f.Add(`C:\x y`, `\`, "\t\v\n")
-	f.Fuzz(func(t *testing.T, program, one, two string) {
-		argv := []string{program, one, two}
-		line, err := commandLine("x.exe", argv)
-		if err != nil {
-			return
-		}
-		if got := takeApart(line); !slices.Equal(got, argv) {
-			t.Fatalf("%q became %q by %s", argv, got, line)
-		}
-	})
+	if err := checkCommand("x.exe", []string{`a"b`}); core.AsFailure(err).Code != core.CodeInvalid {
+		t.Error("a quote in the name was taken")
+	}
 }
 
 func TestEnvironmentBlock(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"loop/backend/core"
@@ -18,7 +19,7 @@ type Exit = core.TerminalExit
 
 // Options say what to start.
 type Options struct {
-	Argv       []string        // at most core.MaxTerminalArgs, none empty; Argv[0] is looked for in Env's PATH
+	Argv       []string        // at least one; Argv[0] is looked for in Loop's PATH, or from Dir if it is a path
 	Dir        string          // absolute; empty is the person's home
 	Env        []string        // "NAME=value"; nil is Environ(os.Environ())
 	Cols, Rows uint16          // 0: 80 by 24
@@ -73,8 +74,8 @@ func Environ(own []string) []string {
 			if strings.HasPrefix(kv, "=") {
 				out = append(out, kv)
 			}
-		case name == "TERM", name == "COLORTERM", name == "TERM_PROGRAM", contains(fromOutside, name):
-		case strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !contains(ours, name):
+		case name == "TERM", name == "COLORTERM", name == "TERM_PROGRAM", slices.Contains(fromOutside, name):
+		case strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !slices.Contains(ours, name):
 		default:
 			out = append(out, kv)
 		}
@@ -90,41 +91,8 @@ func helper(name string) bool {
 	return slices.ContainsFunc(helpers, func(h string) bool { return strings.HasPrefix(name, h) })
 }
 
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
-
-// lookup returns the last value of a variable, which is the one that counts.
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
 // prepare checks o, fills in what is empty, and makes the session's marker.
 func prepare(o Options) (Options, string, error) {
-	switch {
-	case len(o.Argv) == 0:
-		return o, "", invalid("There is no program to start.")
-	case len(o.Argv) > core.MaxTerminalArgs:
-		return o, "", invalid(fmt.Sprintf("The command has %d arguments; a terminal takes at most %d.", len(o.Argv), core.MaxTerminalArgs))
-	}
-	for i, a := range o.Argv {
-		if a == "" {
-			return o, "", invalid(fmt.Sprintf("Argument %d of the command is empty.", i+1))
-		}
-		if strings.ContainsRune(a, 0) {
-			return o, "", invalid(fmt.Sprintf("Argument %d of the command holds a null byte.", i+1))
-		}
-	}
 	if o.Cols == 0 || o.Rows == 0 {
 		o.Cols, o.Rows = 80, 24
 	}
@@ -145,13 +113,8 @@ func prepare(o Options) (Options, string, error) {
 		return o, "", core.Fail(core.CodeDir, nil, o.Dir+" is not a directory.", "Choose a directory for the terminal.")
 	}
 	marker := cmp.Or(string(o.ID), core.NewID())
-	// A copy: the caller's slice may have room behind it.
-	o.Env = append(append(make([]string, 0, len(o.Env)+1), o.Env...), Marker+"="+marker)
+	o.Env = slices.Concat(o.Env, []string{Marker + "=" + marker})
 	return o, marker, nil
-}
-
-func invalid(cause string) error {
-	return core.Fail(core.CodeInvalid, nil, cause, "Correct the command.")
 }
 
 func dirFailure(dir string, err error) error {
@@ -167,7 +130,7 @@ func dirFailure(dir string, err error) error {
 
 func noProgram(name string, err error) error {
 	err = fmt.Errorf("find the program: %w", err)
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 		return core.Fail(core.CodeInvalid, err, name+" may not be executed.", "Check its permissions, or name another program.")
 	}
 	return core.Fail(core.CodeNotFound, err, "There is no program called "+name+" on this computer.",

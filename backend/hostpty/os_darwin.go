@@ -80,20 +80,7 @@ func find(leader int, marker string, dev uint64, _ func(process)) (out []process
 			in[p.pid] = true
 		}
 	}
-	for grew := true; grew; {
-		grew = false
-		for _, p := range all {
-			if !in[p.pid] && in[p.ppid] {
-				in[p.pid], grew = true, true
-			}
-		}
-	}
-	for _, p := range all {
-		if in[p.pid] {
-			out = append(out, p)
-		}
-	}
-	return out, true // the table is the kernel's own copy of one moment
+	return withDescendants(all, in), true // the table is the kernel's own copy of one moment
 }
 
 func marked(pid int, marker string) bool {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,9 +58,12 @@ func Start(o Options) (*PTY, error) {
 	if err := unix.Access(o.Dir, unix.X_OK); err != nil {
 		return nil, dirFailure(o.Dir, err)
 	}
-	path, err := lookPath(o)
-	if err != nil {
-		return nil, err
+	path := o.Argv[0]
+	if strings.Contains(path, "/") && !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	if path, err = exec.LookPath(path); err != nil {
+		return nil, noProgram(o.Argv[0], err)
 	}
 	hearSignals()
 	master, tty, err := openTerminal(o.Cols, o.Rows)
@@ -112,60 +116,13 @@ func openTerminal(cols, rows uint16) (master, tty *os.File, err error) {
 	return master, tty, nil
 }
 
-// lookPath finds the program as a shell would: a name in the PATH the program
-// will have, a path as it is or from the directory it starts in.
-func lookPath(o Options) (string, error) {
-	name := o.Argv[0]
-	if strings.Contains(name, "/") {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.Dir, path)
-		}
-		if err := executable(path); err != nil {
-			return "", noProgram(name, err)
-		}
-		return path, nil
-	}
-	why := fs.ErrNotExist
-	for _, dir := range filepath.SplitList(lookup(o.Env, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue // the directory a terminal opens in may hold anybody's programs
-		}
-		path := filepath.Join(dir, name)
-		err := executable(path)
-		if err == nil {
-			return path, nil
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			why = err
-		}
-	}
-	return "", noProgram(name, why)
-}
-
-func executable(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir():
-		return &fs.PathError{Op: "execute", Path: path, Err: fs.ErrPermission}
-	}
-	if err := unix.Access(path, unix.X_OK); err != nil {
-		return &fs.PathError{Op: "execute", Path: path, Err: err}
-	}
-	return nil
-}
-
 func startFailure(name string, err error) error {
 	err = fmt.Errorf("start the program: %w", err)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // a script whose interpreter is absent
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // also of a script's interpreter
 		return noProgram(name, err)
 	case errors.Is(err, unix.ENOEXEC):
 		return core.Fail(core.CodeInvalid, err, name+" is not a program of this system.", "Name another program, or the interpreter it needs.")
-	case errors.Is(err, fs.ErrPermission):
-		return noProgram(name, err)
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
 		return core.Fail(core.CodeTooMany, err, "The system has no terminal or process left to give.", "Close some terminals or programs.")
 	}
@@ -205,18 +162,11 @@ func exitOf(s *os.ProcessState) Exit {
 	if s == nil {
 		return Exit{Code: -1, Reason: "It is not known how the program ended."}
 	}
-	ws, ok := s.Sys().(syscall.WaitStatus)
-	if !ok {
-		return Exit{Code: s.ExitCode()}
-	}
-	if ws.Signaled() {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return Exit{Code: 128 + int(ws.Signal()), Signal: unix.SignalName(ws.Signal())}
 	}
-	return Exit{Code: ws.ExitStatus()}
+	return Exit{Code: s.ExitCode()}
 }
-
-// Marker is the value of LOOP_TERMINAL in the program's environment.
-func (p *PTY) Marker() string { return p.marker }
 
 // maxAfterEnd bounds what is still read once the program ended while something
 // in the background goes on printing: more than the kernel keeps of a terminal
@@ -358,8 +308,7 @@ func (p *PTY) end() error {
 	for _, q := range left {
 		names = append(names, fmt.Sprintf("%s (%d)", q.name, q.pid))
 	}
-	return core.Fail(core.CodeConflict, fmt.Errorf("end the terminal's programs: left are %s", strings.Join(names, ", ")),
-		"Some programs of the terminal could not be ended: "+strings.Join(names, ", ")+".",
+	return core.Fail(core.CodeConflict, nil, "Some programs of the terminal could not be ended: "+strings.Join(names, ", ")+".",
 		"They belong to another user or wait for a disk; end them by hand.")
 }
 
@@ -367,20 +316,31 @@ func (p *PTY) end() error {
 // left, or the time is over and it has looked that often.
 func (p *PTY) until(limit time.Duration, looks int, each func(process)) []process {
 	begun := time.Now()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	for {
 		left := p.look(each)
 		if looks--; len(left) == 0 || looks < 0 && time.Since(begun) > limit {
 			return left
 		}
-		for _, q := range left {
-			if each != nil {
+		if each != nil {
+			for _, q := range left {
 				each(q)
 			}
 		}
-		<-tick.C
+		time.Sleep(lookEvery)
 	}
+}
+
+// withDescendants are those of all that are in, and what came out of them.
+func withDescendants(all []process, in map[int]bool) []process {
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if !in[p.pid] && in[p.ppid] {
+				in[p.pid], grew = true, true
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(p process) bool { return !in[p.pid] })
 }
 
 // deviceOf is the device number of a terminal.

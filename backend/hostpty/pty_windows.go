@@ -1,7 +1,6 @@
 package hostpty
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ import (
 // PTY is a program on a pseudo console. Reads come from one goroutine and writes
 // from one; the other methods from any. Whoever started it calls Close.
 type PTY struct {
-	marker  string
 	in, out *os.File
 	job     windows.Handle
 
@@ -39,7 +37,7 @@ type PTY struct {
 // first instruction on. Errors are core.Failure with CodeInvalid, CodeNotFound
 // (no such program) or CodeDir.
 func Start(o Options) (*PTY, error) {
-	o, marker, err := prepare(o)
+	o, _, err := prepare(o)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +45,11 @@ func Start(o Options) (*PTY, error) {
 	if err != nil {
 		return nil, noProgram(o.Argv[0], fmt.Errorf("%w: %w", fs.ErrNotExist, err))
 	}
-	line, err := commandLine(program, o.Argv)
-	if err != nil {
+	if err := checkCommand(program, o.Argv); err != nil {
 		return nil, err
 	}
-	p := &PTY{marker: marker, exited: make(chan struct{}), shut: make(chan struct{})}
-	proc, err := p.start(o, program, line)
+	p := &PTY{exited: make(chan struct{}), shut: make(chan struct{})}
+	proc, err := p.start(o, program)
 	if err != nil {
 		p.release()
 		if errors.Is(err, windows.ERROR_PROC_NOT_FOUND) {
@@ -65,7 +62,7 @@ func Start(o Options) (*PTY, error) {
 	return p, nil
 }
 
-func (p *PTY) start(o Options, program, line string) (windows.Handle, error) {
+func (p *PTY) start(o Options, program string) (windows.Handle, error) {
 	var inRead, inWrite, outRead, outWrite windows.Handle
 	if err := windows.CreatePipe(&inRead, &inWrite, nil, 0); err != nil {
 		return 0, fmt.Errorf("make the input pipe: %w", err)
@@ -100,22 +97,16 @@ func (p *PTY) start(o Options, program, line string) (windows.Handle, error) {
 	si.Cb = uint32(unsafe.Sizeof(si))
 	si.Flags = windows.STARTF_USESTDHANDLES // none: else those of Loop would be inherited
 
-	program16, err := windows.UTF16PtrFromString(program)
-	if err != nil {
-		return 0, fmt.Errorf("prepare the process: %w", err)
-	}
-	line16, err := windows.UTF16PtrFromString(line)
-	if err != nil {
-		return 0, fmt.Errorf("prepare the process: %w", err)
-	}
-	dir16, err := windows.UTF16PtrFromString(o.Dir)
-	if err != nil {
-		return 0, fmt.Errorf("prepare the process: %w", err)
+	var text [3]*uint16
+	for i, v := range [...]string{program, windows.ComposeCommandLine(o.Argv), o.Dir} {
+		if text[i], err = windows.UTF16PtrFromString(v); err != nil {
+			return 0, fmt.Errorf("prepare the process: %w", err)
+		}
 	}
 	env16 := envBlock(o.Env)
 	var pi windows.ProcessInformation
 	flags := uint32(windows.EXTENDED_STARTUPINFO_PRESENT | windows.CREATE_UNICODE_ENVIRONMENT | windows.CREATE_SUSPENDED)
-	if err := windows.CreateProcess(program16, line16, nil, nil, false, flags, &env16[0], dir16, &si.StartupInfo, &pi); err != nil {
+	if err := windows.CreateProcess(text[0], text[1], nil, nil, false, flags, &env16[0], text[2], &si.StartupInfo, &pi); err != nil {
 		return 0, fmt.Errorf("create the process: %w", err)
 	}
 	defer func() { _ = windows.CloseHandle(pi.Thread) }()
@@ -190,9 +181,6 @@ func (p *PTY) release() {
 		_ = windows.CloseHandle(p.job)
 	}
 }
-
-// Marker is the value of LOOP_TERMINAL in the program's environment.
-func (p *PTY) Marker() string { return p.marker }
 
 // Read returns what the console draws. After the program's end, once all of it
 // was read, and after Close it returns io.EOF.
@@ -297,18 +285,10 @@ func (p *PTY) Others() []string {
 
 // emptied waits until no process is left in the job, at most for limit.
 func (p *PTY) emptied(limit time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		if p.active() == 0 {
-			return true
-		}
-		select {
-		case <-ctx.Done():
+	for begun := time.Now(); p.active() != 0; time.Sleep(lookEvery) {
+		if time.Since(begun) > limit {
 			return false
-		case <-tick.C:
 		}
 	}
+	return true
 }

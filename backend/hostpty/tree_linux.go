@@ -87,19 +87,9 @@ func find(sid int, marker string, _ uint64, meet func(process)) (out []process, 
 			}
 		}
 	}
-	for grew := true; grew; {
-		grew = false
-		for _, p := range all {
-			if !in[p.pid] && in[p.ppid] {
-				in[p.pid], grew = true, true
-			}
-		}
-	}
-	for _, p := range all {
-		if in[p.pid] {
-			p.ours = sid != 0 && p.sid == sid || in[p.sid]
-			out = append(out, p)
-		}
+	out = withDescendants(all, in)
+	for i := range out {
+		out[i].ours = sid != 0 && out[i].sid == sid || in[out[i].sid]
 	}
 	return out, sure
 }
