@@ -37,14 +37,7 @@ func (t *Terminal) lineFeed() {
 	if t.modes.newLine {
 		b.x = 0
 	}
-	b.y++
-	switch {
-	case b.y == b.bottom+1:
-		b.y--
-		b.scroll(t.bce, false)
-	case b.y >= t.rows:
-		b.y = t.rows - 1
-	default:
+	if below := b.y == t.rows-1; !b.nextRow(t.bce, false) && !below {
 		b.row(b.y).wrapped = false
 	}
 	if b.x >= t.cols {
@@ -54,15 +47,8 @@ func (t *Terminal) lineFeed() {
 
 // index is IND: a line feed that leaves the line's wrapping alone.
 func (t *Terminal) index() {
-	b := t.b
 	t.keepInside(t.cols - 1)
-	b.y++
-	if b.y == b.bottom+1 {
-		b.y--
-		b.scroll(t.bce, false)
-	} else if b.y >= t.rows {
-		b.y = t.rows - 1
-	}
+	t.b.nextRow(t.bce, false)
 	t.keepInside(t.cols - 1)
 }
 

@@ -73,12 +73,7 @@ func (t *Terminal) wrap(l *line) *line {
 	b := t.b
 	from := b.x
 	b.x = 0
-	b.y++
-	if b.y == b.bottom+1 {
-		b.y--
-		b.scroll(t.bce, true)
-	} else {
-		b.y = min(b.y, t.rows-1)
+	if !b.nextRow(t.bce, true) {
 		b.row(b.y).wrapped = true
 	}
 	if from < t.cols {
@@ -216,16 +211,11 @@ func (b *budget) spend(n int, count func() int) bool {
 		b.refused -= n
 		return false
 	}
-	b.used = count() + n
-	if b.used > b.limit-b.limit/8 {
-		b.used -= n
+	b.used, b.refused = count(), 0
+	if b.used+n > b.limit {
 		b.refused = b.limit / 8
-		if b.used+n > b.limit {
-			return false
-		}
-		b.used += n
-		b.refused = 0
-		return true
+		return false
 	}
+	b.used += n
 	return true
 }

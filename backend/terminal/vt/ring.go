@@ -57,13 +57,11 @@ func (r *ring) push(l *line) {
 
 func (r *ring) pop() { r.n = max(r.n-1, 0) }
 
-// recycle drops the first line of a full ring and returns it as the last.
-func (r *ring) recycle() *line {
-	l := r.get(0)
+// recycle makes the first line of a full ring its last.
+func (r *ring) recycle() {
 	if r.start++; r.start >= len(r.slots) {
 		r.start %= len(r.slots)
 	}
-	return l
 }
 
 func (r *ring) trimStart(count int) {
@@ -102,13 +100,11 @@ func (r *ring) rotate(from, to int) *line {
 
 // remove and insert are xterm.js's splice, for when what they are asked does not
 // lie within the list.
-func (r *ring) remove(i int) *line {
-	l := r.get(i)
+func (r *ring) remove(i int) {
 	for ; i < r.n-1; i++ {
 		r.set(i, r.get(i+1))
 	}
 	r.pop()
-	return l
 }
 
 func (r *ring) insert(at int, l *line) {

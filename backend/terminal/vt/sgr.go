@@ -57,10 +57,13 @@ func (t *Terminal) sgrFlag(i int, v int32) {
 		pen.ext |= colorBits // white, as xterm.js has it
 		pen.update()
 	default:
-		for _, f := range styles {
+		for i := range styles {
+			f := &styles[i]
 			if v == f.on {
 				pen.fg, pen.bg = pen.fg|f.fg, pen.bg|f.bg
-			} else if v == f.off {
+				break
+			}
+			if v == f.off {
 				pen.fg, pen.bg = pen.fg&^f.fg, pen.bg&^f.bg
 			}
 		}

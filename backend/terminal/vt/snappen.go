@@ -97,8 +97,8 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 func (s *snapshot) wholePen(p pen) {
 	s.str("\x1b[0")
 	if (p.fg|p.bg)&^colorBits != 0 {
-		for _, f := range styles {
-			if p.fg&f.fg|p.bg&f.bg != 0 {
+		for i := range styles {
+			if f := &styles[i]; p.fg&f.fg|p.bg&f.bg != 0 {
 				s.out = append(s.out, ';')
 				s.num(int(f.on))
 			}
