@@ -17,6 +17,24 @@ import (
 // Exit is how the program ended.
 type Exit = core.TerminalExit
 
+// ending is how the program of a PTY ended, once it has.
+type ending struct {
+	exited chan struct{} // the program ended, exit is set
+	exit   Exit
+}
+
+func newEnding() ending { return ending{exited: make(chan struct{})} }
+
+// Wait returns once the program ended and says how. What it printed may not have
+// been read yet.
+func (e *ending) Wait() Exit {
+	<-e.exited
+	return e.exit
+}
+
+// Done is closed when Wait would return.
+func (e *ending) Done() <-chan struct{} { return e.exited }
+
 // Options say what to start.
 type Options struct {
 	Argv       []string        // at least one; Argv[0] is looked for in Loop's PATH, or from Dir if it is a path

@@ -31,8 +31,7 @@ type PTY struct {
 	marker string
 	dev    uint64 // the terminal's device number
 
-	exited chan struct{} // the program ended, exit is set
-	exit   Exit
+	ending
 	reap   chan struct{} // closed by Close: nobody needs the leader's number any more
 	reaped chan struct{}
 
@@ -81,7 +80,7 @@ func Start(o Options) (*PTY, error) {
 	}
 	p := &PTY{
 		cmd: cmd, master: master, marker: marker, dev: deviceOf(tty),
-		exited: make(chan struct{}), reap: make(chan struct{}), reaped: make(chan struct{}),
+		ending: newEnding(), reap: make(chan struct{}), reaped: make(chan struct{}),
 	}
 	go p.await()
 	return p, nil
@@ -232,16 +231,6 @@ func (p *PTY) Resize(cols, rows uint16) error {
 	}
 	return nil
 }
-
-// Wait returns once the program ended and says how. What it printed may not have
-// been read yet.
-func (p *PTY) Wait() Exit {
-	<-p.exited
-	return p.exit
-}
-
-// Done is closed when Wait would return.
-func (p *PTY) Done() <-chan struct{} { return p.exited }
 
 // Close ends the program with everything that came out of it: SIGHUP, and after
 // 3 s SIGKILL. It returns when nothing of it is left, or with an error that names

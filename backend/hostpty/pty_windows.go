@@ -22,12 +22,11 @@ type PTY struct {
 	in, out *os.File
 	job     windows.Handle
 
-	mu     sync.Mutex // guards con
-	con    windows.Handle
-	exited chan struct{} // the program ended, exit is set
-	exit   Exit
-	shut   chan struct{} // the console is closed; all output is in the pipe
-	wg     sync.WaitGroup
+	mu   sync.Mutex // guards con
+	con  windows.Handle
+	shut chan struct{} // the console is closed; all output is in the pipe
+	wg   sync.WaitGroup
+	ending
 
 	closeOnce sync.Once
 	closeErr  error
@@ -48,7 +47,7 @@ func Start(o Options) (*PTY, error) {
 	if err := checkCommand(program, o.Argv); err != nil {
 		return nil, err
 	}
-	p := &PTY{exited: make(chan struct{}), shut: make(chan struct{})}
+	p := &PTY{ending: newEnding(), shut: make(chan struct{})}
 	proc, err := p.start(o, program)
 	if err != nil {
 		p.release()
@@ -213,16 +212,6 @@ func (p *PTY) Resize(cols, rows uint16) error {
 	}
 	return nil
 }
-
-// Wait returns once the program ended and says how. What it printed may not have
-// been read yet.
-func (p *PTY) Wait() Exit {
-	<-p.exited
-	return p.exit
-}
-
-// Done is closed when Wait would return.
-func (p *PTY) Done() <-chan struct{} { return p.exited }
 
 // Close ends the program with everything that came out of it: the console is
 // closed, and after 3 s the job is ended. It returns when the job is empty, or

@@ -42,9 +42,9 @@ func (s *session) startRecording() error {
 }
 
 // record is called with screenMu held.
-func (s *session) record(rec Recording, p []byte, m *sizeMark) {
+func (s *session) record(rec Recording, p []byte, m sizeMark, size bool) {
 	var err error
-	if m != nil {
+	if size {
 		err = rec.Resize(m.cols, m.rows)
 	} else {
 		err = rec.Output(p)

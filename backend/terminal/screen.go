@@ -153,14 +153,42 @@ func (s *session) step() (moved, done bool) {
 	return s.stepLocked()
 }
 
+// stepLocked reads up to the next size, or meets that size.
 func (s *session) stepLocked() (moved, done bool) {
 	buf, _ := frames.Get().(*[frameSize]byte)
 	defer frames.Put(buf)
-	n, m, done := s.screenNext(buf[:])
-	if n == 0 && m == nil {
+	s.mu.Lock()
+	limit := int64(len(buf))
+	next, size := s.nextMark(s.sizeAt)
+	if size {
+		limit = min(limit, next.at-s.screenAt)
+	}
+	if old := s.quietTo - s.screenAt; old > 0 {
+		limit = min(limit, old) // so that what comes after is answered
+	}
+	n := s.ring.read(buf[:max(0, limit)], s.screenAt)
+	size = size && next.at <= s.screenAt
+	done, rec := s.stopped, s.rec
+	s.mu.Unlock()
+	switch {
+	case size:
+		s.screen.Resize(int(next.cols), int(next.rows))
+	case n > 0:
+		_, _ = s.screen.Write(buf[:n]) // never fails
+	default:
 		return false, done
 	}
-	s.draw(buf[:n], m)
+	if rec != nil {
+		s.record(rec, buf[:n], next, size)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.screenAt += int64(n)
+	if size {
+		s.sizeAt++
+		s.forgetSizes()
+	}
+	s.pokePump()
 	return true, false
 }
 
@@ -199,49 +227,6 @@ func (s *session) screenOffset() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.screenAt
-}
-
-// screenNext is what the screen reads next: bytes up to the next size, or that
-// size. done says that nothing more will come.
-func (s *session) screenNext(buf []byte) (n int, m *sizeMark, done bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	limit := int64(len(buf))
-	if next, ok := s.nextMark(s.sizeAt); ok {
-		if next.at <= s.screenAt {
-			return 0, &next, false
-		}
-		limit = min(limit, next.at-s.screenAt)
-	}
-	if old := s.quietTo - s.screenAt; old > 0 {
-		limit = min(limit, old) // so that what comes after is answered
-	}
-	n = s.ring.read(buf[:limit], s.screenAt)
-	return n, nil, n == 0 && s.stopped
-}
-
-// draw brings the screen forward by bytes or by a size. screenMu is held.
-func (s *session) draw(p []byte, m *sizeMark) {
-	s.mu.Lock()
-	rec := s.rec
-	s.mu.Unlock()
-	if m != nil {
-		s.screen.Resize(int(m.cols), int(m.rows))
-	} else {
-		_, _ = s.screen.Write(p) // never fails
-	}
-	if rec != nil {
-		s.record(rec, p, m)
-	}
-	s.mu.Lock()
-	if m != nil {
-		s.sizeAt++
-		s.forgetSizes()
-	} else {
-		s.screenAt += int64(len(p))
-	}
-	s.mu.Unlock()
-	s.pokePump()
 }
 
 // tell publishes what has changed.

@@ -98,19 +98,28 @@ func makeTable() *[states][wideClass + 1]step {
 	on(escapeIntermediate, 0x30, 0x7e, actESC, ground)
 	on(escapeIntermediate, 0x7f, 0x7f, actIgnore, escapeIntermediate)
 
-	for _, s := range []state{csiEntry, csiParam, csiIntermediate, csiIgnore} {
-		controls(s, actExecute)
-		on(s, 0x20, 0x2f, actCollect, csiIntermediate)
-		on(s, 0x30, 0x3b, actParam, csiParam)
-		on(s, 0x3c, 0x3f, actIgnore, csiIgnore)
-		on(s, 0x40, 0x7e, actCSI, ground)
-		on(s, 0x7f, 0x7f, actIgnore, s)
+	for _, q := range []struct {
+		entry, param, intermediate, ignore state
+		control, final                     action
+		end, ignored                       state // behind the final byte, and behind one that is ignored
+	}{
+		{csiEntry, csiParam, csiIntermediate, csiIgnore, actExecute, actCSI, ground, ground},
+		{dcsEntry, dcsParam, dcsIntermediate, dcsIgnore, actIgnore, actIgnore, dcsPassthrough, dcsIgnore},
+	} {
+		for _, s := range []state{q.entry, q.param, q.intermediate, q.ignore} {
+			controls(s, q.control)
+			on(s, 0x20, 0x2f, actCollect, q.intermediate)
+			on(s, 0x30, 0x3b, actParam, q.param)
+			on(s, 0x3c, 0x3f, actIgnore, q.ignore)
+			on(s, 0x40, 0x7e, q.final, q.end)
+			on(s, 0x7f, 0x7f, actIgnore, s)
+		}
+		on(q.entry, 0x3c, 0x3f, actCollect, q.param)
+		on(q.intermediate, 0x30, 0x3f, actIgnore, q.ignore)
+		on(q.ignore, 0x20, 0x3f, actIgnore, q.ignore)
+		on(q.ignore, 0x40, 0x7e, actIgnore, q.ignored)
+		on(q.ignore, wideClass, wideClass, actIgnore, q.ignore)
 	}
-	on(csiEntry, 0x3c, 0x3f, actCollect, csiParam)
-	on(csiIntermediate, 0x30, 0x3f, actIgnore, csiIgnore)
-	on(csiIgnore, 0x20, 0x3f, actIgnore, csiIgnore)
-	on(csiIgnore, 0x40, 0x7e, actIgnore, ground)
-	on(csiIgnore, wideClass, wideClass, actIgnore, csiIgnore)
 
 	controls(stringIgnore, actIgnore)
 	on(stringIgnore, 0x20, 0x7f, actIgnore, stringIgnore)
@@ -121,19 +130,6 @@ func makeTable() *[states][wideClass + 1]step {
 	for _, c := range []int{0x07, 0x18, 0x1a, 0x1b, 0x9c} {
 		on(oscString, c, c, actOSCEnd, ground)
 	}
-
-	for _, s := range []state{dcsEntry, dcsParam, dcsIntermediate, dcsIgnore} {
-		controls(s, actIgnore)
-		on(s, 0x20, 0x2f, actCollect, dcsIntermediate)
-		on(s, 0x30, 0x3b, actParam, dcsParam)
-		on(s, 0x3c, 0x3f, actIgnore, dcsIgnore)
-		on(s, 0x40, 0x7e, actIgnore, dcsPassthrough)
-		on(s, 0x7f, 0x7f, actIgnore, s)
-	}
-	on(dcsEntry, 0x3c, 0x3f, actCollect, dcsParam)
-	on(dcsIntermediate, 0x30, 0x3f, actIgnore, dcsIgnore)
-	on(dcsIgnore, 0x20, 0x7f, actIgnore, dcsIgnore)
-	on(dcsIgnore, wideClass, wideClass, actIgnore, dcsIgnore)
 
 	controls(dcsPassthrough, actIgnore) // what a DCS carries is not looked at
 	on(dcsPassthrough, 0x20, 0x7f, actIgnore, dcsPassthrough)
