@@ -9,9 +9,6 @@ import (
 	"loop/backend/core"
 )
 
-// OffVariable set to 0 in a shell's environment leaves it as it is.
-const OffVariable = "LOOP_SHELL_INTEGRATION"
-
 var (
 	//go:embed loop.bash
 	bashFile string

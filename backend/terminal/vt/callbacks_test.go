@@ -14,7 +14,6 @@ func listen(s string) []string {
 		Answer: func(p []byte) { told = append(told, fmt.Sprintf("answer %q", p)) },
 		Title:  func(s string) { told = append(told, "title "+s) },
 		Dir:    func(s string) { told = append(told, "dir "+s) },
-		Bell:   func() { told = append(told, "bell") },
 		Mark:   func(k byte, arg string) { told = append(told, fmt.Sprintf("mark %c %s", k, arg)) },
 		Theme:  Theme{Fg: [3]uint8{1, 0x20, 0xff}, Bg: [3]uint8{0, 0, 0x0a}},
 	})
@@ -27,7 +26,7 @@ func TestWhatTheOutputSays(t *testing.T) {
 		in   string
 		want string // joined by |
 	}{
-		{"\x07a\x1b]0;t\x07", "bell|title t"},
+		{"\x07a\x1b]0;t\x07", "title t"},
 		{"\x1b]0;one\x07\x1b]2;two \u202e\u0085three\x1b\\", "title one"}, // C1 ends the command
 		{"\x1b]2;a\u202eb\u200bc \x1b\\", "title abc"},
 		{"\x1b]2;" + strings.Repeat("é", 500) + "\x07", "title " + strings.Repeat("é", 200)},

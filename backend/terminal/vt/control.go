@@ -4,10 +4,6 @@ package vt
 func (t *Terminal) execute(r rune) {
 	b := t.b
 	switch r {
-	case 0x07:
-		if t.o.Bell != nil {
-			t.o.Bell()
-		}
 	case 0x08:
 		t.backspace()
 	case 0x09:

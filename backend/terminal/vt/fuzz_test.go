@@ -38,7 +38,6 @@ func FuzzTerminal(f *testing.F) {
 			},
 			Dir:  func(string) {},
 			Mark: func(byte, string) {},
-			Bell: func() {},
 		})
 		for i, piece := range bytes.SplitAfter(data, []byte{0xff}) { // 0xff is in no character
 			if i > 0 && len(piece) > 2 {

@@ -4,44 +4,27 @@ package vt
 // cursor is left to the program.
 func (b *buffer) reflowLarger(oldCols, cols, rows int) {
 	cursor := b.base + b.y
-	removed := make([]bool, b.lines.n)
-	count := 0
-	for y := 0; y < b.lines.n-1; y++ {
-		i := y + 1
-		next := b.line(i)
-		if !next.wrapped {
-			continue
+	kept := make([]*line, 0, b.lines.n)
+	for y := 0; y < b.lines.n; {
+		end, empty := y+1, 0
+		for end < b.lines.n && b.line(end).wrapped {
+			end++
 		}
-		group := []*line{b.line(y)}
-		for i < b.lines.n && next.wrapped {
-			group = append(group, next)
-			i++
-			if next = b.lines.get(i); next == nil {
-				break
+		if end-y > 1 && (cursor < y || cursor >= end) {
+			group := b.group(y, end)
+			empty = joinGroup(group, oldCols, cols)
+			for _, l := range group[len(group)-empty:] {
+				group[len(group)-empty-1].takeMarks(l)
 			}
 		}
-		first := y
-		y += len(group) - 1
-		if cursor >= first && cursor < i {
-			continue
+		for i := y; i < end-empty; i++ {
+			kept = append(kept, b.line(i))
 		}
-		n := joinGroup(group, oldCols, cols)
-		for _, l := range group[len(group)-n:] {
-			group[len(group)-n-1].takeMarks(l)
-		}
-		for j := range n {
-			removed[first+len(group)-n+j] = true
-		}
-		count += n
+		y = end
 	}
+	count := b.lines.n - len(kept)
 	if count == 0 {
 		return
-	}
-	kept := make([]*line, 0, b.lines.n)
-	for i := range b.lines.n {
-		if !removed[i] {
-			kept = append(kept, b.lines.get(i))
-		}
 	}
 	for i, l := range kept {
 		b.lines.set(i, l)
@@ -60,6 +43,15 @@ func (b *buffer) reflowLarger(oldCols, cols, rows int) {
 		}
 	}
 	b.saved.y = max(b.saved.y-count, 0)
+}
+
+// group are the lines [from, to) of the list.
+func (b *buffer) group(from, to int) []*line {
+	out := make([]*line, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, b.line(i))
+	}
+	return out
 }
 
 // joinGroup moves the cells of a wrapped line up and says how many lines at its
@@ -135,10 +127,7 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 		if at := b.base + b.y; at >= y && at <= last {
 			continue // the program redraws the line with the cursor
 		}
-		group := make([]*line, 0, last-y+1)
-		for i := y; i <= last; i++ {
-			group = append(group, b.line(i))
-		}
+		group := b.group(y, last+1)
 		more := b.splitGroup(group, oldCols, cols)
 		adding := len(more) // xterm.js can come to -1 here, for one empty line
 		if len(group) == 1 && group[0].wrapped && group[0].trimmed() == 0 {
@@ -243,10 +232,7 @@ func narrowLengths(group []*line, oldCols, cols int) []int {
 // insertLines puts the new lines in their places; what does not fit is lost at
 // the start, and beyond it, as xterm.js has it.
 func (b *buffer) insertLines(insert []inserted, total int) {
-	old := make([]*line, b.lines.n)
-	for i := range old {
-		old[i] = b.lines.get(i)
-	}
+	old := b.group(0, b.lines.n)
 	b.lines.n = min(len(b.lines.slots), len(old)+total)
 	from, done := len(old)-1, 0
 	for i := min(len(b.lines.slots), len(old)+total) - 1; i >= 0; i-- {

@@ -13,14 +13,11 @@ import (
 // Not carried over, because no sequence can: cells of the alternate screen that
 // a resize hid; halves of wide characters that a resize or an insertion
 // cut off; and a saved cursor outside the screen.
-func (t *Terminal) Snapshot() []byte { return t.SnapshotLast(t.o.Scrollback) }
-
-// SnapshotLast is Snapshot with at most the last n lines of the scrollback.
-func (t *Terminal) SnapshotLast(n int) []byte {
+func (t *Terminal) Snapshot() []byte {
 	s := &snapshot{t: t, b: t.normal, cols: t.cols, rows: t.rows}
-	s.out = make([]byte, 0, s.guess(n))
+	s.out = make([]byte, 0, s.guess())
 	s.start()
-	s.normalScreen(n)
+	s.normalScreen()
 	if t.b == t.alt {
 		s.altScreen()
 	} else {
@@ -42,10 +39,10 @@ type snapshot struct {
 }
 
 // guess is about how long a snapshot will be.
-func (s *snapshot) guess(n int) int {
+func (s *snapshot) guess() int {
 	size := 4096
 	for _, b := range []*buffer{s.t.normal, s.t.alt} {
-		for i := max(b.base-n, 0); i < b.lines.n; i++ {
+		for i := range b.lines.n {
 			size += len(b.line(i).cells) + 4
 		}
 	}
@@ -88,13 +85,12 @@ func (s *snapshot) start() {
 	s.str("\x18\x1bc\x1b[?2026h\x1b[?25h\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
 }
 
-func (s *snapshot) normalScreen(n int) {
+func (s *snapshot) normalScreen() {
 	b := s.b
-	first := max(b.base-n, 0)
-	if b.line(first).wrapped || b.lines.start%len(b.lines.slots) != 0 {
-		s.wrappedTop(b.line(first).wrapped)
+	if b.line(0).wrapped || b.lines.start%len(b.lines.slots) != 0 {
+		s.wrappedTop(b.line(0).wrapped)
 	}
-	s.lines(first)
+	s.lines()
 	s.screenState()
 	s.savedCursor(b.saved, b.base)
 	if s.t.b != b {
@@ -110,7 +106,7 @@ func (s *snapshot) altScreen() {
 		s.wrappedTop(true)
 	}
 	s.place(0, 0)
-	s.lines(0)
+	s.lines()
 	s.screenState()
 	s.savedCursor(s.b.saved, 0)
 }
@@ -145,11 +141,11 @@ func (s *snapshot) wrappedTop(wrapped bool) {
 	s.x = 0
 }
 
-// lines draws all lines from first on, the last at the bottom of the screen.
-func (s *snapshot) lines(first int) {
+// lines draws all lines, the last at the bottom of the screen.
+func (s *snapshot) lines() {
 	b := s.b
 	end := min(b.base+s.rows, b.lines.n)
-	for i := first; i < end; i++ {
+	for i := range end {
 		l := b.line(i)
 		goesOn := i+1 < end && b.line(i+1).wrapped
 		wraps := s.x == s.cols // and is in this line once it is drawn

@@ -9,11 +9,10 @@ import (
 // are called from Write, and must not call back into the Terminal,
 // but for StopReports from Mark.
 type Options struct {
-	Scrollback int          // lines kept above the screen; 0 is 10000
-	Answer     func([]byte) // the reply to a query, to be sent to the program; the slice is the callee's
-	Title      func(string) // OSC 0 and 2, as core.CleanTitle leaves it
-	Dir        func(string) // OSC 7, OSC 633;P;Cwd=, OSC 1337;CurrentDir=: an absolute path
-	Bell       func()
+	Scrollback int                         // lines kept above the screen; 0 is 10000
+	Answer     func([]byte)                // the reply to a query, to be sent to the program; the slice is the callee's
+	Title      func(string)                // OSC 0 and 2, as core.CleanTitle leaves it
+	Dir        func(string)                // OSC 7, OSC 633;P;Cwd=, OSC 1337;CurrentDir=: an absolute path
 	Mark       func(kind byte, arg string) // OSC 133 and 633: A prompt, B input, C output, D end with exit status, E command line
 	Theme      Theme
 }
