@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// hearSignals lets programs begin with the signals that a terminal sends. A program
-// begins with those ignored that Loop itself was started with ignored, by nohup or
-// from a script in the background: a hang-up would end no shell then. One that is
-// caught, be it by nobody, is not handed on, and does as little to Loop.
+// hearSignals lets programs begin with the signals that a terminal sends. Signals that
+// Loop ignores are ignored in its children too. Loop ignores some if it was started by
+// nohup or in the background of a script, and then no hang-up would end a shell. A
+// signal that is caught is not handed on, and catching it into a channel that nobody
+// reads changes nothing for Loop.
 func hearSignals() {
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(s) {

@@ -14,7 +14,7 @@ import (
 	"loop/backend/core"
 )
 
-// Exit is how the program ended.
+// Exit is the end of a program: its code, signal or the reason for neither.
 type Exit = core.TerminalExit
 
 // ending is how the program of a PTY ended, once it has.
@@ -54,9 +54,9 @@ const (
 	// process in milliseconds unless it sits in a system call of a dead disk, or
 	// the computer is so busy that its turn to end does not come.
 	killGrace = 5 * time.Second
-	// killLooks is how often such processes are looked for at least: on a computer
-	// that is busy a look takes a second, and who starts the next process and ends
-	// is not met in each.
+	// killLooks is how often such processes are looked for at least. On a busy
+	// computer a look takes a second, and a process that starts the next one and ends
+	// is not met in each look.
 	killLooks = 50
 	// emptyLooks is how often the table is looked at before “nothing is left” is
 	// believed while processes come and go: one may start the next and end between
@@ -70,34 +70,26 @@ const (
 // fromOutside are variables that say which terminal Loop itself was started in;
 // a shell that believed them would talk to the wrong one.
 var fromOutside = []string{
-	"TMUX", "TMUX_PANE", "STY", "WINDOW", "TERM_SESSION_ID", "TERM_PROGRAM_VERSION", "TERMINFO", "WINDOWID",
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID",
 	"VTE_VERSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID", "ITERM_SESSION_ID",
 	"WT_SESSION", "VSCODE_INJECTION", "LINES", "COLUMNS",
 }
 
-// ours are variables of Loop that its user set for the shells too. Every other
-// LOOP_ one is Loop's business, some of them secrets.
+// ours are variables of Loop that its user sets for shells too. Every other LOOP_
+// variable is for Loop alone, and some are secrets.
 var ours = []string{"LOOP_HOME", "LOOP_SHELL_INTEGRATION"}
 
 // Environ is the environment of a host shell made of the person's own: it says
 // which terminal this is and holds no secret of Loop's. Names are compared as
 // they are; on Windows, where case does not count, ours are in capitals there.
 func Environ(own []string) []string {
-	out := make([]string, 0, len(own)+4)
-	for _, kv := range own {
+	out := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
 		name, _, ok := strings.Cut(kv, "=")
-		switch {
-		case !ok || name == "":
-			// Windows keeps the directory of each drive in variables called “=C:”.
-			if strings.HasPrefix(kv, "=") {
-				out = append(out, kv)
-			}
-		case name == "TERM", name == "COLORTERM", name == "TERM_PROGRAM", slices.Contains(fromOutside, name):
-		case strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !slices.Contains(ours, name):
-		default:
-			out = append(out, kv)
+		if ok && name == "" {
+			return false // Windows keeps the directory of each drive in variables called “=C:”
 		}
-	}
+		return !ok || slices.Contains(fromOutside, name) || strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !slices.Contains(ours, name)
+	})
 	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop")
 }
 
@@ -137,13 +129,11 @@ func prepare(o Options) (Options, string, error) {
 
 func dirFailure(dir string, err error) error {
 	err = fmt.Errorf("look at the directory: %w", err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return core.Fail(core.CodeDir, err, "The directory "+dir+" is not there.", "Make it again, or choose another directory for the terminal.")
-	case errors.Is(err, fs.ErrPermission):
-		return core.Fail(core.CodeDir, err, "The directory "+dir+" may not be opened.", "Check its permissions.")
 	}
-	return core.Fail(core.CodeDir, err, "The directory "+dir+" cannot be used.", "Choose another directory for the terminal.")
+	return core.Fail(core.CodeDir, err, "The directory "+dir+" cannot be opened.",
+		"Check its permissions, or choose another directory for the terminal.")
 }
 
 func noProgram(name string, err error) error {

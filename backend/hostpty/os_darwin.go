@@ -35,7 +35,7 @@ func waitNoReap(pid int) {
 	}
 }
 
-// peekExit: the system tells only whoever takes the number away.
+// peekExit cannot tell: the system gives the exit status only together with the number.
 func peekExit(int) Exit { return Exit{Code: -1} }
 
 // process is one member of a session's tree.

@@ -32,13 +32,13 @@ type PTY struct {
 	dev    uint64 // the terminal's device number
 
 	ending
-	reap   chan struct{} // closed by Close: nobody needs the leader's number any more
+	reap   chan struct{} // closed by Close, which needs the leader's number no more
 	reaped chan struct{}
 
 	rest int // read after the program's end
 
-	// released is set before the leader's number is given free: then it may be
-	// somebody else's.
+	// released is set before the leader's number is given free: from then on the
+	// number may be another process's.
 	released atomic.Bool
 
 	closeOnce sync.Once
@@ -128,8 +128,8 @@ func startFailure(name string, err error) error {
 	return core.Fail(core.CodeInternal, err, name+" could not be started.", "The detail says why.")
 }
 
-// await learns of the program's end without giving its number free: what is left
-// of its session is known by it. It is given free at once when nothing is left.
+// await waits for the program's end without giving its number free: the number finds
+// the rest of the session. When nothing is left, the number is given free at once.
 func (p *PTY) await() {
 	defer close(p.reaped)
 	waitNoReap(p.cmd.Process.Pid)
@@ -190,7 +190,7 @@ func (p *PTY) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readRest reads what there is without waiting.
+// readRest reads the output that is there, without waiting.
 func (p *PTY) readRest(b []byte) (n int, err error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -221,7 +221,7 @@ func (p *PTY) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Resize changes the terminal's size; the program is told by SIGWINCH.
+// Resize changes the terminal's size; the program gets a SIGWINCH.
 func (p *PTY) Resize(cols, rows uint16) error {
 	err := control(p.master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows})
@@ -249,10 +249,10 @@ func (p *PTY) Close() error {
 	return p.closeErr
 }
 
-// left lists what of the session still runs. The leader counts while it runs.
+// left lists the processes of the session that still run, its leader among them.
 func (p *PTY) left() []process { return p.look(nil) }
 
-// look is left, and does each to those found by themselves in the moment they are.
+// look is left, and does each to a process of the session in the moment it is found.
 func (p *PTY) look(each func(process)) []process {
 	for looks := emptyLooks; ; looks-- {
 		sid := p.cmd.Process.Pid
@@ -301,10 +301,12 @@ func (p *PTY) end() error {
 		"They belong to another user or wait for a disk; end them by hand.")
 }
 
-// until looks at what is left, does each to it, and looks again until nothing is
-// left, or the time is over and it has looked that often.
+// until looks for processes that are left and does each to them. It looks again until
+// nothing is left, or limit has passed and it has looked that often.
 func (p *PTY) until(limit time.Duration, looks int, each func(process)) []process {
 	begun := time.Now()
+	tick := time.NewTicker(lookEvery) // no pause behind a look that took as long: what hops away is chased
+	defer tick.Stop()
 	for {
 		left := p.look(each)
 		if looks--; len(left) == 0 || looks < 0 && time.Since(begun) > limit {
@@ -315,7 +317,7 @@ func (p *PTY) until(limit time.Duration, looks int, each func(process)) []proces
 				each(q)
 			}
 		}
-		time.Sleep(lookEvery)
+		<-tick.C
 	}
 }
 

@@ -49,11 +49,11 @@ func (p process) signal(sig unix.Signal) {
 }
 
 // find lists the running members of session sid (0: of none), their descendants,
-// and every process with the marker. The table is not one moment's picture: sure
-// says that no process went away while it was read, so that none it started on
-// its way out can have been missed. Members of the session and those with the
-// marker are met, unless meet is nil, in the moment they are found and the youngest
-// first: who starts the next and ends is gone when the table has been read.
+// and every process with the marker. The table is not a picture of one moment: sure
+// says that no process ended while it was read, so that none was missed that another
+// started on its way out. meet, unless nil, is called for members of the session and
+// processes with the marker as soon as each is found, the youngest first: a process
+// that starts the next one and ends is gone when the table has been read.
 func find(sid int, marker string, _ uint64, meet func(process)) (out []process, sure bool) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {

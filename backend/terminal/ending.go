@@ -128,7 +128,8 @@ func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
 	return errors.Join(errs...)
 }
 
-// remove forgets a session whose program has ended. Its viewers are told first.
+// remove forgets a session whose program has ended, once its viewers have its last
+// output.
 func (s *Service) remove(t *session) {
 	s.mu.Lock()
 	if s.sessions[t.info.ID] != t {
@@ -139,7 +140,7 @@ func (s *Service) remove(t *session) {
 	s.order = slices.DeleteFunc(s.order, func(id core.TerminalID) bool { return id == t.info.ID })
 	s.mu.Unlock()
 	select {
-	case <-t.ended: // what it printed last is in the stream
+	case <-t.ended: // its last output is in the stream
 	case <-time.After(lastWords):
 		t.finish(core.TerminalExit{Code: -1})
 	}
@@ -190,7 +191,7 @@ func (s *Service) Restore(context.Context) error {
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)
-		// The marks in it are in the order of lines; what was kept is what was last said.
+		// The screen repeats marks in the order of lines; the row has the last one.
 		t.info.Shell, t.info.Command, t.ran, t.typed = row.Info.Shell, row.Info.Command, row.Ran, ""
 		if !s.add(t) {
 			return nil

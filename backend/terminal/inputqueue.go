@@ -84,7 +84,7 @@ func (q *inputQueue) close() {
 	q.freed()
 }
 
-// freed has everybody who waits for room look again.
+// freed wakes every add that waits for room.
 func (q *inputQueue) freed() {
 	close(q.space)
 	q.space = make(chan struct{})

@@ -12,7 +12,7 @@ import (
 // newScreen makes the session's terminal state. Its callbacks run with screenMu
 // held.
 func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
-	// said notes what the program says of itself.
+	// said notes a title or directory that the program announced.
 	said := func(to *string, text string) {
 		if *to != text {
 			*to, s.dirty, s.unkept = text, true, true

@@ -45,7 +45,7 @@ type session struct {
 	ending    bool  // ended on purpose
 	quietTo   int64 // queries before this offset were answered in an earlier launch
 	rec       Recording
-	dirty     bool   // info changed since it was told
+	dirty     bool   // info changed since it was announced
 	unkept    bool   // title, directory or what the shell does changed since they were kept
 	typed     string // the command line that the shell named last; used with screenMu held
 
@@ -53,7 +53,7 @@ type session struct {
 	ended                chan struct{} // closed when stopped is set
 	prompt               chan struct{} // a shell showed its prompt
 
-	resizing chan struct{} // one place; taken before mu, and held while the program is told
+	resizing chan struct{} // one place; taken before mu, and held while the program gets its size
 	screenMu sync.Mutex
 	screen   *vt.Terminal
 	keeping  sync.Mutex // taken before all others: a snapshot is being stored
@@ -118,7 +118,7 @@ func (s *session) append(p []byte) {
 	}
 }
 
-// room waits until nobody who counts is too far behind. It lets go of viewers
+// room waits until no viewer that counts is too far behind. It lets go of viewers
 // that make no progress.
 func (s *session) room(ctx context.Context) bool {
 	for {

@@ -21,8 +21,8 @@ func (s *session) shellSays(kind byte, arg string) {
 		state, s.typed = core.ShellPrompt, ""
 	case 'A':
 		state = core.ShellPrompt
-		// Whoever draws a prompt wants neither mouse nor focus reports: a program
-		// that was killed left them on, and whoever attaches would get them back.
+		// A shell at its prompt wants neither mouse nor focus reports. A program that
+		// was killed left them on, and the next snapshot would bring them back.
 		s.screen.StopReports()
 	default:
 		return
@@ -45,7 +45,7 @@ func (s *session) runs() string {
 }
 
 // Clear empties a session's scrollback and its screen but for the line with the
-// cursor, for everybody who looks at it and for the next launch. While a
+// cursor, for every viewer and for the next launch. While a
 // full-screen program draws, what it draws stays.
 func (s *Service) Clear(_ context.Context, id core.TerminalID) error {
 	t, err := s.session(id)

@@ -24,9 +24,9 @@ func (s *session) nextMark(n int) (sizeMark, bool) {
 }
 
 // resize sets a new size from here on in the stream. Sizes reach the program in
-// the order in which they are in the stream; one that cannot be reached is told
-// when it can be. What is asked for while the program is being told waits as one:
-// the last of it counts, and a slow link gets no queue.
+// the order in which they are in the stream. A program that cannot be reached gets its
+// size when it can be. Requests that come while the program gets a size are not
+// queued: only the last of them counts.
 func (s *session) resize(ctx context.Context, cols, rows uint16) error {
 	s.mu.Lock()
 	s.asked[0], s.asked[1] = clampSize(cols, rows)

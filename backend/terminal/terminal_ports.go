@@ -44,7 +44,7 @@ type Inspector interface {
 	Others() []string
 }
 
-// Start is what a program is started for.
+// Start is the request to start a program.
 type Start struct {
 	ID        core.TerminalID
 	Spec      core.TerminalSpec
@@ -107,7 +107,8 @@ type Keeper interface {
 	SavedTerminals() ([]Saved, error)
 }
 
-// Recording takes what a session shows; it is called from one goroutine.
+// Recording takes a session's output and sizes; it is called from one goroutine. The
+// session closes it.
 type Recording interface {
 	Output(p []byte) error
 	Resize(cols, rows uint16) error
@@ -149,8 +150,8 @@ const (
 	// stallTime is how long a viewer may hold a program up without progress.
 	stallTime = 5 * time.Second
 	// linger gathers output of less than lingerSize that follows close on other
-	// output: a terminal gives 4 KiB at a time, and waking somebody for each costs
-	// more than drawing it. afterKey is how long after a key nothing lingers.
+	// output: a terminal gives 4 KiB at a time, and a wake-up for each costs more
+	// than drawing it. afterKey is how long after a key nothing lingers.
 	linger     = 2 * time.Millisecond
 	lingerSize = 32 << 10
 	afterKey   = 100 * time.Millisecond
@@ -179,7 +180,7 @@ const (
 	giveBackTime = 30 * time.Second
 	// forgetTime bounds having a program's remains dropped.
 	forgetTime = 5 * time.Second
-	// announceEvery bounds how often a changed title is told.
+	// announceEvery bounds how often a changed title is announced.
 	announceEvery = 200 * time.Millisecond
 	// saveEvery and saveIdle pace the snapshots kept for the next launch.
 	saveEvery = 5 * time.Second

@@ -9,7 +9,7 @@ import (
 )
 
 // viewer is a cursor into a session's stream. Its fields are guarded by the
-// session's lock; buf belongs to whoever calls Next.
+// session's lock; buf belongs to the caller of Next.
 type viewer struct {
 	s    *session
 	acks bool
@@ -19,9 +19,9 @@ type viewer struct {
 	off      int64 // of the next byte to give
 	mark     int   // number of the next size mark to give
 	snap     bool  // the next frame is a snapshot
-	drawing  bool  // it is being made: off and mark are about to be its
+	drawing  bool  // a snapshot is being made, which sets off and mark
 	hidden   bool
-	lost     bool // let go of while it held the program up
+	lost     bool // let go because it held the program up
 	closed   bool
 	ended    bool  // FrameEnded was given
 	given    int64 // bytes of Data given, snapshots included

@@ -7,6 +7,6 @@
 // sequence); OSC 7;file://host/path (where the shell is). All of them are claims
 // of whatever prints them: a page shows them and trusts them with nothing.
 //
-// The package is pure: it returns a command and files, which whoever starts the
-// shell puts into place. The person's own start-up files are read as ever.
+// The package is pure: it returns a command and files, and its caller puts them into
+// place. The person's own start-up files are read as ever.
 package shell

@@ -52,7 +52,7 @@ var null = cell{code: width1}
 func (c *cell) width() int       { return int(c.code >> widthShift) }
 func (c *cell) hasContent() bool { return c.code&contentMask != 0 }
 
-// pen is what the next character is written with.
+// pen is the colours, flags and link of the next character.
 type pen struct {
 	fg, bg uint32
 	ext    uint32 // underline style and colour

@@ -3,9 +3,9 @@
 // Unicode 11 widths), and the bytes that draw the same again in a fresh one.
 //
 // Write takes the output, Resize the sizes between; Snapshot returns bytes for
-// a client that attaches later. Queries in the output are answered here, once,
-// whoever is watching, and only with fixed words: nothing a program chose is
-// ever sent back to it as if typed.
+// a client that attaches later. Queries in the output are answered here: once,
+// however many viewers there are, and only with fixed words. Text that a program
+// chose is never sent back to it as if it were typed.
 //
 // Why our own. A snapshot is only right if both ends agree on every cell after
 // every resize, so the reference is one program's behaviour, with its corners,
@@ -15,12 +15,12 @@
 // module proxy. So this package is written against xterm.js itself and is
 // compared with it (xtermtest, build tag xterm).
 //
-// What is different on purpose: memory is bounded (see limits.go), where
-// xterm.js follows a program without end; and where xterm.js throws an error or
-// spins for hours, the sequence does what it would have come to.
+// Two things differ on purpose. Memory is bounded (see vt_limits.go), where xterm.js
+// follows a program without end. Where xterm.js throws an error or spins for hours,
+// the sequence has the effect that it would have had in the end.
 //
 // A Terminal has no goroutines and is not safe for concurrent use; its callbacks
-// run inside Write. A Scanner reads output in the same way for who draws nothing.
+// run inside Write. A Scanner cuts output in the same way and draws nothing.
 // The package imports only core and may be imported by backend/terminal and
 // backend/cli alone.
 package vt

@@ -22,7 +22,7 @@ type modes struct {
 	// Not reset by anything but their own sequences, as in xterm.js.
 	cursorHidden bool
 	newLine      bool // LNM
-	blink        int8 // ?12: 1 on, -1 off, 0 never said
+	blink        int8 // ?12: 1 on, -1 off, 0 never set
 }
 
 type resettable struct {

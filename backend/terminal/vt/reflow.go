@@ -229,7 +229,7 @@ func narrowLengths(group []*line, oldCols, cols int) []int {
 	return lengths
 }
 
-// insertLines puts the new lines in their places; what does not fit is lost at
+// insertLines puts the new lines in their places. Lines that do not fit are lost at
 // the start, and beyond it, as xterm.js has it.
 func (b *buffer) insertLines(insert []inserted, total int) {
 	old := b.group(0, b.lines.n)

@@ -2,17 +2,18 @@ package vt
 
 import "fmt"
 
-// Theme is what the terminal is drawn with: the answer to OSC 10, 11 and 12
-// queries and to those for light or dark. If all of it is zero there is none.
+// Theme is the terminal's colours, 0 to 255 each: the answer to OSC 10, 11 and 12
+// queries and to those for light or dark. The zero Theme is none: no query is
+// answered.
 type Theme struct{ Fg, Bg, Cursor [3]uint8 }
 
-// dark says that the text is lighter than what is behind it.
+// dark says that the text is lighter than its background.
 func (th Theme) dark() bool { return luma(th.Fg) >= luma(th.Bg) }
 
 // luma is a colour's brightness by the weights of ITU-R BT.601, in thousandths.
 func luma(c [3]uint8) int { return 299*int(c[0]) + 587*int(c[1]) + 114*int(c[2]) }
 
-// SetTheme changes the theme. A program that asked to be told (mode 2031) is,
+// SetTheme changes the theme. A program that asked for it (mode 2031) gets a report
 // when light becomes dark or dark light.
 func (t *Terminal) SetTheme(th Theme) {
 	turned := th.dark() != t.o.Theme.dark()

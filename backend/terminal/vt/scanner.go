@@ -6,7 +6,7 @@ import "bytes"
 // known; the longest that is wanted is text for the clipboard.
 const maxScanned = 256 << 10
 
-// Piece is what a Scanner found.
+// Piece is the kind of a piece of output.
 type Piece uint8
 
 const (
@@ -18,10 +18,10 @@ const (
 	PieceDCS                  // what is between ESC P and its end
 )
 
-// Scanner cuts a program's output into pieces as a Terminal reads it, for who
-// passes it on and draws nothing. Sequences that a Terminal drops are left out: what
-// went wrong, SOS, PM and APC. So are controls within strings, bytes that are no
-// UTF-8, and a sequence of more than 256 KiB. The zero value is ready to use.
+// Scanner cuts a program's output into pieces as a Terminal reads it, and draws
+// nothing. It leaves out the sequences that a Terminal drops: malformed ones, SOS, PM
+// and APC. It also leaves out controls within strings, bytes that are no UTF-8, and
+// sequences of more than 256 KiB. The zero value is ready to use.
 type Scanner struct {
 	state state
 	seq   []byte // of the sequence under way, without its beginning

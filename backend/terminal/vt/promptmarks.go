@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// mark is what a shell said while the cursor was in a line: A prompt, C output,
-// D end. Lines keep them so that a snapshot can say them again in the same
-// places; the page makes its commands of them.
+// mark is a shell's announcement with the cursor in a line: A prompt, C output,
+// D end. Lines keep their marks so that a snapshot can repeat them in the same
+// places; the page makes its list of commands from them.
 type mark struct {
 	kind byte
 	arg  string // of D the exit status, of C the command as OSC 633;E had it
