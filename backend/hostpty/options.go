@@ -88,7 +88,8 @@ func Environ(own []string) []string {
 		if ok && name == "" {
 			return false // Windows keeps the directory of each drive in variables called “=C:”
 		}
-		return !ok || slices.Contains(fromOutside, name) || strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !slices.Contains(ours, name)
+		private := strings.HasPrefix(strings.ToUpper(name), "LOOP_") && !slices.Contains(ours, name)
+		return !ok || private || slices.Contains(fromOutside, name)
 	})
 	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=Loop")
 }

@@ -18,11 +18,10 @@ func DefaultShell(getenv func(string) string) []string {
 
 func defaultShell(system string, getenv func(string) string, there func(string) bool) []string {
 	if system == "windows" {
-		if s := getenv("COMSPEC"); s != "" && there(s) {
-			return []string{s}
-		}
-		if there("powershell.exe") {
-			return []string{"powershell.exe"}
+		for _, s := range []string{getenv("COMSPEC"), "powershell.exe"} {
+			if s != "" && there(s) {
+				return []string{s}
+			}
 		}
 		return []string{"cmd.exe"}
 	}

@@ -71,17 +71,6 @@ func (b *buffer) line(i int) *line {
 	return l
 }
 
-// nextRow moves the cursor down, or at the bottom margin the lines up. Below the
-// margin the screen's last row is the end.
-func (b *buffer) nextRow(c cell, wrapped bool) (scrolled bool) {
-	if b.y == b.bottom {
-		b.scroll(c, wrapped)
-		return true
-	}
-	b.y = min(b.y+1, b.rows-1)
-	return false
-}
-
 // scroll moves the region up by one line, into the scrollback if it starts at
 // the top.
 func (b *buffer) scroll(c cell, wrapped bool) {

@@ -33,7 +33,11 @@ func (t *Terminal) lineFeed() {
 	if t.modes.newLine {
 		b.x = 0
 	}
-	if below := b.y == t.rows-1; !b.nextRow(t.bce, false) && !below {
+	switch {
+	case b.y == b.bottom:
+		b.scroll(t.bce, false)
+	case b.y < t.rows-1:
+		b.y++
 		b.row(b.y).wrapped = false
 	}
 	if b.x >= t.cols {
@@ -43,8 +47,13 @@ func (t *Terminal) lineFeed() {
 
 // index is IND: a line feed that leaves the line's wrapping alone.
 func (t *Terminal) index() {
+	b := t.b
 	t.keepInside(t.cols - 1)
-	t.b.nextRow(t.bce, false)
+	if b.y == b.bottom {
+		b.scroll(t.bce, false)
+	} else {
+		b.y = min(b.y+1, t.rows-1)
+	}
 	t.keepInside(t.cols - 1)
 }
 

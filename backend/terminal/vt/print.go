@@ -73,7 +73,10 @@ func (t *Terminal) wrap(l *line) *line {
 	b := t.b
 	from := b.x
 	b.x = 0
-	if !b.nextRow(t.bce, true) {
+	if b.y == b.bottom {
+		b.scroll(t.bce, true)
+	} else {
+		b.y = min(b.y+1, t.rows-1)
 		b.row(b.y).wrapped = true
 	}
 	if from < t.cols {

@@ -205,7 +205,7 @@ func (s *snapshot) pending() {
 			s.out = append(s.out, t.pend...)
 		}
 	}
-	s.out = append(s.out, t.rest...)
+	s.out = append(s.out, t.utf[:t.utfN]...)
 }
 
 // longPending stands for sequences that are too long to be kept: ones of the

@@ -1,9 +1,6 @@
 package vt
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Options say what a Terminal does besides drawing. All callbacks are optional,
 // are called from Write, and must not call back into the Terminal,
@@ -42,9 +39,10 @@ type Terminal struct {
 	collect  uint32
 	osc      []byte
 	oscLong  bool
-	join     uint8  // width of the character just printed, which a combining one may join; else 0
-	run      bool   // the last thing done in this Write was to print
-	rest     []byte // of a character whose end is to come
+	join     uint8             // width of the character just printed, which a combining one may join; else 0
+	run      bool              // the last thing done in this Write was to print
+	utf      [utf8.UTFMax]byte // a character whose end is to come
+	utfN     int
 	pend     []byte // the incomplete sequence's bytes, from Writes before
 	pendLong bool
 	seq      int // where in the bytes being written it starts
@@ -110,13 +108,24 @@ func (t *Terminal) Resize(cols, rows int) {
 
 // Write takes the program's output. It never fails.
 func (t *Terminal) Write(p []byte) (int, error) {
-	written := len(p)
-	if len(t.rest) > 0 {
-		p = slices.Concat(t.rest, p)
-		t.rest = t.rest[:0]
-	}
 	t.seq, t.run = 0, false
-	i := 0
+	i, before := 0, t.utfN
+	for t.utfN > 0 && i < len(p) {
+		t.utf[t.utfN] = p[i]
+		t.utfN++
+		i++
+		r, size := decode(t.utf[:t.utfN])
+		if size == 0 {
+			continue // still incomplete
+		}
+		i -= t.utfN - size // what did not belong to it is read again
+		t.utfN = 0
+		if r >= 0 {
+			t.begin(r, 0)
+			t.pend = append(t.pend, t.utf[:before]...)
+			t.feed(r)
+		}
+	}
 	for i < len(p) {
 		c := p[i]
 		if t.state == ground {
@@ -152,7 +161,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		}
 		r, size := decode(p[i:])
 		if size == 0 {
-			t.rest = append(t.rest, p[i:]...)
+			t.utfN = copy(t.utf[:], p[i:])
 			break
 		}
 		if r >= 0 {
@@ -162,7 +171,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		i += size
 	}
 	t.keepPending(p)
-	return written, nil
+	return len(p), nil
 }
 
 // begin notes where an incomplete sequence would start.
@@ -181,7 +190,7 @@ func (t *Terminal) keepPending(p []byte) {
 		t.pendLong = false
 		return
 	}
-	more := p[t.seq : len(p)-len(t.rest)]
+	more := p[t.seq : len(p)-min(t.utfN, len(p))]
 	if t.pendLong || len(t.pend)+len(more) > maxPending {
 		t.pend, t.pendLong = t.pend[:0], true
 		return
