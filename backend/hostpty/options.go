@@ -70,7 +70,8 @@ const (
 // fromOutside are variables that say which terminal Loop itself was started in;
 // a shell that believed them would talk to the wrong one.
 var fromOutside = []string{
-	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID",
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO",
+	"TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID",
 	"VTE_VERSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID", "ITERM_SESSION_ID",
 	"WT_SESSION", "VSCODE_INJECTION", "LINES", "COLUMNS",
 }
