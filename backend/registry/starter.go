@@ -18,6 +18,9 @@ import (
 const (
 	// wakeTime bounds letting one container go on after a start.
 	wakeTime = 10 * time.Second
+	// wakeLooks is how often an engine may refuse to wake a container, a tick apart,
+	// before it is paused again so that it can be woken.
+	wakeLooks = 10
 	// settleTime and settleTick bound the wait for an engine whose record of who
 	// runs and who is paused is late. Milliseconds were seen, on busy computers
 	// tenths of a second; whoever waits in vain loses the run, so this is ample.
@@ -256,12 +259,12 @@ func tick(ctx context.Context) error {
 // whose record is late may say that it goes on while it does not, and refuses to
 // wake it then; only a waking that it carried out is believed.
 func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
-	for {
+	for refused := 1; ; refused++ {
 		err := s.engine.Unpause(ctx, id)
 		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrNotRunning) || s.ended(ctx, id) {
 			return nil
 		}
-		if errors.Is(err, core.ErrConflict) {
+		if refused%wakeLooks == 0 {
 			_ = s.engine.Pause(ctx, id) // where the record was wrong, it is right now
 		}
 		if terr := tick(ctx); terr != nil {

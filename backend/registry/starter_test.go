@@ -256,7 +256,8 @@ func TestWhoIsHeld(t *testing.T) {
 				st.lost = true
 				return nil
 			}
-		}, false, []string{"pause old", "start b", "started b", "unpause old", "pause old again", "unpause old"}},
+		}, false, slices.Concat([]string{"pause old", "start b", "started b"},
+			slices.Repeat([]string{"unpause old"}, wakeLooks), []string{"pause old again", "unpause old"})},
 		"one whose waking is refused for a while": {func(st *stage, _ *starter) {
 			st.list, st.late = []core.Container{{ID: "old", Status: core.ContainerRunning}}, 2
 		}, false, []string{"pause old", "start b", "started b", "unpause old", "unpause old", "unpause old"}},
