@@ -38,7 +38,7 @@ func TestRunJSON(t *testing.T) {
 	}
 	lines := r.lines()
 	for _, l := range lines[:len(lines)-1] {
-		if l["run_id"] != string(r.fake.request.ClientID) || l["seq"] == nil {
+		if l["run_id"] != r.fake.request.ClientID || l["seq"] == nil {
 			t.Errorf("line of another run, or without a number: %v", l)
 		}
 	}
