@@ -99,7 +99,8 @@ func (doc *document) object(plain []byte, fields []Field, obj *hujson.Object, pr
 		case n < 0:
 			doc.unknownName(doc.places.of(m.Name.StartOffset), name, fields)
 		case fields[n].Parts != nil && m.Value.Value.Kind() == '{':
-			doc.object(plain, fields[n].Parts, m.Value.Value.(*hujson.Object), name+".")
+			parts, _ := m.Value.Value.(*hujson.Object) // its kind says so
+			doc.object(plain, fields[n].Parts, parts, name+".")
 		case m.Value.Value.Kind() == 'n': // null is “not set”
 		default:
 			doc.member(fields[n], m, plain[m.Value.StartOffset:m.Value.EndOffset])

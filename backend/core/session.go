@@ -35,7 +35,7 @@ func (id SessionID) Valid() bool { return commandLineID.MatchString(string(id)) 
 // Check says whether a start can be asked for: it is invalid where it names too
 // much, too little, or what no id looks like.
 func (st SessionStart) Check() error {
-	cause := ""
+	var cause string
 	switch named := st.SessionID != "" || st.At != ""; {
 	case (st.Mode == SessionContinue || st.Mode == SessionFresh) && named:
 		cause = "A conversation is named, but not whether to resume or to copy it."

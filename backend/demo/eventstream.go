@@ -39,7 +39,8 @@ func (s *stream) event(ctx context.Context, data fields) {
 	if s.err == nil {
 		s.err = err
 	}
-	s.write(data["type"].(string), string(raw))
+	name, _ := data["type"].(string)
+	s.write(name, string(raw))
 }
 
 func (s *stream) write(name, data string) {

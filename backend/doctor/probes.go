@@ -239,7 +239,8 @@ func (p Parts) credentials(ctx context.Context) (Check, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil { // The URL is in the error, the key never is.
-		return Check{State: Warn, Summary: unreached, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}, nil
+		check := Check{State: Warn, Summary: unreached, Detail: err.Error(), Remedy: "Check the network and the proxy settings."}
+		return check, nil //nolint:nilerr // the check says it
 	}
 	_ = res.Body.Close()
 	switch res.StatusCode {

@@ -60,7 +60,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	defer due.Stop()
 	var notBefore time.Time // keeps a removal that fails at every step from spinning
 	for {
-		due.Reset(max(r.untilNextRemoval(), notBefore.Sub(time.Now())))
+		due.Reset(max(r.untilNextRemoval(), time.Until(notBefore)))
 		select {
 		case <-ctx.Done():
 			return nil

@@ -281,7 +281,7 @@ func (s *starter) awake(ctx context.Context, id core.ContainerID) error {
 	defer s.give()
 	// What the engine says against the look, it says in better words against the link.
 	if f, err := s.engine.Inspect(ctx, id); err != nil || !f.Paused {
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, wakeTime)
 	defer cancel()

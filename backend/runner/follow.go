@@ -63,7 +63,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	var b batch
 	var due <-chan time.Time // of what is gathered
 	for {
-		full := false
+		var full bool
 		select {
 		case p, ok := <-lines:
 			if !ok {
