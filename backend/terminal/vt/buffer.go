@@ -146,18 +146,13 @@ func (b *buffer) scrollDown(c cell) {
 }
 
 // tabs is the set of columns with a tab stop.
-type tabs [(maxTabs + 63) / 64]uint64
+type tabs [maxTabs]bool
 
-func (t *tabs) has(i int) bool { return i >= 0 && i < maxTabs && t[i/64]>>(i%64)&1 != 0 }
+func (t *tabs) has(i int) bool { return i >= 0 && i < maxTabs && t[i] }
 
 func (t *tabs) set(i int, on bool) {
-	if i < 0 || i >= maxTabs {
-		return
-	}
-	if on {
-		t[i/64] |= 1 << (i % 64)
-	} else {
-		t[i/64] &^= 1 << (i % 64)
+	if i >= 0 && i < maxTabs {
+		t[i] = on
 	}
 }
 

@@ -7,12 +7,9 @@ func (t *Terminal) Clear() {
 	b := t.normal
 	var kept []*line
 	first := b.base
-	switch {
-	case t.b == t.alt:
-		for y := range t.rows {
-			kept = append(kept, b.row(y))
-		}
-	default:
+	if t.b == t.alt {
+		kept = b.group(first, first+t.rows)
+	} else {
 		at := b.base + b.y
 		first = at
 		for first > 0 && at-first < t.rows-1 && b.line(first).wrapped {
@@ -22,9 +19,7 @@ func (t *Terminal) Clear() {
 		for last+1 < b.lines.n && last+1-first < t.rows && b.line(last+1).wrapped {
 			last++
 		}
-		for i := first; i <= last; i++ {
-			kept = append(kept, b.line(i))
-		}
+		kept = b.group(first, last+1)
 		b.y = at - first
 	}
 	if len(kept) > 0 {

@@ -190,12 +190,8 @@ func (l *line) resize(n int) {
 		if len(l.cells) > n {
 			l.cells = l.cells[:n]
 		}
-		for i, c := range l.comb {
-			if c.col >= n {
-				l.comb = l.comb[:i]
-				break
-			}
-		}
+		first, _ := l.find(n)
+		l.comb = l.comb[:first]
 		if cap(l.cells) > 2*n+64 { // give memory of wide terminals back
 			l.cells = slices.Clone(l.cells)
 		}
@@ -217,14 +213,11 @@ func (l *line) trimmed() int {
 // may be copied onto itself in the right order, and with every string kept
 // beside the cells from srcCol on, which xterm.js does not bound by n.
 func (l *line) copyCells(src *line, srcCol, dstCol, n int, reverse bool) {
-	if reverse {
-		for i := n - 1; i >= 0; i-- {
-			l.put(dstCol+i, src.at(srcCol+i))
+	for i := range n {
+		if reverse {
+			i = n - 1 - i
 		}
-	} else {
-		for i := range n {
-			l.put(dstCol+i, src.at(srcCol+i))
-		}
+		l.put(dstCol+i, src.at(srcCol+i))
 	}
 	if len(src.comb) == 0 {
 		return

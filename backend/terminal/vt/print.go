@@ -50,9 +50,7 @@ func (t *Terminal) printASCII(p []byte) {
 		b.x += n
 		p = p[n:]
 	}
-	if b.x < t.cols && b.x < len(l.cells) && l.cells[b.x].code == 0 {
-		l.cells[b.x] = t.nothing()
-	}
+	t.afterPrint(l)
 	t.join = 1
 }
 

@@ -32,12 +32,7 @@ func (s *snapshot) line(l *line, goesOn bool) {
 		case s.regular(l, i):
 			i += s.run(l, i, end)
 		case c.width() == 0 && c.hasContent():
-			// A combining character on its own: it must not join the one before.
-			s.to(i)
-			s.setPen(s.penOf(c))
-			s.out = append(s.out, 0x0f)
-			s.out = utf8.AppendRune(s.out, l.firstRune(i))
-			s.x++
+			s.alone(l, i)
 			i++
 		default:
 			i++
@@ -85,6 +80,16 @@ func (s *snapshot) emptyEnd(l *line) bool {
 	return c.code == width1 && !erasable(c)
 }
 
+// alone draws a combining character that has its own cell: it must not join the one
+// before.
+func (s *snapshot) alone(l *line, i int) {
+	s.to(i)
+	s.setPen(s.penOf(l.cells[i]))
+	s.out = append(s.out, 0x0f)
+	s.out = utf8.AppendRune(s.out, l.firstRune(i))
+	s.x++
+}
+
 // regular says whether printing the cell's text gives the cell.
 func (s *snapshot) regular(l *line, i int) bool {
 	c := l.at(i)
@@ -103,15 +108,6 @@ func (l *line) firstRune(i int) rune {
 		return r
 	}
 	return rune(code & codeMask)
-}
-
-// character draws one regular cell.
-func (s *snapshot) character(l *line, i int) {
-	c := l.at(i)
-	s.to(i)
-	s.setPen(s.penOf(c))
-	s.out = l.appendText(s.out, i)
-	s.x = i + c.width()
 }
 
 // run draws regular cells with the same pen and says how many columns they take.

@@ -41,11 +41,7 @@ type snapshot struct {
 // guess is about how long a snapshot will be.
 func (s *snapshot) guess() int {
 	size := 4096
-	for _, b := range []*buffer{s.t.normal, s.t.alt} {
-		for i := range b.lines.n {
-			size += len(b.line(i).cells) + 4
-		}
-	}
+	s.t.eachLine(func(l *line) { size += len(l.cells) + 4 })
 	return size + size/4
 }
 
@@ -215,7 +211,7 @@ func (s *snapshot) pendAgain(l *line) {
 	}
 	if c := l.at(at); c.hasContent() && s.regular(l, at) && at+max(c.width(), 1) == s.cols {
 		s.column(at)
-		s.character(l, at)
+		s.run(l, at, at+1)
 	}
 }
 

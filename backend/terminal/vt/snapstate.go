@@ -1,7 +1,5 @@
 package vt
 
-import "unicode/utf8"
-
 // finish sets all that is not on a screen, puts the cursor in its place, and
 // leaves the pen as it is.
 func (s *snapshot) finish() {
@@ -106,11 +104,9 @@ func (s *snapshot) pendingWrap(l *line, y int) {
 	s.place(at, y) // in origin mode a column alone would move the row too
 	switch c := l.at(at); {
 	case s.regular(l, at):
-		s.character(l, at)
+		s.run(l, at, at+1)
 	case c.width() == 0 && c.hasContent():
-		s.setPen(s.penOf(c))
-		s.out = append(s.out, 0x0f)
-		s.out = utf8.AppendRune(s.out, l.firstRune(at))
+		s.alone(l, at)
 	case c.code == width1 && s.uniform(l):
 		s.setPen(s.penOf(c))
 		s.str(" \x1b[1K")

@@ -118,7 +118,9 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		if size == 0 {
 			continue // still incomplete
 		}
-		i -= t.utfN - size // what did not belong to it is read again
+		if size < t.utfN {
+			i-- // it does not belong to those before and is read again
+		}
 		t.utfN = 0
 		if r >= 0 {
 			t.begin(r, 0)

@@ -3,42 +3,21 @@ package vt
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // decode reads one code point as xterm.js does. Bytes that form none, a byte
 // order mark and surrogates are dropped: r is -1. A size of 0 says that p is the
 // beginning of one.
 func decode(p []byte) (r rune, size int) {
-	c := p[0]
-	var need int
+	r, size = utf8.DecodeRune(p)
 	switch {
-	case c < 0x80:
-		return rune(c), 1
-	case c&0xe0 == 0xc0:
-		need, r = 2, rune(c&0x1f)
-	case c&0xf0 == 0xe0:
-		need, r = 3, rune(c&0x0f)
-	case c&0xf8 == 0xf0:
-		need, r = 4, rune(c&0x07)
-	default:
-		return -1, 1
+	case r == utf8.RuneError && size == 1 && !utf8.FullRune(p):
+		return 0, 0
+	case r == utf8.RuneError && size == 1, r == '\ufeff':
+		return -1, size
 	}
-	for i := 1; i < need; i++ {
-		if i == len(p) {
-			return 0, 0
-		}
-		if p[i]&0xc0 != 0x80 {
-			return -1, i // the byte that does not continue it is read again
-		}
-		r = r<<6 | rune(p[i]&0x3f)
-	}
-	switch {
-	case need == 2 && r < 0x80,
-		need == 3 && (r < 0x800 || r >= 0xd800 && r <= 0xdfff || r == 0xfeff),
-		need == 4 && (r < 0x10000 || r > 0x10ffff):
-		return -1, need
-	}
-	return r, need
+	return r, size
 }
 
 // asciiRun is how many printable ASCII characters p begins with.
