@@ -132,13 +132,14 @@ func (s *Service) EndChannel(ctx context.Context, ch core.ChannelID) error {
 // output.
 func (s *Service) remove(t *session) {
 	s.mu.Lock()
-	if s.sessions[t.info.ID] != t {
-		s.mu.Unlock()
+	i := slices.Index(s.sessions, t)
+	if i >= 0 {
+		s.sessions = slices.Delete(s.sessions, i, i+1)
+	}
+	s.mu.Unlock()
+	if i < 0 {
 		return
 	}
-	delete(s.sessions, t.info.ID)
-	s.order = slices.DeleteFunc(s.order, func(id core.TerminalID) bool { return id == t.info.ID })
-	s.mu.Unlock()
 	select {
 	case <-t.ended: // its last output is in the stream
 	case <-time.After(lastWords):

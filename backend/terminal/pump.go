@@ -114,8 +114,8 @@ func (s *session) missed(ctx context.Context, n int64) {
 		note = note[:0]
 	}
 	// Offsets stay the program's own: the note takes the last of the missing ones.
-	s.ring = ring{base: from + n - int64(len(note)), end: from + n - int64(len(note)), buf: s.ring.buf[:0:0]}
-	s.screenAt = s.ring.base
+	s.screenAt = from + n - int64(len(note))
+	s.ring = ring{base: s.screenAt, end: s.screenAt}
 	s.ring.write(note)
 	for v := range s.viewers {
 		v.snap = true

@@ -26,8 +26,7 @@ type Service struct {
 	stop context.CancelFunc
 
 	mu       sync.Mutex
-	sessions map[core.TerminalID]*session
-	order    []core.TerminalID
+	sessions []*session // oldest first
 	starting int
 	closed   bool
 
@@ -39,7 +38,7 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{o: o, log: o.Log, sessions: map[core.TerminalID]*session{}, shells: map[core.ChannelID]chan struct{}{}}
+	s := &Service{o: o, log: o.Log, shells: map[core.ChannelID]chan struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -55,8 +54,8 @@ func closing() error { return core.Fail(core.CodeCancelled, nil, "Loop is closin
 func (s *Service) session(id core.TerminalID) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.sessions[id]; t != nil {
-		return t, nil
+	if i := slices.IndexFunc(s.sessions, func(t *session) bool { return t.info.ID == id }); i >= 0 {
+		return s.sessions[i], nil
 	}
 	return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "There is no terminal session with that id.",
 		"It may have been closed; open a new terminal.")
@@ -270,8 +269,7 @@ func (s *Service) add(t *session) bool {
 		t.stop()
 		return false
 	}
-	s.sessions[t.info.ID] = t
-	s.order = append(s.order, t.info.ID)
+	s.sessions = append(s.sessions, t)
 	t.work.Go(func() { t.pump(t.ctx) })
 	t.work.Go(func() { t.show(t.ctx) })
 	t.work.Go(func() { t.feed(t.ctx) })
@@ -293,11 +291,7 @@ func (s *Service) List(ch core.ChannelID) []core.TerminalInfo {
 func (s *Service) all() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]*session, 0, len(s.order))
-	for _, id := range s.order {
-		out = append(out, s.sessions[id])
-	}
-	return out
+	return slices.Clone(s.sessions)
 }
 
 // Attach adds a viewer; whoever asked closes it.
