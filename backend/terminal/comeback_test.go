@@ -129,9 +129,9 @@ type countingKeeper struct {
 	screens atomic.Int64
 }
 
-func (k *countingKeeper) SaveScreen(id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
+func (k *countingKeeper) SaveTerminal(s Saved) error {
 	k.screens.Add(1)
-	return k.keeper.SaveScreen(id, screen, off, cols, rows)
+	return k.keeper.SaveTerminal(s)
 }
 
 // TestSpinnerInTheTitle: a title that changes all the time has the screen kept as
@@ -146,6 +146,7 @@ func TestSpinnerInTheTitle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		k.screens.Store(0) // a new session is kept at once
 		for i := range 100 {
 			tt.append(fmt.Appendf(nil, "\x1b]2;%d\a.", i))
 			<-time.After(100 * time.Millisecond)

@@ -271,11 +271,7 @@ func (s *Service) Close() error {
 	errs := make([]error, len(all))
 	for i, t := range all {
 		wg.Go(func() {
-			if t.keep {
-				if t.view().State != core.TerminalEnded {
-					t.keepScreen()
-				}
-			} else {
+			if t.save(); !t.keep {
 				ctx, cancel := context.WithTimeout(context.Background(), endTime)
 				defer cancel()
 				errs[i] = t.program.End(ctx)

@@ -34,8 +34,9 @@ func TestTerminalFiles(t *testing.T) {
 		}
 	}
 	screen := []byte("first\nsecond\x00\xff")
+	old.Screen, old.Offset, old.Info.Cols, old.Info.Rows = screen, 99, 100, 30
 	for range 2 { // the second replaces the first
-		if err := f.SaveScreen(old.Info.ID, screen, 99, 100, 30); err != nil {
+		if err := f.SaveTerminal(old); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,16 +63,21 @@ func TestTerminalFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(string(old.Info.ID)+screenSuffix, `{"offset":-4,"cols":1,"rows":1}`+"\nx")
-	put(core.NewID()+rowSuffix, "{")
-	put(core.NewID()+rowSuffix, `{"Info":{"session_id":"someone else's"}}`)
-	put(core.NewID()+screenSuffix, "{}\n")
+	whole := string(must(os.ReadFile(f.path(old.Info.ID)))(t))
+	put(core.NewID()+keptSuffix, "{")
+	put(core.NewID()+keptSuffix, `{"Info":{"session_id":"someone else's"}}`)
 	put("notes.txt", "hello")
-	put(string(young.Info.ID)+rowSuffix+".123", "torn")
-	if l = saved(); len(l) != 2 || l[0].Screen != nil {
+	put(string(young.Info.ID)+keptSuffix+".123", "torn")
+	head, _, _ := strings.Cut(whole, "\n")
+	put(string(old.Info.ID)+keptSuffix, head)
+	if l = saved(); len(l) != 2 || l[0].Screen != nil || l[0].Offset != 0 {
 		t.Fatalf("%+v", l)
 	}
-	if n := len(must(os.ReadDir(f.Dir))(t)); n != 3 {
+	put(string(old.Info.ID)+keptSuffix, strings.Replace(whole, `"Offset":99`, `"Offset":-4`, 1))
+	if l = saved(); len(l) != 1 {
+		t.Fatalf("%+v", l)
+	}
+	if n := len(must(os.ReadDir(f.Dir))(t)); n != 1 {
 		t.Errorf("%d files are left", n)
 	}
 	for _, id := range []core.TerminalID{old.Info.ID, old.Info.ID, young.Info.ID, "../../etc/passwd"} {
@@ -79,7 +85,7 @@ func TestTerminalFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.SaveScreen("../x", nil, 0, 1, 1); err == nil {
+	if err := f.SaveTerminal(Saved{Info: core.TerminalInfo{ID: "../x"}}); err == nil {
 		t.Error("a path was taken for an id")
 	}
 	if n := len(must(os.ReadDir(f.Dir))(t)); n != 0 {

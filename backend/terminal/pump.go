@@ -172,7 +172,7 @@ func (s *session) relaunch(ctx context.Context) error {
 	at := s.ring.end + int64(len(freshScreen))
 	s.saved.Shift = at
 	s.mu.Unlock()
-	s.keepRow()
+	s.save()
 	if err := p.Relaunch(ctx, at); err != nil {
 		if !errors.Is(err, core.ErrNotFound) {
 			s.log.Info("terminal was not started again", "session", s.info.ID, "err", err)

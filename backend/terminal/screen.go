@@ -15,7 +15,7 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	// said notes a title or directory that the program announced.
 	said := func(to *string, text string) {
 		if *to != text {
-			*to, s.dirty, s.unkept = text, true, true
+			*to, s.dirty = text, true
 		}
 	}
 	return vt.New(int(cols), int(rows), vt.Options{
@@ -87,7 +87,7 @@ func (s *session) show(ctx context.Context) {
 			}
 			drawn = time.Now()
 			if s.keep && time.Since(kept) >= saveEvery {
-				keptAt, kept = s.keepScreen(), time.Now()
+				keptAt, kept = s.save(), time.Now()
 			}
 			if ctx.Err() != nil {
 				return
@@ -111,7 +111,7 @@ func (s *session) show(ctx context.Context) {
 		case <-s.screenWake:
 		case <-again:
 			if at := s.screenOffset(); s.keep && at != keptAt && time.Since(drawn) >= saveIdle {
-				keptAt, kept = s.keepScreen(), time.Now()
+				keptAt, kept = s.save(), time.Now()
 			}
 		case <-ctx.Done():
 			s.tell()
@@ -241,20 +241,25 @@ func (s *session) tell() bool {
 	return dirty
 }
 
-// keepScreen stores a snapshot for the next launch and says at which offset.
-func (s *session) keepScreen() int64 {
+// save stores what the next launch needs to find the program and to show it, until
+// nothing more will come. It says at which offset.
+func (s *session) save() int64 {
+	if !s.keep {
+		return -1
+	}
 	s.keeping.Lock() // an older one must not replace a newer
 	defer s.keeping.Unlock()
-	s.mu.Lock()
-	unkept := s.unkept
-	s.unkept = false
-	s.mu.Unlock()
-	if unkept {
-		s.keepRow()
-	}
 	data, off, _, cols, rows := s.capture()
-	if err := s.svc.o.Keeper.SaveScreen(s.info.ID, data, off, cols, rows); err != nil {
-		s.log.Warn("keep terminal's screen", "session", s.info.ID, "err", err)
+	s.mu.Lock()
+	row, stopped := s.saved, s.stopped
+	row.Info, row.Given, row.Ran, row.Screen, row.Offset = s.info, s.given, s.ran, data, off
+	row.Info.Cols, row.Info.Rows = cols, rows
+	s.mu.Unlock()
+	if stopped {
+		return off
+	}
+	if err := s.svc.o.Keeper.SaveTerminal(row); err != nil {
+		s.log.Warn("keep terminal", "session", s.info.ID, "err", err)
 	}
 	return off
 }
@@ -264,24 +269,9 @@ func (s *session) unkeep() {
 	if !s.keep {
 		return
 	}
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	if err := s.svc.o.Keeper.DropTerminal(s.info.ID); err != nil {
 		s.log.Warn("forget terminal", "session", s.info.ID, "err", err)
-	}
-}
-
-// keepRow stores what the next launch needs to find the program.
-func (s *session) keepRow() {
-	if !s.keep {
-		return
-	}
-	s.mu.Lock()
-	row, stopped := s.saved, s.stopped
-	row.Info, row.Given, row.Ran = s.info, s.given, s.ran
-	s.mu.Unlock()
-	if stopped {
-		return
-	}
-	if err := s.svc.o.Keeper.SaveTerminal(row); err != nil {
-		s.log.Warn("keep terminal", "session", s.info.ID, "err", err)
 	}
 }

@@ -46,7 +46,6 @@ type session struct {
 	quietTo   int64 // queries before this offset were answered in an earlier launch
 	rec       Recording
 	dirty     bool   // info changed since it was announced
-	unkept    bool   // title, directory or what the shell does changed since they were kept
 	typed     string // the command line that the shell named last; used with screenMu held
 
 	pumpWake, screenWake chan struct{}
@@ -56,7 +55,7 @@ type session struct {
 	resizing chan struct{} // one place; taken before mu, and held while the program gets its size
 	screenMu sync.Mutex
 	screen   *vt.Terminal
-	keeping  sync.Mutex // taken before all others: a snapshot is being stored
+	keeping  sync.Mutex // taken before all others: what is kept changes
 
 	input inputQueue
 }

@@ -31,7 +31,7 @@ func (s *session) shellSays(kind byte, arg string) {
 	defer s.mu.Unlock()
 	if s.ran != "" || s.info.Shell != state || s.info.Command != command {
 		s.info.Shell, s.info.Command, s.ran = state, command, ""
-		s.dirty, s.unkept = true, true
+		s.dirty = true
 	}
 }
 
@@ -59,12 +59,9 @@ func (s *Service) Clear(_ context.Context, id core.TerminalID) error {
 		v.snap = true
 		v.poke()
 	}
-	stopped := t.stopped
 	t.mu.Unlock()
 	t.screenMu.Unlock()
 	t.pokePump()
-	if t.keep && !stopped {
-		t.keepScreen()
-	}
+	t.save()
 	return nil
 }

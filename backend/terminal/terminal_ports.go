@@ -94,15 +94,13 @@ type Saved struct {
 	Given    string // title that the program chose
 	Ran      string // …that what runs in its shell chose
 	Shift    int64  // the program's own offsets plus Shift are the session's
-	Screen   []byte // a snapshot at Offset; empty is none
+	Screen   []byte `json:"-"` // a snapshot at Offset; empty is none
 	Offset   int64
 }
 
 // Keeper stores sessions; its methods may be called from any goroutine.
 type Keeper interface {
 	SaveTerminal(s Saved) error
-	// SaveScreen replaces the snapshot alone.
-	SaveScreen(id core.TerminalID, screen []byte, offset int64, cols, rows uint16) error
 	DropTerminal(id core.TerminalID) error
 	SavedTerminals() ([]Saved, error)
 }

@@ -139,7 +139,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 		t.colors(*spec.Colors)
 	}
 	t.saved = Saved{OpenMode: spec.OpenMode, Plain: spec.Plain}
-	t.keepRow()
+	t.save()
 	if !s.add(t) {
 		t.unkeep()
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
@@ -346,7 +346,7 @@ func (s *Service) Rename(_ context.Context, id core.TerminalID, title string) (c
 	t.info.Title = cmp.Or(title, commandTitle(core.TerminalSpec{Cmd: t.info.Cmd, Target: t.info.Target, Plain: t.saved.Plain}))
 	t.dirty = true
 	t.mu.Unlock()
-	t.keepRow()
+	t.save()
 	poke(t.screenWake)
 	return t.view(), nil
 }

@@ -368,18 +368,7 @@ type keeper struct {
 func (k *keeper) SaveTerminal(s Saved) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	old := k.rows[s.Info.ID]
-	s.Screen, s.Offset = old.Screen, old.Offset
 	k.rows[s.Info.ID] = s
-	return nil
-}
-
-func (k *keeper) SaveScreen(id core.TerminalID, screen []byte, off int64, cols, rows uint16) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s := k.rows[id]
-	s.Screen, s.Offset, s.Info.Cols, s.Info.Rows = screen, off, cols, rows
-	k.rows[id] = s
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (s *session) typeIn(ctx context.Context) {
 	s.mu.Lock()
 	s.saved.Typed = core.CleanTitle(line)
 	s.mu.Unlock()
-	s.keepRow()
+	s.save()
 	if err := s.input.add(ctx, []byte(line+"\r")); err != nil && ctx.Err() == nil {
 		s.log.Warn("type the agent's command", "session", s.info.ID, "err", err)
 	}
