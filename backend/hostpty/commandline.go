@@ -1,6 +1,8 @@
 package hostpty
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -35,28 +37,16 @@ func checkCommand(program string, argv []string) error {
 // a zero, the whole by one more, sorted, each name once whatever its case (the
 // last one counts).
 func envBlock(env []string) []uint16 {
-	seen := map[string]bool{}
-	var keep []string
-	for _, kv := range slices.Backward(env) {
+	last := map[string]string{}
+	for _, kv := range env {
 		// “=C:=C:\dir” is the directory of a drive.
-		at := strings.IndexByte(kv[min(1, len(kv)):], '=')
-		if at < 0 || strings.ContainsRune(kv, 0) {
-			continue
-		}
-		name := strings.ToUpper(kv[:at+1])
-		if !seen[name] {
-			seen[name] = true
-			keep = append(keep, kv)
+		if at := strings.IndexByte(kv[min(1, len(kv)):], '='); at >= 0 && !strings.ContainsRune(kv, 0) {
+			last[strings.ToUpper(kv[:at+1])] = kv
 		}
 	}
-	slices.SortFunc(keep, func(a, b string) int { return strings.Compare(strings.ToUpper(a), strings.ToUpper(b)) })
-	var out []uint16
-	for _, kv := range keep {
-		out = append(out, utf16.Encode([]rune(kv))...)
-		out = append(out, 0)
+	block := ""
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		block += last[name] + "\x00"
 	}
-	if len(out) == 0 {
-		out = append(out, 0)
-	}
-	return append(out, 0)
+	return utf16.Encode([]rune(cmp.Or(block, "\x00") + "\x00"))
 }

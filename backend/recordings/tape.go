@@ -62,9 +62,6 @@ func (t *Tape) Resize(cols, rows uint16) error {
 	return t.event("r", fmt.Appendf(nil, "%dx%d", cols, rows))
 }
 
-// Mark writes a place that players can go to.
-func (t *Tape) Mark(text string) error { return t.event("m", []byte(text)) }
-
 // Close ends the recording.
 func (t *Tape) Close() error {
 	_ = t.event("o", t.tail) // why nothing more is written was said when it happened
@@ -109,49 +106,37 @@ func (t *Tape) endFull(at float64) error {
 	return t.over
 }
 
-// appendEscaped writes text as it stands in a JSON string. It is the hot path:
-// a session that floods is recorded at its full rate.
+// appendEscaped writes text as it stands in a JSON string, without controls and what
+// ends lines for some readers. It is the hot path: a session that floods is recorded
+// at its full rate.
 func appendEscaped(out, text []byte) []byte {
 	const hex = "0123456789abcdef"
-	for i := 0; i < len(text); {
-		b := text[i]
-		switch {
-		case b == '"' || b == '\\':
-			out = append(out, '\\', b)
-		case b == '\n':
-			out = append(out, '\\', 'n')
-		case b == '\r':
-			out = append(out, '\\', 'r')
-		case b < 0x20 || b == 0x7f:
-			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		case b < utf8.RuneSelf:
-			out = append(out, b)
-		default:
-			r, n := utf8.DecodeRune(text[i:])
-			switch {
-			case r == utf8.RuneError && n <= 1:
-				out = append(out, `\ufffd`...)
-			case r < 0xa0 || r == '\u2028' || r == '\u2029': // controls, and what ends lines for some readers
-				out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
-			default:
-				out = append(out, text[i:i+n]...)
-			}
-			i += n
-			continue
+	for i, n := 0, 0; i < len(text); i += n {
+		r := rune(text[i])
+		if n = 1; r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(text[i:])
 		}
-		i++
+		switch {
+		case r == '"' || r == '\\':
+			out = append(out, '\\', byte(r))
+		case r == '\n':
+			out = append(out, '\\', 'n')
+		case r == '\r':
+			out = append(out, '\\', 'r')
+		case r < 0x20, r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', r == utf8.RuneError:
+			out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			out = append(out, text[i:i+n]...)
+		}
 	}
 	return out
 }
 
 // incomplete is how many bytes at the end are the beginning of a character.
 func incomplete(p []byte) int {
-	for n := 1; n <= 3 && n <= len(p); n++ {
-		if b := p[len(p)-n]; utf8.RuneStart(b) {
-			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
-				return n
-			}
-			return 0
+	for n := min(utf8.UTFMax-1, len(p)); n > 0; n-- {
+		if !utf8.FullRune(p[len(p)-n:]) {
+			return n
 		}
 	}
 	return 0

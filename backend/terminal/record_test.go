@@ -18,7 +18,6 @@ func (r *tape) Output([]byte) error {
 	return nil
 }
 func (r *tape) Resize(uint16, uint16) error { return r.Output(nil) }
-func (r *tape) Mark(string) error           { return nil }
 func (r *tape) Name() string                { return "tape" }
 func (r *tape) Close() error                { r.closed++; return nil }
 

@@ -110,7 +110,6 @@ type Keeper interface {
 type Recording interface {
 	Output(p []byte) error
 	Resize(cols, rows uint16) error
-	Mark(text string) error
 	Name() string
 	Close() error
 }

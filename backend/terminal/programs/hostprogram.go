@@ -79,7 +79,9 @@ func (h Host) dir(ctx context.Context, spec core.TerminalSpec) (string, error) {
 }
 
 // hostProgram is a Program on this computer. It ends with Loop.
-type hostProgram struct{ pty *hostpty.PTY }
+type hostProgram struct{ *hostpty.PTY }
+
+var _ terminal.Inspector = hostProgram{}
 
 // hostOutput reads a terminal; there is one reader in a session's life, which
 // ends when the terminal does.
@@ -88,31 +90,26 @@ type hostOutput struct{ *hostpty.PTY }
 func (hostOutput) Close() error { return nil }
 
 func (p hostProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
-	return hostOutput{p.pty}, offset, nil
+	return hostOutput{p.PTY}, offset, nil
 }
 
 func (p hostProgram) Write(_ context.Context, b []byte) error {
-	_, err := p.pty.Write(b)
+	_, err := p.PTY.Write(b)
 	return err
 }
 
 func (p hostProgram) Resize(_ context.Context, cols, rows uint16) error {
-	return p.pty.Resize(cols, rows)
+	return p.PTY.Resize(cols, rows)
 }
 
 // End implements terminal.Program; it takes the time that hostpty says.
-func (p hostProgram) End(context.Context) error { return p.pty.Close() }
-
-// Others implements terminal.Inspector.
-func (p hostProgram) Others() []string { return p.pty.Others() }
+func (p hostProgram) End(context.Context) error { return p.Close() }
 
 func (p hostProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
 	select {
-	case <-p.pty.Done():
-		return p.pty.Wait(), nil
+	case <-p.Done():
+		return p.PTY.Wait(), nil
 	case <-ctx.Done():
 		return core.TerminalExit{}, ctx.Err()
 	}
 }
-
-func (p hostProgram) Close() error { return p.pty.Close() }
