@@ -239,7 +239,7 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 	return programs.Programs{
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
-		Containers: containers, Links: pool, Waker: d.containers, Sessions: transcripts(d.home),
+		Containers: containers, Links: pool, Sessions: transcripts(d.home),
 		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
 	}
 }

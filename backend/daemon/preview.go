@@ -16,7 +16,7 @@ import (
 // that runs, perhaps by earlier settings, is not asked.
 type preview struct {
 	channels  programs.Channels
-	provision programs.Provision
+	provision *provision.Service
 }
 
 var _ bind.Explainer = preview{}

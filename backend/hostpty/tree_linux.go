@@ -145,15 +145,6 @@ func marked(pid int, marker string) bool {
 		return false // another user's
 	}
 	defer func() { _ = f.Close() }()
-	want := []byte(Marker + "=" + marker)
-	var buf bytes.Buffer
-	if _, err := buf.ReadFrom(io.LimitReader(f, maxEnviron)); err != nil {
-		return false
-	}
-	for kv := range bytes.SplitSeq(buf.Bytes(), []byte{0}) {
-		if bytes.Equal(kv, want) {
-			return true
-		}
-	}
-	return false
+	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
+	return err == nil && bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+Marker+"="+marker+"\x00"))
 }

@@ -76,7 +76,9 @@ func (s *session) follow(ctx context.Context) (progress bool, err error) {
 		s.missed(ctx, start-from)
 	}
 	s.setState(core.TerminalRunning)
-	s.paySize(ctx)
+	if err := s.settleSize(ctx); err != nil {
+		s.log.Debug("terminal was not told its size", "session", s.info.ID, "err", err)
+	}
 	buf := make([]byte, pumpSize)
 	for s.room(ctx) {
 		n, err := r.Read(buf)

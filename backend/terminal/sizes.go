@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 
 	"loop/backend/core"
@@ -23,14 +24,19 @@ func (s *session) nextMark(n int) (sizeMark, bool) {
 	return sizeMark{}, false
 }
 
-// resize sets a new size from here on in the stream. Sizes reach the program in
-// the order in which they are in the stream. A program that cannot be reached gets its
-// size when it can be. Requests that come while the program gets a size are not
-// queued: only the last of them counts.
+// resize sets a new size from here on in the stream. Requests that come while the
+// program gets a size are not queued: only the last of them counts.
 func (s *session) resize(ctx context.Context, cols, rows uint16) error {
 	s.mu.Lock()
 	s.asked[0], s.asked[1] = clampSize(cols, rows)
 	s.mu.Unlock()
+	return s.settleSize(ctx)
+}
+
+// settleSize puts the size that was asked for last into the stream and tells it to the
+// program, which gets sizes in the order in which they are in the stream. A program
+// that cannot be reached gets its size when it can be.
+func (s *session) settleSize(ctx context.Context) error {
 	select {
 	case s.resizing <- struct{}{}:
 	case <-ctx.Done():
@@ -38,47 +44,18 @@ func (s *session) resize(ctx context.Context, cols, rows uint16) error {
 	}
 	defer func() { <-s.resizing }()
 	s.mu.Lock()
-	cols, rows = s.asked[0], s.asked[1]
-	if s.stopped || (s.info.Cols == cols && s.info.Rows == rows) {
-		s.mu.Unlock()
+	cols, rows := cmp.Or(s.asked[0], s.info.Cols), cmp.Or(s.asked[1], s.info.Rows)
+	if !s.stopped && (s.info.Cols != cols || s.info.Rows != rows) {
+		s.info.Cols, s.info.Rows = cols, rows
+		s.addSize(cols, rows)
+		s.dirty, s.sizeOwed = true, true
+		poke(s.screenWake)
+	}
+	tell := s.sizeOwed && !s.stopped && s.info.State != core.TerminalAway
+	s.mu.Unlock()
+	if !tell {
 		return nil
 	}
-	s.info.Cols, s.info.Rows = cols, rows
-	s.addSize(cols, rows)
-	s.dirty, s.sizeOwed = true, true
-	away := s.info.State == core.TerminalAway
-	s.mu.Unlock()
-	poke(s.screenWake)
-	if away {
-		return nil
-	}
-	return s.tellSize(ctx)
-}
-
-// paySize tells a program that came back its size.
-func (s *session) paySize(ctx context.Context) {
-	select {
-	case s.resizing <- struct{}{}:
-	case <-ctx.Done():
-		return
-	}
-	defer func() { <-s.resizing }()
-	s.mu.Lock()
-	owed := s.sizeOwed
-	s.mu.Unlock()
-	if !owed {
-		return
-	}
-	if err := s.tellSize(ctx); err != nil {
-		s.log.Debug("terminal was not told its size", "session", s.info.ID, "err", err)
-	}
-}
-
-// tellSize is called with resizing held.
-func (s *session) tellSize(ctx context.Context) error {
-	s.mu.Lock()
-	cols, rows := s.info.Cols, s.info.Rows
-	s.mu.Unlock()
 	err := s.program.Resize(ctx, cols, rows)
 	s.mu.Lock()
 	s.sizeOwed = err != nil

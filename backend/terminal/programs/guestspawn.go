@@ -30,18 +30,12 @@ type Links interface {
 	Open(ctx context.Context, c core.Container) (core.Link, error)
 }
 
-// Waker lets a container that is held still go on.
-type Waker interface {
-	Awake(ctx context.Context, id core.ContainerID) error
-}
-
 // Programs starts what runs on terminals, wherever that is.
 type Programs struct {
 	Host       Host
 	Exec       Exec
 	Containers Containers
 	Links      Links
-	Waker      Waker
 	Agents     Agents
 	Sessions   Sessions
 }
@@ -64,7 +58,7 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 	g.spec.ChannelID, g.spec.ContainerID = c.ChannelID, c.ID
 	// One that somebody paused is let go on, as for a run: a link that is open
 	// already would be waited for until it breaks.
-	if err := t.Waker.Awake(ctx, c.ID); err != nil {
+	if err := t.Containers.Registry.Awake(ctx, c.ID); err != nil {
 		return nil, fmt.Errorf("wake the container: %w", err)
 	}
 	p, err := g.start(ctx, c)

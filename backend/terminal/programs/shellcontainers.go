@@ -11,25 +11,11 @@ import (
 	"loop/backend/terminal"
 )
 
-// Registry has the containers that Loop made, and looks at others.
-type Registry interface {
-	List() []core.Container
-	Facts(ctx context.Context, id core.ContainerID) (core.ContainerFacts, error)
-	Join(ctx context.Context, id core.ContainerID, by core.Holder) (*registry.Lease, error)
-	Remove(ctx context.Context, id core.ContainerID) error
-}
-
-// Provision makes containers, and says what they would be.
-type Provision interface {
-	Resolve(ctx context.Context, w provision.Want) (provision.Resolved, error)
-	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
-}
-
 // Containers are those of terminals: the registry's, and for a container that Loop
 // did not make what the engine says of it.
 type Containers struct {
-	Registry  Registry
-	Provision Provision
+	Registry  *registry.Registry
+	Provision *provision.Service
 	Channels  Channels
 	// Settings are read for a shell's container.
 	Settings provision.Settings
