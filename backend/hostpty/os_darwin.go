@@ -18,11 +18,13 @@ const (
 // Close sees to.
 func pollable(master *os.File) (*os.File, error) { return master, nil }
 
-// waitNoReap waits for the process's end and leaves its number taken.
-func waitNoReap(pid int) {
+// waitNoReap waits for the process's end and leaves its number taken. How it ended it
+// cannot tell: the system says that only together with the number.
+func waitNoReap(pid int) Exit {
+	unknown := Exit{Code: -1}
 	kq, err := unix.Kqueue()
 	if err != nil {
-		return
+		return unknown
 	}
 	defer func() { _ = unix.Close(kq) }()
 	unix.CloseOnExec(kq)
@@ -30,13 +32,10 @@ func waitNoReap(pid int) {
 	for {
 		_, err := unix.Kevent(kq, change, make([]unix.Kevent_t, 1), nil)
 		if !errors.Is(err, unix.EINTR) {
-			return
+			return unknown
 		}
 	}
 }
-
-// peekExit cannot tell: the system gives the exit status only together with the number.
-func peekExit(int) Exit { return Exit{Code: -1} }
 
 // process is one member of a session's tree.
 type process struct {

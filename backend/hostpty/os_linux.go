@@ -32,16 +32,6 @@ func pollable(master *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "/dev/ptmx"), nil
 }
 
-// waitNoReap waits for the process's end and leaves its number taken.
-func waitNoReap(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
-}
-
 // childInfo is the part of the kernel's siginfo that tells of a child: its union
 // begins where a pointer may.
 type childInfo struct {
@@ -61,11 +51,11 @@ const (
 	cldDumped = 3
 )
 
-// peekExit says how an unreaped process ended; Code is -1 when that cannot be told.
-func peekExit(pid int) Exit {
+// waitNoReap waits for the process's end, leaves its number taken, and says how it
+// ended; Code is -1 when that cannot be told.
+func waitNoReap(pid int) Exit {
 	var info unix.Siginfo
-	if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
-		return Exit{Code: -1}
+	for errors.Is(unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	switch c := (*childInfo)(unsafe.Pointer(&info)); c.code {
 	case cldExited:

@@ -132,16 +132,13 @@ func startFailure(name string, err error) error {
 // the rest of the session. When nothing is left, the number is given free at once.
 func (p *PTY) await() {
 	defer close(p.reaped)
-	waitNoReap(p.cmd.Process.Pid)
-	if len(p.left()) > 0 {
-		p.exit = peekExit(p.cmd.Process.Pid)
-		if p.exit.Code >= 0 {
-			p.ended()
-			<-p.reap
-			p.released.Store(true)
-			_ = p.cmd.Wait()
-			return
-		}
+	if how := waitNoReap(p.cmd.Process.Pid); how.Code >= 0 && len(p.left()) > 0 {
+		p.exit = how
+		p.ended()
+		<-p.reap
+		p.released.Store(true)
+		_ = p.cmd.Wait()
+		return
 	}
 	p.released.Store(true)
 	_ = p.cmd.Wait()

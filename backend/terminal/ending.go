@@ -183,17 +183,16 @@ func (s *Service) Restore(context.Context) error {
 	}
 	for _, row := range rows {
 		row.Info.State, row.Info.Viewers, row.Info.Recording, row.Info.RecordingProblem = core.TerminalAway, 0, "", ""
-		row.Info.Plain = row.Plain
 		t := s.newSession(row.Info, nil, true)
 		t.program = s.o.Programs.Resume(row, t.answeredTo)
-		t.saved, t.given = row, row.Given
+		t.saved = row
 		t.saved.Screen = nil
 		t.sizeOwed = true // it may have changed after it was last kept
 		t.ring = ring{base: row.Offset, end: row.Offset}
 		t.screenAt = row.Offset
 		_, _ = t.screen.Write(row.Screen)
 		// The screen repeats marks in the order of lines; the row has the last one.
-		t.info.Shell, t.info.Command, t.ran, t.typed = row.Info.Shell, row.Info.Command, row.Ran, ""
+		t.info.Shell, t.info.Command, t.saved.Ran, t.typed = row.Info.Shell, row.Info.Command, row.Ran, ""
 		if !s.add(t) {
 			return nil
 		}

@@ -24,7 +24,7 @@ func TestTerminalFiles(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	row := func(id core.TerminalID, age time.Duration) Saved {
-		return Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond)}, Plain: true, Shift: 7, OpenMode: core.OpenFork}
+		return Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond), Plain: true}, Shift: 7, OpenMode: core.OpenFork}
 	}
 	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
 	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // as long as a message can bring it
@@ -44,7 +44,7 @@ func TestTerminalFiles(t *testing.T) {
 	if len(l) != 2 || l[0].Info.ID != old.Info.ID || l[1].Info.ID != young.Info.ID {
 		t.Fatalf("%+v", l)
 	}
-	if g := l[0]; string(g.Screen) != string(screen) || g.Offset != 99 || g.Info.Cols != 100 || g.Info.Rows != 30 || !g.Plain || g.Shift != 7 || g.OpenMode != core.OpenFork {
+	if g := l[0]; string(g.Screen) != string(screen) || g.Offset != 99 || g.Info.Cols != 100 || g.Info.Rows != 30 || !g.Info.Plain || g.Shift != 7 || g.OpenMode != core.OpenFork {
 		t.Fatalf("%+v", g)
 	}
 	if g := l[1]; g.Screen != nil || g.Offset != 0 || g.Info.Cols != 80 {

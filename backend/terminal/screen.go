@@ -31,9 +31,9 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.info.Shell == core.ShellRunning {
-				said(&s.ran, t)
+				said(&s.saved.Ran, t)
 			} else {
-				said(&s.given, t)
+				said(&s.saved.Given, t)
 			}
 		},
 		Dir: func(d string) {
@@ -252,7 +252,7 @@ func (s *session) save() int64 {
 	data, off, _, cols, rows := s.capture()
 	s.mu.Lock()
 	row, stopped := s.saved, s.stopped
-	row.Info, row.Given, row.Ran, row.Screen, row.Offset = s.info, s.given, s.ran, data, off
+	row.Info, row.Screen, row.Offset = s.info, data, off
 	row.Info.Cols, row.Info.Rows = cols, rows
 	s.mu.Unlock()
 	if stopped {

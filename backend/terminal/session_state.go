@@ -26,8 +26,6 @@ type session struct {
 
 	mu        sync.Mutex
 	info      core.TerminalInfo
-	given     string // title that the program chose
-	ran       string // …that what runs in the shell chose; over with it
 	ring      ring
 	sizes     []sizeMark
 	firstSize int       // number of sizes[0]
@@ -41,9 +39,8 @@ type session struct {
 	keyed     time.Time
 	used      time.Time // last output, input, attachment
 	stopped   bool      // nothing more will come
-	exit      core.TerminalExit
-	ending    bool  // ended on purpose
-	quietTo   int64 // queries before this offset were answered in an earlier launch
+	ending    bool      // ended on purpose
+	quietTo   int64     // queries before this offset were answered in an earlier launch
 	rec       Recording
 	dirty     bool   // info changed since it was announced
 	typed     string // the command line that the shell named last; used with screenMu held
@@ -79,7 +76,7 @@ func (s *session) view() core.TerminalInfo {
 func (s *session) viewLocked() core.TerminalInfo {
 	i := s.info
 	if !i.Named {
-		i.Title = cmp.Or(s.ran, s.runs(), s.given, i.Title)
+		i.Title = cmp.Or(s.saved.Ran, s.runs(), s.saved.Given, i.Title)
 	}
 	return i
 }
@@ -193,7 +190,7 @@ func (s *session) finish(exit core.TerminalExit) {
 	if s.ending && exit.Reason == "" {
 		exit.Reason = "The terminal was closed." // news to every viewer but the one that asked
 	}
-	s.stopped, s.exit = true, exit
+	s.stopped = true
 	s.info.State, s.info.Exit = core.TerminalEnded, &exit
 	s.dirty = true
 	for v := range s.viewers {

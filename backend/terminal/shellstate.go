@@ -29,8 +29,8 @@ func (s *session) shellSays(kind byte, arg string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ran != "" || s.info.Shell != state || s.info.Command != command {
-		s.info.Shell, s.info.Command, s.ran = state, command, ""
+	if s.saved.Ran != "" || s.info.Shell != state || s.info.Command != command {
+		s.info.Shell, s.info.Command, s.saved.Ran = state, command, ""
 		s.dirty = true
 	}
 }

@@ -89,10 +89,9 @@ type Leases interface {
 type Saved struct {
 	Info     core.TerminalInfo
 	OpenMode core.OpenMode
-	Plain    bool
 	Typed    string // the line that was typed into its shell, as a title is cleaned
 	Given    string // title that the program chose
-	Ran      string // …that what runs in its shell chose
+	Ran      string // …that what runs in its shell chose; over with it
 	Shift    int64  // the program's own offsets plus Shift are the session's
 	Screen   []byte `json:"-"` // a snapshot at Offset; empty is none
 	Offset   int64

@@ -138,7 +138,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 	if spec.Colors != nil {
 		t.colors(*spec.Colors)
 	}
-	t.saved = Saved{OpenMode: spec.OpenMode, Plain: spec.Plain}
+	t.saved = Saved{OpenMode: spec.OpenMode}
 	t.save()
 	if !s.add(t) {
 		t.unkeep()
@@ -343,7 +343,7 @@ func (s *Service) Rename(_ context.Context, id core.TerminalID, title string) (c
 	title = core.CleanTitle(title)
 	t.mu.Lock()
 	t.info.Named = title != ""
-	t.info.Title = cmp.Or(title, commandTitle(core.TerminalSpec{Cmd: t.info.Cmd, Target: t.info.Target, Plain: t.saved.Plain}))
+	t.info.Title = cmp.Or(title, commandTitle(core.TerminalSpec{Cmd: t.info.Cmd, Target: t.info.Target, Plain: t.info.Plain}))
 	t.dirty = true
 	t.mu.Unlock()
 	t.save()

@@ -167,8 +167,7 @@ func (v *viewer) Next(ctx context.Context) (core.TerminalFrame, error) {
 		switch d := v.lingers(n, now); {
 		case n == 0 && s.stopped && v.off == s.ring.end:
 			v.ended = true
-			exit := s.exit
-			return core.TerminalFrame{Kind: core.FrameEnded, Offset: v.off, Exit: &exit}, nil
+			return core.TerminalFrame{Kind: core.FrameEnded, Offset: v.off, Exit: s.info.Exit}, nil
 		case n == 0:
 			v.wait(ctx, 0)
 		case d > 0:

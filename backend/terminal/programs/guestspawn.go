@@ -75,7 +75,7 @@ func (t Programs) Start(ctx context.Context, s terminal.Start) (terminal.Program
 // Resume implements terminal.Programs.
 func (t Programs) Resume(s terminal.Saved, found func(end int64)) terminal.Program {
 	return terminal.ResumeGuest(guestSpawn{Programs: t, id: s.Info.ID, spec: core.TerminalSpec{
-		ChannelID: s.Info.ChannelID, ContainerID: s.Info.ContainerID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Plain,
+		ChannelID: s.Info.ChannelID, ContainerID: s.Info.ContainerID, Target: s.Info.Target, Cmd: s.Info.Cmd, Plain: s.Info.Plain,
 		OpenMode: s.OpenMode, Cols: s.Info.Cols, Rows: s.Info.Rows,
 	}}, s, found)
 }
