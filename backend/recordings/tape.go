@@ -111,6 +111,7 @@ func (t *Tape) endFull(at float64) error {
 // at its full rate.
 func appendEscaped(out, text []byte) []byte {
 	const hex = "0123456789abcdef"
+	from := 0 // of what is taken over as it is
 	for i, n := 0, 0; i < len(text); i += n {
 		r := rune(text[i])
 		if n = 1; r >= utf8.RuneSelf {
@@ -118,18 +119,19 @@ func appendEscaped(out, text []byte) []byte {
 		}
 		switch {
 		case r == '"' || r == '\\':
-			out = append(out, '\\', byte(r))
+			out = append(append(out, text[from:i]...), '\\', byte(r))
 		case r == '\n':
-			out = append(out, '\\', 'n')
+			out = append(append(out, text[from:i]...), '\\', 'n')
 		case r == '\r':
-			out = append(out, '\\', 'r')
+			out = append(append(out, text[from:i]...), '\\', 'r')
 		case r < 0x20, r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', r == utf8.RuneError:
-			out = append(out, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			out = append(append(out, text[from:i]...), '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 		default:
-			out = append(out, text[i:i+n]...)
+			continue
 		}
+		from = i + n
 	}
-	return out
+	return append(out, text[from:]...)
 }
 
 // incomplete is how many bytes at the end are the beginning of a character.

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // keepInside keeps the cursor on the screen, or between the margins in origin
 // mode.
@@ -299,24 +302,12 @@ func (t *Terminal) repeat(n int) {
 	}
 	n = min(n, repeatLines*t.cols/max(1, utf8.RuneCountInString(text)))
 	if len(text) == 1 && t.charset == nil && !t.modes.insert {
-		t.repeatASCII(text[0], n)
+		t.printASCII(bytes.Repeat([]byte(text), n))
 		return
 	}
 	for range n {
 		for _, r := range text {
 			t.print(r)
 		}
-	}
-}
-
-func (t *Terminal) repeatASCII(c byte, n int) {
-	var run [256]byte
-	for i := range run {
-		run[i] = c
-	}
-	for n > 0 {
-		k := min(n, len(run))
-		t.printASCII(run[:k])
-		n -= k
 	}
 }

@@ -24,17 +24,11 @@ func (t *Terminal) oscPut(r rune) {
 // oscEnd runs an operating system command.
 func (t *Terminal) oscEnd() {
 	num, data, _ := strings.Cut(string(t.osc), ";")
-	if num == "" || t.oscLong {
+	n, err := strconv.ParseUint(num, 10, 16) // there are none beyond
+	if err != nil || t.oscLong {
 		return
 	}
-	id := 0
-	for _, c := range []byte(num) {
-		if c < '0' || c > '9' {
-			return
-		}
-		id = min(id*10+int(c-'0'), 1<<20)
-	}
-	switch id {
+	switch id := int(n); id {
 	case 0, 2:
 		if t.o.Title != nil {
 			t.o.Title(core.CleanTitle(data))

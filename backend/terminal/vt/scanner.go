@@ -110,7 +110,4 @@ func (s *Scanner) end(kind Piece, found func(Piece, []byte)) {
 
 func (s *Scanner) reset() {
 	s.seq, s.long = s.seq[:0], false
-	if cap(s.seq) > 64<<10 {
-		s.seq = nil
-	}
 }

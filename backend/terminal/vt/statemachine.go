@@ -186,9 +186,6 @@ func (p *params) digit(d int32) {
 	}
 	v := &p.v[p.n-1]
 	if p.inSub {
-		if p.nsub == 0 {
-			return
-		}
 		v = &p.sub[p.nsub-1]
 	}
 	if *v < 0 {
@@ -217,11 +214,7 @@ func (p *params) count() int { return int(max(p.v[0], 1)) }
 
 // feed takes one code point through the machine.
 func (t *Terminal) feed(r rune) {
-	class := r
-	if class > wideClass {
-		class = wideClass
-	}
-	s := table[t.state][class]
+	s := table[t.state][min(r, wideClass)]
 	switch s.act {
 	case actPrint:
 		t.print(r)
