@@ -20,7 +20,7 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	}
 	return vt.New(int(cols), int(rows), vt.Options{
 		Answer: s.answer,
-		Theme:  themeOf(core.DarkTerminal),
+		Theme:  core.DarkTerminal,
 		Mark: func(kind byte, arg string) {
 			if kind == 'B' { // the prompt is drawn
 				poke(s.prompt)
@@ -44,10 +44,6 @@ func (s *session) newScreen(cols, rows uint16) *vt.Terminal {
 	})
 }
 
-func themeOf(c core.TerminalColors) vt.Theme {
-	return vt.Theme{Fg: c.Foreground, Bg: c.Background, Cursor: c.Cursor}
-}
-
 // Colors sets the colours that a session's program is answered with: those of the
 // viewer that spoke last.
 func (s *Service) Colors(_ context.Context, id core.TerminalID, c core.TerminalColors) error {
@@ -61,7 +57,7 @@ func (s *Service) Colors(_ context.Context, id core.TerminalID, c core.TerminalC
 func (s *session) colors(c core.TerminalColors) {
 	s.screenMu.Lock()
 	defer s.screenMu.Unlock()
-	s.screen.SetTheme(themeOf(c))
+	s.screen.SetTheme(c)
 }
 
 // answer sends the reply to a query, unless it was answered in an earlier launch.

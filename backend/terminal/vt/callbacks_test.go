@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loop/backend/core"
 )
 
 // listen writes s and says what the terminal told.
@@ -15,7 +17,7 @@ func listen(s string) []string {
 		Title:  func(s string) { told = append(told, "title "+s) },
 		Dir:    func(s string) { told = append(told, "dir "+s) },
 		Mark:   func(k byte, arg string) { told = append(told, fmt.Sprintf("mark %c %s", k, arg)) },
-		Theme:  Theme{Fg: [3]uint8{1, 0x20, 0xff}, Bg: [3]uint8{0, 0, 0x0a}},
+		Theme:  core.TerminalColors{Foreground: [3]uint8{1, 0x20, 0xff}, Background: [3]uint8{0, 0, 0x0a}},
 	})
 	t.Write([]byte(s))
 	return told

@@ -1,6 +1,10 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
 
 // Options say what a Terminal does besides drawing. All callbacks are optional,
 // are called from Write, and must not call back into the Terminal,
@@ -11,7 +15,7 @@ type Options struct {
 	Title      func(string)                // OSC 0 and 2, as core.CleanTitle leaves it
 	Dir        func(string)                // OSC 7, OSC 633;P;Cwd=, OSC 1337;CurrentDir=: an absolute path
 	Mark       func(kind byte, arg string) // OSC 133 and 633: A prompt, B input, C output, D end with exit status, E command line
-	Theme      Theme
+	Theme      core.TerminalColors         // the answer to queries for colours, and for light or dark; zero answers none
 }
 
 // Terminal is the state that a stream of output has led to.

@@ -3,11 +3,13 @@ package vt
 import (
 	"strings"
 	"testing"
+
+	"loop/backend/core"
 )
 
 var (
-	darkTheme  = Theme{Fg: [3]uint8{0xe6, 0xe9, 0xee}, Bg: [3]uint8{0x14, 0x17, 0x1b}, Cursor: [3]uint8{1, 2, 3}}
-	lightTheme = Theme{Fg: [3]uint8{0, 0, 0}, Bg: [3]uint8{255, 255, 255}}
+	darkTheme  = core.TerminalColors{Foreground: [3]uint8{0xe6, 0xe9, 0xee}, Background: [3]uint8{0x14, 0x17, 0x1b}, Cursor: [3]uint8{1, 2, 3}}
+	lightTheme = core.TerminalColors{Foreground: [3]uint8{0, 0, 0}, Background: [3]uint8{255, 255, 255}}
 )
 
 // TestColoursAreTold: a program that asks hears the theme, not what it or another
@@ -53,7 +55,7 @@ func TestThemeReports(t *testing.T) {
 	said = ""
 	v.SetTheme(darkTheme)
 	v.SetTheme(lightTheme)
-	v.SetTheme(Theme{Fg: [3]uint8{9}, Bg: [3]uint8{200, 200, 200}})
+	v.SetTheme(core.TerminalColors{Foreground: [3]uint8{9}, Background: [3]uint8{200, 200, 200}})
 	if said != "\x1b[?997;2n" { // dark as it was, then light, and light in other colours
 		t.Fatalf("%q", said)
 	}
