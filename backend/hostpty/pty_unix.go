@@ -189,9 +189,6 @@ func (p *PTY) Read(b []byte) (int, error) {
 
 // readRest reads the output that is there, without waiting.
 func (p *PTY) readRest(b []byte) (n int, err error) {
-	if len(b) == 0 {
-		return 0, nil
-	}
 	if p.rest >= maxAfterEnd {
 		return 0, io.EOF
 	}

@@ -82,14 +82,18 @@ func (t *Terminal) csi(final byte) {
 			x = int(max(t.params.v[1], 1)) - 1
 		}
 		t.moveTo(x, n-1)
-	case 'I':
+	case 'I', 'Z':
+		tab := b.nextTab
+		if final == 'Z' {
+			tab = b.prevTab
+		}
 		for i := 0; i < min(n, t.cols) && b.x < t.cols; i++ {
-			b.x = b.nextTab(b.x)
+			b.x = tab(b.x)
 		}
 	case 'J':
-		t.eraseDisplay(false)
+		t.eraseDisplay(t.params.v[0], false)
 	case 'K':
-		t.eraseLine(false)
+		t.eraseLine(t.params.v[0], false)
 	case 'L', 'M':
 		t.keepInside(t.cols - 1)
 		if t.inMargins() {
@@ -106,10 +110,6 @@ func (t *Terminal) csi(final byte) {
 	case 'X':
 		t.keepInside(t.cols - 1)
 		b.row(b.y).erase(b.x, b.x+n, t.bce, false)
-	case 'Z':
-		for i := 0; i < min(n, t.cols) && b.x < t.cols; i++ {
-			b.x = b.prevTab(b.x)
-		}
 	case 'b':
 		t.repeat(n)
 	case 'c':
@@ -155,9 +155,9 @@ func (t *Terminal) csiPrefixed(final byte) {
 	case '?'<<8 | 'l':
 		t.setDEC(false)
 	case '?'<<8 | 'J':
-		t.eraseDisplay(true)
+		t.eraseDisplay(t.params.v[0], true)
 	case '?'<<8 | 'K':
-		t.eraseLine(true)
+		t.eraseLine(t.params.v[0], true)
 	case '?'<<8 | 'n':
 		t.status(true)
 	case '>'<<8 | 'c':
@@ -220,23 +220,18 @@ func (t *Terminal) setMargins() {
 	}
 }
 
-func (t *Terminal) eraseDisplay(selective bool) {
+func (t *Terminal) eraseDisplay(how int32, selective bool) {
 	b := t.b
 	t.keepInside(t.cols)
-	switch t.params.v[0] {
+	switch how {
 	case 0:
-		l := b.row(b.y)
-		l.erase(b.x, t.cols, t.bce, selective)
-		if b.x == 0 {
-			l.wrapped = false
-		}
+		t.eraseLine(0, selective)
 		for y := b.y + 1; y < t.rows; y++ {
 			t.resetRow(y, selective)
 		}
 	case 1:
-		l := b.row(b.y)
-		l.erase(0, b.x+1, t.bce, selective)
-		l.wrapped = false
+		t.eraseLine(1, selective)
+		b.row(b.y).wrapped = false
 		if b.x+1 >= t.cols {
 			// xterm.js takes the line from the top of the scrollback here, and
 			// throws an error where there is none.
@@ -261,16 +256,19 @@ func (t *Terminal) eraseDisplay(selective bool) {
 
 func (t *Terminal) resetRow(y int, selective bool) {
 	l := t.b.row(y)
-	l.reset(t.bce, selective)
-	l.wrapped = false
-	l.marks = nil // as xterm.js drops its markers
+	if selective {
+		l.erase(0, l.n, t.bce, true)
+	} else {
+		l.blank(l.n, t.bce, false)
+	}
+	l.wrapped, l.marks = false, nil // as xterm.js drops its markers
 }
 
-func (t *Terminal) eraseLine(selective bool) {
+func (t *Terminal) eraseLine(how int32, selective bool) {
 	b := t.b
 	t.keepInside(t.cols)
 	l := b.row(b.y)
-	switch t.params.v[0] {
+	switch how {
 	case 0:
 		l.erase(b.x, t.cols, t.bce, selective)
 		if b.x == 0 {

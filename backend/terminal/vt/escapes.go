@@ -158,8 +158,9 @@ func (t *Terminal) alignmentPattern() {
 	for y := range t.rows {
 		// In origin mode from the top margin on, and around at the list's end.
 		if l := t.b.lines.get(t.b.base + t.b.y + y); l != nil {
-			l.reset(e, false)
-			l.wrapped = false
+			marks := l.marks
+			l.blank(l.n, e, false)
+			l.marks = marks
 		}
 	}
 	t.moveTo(0, 0)

@@ -127,17 +127,6 @@ func (l *line) erase(from, to int, c cell, keepProtected bool) {
 	}
 }
 
-// reset erases the whole line.
-func (l *line) reset(c cell, keepProtected bool) {
-	if keepProtected {
-		l.erase(0, l.n, c, true)
-		return
-	}
-	l.comb = l.comb[:0]
-	l.cells = l.cells[:0]
-	l.fill(0, l.n, c)
-}
-
 // insert shifts cells from pos to the right and fills the gap.
 func (l *line) insert(pos, n int, c cell) {
 	pos %= l.n
