@@ -105,7 +105,9 @@ func (s *session) append(p []byte) {
 		if v.lag(end) == 0 {
 			v.progress = now // it was up to date, and begins to be behind now
 		}
-		v.pokeFor(end+int64(len(p)), now.Sub(s.keyed) < afterKey)
+		if !v.patient || now.Sub(s.keyed) < afterKey || end+int64(len(p))-v.off >= lingerSize {
+			v.poke()
+		}
 	}
 	s.ring.write(p)
 	s.used = now

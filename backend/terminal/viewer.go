@@ -32,13 +32,6 @@ type viewer struct {
 	patient  bool // gathers output: not to be woken for a little of it
 }
 
-// pokeFor wakes a viewer for output up to end.
-func (v *viewer) pokeFor(end int64, keyed bool) {
-	if !v.patient || keyed || end-v.off >= lingerSize {
-		v.poke()
-	}
-}
-
 func (v *viewer) poke() { poke(v.wake) }
 
 // unacked are the bytes after the last snapshot that were given and not
