@@ -37,7 +37,7 @@ func (s *session) pump(ctx context.Context) {
 				continue
 			}
 			if !passing(err) {
-				s.over(ctx, core.TerminalExit{Code: -1, Reason: s.goneReason(gone)})
+				s.over(ctx, core.TerminalExit{Code: -1, Reason: goneReason(gone)})
 				return
 			}
 		}
@@ -49,10 +49,7 @@ func (s *session) pump(ctx context.Context) {
 	}
 }
 
-func (s *session) goneReason(err error) string {
-	if s.isEnding() {
-		return ""
-	}
+func goneReason(err error) string {
 	if f, ok := errors.AsType[*core.Failure](err); ok {
 		return f.Cause
 	}
@@ -139,10 +136,7 @@ func (s *session) conclude(ctx context.Context) {
 		if ctx.Err() != nil {
 			return // the app ends; the next launch finds out
 		}
-		exit = core.TerminalExit{Code: -1}
-		if !s.isEnding() {
-			exit.Reason = "How it ended is not known."
-		}
+		exit = core.TerminalExit{Code: -1, Reason: "How it ended is not known."}
 	}
 	s.over(ctx, exit)
 }

@@ -189,7 +189,7 @@ func (s *session) finish(exit core.TerminalExit) {
 	if s.stopped {
 		return
 	}
-	if s.ending && exit.Reason == "" {
+	if s.ending {
 		exit.Reason = "The terminal was closed." // news to every viewer but the one that asked
 	}
 	s.stopped = true

@@ -175,8 +175,8 @@ func (b *buffer) prevTab(x int) int {
 }
 
 // spreadTabs sets stops in columns that a resize brought.
-func (b *buffer) spreadTabs(cols int) {
-	i := cols
+func (b *buffer) spreadTabs() {
+	i := b.cols
 	if !b.tabs.has(i) {
 		i = b.prevTab(i)
 	}

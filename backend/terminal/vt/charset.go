@@ -59,10 +59,7 @@ func charsetOf(final byte) (*charset, bool) {
 
 // source is the ASCII character that prints as r, or 0.
 func (c *charset) source(r rune) rune {
-	if c == nil || r >= 127 {
-		return r
-	}
-	if c.to[r] == 0 {
+	if c == nil || r >= 127 || c.to[r] == 0 {
 		return r
 	}
 	for from, to := range c.to {

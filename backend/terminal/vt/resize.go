@@ -41,6 +41,7 @@ func (b *buffer) resize(cols, rows int) {
 		}
 	}
 	b.cols, b.rows = cols, rows
+	b.spreadTabs()
 }
 
 // resizeRows changes the height: growing takes lines back from the scrollback

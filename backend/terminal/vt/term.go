@@ -106,8 +106,6 @@ func (t *Terminal) Resize(cols, rows int) {
 	t.cols, t.rows = cols, rows
 	t.normal.resize(cols, rows)
 	t.alt.resize(cols, rows)
-	t.normal.spreadTabs(cols)
-	t.alt.spreadTabs(cols)
 }
 
 // Write takes the program's output. It never fails.

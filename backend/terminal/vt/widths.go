@@ -24,27 +24,18 @@ var loadWidths = sync.OnceFunc(func() {
 
 // runeWidth is how many columns a character takes, by Unicode 11.
 func runeWidth(r rune) int {
-	if r < 0x10000 {
+	switch {
+	case r < 0x10000:
 		return int(widths[r>>2] >> (uint(r&3) * 2) & 3)
-	}
-	if within(zeroWidth, r) {
+	case within(zeroWidth, r):
 		return 0
-	}
-	if within(doubleWidth, r) {
+	case within(doubleWidth, r):
 		return 2
 	}
 	return 1
 }
 
 func within(ranges [][2]rune, r rune) bool {
-	_, ok := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int {
-		switch {
-		case r < x[0]:
-			return 1
-		case r > x[1]:
-			return -1
-		}
-		return 0
-	})
-	return ok
+	i, _ := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int { return int(x[1] - r) })
+	return i < len(ranges) && ranges[i][0] <= r
 }
