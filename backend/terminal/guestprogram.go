@@ -158,9 +158,7 @@ func (g *Guest) Write(ctx context.Context, p []byte) error {
 	}
 	if _, err := w.Write(p); err != nil {
 		g.mu.Lock()
-		if g.stdin == w {
-			g.stdin = nil
-		}
+		g.stdin = nil // Write alone sets another
 		g.mu.Unlock()
 		_ = w.Close()
 		return fmt.Errorf("write input: %w", err)
