@@ -28,14 +28,18 @@ type Config struct {
 	ClaudeBatchDisallowedTools []string    `json:"claude_batch_disallowed_tools" merge:"append" project:"tighten"`
 	ClaudeRetry                ClaudeRetry `json:"claude_retry"`
 
-	ContainerImage          string  `json:"container_image" default:"\"loop-agent:latest\"" project:"trust" check:"filled"`
-	ContainerImageAutobuild bool    `json:"container_image_autobuild" default:"true" project:"never"`
-	ContainerTimeoutSec     int     `json:"container_timeout_sec" default:"3600" min:"1" max:"604800" unit:"seconds" project:"tighten"`
-	ContainerMemoryMB       int     `json:"container_memory_mb" default:"2048" min:"256" max:"4194304" unit:"MiB" project:"tighten"`
-	ContainerCPUs           float64 `json:"container_cpus" default:"1.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
-	ContainerPids           int     `json:"container_pids" default:"1024" min:"32" max:"4194304" project:"tighten"`
-	ContainerKeepAliveSec   int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
-	ContainerNetwork        string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
+	ContainerImage          string `json:"container_image" default:"\"loop-agent:latest\"" project:"trust" check:"filled"`
+	ContainerImageAutobuild bool   `json:"container_image_autobuild" default:"true" project:"never"`
+	ContainerTimeoutSec     int    `json:"container_timeout_sec" default:"3600" min:"1" max:"604800" unit:"seconds" project:"tighten"`
+	// With 1024 MiB agents ran out of memory in practice. The pids, which are threads
+	// too, are four times what the single-purpose agent container of the NanoClaw fork
+	// has: a compiler or test runner for each CPU brings tens of threads, and a fork bomb
+	// is still stopped long before the usual kernel limit of 32768.
+	ContainerMemoryMB     int     `json:"container_memory_mb" default:"2048" min:"256" max:"4194304" unit:"MiB" project:"tighten"`
+	ContainerCPUs         float64 `json:"container_cpus" default:"1.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
+	ContainerPids         int     `json:"container_pids" default:"1024" min:"32" max:"4194304" project:"tighten"`
+	ContainerKeepAliveSec int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
+	ContainerNetwork      string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
 
 	ImageTools ImageTools `json:"image_tools"`
 

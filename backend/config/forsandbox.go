@@ -12,7 +12,8 @@ const TransportTCP = "tcp"
 
 // Container lists the settings that make a container, each with its origin.
 func (e Effective) Container() sandbox.Settings {
-	c, s := e.Config, sandbox.Builtin()
+	c, s := e.Config, sandbox.Settings{}
+	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: sandbox.Origin{Layer: sandbox.LayerBuiltin}}
 	s.Image = made(e, "container_image", c.ContainerImage)
 	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
 	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)

@@ -10,8 +10,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/aymanbagabas/go-udiff"
 
 	"loop/backend/atomicfile"
 	"loop/backend/core"
@@ -186,4 +189,25 @@ func splitID(id string) (key string, seq int, ok bool) {
 	}
 	seq, err := strconv.Atoi(m[2])
 	return m[1], seq, err == nil
+}
+
+// Diff shows what makes b of a as hunks of a unified diff, without headers of
+// files; the empty text when they are the same. In texts that differ in hundreds
+// of places it shows more than the least change, so that it stays quick.
+func Diff(a, b string) string {
+	whole := udiff.Unified("a", "b", a, b)
+	return strings.TrimPrefix(whole, "--- a\n+++ b\n")
+}
+
+// Changed counts the lines that were added and removed.
+func Changed(a, b string) (added, removed int) {
+	for line := range strings.Lines(Diff(a, b)) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
 }

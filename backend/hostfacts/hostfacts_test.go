@@ -109,7 +109,10 @@ func resolved(t *testing.T, mounts ...string) (core.Spec, sandbox.Host, string) 
 		Channel: core.Channel{ID: "chan1", Dir: project}, Image: "loop-agent:latest", ImageID: "sha256:1", GuestVolume: "loop-guest-test1",
 		InstallID: "test", NameSuffix: "0a0b0c",
 	}
-	settings := sandbox.Builtin()
+	settings := sandbox.Settings{
+		Access: sandbox.Setting[string]{Value: sandbox.AccessRW}, Network: sandbox.Setting[string]{Value: "bridge"},
+		MemoryMB: sandbox.Setting[int]{Value: 2048}, CPUs: sandbox.Setting[float64]{Value: 1}, Pids: sandbox.Setting[int64]{Value: 1024},
+	}
 	for _, m := range mounts {
 		settings.Mounts = append(settings.Mounts, sandbox.Setting[string]{Value: m})
 	}

@@ -97,7 +97,11 @@ type openLink struct {
 func (l openLink) Close() error { return l.w.step("close") }
 
 func values(image string) Values {
-	v := Values{Container: sandbox.Builtin(), Notices: []string{"one thing waits"}}
+	made := sandbox.Settings{
+		Access: sandbox.Setting[string]{Value: sandbox.AccessRW}, Network: sandbox.Setting[string]{Value: "bridge"},
+		MemoryMB: sandbox.Setting[int]{Value: 2048}, CPUs: sandbox.Setting[float64]{Value: 1}, Pids: sandbox.Setting[int64]{Value: 1024},
+	}
+	v := Values{Container: made, Notices: []string{"one thing waits"}}
 	v.Container.Image.Value = image
 	return v
 }

@@ -110,7 +110,7 @@ func noResultFailure(e ending, p *transcript.Parser, detail string) (*core.Failu
 			"Check claude_bin_path in the settings, or build the agent image again.")
 	case e.gone && e.exit == nil:
 		return is(becauseEnd, core.CodeKilled, "The container ended before the agent had given a result.", workStays)
-	case p.Lines == 0 && p.Garbage() == "" && e.stderr == "":
+	case p.Lines == 0 && p.Garbage == "" && e.stderr == "":
 		return is(becauseOther, core.CodeNoResult, fmt.Sprintf("The agent ended without printing anything (exit code %d).", code),
 			"Try again; if it repeats, build the agent image again.")
 	}

@@ -123,7 +123,7 @@ func (w *work) evidence(e ending) string {
 	if s := strings.TrimSpace(strings.ToValidUTF8(e.stderr, "\uFFFD")); s != "" {
 		parts = append(parts, "stderr:\n"+s)
 	}
-	if s := strings.TrimSpace(w.parser.Garbage()); s != "" {
+	if s := strings.TrimSpace(w.parser.Garbage); s != "" {
 		parts = append(parts, "stdout:\n"+s)
 	}
 	if a := w.parser.APIError; a != nil {

@@ -122,9 +122,14 @@ type Proxies struct {
 	NoProxy     []string
 }
 
+func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
+
 // merged is what package config makes of files, in small.
 func merged(layers ...Layer) Settings {
-	s := Builtin()
+	s := Settings{
+		Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),
+		Network: builtin("bridge"),
+	}
 	s.Envs = map[string]Setting[any]{}
 	for _, l := range layers {
 		line := 0

@@ -55,8 +55,7 @@ type Setting[T any] struct {
 	From  Origin
 }
 
-// Settings are those of one container, merged by whoever read them. Builtin is
-// what they begin with.
+// Settings are those of one container, merged by whoever read them.
 type Settings struct {
 	Access   Setting[string]  // workspace access: AccessRW or AccessRO
 	Image    Setting[string]  // image reference; Subject.Image is what is run
@@ -85,31 +84,5 @@ const (
 	AccessRO = "ro"
 )
 
-// Defaults of the Loop preset.
-const (
-	// DefaultMemoryMB: with 1024 agents ran out of memory in practice.
-	DefaultMemoryMB = 2048
-	// DefaultCPUs is one whole CPU.
-	DefaultCPUs = 1.0
-	// DefaultPids counts threads too. It is four times the 256 that the
-	// single-purpose agent container of the NanoClaw fork uses: a compiler or
-	// test runner per CPU each brings tens of threads, and a fork bomb is still
-	// stopped long before the usual kernel limit of 32768.
-	DefaultPids = 1024
-	// stopGraceSec is from TERM to KILL when a container is stopped; Docker's own.
-	stopGraceSec = 10
-)
-
-// Builtin is what holds where nobody says anything.
-func Builtin() Settings {
-	return Settings{
-		Access:   builtin(AccessRW),
-		Image:    builtin(""),
-		MemoryMB: builtin(DefaultMemoryMB),
-		CPUs:     builtin(DefaultCPUs),
-		Pids:     builtin(int64(DefaultPids)),
-		Network:  builtin("bridge"),
-	}
-}
-
-func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
+// stopGraceSec is from TERM to KILL when a container is stopped; Docker's own.
+const stopGraceSec = 10

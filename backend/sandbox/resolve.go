@@ -18,8 +18,8 @@ func (e *explainer) set(field, value string, from Origin) {
 
 func (e *explainer) notice(text string) { e.out.Notices = append(e.out.Notices, text) }
 
-// Resolve makes the complete spec of one container from settings that were merged
-// over Builtin. The same arguments give the same result, as far as host.Look does.
+// Resolve makes the complete spec of one container from merged settings. The same
+// arguments give the same result, as far as host.Look does.
 // Validate is for whoever makes the container. Errors are *core.Failure.
 func Resolve(settings Settings, sub Subject, host Host) (core.Spec, core.Explanation, error) {
 	ex := &explainer{}

@@ -50,27 +50,21 @@ func shortened(v any, depth int) any {
 	return v
 }
 
-// tailKeeper remembers the last lines that were not JSON.
-type tailKeeper struct {
-	lines []string
-	bytes int
-}
-
 // The original keeps as much for its error messages.
 const (
 	tailLines = 20
 	tailBytes = 2000
 )
 
-func (t *tailKeeper) add(line []byte) {
+// tailWith is a tail of output with one more line, as far as the bounds allow.
+func tailWith(tail string, line []byte) string {
 	s, _ := clip(string(repaired(line[:min(len(line), tailBytes)])), tailBytes)
 	if strings.TrimSpace(s) == "" {
-		return
+		return tail
 	}
-	t.lines = append(t.lines, s)
-	t.bytes += len(s) + 1
-	for len(t.lines) > tailLines || (t.bytes > tailBytes+1 && len(t.lines) > 1) {
-		t.bytes -= len(t.lines[0]) + 1
-		t.lines = t.lines[1:]
+	tail = strings.TrimPrefix(tail+"\n"+s, "\n")
+	for len(tail) > tailBytes || strings.Count(tail, "\n") >= tailLines {
+		_, tail, _ = strings.Cut(tail, "\n")
 	}
+	return tail
 }

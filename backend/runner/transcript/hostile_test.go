@@ -62,7 +62,7 @@ func TestGarbageDoesNotStopTheStream(t *testing.T) {
 			if p.Result == nil || p.Result.Text != "fine" || end != int64(len(in+okResult)) {
 				t.Errorf("result %+v at %d", p.Result, end)
 			}
-			if g := p.Garbage(); len(g) > tailBytes+1 || strings.Count(g, "\n") >= tailLines || !utf8.ValidString(g) {
+			if g := p.Garbage; len(g) > tailBytes+1 || strings.Count(g, "\n") >= tailLines || !utf8.ValidString(g) {
 				t.Errorf("garbage of %d bytes kept: %.100q", len(g), g)
 			}
 		})
@@ -226,7 +226,7 @@ func FuzzParse(f *testing.F) {
 		if last != int64(7+len(data)) {
 			t.Fatalf("ended at %d of %d", last, 7+len(data))
 		}
-		if g := p.Garbage(); len(g) > tailBytes+1 || !utf8.ValidString(g) {
+		if g := p.Garbage; len(g) > tailBytes+1 || !utf8.ValidString(g) {
 			t.Fatalf("garbage %q", g)
 		}
 		if res := p.Result; res != nil {

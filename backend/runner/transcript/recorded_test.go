@@ -80,7 +80,7 @@ func told(items []Item, p *Parser) string {
 	if p.APIError != nil {
 		fmt.Fprintf(&sb, "refused %+v\n", *p.APIError)
 	}
-	if g := p.Garbage(); g != "" {
+	if g := p.Garbage; g != "" {
 		fmt.Fprintf(&sb, "garbage %q\n", g)
 	}
 	return sb.String()

@@ -26,8 +26,10 @@ type Parser struct {
 	Worked   bool           // the model has said or called anything
 	Asked    *Ask           // what the run ended with to ask the person, nil when it did not
 	Lines    int            // that were JSON objects with a type
+	// Garbage is the end of what was printed besides JSON, for diagnosis: at most
+	// 20 lines and 2000 bytes.
+	Garbage string
 
-	garbage  tailKeeper
 	closed   bool            // a question was the last word; a turn that a background task begins takes nothing back
 	pending  map[string]*Ask // calls that are not answered yet
 	plan     string          // as written to planPath
@@ -49,10 +51,6 @@ type Parser struct {
 // Usage is what the output so far says of tokens and money.
 func (p *Parser) Usage() Usage { return p.tally.sum(p.Model) }
 
-// Garbage is the end of what was printed besides JSON, for diagnosis: at most
-// 20 lines and 2000 bytes.
-func (p *Parser) Garbage() string { return strings.Join(p.garbage.lines, "\n") }
-
 // Parse reads one line. It keeps nothing of the line's memory.
 func (p *Parser) Parse(l Line) []Item {
 	line := l.Data
@@ -71,14 +69,14 @@ func (p *Parser) Parse(l Line) []Item {
 		typ = head.Type
 	}
 	if typ == "" {
-		p.garbage.add(line)
+		p.Garbage = tailWith(p.Garbage, line)
 		return nil
 	}
 	items, err := p.kind(typ, line)
 	if err != nil {
 		// Half a line, or members of other types than known.
 		if line = repaired(line); !json.Valid(line) {
-			p.garbage.add(line)
+			p.Garbage = tailWith(p.Garbage, line)
 			return nil
 		}
 		items = []Item{raw(line)}
@@ -138,7 +136,7 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 // longest result that a model can write is a small part of what is kept.
 func (p *Parser) long(typ string, line []byte, cut int64) []Item {
 	if typ == "" {
-		p.garbage.add(line)
+		p.Garbage = tailWith(p.Garbage, line)
 	} else {
 		p.Lines++
 	}
