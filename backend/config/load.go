@@ -41,7 +41,7 @@ func load(path string) *document {
 	}
 	doc := decode(path, data)
 	doc.config = locate(doc.config, path)
-	doc.onlyProject()
+	doc.misplaced(false)
 	if kind, _ := doc.config.Credential(); kind != "" && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		doc.add(place{}, kind, true,
 			fmt.Sprintf("Other users of this computer can read the file (mode %04o), and it holds a credential.", info.Mode().Perm()),
@@ -50,19 +50,21 @@ func load(path string) *document {
 	return doc
 }
 
-// warn adds a warning for each field of the file that it has no power over there.
-func (doc *document) warn(which func(Field) bool, what, remedy string) {
+// misplaced warns of each field that has no power over there: in a project's file, or
+// in Loop's own.
+func (doc *document) misplaced(project bool) {
 	for _, f := range leaves() {
-		if at, set := doc.set[f.Name]; set && which(f) {
-			doc.add(at, f.Name, true, "“"+f.Name+"” "+what, remedy)
+		at, set := doc.set[f.Name]
+		switch {
+		case !set:
+		case project && f.Project == ProjectNever:
+			doc.add(at, f.Name, true, "“"+f.Name+"” is a setting of Loop itself; a project's file does not change it.",
+				"Remove it here and set it in Loop's own settings file.")
+		case !project && f.only:
+			doc.add(at, f.Name, true, "“"+f.Name+"” does nothing here; it is for a project's own settings.",
+				"Remove it, or move it to the project's .loop/config.json.")
 		}
 	}
-}
-
-// onlyProject names the fields that mean something in a project's file only.
-func (doc *document) onlyProject() {
-	doc.warn(func(f Field) bool { return f.only }, "does nothing here; it is for a project's own settings.",
-		"Remove it, or move it to the project's .loop/config.json.")
 }
 
 var errDangling = errors.New("is a link that leads nowhere")

@@ -13,7 +13,7 @@ func Load(path string) (Config, []Problem, error) {
 // relative paths in it.
 func Parse(path string, data []byte) (Config, []Problem, error) {
 	doc := decode(path, data)
-	doc.onlyProject()
+	doc.misplaced(false)
 	return locate(doc.config, path), doc.problems, failure(doc.problems)
 }
 

@@ -132,19 +132,13 @@ func loadProject(dir, parent string) (doc *document, sum string) {
 	}
 	doc = decode(path, data)
 	doc.resolve(dir)
-	doc.onlyApp()
+	doc.misplaced(true)
 	return doc, sumOf(data)
 }
 
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// onlyApp names the fields that a project's file cannot set.
-func (doc *document) onlyApp() {
-	doc.warn(func(f Field) bool { return f.Project == ProjectNever }, "is a setting of Loop itself; a project's file does not change it.",
-		"Remove it here and set it in Loop's own settings file.")
 }
 
 // resolve makes relative host paths start in the project's folder.

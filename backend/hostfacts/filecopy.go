@@ -113,18 +113,10 @@ func putFile(root *os.Root, rel string, data []byte, mode fs.FileMode) error {
 		return err
 	case info.IsDir():
 		return errInTheWay
-	case info.Mode().IsRegular() && info.Mode().Perm() == mode && info.Size() == int64(len(data)) && holds(root, rel, info, data):
-		return nil
+	case info.Mode().Perm() == mode:
+		if old, err := readPlain(root, rel, int64(len(data))); err == nil && bytes.Equal(old, data) {
+			return nil
+		}
 	}
 	return atomicfile.Writer{Root: root, Mode: mode}.Replace(rel, data) // takes the place of a link, and does not follow it
-}
-
-// holds reports that the file that was seen has the content already.
-func holds(root *os.Root, rel string, seen fs.FileInfo, data []byte) bool {
-	f, err := root.OpenFile(rel, os.O_RDONLY|atomicfile.NoWait, 0)
-	if err != nil {
-		return false
-	}
-	old, info, err := atomicfile.ReadOpened(f, seen.Size())
-	return err == nil && os.SameFile(seen, info) && bytes.Equal(old, data)
 }

@@ -142,22 +142,29 @@ func consent(claude, home, workDir string) (notice string, err error) {
 
 // readState reads the .claude.json of a folder that agents write.
 func readState(root *os.Root) ([]byte, error) {
-	info, err := root.Lstat(claudeJSON)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotOrdinary
-	}
-	f, err := root.OpenFile(claudeJSON, os.O_RDONLY|atomicfile.NoWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	data, opened, err := atomicfile.ReadOpened(f, sandbox.MaxConsentSize)
+	data, err := readPlain(root, claudeJSON, sandbox.MaxConsentSize)
 	if errors.Is(err, atomicfile.ErrTooLarge) {
 		err = nil // one byte more than may be: MergeConsent says what happens to such a file
 	}
-	if err == nil && !os.SameFile(info, opened) {
+	return data, err
+}
+
+// readPlain reads a file in a folder that agents write, unless it is a link or none of
+// the ordinary kind.
+func readPlain(root *os.Root, name string, most int64) ([]byte, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, errNotOrdinary
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|atomicfile.NoWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, opened, err := atomicfile.ReadOpened(f, most)
+	if opened != nil && !os.SameFile(seen, opened) {
 		return nil, errNotOrdinary
 	}
 	return data, err

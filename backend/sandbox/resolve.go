@@ -24,10 +24,7 @@ func (e *explainer) notice(text string) { e.out.Notices = append(e.out.Notices, 
 func Resolve(settings Settings, sub Subject, host Host) (core.Spec, core.Explanation, error) {
 	ex := &explainer{}
 	spec, err := resolve(settings, sub, host, ex)
-	if err != nil {
-		return core.Spec{}, ex.out, err
-	}
-	return spec, ex.out, nil
+	return spec, ex.out, err
 }
 
 func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, error) {
@@ -95,7 +92,7 @@ func resolve(m Settings, sub Subject, host Host, ex *explainer) (core.Spec, erro
 		spec.ExtraHosts = []string{"host.docker.internal:host-gateway"}
 	}
 	if spec.Env, err = resolveEnv(m, sub, host, agent, p.chown, ex); err != nil {
-		return spec, err
+		return core.Spec{}, err
 	}
 	spec.Hash = Hash(spec, sub.ImageID, strings.TrimPrefix(sub.GuestVolume, GuestVolumePrefix), m.Access.Value)
 	spec.Labels = labels(spec, sub)
