@@ -26,8 +26,8 @@ const maxTrust = 64 << 20
 
 // Trust remembers which settings files of projects a person approved: for each
 // directory the SHA-256 of the file, so that one changed byte asks again, and
-// its text without credentials, for the diff. All methods may be called from
-// any goroutine; those that only ask may be called on nil, which trusts nothing.
+// its text without credentials, for the diff. The zero value trusts nothing. All
+// methods may be called from any goroutine.
 type Trust struct {
 	path string
 	now  func() time.Time
@@ -97,18 +97,12 @@ func readTrust(path string) (map[string]trusted, error) {
 
 // Problem is why nothing is trusted although there is a file; nil otherwise.
 func (t *Trust) Problem() error {
-	if t == nil {
-		return nil
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.problem
 }
 
 func (t *Trust) get(dir string) (trusted, bool) {
-	if t == nil {
-		return trusted{}, false
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, ok := t.entries[filepath.Clean(dir)]

@@ -8,24 +8,19 @@ import (
 	"strings"
 
 	"loop/backend/core"
+	"loop/backend/sandbox"
 )
 
 // Names of the layers, lowest first.
 const (
-	LayerBuiltin  = "built-in"
-	LayerGlobal   = "global"
-	LayerProject  = "project"
-	LayerWorktree = "worktree"
+	LayerBuiltin  = sandbox.LayerBuiltin
+	LayerGlobal   = sandbox.LayerGlobal
+	LayerProject  = sandbox.LayerProject
+	LayerWorktree = sandbox.LayerWorktree
 )
 
-// Origin says where a value comes from. Path is empty for built-in values; Line
-// and Col count from 1 and are 0 where the place is not known.
-type Origin struct {
-	Layer string `json:"layer"`
-	Path  string `json:"path,omitempty"`
-	Line  int    `json:"line,omitempty"`
-	Col   int    `json:"col,omitempty"`
-}
+// Origin says where a value comes from.
+type Origin = sandbox.Origin
 
 // Pending is a project's settings file that waits for approval: it names Fields,
 // and they are not in force.
@@ -73,8 +68,7 @@ type Effective struct {
 // ForDir merges the global settings, those of the project at dir, and, when
 // parentDir is not empty, those of the work tree at dir over those of its
 // project at parentDir. A project's file may loosen a field only where trust knows
-// the file. ForDir reads the files each time and keeps nothing. trust may be nil,
-// which trusts nothing.
+// the file. ForDir reads the files each time and keeps nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 	e := Effective{Config: global.Config, Origins: map[string]Origin{}}
 	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}

@@ -51,7 +51,7 @@ func TestFreeAndTighten(t *testing.T) {
   "container_timeout_sec": 60, "container_keep_alive_sec": 0, "container_network": "none",
   "claude_batch_disallowed_tools": ["B", "A"]
 }`)
-	e := ForDir(g, nil, dir, "")
+	e := ForDir(g, new(Trust), dir, "")
 	c := e.Config
 	if e.Err != nil || len(e.Pending) != 0 || len(e.Problems) != 0 {
 		t.Fatalf("%+v", e)
@@ -160,7 +160,7 @@ func TestAppFieldsAreNamed(t *testing.T) {
 		if outer, inner, ok := strings.Cut(f.Name, "."); ok {
 			text = fmt.Sprintf("{%q: {%q: %s}}", outer, inner, value)
 		}
-		e := ForDir(g, nil, project(t, t.TempDir(), text), "")
+		e := ForDir(g, new(Trust), project(t, t.TempDir(), text), "")
 		if e.Err != nil || len(e.Problems) != 1 || !e.Problems[0].Warning || e.Problems[0].Field != f.Name || e.Problems[0].Line != 1 || len(e.Pending) != 0 ||
 			fmt.Sprint(e.Config.plain()) != fmt.Sprint(g.Config.plain()) {
 			t.Errorf("%s: %+v", text, e)
@@ -206,7 +206,7 @@ func TestBrokenProjectFileIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, dir)
-			e := ForDir(g, nil, dir, "")
+			e := ForDir(g, new(Trust), dir, "")
 			if e.Err == nil || core.AsFailure(e.Err).Code != core.CodeConfig || core.AsFailure(e.Err).Remedy == "" || !strings.Contains(e.Err.Error(), c.part) || len(e.Layers) != 1 {
 				t.Fatalf("%+v", e)
 			}
@@ -218,21 +218,21 @@ func TestBrokenProjectFileIsAnError(t *testing.T) {
 			}
 		})
 	}
-	if e := ForDir(g, nil, filepath.Join(t.TempDir(), "gone"), ""); e.Err != nil || len(e.Layers) != 1 {
+	if e := ForDir(g, new(Trust), filepath.Join(t.TempDir(), "gone"), ""); e.Err != nil || len(e.Layers) != 1 {
 		t.Errorf("no directory: %+v", e)
 	}
 	file := filepath.Join(t.TempDir(), "a file by now")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e := ForDir(g, nil, file, ""); e.Err != nil || len(e.Layers) != 1 {
+	if e := ForDir(g, new(Trust), file, ""); e.Err != nil || len(e.Layers) != 1 {
 		t.Errorf("a file in the directory's place: %v", e.Err)
 	}
 	broken := Snapshot{Path: "/g", Config: Defaults(), Err: core.Fail(core.CodeConfig, nil, "x", "y")}
-	if e := ForDir(broken, nil, t.TempDir(), ""); e.Err == nil {
+	if e := ForDir(broken, new(Trust), t.TempDir(), ""); e.Err == nil {
 		t.Error("a broken global file went unnoticed")
 	}
-	if broken.Good = true; ForDir(broken, nil, t.TempDir(), "").Err != nil {
+	if broken.Good = true; ForDir(broken, new(Trust), t.TempDir(), "").Err != nil {
 		t.Error("the last good settings were not used")
 	}
 }

@@ -13,7 +13,7 @@ const TransportTCP = "tcp"
 // Container lists the settings that make a container, each with its origin.
 func (e Effective) Container() sandbox.Settings {
 	c, s := e.Config, sandbox.Settings{}
-	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: sandbox.Origin{Layer: sandbox.LayerBuiltin}}
+	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: Origin{Layer: LayerBuiltin}}
 	s.Image = made(e, "container_image", c.ContainerImage)
 	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
 	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)
@@ -40,8 +40,7 @@ func (e Effective) Container() sandbox.Settings {
 }
 
 func made[T any](e Effective, name string, v T) sandbox.Setting[T] {
-	o := e.Origins[name]
-	return sandbox.Setting[T]{Value: v, From: sandbox.Origin{Layer: sandbox.LayerName(o.Layer), Path: o.Path, Line: o.Line}}
+	return sandbox.Setting[T]{Value: v, From: e.Origins[name]}
 }
 
 func (e Effective) list(field string, texts []string) (out []sandbox.Setting[string]) {

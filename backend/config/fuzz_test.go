@@ -32,7 +32,7 @@ func FuzzProject(f *testing.F) {
 		if err := os.WriteFile(ProjectPath(dir), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e := ForDir(g, nil, dir, "")
+		e := ForDir(g, new(Trust), dir, "")
 		for _, field := range leaves() {
 			was, is := field.in(&g.Config), field.in(&e.Config)
 			if same(was, is) || field.Project == ProjectFree || field.Project == ProjectTighten && tightens(field, was, is) {

@@ -353,7 +353,7 @@ func TestTooManyProblemsAreAnError(t *testing.T) {
 		t.Errorf("%d problems", len(problems))
 	}
 	dir := project(t, t.TempDir(), b.String())
-	if e := ForDir(global(t, `{}`), nil, dir, ""); e.Err == nil && e.Config.ContainerNetwork != "none" {
+	if e := ForDir(global(t, `{}`), new(Trust), dir, ""); e.Err == nil && e.Config.ContainerNetwork != "none" {
 		t.Error("a project's network is not what its file says")
 	}
 }

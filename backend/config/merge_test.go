@@ -127,12 +127,12 @@ func TestInheritMountsFalse(t *testing.T) {
 func TestNothingNewNeedsNoApproval(t *testing.T) {
 	g := global(t, `{"mounts": ["a-b:/a"], "container_image": "img", "envs": {"A": "1"}, "anthropic_api_key": "sk-1", "claude_code_oauth_token": "t"}`)
 	dir := project(t, t.TempDir(), `{"mounts": ["a-b:/a"], "inherit_mounts": true, "container_image": "img", "envs": {"A": "1"}, "container_network": "bridge", "copy_files": []}`)
-	if e := ForDir(g, nil, dir, ""); len(e.Pending) != 0 {
+	if e := ForDir(g, new(Trust), dir, ""); len(e.Pending) != 0 {
 		t.Errorf("%+v", e.Pending)
 	}
 	// The same key, but the token that wins over it would go.
 	dir = project(t, t.TempDir(), `{"anthropic_api_key": "sk-1"}`)
-	if e := ForDir(g, nil, dir, ""); len(e.Pending) != 1 || e.Config.ClaudeCodeOAuthToken != "t" {
+	if e := ForDir(g, new(Trust), dir, ""); len(e.Pending) != 1 || e.Config.ClaudeCodeOAuthToken != "t" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -141,7 +141,7 @@ func TestGlobalFileIsNoProjectFile(t *testing.T) {
 	home := t.TempDir()
 	dir := project(t, home, `{"theme": "dark", "mounts": ["a-b:/a"]}`)
 	g := NewSource(ProjectPath(dir)).Current()
-	if e := ForDir(g, nil, dir, ""); len(e.Problems) != 0 || len(e.Layers) != 1 || len(e.Config.Mounts) != 1 {
+	if e := ForDir(g, new(Trust), dir, ""); len(e.Problems) != 0 || len(e.Layers) != 1 || len(e.Config.Mounts) != 1 {
 		t.Errorf("%+v", e)
 	}
 }

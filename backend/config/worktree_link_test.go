@@ -35,7 +35,7 @@ func TestWorktreeBehindALink(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			e := ForDir(g, nil, tree, parent)
+			e := ForDir(g, new(Trust), tree, parent)
 			if e.Err == nil || core.AsFailure(e.Err).Code != core.CodeConfig || !strings.Contains(e.Err.Error(), "is a link") || e.Config.ClaudeModel == "theirs" {
 				t.Errorf("read: %v %q", e.Err, e.Config.ClaudeModel)
 			}
@@ -65,7 +65,7 @@ func TestWorktreeWithoutALink(t *testing.T) {
 		if err := os.MkdirAll(tree, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if e := ForDir(g, nil, tree, parent); e.Err != nil {
+		if e := ForDir(g, new(Trust), tree, parent); e.Err != nil {
 			t.Errorf("without a file: %v", e.Err)
 		}
 		f := WorktreeFile(tree, parent)
@@ -75,11 +75,11 @@ func TestWorktreeWithoutALink(t *testing.T) {
 		if err := f.write([]byte(`{"claude_model": "mine"}`)); err != nil {
 			t.Error(err)
 		}
-		if e := ForDir(g, nil, tree, parent); e.Err != nil || e.Config.ClaudeModel != "mine" {
+		if e := ForDir(g, new(Trust), tree, parent); e.Err != nil || e.Config.ClaudeModel != "mine" {
 			t.Errorf("%v %q", e.Err, e.Config.ClaudeModel)
 		}
 	}
-	if e := ForDir(g, nil, filepath.Join(real, ".worktrees", "gone"), real); e.Err != nil {
+	if e := ForDir(g, new(Trust), filepath.Join(real, ".worktrees", "gone"), real); e.Err != nil {
 		t.Errorf("gone: %v", e.Err)
 	}
 }

@@ -51,7 +51,7 @@ func newSpecRig(t *testing.T) *specRig {
 		guest:   func() (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
 	}
 	r.settings, r.keys = settingsReader{from: &r.ruled}, &r.ruled
-	r.ruled.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, nil, "", "") }
+	r.ruled.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, new(config.Trust), "", "") }
 	e := specEngine{r}
 	r.health = e
 	r.provision = provision.New(provision.Options{

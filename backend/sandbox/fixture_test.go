@@ -105,7 +105,7 @@ func resolveLayers(layers []Layer, sub Subject, h Host) (core.Spec, core.Explana
 
 // Layer is what one file says, as tests write it; nil says nothing.
 type Layer struct {
-	Name LayerName
+	Name string
 	Path string // with one, each setting has a line there
 
 	Access, Image, Network                *string
@@ -122,6 +122,12 @@ type Proxies struct {
 	NoProxy     []string
 }
 
+// Layers that nothing makes settings in yet.
+const (
+	layerProfile = "profile"
+	layerAgent   = "agent"
+)
+
 func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
 
 // merged is what package config makes of files, in small.
@@ -137,7 +143,7 @@ func merged(layers ...Layer) Settings {
 			if l.Path != "" {
 				line++
 			}
-			return Origin{l.Name, l.Path, line}
+			return Origin{Layer: l.Name, Path: l.Path, Line: line}
 		}
 		set(&s.Access, l.Access, from)
 		set(&s.Image, l.Image, from)

@@ -86,7 +86,7 @@ func goldenCases() []goldenCase {
 		}}}, subject("/home/mira/code/my-proj"), excludes},
 		{"layers", projectTree(), []Layer{
 			{Name: LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
-			{Name: LayerProfile, CPUs: new(8.0)},
+			{Name: layerProfile, CPUs: new(8.0)},
 			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
 			{Name: LayerRun, Access: new(AccessRO)},
 		}, subject("/home/mira/code/my-proj"), linuxHost()},
@@ -214,7 +214,7 @@ func TestOriginNamesTheLayer(t *testing.T) {
 		}
 		got[o.Field] = o.Layer
 	}
-	for field, layer := range map[string]LayerName{
+	for field, layer := range map[string]string{
 		"image": LayerGlobal, "limits.memory_bytes": LayerWorktree, "limits.cpus": LayerRun, "limits.pids": LayerProject, "network": LayerChannel,
 		"mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
 		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/code/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,

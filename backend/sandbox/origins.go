@@ -2,36 +2,33 @@ package sandbox
 
 import "fmt"
 
-// LayerName says who made a setting. The order of the constants is the order of
-// precedence, lowest first.
-type LayerName string
-
+// Names of the layers that make a setting. The order is that of precedence, lowest
+// first.
 const (
-	LayerBuiltin LayerName = "built-in"
-	LayerGlobal  LayerName = "global"
+	LayerBuiltin = "built-in"
+	LayerGlobal  = "global"
 	// LayerProject and LayerWorktree are files inside a folder that agents write. The
 	// caller passes only those of their settings that are in force.
-	LayerProject  LayerName = "project"
-	LayerWorktree LayerName = "worktree"
-	LayerProfile  LayerName = "profile"
-	LayerAgent    LayerName = "agent"
-	LayerChannel  LayerName = "channel"
-	LayerRun      LayerName = "run"
+	LayerProject  = "project"
+	LayerWorktree = "worktree"
+	LayerChannel  = "channel"
+	LayerRun      = "run"
 	// originHost marks a value taken from a fact of the host; it is not a layer
 	// that anybody can write.
-	originHost LayerName = "host"
+	originHost = "host"
 )
 
-// Origin is where a setting was made. Path is empty where no file says it, and
-// Line 0 where its place in the file is not known.
+// Origin is where a setting was made. Path is empty where no file says it. Line and Col
+// count from 1, and are 0 where the place in the file is not known.
 type Origin struct {
-	Layer LayerName
-	Path  string
-	Line  int
+	Layer string `json:"layer"`
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
 }
 
 // String names the layer, and the line where that is known.
-func (o Origin) String() string { return string(o.Layer) + o.place(", %s:%d") }
+func (o Origin) String() string { return o.Layer + o.place(", %s:%d") }
 
 // place is empty where the line is not known.
 func (o Origin) place(format string) string {

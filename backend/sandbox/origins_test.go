@@ -11,7 +11,7 @@ import (
 )
 
 // allLayers are those that people write, lowest first.
-var allLayers = []LayerName{LayerGlobal, LayerProject, LayerWorktree, LayerProfile, LayerAgent, LayerChannel, LayerRun}
+var allLayers = []string{LayerGlobal, LayerProject, LayerWorktree, layerProfile, layerAgent, LayerChannel, LayerRun}
 
 // layerFields is one entry per field of Layer: how a layer writes it, and which
 // fields of the explanation then name that layer.
@@ -95,7 +95,7 @@ func TestOriginOfEveryField(t *testing.T) {
 		}
 	}
 	got, _ := origins(nil)
-	for field, layer := range map[string]LayerName{
+	for field, layer := range map[string]string{
 		"preset": LayerBuiltin, "layout": LayerBuiltin, "access": LayerBuiltin, "image": LayerBuiltin, "limits.memory_bytes": LayerBuiltin, "limits.cpus": LayerBuiltin,
 		"limits.pids": LayerBuiltin, "network": LayerBuiltin, "read_only_root": LayerBuiltin, "stop_grace_sec": LayerBuiltin,
 		"env[HTTP_PROXY]": originHost, "env[https_proxy]": originHost, "env[NO_PROXY]": originHost, "env[TZ]": originHost, "add_dirs": "",

@@ -12,7 +12,7 @@ import (
 type explainer struct{ out core.Explanation }
 
 func (e *explainer) set(field, value string, from Origin) {
-	o := core.FieldOrigin{Field: field, Value: value, Layer: string(from.Layer), Path: from.Path, Line: from.Line}
+	o := core.FieldOrigin{Field: field, Value: value, Layer: from.Layer, Path: from.Path, Line: from.Line}
 	e.out.Origins = append(e.out.Origins, o)
 }
 
