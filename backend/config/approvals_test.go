@@ -101,9 +101,9 @@ func TestUnreadableTrustTrustsNothing(t *testing.T) {
 			}
 		})
 	}
-	var none *Trust
+	var none Trust
 	if none.approved(dir, sum) || none.Problem() != nil {
-		t.Error("nil trusts")
+		t.Error("no approvals trust")
 	}
 	if (&Trust{entries: map[string]trusted{dir: {}}}).approved(dir, "") {
 		t.Error("a file that could not be read is trusted")

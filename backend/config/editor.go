@@ -114,10 +114,8 @@ func (e Editor) Restore(id string, file func(path string) (File, bool)) (File, e
 
 // change writes what to makes of the file. own says that it is the owner's text.
 func (e Editor) change(f File, source string, own bool, to func([]byte) ([]byte, error)) error {
-	editing.Lock()
-	defer editing.Unlock()
-	// Held over writing and keeping, so that nobody who notices the change keeps
-	// it as somebody else's.
+	// Held over writing and keeping: it keeps two edits apart, and nobody who notices
+	// the change keeps it as somebody else's.
 	e.History.mu.Lock()
 	defer e.History.mu.Unlock()
 	if err := e.History.record(f, SourceExternal); err != nil {

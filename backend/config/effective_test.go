@@ -63,7 +63,7 @@ func TestFreeAndTighten(t *testing.T) {
 	if g.Config.ContainerMemoryMB != 4096 || len(g.Config.ClaudeBatchDisallowedTools) != 1 {
 		t.Error("the global configuration was changed")
 	}
-	if o := e.Origins["container_memory_mb"]; o != (Origin{LayerProject, ProjectPath(dir), 3, 3}) {
+	if o := e.Origins["container_memory_mb"]; o != (Origin{Layer: LayerProject, Path: ProjectPath(dir), Line: 3, Col: 3}) {
 		t.Errorf("%+v", o)
 	}
 	for name, layer := range map[string]string{

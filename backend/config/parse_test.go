@@ -19,7 +19,5 @@ func Parse(path string, data []byte) (Config, []Problem, error) {
 
 // Set writes one field without a history.
 func Set(path, field string, value any) error {
-	editing.Lock()
-	defer editing.Unlock()
 	return change(GlobalFile(path), func(data []byte) ([]byte, error) { return edit(path, data, field, value) })
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,9 +14,6 @@ import (
 
 	"loop/backend/core"
 )
-
-// editing keeps two edits of this process apart.
-var editing sync.Mutex
 
 // change replaces the text of a file by what to makes of it.
 func change(f File, to func(data []byte) ([]byte, error)) error {
