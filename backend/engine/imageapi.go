@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/build"
 	"github.com/docker/docker/api/types/image"
@@ -162,18 +163,19 @@ func readMessages(r io.Reader, progress func(string)) (id string, err error) {
 }
 
 // ImagesDangling returns the images without a name, and with nothing built on
-// them, that carry all the labels.
-func (d *Docker) ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error) {
-	err = d.do(ctx, "list images", func(ctx context.Context, cli *client.Client) error {
+// them, that carry all the labels, each with the time it was made at.
+func (d *Docker) ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error) {
+	made := map[string]time.Time{}
+	err := d.do(ctx, "list images", func(ctx context.Context, cli *client.Client) error {
 		f := labelFilter(labels)
 		f.Add("dangling", "true")
 		list, err := cli.ImageList(ctx, image.ListOptions{Filters: f})
 		for _, i := range list {
-			ids = append(ids, i.ID)
+			made[i.ID] = time.Unix(i.Created, 0)
 		}
 		return err
 	})
-	return ids, err
+	return made, err
 }
 
 // ImageTag gives an image another name.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 
@@ -114,8 +113,8 @@ func TestCancelRealBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range after {
-		if !slices.Contains(before, id) {
+	for id := range after {
+		if _, old := before[id]; !old {
 			t.Errorf("nameless image left: %s", id)
 		}
 	}

@@ -29,7 +29,7 @@ type Images interface {
 	ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(line string)) (id string, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
-	ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error)
+	ImagesDangling(ctx context.Context, labels map[string]string) (made map[string]time.Time, err error)
 }
 
 // Containers is what making a base image needs of the engine's containers.

@@ -30,7 +30,7 @@ const (
 // make does the build. Everything it leaves behind on failure is the builder's
 // cache; the tag is set in one step at the end.
 func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
-	e := s.engine
+	e, began := s.engine, time.Now().Truncate(time.Second) // as exact as an engine's times of images
 	rep.step("Looking for the base image", 0.01)
 	base, err := s.base(ctx, rep)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		id, err = s.buildClassic(ctx, rep, files, opts)
 		if err != nil {
 			rep.step("Clearing up", 0)
-			s.sweep(ctx, settleTime)
+			s.sweep(ctx, began, settleTime)
 		}
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) make(ctx context.Context, set Settings, rep *reporter) error {
 		s.dropImage(ctx, id)
 		return err
 	}
-	s.sweep(ctx, 0) // after the naming, which keeps the result and gives up the image before it
+	s.sweep(ctx, began, 0) // after the naming, which keeps the result and gives up the image before it
 	rep.step("Ready", 1)
 	return nil
 }
@@ -119,6 +119,10 @@ func (s *Service) buildClassic(ctx context.Context, rep *reporter, files map[str
 // partLabel is on every image a build makes after its first step, named or not.
 var partLabel = map[string]string{"loop.part": "agent"}
 
+// foreignTime is how long a build of another Loop may take that shares the engine: a
+// part that is younger, and older than the own build, may still be needed there.
+const foreignTime = time.Hour
+
 // settleTime is how long the engine may go on with a build that was broken off: it
 // finishes storing the step it was at.
 const settleTime = 6 * time.Second
@@ -126,17 +130,19 @@ const settleTime = 6 * time.Second
 // sweep removes what builds left without a name, for as long as the engine may still
 // add to it: the image before this one, the last images of the stages of the engine's
 // own builder, and the steps that a build got to which was broken off or whose Loop
-// crashed. The engine keeps those that a container uses.
-func (s *Service) sweep(ctx context.Context, settle time.Duration) {
+// crashed. The engine keeps those that a container uses. began is when the own build did.
+func (s *Service) sweep(ctx context.Context, began time.Time, settle time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	for ; ; settle -= time.Second {
-		ids, err := s.engine.ImagesDangling(ctx, partLabel)
+		parts, err := s.engine.ImagesDangling(ctx, partLabel)
 		if err != nil {
 			s.log.Warn("look for leftovers", "err", err)
 		}
-		for _, id := range ids {
-			s.dropImage(ctx, id)
+		for id, made := range parts {
+			if !made.Before(began) || time.Since(made) > foreignTime {
+				s.dropImage(ctx, id)
+			}
 		}
 		if settle <= 0 || !backoff.Sleep(ctx, time.Second) {
 			return

@@ -32,7 +32,7 @@ type Engine interface {
 	ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error)
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
 	ImageInspect(ctx context.Context, ref string) (string, map[string]string, error)
-	ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error)
+	ImagesDangling(ctx context.Context, labels map[string]string) (made map[string]time.Time, err error)
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
 	EnsureVolume(ctx context.Context, name string, labels map[string]string) error

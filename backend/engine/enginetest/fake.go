@@ -55,6 +55,7 @@ type FakeExec struct {
 type fakeImage struct {
 	id     string
 	labels map[string]string
+	made   time.Time // zero: long ago
 }
 
 type fakeBox struct {

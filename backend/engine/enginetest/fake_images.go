@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"time"
 
 	"loop/backend/core"
 )
@@ -88,22 +89,23 @@ func (f *Fake) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o 
 	if progress != nil {
 		progress("Step 1/1 : FROM scratch")
 	}
-	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels)}
+	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels), made: time.Now()}
 	f.images[img.id] = img // without a name
 	return img.id, nil
 }
 
-func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (ids []string, err error) {
+func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (map[string]time.Time, error) {
 	if err := f.enter(ctx, "ImagesDangling"); err != nil {
 		return nil, err
 	}
 	defer f.mu.Unlock()
+	made := map[string]time.Time{}
 	for name, img := range f.images {
 		if name == img.id && hasLabels(img.labels, labels) && !f.named(img.id) {
-			ids = append(ids, img.id)
+			made[img.id] = img.made
 		}
 	}
-	return ids, nil
+	return made, nil
 }
 
 // named reports whether a name points to an image. The lock is held.
