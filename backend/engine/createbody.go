@@ -31,24 +31,16 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		WorkingDir: s.WorkDir,
 		User:       s.User,
 		Labels:     s.Labels,
-		// No terminal and no stdin: PID 1 is loop init, and everything it runs is
-		// connected through the link.
-		Tty:       false,
-		OpenStdin: false,
-	}
+	} // no terminal and no stdin: everything that loop init runs is connected through the link
 	for _, e := range s.Env {
 		cfg.Env = append(cfg.Env, e.Name+"="+e.Value)
 	}
 	if s.StopGraceSec > 0 {
-		n := s.StopGraceSec
-		cfg.StopTimeout = &n
+		cfg.StopTimeout = new(s.StopGraceSec)
 	}
-	no := false
-	host := &container.HostConfig{
-		// A finished container stays until the registry removes it.
-		AutoRemove:     false,
+	host := &container.HostConfig{ // without AutoRemove: a finished container stays until the registry removes it
 		RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		Init:           &no, // loop init is PID 1, also where the engine's default says otherwise
+		Init:           new(bool), // loop init is PID 1, also where the engine's default says otherwise
 		IpcMode:        container.IPCModePrivate,
 		NetworkMode:    container.NetworkMode(s.Network),
 		ExtraHosts:     s.ExtraHosts,
@@ -85,8 +77,7 @@ func resources(l core.Limits) container.Resources {
 		r.CPUQuota = max(int64(math.Round(l.CPUs*cpuPeriod)), minCPUQuota)
 	}
 	if l.Pids > 0 {
-		n := l.Pids
-		r.PidsLimit = &n
+		r.PidsLimit = new(l.Pids)
 	}
 	return r
 }
@@ -114,6 +105,6 @@ func mountOf(m core.Mount, plan bool) mount.Mount {
 		out.VolumeOptions = &mount.VolumeOptions{NoCopy: m.NoCopy}
 		return out
 	}
-	out.BindOptions = &mount.BindOptions{Propagation: mount.PropagationRPrivate, CreateMountpoint: false, NonRecursive: plan && m.ReadOnly}
+	out.BindOptions = &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: plan && m.ReadOnly}
 	return out
 }

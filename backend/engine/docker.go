@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -63,13 +64,7 @@ type Docker struct {
 
 // Open returns a Docker that has not looked for its engine yet.
 func Open(opts Options) *Docker {
-	if opts.env == nil {
-		opts.env = hostEnvironment()
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Docker{opts: opts, env: opts.env, log: opts.Log}
+	return &Docker{opts: opts, env: cmp.Or(opts.env, hostEnvironment()), log: cmp.Or(opts.Log, slog.New(slog.DiscardHandler))}
 }
 
 // Close waits for clean-up and drops idle connections. Streams already open stay

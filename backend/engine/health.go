@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"loop/backend/backoff"
@@ -24,10 +25,13 @@ type Health struct {
 	engine  asker
 	publish func(...core.Event)
 
-	asking sync.Mutex // one question at a time
-	mu     sync.Mutex
-	last   core.EngineStatus
-	at     time.Time // of last; zero before the first answer
+	asking sync.Mutex             // one question at a time
+	last   atomic.Pointer[answer] // nil before the first
+}
+
+type answer struct {
+	core.EngineStatus
+	at time.Time
 }
 
 type asker interface {
@@ -43,33 +47,25 @@ func NewHealth(d *Docker, publish func(...core.Event)) *Health {
 // before while another question is under way.
 func (h *Health) Status(ctx context.Context) core.EngineStatus {
 	if !h.asking.TryLock() {
-		if st, at := h.known(); !at.IsZero() {
-			return st
+		if last := h.last.Load(); last != nil {
+			return last.EngineStatus
 		}
 		h.asking.Lock()
 	}
 	defer h.asking.Unlock()
-	before, at := h.known()
-	if !at.IsZero() && time.Since(at) < healthFresh {
-		return before
+	before := h.last.Load()
+	if before != nil && time.Since(before.at) < healthFresh {
+		return before.EngineStatus
 	}
 	st := h.engine.Status(ctx)
 	if ctx.Err() != nil {
 		return st // the caller went away in the middle, which says nothing of the engine
 	}
-	h.mu.Lock()
-	h.last, h.at = st, time.Now()
-	h.mu.Unlock()
-	if !at.IsZero() && !same(before, st) {
+	h.last.Store(&answer{st, time.Now()})
+	if before != nil && !same(before.EngineStatus, st) {
 		h.publish(core.NewEvent(core.EventEngineStatus, "", "", time.Now(), st))
 	}
 	return st
-}
-
-func (h *Health) known() (core.EngineStatus, time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.last, h.at
 }
 
 // same compares what a person sees; the wording of an error's detail may
