@@ -94,7 +94,6 @@ type Reply struct {
 type Info struct {
 	ID      string `json:"id"`
 	Pid     int    `json:"pid"`
-	Exe     string `json:"exe,omitzero"` // the file that really runs, links resolved
 	Stdio   string `json:"stdio"`
 	Started int64  `json:"started"`
 	Exit    *Exit  `json:"exit,omitzero"`

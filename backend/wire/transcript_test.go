@@ -32,7 +32,7 @@ var transcripts = map[string][]message{
 	"list": {
 		{"host", Request{Op: OpList}},
 		{"guest", Reply{Spawns: []Info{
-			{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000, OutEnd: 512, ErrEnd: 3, Paused: PausedDisk, Detached: []string{"npm run dev"}},
+			{ID: "a1", Pid: 17, Stdio: StdioPipes, Started: 1700000000000, OutEnd: 512, ErrEnd: 3, Paused: PausedDisk, Detached: []string{"npm run dev"}},
 			{ID: "b2", Pid: 31, Stdio: StdioPTY, Started: 1700000001000, OutBase: 100, OutEnd: 900, Exit: &Exit{Code: 143, Signal: "SIGTERM", At: 1700000002000}},
 		}}},
 	},
@@ -41,12 +41,12 @@ var transcripts = map[string][]message{
 			Argv: []string{"claude", "--print", "say “hi”"}, Env: []string{"ANTHROPIC_API_KEY=k"}, Dir: "/home/u/p", Stdio: StdioPipes,
 			HasStdin: true, StdinSize: 5, Files: []File{{Name: "mcp.json", Size: 2}}, Spool: true}}},
 		{"host", body("hello{}")},
-		{"guest", Reply{Info: &Info{ID: "a1", Pid: 17, Exe: "/usr/bin/node", Stdio: StdioPipes, Started: 1700000000000}}},
+		{"guest", Reply{Info: &Info{ID: "a1", Pid: 17, Stdio: StdioPipes, Started: 1700000000000}}},
 	},
 	"spawn-pipes": {
 		{"host", Request{Op: OpSpawn, ID: "c3", Spawn: &Spawn{
 			Argv: []string{"chrome", "--remote-debugging-pipe"}, Stdio: StdioPipes, Pause: true, Pipes: []Pipe{{FD: 3}, {FD: 4, Write: true}}}}},
-		{"guest", Reply{Info: &Info{ID: "c3", Pid: 9, Exe: "/usr/lib/chromium/chromium", Stdio: StdioPipes, Started: 1700000000000}}},
+		{"guest", Reply{Info: &Info{ID: "c3", Pid: 9, Stdio: StdioPipes, Started: 1700000000000}}},
 	},
 	"read-pipe": {
 		{"host", Request{Op: OpRead, ID: "c3", Stream: "4", Hold: 256 << 10}},

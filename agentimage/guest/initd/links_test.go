@@ -263,10 +263,9 @@ func TestStrangersAreRefused(t *testing.T) {
 }
 
 func TestListFitsAFrame(t *testing.T) {
-	exe := strings.Repeat("ä", 128)
 	all := make([]wire.Info, wire.MaxSpawns)
 	for i := range all {
-		all[i] = wire.Info{ID: strings.Repeat("x", 64), Pid: 1 << 22, Exe: exe, Stdio: wire.StdioPipes, Started: 1 << 42, OutEnd: 1 << 50, ErrEnd: 1 << 50,
+		all[i] = wire.Info{ID: strings.Repeat("x", 64), Pid: 1 << 22, Stdio: wire.StdioPipes, Started: 1 << 42, OutEnd: 1 << 50, ErrEnd: 1 << 50,
 			OutBase: 1 << 49, ErrBase: 1 << 49, Paused: wire.PausedSpool, Exit: &wire.Exit{Code: 255, Signal: "SIGSTKFLT", At: 1 << 42}}
 	}
 	var buf bytes.Buffer

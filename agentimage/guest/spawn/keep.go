@@ -17,6 +17,14 @@ import (
 	"loop/backend/wire"
 )
 
+// keepEvent is what the keeper tells loop init: first how the start went, then
+// how the program ended.
+type keepEvent struct {
+	Pid    int         `json:"pid,omitempty"`
+	Status *int        `json:"status,omitempty"` // raw wait status
+	Error  *wire.Error `json:"error,omitempty"`  // why the program was not executed
+}
+
 // Keep is the keeper's whole life: start the stage, report how the program
 // started and how it ended, reap whatever is left below, and end when nothing is.
 // args are those of startKeeper. It works on one thread, which alone forks and waits.
@@ -49,8 +57,7 @@ func Keep(args []string) int {
 	stage.close()
 	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
 		if ended == pid {
-			status := int(ws)
-			_ = up.send(keepEvent{Status: &status})
+			_ = up.send(keepEvent{Status: new(int(ws))})
 		}
 	})
 	return 0

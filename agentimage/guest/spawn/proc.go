@@ -39,7 +39,6 @@ type proc struct {
 
 	// Written before ready.
 	pid, keeper int
-	exe         string
 	startedAt   int64
 
 	exit atomic.Pointer[wire.Exit] // set before exited
@@ -72,7 +71,7 @@ func fingerprint(req wire.Spawn, body Body) [32]byte {
 func (p *proc) isReady() bool { return isClosed(p.ready) && p.startErr == nil }
 
 func (p *proc) info() wire.Info {
-	i := wire.Info{ID: p.id, Pid: p.pid, Exe: p.exe, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
+	i := wire.Info{ID: p.id, Pid: p.pid, Stdio: p.req.Stdio, Started: p.startedAt, Exit: p.exit.Load()}
 	for _, o := range p.outlets {
 		base, end, paused := o.State()
 		switch o.name {
@@ -125,7 +124,7 @@ func (p *proc) run(body Body) {
 	var drains sync.WaitGroup
 	p.drain(&drains, body.Stdin)
 	close(p.ready)
-	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid, "exe", p.exe)
+	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid)
 	p.follow(tree)
 	if err := p.tab.removeRunDir(p.id); err != nil {
 		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
@@ -272,20 +271,6 @@ func (p *proc) closeLogs() {
 	}
 }
 
-// maxExe bounds what is shown of the running file's path, so that a list of
-// every spawn fits one frame.
-const maxExe = 256
-
-// readExe is the file that runs, which only SYS_PTRACE lets the supervisor see.
-// The agent chooses the name; what is odd in it is masked.
-func readExe(pid int) string {
-	exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-	if err != nil {
-		return ""
-	}
-	return masked(exe, maxExe)
-}
-
 // readCommand is the command line of a process, empty for one that has none any more.
 func readCommand(pid int) string {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
@@ -293,15 +278,13 @@ func readCommand(pid int) string {
 		return ""
 	}
 	line = bytes.TrimRight(line[:min(len(line), wire.MaxCommand)], "\x00")
-	return masked(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), wire.MaxCommand)
-}
-
-// masked cuts a text that the agent chose, and puts ? in the place of control characters.
-func masked(name string, most int) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\uFFFD' {
+	return strings.Map(func(r rune) rune { // the agent chose it
+		switch {
+		case r == 0:
+			return ' '
+		case r < ' ' || r == 0x7f || r == '\uFFFD':
 			return '?'
 		}
 		return r
-	}, name[:min(len(name), most)])
+	}, string(line))
 }

@@ -22,6 +22,25 @@ import (
 // container is out of memory (range -1000..1000, default 0).
 const agentOOM = "500"
 
+// stageConfig goes from loop init to the stage through a pipe, so that nothing
+// of it is in any environment or command line.
+type stageConfig struct {
+	Argv, Env []string
+	Dir       string
+	UID, GID  int
+	Groups    []int
+	RunDir    string            // the spawn's private directory
+	Files     map[string][]byte // in it
+	Pipes     []int             // descriptors that the program keeps besides 0, 1 and 2
+}
+
+// stageReport is what the stage tells the keeper: once without an error, right
+// before it executes the program, or last of all with one. No report at all means
+// that it died earlier.
+type stageReport struct {
+	Error *wire.Error `json:"error,omitempty"`
+}
+
 // Stage becomes the agent and executes the program. It returns only when that
 // failed, after telling the keeper why.
 func Stage() int {
@@ -141,39 +160,26 @@ func lookPath(name string, env []string) (string, error) {
 			path = v
 		}
 	}
-	var err error = wire.NewError(wire.CodeNoProgram, fmt.Sprintf("program %q is not in PATH (%s)", name, path))
 	for _, dir := range filepath.SplitList(path) {
-		if dir == "" || !filepath.IsAbs(dir) {
-			continue // the working directory is the agent's: never searched by accident
-		}
-		file := filepath.Join(dir, name)
-		found := checkProgram(file)
-		if found == nil {
+		// The working directory is the agent's: never searched by accident.
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && checkProgram(file) == nil {
 			return file, nil
 		}
-		if wire.AsError(found).Code == wire.CodeNotExec {
-			err = found // tells more than that there is none, unless another folder has one
-		}
 	}
-	return "", err
+	return "", wire.NewError(wire.CodeNoProgram, fmt.Sprintf("program %q is not in PATH (%s)", name, path))
 }
 
 func checkProgram(file string) error {
 	info, err := os.Stat(file)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return wire.NewError(wire.CodeNoProgram, "look for the program: "+err.Error())
+	case err == nil && info.IsDir():
+		err = unix.EISDIR
+	case err == nil:
+		err = unix.Access(file, unix.X_OK)
+	}
 	if err != nil {
-		code := wire.CodeNoProgram
-		if errors.Is(err, fs.ErrPermission) {
-			code = wire.CodeNotExec
-		}
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err
-		}
-		return wire.NewError(code, fmt.Sprintf("program %s: %v", file, err))
-	}
-	if info.IsDir() {
-		return wire.NewError(wire.CodeNotExec, "program "+file+" is a directory")
-	}
-	if err := unix.Access(file, unix.X_OK); err != nil {
 		return wire.NewError(wire.CodeNotExec, fmt.Sprintf("program %s may not be executed: %v", file, err))
 	}
 	return nil

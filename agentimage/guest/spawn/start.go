@@ -44,7 +44,6 @@ func (p *proc) start(body Body) (tree, error) {
 		return tree{}, err
 	}
 	p.startedAt = time.Now().UnixMilli()
-	p.exe = readExe(p.pid)
 	return t, nil
 }
 
