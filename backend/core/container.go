@@ -125,3 +125,74 @@ type ImageStatus struct {
 	Lines    []string   `json:"lines,omitempty"`    // the last lines of output, bounded
 	Failure  *Failure   `json:"failure,omitempty"`
 }
+
+// ContainerEvent is one report of the engine about a container.
+type ContainerEvent struct {
+	// Kind is create, start, die, oom, destroy or resync. Resync is not the
+	// engine's: it says that the stream was (re)connected and that anything may
+	// have happened before, so the receiver must list.
+	Kind     string
+	ID       ContainerID
+	Labels   map[string]string
+	ExitCode int // die only
+	At       time.Time
+}
+
+const (
+	ContainerCreated   = "create"
+	ContainerStarted   = "start"
+	ContainerDied      = "die"
+	ContainerOOM       = "oom"
+	ContainerDestroyed = "destroy"
+	ContainerResync    = "resync"
+)
+
+// VolumeFile is a file written into a volume, owned by uid 0. Path is relative
+// to the volume's root, with forward slashes.
+type VolumeFile struct {
+	Path string
+	Mode uint32 // permission bits
+	Data []byte
+}
+
+// BuildOptions are for the engine's own (classic) builder.
+type BuildOptions struct {
+	Args   map[string]string
+	Labels map[string]string
+}
+
+// HolderKind says what needs a container.
+type HolderKind string
+
+// A run and a terminal outlive Loop and take their leases up again. Git and set-up
+// are programs that Loop waits for, whose leases end with it. A person holds what
+// stays until it is removed by hand.
+const (
+	HolderRun      HolderKind = "run"
+	HolderTerminal HolderKind = "terminal"
+	HolderGit      HolderKind = "git"
+	HolderSetUp    HolderKind = "set-up"
+	HolderPerson   HolderKind = "person"
+)
+
+// Holder is one that needs a container: a run by its id, a terminal by its id, a
+// person by the channel. The ids of git and set-up are random.
+type Holder struct {
+	Kind HolderKind
+	ID   string
+}
+
+// Lease says that a holder needs a container.
+type Lease struct {
+	Container ContainerKey
+	Holder    Holder
+	TakenAt   time.Time
+}
+
+// Ending is a holder's wish when it gives a container back. It counts when nobody
+// else holds the container.
+type Ending struct {
+	Now   bool          // nothing in it is worth a look: it is removed at once
+	Keep  time.Duration // how long it stays once it has stopped; 0 is the registry's time, negative is none
+	Grace time.Duration // between the stop signal and the kill; 0 is the registry's
+}

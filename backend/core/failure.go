@@ -76,3 +76,12 @@ func AsFailure(err error) *Failure {
 	}
 	return Fail(CodeInternal, err, "Something went wrong inside Loop.", "Try again; if it repeats, run “loop doctor” and look at the log.")
 }
+
+// Sentinels that cross package borders; test with errors.Is.
+var (
+	ErrNotFound   = errors.New("not found")
+	ErrConflict   = errors.New("conflict")
+	ErrLinkDown   = errors.New("link down")
+	ErrNoImage    = errors.New("image not found")
+	ErrNotRunning = errors.New("container not running")
+)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/hex"
 	"strings"
 	"time"
 	"unicode"
@@ -167,4 +168,37 @@ func CleanTitle(s string) string {
 		left--
 		return r
 	}, s))
+}
+
+// Color is red, green and blue.
+type Color [3]uint8
+
+// TerminalColors are the colours in which a viewer draws a terminal. A program can
+// ask for them; most do so to choose between light and dark.
+type TerminalColors struct{ Foreground, Background, Cursor Color }
+
+// DarkTerminal are the colours of the page's dark theme. Programs get them until a
+// viewer names its own.
+var DarkTerminal = TerminalColors{Foreground: Color{0xe6, 0xe9, 0xee}, Background: Color{0x14, 0x17, 0x1b}, Cursor: Color{0xe6, 0xe9, 0xee}}
+
+// ParseColor reads #rrggbb.
+func ParseColor(s string) (c Color, ok bool) {
+	if len(s) != 7 || s[0] != '#' {
+		return c, false
+	}
+	_, err := hex.Decode(c[:], []byte(s[1:]))
+	return c, err == nil
+}
+
+// Recording is a terminal session as it was shown, kept as asciicast v2.
+type Recording struct {
+	Name       string     `json:"name"` // of its file, which is what it is asked for by
+	SessionID  TerminalID `json:"session_id"`
+	ChannelID  ChannelID  `json:"channel_id"`
+	Title      string     `json:"title"`
+	StartedAt  time.Time  `json:"started_at"`
+	DurationMs int64      `json:"duration_ms"` // of what is written so far
+	Bytes      int64      `json:"bytes"`       // of the file
+	Cols       uint16     `json:"cols"`        // at the beginning
+	Rows       uint16     `json:"rows"`
 }
