@@ -17,6 +17,7 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -71,6 +72,60 @@ func (d *Docker) Stop(ctx context.Context, id core.ContainerID, grace time.Durat
 	sec := int((grace + time.Second - 1) / time.Second)
 	return d.do(ctx, "stop the container", func(ctx context.Context, cli *client.Client) error {
 		return cli.ContainerStop(ctx, string(id), container.StopOptions{Timeout: &sec})
+	})
+}
+
+// Pause stops every process of a running container where it is. One that is
+// not running gives core.ErrNotRunning, one that is paused already
+// core.ErrConflict, so that the caller knows whom it is not to wake.
+func (d *Docker) Pause(ctx context.Context, id core.ContainerID) error {
+	return d.ask(ctx, "pause the container", func(ctx context.Context, cli *client.Client) error {
+		for {
+			err := cli.ContainerPause(ctx, string(id))
+			// On a busy machine runc gives up a freezer (cgroup v1) that needs longer than
+			// its thousand looks, and lets the processes go on. Another try finds them
+			// elsewhere.
+			if err == nil || !strings.Contains(err.Error(), "unable to freeze") || !backoff.Sleep(ctx, freezeAgain) {
+				return err
+			}
+		}
+	})
+}
+
+// freezeAgain is the pause after a freezer that was given up; runc's own try takes
+// some 20 ms.
+const freezeAgain = 20 * time.Millisecond
+
+// Unpause lets a paused container go on; one that is not paused gives
+// core.ErrConflict. An engine's record of it may be late for some milliseconds
+// after another Pause or Unpause (seen with 20.10), in both directions.
+func (d *Docker) Unpause(ctx context.Context, id core.ContainerID) error {
+	return d.ask(ctx, "unpause the container", func(ctx context.Context, cli *client.Client) error {
+		return cli.ContainerUnpause(ctx, string(id))
+	})
+}
+
+// Update gives a container other limits, at once where it runs; what is zero in
+// limits stays as it is. Memory below what is in use ends in an error or in the
+// kernel's choice of a victim, as the kernel has it. An absent container gives
+// core.ErrNotFound.
+func (d *Docker) Update(ctx context.Context, id core.ContainerID, limits core.Limits) error {
+	return d.ask(ctx, "change the container's limits", func(ctx context.Context, cli *client.Client) error {
+		_, err := cli.ContainerUpdate(ctx, string(id), container.UpdateConfig{Resources: resources(limits)})
+		return err
+	})
+}
+
+// Rename gives a container another name. A name that another container has gives
+// core.ErrConflict, an absent container core.ErrNotFound; its own name changes
+// nothing.
+func (d *Docker) Rename(ctx context.Context, id core.ContainerID, name string) error {
+	f, err := d.Inspect(ctx, id)
+	if err != nil || f.Name == name { // the engine refuses a name that is the same
+		return err
+	}
+	return d.ask(ctx, "rename the container", func(ctx context.Context, cli *client.Client) error {
+		return cli.ContainerRename(ctx, string(id), name)
 	})
 }
 

@@ -2,8 +2,6 @@ package guestlink
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -255,17 +253,12 @@ func readListener(home string) (listenerState, error) {
 	if err == nil && len(st.Key) == 64 && st.Port >= 0 && st.Port < 1<<16 {
 		return st, nil
 	}
-	var key [32]byte
-	_, _ = rand.Read(key[:]) // never fails on supported systems
-	st = listenerState{Key: hex.EncodeToString(key[:])}
+	st = listenerState{Key: core.NewID() + core.NewID()}
 	return st, writeListener(home, st)
 }
 
 func writeListener(home string, st listenerState) error {
-	b, err := json.Marshal(st)
-	if err != nil {
-		return fmt.Errorf("encode the guest listener's key: %w", err)
-	}
+	b, _ := json.Marshal(st) // always encodes
 	if err := atomicfile.Replace(filepath.Join(home, listenerFile), b); err != nil {
 		return fmt.Errorf("write the guest listener's key: %w", err)
 	}

@@ -1,6 +1,7 @@
 package guestlink
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -68,9 +69,7 @@ type grant struct {
 
 // ServeTCP serves on a bound listener, which it takes over, until Close.
 func ServeTCP(ln net.Listener, o TCPOptions) *TCP {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	t := &TCP{o: o, addr: ln.Addr(), grants: map[core.RunID]grant{}, conns: map[net.Conn]string{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.http = &http.Server{

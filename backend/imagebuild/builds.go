@@ -131,9 +131,7 @@ type build struct {
 // New returns a service; it starts nothing.
 func New(o Options) *Service {
 	o.Base = cmp.Or(o.Base, defaultBase)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Publish == nil {
 		o.Publish = func(core.ImageStatus) {}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // An agent may put a pipe, a device or a link where a transcript is expected.
@@ -28,7 +29,7 @@ func open(root *os.Root, name string, other error, is func(fs.FileMode) bool) (*
 	if !is(info.Mode()) {
 		return nil, nil, fmt.Errorf("open %q: %w", name, other)
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openFlags, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,7 +18,6 @@ type process struct {
 	pid, ppid int
 	group     int // process group
 	session   int
-	state     byte
 	start     uint64 // clock ticks since boot: with pid, names a process for good
 }
 
@@ -103,8 +102,8 @@ func parseStat(pid int, data []byte) (process, bool) {
 		return process{}, false
 	}
 	f := bytes.Fields(data[i+1:])
-	const stateField, ppidField, groupField, sessionField, startField = 0, 1, 2, 3, 19 // fields 3 to 6 and 22 of proc(5)
-	if len(f) <= startField || len(f[stateField]) != 1 {
+	const ppidField, groupField, sessionField, startField = 1, 2, 3, 19 // fields 4 to 6 and 22 of proc(5)
+	if len(f) <= startField {
 		return process{}, false
 	}
 	ppid, err1 := strconv.Atoi(string(f[ppidField]))
@@ -114,7 +113,7 @@ func parseStat(pid int, data []byte) (process, bool) {
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil || ppid < 0 {
 		return process{}, false
 	}
-	return process{pid: pid, ppid: ppid, group: group, session: session, state: f[stateField][0], start: start}, true
+	return process{pid: pid, ppid: ppid, group: group, session: session, start: start}, true
 }
 
 // signalProcess sends sig to exactly the process p was read from: the
