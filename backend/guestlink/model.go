@@ -1,6 +1,7 @@
 package guestlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +22,8 @@ import (
 // serveModel serves /runs/<run>/model/… with that prefix taken away, to programs
 // of that run alone.
 func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
-	run, rest, ok := splitModelPath(r.URL.EscapedPath())
-	if !ok {
+	m := modelPath.FindStringSubmatch(r.URL.EscapedPath())
+	if m == nil || !wire.ValidID(m[1]) {
 		modelError(w, http.StatusNotFound, "not_found_error", "no model is served here")
 		return
 	}
@@ -30,10 +32,11 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 		modelError(w, http.StatusNotFound, "not_found_error", "this program has no model route, or its run has ended")
 		return
 	}
-	if run != who.route {
+	if core.RunID(m[1]) != who.route {
 		modelError(w, http.StatusForbidden, "permission_error", "this is the model route of another run")
 		return
 	}
+	rest := cmp.Or(m[2], "/")
 	path, err := url.PathUnescape(rest)
 	if err != nil || slices.Contains(strings.FieldsFunc(path, isSlash), "..") {
 		modelError(w, http.StatusBadRequest, "invalid_request_error", "the path is not usable")
@@ -46,23 +49,10 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 	who.model.handler.ServeHTTP(w, r2)
 }
 
-func isSlash(r rune) bool { return r == '/' || r == '\\' }
+// modelPath cuts an escaped path into the run and what follows “model”.
+var modelPath = regexp.MustCompile(`(?s)^/runs/([^/]+)/model(/.*)?$`)
 
-// splitModelPath cuts an escaped path into the run and what follows "model".
-func splitModelPath(escaped string) (core.RunID, string, bool) {
-	rest, ok := strings.CutPrefix(escaped, "/runs/")
-	if !ok {
-		return "", "", false
-	}
-	run, rest, ok := strings.Cut(rest, "/model")
-	if !ok || !wire.ValidID(run) || (rest != "" && rest[0] != '/') {
-		return "", "", false
-	}
-	if rest == "" {
-		rest = "/"
-	}
-	return core.RunID(run), rest, true
-}
+func isSlash(r rune) bool { return r == '/' || r == '\\' }
 
 func refusing(text string) route {
 	return route{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -37,7 +37,7 @@ func (s *Service) Messages(ctx context.Context, ch core.Channel, session core.Se
 		return out, err
 	}
 	defer done()
-	file, err := s.find(root, session)
+	file, err := find(root, session)
 	if err != nil {
 		return out, gone(err)
 	}

@@ -30,7 +30,7 @@ func (s *Service) Copy(ctx context.Context, from, to core.Channel, fromDir, toDi
 	name := string(session) + suffix
 	file := path.Join(projectsDir, folder(s.opts.WorkDir(fromDir)), name)
 	if _, err := src.Lstat(file); err != nil {
-		if file, err = s.find(src, session); err != nil {
+		if file, err = find(src, session); err != nil {
 			return gone(err)
 		}
 	}

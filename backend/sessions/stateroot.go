@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,31 +128,21 @@ func (s *Service) Exists(ch core.Channel, workDir string, session core.SessionID
 	}
 	// The folder's name follows the CLI's own rule, which may change: another
 	// folder that holds the session counts too.
-	_, err = s.find(root, session)
+	_, err = find(root, session)
 	return err == nil, err == nil || errors.Is(err, core.ErrNotFound)
 }
 
 // find returns the newest transcript of a session, whichever folder it is in.
-func (s *Service) find(root *os.Root, session core.SessionID) (string, error) {
-	dirs, err := names(root, projectsDir, maxFolders)
+func find(root *os.Root, session core.SessionID) (string, error) {
+	files, err := transcripts(root)
 	if err != nil {
 		return "", fmt.Errorf("look for a transcript: %w", err)
 	}
-	best, newest := "", int64(0)
-	for _, d := range dirs {
-		p := path.Join(projectsDir, d, string(session)+suffix)
-		info, err := root.Lstat(p)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if at := info.ModTime().UnixNano(); best == "" || at > newest {
-			best, newest = p, at
-		}
-	}
-	if best == "" {
+	i := slices.IndexFunc(files, func(f found) bool { return f.session == session })
+	if i < 0 {
 		return "", fmt.Errorf("look for a transcript: %w", core.ErrNotFound)
 	}
-	return best, nil
+	return files[i].file, nil
 }
 
 // names lists up to limit names of a folder; one that is not there has none.

@@ -75,9 +75,6 @@ func (h Hello) validate() error {
 	if !ValidID(h.BootID) {
 		return fmt.Errorf("boot id %q is not a name", clip(h.BootID))
 	}
-	if h.Spawns < 0 || h.Spawns > MaxSpawns {
-		return fmt.Errorf("hello says %d spawns", h.Spawns)
-	}
 	return nil
 }
 

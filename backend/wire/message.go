@@ -46,7 +46,6 @@ type Hello struct {
 	BootID       string `json:"boot_id"`
 	Arch         string `json:"arch"`
 	Pid1UID      int    `json:"pid1_uid"`
-	Spawns       int    `json:"spawns"` // how many it remembers
 }
 
 // Spawn asks for a process. The bytes of stdin and of the files follow the

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code"
 // change here is a change of the protocol and of what old guests understand.
 var transcripts = map[string][]message{
 	"hello": {
-		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID, Spawns: 2}}},
+		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID}}},
 		{"host", Reply{}},
 	},
 	"hello-refused": {

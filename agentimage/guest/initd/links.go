@@ -142,9 +142,7 @@ func (s *Server) hello(session *yamux.Session) error {
 	if err := st.SetDeadline(time.Now().Add(wire.RequestTimeout)); err != nil {
 		return err
 	}
-	h := s.Hello
-	h.Spawns = s.Spawns.Count()
-	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &h}); err != nil {
+	if err := wire.WriteFrame(st, wire.Request{Op: wire.OpHello, Hello: &s.Hello}); err != nil {
 		return err
 	}
 	_, err = wire.ReadReply(st)

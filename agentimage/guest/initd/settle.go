@@ -63,19 +63,13 @@ func ownDir(path string, uid, gid int, mode fs.FileMode) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory", path)
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if ok && int(st.Uid) == uid && int(st.Gid) == gid && info.Mode().Perm() == mode {
-		return nil // a container started again: it is ours already
+	if err = os.Lchown(path, 0, 0); err == nil { // a container started again has it as it shall be
+		err = os.Chmod(path, mode)
 	}
-	if ok && st.Uid != 0 {
-		if err := os.Lchown(path, 0, 0); err != nil {
-			return fmt.Errorf("own %s: %w", path, err)
-		}
+	if err == nil {
+		err = os.Lchown(path, uid, gid)
 	}
-	if err := os.Chmod(path, mode); err != nil {
-		return fmt.Errorf("set mode of %s: %w", path, err)
-	}
-	if err := os.Lchown(path, uid, gid); err != nil {
+	if err != nil {
 		return fmt.Errorf("own %s: %w", path, err)
 	}
 	return nil

@@ -223,7 +223,7 @@ func TestStartErrorsLeaveNothing(t *testing.T) {
 				t.Errorf("%s left in %s: %v", name, dir, left)
 			}
 		}
-		until(t, "the id to be free", func() bool { return m.Count() == 0 })
+		until(t, "the id to be free", func() bool { return len(m.all()) == 0 })
 	}
 }
 

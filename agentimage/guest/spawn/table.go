@@ -211,13 +211,6 @@ func (tab *Table) List() []wire.Info {
 	return out
 }
 
-// Count is how many spawns are remembered.
-func (tab *Table) Count() int {
-	tab.mu.Lock()
-	defer tab.mu.Unlock()
-	return len(tab.spawns)
-}
-
 // Wait answers when the program of a spawn has ended. Output that is still in
 // its pipe may follow.
 func (tab *Table) Wait(ctx context.Context, id string) (wire.Exit, error) {
