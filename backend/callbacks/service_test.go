@@ -104,7 +104,7 @@ func (w *world) AddEvents(_ context.Context, e ...core.Event) ([]core.Event, err
 	return e, nil
 }
 
-var me = core.Caller{ChannelID: "p", ContainerID: "c", RunID: "r"}
+var me = core.Caller{ChannelID: "p", RunID: "r"}
 
 func code(err error) core.Code {
 	if err == nil {
@@ -275,13 +275,13 @@ func TestAgentsCannotSetEachOtherToWorkForEver(t *testing.T) {
 		w.runs[id] = core.Run{ID: id, ChannelID: "p", AuthorID: author, Demo: true}
 	}
 	for i := range maxChain + 3 {
-		from := core.Caller{ChannelID: "p", ContainerID: core.ContainerID(fmt.Sprint(i)), RunID: core.RunID(fmt.Sprintf("r%d", i))}
+		from := core.Caller{ChannelID: "p", RunID: core.RunID(fmt.Sprintf("r%d", i))}
 		_, err := w.service().QueueMessage(t.Context(), from, core.GuestMessage{Content: "go on"})
 		if (i >= maxChain) != (code(err) == core.CodeTooMany) {
 			t.Errorf("after %d: %v", i, err)
 		}
 	}
-	end := core.Caller{ChannelID: "p", ContainerID: "end", RunID: core.RunID(fmt.Sprintf("r%d", maxChain))}
+	end := core.Caller{ChannelID: "p", RunID: core.RunID(fmt.Sprintf("r%d", maxChain))}
 	if _, err := w.service().CreateThread(t.Context(), end, core.GuestThread{Name: "n", Message: "m"}); code(err) != core.CodeTooMany || strings.Contains(fmt.Sprint(w.asked), "thread") {
 		t.Errorf("a thread whose prompt is refused: %v, asked %v", err, w.asked)
 	}
@@ -307,7 +307,7 @@ func TestAFloodIsRefused(t *testing.T) {
 	if refused != 40 {
 		t.Errorf("%d refused", refused)
 	}
-	other := core.Caller{ChannelID: me.ChannelID, ContainerID: me.ContainerID, RunID: "another"}
+	other := core.Caller{ChannelID: me.ChannelID, RunID: "another"}
 	if err := s.SendMessage(ctx, other, "", "x"); err != nil {
 		t.Errorf("another run in the container pays for it: %v", err)
 	}
@@ -406,7 +406,7 @@ func TestTerminalsAreCountedApart(t *testing.T) {
 	w := newWorld()
 	s := w.service()
 	ask := func(terminal core.SpawnID) error {
-		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: "box", SpawnID: terminal}, core.GuestMessage{Content: "x"})
+		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", SpawnID: terminal}, core.GuestMessage{Content: "x"})
 		return err
 	}
 	if err := ask("t1"); err != nil || w.queued[0].AuthorID != "agent:terminal-t1" {
@@ -416,7 +416,7 @@ func TestTerminalsAreCountedApart(t *testing.T) {
 	for i := range perPrompt + 5 { // runs it has set to work go on in its name
 		id := core.RunID(fmt.Sprint("d", i))
 		w.runs[id], w.queued = core.Run{ID: id, AuthorID: "agent:terminal-t1"}, nil
-		if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(id), RunID: id}, core.GuestMessage{Content: "x"}); err == nil {
+		if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", RunID: id}, core.GuestMessage{Content: "x"}); err == nil {
 			started++
 		}
 	}
@@ -453,7 +453,7 @@ func TestARunawayIsBounded(t *testing.T) {
 	for i := range perPrompt + 20 {
 		id := core.RunID(fmt.Sprint("c", i))
 		w.runs[id] = core.Run{ID: id, AuthorID: "agent:r"}
-		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: core.ContainerID(id), RunID: id}, core.GuestMessage{Content: "x"})
+		_, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", RunID: id}, core.GuestMessage{Content: "x"})
 		if err == nil {
 			started++
 		} else if code(err) != core.CodeTooMany {
@@ -465,7 +465,7 @@ func TestARunawayIsBounded(t *testing.T) {
 		t.Errorf("%d runs because of one prompt", started)
 	}
 	w.runs["fresh"] = core.Run{ID: "fresh"}
-	if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", ContainerID: "fresh", RunID: "fresh"}, core.GuestMessage{Content: "x"}); err != nil {
+	if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", RunID: "fresh"}, core.GuestMessage{Content: "x"}); err != nil {
 		t.Errorf("the person's next prompt: %v", err)
 	}
 }

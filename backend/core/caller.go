@@ -8,10 +8,9 @@ import (
 // Caller is whoever sent a request through a link, or with a token. Loop knows the
 // caller by the spawn that the request came from, never by the request's content.
 type Caller struct {
-	ChannelID   ChannelID
-	ContainerID ContainerID
-	SpawnID     SpawnID // empty over TCP
-	RunID       RunID   // empty in a terminal
+	ChannelID ChannelID
+	SpawnID   SpawnID // empty over TCP
+	RunID     RunID   // empty in a terminal
 }
 
 // Origin names the source by which requests are counted, and which answers go back

@@ -246,7 +246,7 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 
 func (d *Daemon) links(model http.Handler) *guestlink.Opener {
 	return &guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, TCP: d.guestTCP, Network: d.engine, Waker: d.containers, Log: d.log,
+		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, Network: d.engine, Waker: d.containers, Log: d.log,
 	}
 }
 

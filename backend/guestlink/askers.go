@@ -17,10 +17,9 @@ func (l *Link) Admit(spawn core.SpawnID, who core.Identity) { l.askers.admit(spa
 
 // askers are the spawns that may ask for something on one link.
 type askers struct {
-	container core.ContainerID
-	demo      http.Handler
-	gateway   string
-	log       *slog.Logger
+	demo    http.Handler
+	gateway string
+	log     *slog.Logger
 
 	until time.Time // when a spawn without an identity is refused at once
 
@@ -42,14 +41,14 @@ type route struct {
 	close   func() // may be nil
 }
 
-func newAskers(container core.ContainerID, o Options) *askers {
-	return &askers{container: container, demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.AdmitHold),
+func newAskers(o Options) *askers {
+	return &askers{demo: o.DemoModel, gateway: o.GatewayIP, log: o.Log, until: time.Now().Add(o.AdmitHold),
 		bySpawn: make(map[core.SpawnID]asker), changed: make(chan struct{})}
 }
 
 func (t *askers) admit(spawn core.SpawnID, who core.Identity) {
 	next := asker{
-		caller: core.Caller{ChannelID: who.ChannelID, ContainerID: t.container, SpawnID: spawn, RunID: who.RunID},
+		caller: core.Caller{ChannelID: who.ChannelID, SpawnID: spawn, RunID: who.RunID},
 		route:  cmp.Or(who.RunID, core.RunID(spawn)), up: who.Upstream,
 	}
 	t.mu.Lock()

@@ -4,7 +4,7 @@
 // calls into streams of package wire, and serves what the guest may ask of the host:
 // callbacks below /api/ and the model of a run below /runs/.
 //
-// The caller is known by the container of the link and by the spawn that loop init names
+// The caller is known by the link and by the spawn that loop init names
 // in the first frame of a stream. No request names itself, and two spawns of a container
 // have two identities, two model routes and two limits.
 //

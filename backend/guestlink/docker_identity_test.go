@@ -84,9 +84,9 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 			l.Admit(id, core.Identity{ChannelID: "c1", RunID: "r1", Upstream: demo})
 		}
 		for text, from := range box.heard() {
-			want := core.Caller{ChannelID: "c1", ContainerID: b.id, SpawnID: "one", RunID: "r1"}
+			want := core.Caller{ChannelID: "c1", SpawnID: "one", RunID: "r1"}
 			if text == "two" {
-				want = core.Caller{ChannelID: "c2", ContainerID: b.id, SpawnID: "two", RunID: "r2"}
+				want = core.Caller{ChannelID: "c2", SpawnID: "two", RunID: "r2"}
 			}
 			if from != want {
 				t.Errorf("%s was heard as %+v", text, from)

@@ -11,7 +11,7 @@ import (
 // HandlerForTest serves the requests of a spawn that is who, without a link.
 func HandlerForTest(o Options, who core.Identity) http.Handler {
 	o.Log = slog.New(slog.DiscardHandler)
-	l := &Link{opts: o, askers: newAskers("cont", o)}
+	l := &Link{opts: o, askers: newAskers(o)}
 	l.Admit("spawn", who)
 	h := l.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,3 +21,11 @@ func HandlerForTest(o Options, who core.Identity) http.Handler {
 
 // Hello is what the guest said of itself.
 func (l *Link) Hello() wire.Hello { return l.hello }
+
+// Admitted reports whether a run may call.
+func (t *TCP) Admitted(run core.RunID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.grants[run]
+	return ok
+}

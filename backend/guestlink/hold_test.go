@@ -24,7 +24,7 @@ func TestRequestWaitsForItsIdentity(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newAskers("cont", Options{AdmitHold: admitHold, DemoModel: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
+				r := newAskers(Options{AdmitHold: admitHold, DemoModel: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
 				began := time.Now()
 				w := httptest.NewRecorder()
 				done := make(chan time.Duration)
@@ -52,7 +52,7 @@ func TestRequestWaitsForItsIdentity(t *testing.T) {
 
 func TestHeldRequestMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newAskers("cont", Options{AdmitHold: time.Hour})
+		r := newAskers(Options{AdmitHold: time.Hour})
 		left, leave := context.WithCancel(t.Context())
 		leave()
 		began := time.Now()

@@ -102,7 +102,7 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 		slots: make(chan struct{}, wire.MaxHostStreams),
 		done:  make(chan struct{}),
 	}
-	l.askers = newAskers(id, opts)
+	l.askers = newAskers(opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(l.serve)
 	opts.Log.Debug("link open", "container", string(id), "guest", hello.GuestVersion, "boot", hello.BootID)

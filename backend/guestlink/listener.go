@@ -117,18 +117,6 @@ func (l *Listener) Admit(ctx context.Context, from core.Caller, w Wish) (Access,
 	return Access{URL: url, Token: l.server.Grant(ctx, from)}, nil
 }
 
-// Attend names the container of a run that was admitted. Others are left out.
-func (l *Listener) Attend(ctx context.Context, from core.Caller) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.server != nil && l.server.Admitted(from.RunID) {
-		l.server.Grant(ctx, from)
-	}
-}
-
 // settle closes a listener that no run needs any more.
 func (l *Listener) settle(ctx context.Context) {
 	l.mu.Lock()

@@ -12,21 +12,21 @@ import (
 	"loop/backend/core"
 )
 
-// errand is a callback that opens a link on its way, as a new worktree does: it
-// runs git in a container of its own, and a link asks the listener whom it serves.
+// errand is a callback that needs the listener on its way, as a new worktree's could:
+// git runs in a container of its own.
 type errand struct {
 	Callbacks
-	attend         func(ctx context.Context, from core.Caller)
+	admit          func(ctx context.Context, from core.Caller)
 	begun, resume  chan struct{}
-	attended, done chan struct{}
+	admitted, done chan struct{}
 }
 
 func (e *errand) SendMessage(ctx context.Context, _ core.Caller, _ core.ChannelID, _ string) error {
 	defer close(e.done)
 	close(e.begun)
 	<-e.resume
-	e.attend(ctx, core.Caller{ChannelID: "c1", RunID: "git", ContainerID: "box"})
-	close(e.attended)
+	e.admit(ctx, core.Caller{ChannelID: "c1", RunID: "git"})
+	close(e.admitted)
 	return nil
 }
 
@@ -52,7 +52,8 @@ func TestListenerEndsUnderACallback(t *testing.T) {
 				return // it always listens on one address there
 			}
 			w := newTCPWorld(t, t.TempDir(), ownAddress())
-			e := &errand{attend: w.Attend, begun: make(chan struct{}), resume: make(chan struct{}), attended: make(chan struct{}), done: make(chan struct{})}
+			admit := func(ctx context.Context, from core.Caller) { _, _ = w.Admit(ctx, from, Wish{}) }
+			e := &errand{admit: admit, begun: make(chan struct{}), resume: make(chan struct{}), admitted: make(chan struct{}), done: make(chan struct{})}
 			w.o.Callbacks = e
 			_, token, _, err := w.enter(t, overTCP())
 			if err != nil {
@@ -86,7 +87,7 @@ func TestListenerEndsUnderACallback(t *testing.T) {
 			// The connection breaks once the listener is being ended.
 			within(t, answered, "the listener's end")
 			close(e.resume)
-			within(t, e.attended, "the callback's link")
+			within(t, e.admitted, "the callback's own call")
 			within(t, ended, "what ended the listener")
 			w.Close()
 			select {

@@ -115,12 +115,10 @@ func TestListenerOutlivesLoop(t *testing.T) {
 	if err != nil || len(token) != 64 || url != fmt.Sprintf("http://host.docker.internal:%d", portOf(w.server.Addr())) {
 		t.Fatalf("%q %d %v", url, len(token), err)
 	}
-	w.Attend(t.Context(), core.Caller{ChannelID: "c1", RunID: "r1", ContainerID: "box"})
-	w.Attend(t.Context(), core.Caller{ChannelID: "c2", RunID: "over the link", ContainerID: "other"})
-	if w.server.Admitted("over the link") {
-		t.Error("a run that uses the link has a token")
+	if a, err := w.Admit(t.Context(), core.Caller{ChannelID: "c2", RunID: "over the link"}, Wish{}); err != nil || a != (Access{}) || w.server.Admitted("over the link") {
+		t.Errorf("a run that uses the link has a token: %+v %v", a, err)
 	}
-	if code, body := post(t, w.base()+"/api/messages", token); code != 200 || w.cb.who[0] != (core.Caller{ChannelID: "c1", RunID: "r1", ContainerID: "box"}) {
+	if code, body := post(t, w.base()+"/api/messages", token); code != 200 || w.cb.who[0] != (core.Caller{ChannelID: "c1", RunID: "r1"}) {
 		t.Fatalf("%d %s %+v", code, body, w.cb.who)
 	}
 	info, err := os.Stat(filepath.Join(home, listenerFile))

@@ -37,7 +37,6 @@ type Opener struct {
 	Dialer    Dialer
 	Callbacks Callbacks
 	DemoModel http.Handler
-	TCP       *Listener // learns which container a run is in; may be nil
 	Network   Network
 	Waker     Waker
 	Log       *slog.Logger
@@ -51,7 +50,6 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 	if err != nil {
 		o.Log.Debug("gateway address not known", "err", err)
 	}
-	o.TCP.Attend(ctx, core.Caller{ChannelID: c.ChannelID, ContainerID: c.ID, RunID: c.RunID})
 	// The container may be held still once more between the waking and the link, and
 	// an engine whose record is late takes one that was woken for paused.
 	for end := time.Now().Add(settleTime); ; {

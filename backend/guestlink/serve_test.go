@@ -335,9 +335,9 @@ func TestSpawnsAreApart(t *testing.T) {
 		}
 	}
 	for spawn, want := range map[string]core.Caller{
-		"s1":   {ChannelID: "c1", ContainerID: "cont", SpawnID: "s1", RunID: "r1"},
-		"s2":   {ChannelID: "c2", ContainerID: "cont", SpawnID: "s2", RunID: "r2"},
-		"term": {ChannelID: "c1", ContainerID: "cont", SpawnID: "term"},
+		"s1":   {ChannelID: "c1", SpawnID: "s1", RunID: "r1"},
+		"s2":   {ChannelID: "c2", SpawnID: "s2", RunID: "r2"},
+		"term": {ChannelID: "c1", SpawnID: "term"},
 	} {
 		if code, body := do(t, g.clientOf(t, spawn), "POST", "/api/messages", `{"content":"`+spawn+`"}`); code != 200 {
 			t.Errorf("%s: %d %s", spawn, code, body)

@@ -110,9 +110,9 @@ func (t *TCP) Close() {
 }
 
 // Grant lets a container's programs call until its run has ended, and returns
-// their token: 32 bytes in hex. Granting a run again gives the same token; the
-// container may become known only then. A caller without a run gets none, an empty
-// secret: tokens are told apart by runs, and all such callers would be one.
+// their token: 32 bytes in hex. Granting a run again gives the same token. A caller
+// without a run gets none, an empty secret: tokens are told apart by runs, and all
+// such callers would be one.
 func (t *TCP) Grant(ctx context.Context, from core.Caller) core.Secret {
 	if from.RunID == "" {
 		return ""
@@ -123,19 +123,8 @@ func (t *TCP) Grant(ctx context.Context, from core.Caller) core.Secret {
 	token := hex.EncodeToString(mac.Sum(nil))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if old, ok := t.grants[from.RunID]; ok && from.ContainerID == "" {
-		from.ContainerID = old.from.ContainerID
-	}
 	t.grants[from.RunID] = grant{sum: sha256.Sum256([]byte(token)), from: from}
 	return core.Secret(token)
-}
-
-// Admitted reports whether a run may call.
-func (t *TCP) Admitted(run core.RunID) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.grants[run]
-	return ok
 }
 
 // Idle reports whether no run is left that may call.
