@@ -45,24 +45,14 @@ func (f forest) root(id core.ChannelID) (core.Channel, bool) {
 }
 
 // under lists id's descendants, children before their parents, id last.
-func (f forest) under(id core.ChannelID) []core.Channel {
-	var out []core.Channel
-	seen := map[core.ChannelID]bool{}
-	var visit func(core.Channel)
-	visit = func(ch core.Channel) {
-		if seen[ch.ID] {
-			return
+func (f forest) under(id core.ChannelID) (out []core.Channel) {
+	for _, c := range f.list {
+		if c.ParentID == id {
+			out = append(out, f.under(c.ID)...)
 		}
-		seen[ch.ID] = true
-		for _, c := range f.list {
-			if c.ParentID == ch.ID {
-				visit(c)
-			}
-		}
-		out = append(out, ch)
 	}
 	if ch, ok := f.byID[id]; ok {
-		visit(ch)
+		out = append(out, ch)
 	}
 	return out
 }

@@ -69,18 +69,9 @@ func match(text, word string) int {
 		return 100
 	case at == 0:
 		return 80
+	case slices.ContainsFunc(strings.FieldsFunc(text, between), func(part string) bool { return strings.HasPrefix(part, word) }):
+		return 60
 	case at > 0:
-		for i := at; i >= 0; {
-			before := []rune(text[:i])
-			if r := before[len(before)-1]; !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				return 60
-			}
-			next := strings.Index(text[i+1:], word)
-			if next < 0 {
-				break
-			}
-			i += 1 + next
-		}
 		return 40
 	}
 	rest := []rune(word)
@@ -94,3 +85,6 @@ func match(text, word string) int {
 	}
 	return 0
 }
+
+// between reports whether a character stands between two words.
+func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

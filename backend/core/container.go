@@ -55,18 +55,17 @@ type Container struct {
 
 // ContainerFacts are the engine's words about a container at this moment.
 type ContainerFacts struct {
-	ID         ContainerID
-	Name       string
-	Labels     map[string]string
-	ImageID    string
-	Running    bool
-	Paused     bool // running, and every process of it is held up
-	ExitCode   int
-	OOMKilled  bool
-	Error      string // the engine's own words, e.g. why it could not start
-	CreatedAt  time.Time
-	FinishedAt time.Time
-	Limits     Limits // known to Inspect only; a zero field is no limit
+	ID        ContainerID
+	Name      string
+	Labels    map[string]string
+	ImageID   string
+	Running   bool
+	Paused    bool // running, and every process of it is held up
+	ExitCode  int
+	OOMKilled bool
+	Error     string // the engine's own words, e.g. why it could not start
+	CreatedAt time.Time
+	Limits    Limits // known to Inspect only; a zero field is no limit
 	// Mounts are known to Inspect only, as they were asked for, without their kinds.
 	Mounts []Mount
 }

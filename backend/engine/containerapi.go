@@ -178,8 +178,9 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (f core.Conta
 		f = core.ContainerFacts{
 			ID: core.ContainerID(r.ID), Name: strings.TrimPrefix(r.Name, "/"), ImageID: r.Image, Labels: r.Config.Labels,
 			Running: st.Running, Paused: st.Paused, ExitCode: st.ExitCode, OOMKilled: st.OOMKilled, Error: st.Error,
-			CreatedAt: parseTime(r.Created), FinishedAt: parseTime(st.FinishedAt), Limits: limitsOf(r.HostConfig.Resources),
+			Limits: limitsOf(r.HostConfig.Resources),
 		}
+		f.CreatedAt, _ = time.Parse(time.RFC3339Nano, r.Created) // zero where it cannot be read
 		for _, m := range r.HostConfig.Mounts {
 			f.Mounts = append(f.Mounts, core.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Volume: m.Type == mount.TypeVolume})
 		}
@@ -188,14 +189,8 @@ func (d *Docker) Inspect(ctx context.Context, id core.ContainerID) (f core.Conta
 	return f, err
 }
 
-// parseTime reads the engine's times, whose zero is Go's; so is what cannot be read.
-func parseTime(s string) time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, s)
-	return t
-}
-
 // List returns every container, running or not, that carries all the labels, in
-// one call. OOMKilled, Error, FinishedAt, Limits and Mounts are known to Inspect only.
+// one call. OOMKilled, Error, Limits and Mounts are known to Inspect only.
 func (d *Docker) List(ctx context.Context, labels map[string]string) (out []core.ContainerFacts, err error) {
 	err = d.ask(ctx, "list containers", func(ctx context.Context, cli *client.Client) error {
 		list, err := cli.ContainerList(ctx, container.ListOptions{All: true, Filters: labelFilter(labels)})

@@ -66,7 +66,7 @@ func (p *Pool) Open(ctx context.Context, c core.Container) (core.Link, error) {
 			}
 		}
 		if s.err == nil {
-			return &poolHandle{Link: s.link, pool: p, id: c.ID, shared: s}, nil
+			return &poolHandle{s.link, sync.OnceValue(func() error { return p.leave(c.ID, s) })}, nil
 		}
 		if err := p.leave(c.ID, s); err != nil || first || ctx.Err() != nil {
 			return nil, errors.Join(s.err, err)
@@ -110,14 +110,7 @@ func (p *Pool) leave(id core.ContainerID, s *sharedLink) error {
 // poolHandle is one user's link.
 type poolHandle struct {
 	core.Link
-	pool   *Pool
-	id     core.ContainerID
-	shared *sharedLink
-	once   sync.Once
-	err    error
+	leave func() error // once
 }
 
-func (h *poolHandle) Close() error {
-	h.once.Do(func() { h.err = h.pool.leave(h.id, h.shared) })
-	return h.err
-}
+func (h *poolHandle) Close() error { return h.leave() }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"loop/backend/atomicfile"
 )
 
 // maxCAFile bounds a certificate file; the largest public bundles have a few
@@ -47,7 +49,7 @@ func caFiles(fromSettings []string, getenv func(string) string, localDir string)
 func collectCerts(paths []string) (certs map[string][]byte, notes []string) {
 	certs = map[string][]byte{}
 	for _, p := range paths {
-		raw, err := readCAFile(p)
+		raw, _, err := atomicfile.Read(p, maxCAFile)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("Certificate file %s is left out: %v", p, err))
 			continue
@@ -84,17 +86,4 @@ func ReadCAFile(p string) ([]byte, error) {
 		return nil, errors.New(notes[0])
 	}
 	return bytes.Join(slices.Collect(maps.Values(certs)), nil), nil
-}
-
-func readCAFile(p string) ([]byte, error) {
-	// Opening a named pipe would wait for its other end, and a device may have no end.
-	switch info, err := os.Stat(p); {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not an ordinary file")
-	case info.Size() > maxCAFile:
-		return nil, fmt.Errorf("it is larger than %d MiB", maxCAFile>>20)
-	}
-	return os.ReadFile(p)
 }

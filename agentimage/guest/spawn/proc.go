@@ -251,16 +251,11 @@ func writeWhole(path string, data []byte) error {
 
 func (p *proc) removeFiles() error {
 	p.closeLogs()
-	return errors.Join(p.removeSpool(), p.tab.removeRunDir(p.id))
-}
-
-func (p *proc) removeSpool() error {
-	if !p.req.Spool {
-		return nil
-	}
-	var errs []error
-	for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
-		errs = append(errs, os.RemoveAll(p.tab.spoolPath(p.id, suffix))) // which need not be there
+	errs := []error{p.tab.removeRunDir(p.id)}
+	if p.req.Spool {
+		for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
+			errs = append(errs, os.RemoveAll(p.tab.spoolPath(p.id, suffix))) // which need not be there
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -243,7 +243,7 @@ func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
 	}
 	run, stop := context.WithCancel(context.Background())
 	b.stop, b.done, b.killed, b.started = stop, make(chan struct{}), false, true
-	b.facts.Running, b.facts.ExitCode, b.facts.OOMKilled, b.facts.FinishedAt = true, 0, false, time.Time{}
+	b.facts.Running, b.facts.ExitCode, b.facts.OOMKilled = true, 0, false
 	f.emit(core.ContainerStarted, b)
 	done := b.done
 	f.wg.Go(func() {
@@ -267,7 +267,7 @@ func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
 
 // ended records that PID 1 is gone. The lock is held.
 func (f *Fake) ended(b *fakeBox, code int) {
-	b.facts.Running, b.facts.Paused, b.facts.ExitCode, b.facts.FinishedAt = false, false, code, f.now()
+	b.facts.Running, b.facts.Paused, b.facts.ExitCode = false, false, code
 	b.stop()
 	close(b.done)
 	f.emit(core.ContainerDied, b)
@@ -388,7 +388,7 @@ func (f *Fake) List(ctx context.Context, labels map[string]string) ([]core.Conta
 	for _, b := range f.boxes {
 		if hasLabels(b.facts.Labels, labels) {
 			c := b.copyFacts()
-			c.OOMKilled, c.Error, c.FinishedAt, c.Limits = false, "", time.Time{}, core.Limits{} // a list does not tell
+			c.OOMKilled, c.Error, c.Limits = false, "", core.Limits{} // a list does not tell
 			out = append(out, c)
 		}
 	}
