@@ -16,8 +16,8 @@ func TestOddCAFilesAreLeftOut(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{pipe, "/dev/zero", t.TempDir()} {
-		if _, err := ReadCAFile(p); err == nil || !strings.Contains(err.Error(), "ordinary file") {
+	for p, want := range map[string]string{pipe: "not a regular file", "/dev/zero": "not a regular file", t.TempDir(): "is a directory"} {
+		if _, err := ReadCAFile(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
