@@ -391,8 +391,8 @@ func TestStopEndsSpawns(t *testing.T) {
 	// Started again it is another boot without spawns, and the id stays used.
 	docker(t, "start", string(b.id))
 	again, _ := b.link(t, guestlink.Options{})
-	if again.Hello().BootID == l.Hello().BootID || again.Hello().Spawns != 0 {
-		t.Fatalf("hello after a restart: %+v", again.Hello())
+	if list, err := again.Spawns(t.Context()); err != nil || again.Hello().BootID == l.Hello().BootID || len(list) != 0 {
+		t.Fatalf("after a restart: %+v, %+v, %v", again.Hello(), list, err)
 	}
 	if _, err := again.Spawn(t.Context(), core.SpawnRequest{ID: id, Dir: "/", Stdio: core.StdioPipes, Keep: core.KeepSpool, Argv: []string{"true"}}); !errors.Is(err, core.ErrConflict) {
 		t.Fatalf("id used twice: %v", err)
