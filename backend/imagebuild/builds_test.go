@@ -251,6 +251,31 @@ func TestStaleImage(t *testing.T) {
 	}
 }
 
+// TestPartsOfAnotherLoopStay: what is neither of this build nor old may be needed by a
+// build that goes on at the same moment.
+func TestPartsOfAnotherLoopStay(t *testing.T) {
+	r := newRig(t, Options{})
+	part := func(age time.Duration) string {
+		r.fake.Now = func() time.Time { return time.Now().Add(-age) }
+		id, err := r.fake.ImageBuildClassic(t.Context(), strings.NewReader(age.String()), core.BuildOptions{Labels: partLabel}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	foreign, old := part(foreignTime/2), part(2*foreignTime)
+	r.fake.Now = nil
+	if err := r.s.Build(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.fake.ImageInspect(t.Context(), foreign); err != nil {
+		t.Errorf("a part of another Loop's build: %v", err)
+	}
+	if _, _, err := r.fake.ImageInspect(t.Context(), old); !errors.Is(err, core.ErrNoImage) {
+		t.Errorf("an old part: %v", err)
+	}
+}
+
 func TestWithoutAutobuild(t *testing.T) {
 	r := newRig(t, with(Settings{NoAutobuild: true}))
 	wantCode(t, r.s.Ensure(t.Context()), core.CodeNoImage)

@@ -89,7 +89,7 @@ func (f *Fake) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o 
 	if progress != nil {
 		progress("Step 1/1 : FROM scratch")
 	}
-	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels), made: time.Now()}
+	img := fakeImage{id: "sha256:" + hex.EncodeToString(sum.Sum(nil)), labels: maps.Clone(o.Labels), made: f.now()}
 	f.images[img.id] = img // without a name
 	return img.id, nil
 }
