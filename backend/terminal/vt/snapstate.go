@@ -187,18 +187,13 @@ func (s *snapshot) mode(v int, on bool) {
 func (s *snapshot) pending() {
 	t := s.t
 	if t.state != ground {
-		switch {
-		case t.pendLong:
+		if t.pendLong {
 			s.str(longPending[t.state])
-		case t.state < stringIgnore:
-			// Control characters within were obeyed when they came.
-			for _, c := range t.pend {
-				if c == 0x1b || c >= 0x20 && c != 0x7f {
-					s.out = append(s.out, c)
-				}
+		}
+		for _, c := range t.pend {
+			if c == 0x1b || c >= 0x20 { // other controls were obeyed, or passed over, when they came
+				s.out = append(s.out, c)
 			}
-		default:
-			s.out = append(s.out, t.pend...)
 		}
 	}
 	s.out = append(s.out, t.utf[:t.utfN]...)
