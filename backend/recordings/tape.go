@@ -112,7 +112,8 @@ func (t *Tape) endFull(at float64) error {
 func appendEscaped(out, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	from := 0 // of what is taken over as it is
-	for i, n := 0, 0; i < len(text); i += n {
+	var n int // bytes of the rune at i
+	for i := 0; i < len(text); i += n {
 		r := rune(text[i])
 		if n = 1; r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])

@@ -224,7 +224,7 @@ func TestOriginNamesTheLayer(t *testing.T) {
 		"env[GOPROXY]": LayerGlobal, "env[NPM_CONFIG_REGISTRY]": LayerWorktree, "env[TZ]": originHost, "env[HOME]": LayerBuiltin,
 		"name": LayerChannel, "agent": originHost, "work_dir": LayerChannel, "run_id": LayerRun,
 	} {
-		if got[field] != string(layer) {
+		if got[field] != layer {
 			t.Errorf("%s is said to be from %q, want %q", field, got[field], layer)
 		}
 	}

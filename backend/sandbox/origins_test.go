@@ -73,7 +73,7 @@ func TestOriginOfEveryField(t *testing.T) {
 		got, ex := origins(layers)
 		for name, f := range layerFields {
 			for _, field := range f.origins {
-				if o, ok := got[field]; !ok || o.Layer != string(allLayers[top]) {
+				if o, ok := got[field]; !ok || o.Layer != allLayers[top] {
 					t.Errorf("up to %s: %s (%s) is said to be from %q", allLayers[top], name, field, o.Layer)
 				}
 				if strings.Contains(got[field].Value, "secret") {
@@ -82,7 +82,7 @@ func TestOriginOfEveryField(t *testing.T) {
 			}
 		}
 		for n, name := range allLayers[:top+1] {
-			if o := got[fmt.Sprintf("env[INHERITED_%d]", n)]; o.Layer != string(name) {
+			if o := got[fmt.Sprintf("env[INHERITED_%d]", n)]; o.Layer != name {
 				t.Errorf("the variable that %s names is said to be from %q", name, o.Layer)
 			}
 		}
@@ -100,7 +100,7 @@ func TestOriginOfEveryField(t *testing.T) {
 		"limits.pids": LayerBuiltin, "network": LayerBuiltin, "read_only_root": LayerBuiltin, "stop_grace_sec": LayerBuiltin,
 		"env[HTTP_PROXY]": originHost, "env[https_proxy]": originHost, "env[NO_PROXY]": originHost, "env[TZ]": originHost, "add_dirs": "",
 	} {
-		if got[field].Layer != string(layer) {
+		if got[field].Layer != layer {
 			t.Errorf("with nothing set, %s is said to be from %q, want %q", field, got[field].Layer, layer)
 		}
 	}

@@ -90,7 +90,7 @@ type hostOutput struct{ *hostpty.PTY }
 func (hostOutput) Close() error { return nil }
 
 func (p hostProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
-	return hostOutput{p.PTY}, offset, nil
+	return hostOutput(p), offset, nil
 }
 
 func (p hostProgram) Write(_ context.Context, b []byte) error {
