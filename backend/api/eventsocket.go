@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/coder/websocket"
 
@@ -45,8 +46,16 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if conn == nil {
 		return
 	}
+	var listening sync.WaitGroup
+	listening.Go(func() { // pings are answered on the way
+		defer stop()
+		if _, _, err := conn.Read(ctx); err == nil {
+			_ = conn.Close(websocket.StatusPolicyViolation, "a page says nothing here")
+		}
+	})
+	defer listening.Wait()
 	defer conn.CloseNow()
-	ctx = conn.CloseRead(ctx) // pings are answered on the way
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
