@@ -38,12 +38,29 @@ func (b *Batches) Follow(ctx context.Context, launch string, since uint64) <-cha
 	}
 	sub, resumed := b.bus.Resume(launch, since)
 	out := make(chan []core.Event)
-	p := pump{bus: b.bus, sub: sub, out: out, quit: ctx.Done()}
 	b.pumps.Go(func() {
 		defer close(out)
 		defer sub.Close()
-		for on := resumed || p.send([]core.Event{p.reset()}); on; {
-			on = p.round()
+		send := func(batch []core.Event) bool {
+			select {
+			case out <- batch:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for on := resumed || send([]core.Event{b.reset()}); on; {
+			select {
+			case <-sub.Wake():
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(batchWindow): // a frame of events is gathered
+			case <-ctx.Done():
+				return
+			}
+			on = b.drain(sub, send)
 		}
 	})
 	return out
@@ -52,56 +69,29 @@ func (b *Batches) Follow(ctx context.Context, launch string, since uint64) <-cha
 // Wait returns when every stream has ended, after the bus was closed.
 func (b *Batches) Wait() { b.pumps.Wait() }
 
-// pump sends one page what its subscription gives.
-type pump struct {
-	bus  *bus.Bus
-	sub  *bus.Subscription
-	out  chan<- []core.Event
-	quit <-chan struct{}
-}
-
-// round waits for events, gathers a frame of them and sends it.
-func (p pump) round() bool {
-	select {
-	case <-p.sub.Wake():
-	case <-p.quit:
-		return false
-	}
-	select {
-	case <-time.After(batchWindow):
-	case <-p.quit:
-		return false
-	}
+// drain sends what a subscription has; false when the stream is over.
+func (b *Batches) drain(sub *bus.Subscription, send func([]core.Event) bool) bool {
 	for {
-		got, err := p.sub.Next(maxBatch)
+		got, err := sub.Next(maxBatch)
 		switch {
 		case errors.Is(err, bus.ErrOverflow):
-			got = []core.Event{p.reset()}
+			got = []core.Event{b.reset()}
 		case err != nil:
 			return false
 		case len(got) == 0:
 			return true
 		}
-		if !p.send(join(got)) {
+		if !send(join(got)) {
 			return false
 		}
 	}
 }
 
-func (p pump) send(batch []core.Event) bool {
-	select {
-	case p.out <- batch:
-		return true
-	case <-p.quit:
-		return false
-	}
-}
-
 // reset is the event after which a stream goes on from the newest number. A snapshot
 // that is taken after it holds everything up to there.
-func (p pump) reset() core.Event {
-	e := core.NewEvent(core.EventReset, "", "", time.Now(), map[string]string{"launch": p.bus.Launch()})
-	e.Seq = p.bus.Seq()
+func (b *Batches) reset() core.Event {
+	e := core.NewEvent(core.EventReset, "", "", time.Now(), map[string]string{"launch": b.bus.Launch()})
+	e.Seq = b.bus.Seq()
 	return e
 }
 
