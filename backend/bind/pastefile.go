@@ -3,15 +3,17 @@ package bind
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"loop/backend/core"
@@ -76,7 +78,7 @@ func pasteName(now time.Time, name string, data []byte) string {
 	}
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails on supported systems
-	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format(pasteTime), hex.EncodeToString(b[:]), ext)
+	return fmt.Sprintf("paste-%s-%x.%s", now.UTC().Format(pasteTime), b, ext)
 }
 
 // keepPaste writes a new file that only its owner may read. A container can write to
@@ -108,4 +110,87 @@ func keepPaste(f PasteFolder, name string, data []byte) (err error) {
 		return errors.Join(fmt.Errorf("write file: %w", err), dir.Remove(name))
 	}
 	return nil
+}
+
+// PasteHostFile keeps a copy of a file of this computer that the channel's
+// container does not see, and returns its path there as PasteFile does. No link
+// is followed: another channel's agent may have made it in a folder of its own.
+func (t *Terminals) PasteHostFile(channelID, hostPath string) (string, error) {
+	if _, ok := hostName(hostPath, t.OS == "windows"); !ok {
+		return "", errNoFullPath
+	}
+	data, err := readToPaste(hostPath)
+	if err != nil {
+		return "", err
+	}
+	return t.paste(channelID, path.Base(hostPath), data)
+}
+
+func readToPaste(at string) ([]byte, error) {
+	shown := core.CleanTitle(at)
+	named, err := os.Lstat(at)
+	if err != nil {
+		return nil, unreadable(at, err)
+	}
+	switch {
+	case named.IsDir():
+		return nil, core.Fail(core.CodeMount, nil, fmt.Sprintf("The container does not see the folder %s.", shown),
+			"Add it to “mounts” in the settings, or drop the files in it.")
+	case !named.Mode().IsRegular():
+		return nil, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%s is a link, or no ordinary file.", shown),
+			"Drop the file that it leads to, or copy its content into one.")
+	}
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if err != nil {
+		return nil, unreadable(at, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !os.SameFile(named, info) {
+		return nil, unreadable(at, errors.Join(err, errors.New("another file has taken its place")))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxPaste+1)) // one more shows that it is too large
+	if err != nil {
+		return nil, unreadable(at, err)
+	}
+	return data, nil
+}
+
+const (
+	// pasteAge is how long a pasted file is kept: a conversation that names it is
+	// hardly taken up again a week later.
+	pasteAge = 7 * 24 * time.Hour
+	// maxPastes bounds all of a channel's pasted files: twenty of the largest.
+	maxPastes = 200 << 20
+	// maxPasteEntries bounds the names read of the folder, which a container can fill.
+	maxPasteEntries = 20_000
+)
+
+// pasted are the names that pasteName makes, with their time.
+var pasted = regexp.MustCompile(`^paste-([0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}\.[a-z]{2,4}$`)
+
+const pasteTime = "20060102T150405Z"
+
+// prunePastes removes files that were pasted long ago, and the oldest ones until
+// there is room for one of size bytes. Files of other names are the agent's. A file
+// that cannot be removed stays: that is no reason to refuse a paste.
+func prunePastes(dir *os.Root, now time.Time, size int64) {
+	folder, err := dir.Open(".")
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	names, _ := folder.Readdirnames(maxPasteEntries) // as many as can be read
+	slices.Sort(names)                               // by time
+	oldest := now.Add(-pasteAge).UTC().Format(pasteTime)
+	for _, name := range slices.Backward(names) {
+		m := pasted.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() {
+			if size += info.Size(); m[1] < oldest || size > maxPastes {
+				_ = dir.Remove(name)
+			}
+		}
+	}
 }

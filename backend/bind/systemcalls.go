@@ -128,3 +128,31 @@ func (s *System) OpenURL(link string) error {
 	}
 	return s.Window.OpenURL(u.String())
 }
+
+// Explainer resolves the container that a channel's next run would get.
+type Explainer interface {
+	Explain(ctx context.Context, id core.ChannelID, plan bool) (core.Explanation, error)
+}
+
+// Explain says where the value of each field comes from, for the container that the
+// channel's next run would get, and which mounts are left out and why. plan says that
+// the run is to plan first. Nothing is made or changed. Credentials are not among the
+// values.
+func (s *System) Explain(channelID string, plan bool) (core.Explanation, error) {
+	why, err := s.Explainer.Explain(s.Ctx, core.ChannelID(channelID), plan)
+	why.Origins = orEmpty(why.Origins)
+	return why, err
+}
+
+// PageMemory keeps short texts by name: layouts, sizes and open panels for the page's
+// next start.
+type PageMemory interface {
+	All() map[string]string
+	Keep(key, value string) error
+}
+
+// Memory returns everything that the page has asked to keep.
+func (s *System) Memory() map[string]string { return s.Kept.All() }
+
+// Keep stores a value under a name, or forgets the name when the value is empty.
+func (s *System) Keep(key, value string) error { return s.Kept.Keep(key, value) }
