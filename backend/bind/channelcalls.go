@@ -111,11 +111,7 @@ func (c *Channels) PickFolder() (string, error) {
 // chooser of the headless page.
 func (c *Channels) Folders(path string) (FolderList, error) {
 	if path == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = string(filepath.Separator)
-		}
-		path = home
+		path, _ = os.UserHomeDir() // else the folder that Loop was started in
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -418,7 +418,7 @@ func TestQueueEditText(t *testing.T) {
 			t.Errorf("exit %d, %q", code, q.runs[2].Prompt)
 		}
 	}
-	for in, says := range map[string]string{"": "the prompt is empty", "\xff": "not UTF-8", "a\x00": "NUL"} {
+	for in, says := range map[string]string{"": "prompt is empty", "\xff": "not plain text", "a\x00": "not plain text"} {
 		q.in = in
 		if code := q.run("queue", "edit", "b", "-"); code != exitUsage || q.runs[2].Prompt != "a pipe" {
 			t.Errorf("exit %d", code)
@@ -490,7 +490,7 @@ func TestQueueEditorComesToNothing(t *testing.T) {
 		text   string // in the file that is named
 	}{
 		"as it was": {editor: func(*queued) func(context.Context, string) error { return writes("third\n\n") }, code: exitOK, says: "The text is as it was."},
-		"emptied":   {editor: func(*queued) func(context.Context, string) error { return writes(" \n") }, code: exitUsage, says: "the prompt is empty", text: " \n"},
+		"emptied":   {editor: func(*queued) func(context.Context, string) error { return writes(" \n") }, code: exitUsage, says: "prompt is empty", text: " \n"},
 		"editor is gone": {editor: func(*queued) func(context.Context, string) error {
 			return func(context.Context, string) error { return errFake }
 		}, code: exitFailed},

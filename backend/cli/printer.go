@@ -121,10 +121,10 @@ func (p *printer) styledLine(style, format string, args ...any) {
 	p.text("\n")
 }
 
-// maxDetail bounds what is shown of a failure's detail.
+// Bounds of what is shown of a failure's detail.
 const (
 	maxDetailLines = 8
-	maxDetailBytes = 2000
+	maxDetail      = 2000 // characters
 )
 
 // failure says cause and remedy, and the detail where it adds something.
@@ -134,10 +134,7 @@ func (p *printer) failure(f *core.Failure) {
 		p.line("%s", f.Remedy)
 	}
 	if d := strings.TrimSpace(f.Detail); d != "" && d != f.Cause && d != core.ErrNotFound.Error() && d != core.ErrConflict.Error() {
-		if len(d) > maxDetailBytes {
-			d = strings.ToValidUTF8(d[:maxDetailBytes], "") + " …"
-		}
-		lines := strings.Split(d, "\n")
+		lines := strings.Split(core.Shortened(d, maxDetail), "\n")
 		if len(lines) > maxDetailLines {
 			lines = append(lines[:maxDetailLines], "…")
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -149,7 +148,7 @@ func (a *app) prompt(args []string) (string, error) {
 }
 
 func readPrompt(from io.Reader) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(from, maxPromptBytes+1))
+	data, err := io.ReadAll(io.LimitReader(from, maxPromptBytes+1024))
 	if err != nil {
 		return "", fmt.Errorf("read prompt: %w", err)
 	}
@@ -158,17 +157,7 @@ func readPrompt(from io.Reader) (string, error) {
 
 // checkedPrompt refuses what is no prompt.
 func checkedPrompt(text string) (string, error) {
-	switch {
-	case len(text) > maxPromptBytes:
-		return "", usagef("the prompt is longer than %d KiB; put long text into a file of the project and name the file", maxPromptBytes>>10)
-	case strings.TrimSpace(text) == "":
-		return "", usagef("the prompt is empty")
-	case !utf8.ValidString(text):
-		return "", usagef("the prompt is not UTF-8 text")
-	case strings.ContainsRune(text, 0):
-		return "", usagef("the prompt holds a NUL byte")
-	}
-	return strings.TrimSpace(text), nil
+	return strings.TrimSpace(text), core.CheckText("prompt", text, maxPromptBytes)
 }
 
 // projectDir makes the folder absolute. Loop checks it when it adds the channel.

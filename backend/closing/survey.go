@@ -74,13 +74,10 @@ const maxPromptShown = 80
 
 func firstLine(prompt string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(prompt), "\n")
-	if r := []rune(line); len(r) > maxPromptShown {
-		line, more = string(r[:maxPromptShown]), true
+	if short := core.Shortened(line, maxPromptShown); short != line || !more {
+		return short
 	}
-	if more {
-		line += "…"
-	}
-	return line
+	return line + "…"
 }
 
 // maxLeaving bounds how many runs are looked at, the newest first. One question

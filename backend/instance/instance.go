@@ -71,11 +71,7 @@ var ErrRunning = errors.New("another instance is running")
 // Read reads what the running instance wrote, and is fs.ErrNotExist when none did.
 // Whether that instance is alive, only a call tells.
 func Read(home string) (i Info, err error) {
-	name := filepath.Join(home, fileName)
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return i, errors.New("read instance file: it is no file") // opening a named pipe would wait for its other end
-	}
-	f, err := os.Open(name)
+	f, err := os.Open(filepath.Join(home, fileName))
 	if err != nil {
 		return i, fmt.Errorf("read instance file: %w", err)
 	}
