@@ -136,8 +136,8 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 // continued finds the run that brings the agent the answer; rest are the events after
 // its first one. ok is false when it does not come within the first wait.
 func (a *app) continued(life context.Context, q core.Question, events <-chan []core.Event) (run core.Run, rest []core.Event, ok bool) {
-	limit := time.NewTimer(a.times.first)
-	defer limit.Stop()
+	limit, stop := context.WithTimeout(life, a.times.first)
+	defer stop()
 	for {
 		select {
 		case batch, open := <-events:
@@ -150,9 +150,7 @@ func (a *app) continued(life context.Context, q core.Question, events <-chan []c
 					return r, batch[i+1:], true
 				}
 			}
-		case <-limit.C:
-			return run, nil, false
-		case <-life.Done():
+		case <-limit.Done():
 			return run, nil, false
 		}
 	}
