@@ -1,12 +1,16 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"loop/backend/core"
 )
 
 func dialEvents(t *testing.T, s *Server, c *http.Client, query string) *websocket.Conn {
@@ -17,6 +21,19 @@ func dialEvents(t *testing.T, s *Server, c *http.Client, query string) *websocke
 	}
 	t.Cleanup(func() { conn.CloseNow() })
 	return conn
+}
+
+func readEvents(ctx context.Context, t *testing.T, conn *websocket.Conn) []core.Event {
+	t.Helper()
+	_, data, err := conn.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []core.Event
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 func TestEventsGoOnWhereThePageWas(t *testing.T) {
@@ -36,6 +53,46 @@ func TestEventsGoOnWhereThePageWas(t *testing.T) {
 	}
 }
 
+func TestEventsOfSomeChannels(t *testing.T) {
+	src := &source{}
+	s, c := serve(t, src)
+	conn := dialEvents(t, s, c, "?channels=a,b")
+	sub := src.wait(t.Context())
+	say := func(seq uint64, ch core.ChannelID, typ core.EventType) core.Event {
+		return core.Event{Seq: seq, ChannelID: ch, Type: typ}
+	}
+	sub <- []core.Event{say(1, "x", core.EventThinking), say(2, "x", core.EventThinking), say(3, "b", core.EventThinking), say(4, "", core.EventEngineStatus), say(5, "x", core.EventStatus), say(6, "x", core.EventRaw)}
+	got := readEvents(t.Context(), t, conn)
+	if len(got) != 3 || got[0].Seq != 3 || got[0].FirstSeq != 1 || got[1].Seq != 4 || got[1].FirstSeq != 0 || got[2].Seq != 5 {
+		t.Fatalf("%+v", got)
+	}
+	// A batch of which nothing passes sends nothing; its numbers are covered by the next one.
+	sub <- []core.Event{say(7, "x", core.EventThinking)}
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","channels":["x"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	// The page's message and the events travel different ways: ask until it took effect.
+	for seq := uint64(8); ; seq += 2 {
+		sub <- []core.Event{say(seq, "x", core.EventThinking), say(seq+1, "", core.EventEngineStatus)}
+		got = readEvents(t.Context(), t, conn)
+		if len(got) == 2 {
+			break
+		}
+		if got[0].FirstSeq == 0 {
+			t.Fatalf("held back without a word: %+v", got)
+		}
+	}
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(1000); ; seq += 2 {
+		sub <- []core.Event{say(seq, "elsewhere", core.EventThinking), say(seq+1, "", core.EventEngineStatus)}
+		if len(readEvents(t.Context(), t, conn)) == 2 {
+			break
+		}
+	}
+}
+
 func TestEventSocketTakesNothingElse(t *testing.T) {
 	for name, say := range map[string]func(*websocket.Conn) error{
 		"unknown": func(c *websocket.Conn) error {
@@ -43,10 +100,13 @@ func TestEventSocketTakesNothingElse(t *testing.T) {
 		},
 		"not JSON": func(c *websocket.Conn) error { return c.Write(t.Context(), websocket.MessageText, []byte(`{`)) },
 		"binary": func(c *websocket.Conn) error {
-			return c.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"do"}`))
+			return c.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"subscribe"}`))
+		},
+		"too many": func(c *websocket.Conn) error {
+			return c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","channels":["`+strings.Repeat(`","`, maxSubscribeChannels)+`"]}`))
 		},
 		"too long": func(c *websocket.Conn) error {
-			return c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"`+strings.Repeat("x", maxEventMessage)+`"}`))
+			return c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"`+strings.Repeat("x", maxSubscribeBytes)+`"}`))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

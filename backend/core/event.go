@@ -54,7 +54,7 @@ const (
 // the app, without gaps; ID is the row of a stored event and grows over the
 // life of the database, 0 for events that are not stored. FirstSeq is set where
 // an event stands for more than its own number: pieces of a message that were
-// joined.
+// joined, or events the page did not ask for.
 type Event struct {
 	Seq       uint64          `json:"seq"`
 	FirstSeq  uint64          `json:"first_seq,omitempty"`
