@@ -65,6 +65,12 @@ func serve(t *testing.T, src EventSource) (*Server, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, runs(t, s)
+}
+
+// runs serves until the test ends, and returns a client.
+func runs(t testing.TB, s *Server) *http.Client {
+	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve() }()
 	client := &http.Client{Transport: &http.Transport{}}
@@ -77,7 +83,7 @@ func serve(t *testing.T, src EventSource) (*Server, *http.Client) {
 			t.Error(err)
 		}
 	})
-	return s, client
+	return client
 }
 
 func request(t *testing.T, c *http.Client, method, url, body string, header map[string]string) (int, string) {

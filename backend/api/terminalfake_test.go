@@ -298,19 +298,7 @@ func serveTerms(t testing.TB, f terminals, change func(*Server)) (*Server, *http
 	if change != nil {
 		change(s)
 	}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve() }()
-	client := &http.Client{Transport: &http.Transport{}}
-	t.Cleanup(func() {
-		client.CloseIdleConnections()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return s, client
+	return s, runs(t, s)
 }
 
 // termClient is a client's side of the protocol.

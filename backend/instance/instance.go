@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,12 +70,11 @@ var ErrRunning = errors.New("another instance is running")
 // Read reads what the running instance wrote, and is fs.ErrNotExist when none did.
 // Whether that instance is alive, only a call tells.
 func Read(home string) (i Info, err error) {
-	f, err := os.Open(filepath.Join(home, fileName))
-	if err != nil {
-		return i, fmt.Errorf("read instance file: %w", err)
+	b, _, err := atomicfile.Read(filepath.Join(home, fileName), maxFile)
+	if err == nil {
+		err = json.Unmarshal(b, &i)
 	}
-	defer f.Close()
-	if err := json.NewDecoder(io.LimitReader(f, maxFile)).Decode(&i); err != nil {
+	if err != nil {
 		return Info{}, fmt.Errorf("read instance file: %w", err)
 	}
 	return i, nil

@@ -3,6 +3,7 @@ package instance
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,25 @@ import (
 
 	"loop/backend/core"
 )
+
+// TestOddInstanceFile: a file that is no instance's is an error at once, and no wait.
+func TestOddInstanceFile(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"folder":    func(path string) error { return os.Mkdir(path, 0o700) },
+		"too large": func(path string) error { return os.WriteFile(path, make([]byte, maxFile+1), 0o600) },
+		"no JSON":   func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			if err := put(filepath.Join(home, fileName)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Read(home); err == nil || errors.Is(err, fs.ErrNotExist) || got != (Info{}) {
+				t.Errorf("%+v %v", got, err)
+			}
+		})
+	}
+}
 
 func TestOneInstancePerFolder(t *testing.T) {
 	home := t.TempDir()

@@ -58,9 +58,9 @@ describe("opening", () => {
 
   it("a split is a shell where the other one is: of its computer, in its folder", () => {
     openTerminal("agent");
-    panesStore.setState({ [front().id]: pane({ dir: "/work/deep" }) });
+    panesStore.setState({ [front().id]: pane({ dir: "/src/deep" }) });
     split("right");
-    expect(front().data.create).toEqual({ channel_id: "ch", target: "agent", plain: true, dir: "/work/deep" });
+    expect(front().data.create).toEqual({ channel_id: "ch", target: "agent", plain: true, dir: "/src/deep" });
     openTerminal("host");
     split("down");
     expect(front().data.create).toEqual({ channel_id: "ch", target: "host" });
