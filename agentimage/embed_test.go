@@ -40,7 +40,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("the Dockerfile lacks %q", want)
 		}
 	}
-	// Stages inherit the trust of base, or are not there.
+	// Every stage starts from base, directly or through another stage.
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "FROM "); ok && !strings.HasPrefix(rest, "${BASE}") && !strings.HasPrefix(rest, "base") {
 			t.Errorf("stage without the extra certificates: %s", line)

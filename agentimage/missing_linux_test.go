@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMissingProgramSaysHowToAddIt: bash calls the function for what it cannot find.
+// TestMissingProgramSaysHowToAddIt: bash calls the function for a program that it
+// cannot find.
 func TestMissingProgramSaysHowToAddIt(t *testing.T) {
 	for name, want := range map[string]string{"g++": "image_tools.compiler", "rg": "image_tools.ripgrep", "mvn": "container_image"} {
 		cmd := exec.Command("bash", "--norc", "-c", string(Files()[MissingProgram])+"\nPATH=/nowhere\n"+name)

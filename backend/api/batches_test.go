@@ -77,7 +77,8 @@ func TestAPageThatWasAwayIsReset(t *testing.T) {
 		}
 		b.Publish(core.Event{Type: core.EventNotice})
 		synctest.Wait()
-		<-time.After(batchWindow) // by the bubble's clock: the pump has an event in hand now
+		// This is synctest's clock. The pump holds one event now.
+		<-time.After(batchWindow)
 		synctest.Wait()
 		for range bus.RingSize + 1 {
 			b.Publish(core.Event{Type: core.EventNotice})

@@ -8,8 +8,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// TestClients: browsers and command lines look at Loop, its own window does not
-// count, and neither does who has no token.
+// TestClients: browsers and command lines count as clients. Loop's own window does not,
+// nor does a caller without the token.
 func TestClients(t *testing.T) {
 	src := &source{}
 	s, c := serve(t, src)

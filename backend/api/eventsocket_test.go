@@ -66,12 +66,14 @@ func TestEventsOfSomeChannels(t *testing.T) {
 	if len(got) != 3 || got[0].Seq != 3 || got[0].FirstSeq != 1 || got[1].Seq != 4 || got[1].FirstSeq != 0 || got[2].Seq != 5 {
 		t.Fatalf("%+v", got)
 	}
-	// A batch of which nothing passes sends nothing; its numbers are covered by the next one.
+	// A batch without a matching event sends nothing. The next batch covers its
+	// numbers.
 	sub <- []core.Event{say(7, "x", core.EventThinking)}
 	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","channels":["x"]}`)); err != nil {
 		t.Fatal(err)
 	}
-	// The page's message and the events travel different ways: ask until it took effect.
+	// The page's message and the events take different ways, so the test repeats until
+	// the message took effect.
 	for seq := uint64(8); ; seq += 2 {
 		sub <- []core.Event{say(seq, "x", core.EventThinking), say(seq+1, "", core.EventEngineStatus)}
 		got = readEvents(t.Context(), t, conn)

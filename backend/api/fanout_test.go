@@ -55,8 +55,8 @@ func openPage(ctx context.Context, tb testing.TB, s *Server, query string) *webs
 	return conn
 }
 
-// seen reads until the last number and returns the text of the message, having
-// checked that no number was passed over.
+// seen reads up to the last number and returns the text of the message. It fails when a
+// number is missing.
 func seen(ctx context.Context, conn *websocket.Conn, after, last uint64, stall <-chan struct{}) (string, error) {
 	text := ""
 	for next := after + 1; next <= last; {
@@ -89,8 +89,8 @@ func seen(ctx context.Context, conn *websocket.Conn, after, last uint64, stall <
 	return text, nil
 }
 
-// TestPagesStayInStep: five pages, one of them slow and one that comes back,
-// see the same text and the same numbers.
+// TestPagesStayInStep: five pages see the same text and the same numbers. One of them
+// is slow, and one leaves and comes back.
 func TestPagesStayInStep(t *testing.T) {
 	p, s := openPages(t)
 	const pieces = 3000
@@ -132,7 +132,7 @@ func TestPagesStayInStep(t *testing.T) {
 		})
 	}
 	publish(pieces/3, pieces)
-	close(stall) // the slow page begins to read when everything was said
+	close(stall) // the slow page begins to read after the last event
 	wg.Wait()
 	for i, text := range texts {
 		if text != want {
@@ -141,8 +141,8 @@ func TestPagesStayInStep(t *testing.T) {
 	}
 }
 
-// BenchmarkFanOut is one event from Publish until five pages have read it over
-// their sockets, in streams of a thousand.
+// BenchmarkFanOut takes one event from Publish until five pages have read it over their
+// sockets, in streams of a thousand.
 func BenchmarkFanOut(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		b.Run(fmt.Sprintf("pages=%d", n), func(b *testing.B) {

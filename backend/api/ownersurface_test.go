@@ -41,7 +41,7 @@ func (echo) Break() error { return errors.New("secret path /x") }
 type source struct {
 	mu    sync.Mutex
 	subs  []chan []core.Event
-	asked []string // launch/since
+	asked []string // launch/since of each call
 }
 
 func (s *source) Follow(_ context.Context, launch string, since uint64) <-chan []core.Event {
@@ -68,7 +68,7 @@ func serve(t *testing.T, src EventSource) (*Server, *http.Client) {
 	return s, runs(t, s)
 }
 
-// runs serves until the test ends, and returns a client.
+// runs serves s until the test ends, and returns a client.
 func runs(t testing.TB, s *Server) *http.Client {
 	t.Helper()
 	done := make(chan error, 1)
@@ -111,8 +111,8 @@ func request(t *testing.T, c *http.Client, method, url, body string, header map[
 	return res.StatusCode, string(bytes.TrimSpace(b))
 }
 
-// TestFrontDoor asks with every pair of Host and Origin; only the listener's
-// own names with no Origin, its own origin or the webview's get past.
+// TestFrontDoor tries every pair of Host and Origin. The listener accepts its own names
+// with no Origin, with its own origin or with the webview's.
 func TestFrontDoor(t *testing.T) {
 	s, c := serve(t, &source{})
 	port := s.Addr()[strings.LastIndex(s.Addr(), ":"):]
@@ -232,7 +232,7 @@ func TestAddresses(t *testing.T) {
 	for addr, want := range map[string]core.Code{
 		"0.0.0.0:0": core.CodeInvalid, ":0": core.CodeInvalid, "192.0.2.1:0": core.CodeInvalid, "nonsense": core.CodeInvalid,
 		"127.0.0.1:99999": core.CodeInvalid, "127.0.0.1:-1": core.CodeInvalid, "localhost:no-such-port": core.CodeInvalid,
-		taken.Addr().String(): core.CodeConfig, // no conflict: nothing would come of waiting for it
+		taken.Addr().String(): core.CodeConfig, // not a conflict: waiting would not help
 	} {
 		_, err := New(Options{Addr: addr, Log: slog.New(slog.DiscardHandler)})
 		if f := core.AsFailure(err); err == nil || f.Code != want || f.Remedy == "" {
@@ -253,7 +253,7 @@ func TestPageListsNothing(t *testing.T) {
 	}
 }
 
-// TestContentPolicy: a page talks to the listener it came from and to no other
+// TestContentPolicy: a page may talk to the listener that served it, and to no other
 // program of this computer.
 func TestContentPolicy(t *testing.T) {
 	w := httptest.NewRecorder()
@@ -271,8 +271,8 @@ func TestContentPolicy(t *testing.T) {
 	}
 }
 
-// TestRefusalsDoNotFillTheLog: whoever knocks often and with a long name leaves
-// one short line.
+// TestRefusalsDoNotFillTheLog: many refused requests with long names leave one short
+// line.
 func TestRefusalsDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// flood is a service whose one session prints without end; a viewer that asked
-// for it is kept to 512 KiB that are not acknowledged.
+// flood is a service whose one session prints without end. A viewer that sends
+// acknowledgements gets at most 512 KiB ahead of them.
 type flood struct {
 	*fakeTerms
 }
@@ -42,8 +42,8 @@ func (f flood) Attach(ctx context.Context, id core.TerminalID, w core.TerminalAt
 	return v, nil
 }
 
-// BenchmarkTerminalSocket is the rate at which a client that does nothing with
-// it takes output, beside a bare copy over TCP in the same run.
+// BenchmarkTerminalSocket is the rate at which a client takes output and drops it.
+// BenchmarkTCP is a bare copy over TCP in the same run.
 func BenchmarkTerminalSocket(b *testing.B) {
 	for _, acks := range []bool{false, true} {
 		b.Run(fmt.Sprintf("acks=%v", acks), func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkTerminalSocket(b *testing.B) {
 	}
 }
 
-// BenchmarkTCP is what BenchmarkTerminalSocket is measured against.
+// BenchmarkTCP is the comparison for BenchmarkTerminalSocket.
 func BenchmarkTCP(b *testing.B) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -117,8 +117,8 @@ func BenchmarkTCP(b *testing.B) {
 	<-done
 }
 
-// BenchmarkKey is the way of one key: from the client to the service and back
-// as output, with nothing else going on.
+// BenchmarkKey times one key from the client to the service and back as output, with
+// nothing else going on.
 func BenchmarkKey(b *testing.B) {
 	f := newFakeTerms()
 	s, c := serveTerms(b, echoTerms{f}, nil)

@@ -23,7 +23,7 @@ const (
 	unusedID core.TerminalID = "ffffffffffffffffffffffffffffffff"
 )
 
-// fakeTerms is a service whose sessions say what a test tells them to.
+// fakeTerms is a service whose sessions do what a test sets.
 type fakeTerms struct {
 	mu       sync.Mutex
 	sessions map[core.TerminalID]*fakeSession
@@ -31,8 +31,8 @@ type fakeTerms struct {
 	calls    []string
 	changed  chan struct{}
 	fail     map[string]error              // by method
-	block    map[string]chan struct{}      // the method waits for it
-	during   map[string]func(*fakeSession) // what happens to the session on the way
+	block    map[string]chan struct{}      // the method waits until this closes
+	during   map[string]func(*fakeSession) // called while the method runs
 	screen   string                        // snapshot of a new session
 }
 
@@ -46,7 +46,7 @@ func newFakeTerms() *fakeTerms {
 		block: map[string]chan struct{}{}, during: map[string]func(*fakeSession){}, screen: "screen"}
 }
 
-// log notes a call and waits and fails as the test said.
+// log notes a call, then waits or fails as the test has set.
 func (f *fakeTerms) log(ctx context.Context, method, format string, args ...any) error {
 	f.mu.Lock()
 	f.calls = append(f.calls, strings.TrimSpace(method+" "+fmt.Sprintf(format, args...)))
@@ -64,10 +64,10 @@ func (f *fakeTerms) log(ctx context.Context, method, format string, args ...any)
 	return err
 }
 
-// patience is far above what a loaded machine takes.
+// patience is far more time than a loaded machine needs.
 const patience = time.Minute
 
-// waitCall waits until a call was noted, and returns how many there are.
+// waitCall waits until the call was noted, and returns how often it was.
 func (f *fakeTerms) waitCall(t *testing.T, want string) {
 	t.Helper()
 	for late := time.After(patience); ; {
@@ -208,7 +208,7 @@ func (f *fakeTerms) Colors(ctx context.Context, id core.TerminalID, c core.Termi
 	return f.log(ctx, "colors", "%s %v", id, c)
 }
 
-// show gives a frame to every viewer of a session.
+// show sends a frame to every viewer of a session.
 func (f *fakeTerms) show(id core.TerminalID, frame core.TerminalFrame) {
 	s, err := f.get(id)
 	if err != nil {
@@ -228,7 +228,7 @@ func (f *fakeTerms) exit(s *fakeSession, e core.TerminalExit) {
 	f.show(s.info.ID, core.TerminalFrame{Kind: core.FrameEnded, Exit: &e})
 }
 
-// fakeViewer gives the frames it was handed.
+// fakeViewer passes on the frames that it was given.
 type fakeViewer struct {
 	f      *fakeTerms
 	s      *fakeSession
@@ -282,7 +282,7 @@ func (v *fakeViewer) Close() {
 	_ = v.f.log(context.Background(), "detach", "%s", v.s.info.ID)
 }
 
-// terminals are all that a server needs of them.
+// terminals are all the interfaces that a server needs for terminals.
 type terminals interface {
 	Terminals
 	Screens

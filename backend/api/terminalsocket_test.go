@@ -18,8 +18,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestTerminalMistakes sends each wrong message to a socket without a session
-// and to one with, and after each the session still takes input.
+// TestTerminalMistakes sends each wrong message to a socket without a session and to
+// one with a session. After each message the session still takes input.
 func TestTerminalMistakes(t *testing.T) {
 	args := func(n int) string { return `["x"` + strings.Repeat(`,"x"`, n-1) + `]` }
 	for _, tc := range []struct {
@@ -101,8 +101,8 @@ func TestTerminalMistakes(t *testing.T) {
 	}
 }
 
-// TestColors: a client says what it draws with when it opens, attaches, and when
-// that changes.
+// TestColors: a client sends its colors when it opens a session, when it attaches to
+// one, and when the colors change.
 func TestColors(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -117,8 +117,8 @@ func TestColors(t *testing.T) {
 	f.waitCall(t, "wishes {[255 255 255] [0 0 0] [255 255 255]}")
 }
 
-// TestGuessedSessionIDs: an id that is taken by nobody, one that cannot be an
-// id, and one in other letters are answered alike.
+// TestGuessedSessionIDs: an unused id, an impossible id and an id in capitals get the
+// same answer.
 func TestGuessedSessionIDs(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -139,8 +139,8 @@ func TestGuessedSessionIDs(t *testing.T) {
 	}
 }
 
-// TestMistakesKeepTheAttachedSession: to attach to what is not there, or to make
-// what cannot be made, costs nothing; what goes well takes the place of it.
+// TestMistakesKeepTheAttachedSession: a failed attach or create leaves the client
+// attached to its session. A successful create takes the place of that session.
 func TestMistakesKeepTheAttachedSession(t *testing.T) {
 	for _, send := range []string{
 		`{"type":"attach","session_id":"` + string(unusedID) + `"}`, `{"type":"attach","session_id":"a1b2c3d4"}`, `{"type":"create","channel_id":"ch"}`,
@@ -161,7 +161,8 @@ func TestMistakesKeepTheAttachedSession(t *testing.T) {
 		if got := f.called("detach"); len(got) != 0 {
 			t.Errorf("%s: %q", send, got)
 		}
-		// It is shown nothing while another is made, and again when that failed.
+		// The old session is hidden while another is made, and shown again when that
+		// failed.
 		if got, want := f.called("show"), []string{"show " + string(firstID) + " false", "show " + string(firstID) + " true"}; strings.Contains(send, "create") && !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
@@ -174,7 +175,8 @@ func TestMistakesKeepTheAttachedSession(t *testing.T) {
 	}
 }
 
-// TestStatusFields: a client of the original reads these four in every status.
+// TestStatusFields: clients of the original system read these four fields in every
+// status.
 func TestStatusFields(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -210,9 +212,9 @@ func TestStatusFields(t *testing.T) {
 	check("stopped")
 }
 
-// TestPingsAreAnsweredMeanwhile: making a container, or its image, takes longer
-// than the patience of many WebSocket libraries, and what is sent meanwhile is
-// followed afterwards.
+// TestPingsAreAnsweredMeanwhile: making a container or its image takes longer than many
+// WebSocket libraries wait for a pong. Messages that arrive meanwhile are handled
+// afterwards.
 func TestPingsAreAnsweredMeanwhile(t *testing.T) {
 	f := newFakeTerms()
 	made := make(chan struct{})
@@ -242,8 +244,8 @@ func TestPingsAreAnsweredMeanwhile(t *testing.T) {
 	f.waitCall(t, `input `+string(firstID)+` "ls"`)
 }
 
-// TestMessagesWaitWithinBounds: what is sent while a message is being followed
-// is kept up to a bound, and the end of the socket frees everybody.
+// TestMessagesWaitWithinBounds: messages that arrive while one is being handled are
+// kept up to a bound. The end of the socket frees everybody who waits.
 func TestMessagesWaitWithinBounds(t *testing.T) {
 	b := newQueue(maxUnfollowed)
 	n := 0
@@ -275,8 +277,8 @@ func TestMessagesWaitWithinBounds(t *testing.T) {
 	}
 }
 
-// TestServiceFailures: what the service says reaches the person, and the
-// session stays attached.
+// TestServiceFailures: the service's message reaches the person, and the session stays
+// attached.
 func TestServiceFailures(t *testing.T) {
 	fail := core.Fail(core.CodeNoEngine, errors.New("dial unix"), "Docker does not answer.", "Start it.")
 	for _, tc := range []struct{ method, send string }{
@@ -308,7 +310,8 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
-// TestSeedClient knows nothing of ours: no acknowledgements, no snapshot.
+// TestSeedClient uses neither acknowledgements nor snapshots, which the original system
+// did not have.
 func TestSeedClient(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -341,8 +344,8 @@ func TestSeedClient(t *testing.T) {
 	two.expect("stopped", "")
 }
 
-// TestEndingOnPurpose: the client is told “stopped” and not “closed” as well; one
-// that fails in the middle tells what happened after all.
+// TestEndingOnPurpose: the client gets “stopped” without a “closed” after it. When the
+// stop fails halfway, the client still learns how the session ended.
 func TestEndingOnPurpose(t *testing.T) {
 	for _, verb := range []string{"close", "stop"} {
 		f := newFakeTerms()
@@ -369,7 +372,7 @@ func TestEndingOnPurpose(t *testing.T) {
 		f.mu.Unlock()
 		client.say(`{"type":"` + verb + `"}`)
 		got := []string{client.status().Type, client.status().Type}
-		slices.Sort(got) // the two come from two goroutines
+		slices.Sort(got) // the two messages come from two goroutines
 		if !slices.Equal(got, []string{"closed", "error"}) {
 			t.Errorf("%s of %s: %v", verb, again, got)
 		}
@@ -397,7 +400,7 @@ func TestKill(t *testing.T) {
 	client.expect("error", termNoSession)
 }
 
-// TestSessionEndsDuringAttach: whatever the moment, the socket goes on.
+// TestSessionEndsDuringAttach: whenever the session ends, the socket goes on.
 func TestSessionEndsDuringAttach(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -428,8 +431,8 @@ func TestSessionEndsDuringAttach(t *testing.T) {
 	}
 }
 
-// TestInputDoesNotHoldAcknowledgementsUp: a program that waits for those does
-// not read, and the two come the same way.
+// TestInputDoesNotHoldAcknowledgementsUp: a program that waits for acknowledgements
+// does not read its input. Both come over the same socket.
 func TestInputDoesNotHoldAcknowledgementsUp(t *testing.T) {
 	f := newFakeTerms()
 	wait := make(chan struct{})
@@ -451,14 +454,15 @@ func TestInputDoesNotHoldAcknowledgementsUp(t *testing.T) {
 	if got := f.called("ack"); !slices.Equal(got, []string{"ack " + string(id) + " 6"}) {
 		t.Errorf("%q", got)
 	}
-	client.conn.CloseNow() // what was typed is given all the same
+	client.conn.CloseNow() // input that was received still reaches the session
 	f.waitCall(t, "detach "+string(id))
 	close(wait)
 	f.waitCall(t, `input `+string(id)+` "b"`)
 	f.waitCall(t, `input `+string(id)+` "c"`)
 }
 
-// TestReadingPausesForInput fills the queue; the socket's end frees the reader.
+// TestReadingPausesForInput fills the input queue. The end of the socket frees the
+// reader.
 func TestReadingPausesForInput(t *testing.T) {
 	f := newFakeTerms()
 	f.block["input"] = make(chan struct{}) // until the server closes
@@ -486,11 +490,11 @@ func TestReadingPausesForInput(t *testing.T) {
 	}
 }
 
-// TestClientThatDoesNotRead is let go of; its session is only detached.
+// TestClientThatDoesNotRead is disconnected, and its session is only detached.
 func TestClientThatDoesNotRead(t *testing.T) {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, func(s *Server) { s.termBudget = 50 * time.Millisecond })
-	f.screen = strings.Repeat("x", 500*termFrame) // more than the buffers of any loopback hold
+	f.screen = strings.Repeat("x", 500*termFrame) // more than the buffers of any loopback connection hold
 	client := dialTerm(t, s, c)
 	client.say(`{"type":"create","channel_id":"ch"}`)
 	f.waitCall(t, "detach "+string(firstID))
@@ -502,12 +506,12 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestServerEndsTerminalSockets: clients are told, and those that do not answer
-// hold nobody up.
+// TestServerEndsTerminalSockets: the server tells its clients that it closes. Clients
+// that do not answer delay nobody.
 func TestServerEndsTerminalSockets(t *testing.T) {
 	f := newFakeTerms()
 	f.block["create"] = make(chan struct{})
-	// Who is to hear of it has the time to, however late this gets a processor.
+	// Every client has the time to hear of it, even on a machine that is very busy.
 	s, c := serveTerms(t, f, func(s *Server) { s.termGoodbye = patience })
 	free, busy, deaf := dialTerm(t, s, c), dialTerm(t, s, c), dialTerm(t, s, c)
 	busy.say(`{"type":"create","channel_id":"ch"}`)
@@ -535,8 +539,8 @@ func TestServerEndsTerminalSockets(t *testing.T) {
 	_ = deaf
 }
 
-// TestResizesAreCoalesced: a thousand within a second reach the service every
-// 20 ms, and the last one always does.
+// TestResizesAreCoalesced: of a thousand sizes within a second, one reaches the service
+// every 20 ms. The last one always does.
 func TestResizesAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeTerms()
@@ -567,7 +571,7 @@ func TestResizesAreCoalesced(t *testing.T) {
 		}
 		z.set(sizeWish{firstID, 7, 7})
 		z.set(sizeWish{firstID, 8, 8})
-		close(z) // on the way out too
+		close(z) // the same holds while the service is closing
 		<-done
 		if all := f.called("resize"); all[len(all)-1] != "resize "+string(firstID)+" 8x8" {
 			t.Errorf("the last is %q", all[len(all)-1])
@@ -575,7 +579,8 @@ func TestResizesAreCoalesced(t *testing.T) {
 	})
 }
 
-// TestTerminalFrontDoor: who may not call may not open a terminal either.
+// TestTerminalFrontDoor: a caller who may not make calls may not open a terminal
+// either.
 func TestTerminalFrontDoor(t *testing.T) {
 	s, c := serveTerms(t, newFakeTerms(), nil)
 	port := s.Addr()[strings.LastIndex(s.Addr(), ":"):]
@@ -623,8 +628,8 @@ func TestTerminalFrontDoor(t *testing.T) {
 	}
 }
 
-// TestAnyOrder sends what clients may and may not say in any order, while
-// sessions print, change and end. Each error is answered, and the socket lives.
+// TestAnyOrder sends valid and invalid messages in any order while sessions print,
+// change and end. Each error is answered, and the socket stays open.
 func TestAnyOrder(t *testing.T) {
 	said := []string{
 		`{"type":"create","channel_id":"ch","acks":true}`, `{"type":"create","target":"host"}`, `{"type":"create"}`,

@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code")
 
-// TestTerminalTranscript plays conversations of testdata/terminal.txtar: lines of
-// the client (“>”, binary “>>”), what happens to the session (“!”), and lines of
-// the server (“<”, binary “<<”), which -update writes anew. A change of the latter
-// is a change of the protocol.
+// TestTerminalTranscript plays the conversations of testdata/terminal.txtar: lines of
+// the client (“>”, binary “>>”), events of the session (“!”), and lines of the server
+// (“<”, binary “<<”). The flag -update rewrites the lines of the server. A change of
+// those lines is a change of the protocol.
 func TestTerminalTranscript(t *testing.T) {
 	name := filepath.Join("testdata", "terminal.txtar")
 	arc, err := txtar.ParseFile(name)
@@ -44,7 +44,7 @@ func TestTerminalTranscript(t *testing.T) {
 	}
 }
 
-// playTranscript speaks the client’s lines and notes what is answered.
+// playTranscript sends the client’s lines and notes the answers.
 func playTranscript(t *testing.T, script []byte) []byte {
 	f := newFakeTerms()
 	s, c := serveTerms(t, f, nil)
@@ -115,8 +115,8 @@ func happen(t *testing.T, f *fakeTerms, what string) {
 	}
 }
 
-// FuzzControl: whatever arrives is either refused with a code of the protocol or
-// within its bounds.
+// FuzzControl: a message is either refused with a code of the protocol, or its values
+// are within their bounds.
 func FuzzControl(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"create","container_id":"abc","channel_id":"c","cmd":["/bin/bash","-l"],"target":"host","rows":24,"cols":80,"open_mode":"fork"}`,

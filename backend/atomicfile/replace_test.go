@@ -17,7 +17,8 @@ func TestReplace(t *testing.T) {
 			t.Fatalf("%q %v", got, err)
 		}
 	}
-	// A place that cannot be taken loses nothing and leaves nothing behind.
+	// A target that cannot be replaced keeps its contents, and no other file is left
+	// behind.
 	taken := filepath.Join(dir, "folder")
 	if err := os.MkdirAll(filepath.Join(taken, "full"), 0o700); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func (h *host) question(t *testing.T) wire.Question {
 
 var sample = wire.Question{Spawn: "a", Kind: "file", Detail: []byte("\xff/home")}
 
-// TestQuestionsWaitSideBySide answers many in another order than they came in.
+// TestQuestionsWaitSideBySide asks several questions at once and answers them in
+// another order.
 func TestQuestionsWaitSideBySide(t *testing.T) {
 	d := NewDesk()
 	h := serve(t, d)
@@ -100,7 +101,8 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 	}
 	<-h.served
-	// The next stream begins anew, and an answer to an old question is nobody's.
+	// The next stream begins anew. An answer to a question of the old stream has no
+	// effect.
 	h = serve(t, d)
 	go func() { answers <- d.Ask(t.Context(), sample) }()
 	q := h.question(t)
@@ -130,14 +132,15 @@ func TestWithdrawn(t *testing.T) {
 	if a := <-answer; a.Allow {
 		t.Errorf("%+v", a)
 	}
-	if err := wire.WriteFrame(h, wire.Answer{ID: q.ID, Allow: true}); err != nil { // too late
+	// The answer comes after the question was withdrawn.
+	if err := wire.WriteFrame(h, wire.Answer{ID: q.ID, Allow: true}); err != nil {
 		t.Fatal(err)
 	}
 	_ = h.Close()
 	<-h.served
 }
 
-// TestNewestStream takes over from one that has not noticed its end yet.
+// TestNewestStream serves a new stream while the old one has not noticed its end.
 func TestNewestStream(t *testing.T) {
 	d := NewDesk()
 	old := serve(t, d)
@@ -160,8 +163,8 @@ func TestNewestStream(t *testing.T) {
 	<-h.served
 }
 
-// TestHostThatDoesNotRead denies after the time a write may take, and no more than
-// MaxQuestions are ever under way.
+// TestHostThatDoesNotRead: when the time for a write is over, the question is denied.
+// No more than MaxQuestions wait at the same time.
 func TestHostThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewDesk()

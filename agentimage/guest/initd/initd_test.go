@@ -43,7 +43,8 @@ func TestCheckChownPath(t *testing.T) {
 	}
 }
 
-// TestVerify refuses a move that was not complete in any one way.
+// TestVerify refuses a move to the supervisor's user that left out any one of its
+// steps.
 func TestVerify(t *testing.T) {
 	mask := fmt.Sprintf("%016x", keptMask())
 	good := "Name:\tloop\nUid:\t64999\t64999\t64999\t64999\nGid:\t64999\t64999\t64999\t64999\nGroups:\t \nCapInh:\t" + mask + "\nCapPrm:\t" + mask + "\nCapEff:\t" + mask + "\nCapBnd:\tffff\nCapAmb:\t" + mask + "\n"

@@ -29,7 +29,7 @@ import (
 	"loop/backend/wire"
 )
 
-// The test binary is also keeper and stage, as the guest binary is.
+// TestMain also makes the test binary keeper and stage, as the guest binary is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
-// newServer is loop init without its privileges, on the test's own socket.
+// newServer runs loop init without its privileges, on the test's own socket.
 func newServer(t *testing.T, uid int) string {
 	t.Helper()
 	groups, err := os.Getgroups()
@@ -81,7 +81,8 @@ func newServer(t *testing.T, uid int) string {
 	return path
 }
 
-// tired is out of descriptors at first; loop init must not end for that.
+// tired is a listener whose first Accept finds no free descriptor. loop init must not
+// end for that.
 type tired struct {
 	*net.UnixListener
 	once sync.Once
@@ -95,7 +96,7 @@ func (l *tired) AcceptUnix() (*net.UnixConn, error) {
 	return l.UnixListener.AcceptUnix()
 }
 
-// connect is a host that answers the hello with p.
+// connect opens a link as a host that answers the hello with p.
 func connect(t *testing.T, path string, p wire.Reply) *yamux.Session {
 	t.Helper()
 	conn, err := net.Dial("unix", path)
@@ -115,7 +116,7 @@ func connect(t *testing.T, path string, p wire.Reply) *yamux.Session {
 	if err != nil || q.Op != wire.OpHello || q.Hello.BootID != "boot" {
 		t.Fatalf("%+v %v", q, err)
 	}
-	// One that refuses may be shut out before it knows that its answer is gone.
+	// A host that refuses may lose its link before its answer is written.
 	if err := wire.WriteFrame(st, p); err != nil && !errors.Is(err, yamux.ErrSessionShutdown) {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestLeavingReaderIsLetGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = st.Close()
-		for { // what was on its way
+		for { // discard what was on its way
 			if _, err := io.Copy(io.Discard, st); err == nil {
 				break
 			}
@@ -237,7 +238,7 @@ func TestNewestWins(t *testing.T) {
 	if _, _, err := request(t, first, wire.Request{Op: wire.OpPing}); err != nil {
 		t.Fatal(err)
 	}
-	// One that refuses the hello does not take the place.
+	// A host that refuses the hello does not become the current link.
 	no := connect(t, path, wire.Refuse(wire.CodeProtocol, "no"))
 	<-no.CloseChan()
 	if _, _, err := request(t, first, wire.Request{Op: wire.OpPing}); err != nil {
@@ -275,8 +276,9 @@ func TestListFitsAFrame(t *testing.T) {
 	t.Logf("%d bytes", buf.Len())
 }
 
-// TestPolicy: a policy is kept, said not to be enforced, and only ever replaced by
-// a newer one; a spawn has the one that stood when it began, until it gets its own.
+// TestPolicy: a policy is kept, reported as not enforced, and only ever replaced by a
+// newer one. A spawn has the policy that was in force when it began, until it gets its
+// own.
 func TestPolicy(t *testing.T) {
 	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	set := func(id string, version int64, doc string) (wire.PolicyState, error) {
@@ -318,17 +320,18 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestQuestionsEndWithTheirLink: a new link takes the questions over, and the end
-// of loop init's last one leaves nobody to ask.
+// TestQuestionsEndWithTheirLink: a new link takes the questions over. When the last
+// link ends, nobody is left to ask.
 func TestQuestionsEndWithTheirLink(t *testing.T) {
 	path := newServer(t, os.Getuid())
-	for range 3 { // each takes the place of the one before
+	for range 3 { // each link takes the place of the one before
 		s := connect(t, path, wire.Reply{})
 		st, _, err := request(t, s, wire.Request{Op: wire.OpQuestions})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := wire.WriteFrame(st, wire.Answer{ID: 7, Allow: true}); err != nil { // to nothing that was asked
+		// The answer belongs to no question.
+		if err := wire.WriteFrame(st, wire.Answer{ID: 7, Allow: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

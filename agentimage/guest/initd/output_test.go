@@ -16,10 +16,10 @@ import (
 	"loop/backend/wire"
 )
 
-// count prints numbers that say where in the stream they are.
+// count prints numbers, so each line names its own place in the stream.
 const count = `i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo $((1000000+i)); done`
 
-// counted is what count prints through a terminal.
+// counted is the output of count through a terminal.
 func counted() []byte {
 	var b bytes.Buffer
 	for i := 1; i <= 60000; i++ {
@@ -34,13 +34,13 @@ func counted() []byte {
 	return b.Bytes()
 }
 
-// stands waits until the spawn is held up.
+// stands waits until the spawn is paused for the reason in paused.
 func stands(t *testing.T, s *yamux.Session, paused string) wire.Info {
 	t.Helper()
 	return listed(t, s, paused, func(i wire.Info) bool { return i.Paused == paused })
 }
 
-// listed waits until the spawn is as it should be.
+// listed waits until ok accepts the listed state of the only spawn.
 func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool) wire.Info {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -51,7 +51,7 @@ func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = st.Close() // a host may have so many open
+		_ = st.Close() // the streams that one host may have open are bounded
 		if len(p.Spawns) == 1 && ok(p.Spawns[0]) {
 			return p.Spawns[0]
 		}
@@ -63,8 +63,8 @@ func listed(t *testing.T, s *yamux.Session, what string, ok func(wire.Info) bool
 	}
 }
 
-// TestHeldRead has a host read a terminal's output a little, stand still, break
-// off its link, and go on from where it was with another one.
+// TestHeldRead has a host read a little of a terminal's output, stop reading and break
+// off its link. A new link goes on from the same place.
 func TestHeldRead(t *testing.T) {
 	path := newServer(t, os.Getuid())
 	s := connect(t, path, wire.Reply{})
@@ -106,8 +106,8 @@ func TestHeldRead(t *testing.T) {
 	got = slices.Concat(got, more)
 	_ = s.Close()
 
-	// Nobody holds it now: it prints the rest, 540,002 bytes in all, which the
-	// ring still has.
+	// Nobody holds the output now, so the program prints the rest. The ring still has
+	// all 540,002 bytes.
 	s = connect(t, path, wire.Reply{})
 	listed(t, s, "all printed", func(i wire.Info) bool { return i.OutEnd >= int64(len(want)) })
 	if in, _, err = request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"}); err != nil {
@@ -129,7 +129,7 @@ func TestHeldRead(t *testing.T) {
 	}
 }
 
-// TestMarkThatCannotBe ends the hold and nothing else.
+// TestMarkThatCannotBe sends an impossible mark, which ends the hold and nothing else.
 func TestMarkThatCannotBe(t *testing.T) {
 	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
 	req := wire.Spawn{Argv: []string{"sh", "-c", "read x; " + count + "; read x"}, Stdio: wire.StdioPTY}
@@ -144,7 +144,8 @@ func TestMarkThatCannotBe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(wire.NewChunkWriter(in), "\r"); err != nil { // before the hold it could print everything
+	// The hold is in place before the program prints.
+	if _, err := io.WriteString(wire.NewChunkWriter(in), "\r"); err != nil {
 		t.Fatal(err)
 	}
 	stands(t, s, wire.PausedReader)
@@ -172,8 +173,9 @@ func TestMarkThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestStuckInput types more than a program takes that does not read: the link
-// serves everything else, a new link has its turn, and the server can end.
+// TestStuckInput types more than the program takes, because the program does not read.
+// The link still serves everything else, a new link gets its turn, and the server can
+// end.
 func TestStuckInput(t *testing.T) {
 	path := newServer(t, os.Getuid())
 	s := connect(t, path, wire.Reply{})
@@ -188,7 +190,7 @@ func TestStuckInput(t *testing.T) {
 	if _, err := io.ReadFull(wire.NewChunkReader(out), make([]byte, 2)); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // links, one after another
+	for range 3 { // links, one after the other
 		in, _, err := request(t, s, wire.Request{Op: wire.OpStdin, ID: "a"})
 		if err != nil {
 			t.Fatal(err)

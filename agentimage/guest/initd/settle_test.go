@@ -18,9 +18,9 @@ func owner(t *testing.T, path string) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// TestChownTreeLeavesARightTopAlone: a volume that is the agent's already is not
-// walked, however large it is. Root proves it by an entry that stays somebody
-// else's; others by a folder that a walk could not enter.
+// TestChownTreeLeavesARightTopAlone: chownTree does not walk a volume that is already
+// the agent's, however large it is. As root, the test proves this by an entry that
+// keeps another owner; as another user, by a folder that a walk could not enter.
 func TestChownTreeLeavesARightTopAlone(t *testing.T) {
 	top := t.TempDir()
 	inner, outside := filepath.Join(top, "inner"), filepath.Join(t.TempDir(), "outside")
@@ -47,8 +47,8 @@ func TestChownTreeLeavesARightTopAlone(t *testing.T) {
 	if err := chownTree(top, me, group); err != nil || owner(t, inner) != other {
 		t.Errorf("%v, inner is %d's", err, owner(t, inner))
 	}
-	// A top that is not right is: everything in it follows, links themselves too,
-	// and nothing they lead to.
+	// When the top has another owner, everything in it gets the agent as owner. So do
+	// symbolic links themselves, but not their targets.
 	if err := chownTree(top, agent, agent); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestConnectWaitsForTheSocket(t *testing.T) {
 	go func() {
 		conn, err := connect(t.Context(), path)
 		if err == nil {
-			// Not loop init: pid and uid are wrong.
+			// The server is not loop init: its pid and uid are wrong.
 			if err = checkServer(conn); err != nil && strings.Contains(err.Error(), "served by") {
 				err = nil
 			}

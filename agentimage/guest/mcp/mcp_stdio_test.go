@@ -80,7 +80,7 @@ func call(t *testing.T, cs *sdk.ClientSession, tool string, args any) (string, b
 	return tc.Text, res.IsError
 }
 
-// TestToolsAreCallbacks: each tool makes the one request its route takes.
+// TestToolsAreCallbacks: each tool makes exactly the request that its route expects.
 func TestToolsAreCallbacks(t *testing.T) {
 	var method, path, sent, token string
 	cs := connect(t, func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +145,7 @@ func TestARefusalIsWhatTheModelReads(t *testing.T) {
 
 func TestCallsAreLogged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.log")
-	for range 2 { // a second server goes on with the file
+	for range 2 { // the second server continues the same file
 		openLog(path).Info("list_agents", "ms", 1)
 	}
 	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), `"msg":"list_agents"`) != 2 {
@@ -171,8 +171,8 @@ func TestPermissionPrompt(t *testing.T) {
 	}
 }
 
-// TestCallbacksUseNoProxy: a token is for Loop only, whatever the environment
-// says and wherever an answer points to.
+// TestCallbacksUseNoProxy: a token goes to Loop only, whatever proxy the environment
+// names and wherever an answer redirects to.
 func TestCallbacksUseNoProxy(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pair is a connection on loopback; an IPv6 socket may make one to an IPv4 address.
+// pair is a connection on loopback. An IPv6 socket may connect to an IPv4 address too.
 func pair(tb testing.TB, domain int) (client int, server net.Conn) {
 	tb.Helper()
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func pair(tb testing.TB, domain int) (client int, server net.Conn) {
 	}
 	if err := unix.Connect(client, to); err != nil {
 		_ = unix.Close(client)
-		return -1, nil // a machine without IPv6
+		return -1, nil // this machine has no IPv6
 	}
 	if server, err = ln.Accept(); err != nil {
 		tb.Fatal(err)
@@ -78,14 +78,14 @@ func TestPeerIsFound(t *testing.T) {
 	}
 }
 
-// TestPeerThatLeftIsNobody: neither a listener that took over the port of a caller
-// that is gone, nor what comes after it, passes for that caller.
+// TestPeerThatLeftIsNobody: a caller may leave and a listener may take over its port.
+// Neither that listener nor a later caller passes for the one that left.
 func TestPeerThatLeftIsNobody(t *testing.T) {
 	fd, conn := pair(t, unix.AF_INET)
 	if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
 		t.Fatal(err)
 	}
-	_ = unix.Close(fd) // resets
+	_ = unix.Close(fd) // the connection is reset
 	if _, err := peerInode(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("reset: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestPeerThatLeftIsNobody(t *testing.T) {
 		t.Errorf("intact: %v", err)
 	}
 	fd, conn = pair(t, unix.AF_INET)
-	_ = unix.Close(fd) // says goodbye
+	_ = unix.Close(fd) // the connection is closed in order
 	if _, err := peerInode(conn); !errors.Is(err, errNoPeer) {
 		t.Errorf("closed: %v", err)
 	}
@@ -126,8 +126,8 @@ func TestAnswerOfTheKernel(t *testing.T) {
 	}
 }
 
-// TestRequestsKeepTheirSpawn asks for many at a time: each goes by a stream of the
-// spawn it is of, however they overtake each other.
+// TestRequestsKeepTheirSpawn asks for many spawns at a time. Each request goes by a
+// stream of its own spawn, even when one overtakes another.
 func TestRequestsKeepTheirSpawn(t *testing.T) {
 	r := New(byInode{}, slog.New(slog.DiscardHandler))
 	r.Attach(newHost(t, func(w http.ResponseWriter, req *http.Request) {
@@ -148,7 +148,7 @@ func TestRequestsKeepTheirSpawn(t *testing.T) {
 			_ = raw.Control(func(n uintptr) { mine = spawnOf(inodeOf(t, int(n))) })
 			tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return fd, nil }, MaxConnsPerHost: 1}
 			defer tr.CloseIdleConnections()
-			for i := range 25 { // over one kept connection
+			for i := range 25 { // all use one kept connection
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/x", nil)
 				if err != nil {
 					t.Error(err)
@@ -159,7 +159,7 @@ func TestRequestsKeepTheirSpawn(t *testing.T) {
 					t.Errorf("request %d: %v", i, err)
 					return
 				}
-				body, _ := io.ReadAll(resp.Body) // whole, or the connection is not kept
+				body, _ := io.ReadAll(resp.Body) // the connection is kept only when the body was read to its end
 				_ = resp.Body.Close()
 				if got := string(body); got != mine {
 					t.Errorf("request %d of %s went as %q", i, mine, got)
@@ -176,7 +176,7 @@ func (byInode) Holder(inode uint64) (string, error) { return spawnOf(inode), nil
 
 func spawnOf(inode uint64) string { return "s" + strconv.FormatUint(inode, 10) }
 
-// TestUnknownAskersAreRefused, in words, before anything goes to the host.
+// TestUnknownAskersAreRefused with a message, before anything goes to the host.
 func TestUnknownAskersAreRefused(t *testing.T) {
 	asked := false
 	for name, k := range map[string]struct {

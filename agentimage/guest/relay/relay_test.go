@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
-// here is who asks in these tests: the test itself, which is of no spawn.
+// here names the same spawn for every connection, or none.
 type here struct{ id string }
 
 func (h here) Holder(uint64) (string, error) {
@@ -127,7 +127,7 @@ func get(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// newRelay is asked by s1 and waits so long for a link.
+// newRelay takes every caller for spawn s1 and waits for a link at most hold.
 func newRelay(hold time.Duration) *Relay {
 	r := New(here{"s1"}, slog.New(slog.DiscardHandler))
 	r.modelHold, r.callbackHold = hold, hold
@@ -162,7 +162,7 @@ func TestRelayCarries(t *testing.T) {
 	}
 }
 
-// TestRelayStreams reads one event while the next has not been written.
+// TestRelayStreams reads an event before the next one is written.
 func TestRelayStreams(t *testing.T) {
 	next := make(chan struct{})
 	h := newHost(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -199,7 +199,7 @@ func TestRelayHolds(t *testing.T) {
 		_, body := get(t, url+"/api/messages")
 		got <- body
 	}()
-	// A link that is closed already does not count.
+	// A link that is already closed does not count.
 	dead := newHost(t, nil)
 	dead.stop()
 	r.Attach(dead)
@@ -264,8 +264,8 @@ func TestRelayLeaverIsNotServed(t *testing.T) {
 	}
 }
 
-// TestRelayConnectionsAreBounded has more callers than the relay takes, none of
-// which asks for anything: the next one waits, and is served when one leaves.
+// TestRelayConnectionsAreBounded has more callers than the relay takes, and none of
+// them sends a request. The next caller waits, and is served when one leaves.
 func TestRelayConnectionsAreBounded(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -296,7 +296,9 @@ func TestRelayConnectionsAreBounded(t *testing.T) {
 	select {
 	case err := <-got:
 		t.Fatalf("a third connection was served: %v", err)
-	case <-time.After(50 * time.Millisecond): // it cannot be seen to wait; a fault shows at once
+	// Waiting cannot be observed, but a connection that is served wrongly shows at
+	// once.
+	case <-time.After(50 * time.Millisecond):
 	}
 	_ = mute[0].Close()
 	if err := <-got; err != nil {
@@ -304,7 +306,7 @@ func TestRelayConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRelayEndsWhileFull: a connection that waits for its turn does not hold it up.
+// TestRelayEndsWhileFull: a connection that waits for its turn does not delay the end.
 func TestRelayEndsWhileFull(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"loop/backend/wire"
 )
 
-// listen takes the connections whose holders are looked for.
+// listen accepts the connections whose holders the tests look for.
 func listen(tb testing.TB) (port int) {
 	tb.Helper()
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func begins(tb testing.TB, m *Table, id string) string {
 	}
 }
 
-// inode reads the socket that a program has told of.
+// inode reads the number of the socket that a program printed.
 func inode(tb testing.TB, line string) uint64 {
 	tb.Helper()
 	n, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(line, "socket:["), "]"), 10, 64)
@@ -74,8 +74,8 @@ func inode(tb testing.TB, line string) uint64 {
 	return n
 }
 
-// TestHolderIsTheSpawn: wherever in a spawn's tree a socket is held, and whatever
-// the process has done to look like another, it is that spawn's.
+// TestHolderIsTheSpawn: a socket belongs to its spawn wherever in the spawn's tree it
+// is held, and however the process changed its looks.
 func TestHolderIsTheSpawn(t *testing.T) {
 	m := newTable(t)
 	port := listen(t)
@@ -127,7 +127,7 @@ func TestHolderOutsideIsNobody(t *testing.T) {
 	if got, err := m.Holder(inode(t, line)); !errors.Is(err, errNoHolder) {
 		t.Errorf("this process: %q %v", got, err)
 	}
-	// A process that no keeper holds.
+	// This process belongs to no keeper.
 	f, err := c.(*net.TCPConn).File()
 	if err != nil {
 		t.Fatal(err)
@@ -143,8 +143,9 @@ func TestHolderOutsideIsNobody(t *testing.T) {
 	}
 }
 
-// TestSharedSocketIsNobodys passes a connection from one spawn to another: while
-// both hold it nobody knows who asks, and one that is given away is the taker's.
+// TestSharedSocketIsNobodys passes a connection from one spawn to another. While both
+// hold it, nobody can know which one asks. When the first has closed its copy, the
+// connection is the second one's.
 func TestSharedSocketIsNobodys(t *testing.T) {
 	m := newTable(t)
 	port := listen(t)
@@ -173,8 +174,8 @@ func TestSharedSocketIsNobodys(t *testing.T) {
 	}
 }
 
-// handOver is a program of the test: one that passes a connection on, or takes it.
-// It stays until it is killed.
+// handOver is a program of the test that passes a connection on or takes one. It stays
+// until it is killed.
 func handOver(what, path string, more ...string) error {
 	defer func() { _, _ = io.Copy(io.Discard, os.Stdin) }()
 	if what == "give" {
@@ -187,7 +188,7 @@ func handOver(what, path string, more ...string) error {
 	if _, _, _, _, err := u.ReadMsgUnix(make([]byte, 1), make([]byte, 64)); err != nil {
 		return err
 	}
-	if _, err := u.Write([]byte("x")); err != nil { // now it is here
+	if _, err := u.Write([]byte("x")); err != nil { // the connection has arrived
 		return err
 	}
 	if _, err := u.Read(make([]byte, 1)); err != nil {
@@ -233,7 +234,7 @@ func give(path, port string, closes bool) error {
 	return err
 }
 
-// BenchmarkHolder is one look among the processes of this machine and ten more of
+// BenchmarkHolder finds one holder among the processes of this machine and ten more of
 // a spawn, each with some thirty files.
 func BenchmarkHolder(b *testing.B) {
 	m := newTable(b)

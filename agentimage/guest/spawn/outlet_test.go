@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestClosedOutletGivesWhatIsThere, however late it is read: all that a pipe
-// holds that somebody has open still, and no end of what comes after.
+// TestClosedOutletGivesWhatIsThere reads a cut outlet late, while somebody still has
+// the pipe open. It gives everything that the pipe holds, but only a bounded part of
+// what is written afterwards.
 func TestClosedOutletGivesWhatIsThere(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

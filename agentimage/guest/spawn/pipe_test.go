@@ -20,7 +20,7 @@ import (
 )
 
 // TestDescriptorTravels: a descriptor that another process made arrives with its
-// message, works, and is closed on exec, as a filter's listener must be.
+// message and works. It is closed on exec, as a filter's listener must be.
 func TestDescriptorTravels(t *testing.T) {
 	ours, theirs, err := newSocketPair()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestDescriptorTravels(t *testing.T) {
 	}
 }
 
-// sendDescriptor is the other process of TestDescriptorTravels.
+// sendDescriptor runs in the other process of TestDescriptorTravels.
 func sendDescriptor() int {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -91,12 +91,12 @@ func TestSocketRefuses(t *testing.T) {
 	}
 }
 
-// TestProgramHasItsPipes: a program has the descriptors it was promised, at their
-// numbers, and none of those that loop init, keeper and stage use among themselves.
+// TestProgramHasItsPipes: a program has the descriptors that it was promised, at their
+// numbers. It has none of those that loop init, keeper and stage use among themselves.
 func TestProgramHasItsPipes(t *testing.T) {
 	m := newTable(t)
 	req := sh(`ls -l /proc/self/fd >&2; while read x <&3; do echo "got $x" >&7; done; echo end >&7`)
-	req.Argv[0] = "bash" // a script of sh's may not say 10 and more
+	req.Argv[0] = "bash" // sh does not take descriptors above 9 in a script
 	req.Pipes = []wire.Pipe{{FD: 3}, {FD: 7, Write: true}}
 	if _, err := m.Spawn(t.Context(), "a", req, Body{}); err != nil {
 		t.Fatal(err)
@@ -142,9 +142,9 @@ func TestProgramHasItsPipes(t *testing.T) {
 	}
 }
 
-// TestPauseLosesNothing has a program print far more than a ring keeps before
-// anybody reads, to a reader that leaves and comes back, and goes on only as fast
-// as that one reads.
+// TestPauseLosesNothing has a program print far more than a ring keeps, before anybody
+// reads. The reader leaves and comes back, and the program goes on only as fast as it
+// reads.
 func TestPauseLosesNothing(t *testing.T) {
 	m := newTable(t, func(c *Config) { c.Ring = 256 << 10 })
 	const size = 3 << 20
@@ -172,8 +172,8 @@ func TestPauseLosesNothing(t *testing.T) {
 	}
 }
 
-// TestPausedIsKilled: a program that nobody reads ends like any other, and is
-// forgotten with what it printed.
+// TestPausedIsKilled: a program whose output nobody reads ends like any other. Its
+// output is forgotten with it.
 func TestPausedIsKilled(t *testing.T) {
 	m := newTable(t, func(c *Config) { c.Ring = 256 << 10 })
 	req := sh("yes")
@@ -191,7 +191,7 @@ func TestPausedIsKilled(t *testing.T) {
 	}
 }
 
-// read takes bytes with a hold, up to stop or the end, and leaves.
+// read takes bytes with a hold, up to stop or the end, and then leaves.
 func read(t *testing.T, log *spool.Log, off, stop int64) int64 {
 	t.Helper()
 	h, at := log.Hold(off, 64<<10)

@@ -52,8 +52,9 @@ func typed(t *testing.T, m *Table, id, text string) {
 	}
 }
 
-// TestEndOfTerminal ends a shell with everything that is meant to outlive one:
-// the shell has the time to save its history, and nothing is left.
+// TestEndOfTerminal ends a shell that left programs behind, each of which tries to
+// outlive it. The shell gets the time to save its history, and none of the programs is
+// left.
 func TestEndOfTerminal(t *testing.T) {
 	m := newTable(t, func(c *Config) { c.Grace = 10 * time.Minute })
 	dir := t.TempDir()
@@ -92,7 +93,7 @@ func TestEndOfTerminal(t *testing.T) {
 	if p, ok := readProcess(pids["double"]); !ok {
 		t.Errorf("what takes no hint was not given its time: %+v", p)
 	}
-	hurry() // as the end of the grace does
+	hurry() // as when the grace is over
 	if err := <-killed; err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +104,9 @@ func TestEndOfTerminal(t *testing.T) {
 	}
 }
 
-// TestInputWaits fills the queue of a terminal whose program does not read:
-// everything else about the terminal goes on, an interrupt reaches the program,
-// and not one byte of the input is lost.
+// TestInputWaits fills the input queue of a terminal whose program does not read.
+// Everything else about the terminal goes on, an interrupt reaches the program, and no
+// byte of the input is lost.
 func TestInputWaits(t *testing.T) {
 	m := newTable(t)
 	input := bytes.Repeat([]byte("0123456789abcdef\x03\x04\r\n\x1a\xff"), 20_000)
@@ -121,7 +122,7 @@ func TestInputWaits(t *testing.T) {
 	wrote := make(chan error, 1)
 	go func() { _, err := w.Write(t.Context(), input); wrote <- err }()
 	until(t, "the write", func() bool { return len(w.f.writing) == 1 })
-	// Another's input waits its turn, and may be given up.
+	// Input of another caller waits for its turn, and the caller may give up.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if n, err := w.Write(ctx, []byte("x")); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
@@ -144,8 +145,8 @@ func TestInputWaits(t *testing.T) {
 	}
 }
 
-// TestInputCanBeGivenUp interrupts a write that the program holds up; what the
-// queue took is counted, and the terminal takes input as before.
+// TestInputCanBeGivenUp interrupts a write that waits for the program. The bytes that
+// the queue took are counted, and the terminal takes input as before.
 func TestInputCanBeGivenUp(t *testing.T) {
 	m := newTable(t)
 	if _, err := m.Spawn(t.Context(), "a", terminal("sh", "-c", "stty raw -echo; echo up; exec sleep 1000"), Body{}); err != nil {
@@ -175,7 +176,8 @@ func TestInputCanBeGivenUp(t *testing.T) {
 	}
 }
 
-// TestKeysReachThePrograms in front, and not the shell behind them.
+// TestKeysReachThePrograms: keys go to the program in front, not to the shell behind
+// it.
 func TestKeysReachThePrograms(t *testing.T) {
 	m := newTable(t)
 	req := terminal("bash", "--norc", "-i")
@@ -192,7 +194,7 @@ func TestKeysReachThePrograms(t *testing.T) {
 	printed(t, m, "a", "status 9")
 }
 
-// TestResizeStorm sets a size a thousand times: the last one counts.
+// TestResizeStorm sets a size a thousand times, and the last one counts.
 func TestResizeStorm(t *testing.T) {
 	m := newTable(t)
 	script := `trap 'stty size' WINCH; echo up; while :; do read x; echo "at $(stty size)"; done`

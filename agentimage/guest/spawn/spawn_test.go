@@ -22,7 +22,7 @@ import (
 	"loop/backend/wire"
 )
 
-// The test binary is also keeper and stage, as the guest binary is.
+// TestMain also makes the test binary keeper and stage, as the guest binary is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
-// newTable runs programs as whoever runs the test: what needs privileges is
-// proven in containers (backend/guestlink, tag docker).
+// newTable runs programs as the user who runs the test. Tests in containers
+// (backend/guestlink, tag docker) cover what needs privileges.
 func newTable(t testing.TB, change ...func(*Config)) *Table {
 	t.Helper()
 	groups, err := os.Getgroups()
@@ -152,7 +152,7 @@ func TestSpawnWaitForget(t *testing.T) {
 	}
 }
 
-// TestSameIDManyTimes has many callers ask for the same spawn at once.
+// TestSameIDManyTimes has many callers start the same spawn at once.
 func TestSameIDManyTimes(t *testing.T) {
 	m := newTable(t)
 	pids := make(chan int, 8)
@@ -183,8 +183,8 @@ func TestSameIDManyTimes(t *testing.T) {
 }
 
 func TestStartErrorsLeaveNothing(t *testing.T) {
-	// A PATH of the test's own: a folder in it that this user may not enter
-	// makes a missing program look like a forbidden one, as in any shell.
+	// The test sets its own PATH. A folder in PATH that this user may not enter makes a
+	// missing program look like a forbidden one, as in any shell.
 	t.Setenv("PATH", "/usr/bin:/bin")
 	m := newTable(t)
 	noInterpreter := filepath.Join(t.TempDir(), "script")
@@ -216,7 +216,7 @@ func TestStartErrorsLeaveNothing(t *testing.T) {
 		}
 		p, ferr := m.find("a")
 		if ferr == nil {
-			<-p.done // being dropped
+			<-p.done // the spawn is being dropped
 		}
 		for _, dir := range []string{m.cfg.RunsDir, m.cfg.SpoolDir} {
 			if left, _ := os.ReadDir(dir); len(left) != 0 {
@@ -271,8 +271,8 @@ func TestKillWholeTree(t *testing.T) {
 	}
 }
 
-// TestBackgroundDoesNotHoldOutput leaves a daemon with the pipe open behind:
-// the output ends all the same, and Forget ends the daemon.
+// TestBackgroundDoesNotHoldOutput starts a daemon that keeps the pipe open. The output
+// ends all the same, and Forget ends the daemon.
 func TestBackgroundDoesNotHoldOutput(t *testing.T) {
 	m := newTable(t)
 	if _, err := m.Spawn(t.Context(), "a", sh(`sleep 1000 & echo $!`), Body{}); err != nil {
@@ -291,8 +291,9 @@ func TestBackgroundDoesNotHoldOutput(t *testing.T) {
 	}
 }
 
-// TestDetached: what a program lets go in a session of its own is known by its command
-// until it ends, also when it outlives the program; helpers of the program are not.
+// TestDetached: a process that a program let go, in a session of its own, is listed
+// with its command until it ends, even when it outlives the program. Children of the
+// program are not listed.
 func TestDetached(t *testing.T) {
 	m := newTable(t)
 	dir := t.TempDir()
@@ -381,7 +382,8 @@ func TestTerminal(t *testing.T) {
 	if _, err := w.Write(t.Context(), []byte("\n")); err != nil {
 		t.Fatal(err)
 	}
-	out := printed(t, m, "a", "tty\r\n") // it stays: the last words of a terminal may be lost with its end
+	// The program stays, because the last words of a terminal may be lost with its end.
+	out := printed(t, m, "a", "tty\r\n")
 	for _, want := range []string{"20 90", "11 33", "xterm-256color"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %q", want, out)
@@ -442,7 +444,8 @@ func TestLimitOfSpawns(t *testing.T) {
 	if _, err := m.Spawn(t.Context(), "a", sh("true"), Body{}); code(err) != wire.CodeLimit {
 		t.Fatal(err)
 	}
-	// What ended without a spool makes room: a host that is gone does not forget it.
+	// A spawn that ended and has no spool makes room, since a host that is gone does
+	// not forget it.
 	m.mu.Lock()
 	for i, p := range []string{"7", "8", "9"} {
 		m.spawns[p].startErr = nil

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
-// follow reads from off to the end.
+// follow reads the log from off to its end.
 func follow(t *testing.T, l *Log, off int64, step int) []byte {
 	t.Helper()
 	var out []byte
@@ -133,7 +133,7 @@ func TestFullSpoolPauses(t *testing.T) {
 		if _, end, paused := l.State(); paused != wire.PausedSpool || end != 150 {
 			t.Fatalf("end %d, paused %q", end, paused)
 		}
-		l.Lift() // the process has ended: the rest of its pipe is kept
+		l.Lift() // the process has ended, and the rest of its pipe is kept
 		<-wrote
 		<-done
 		if _, end, paused := l.State(); paused != "" || end != 200 {
@@ -188,7 +188,7 @@ func TestFullDiskIsTriedAgain(t *testing.T) {
 		l := newFile(disk, 1<<20)
 		done := make(chan struct{})
 		go func() { l.Drain(context.Background(), bytes.NewReader([]byte("hello, world"))); close(done) }()
-		<-time.After(10 * retryDisk) // by the bubble's clock
+		<-time.After(10 * retryDisk) // synctest's clock, not real time
 		if _, end, paused := l.State(); paused != wire.PausedDisk || end != 5 {
 			t.Fatalf("end %d, paused %q", end, paused)
 		}

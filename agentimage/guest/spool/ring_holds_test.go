@@ -17,7 +17,7 @@ import (
 	"loop/backend/wire"
 )
 
-// pattern is a stream whose every position can be told from its neighbours.
+// pattern is a stream in which neighbouring positions differ.
 func pattern(n int) []byte {
 	p := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -68,7 +68,7 @@ func TestHeldReadersMissNothing(t *testing.T) {
 	for _, stop := range []int64{0, 1 << 20} {
 		wg.Go(func() {
 			var once sync.Once
-			h, _ := l.Hold(0, 4096) // until held has its own
+			h, _ := l.Hold(0, 4096) // this hold stands until held has its own
 			ready <- struct{}{}
 			got := held(t, l, 0, l.max-spare, stop, func() { once.Do(h.Release) })
 			if want := data[:len(got)]; (stop == 0 && len(got) != len(data)) || !bytes.Equal(got, want) {
@@ -85,9 +85,9 @@ func TestHeldReadersMissNothing(t *testing.T) {
 	}
 }
 
-// TestHoldBlocksTheWriter follows one hold through its whole life: the writer
-// runs ahead so far and no further, goes on with what was taken, and is free
-// when the reader leaves without a word.
+// TestHoldBlocksTheWriter follows one hold through its whole life. The writer runs
+// ahead up to a limit and no further, goes on as bytes are taken, and is free when the
+// reader leaves without notice.
 func TestHoldBlocksTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size, ahead = 1 << 20, 100_000
@@ -120,7 +120,7 @@ func TestHoldBlocksTheWriter(t *testing.T) {
 		if h.Taken(2499) {
 			t.Error("taken back")
 		}
-		// A second one further behind than the first may be.
+		// A second reader may be further behind than the first.
 		late, start := l.Hold(0, 1000)
 		if start != 0 {
 			t.Fatalf("start %d", start)
@@ -129,7 +129,7 @@ func TestHoldBlocksTheWriter(t *testing.T) {
 		at(ahead+2500, wire.PausedReader)
 		late.Release()
 		at(ahead+50_000, wire.PausedReader)
-		late.Release() // once more is nothing
+		late.Release() // a second Release does nothing
 		cancel()
 		h.Release()
 		<-done
@@ -138,8 +138,8 @@ func TestHoldBlocksTheWriter(t *testing.T) {
 	})
 }
 
-// TestHoldWhileBytesAreBeingRead begins a hold at the oldest byte of a full ring
-// while the writer already waits for bytes that would take its place.
+// TestHoldWhileBytesAreBeingRead begins a hold at the oldest byte of a full ring. The
+// writer already waits for bytes that would take the place of that byte.
 func TestHoldWhileBytesAreBeingRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 256 << 10
@@ -165,8 +165,8 @@ func TestHoldWhileBytesAreBeingRead(t *testing.T) {
 	})
 }
 
-// TestHoldAfterTheEnd has the program end while its reader is behind: what it
-// printed last is kept beyond ahead, and a flood that goes on is cut off.
+// TestHoldAfterTheEnd has the program end while its reader is behind. Its last output
+// is kept beyond ahead, but a flood that goes on is cut off at the ring's size.
 func TestHoldAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 512 << 10
@@ -193,7 +193,7 @@ func TestHoldAfterTheEnd(t *testing.T) {
 	})
 }
 
-// TestRingTakesMemoryAsItFills, and loses nothing wherever it stands.
+// TestRingTakesMemoryAsItFills, and loses nothing at any fill level.
 func TestRingTakesMemoryAsItFills(t *testing.T) {
 	const size = 10*ringBlock + 777
 	l := NewRing(size)
@@ -228,15 +228,16 @@ func TestRingTakesMemoryAsItFills(t *testing.T) {
 
 func BenchmarkRing(b *testing.B) {
 	l := NewRing(1 << 20)
-	buf := make([]byte, 4096) // what a terminal gives at a time
+	buf := make([]byte, 4096) // as much as one read of a terminal gives
 	b.SetBytes(int64(len(buf)))
 	for b.Loop() {
 		l.appendRing(buf)
 	}
 }
 
-// TestExpectedReader has a program print at once: it waits for its first reader,
-// who gets everything, or for as long as a reader may take to come.
+// TestExpectedReader has a program print at once. The program waits for its first
+// reader, who gets everything. Without a reader it goes on after the time that a reader
+// may take to come.
 func TestExpectedReader(t *testing.T) {
 	const size, wait = 256 << 10, 5 * time.Second
 	data := pattern(2 * size)

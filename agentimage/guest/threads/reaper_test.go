@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newReaper runs one in a test that becomes the parent of orphans, as PID 1 is.
+// newReaper runs a reaper in the test process, which becomes the parent of orphans, as
+// PID 1 is.
 func newReaper(t *testing.T) *Reaper {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -43,7 +44,8 @@ func startSh(t *testing.T, r *Reaper, script string, out *os.File) (int, <-chan 
 	return pid, done
 }
 
-// TestFastExits: programs that end before their start was told lose no status.
+// TestFastExits: a program may end before its start was reported, and its status is not
+// lost.
 func TestFastExits(t *testing.T) {
 	r := newReaper(t)
 	var wg sync.WaitGroup
@@ -62,8 +64,8 @@ func TestFastExits(t *testing.T) {
 	wg.Wait()
 }
 
-// TestOrphans: what a program leaves behind falls to the reaper, which takes its
-// end without a word; nothing stays a zombie.
+// TestOrphans: a program that ends leaves its children to the reaper. The reaper
+// collects their exits and tells nobody, and no zombie stays.
 func TestOrphans(t *testing.T) {
 	r := newReaper(t)
 	in, out, err := os.Pipe()
@@ -85,19 +87,19 @@ func TestOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = unix.Kill(orphan, unix.SIGKILL)
-	for unix.Kill(orphan, 0) == nil { // it takes no signal only once it was reaped
+	for unix.Kill(orphan, 0) == nil { // the process exists until it was reaped
 		r.do(func() {})
 	}
 }
 
-// TestStopIsNotAnEnd stops and continues a program: neither is its exit.
+// TestStopIsNotAnEnd stops and continues a program, and neither counts as its exit.
 func TestStopIsNotAnEnd(t *testing.T) {
 	r := newReaper(t)
 	pid, done := startSh(t, r, `kill -STOP $$; exit 7`, nil)
 	for state(t, pid) != "T" {
 		r.do(func() {})
 	}
-	// A tracer's wait would see the stop as well: it is passed over like any.
+	// A tracer's wait would report the stop too. The reaper passes over it as well.
 	var ends []int
 	r.do(func() {
 		wait(unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, func(pid int, _ syscall.WaitStatus) { ends = append(ends, pid) })
@@ -118,7 +120,7 @@ func TestStopIsNotAnEnd(t *testing.T) {
 	}
 }
 
-// state is a process's letter in /proc.
+// state is the letter of a process's state in /proc.
 func state(t *testing.T, pid int) string {
 	t.Helper()
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -128,8 +130,8 @@ func state(t *testing.T, pid int) string {
 	return strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))[0]
 }
 
-// TestOneThread: every fork happens on the same thread, which is the only parent
-// that a parent-death signal or a tracer knows.
+// TestOneThread: every fork happens on the same thread. A parent-death signal and a
+// tracer know only that thread as the parent.
 func TestOneThread(t *testing.T) {
 	r := newReaper(t)
 	seen := map[int]bool{}
