@@ -13,8 +13,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestTimelineOfTheNewestPage: the live message is read before the stored
-// events, so that a message that is completed in between is not lost.
+// TestTimelineOfTheNewestPage: the live message is read before the stored events. A
+// message that is completed in between is then not lost.
 func TestTimelineOfTheNewestPage(t *testing.T) {
 	for _, before := range []int64{0, -1} {
 		f := &fake{live: &core.LiveMessage{MsgID: "m", Blocks: []core.LiveBlock{}}}
@@ -83,7 +83,7 @@ func TestChannelListsAreNeverNull(t *testing.T) {
 	}
 }
 
-// TestErrorsComeThrough: a failure reaches the page as it is, whatever call.
+// TestErrorsComeThrough: every call passes a failure to the page unchanged.
 func TestErrorsComeThrough(t *testing.T) {
 	want := core.Fail(core.CodeDatabase, errors.New("disk"), "The database cannot be read.", "Free some space.")
 	f := &fake{err: fmt.Errorf("list: %w", want)}
@@ -112,7 +112,7 @@ func TestPickFolder(t *testing.T) {
 	c := newChannels(&fake{})
 	_, err := c.PickFolder()
 	wantCode(t, err, "no_native_dialog")
-	for _, picked := range []string{"/somewhere", ""} { // empty: the person closed it
+	for _, picked := range []string{"/somewhere", ""} { // an empty path means that the person closed the dialog
 		c.Window = fakeWindow{fake: &fake{picked: picked}}
 		if got, err := c.PickFolder(); err != nil || got != picked {
 			t.Errorf("%q, %v", got, err)
@@ -174,7 +174,7 @@ func TestFoldersThatCannotBeShown(t *testing.T) {
 	}
 }
 
-// TestFoldersStartAtHome, and at the root when there is no home to be found.
+// TestFoldersStartAtHome, or at the root when no home is found.
 func TestFoldersStartAtHome(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -185,7 +185,8 @@ func TestFoldersStartAtHome(t *testing.T) {
 	}
 }
 
-// TestFoldersAreBounded: of too many, those a person sees first are shown.
+// TestFoldersAreBounded: when there are too many folders, hidden ones are left out
+// first.
 func TestFoldersAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 1500 {

@@ -14,8 +14,8 @@ import (
 	"loop/backend/doctor"
 )
 
-// fake is every service behind the calls. It notes what it was asked, in order,
-// and answers nil slices, as a store with nothing in it may.
+// fake is every service behind the calls. It notes the calls in order, and answers nil
+// slices, as an empty store may.
 type fake struct {
 	asked []string
 	err   error
@@ -40,7 +40,7 @@ func (f *fake) ask(what string) error {
 
 func (f *fake) did() string { return strings.Join(f.asked, " ") }
 
-// Each embeds the whole interface, so that methods can join it without a change here.
+// Each type embeds the whole interface, so a new method needs no change here.
 type (
 	fakeChannels struct {
 		*fake
@@ -180,7 +180,7 @@ func newChannels(f *fake) *bind.Channels {
 	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}
 }
 
-// fakeKeys keeps keys where the test looks for settings.
+// fakeKeys puts a key into fake.set, where the tests look for settings.
 type fakeKeys struct {
 	*fake
 	bind.CredentialService
@@ -211,7 +211,7 @@ func newSystem(f *fake) *bind.System {
 	}
 }
 
-// wantCode checks that err is a failure with this code and sentences for a person.
+// wantCode checks that err is a failure with this code, a cause and a remedy.
 func wantCode(t *testing.T, err error, code core.Code) {
 	t.Helper()
 	f := core.AsFailure(err)

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// fakeLife is a window's life that notes what is asked of it.
+// fakeLife is a window's life that notes the calls it gets.
 type fakeLife struct {
 	*fake
 	leaving bind.Leaving

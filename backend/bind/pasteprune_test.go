@@ -12,8 +12,8 @@ import (
 	"loop/backend/bind"
 )
 
-// Pasted files go after a week, or when all of them are too large together. Nothing
-// else in the folder goes, whatever a container put there.
+// TestOldPastesAreRemoved: a pasted file goes after a week, or when all of them are too
+// large together. Nothing else in the folder goes, whatever a container put there.
 func TestOldPastesAreRemoved(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	folder := filepath.Join(home, "p")
@@ -74,7 +74,7 @@ func TestOldPastesAreRemoved(t *testing.T) {
 		there(a, true)
 	}
 
-	// The oldest make room: 10 MiB need one of two large ones to go.
+	// The oldest files make room: for 10 MiB, one of the two large files has to go.
 	first, second := put(name(3*day, 5), 100<<20), put(name(2*day, 6), 95<<20)
 	paste(10 << 20)
 	there(young, false)

@@ -11,7 +11,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestReadFileOfAPipe: a pipe that nobody writes to is no file, and not waited for.
+// TestReadFileOfAPipe: a pipe without a writer is refused as no file, and nobody waits
+// for it.
 func TestReadFileOfAPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// fakeSettings notes what it was asked, and answers nil slices.
+// fakeSettings notes the calls it gets, and answers nil slices.
 type fakeSettings struct {
 	asked []string
 	err   error
@@ -88,7 +88,7 @@ func TestSettingsCalls(t *testing.T) {
 		if got := strings.Join(f.asked, " "); err != nil || got != c.asked {
 			t.Errorf("%q, %v; want %q", got, err, c.asked)
 		}
-		// A page walks what it gets: no list is null.
+		// A page goes through every list, so no list is null.
 		if raw, err := json.Marshal(out); err != nil || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(string(raw), `"value":null`, ""), `"default":null`, ""), "null") {
 			t.Errorf("%s: %s %v", c.asked, raw, err)
 		}

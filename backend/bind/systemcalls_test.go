@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestSnapshotReadsItsNumberFirst: a change while the rest is read comes again as an
-// event with a higher number, and is not lost.
+// TestSnapshotReadsItsNumberFirst: a change during the reads comes again as an event
+// with a higher number, so it is not lost.
 func TestSnapshotReadsItsNumberFirst(t *testing.T) {
 	f := &fake{}
 	s := newSystem(f)
@@ -61,7 +61,7 @@ func TestCostIsOfTheDayHere(t *testing.T) {
 	if h+m+sec != 0 || f.since.Nanosecond() != 0 || f.since.Location() != time.Local {
 		t.Errorf("counts from %v", f.since)
 	}
-	if f.since.YearDay() != before.YearDay() && f.since.YearDay() != after.YearDay() { // the test may run at midnight
+	if f.since.YearDay() != before.YearDay() && f.since.YearDay() != after.YearDay() { // the test may run over midnight
 		t.Errorf("counts from %v, it is %v", f.since, after)
 	}
 }
@@ -81,7 +81,7 @@ func TestSetCredential(t *testing.T) {
 			t.Errorf("%s: %v, %+v, %v", kind, f.set, st, err)
 		}
 	}
-	// Only credentials: this call must not become a way to any other setting.
+	// The call sets credentials only and must not become a way to other settings.
 	for _, kind := range []bind.CredentialKind{"", "theme", "mounts", "anthropic_base_url", "ANTHROPIC_API_KEY", "anthropic_api_key "} {
 		f := &fake{}
 		_, err := newSystem(f).SetCredential(kind, key)
@@ -119,7 +119,7 @@ func TestSetTheme(t *testing.T) {
 	}
 }
 
-// TestOpenURL: links come out of agents' text.
+// TestOpenURL refuses unsafe addresses, because links come from agents' text.
 func TestOpenURL(t *testing.T) {
 	f := &fake{}
 	s := newSystem(f)
@@ -146,8 +146,8 @@ func TestOpenURL(t *testing.T) {
 	wantCode(t, s.OpenURL("https://example.org"), "no_native_dialog")
 }
 
-// TestRunCallsPassOnWhatIsAsked: the client's id becomes the run's, so that sending
-// again after a lost answer is harmless.
+// TestRunCallsPassOnWhatIsAsked: the client's id becomes the run's id. A client that
+// lost the answer can safely send again.
 func TestRunCallsPassOnWhatIsAsked(t *testing.T) {
 	f := &fake{}
 	r := &bind.Runs{Ctx: t.Context(), Service: fakeRuns{fake: f}}

@@ -84,7 +84,7 @@ func TestContainerPath(t *testing.T) {
 		{Source: "/home/u/p", Target: "/home/u/p"},
 		{Source: "/home/u/p/sub", Target: "/sub"},
 		{Source: "/loop/state/home", Target: "/home/agent"},
-		{Source: "/elsewhere", Target: "/home/u/p/node_modules"}, // lies over a part of the project
+		{Source: "/elsewhere", Target: "/home/u/p/node_modules"}, // hides a part of the project
 		{Source: "loop-guest", Target: "/opt/loop", Volume: true},
 		{Source: "/etc/hosts", Target: "/etc/hosts"},
 		{Source: "/data/", Target: "/mnt/data/"},
@@ -208,8 +208,8 @@ func TestPasteFile(t *testing.T) {
 	}
 }
 
-// TestPasteHostFile: a file that the container does not see is copied, unless the
-// copy could be of another file than the one dropped.
+// TestPasteHostFile: a file that the container does not see is copied. The copy is
+// refused when it could be of another file than the dropped one.
 func TestPasteHostFile(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	ts := &bind.Terminals{Ctx: t.Context(), OS: runtime.GOOS, Shared: pasteFolder{Root: root, Dir: ".pastes", Target: "/home/a b/.pastes"}}
@@ -251,7 +251,7 @@ func TestPasteHostFile(t *testing.T) {
 	}
 }
 
-// TestPasteFollowsNoLink: the folder is one a container can write to.
+// TestPasteFollowsNoLink: a container can write to the folder of pasted files.
 func TestPasteFollowsNoLink(t *testing.T) {
 	outside := t.TempDir()
 	for name, plant := range map[string]func(root string) error{

@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// fakeTree notes what was asked of the channels, and how.
+// fakeTree notes each call of the channels, with its arguments.
 type fakeTree struct {
 	bind.ChannelService
 	bind.ChannelTree
@@ -53,8 +53,8 @@ func (f *fakeTree) ForkAt(_ context.Context, id core.ChannelID, st core.SessionS
 	return channels.View{}, f.note("fork %s %+v %s", id, st, name)
 }
 
-// TestThreadCalls: each reaches the service as it was made, answers [] and lets
-// a failure through.
+// TestThreadCalls: each call reaches the service unchanged, answers [] and passes a
+// failure on.
 func TestThreadCalls(t *testing.T) {
 	st := core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "u"}
 	thread := channels.ThreadRequest{ParentID: "p", Name: "n", Session: st}

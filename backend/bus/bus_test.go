@@ -19,7 +19,7 @@ func event(text string) core.Event {
 	return core.NewEvent(core.EventNotice, "c", "r", time.UnixMilli(1000), core.Notice{Level: "info", Text: text})
 }
 
-// take reads until n events came or the subscription says why not.
+// take reads until n events came, or fails with the error that ended the subscription.
 func take(t *testing.T, s *Subscription, n int) []core.Event {
 	t.Helper()
 	var out []core.Event
@@ -87,7 +87,7 @@ func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
 	b.Close()
 	for name, s := range map[string]*Subscription{"slow": slow, "quick": quick} {
 		if name == "quick" {
-			take(t, s, 1) // what was there before the bus closed
+			take(t, s, 1) // the event published before the bus closed
 		}
 		if _, err := s.Next(1); !errors.Is(err, ErrClosed) {
 			t.Fatalf("%s after the bus closed: %v", name, err)

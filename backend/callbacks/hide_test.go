@@ -7,7 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestAgentsRepeatNoSecret: secrets are hidden in messages to other channels as in the run.
+// TestAgentsRepeatNoSecret: messages to other channels hide secrets, as the run's own
+// output does.
 func TestAgentsRepeatNoSecret(t *testing.T) {
 	w := newWorld()
 	s := w.service()

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
 var epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// world is two projects: p with thread t, and the foreign one f.
+// world has two projects: p with thread t, and the foreign project f.
 type world struct {
 	now      time.Time
 	runs     map[core.RunID]core.Run
@@ -113,8 +113,8 @@ func code(err error) core.Code {
 	return core.AsFailure(err).Code
 }
 
-// TestAForeignChannelIsRefusedEverywhere: every callback that names a channel
-// refuses one of another project, and says nothing of whether it exists.
+// TestAForeignChannelIsRefusedEverywhere: every callback that names a channel refuses
+// one of another project. The answer does not tell whether the channel exists.
 func TestAForeignChannelIsRefusedEverywhere(t *testing.T) {
 	for _, ch := range []core.ChannelID{"f", "none", "../p", "P"} {
 		w := newWorld()
@@ -144,8 +144,8 @@ func TestAForeignChannelIsRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestPlanningAgents: an agent that plans first sets only such to work that do, and
-// opens no worktree, which would write into the project.
+// TestPlanningAgents: prompts by an agent that plans first start runs that plan first
+// too. The agent opens no worktree, which would write into the project.
 func TestPlanningAgents(t *testing.T) {
 	w := newWorld()
 	w.runs["r"] = core.Run{ID: "r", ChannelID: "p", Plan: true}
@@ -262,8 +262,8 @@ func TestWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// TestAgentsCannotSetEachOtherToWorkForEver: the chain is followed through the
-// runs as they are stored, not as a guest tells it.
+// TestAgentsCannotSetEachOtherToWorkForEver: the length of a chain comes from the
+// stored runs, never from the guest.
 func TestAgentsCannotSetEachOtherToWorkForEver(t *testing.T) {
 	w := newWorld()
 	for i := range maxChain + 3 {
@@ -288,7 +288,7 @@ func TestAgentsCannotSetEachOtherToWorkForEver(t *testing.T) {
 	if !w.queued[0].Demo {
 		t.Error("an agent of the scripted model started a real one")
 	}
-	// A ring, which nothing could store, ends too.
+	// A ring cannot be stored, but following one ends too.
 	w.runs["r0"] = core.Run{ID: "r0", AuthorID: "agent:r0"}
 	if _, err := w.service().QueueMessage(t.Context(), core.Caller{ChannelID: "p", RunID: "r0"}, core.GuestMessage{Content: "x"}); code(err) != core.CodeTooMany {
 		t.Errorf("a ring: %v", err)
@@ -341,7 +341,7 @@ func TestAFullQueueTakesNoMoreOfAgents(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for i := range w.queued {
-		w.queued[i].Trigger = "" // the person's own do not count
+		w.queued[i].Trigger = "" // the person's own prompts do not count
 	}
 	if _, err := w.service().QueueMessage(t.Context(), me, core.GuestMessage{Content: "x"}); err != nil {
 		t.Errorf("%v", err)
@@ -361,8 +361,8 @@ func (q slowQueue) Prompt(context.Context, core.Run) (core.Run, error) {
 	return core.Run{}, nil
 }
 
-// TestManyPromptsAtOnce: requests that come together do not slip past the bound
-// between its count and the queue.
+// TestManyPromptsAtOnce: the bound is counted before a prompt is queued. Requests that
+// come at the same time do not get past it.
 func TestManyPromptsAtOnce(t *testing.T) {
 	w := newWorld()
 	const n = maxQueued + 15
@@ -399,9 +399,8 @@ func TestManyPromptsAtOnce(t *testing.T) {
 	}
 }
 
-// TestARunawayIsBounded: agents that branch out find an end in width, too.
-// TestTerminalsAreCountedApart: an agent that a person works with in a terminal
-// has no run; its requests go back to the terminal, and what it starts to it.
+// TestTerminalsAreCountedApart: an agent that a person works with in a terminal has no
+// run. Its requests, and those of the runs it starts, count for the terminal.
 func TestTerminalsAreCountedApart(t *testing.T) {
 	w := newWorld()
 	s := w.service()
@@ -413,7 +412,7 @@ func TestTerminalsAreCountedApart(t *testing.T) {
 		t.Fatalf("%v %+v", err, w.queued)
 	}
 	started := 1
-	for i := range perPrompt + 5 { // runs it has set to work go on in its name
+	for i := range perPrompt + 5 { // requests of the runs it started count for the terminal
 		id := core.RunID(fmt.Sprint("d", i))
 		w.runs[id], w.queued = core.Run{ID: id, AuthorID: "agent:terminal-t1"}, nil
 		if _, err := s.QueueMessage(t.Context(), core.Caller{ChannelID: "p", RunID: id}, core.GuestMessage{Content: "x"}); err == nil {
@@ -432,6 +431,7 @@ func TestTerminalsAreCountedApart(t *testing.T) {
 	}
 }
 
+// TestARunawayIsBounded: agents that start many others side by side reach a bound, too.
 func TestARunawayIsBounded(t *testing.T) {
 	w := newWorld()
 	s, made := w.service(), 0
@@ -448,7 +448,7 @@ func TestARunawayIsBounded(t *testing.T) {
 	if _, err := s.CreateWorktree(t.Context(), me, core.GuestWorktree{Branch: "b"}); code(err) != core.CodeTooMany {
 		t.Errorf("and a worktree: %v", err)
 	}
-	// Many runs, which all go back to r; each has a container of its own.
+	// Many runs all come from r. Each has a container of its own.
 	started := 0
 	for i := range perPrompt + 20 {
 		id := core.RunID(fmt.Sprint("c", i))
@@ -459,7 +459,7 @@ func TestARunawayIsBounded(t *testing.T) {
 		} else if code(err) != core.CodeTooMany {
 			t.Fatal(err)
 		}
-		w.queued = nil // it has run
+		w.queued = nil // the prompt has become a run
 	}
 	if started != perPrompt {
 		t.Errorf("%d runs because of one prompt", started)

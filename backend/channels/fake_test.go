@@ -33,9 +33,9 @@ type world struct {
 	copied    []string
 	made      []string
 	removed   []string
-	kept      bool                       // git finds the worktree there
+	kept      bool                       // git keeps the worktree
 	fail      map[string]error           // by method
-	onCall    map[string]func(id string) // before it, with no lock held
+	onCall    map[string]func(id string) // called before the method, with no lock held
 }
 
 func newWorld(t *testing.T) *world {
@@ -209,7 +209,7 @@ func (t trees) Remove(_ context.Context, main core.Channel, dirs []string, force
 	return errors.Join(errs...)
 }
 
-// project adds the channel of w.dir with a conversation of each kind.
+// project adds the channel of w.dir, with a conversation of each kind.
 func (w *world) project() View {
 	w.Helper()
 	v, err := w.s.Add(w.Context(), w.dir, "App")

@@ -11,7 +11,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestStartWith: a person names a conversation, and it tells which kind it is.
+// TestStartWith: a person names a conversation, and its id tells whether it is of the
+// demo.
 func TestStartWith(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
@@ -93,7 +94,8 @@ func TestWorktree(t *testing.T) {
 	if want := []string{"real " + w.dir + ">" + dir, "play " + w.dir + ">" + dir}; !slices.Equal(w.copied, want) {
 		t.Errorf("%q", w.copied)
 	}
-	// Of a worktree: the main work tree stays the root's, the branch is the base.
+	// For a worktree of a worktree, the main work tree is still the root's. The
+	// parent's branch is the base.
 	sub := w.worktree(v.ID, "deeper")
 	if sub.ParentDir != w.dir || sub.Dir != filepath.Join(w.dir, ".worktrees", "deeper") || sub.ParentID != v.ID {
 		t.Errorf("%+v", sub)
@@ -131,8 +133,8 @@ func TestWorktreeTakesWhatTheParentIsAboutToUse(t *testing.T) {
 	}
 }
 
-// TestWorktreeUndone: nothing is left of one that has no channel, except where
-// it was there before.
+// TestWorktreeUndone: a worktree whose creation fails leaves nothing behind, except a
+// folder that was there before.
 func TestWorktreeUndone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		breaks func(w *world)
@@ -177,7 +179,7 @@ func TestWorktreeUndone(t *testing.T) {
 	}
 }
 
-// link is what an agent could put where worktrees go.
+// link puts a symbolic link out of the project where worktrees go, as an agent could.
 func (w *world) link(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(w.dir, ".worktrees")); err != nil {
 		t.Error(err)
@@ -212,7 +214,8 @@ func TestRemoveWorktree(t *testing.T) {
 	if err := w.s.Remove(t.Context(), "odd"); err != nil || len(w.removed) != 1 {
 		t.Error(w.removed, err)
 	}
-	// Many are asked for at once, because all stay when one has changes.
+	// The removal asks about all worktrees at once, because all stay when one has
+	// changes.
 	w.worktree(p.ID, "z")
 	var asked []string
 	w.onCall["Remove"] = func(dirs string) { asked = append(asked, dirs) }

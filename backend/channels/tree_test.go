@@ -112,13 +112,13 @@ func TestThreadRefusals(t *testing.T) {
 	}
 }
 
-// TestProjectIsBounded: an agent that makes threads without end is stopped.
+// TestProjectIsBounded: an agent that makes threads without end is refused.
 func TestProjectIsBounded(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
 	last := p.ID
 	for range maxProject - 1 {
-		last = w.thread(last, "deep").ID // the deepest tree there can be
+		last = w.thread(last, "deep").ID // the greatest depth that is allowed
 	}
 	_, err := w.s.CreateThread(t.Context(), ThreadRequest{ParentID: p.ID})
 	w.refused(err, core.CodeConflict, "200 channels")
@@ -219,8 +219,8 @@ func TestRemoveWithChildren(t *testing.T) {
 	w.refused(w.s.Remove(t.Context(), p.ID), core.CodeNotFound, "does not exist")
 }
 
-// TestNoChildOfAParentThatGoes: while its runs are being stopped, a channel
-// gets no child and is not removed twice.
+// TestNoChildOfAParentThatGoes: while the runs of a removed channel are being stopped,
+// the channel gets no child. A second removal is refused.
 func TestNoChildOfAParentThatGoes(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
@@ -301,8 +301,8 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// TestOneChannelForAFolder: two windows that choose a folder, or the demo, at the
-// same time get the same channel.
+// TestOneChannelForAFolder: two windows that choose the same folder at the same time
+// get the same channel. So do two that open the demo.
 func TestOneChannelForAFolder(t *testing.T) {
 	for name, make := range map[string]func(w *world) (View, error){
 		"folder": func(w *world) (View, error) { return w.s.Add(t.Context(), w.dir, "") },
@@ -310,7 +310,8 @@ func TestOneChannelForAFolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			// The first does not store before the second has looked, if it can.
+			// The first caller stores only after the second has looked, where the
+			// service lets it.
 			looked := newGate(2)
 			w.onCall["AddChannel"] = func(string) { looked.pass() }
 			var wg sync.WaitGroup
@@ -331,7 +332,7 @@ func TestOneChannelForAFolder(t *testing.T) {
 	}
 }
 
-// gate lets callers on together, or alone when no other comes.
+// gate waits until all callers are there, but not long: a caller may stay alone.
 type gate struct {
 	all  chan struct{}
 	left atomic.Int32
@@ -373,7 +374,7 @@ func TestFolders(t *testing.T) {
 		}
 	}
 	if os.Getuid() == 0 {
-		return // whom no mode keeps out
+		return // no file mode stops root
 	}
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
@@ -383,7 +384,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestUnfitFolder: a folder that no run could be given gets no channel.
+// TestUnfitFolder: a folder in which no run may work gets no channel.
 func TestUnfitFolder(t *testing.T) {
 	w := newWorld(t)
 	unfit := core.Fail(core.CodeDir, nil, "Credentials are kept there.", "Choose another.")
@@ -401,8 +402,8 @@ func TestUnfitFolder(t *testing.T) {
 	}
 }
 
-// TestReadingAConversationHoldsNobodyUp: an agent's own transcripts can take
-// long to read; the person's channels are not kept waiting for it.
+// TestReadingAConversationHoldsNobodyUp: an agent's transcripts can take long to read.
+// The person's channels do not wait for that.
 func TestReadingAConversationHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()

@@ -78,7 +78,8 @@ func mustJSON(v any) string {
 	return string(b)
 }
 
-// TestAnswerFollows: the run that tells the agent is followed to its end.
+// TestAnswerFollows: loop answer follows the run that brings the answer to the agent,
+// to its end.
 func TestAnswerFollows(t *testing.T) {
 	r := newRig(t)
 	r.fake.answers["Runs.Questions"] = []core.Question{plan}

@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// settingsAnswer is what Settings.* answer in these tests.
+// settingsAnswer is the answer of every call of Settings in these tests.
 func settingsAnswer() bind.SettingsView {
 	sum := strings.Repeat("ab", 32)
 	return bind.SettingsView{
@@ -46,7 +46,7 @@ func settingsRig(t *testing.T) *rig {
 	return r
 }
 
-// gave are the arguments of the last call of a method.
+// gave returns the arguments of the last call of a method.
 func (r *rig) gave(method string) string {
 	r.fake.mu.Lock()
 	defer r.fake.mu.Unlock()
@@ -133,9 +133,9 @@ func TestConfigSet(t *testing.T) {
 	}
 }
 
-// TestApprovalNamesTheWholeText: these two texts begin with the same twelve
-// digits, and took two minutes to find. Whoever is shown the first must not
-// approve the second by them.
+// TestApprovalNamesTheWholeText: the hashes of these two texts begin with the same
+// twelve digits, and were found in two minutes. A person who saw the first text must
+// not approve the second by those digits.
 func TestApprovalNamesTheWholeText(t *testing.T) {
 	shown := fmt.Sprintf("%x", sha256.Sum256([]byte("{\"mounts\": [\"cache:/cache\"]} // 36357574\n")))
 	there := fmt.Sprintf("%x", sha256.Sum256([]byte("{\"mounts\": [\"/:/host\"]} // 14710831\n")))
@@ -170,7 +170,8 @@ func TestConfigTrust(t *testing.T) {
 	if code := r.run("config", "trust", "--channel", "ch1", "--revoke", "/p"); code != exitOK || r.gave("Settings.Revoke") != `"ch1" "/p"` {
 		t.Errorf("exit %d", code)
 	}
-	// A folder without a channel means the global settings, unless it was named.
+	// A folder without a channel means the global settings, unless the folder was
+	// named.
 	other := t.TempDir()
 	t.Chdir(other)
 	if err := os.Mkdir(filepath.Join(other, "x"), 0o700); err != nil {
@@ -191,8 +192,8 @@ func TestConfigTrust(t *testing.T) {
 	}
 }
 
-// TestConfigTrustNeedsAChannel: that nothing waits is not said of a folder that
-// nobody has looked at.
+// TestConfigTrustNeedsAChannel: Loop does not know what waits in a folder without a
+// channel, so it must not say that nothing does.
 func TestConfigTrustNeedsAChannel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRig(t)

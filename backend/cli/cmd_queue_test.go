@@ -15,12 +15,13 @@ import (
 	"loop/backend/core"
 )
 
-// queued is Loop with prompts that wait in two channels, and the calls of a queue.
+// queued is Loop with prompts waiting in two channels, and the calls that change a
+// queue.
 type queued struct {
 	*rig
 	mu     sync.Mutex
 	runs   []core.Run
-	before func(method string) // called before a change, with which it races, and with the lock held
+	before func(method string) // runs before each change, as a change that races with it; the lock is held
 	held   map[core.RunID]int
 }
 
@@ -72,7 +73,7 @@ func (q *queued) drop(id core.RunID) {
 	q.runs = slices.DeleteFunc(q.runs, func(r core.Run) bool { return r.ID == id })
 }
 
-// order are the beginnings of what waits in a channel.
+// order lists the beginnings of the ids that wait in a channel.
 func (q *queued) order(ch core.ChannelID) string {
 	var ids []string
 	for _, r := range q.of(ch) {
@@ -189,7 +190,7 @@ func TestQueueList(t *testing.T) {
 	}
 }
 
-// TestWaitWords: every reason has words, and none is said where nothing keeps a prompt.
+// TestWaitWords: every reason has words, and a prompt that nothing keeps back has none.
 func TestWaitWords(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	soon, tomorrow := now.Add(time.Minute), now.Add(24*time.Hour)
@@ -353,7 +354,7 @@ func TestQueueChangesAsJSON(t *testing.T) {
 		{[]string{"remove", "b"}, &runs, func() bool { return len(runs) == 1 && runs[0].Prompt == "third" }},
 	} {
 		code := q.run(append(append([]string{"queue"}, tc.args...), "--json")...)
-		if tc.args[0] == "remove" && len(tc.args) == 3 { // both are the same one
+		if tc.args[0] == "remove" && len(tc.args) == 3 { // both arguments name the same prompt
 			if code != exitUsage {
 				t.Errorf("exit %d", code)
 			}
@@ -365,7 +366,7 @@ func TestQueueChangesAsJSON(t *testing.T) {
 	}
 }
 
-// TestQueueTooLate: what was started, removed or moved by another meanwhile.
+// TestQueueTooLate: somebody started, removed or moved the prompt meanwhile.
 func TestQueueTooLate(t *testing.T) {
 	for _, args := range [][]string{{"remove", "1"}, {"edit", "1", "x"}, {"hold", "1"}, {"release", "1"}, {"move", "1", "last"}, {"steer", "1"}} {
 		q := newQueued(t)
@@ -387,7 +388,7 @@ func TestQueueTooLate(t *testing.T) {
 	q.wantIn("out", "Removed aaaaaa2")
 	q.wantIn("err", "Prompt aaaaaa1 has been started")
 
-	q = newQueued(t) // a refusal that has another reason is told as it is
+	q = newQueued(t) // a refusal for another reason is shown unchanged
 	q.serve()
 	q.fake.fails["Runs.Steer"] = core.Fail(core.CodeConflict, nil, "Loop is not looking after this run at the moment.", "Try again.")
 	if code := q.run("queue", "steer", "1"); code != exitFailed {
@@ -396,7 +397,8 @@ func TestQueueTooLate(t *testing.T) {
 	q.wantIn("err", "Loop is not looking after this run")
 }
 
-// TestQueueMoveWhileItChanges: an order of a queue that is another by now is refused.
+// TestQueueMoveWhileItChanges: a move is refused when the queue is no longer the one it
+// was made for.
 func TestQueueMoveWhileItChanges(t *testing.T) {
 	q := newQueued(t)
 	q.before = func(string) { q.drop("aaaaaa11") }
@@ -442,7 +444,7 @@ func (q *queued) kept() string {
 	return name + ".md"
 }
 
-// writes is a person who leaves this text.
+// writes is an editor in which a person leaves this text.
 func writes(text string) func(context.Context, string) error {
 	return func(_ context.Context, file string) error { return os.WriteFile(file, []byte(text), 0o600) }
 }
@@ -458,7 +460,7 @@ func (q *queued) leftovers() int {
 func TestQueueEditor(t *testing.T) {
 	q := newQueued(t)
 	q.editor = func(_ context.Context, file string) error {
-		q.interrupts <- os.Interrupt // the editor's own
+		q.interrupts <- os.Interrupt // the interrupt is meant for the editor
 		if q.held["bbbbbb33"] != 1 {
 			t.Error("it is not held")
 		}
@@ -487,7 +489,7 @@ func TestQueueEditorComesToNothing(t *testing.T) {
 		before func(q *queued) func(string)
 		code   int
 		says   string
-		text   string // in the file that is named
+		text   string // of the named file
 	}{
 		"as it was": {editor: func(*queued) func(context.Context, string) error { return writes("third\n\n") }, code: exitOK, says: "The text is as it was."},
 		"emptied":   {editor: func(*queued) func(context.Context, string) error { return writes(" \n") }, code: exitUsage, says: "prompt is empty", text: " \n"},

@@ -127,7 +127,7 @@ func TestRunPromptFromInput(t *testing.T) {
 			t.Errorf("%v: exit %d, prompt %q", args, code, r.fake.request.Prompt)
 		}
 	}
-	// What is not asked for is not read: a prompt in the arguments wins.
+	// A prompt in the arguments wins, and standard input is not read.
 	if code := r.run("run", "--dir", r.dir, "argument"); code != exitOK || r.fake.request.Prompt != "argument" {
 		t.Errorf("exit %d, prompt %q", code, r.fake.request.Prompt)
 	}
@@ -151,7 +151,7 @@ func TestRunDirectories(t *testing.T) {
 	if code := r.run("run", "x"); code != exitOK || !sameFile(t, added, r.dir) {
 		t.Errorf("exit %d, added %q, want the current folder", code, added)
 	}
-	// The demo has a folder of its own to go to; anything else is refused.
+	// The demo may use a folder of its own instead. Any other refusal stays a refusal.
 	r.fake.add = func(string) (core.Channel, error) {
 		return core.Channel{}, core.Fail(core.CodeDir, nil, "The home folder is too much.", "Choose a project.")
 	}
@@ -209,7 +209,8 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// TestEscapeInjection: what a container printed reaches a terminal tamed.
+// TestEscapeInjection: output of a container reaches a terminal without control
+// sequences.
 func TestEscapeInjection(t *testing.T) {
 	const evil = "a\x1b]52;c;ZXZpbA==\x07b\u009b31mc\rd\u202ee\x7f\xff"
 	r := newRig(t)
@@ -229,7 +230,7 @@ func TestEscapeInjection(t *testing.T) {
 			for i, c := range s {
 				if c == utf8Bad || dangerous(c) {
 					if c == utf8Bad {
-						continue // the sign for a byte that is no text
+						continue // the replacement for a byte that is not text
 					}
 					t.Fatalf("%v: %U at %d of %q", args, c, i, s)
 				}
@@ -245,8 +246,8 @@ func TestEscapeInjection(t *testing.T) {
 
 const utf8Bad = '\uFFFD'
 
-// TestRunShowsRetries: while the model is out of reach a person sees why nothing
-// happens.
+// TestRunShowsRetries: a person sees why nothing happens while the model cannot be
+// reached.
 func TestRunShowsRetries(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {

@@ -26,7 +26,7 @@ type fakeScreen struct {
 	mu         sync.Mutex
 	shown      bytes.Buffer
 	cols, rows int
-	raw        int // times it was taken over, less times given back
+	raw        int // how often it was put into raw mode, less the times it was restored
 	changed    chan struct{}
 	wrote      chan struct{}
 }
@@ -38,7 +38,7 @@ func (r *rig) openScreen() (screen, error) {
 	return r.screen, nil
 }
 
-// withScreen gives the rig a terminal; what is written to the result is typed.
+// withScreen gives the rig a terminal. Writes to the result are its keys.
 func (r *rig) withScreen() io.Writer {
 	keys, typed := io.Pipe()
 	r.t.Cleanup(func() { typed.Close() })
@@ -105,7 +105,7 @@ func (s *fakeScreen) seen(t *testing.T, want string) {
 	}
 }
 
-// peer is Loop's end of a socket under test.
+// peer is Loop's end of a terminal socket under test.
 type peer struct {
 	t    *testing.T
 	ctx  context.Context
@@ -124,7 +124,7 @@ func (p peer) output(b string) {
 	}
 }
 
-// hear reads one message; input is what is typed.
+// hear reads one message. For typed bytes, input has them and m is empty.
 func (p peer) hear() (m map[string]any, input string) {
 	kind, data, err := p.conn.Read(p.ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestTerminalShowsASession(t *testing.T) {
 			t.Errorf("%v", m)
 		}
 		p.status(`{"type":"error","error_code":"session_failed","request":"input","message":"It does not read."}`)
-		p.status(`{"type":"title_changed"}`) // of a newer Loop
+		p.status(`{"type":"title_changed"}`) // a message of a newer Loop
 		p.status(`{"type":"closed","session_id":%q,"exit_code":7,"message":"It had enough."}`, sessionID)
 	})
 	if code := r.run("terminal", "--channel", "p1", "--fork", "--title", "T", "--", "htop", "-d", "5"); code != 7 {
@@ -232,7 +232,7 @@ func TestTerminalIsLeft(t *testing.T) {
 					if m["type"] == "detach" {
 						p.status(`{"type":"detached","session_id":%q}`, sessionID)
 					} else if m["type"] != nil {
-						return // the connection's end
+						return // the connection has ended
 					}
 				}
 			})
@@ -247,8 +247,8 @@ func TestTerminalIsLeft(t *testing.T) {
 	}
 }
 
-// TestTerminalAttachesAtItsOwnSize: what was drawn for another size is drawn
-// again once the session has this one.
+// TestTerminalAttachesAtItsOwnSize: a session that was drawn for another size is drawn
+// again once it has this terminal's size.
 func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 	r, _ := newTreeRig(t)
 	r.withScreen()
@@ -260,7 +260,7 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 		p.status(`{"type":"attached","session_id":%q,"cols":200,"rows":50,"offset":0,"snapshot":4}`, sessionID)
 		p.output("wide")
 		p.want("resize")
-		p.status(`{"type":"resized","cols":120,"rows":50,"offset":4}`) // somebody else's
+		p.status(`{"type":"resized","cols":120,"rows":50,"offset":4}`) // another viewer's resize
 		p.status(`{"type":"resized","cols":80,"rows":24,"offset":4}`)
 		p.want("resync")
 		p.status(`{"type":"resync","cols":80,"rows":24,"offset":4,"snapshot":6}`)
@@ -276,7 +276,8 @@ func TestTerminalAttachesAtItsOwnSize(t *testing.T) {
 	}
 }
 
-// TestTerminalWithinItself: what a session shows would be shown in it, again.
+// TestTerminalWithinItself: a terminal that shows its own session would repeat its
+// output without end.
 func TestTerminalWithinItself(t *testing.T) {
 	r, _ := newTreeRig(t)
 	r.withScreen()
@@ -289,7 +290,8 @@ func TestTerminalWithinItself(t *testing.T) {
 	r.wantIn("err", "would never end")
 }
 
-// TestTerminalOpeningIsGivenUp with Ctrl-C, which is no news that Loop is gone.
+// TestTerminalOpeningIsGivenUp: Ctrl-C ends the wait, and the message does not claim
+// that Loop is gone.
 func TestTerminalOpeningIsGivenUp(t *testing.T) {
 	r, _ := newTreeRig(t)
 	r.withScreen()
@@ -304,7 +306,7 @@ func TestTerminalOpeningIsGivenUp(t *testing.T) {
 	r.wantIn("err", "goes on opening")
 	r.wantIn("err", "Stopped.")
 
-	r, _ = newTreeRig(t) // before Loop has answered anything
+	r, _ = newTreeRig(t) // the interrupt comes before Loop's first answer
 	r.withScreen()
 	r.speak(func(peer) {})
 	ctx, cancel := context.WithCancel(r.ctx)
@@ -316,8 +318,8 @@ func TestTerminalOpeningIsGivenUp(t *testing.T) {
 	r.wantIn("err", "Stopped.")
 }
 
-// TestTerminalOfUnknownSize: a serial line and some programs that make terminals
-// say that theirs has no columns and no rows, and mean that they do not know.
+// TestTerminalOfUnknownSize: serial lines and some terminal programs report 0 columns
+// and 0 rows when they do not know their size.
 func TestTerminalOfUnknownSize(t *testing.T) {
 	r, _ := newTreeRig(t)
 	r.withScreen()
@@ -450,7 +452,7 @@ func TestTerminalMistakes(t *testing.T) {
 		{[]string{"terminal", "close"}, exitUsage, "the session is missing"},
 		{[]string{"terminal", "close", "zz"}, exitUsage, "There is no terminal session"},
 		{[]string{"terminal", "close", "1f"}, exitUsage, "begin with"},
-		{[]string{"terminal", "close", ""}, exitUsage, "the session is empty"}, // a script's variable that is empty
+		{[]string{"terminal", "close", ""}, exitUsage, "the session is empty"}, // an empty variable of a script
 		{[]string{"terminal", "record", "", "on"}, exitUsage, "the session is empty"},
 		{[]string{"terminal", "--attach", ""}, exitUsage, "--attach names no session"},
 		{[]string{"terminal", "record", "1f3", "maybe"}, exitUsage, "neither on nor off"},
@@ -459,14 +461,14 @@ func TestTerminalMistakes(t *testing.T) {
 		r.fake.answers["Terminals.List"] = []core.TerminalInfo{{ID: sessionID}, {ID: core.TerminalID("1f40" + sessionID[4:])}}
 		want := tc.code
 		if tc.says == "No Loop is running" {
-			want = exitUsage // not found, before anything began
+			want = exitUsage // the session is not found, before anything began
 		}
 		if code := r.run(tc.args...); code != want {
 			t.Errorf("%v: exit %d", tc.args, code)
 		}
 		r.wantIn("err", tc.says)
 	}
-	r, _ := newTreeRig(t) // pipes are no terminal
+	r, _ := newTreeRig(t) // pipes are not a terminal
 	r.speak(func(peer) {})
 	if code := r.run("terminal", "--channel", "p1"); code != exitUsage {
 		t.Errorf("exit %d", code)
@@ -474,7 +476,8 @@ func TestTerminalMistakes(t *testing.T) {
 	r.wantIn("err", "needs a terminal")
 }
 
-// TestHostTerminalNeedsNoChannel, but names the one it was given.
+// TestHostTerminalNeedsNoChannel: a terminal on this computer works without a channel,
+// and passes on the one it was given.
 func TestHostTerminalNeedsNoChannel(t *testing.T) {
 	for _, tc := range []struct {
 		args []string

@@ -127,7 +127,7 @@ func TestImage(t *testing.T) {
 	if code := r.run("image", "status", "--json"); code != exitOK || !json.Valid(r.out.Bytes()) {
 		t.Errorf("exit %d", code)
 	}
-	// An engine that does not answer is no answer.
+	// An engine that does not answer says nothing about the image.
 	r.fake.answers["System.ImageStatus"] = core.ImageStatus{State: core.ImageUnknown, Ref: "loop-agent:latest", Failure: core.Fail(core.CodeNoEngine, nil, "No engine.", "Start it.")}
 	for _, args := range [][]string{{"image", "status"}, {"image", "status", "--json"}} {
 		if code := r.run(args...); code != exitFailed || r.out.Len() == 0 {
@@ -165,7 +165,7 @@ func TestImageBuild(t *testing.T) {
 	b.begin = func() {
 		r.fake.publish(core.EventImageBuild, "", false, core.ImageStatus{State: core.ImageBuilding, Step: "Install packages", Progress: 0.25, Lines: []string{"a", "b"}})
 		r.fake.publish(core.EventImageBuild, "", false, core.ImageStatus{State: core.ImageBuilding, Step: "Install packages", Progress: 0.3, Lines: []string{"b", "c\x1b[2J"}})
-		go func() { // answers once the progress was taken
+		go func() { // answers after the progress was read
 			tick := time.NewTicker(time.Millisecond)
 			defer tick.Stop()
 			for range tick.C {
@@ -275,7 +275,7 @@ func TestColour(t *testing.T) {
 	if got := p.w.(*bytes.Buffer).String(); got != "\x1b[31mx␛[0my\x1b[0m\n" {
 		t.Errorf("%q", got)
 	}
-	// A file is no terminal, so there is no colour whatever the environment says.
+	// A file is not a terminal, so there is no colour whatever the environment says.
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -340,8 +340,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// TestMistakes: what cobra would say in its own words, and what must not be
-// repeated.
+// TestMistakes: the messages are Loop's own, not cobra's, and none repeats a key.
 func TestMistakes(t *testing.T) {
 	for _, tc := range []struct{ args, says string }{
 		{"run --dir . --channel c x", "loop: --channel and --dir do not go together"},

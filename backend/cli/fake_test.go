@@ -29,8 +29,8 @@ var fakeUsage = core.Usage{
 	Context: core.Context{Used: 4200, Window: 10_000},
 }
 
-// fake is Loop with scripted answers. It speaks both forms of Core: as it is,
-// and behind fakeServer over HTTP.
+// fake is Loop with scripted answers. It serves as both kinds of Core: directly, and
+// over HTTP behind fakeServer.
 type fake struct {
 	mu       sync.Mutex
 	calls    []string
@@ -46,7 +46,7 @@ type fake struct {
 	seq      uint64
 	closed   int
 	opened   int
-	idle     int                          // opened without working the queue
+	idle     int                          // how often it was opened without working the queue
 	last     map[string][]json.RawMessage // arguments of the last call, by method
 	onCall   func(method string)          // called with the lock free, before the answer
 	// handle answers before all that is scripted, with the lock free, unless ok is false.
@@ -57,7 +57,7 @@ func newFake() *fake {
 	return &fake{subs: map[chan []core.Event]bool{}, answers: map[string]any{}, fails: map[string]error{}, last: map[string][]json.RawMessage{}}
 }
 
-// publish sends one event to every follower; stored ones also go to the timeline.
+// publish sends one event to every follower. A stored event also goes to the timeline.
 func (f *fake) publish(t core.EventType, run core.RunID, stored bool, data any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,11 +69,11 @@ func (f *fake) publish(t core.EventType, run core.RunID, stored bool, data any) 
 		f.stored = append(f.stored, e)
 	}
 	for c := range f.subs {
-		c <- []core.Event{e} // buffered well beyond what a test sends
+		c <- []core.Event{e} // the buffer holds far more than a test sends
 	}
 }
 
-// drop lets every follower go, as Loop does with one that fell behind.
+// drop disconnects every follower, as Loop does with one that fell behind.
 func (f *fake) drop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +199,7 @@ func (f *fake) Close() error {
 	return nil
 }
 
-// ends scripts a run: some text in pieces, a tool call, and the end.
+// ends scripts a run: some text in pieces, a tool call, and the end in this state.
 func ends(state core.RunState, failure *core.Failure) func(*fake, bind.PromptRequest) error {
 	return func(f *fake, req bind.PromptRequest) error {
 		id := core.RunID(req.ClientID)
@@ -219,7 +219,7 @@ func ends(state core.RunState, failure *core.Failure) func(*fake, bind.PromptReq
 	}
 }
 
-// rig is one invocation under test.
+// rig is one invocation of the command line under test.
 type rig struct {
 	t          *testing.T
 	fake       *fake
@@ -232,7 +232,7 @@ type rig struct {
 	out, err   bytes.Buffer
 	screen     *fakeScreen                            // what the command runs in; nil is no terminal
 	terminal   func(context.Context, *websocket.Conn) // Loop's end of a terminal socket
-	editor     func(context.Context, string) error    // nil: nobody sits at a terminal
+	editor     func(context.Context, string) error    // nil: no person sits at a terminal
 	now        func() time.Time
 	times      times
 }
@@ -240,7 +240,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, fake: newFake(), home: t.TempDir(), dir: t.TempDir(), env: map[string]string{}, interrupts: make(chan os.Signal, 2), ctx: t.Context(), now: time.Now}
-	// A minute is what a test does not wait out.
+	// No test waits for a whole minute.
 	r.times = times{startup: time.Minute, probe: time.Minute, first: 50 * time.Millisecond, quiet: 100 * time.Millisecond, reattach: time.Millisecond, stopping: time.Minute}
 	r.fake.prompt = ends(core.RunDone, nil)
 	r.deps = Deps{Version: "1.2.3", Home: r.home, Open: func(context.Context) (Core, error) {
@@ -258,7 +258,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// app is one invocation that reads in.
+// app is one invocation whose standard input is in.
 func (r *rig) app(in string) *app {
 	r.out.Reset()
 	r.err.Reset()

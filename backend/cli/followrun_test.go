@@ -45,7 +45,8 @@ func TestInterruptOnce(t *testing.T) {
 	}
 }
 
-// The answer of Cancel is the proof, even when no event says so.
+// TestInterruptWithoutEvent: the answer of Cancel is enough, even when no event
+// follows.
 func TestInterruptWithoutEvent(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
@@ -73,7 +74,8 @@ func TestInterruptTwice(t *testing.T) {
 	r.wantIn("err", "Left before the run had stopped. Its agent may go on")
 }
 
-// A run that ends by itself while it is being stopped ended by itself.
+// TestInterruptTooLate: a run that ends by itself while it is being stopped counts as
+// ended by itself.
 func TestInterruptTooLate(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = stuck(func() { r.interrupts <- os.Interrupt })
@@ -161,8 +163,8 @@ func TestInterruptedBeforeTheRun(t *testing.T) {
 	}
 }
 
-// TestFallenBehind: a follower that was let go reads the timeline and goes on;
-// nothing is shown twice and nothing is lost.
+// TestFallenBehind: a follower that was disconnected reads the timeline and goes on. It
+// shows nothing twice and loses nothing.
 func TestFallenBehind(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
@@ -183,7 +185,7 @@ func TestFallenBehind(t *testing.T) {
 	}
 }
 
-// TestSilence: the end arrived, but its event did not.
+// TestSilence: the run has ended, but its last event did not arrive.
 func TestSilence(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
@@ -204,7 +206,7 @@ func TestAlwaysFallingBehind(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = stuck(func() {})
 	r.fake.fails["Channels.Timeline"] = core.Fail(instance.CodeLost, nil, "The running Loop went away.", "Start it again.")
-	go func() { // ends when the follower is there to be let go
+	go func() { // disconnects the follower once the run has begun
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for range tick.C {
@@ -230,7 +232,7 @@ func (w *leftReader) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestReaderLeaves: a run that nobody reads any more is stopped, not left alone.
+// TestReaderLeaves: a run whose output nobody reads any more is stopped.
 func TestReaderLeaves(t *testing.T) {
 	r := newRig(t)
 	r.fake.prompt = func(f *fake, req bind.PromptRequest) error {
@@ -253,8 +255,8 @@ func TestReaderLeaves(t *testing.T) {
 	}
 }
 
-// waitsFor scripts a prompt of channel ch1 that waits for one thing after another:
-// each is so from an event on, and after the last the run ends.
+// waitsFor scripts a prompt of channel ch1 that waits for one thing after another. An
+// event announces each of them, and after the last the run ends.
 func waitsFor(r *rig, waits ...core.Wait) {
 	var mu sync.Mutex
 	at, run := 0, core.Run{}
@@ -283,7 +285,8 @@ func waitsFor(r *rig, waits ...core.Wait) {
 	}
 }
 
-// TestRunSaysWhyItWaits: at once, whenever it is something else, and once.
+// TestRunSaysWhyItWaits: the command says each reason at once, and only when it
+// changes.
 func TestRunSaysWhyItWaits(t *testing.T) {
 	asked := core.Wait{Reason: core.WaitQuestion, QuestionID: "q1"}
 	waits := []core.Wait{

@@ -8,7 +8,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestHumanSaysWhatIsWaitedFor once, and where a message was cut off.
+// TestHumanSaysWhatIsWaitedFor: the background work is named once, and a cut message is
+// marked.
 func TestHumanSaysWhatIsWaitedFor(t *testing.T) {
 	var out, errs strings.Builder
 	h := &human{out: &printer{w: &out}, err: &printer{w: &errs}}

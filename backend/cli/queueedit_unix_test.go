@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestEditorCommand: the variables hold a command of the shell, with arguments.
+// TestEditorCommand: the environment names a shell command with arguments.
 func TestEditorCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a 'b' c")
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -155,8 +155,8 @@ func TestRemoteGoesAway(t *testing.T) {
 	srv := r.serve()
 	gone := make(chan struct{})
 	r.fake.prompt = stuck(func() {
-		go func() { // closed in the middle of the run
-			srv.Listener.Close() // first, or there would be new connections
+		go func() { // closes in the middle of the run
+			srv.Listener.Close() // first the listener, so there are no new connections
 			srv.CloseClientConnections()
 			close(gone)
 		}()
@@ -168,8 +168,8 @@ func TestRemoteGoesAway(t *testing.T) {
 	r.wantIn("err", "(process 4711) went away")
 }
 
-// TestRemoteOfACommandGoesAway: the Loop that a run is in was that of another
-// command, which is done. This command takes its place and sees the run's end.
+// TestRemoteOfACommandGoesAway: the run is in the Loop of another command, which ends.
+// This command takes its place and sees the run's end.
 func TestRemoteOfACommandGoesAway(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		r := newRig(t)
@@ -186,9 +186,9 @@ func TestRemoteOfACommandGoesAway(t *testing.T) {
 		}
 		var once sync.Once
 		r.fake.onCall = func(method string) {
-			if method == "Channels.Timeline" { // it looks whether the run goes on
+			if method == "Channels.Timeline" { // the client checks whether the run goes on
 				once.Do(func() {
-					srv.Listener.Close() // first, or there would be new connections
+					srv.Listener.Close() // first the listener, so there are no new connections
 					go srv.CloseClientConnections()
 				})
 			}
@@ -199,7 +199,7 @@ func TestRemoteOfACommandGoesAway(t *testing.T) {
 		}
 		open, want := r.deps.Open, exitOK
 		r.deps.Open = func(ctx context.Context) (Core, error) {
-			if stop { // as if it had been pressed meanwhile
+			if stop { // as if Ctrl-C was pressed meanwhile
 				r.interrupts <- os.Interrupt
 			} else {
 				r.fake.publish(core.EventStatus, run, true, core.Status{State: core.RunDone, Result: "found again"})
@@ -218,7 +218,8 @@ func TestRemoteOfACommandGoesAway(t *testing.T) {
 	}
 }
 
-// TestNotAlive: what instance.json names is not our Loop, so one is started here.
+// TestNotAlive: instance.json does not lead to a live Loop of this folder, so the
+// command starts one here.
 func TestNotAlive(t *testing.T) {
 	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
 	defer stranger.Close()
@@ -280,7 +281,7 @@ func TestStartingUp(t *testing.T) {
 	r.wantIn("err", "Another Loop works on this folder.\nUse that one.")
 }
 
-// TestStartingUpAndFailing: what waiting does not mend is said at once.
+// TestStartingUpAndFailing: a fault that waiting does not mend is reported at once.
 func TestStartingUpAndFailing(t *testing.T) {
 	r := newRig(t)
 	tries := 0

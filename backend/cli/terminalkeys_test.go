@@ -10,7 +10,7 @@ import (
 func TestLeaveKeys(t *testing.T) {
 	for _, tc := range []struct {
 		key, escape string
-		typed       []string // as reads
+		typed       []string // one element per read
 		pass        string
 		leave       bool
 	}{
@@ -70,14 +70,16 @@ func TestScreenFilter(t *testing.T) {
 		{"\x1b[!p\x1b[2 q\x1b[61\"p\x1b[>1n", "\x1b[!p\x1b[2 q\x1b[>1n"},
 		// Reports that only some terminals give.
 		{"a\x1b[#|\x1b[#R\x1b[1$u\x1b[&u\x1b[1$w\x1b[1*yb", "ab"},
-		// Another coding would make controls of letters: the second byte of Û is CSI.
+		// Another encoding would turn letters into controls: the second byte of Û is
+		// CSI.
 		{"\x1b%@Û6n\x1b%G\x1b G\x1b%/Gz", "Û6nz"},
-		// A VT52, a locked keyboard, an echo, a printer.
+		// These switch on a VT52 mode, a locked keyboard, local echo and a printer.
 		{"\x1b[?2l\x1b[?25;02l\x1b[2h\x1b[12l\x1b[4;2h\x1b[5i\x1b[?5iz", "z"},
 		{"\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h", "\x1b[?25l\x1b[?2h\x1b[4h\x1b[20l\x1b[?1;1000h"},
-		// Bytes that are no UTF-8 are dropped, as the page drops them, within strings as in text.
+		// Bytes that are not UTF-8 are dropped, as the page drops them, in strings and
+		// in text.
 		{"\x1b]0;\x9c\x9b6n\a\x1bPq\x9c\x9b6n\x1b\\\x1bPq~\u009b6n\x1b\\\x1b]0;ok\a", "\x1b]0;6n\x1b\\\x1bPq6n\x1b\\\x1b]0;ok\x1b\\"},
-		// OSC 9 says something, shows progress, or is a command.
+		// OSC 9 is a message, a progress bar or a command.
 		{"\x1b]9;done: 7\a\x1b]9;4;1;50\a\x1b]9;7;\"cmd\"\a\x1b]9;5\a", "\x1b]9;done: 7\x1b\\\x1b]9;4;1;50\x1b\\"},
 		{"\x1b]52;c;?x\a\x1b]11;??\a", ""},
 		{"\x1b[21t\x1b[18t\x1b[14;2t\x1b[8;50;100t\x1b[3;0;0t\x1b[22;0t\x1b[23;0t", "\x1b[22;0t\x1b[23;0t"},
@@ -112,8 +114,8 @@ func TestScreenFilter(t *testing.T) {
 	}
 }
 
-// FuzzScreenFilter: what passes passes again unchanged, whatever the pieces,
-// and holds none of the questions that terminals answer.
+// FuzzScreenFilter: the filter's output passes again unchanged, however it is cut. It
+// holds no query that a terminal would answer.
 func FuzzScreenFilter(f *testing.F) {
 	for _, seed := range []string{"\x1b[6n", "\x1b]11;?\a", "\x1bP$qm\x1b\\", "\u009b6n", "\x9b6n", "\xc2\x9b6n", "\x1b[\x0d6n", "\xc2\x1b[c", "界\x1b[m", "\x1b]0;\x1b\\", "\x1b_G\x1b\\"} {
 		f.Add([]byte(seed), 2)

@@ -12,14 +12,14 @@ import (
 	"loop/backend/bind"
 )
 
-// pretend is a window, what goes on in Loop, and who looks.
+// pretend is a window, the work in Loop, and the viewers of it.
 type pretend struct {
 	bind.Native
 	life *Life
 
 	mu      sync.Mutex
 	visible bool
-	dead    bool // its page does not answer
+	dead    bool // the page does not answer
 	asked   []string
 	gone    time.Time
 
@@ -100,8 +100,8 @@ func TestClosingTheWindow(t *testing.T) {
 	}
 }
 
-// TestClosingTwice: the second time nothing is explained, also when the page has
-// not answered the first yet.
+// TestClosingTwice: a second close explains nothing, even when the page has not
+// answered the first.
 func TestClosingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPretend()
@@ -116,12 +116,12 @@ func TestClosingTwice(t *testing.T) {
 		if begun := time.Now(); p.closes(t) || p.visible || time.Since(begun) > 0 {
 			t.Errorf("visible %v after %v", p.visible, time.Since(begun))
 		}
-		p.life.Answered() // too late does no harm
+		p.life.Answered() // a late answer does no harm
 		<-time.After(answerTime)
 	})
 }
 
-// TestQuitByTheMenu asks where something is under way, whoever looks.
+// TestQuitByTheMenu asks when work is under way, whoever else looks at Loop.
 func TestQuitByTheMenu(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPretend()
@@ -141,7 +141,7 @@ func TestQuitByTheMenu(t *testing.T) {
 	})
 }
 
-// TestTheHiddenLoopEnds once nothing needs it and nobody looks, and not before.
+// TestTheHiddenLoopEnds once nothing needs it and nobody looks at it, and not before.
 func TestTheHiddenLoopEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPretend()
@@ -170,7 +170,7 @@ func TestTheHiddenLoopEnds(t *testing.T) {
 		p.do(func() { p.stays, p.browsers = false, 1 })
 		lives(time.Hour, "a browser looks")
 		p.do(func() { p.browsers = 0 })
-		for range 20 { // calls that come and go between two looks
+		for range 20 { // calls that come between two checks
 			p.do(func() { p.left = time.Now() })
 			lives(quietLook, "a command line asks again and again")
 		}
@@ -195,8 +195,8 @@ func TestTheHiddenLoopEnds(t *testing.T) {
 	})
 }
 
-// TestAnEndIsNotTornByAStart: whoever asks for the window in the moment Loop ends
-// gets it, or is told to start again; never neither.
+// TestAnEndIsNotTornByAStart: a call for the window while Loop ends either shows the
+// window or tells the caller to start again.
 func TestAnEndIsNotTornByAStart(t *testing.T) {
 	for range 200 {
 		p := newPretend()

@@ -11,8 +11,8 @@ import (
 	"loop/backend/terminal"
 )
 
-// TestWhatBecomesOfIt: for each kind of thing under way, what becomes of it when
-// Loop ends, and whether Loop stays for it.
+// TestWhatBecomesOfIt checks each kind of work under way: what happens to it when Loop
+// ends, and whether Loop stays for it.
 func TestWhatBecomesOfIt(t *testing.T) {
 	const here, box = core.TargetHost, core.TargetAgent
 	run := func(st core.RunState, spawn core.SpawnID) underWay {

@@ -2,8 +2,8 @@ package config
 
 import "testing"
 
-// TestWhenAFieldApplies: each field is read with each use, or says that it is not.
-// Whoever adds one looks for where it is read, and answers here.
+// TestWhenAFieldApplies: each field is read at every use, or marked as needing a
+// restart. Whoever adds a field looks up where it is read and adds it here.
 func TestWhenAFieldApplies(t *testing.T) {
 	const live, restart = false, true
 	want := map[string]bool{

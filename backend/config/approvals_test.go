@@ -43,13 +43,13 @@ func TestTrustRemembers(t *testing.T) {
 	if len(e.Pending) != 0 || len(e.Config.Mounts) != 1 || e.Config.AnthropicAPIKey != "sk-CANARY" || trust.Problem() != nil {
 		t.Errorf("%+v %v", e, trust.Problem())
 	}
-	// What changed is shown against what was approved.
+	// The changed text is compared with the approved one.
 	project(t, dir, "{\n  \"mounts\": [\"a-b:/a\"],\n  \"anthropic_api_key\": \"sk-CANARY\",\n  \"extra_dirs\": [\"/\u202ecte\"]\n}\n")
 	e = ForDir(g, trust, dir, "")
 	if d := e.Pending[0].Diff; !strings.Contains(d, "+  \"extra_dirs\": [\"/‹U+202E›cte\"]") || strings.Contains(d, "+  \"mounts\"") || len(e.Config.Mounts) != 0 {
 		t.Errorf("%s\n%+v", d, e.Config)
 	}
-	// A key that changed is not shown, but that something did is.
+	// A changed key is not shown, but the diff shows that it changed.
 	project(t, dir, "{\n  \"mounts\": [\"a-b:/a\"],\n  \"anthropic_api_key\": \"sk-OTHER\"\n}\n")
 	if d := ForDir(g, trust, dir, "").Pending[0].Diff; d == "" || strings.Contains(d, "OTHER") {
 		t.Errorf("%q", d)
@@ -144,9 +144,9 @@ func TestTrustByManyAtOnce(t *testing.T) {
 	work.Wait()
 }
 
-// TestALaterLoopAsksForItsNewFields: a name that this Loop does not know may be
-// a setting of the next, such as one that turns the gate off. Neither an approval
-// of the text nor an edit of something else in it is one of what it says then.
+// TestALaterLoopAsksForItsNewFields: a name that this Loop does not know may be a
+// setting of a later one, for example one that switches approval off. Approving the
+// text today does not approve that setting, nor does an edit of another field.
 func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	const text = "{\n  \"claude_effort\": \"low\",\n  \"container_image\": \"mine\",\n  \"mounts\": [\"a-b:/a\"]\n}\n"
 	path := filepath.Join(t.TempDir(), TrustFileName)
@@ -159,7 +159,7 @@ func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	if !ok || strings.Join(e.Fields, " ") != "claude_effort container_image mounts" {
 		t.Fatalf("%+v", e)
 	}
-	e.Fields = e.Fields[:2] // as by a Loop that did not know mounts
+	e.Fields = e.Fields[:2] // as stored by a Loop that did not know mounts
 	if err := trust.put(dir, &e); err != nil {
 		t.Fatal(err)
 	}

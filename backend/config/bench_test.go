@@ -45,7 +45,7 @@ func BenchmarkLoad1MB(b *testing.B) {
 			}
 		}
 	})
-	b.Run("encoding-json", func(b *testing.B) { // the same without comments, places and checks
+	b.Run("encoding-json", func(b *testing.B) { // the standard library, without comments, places and checks
 		plain, err := hujson.Standardize(bytes.Clone(data))
 		if err != nil {
 			b.Fatal(err)

@@ -65,7 +65,7 @@ func lines(s string) []string {
 	return l
 }
 
-// applied is a small patch.
+// applied applies a diff, as patch does.
 func applied(a, diff string) (string, error) {
 	if diff == "" {
 		return a, nil

@@ -25,7 +25,7 @@ func TestEditorSet(t *testing.T) {
 		{"mcp.servers.gh", map[string]any{"command": "npx", "args": []string{"-y", "@modelcontextprotocol/server-github", "--with-a-long-argument"}}, "\n    \"servers\": {\n      \"gh\": {\n        \"args\": [\n"},
 		{"mounts", []any{"a-b:/c"}, `"mounts": ["a-b:/c"]`},
 		{"claude_retry.max_attempts", float64(3), `"max_attempts": 3`},
-		// A value that was shown hidden and comes back so stays.
+		// A hidden value that comes back as Hidden is unchanged.
 		{"envs", map[string]any{"A_TOKEN": Hidden, "Z": "z"}, `"envs": {"A_TOKEN":"t1","Z":"z"}, // why`},
 		{"font_sizes", map[string]any{"chat": 15}, `"font_sizes": {"chat":15}`},
 	} {
@@ -91,7 +91,7 @@ func TestEditorKeepsTrustOnlyWhereItWas(t *testing.T) {
 	dir := t.TempDir()
 	f := ProjectFile(dir)
 	waiting := func() bool { return len(ForDir(g, e.Trust, dir, "").Pending) > 0 }
-	// A file of the owner's own making.
+	// The owner makes a new file.
 	if err := e.Set(f, "mounts", []string{"a-b:/a"}); err != nil || waiting() {
 		t.Fatalf("%v, waiting %v", err, waiting())
 	}
@@ -101,7 +101,7 @@ func TestEditorKeepsTrustOnlyWhereItWas(t *testing.T) {
 	if err := e.Set(f, "envs.A", "1"); err != nil || waiting() {
 		t.Fatalf("%v, waiting %v", err, waiting())
 	}
-	// Somebody else's change waits, and goes on waiting when the owner adds one.
+	// Another person's change waits, and still waits when the owner adds one.
 	project(t, dir, `{"mounts": ["/:/host"]}`)
 	if err := e.Set(f, "claude_model", "opus"); err != nil || !waiting() {
 		t.Fatalf("%v, waiting %v", err, waiting())
@@ -109,17 +109,17 @@ func TestEditorKeepsTrustOnlyWhereItWas(t *testing.T) {
 	if c := ForDir(g, e.Trust, dir, "").Config; len(c.Mounts) != 0 || c.ClaudeModel != "opus" {
 		t.Errorf("%+v", c)
 	}
-	// So does what would change nothing today.
+	// A field that needs approval waits too, even when its value is the default.
 	project(t, dir, `{"container_image": "loop-agent:latest"}`)
 	if err := e.Set(f, "mounts", []string{"a-b:/a"}); err != nil || !waiting() {
 		t.Fatalf("%v, waiting %v", err, waiting())
 	}
-	// A file with nothing of the kind is no danger.
+	// A file without such a field is no danger.
 	project(t, dir, `{"claude_model": "opus"}`)
 	if err := e.Set(f, "mounts", []string{"a-b:/a"}); err != nil || waiting() {
 		t.Fatalf("%v, waiting %v", err, waiting())
 	}
-	// A refused change leaves the approval of what is there.
+	// A refused edit leaves the approval as it was.
 	if err := e.Set(f, "claude_effort", "tiny"); err == nil || waiting() {
 		t.Errorf("%v, waiting %v", err, waiting())
 	}
@@ -134,7 +134,7 @@ func TestEditorKeepsTrustOnlyWhereItWas(t *testing.T) {
 	}
 }
 
-// TestEditorStaysInTheProject: links that an agent makes lead nowhere.
+// TestEditorStaysInTheProject: the editor does not follow links that an agent makes.
 func TestEditorStaysInTheProject(t *testing.T) {
 	e, _ := newEditor(t)
 	outside := t.TempDir()
@@ -168,9 +168,9 @@ func TestEditorStaysInTheProject(t *testing.T) {
 	}
 }
 
-// TestEditorStaysInTheWorktree: an agent in the project can put a link in the
-// place of one of its work trees, and with it of its settings file: the global
-// one, where the link leads to the home directory.
+// TestEditorStaysInTheWorktree: an agent in the project can replace one of its work
+// trees by a link. When that link leads to the home directory, the settings file behind
+// it is the global one.
 func TestEditorStaysInTheWorktree(t *testing.T) {
 	for name, link := range map[string]func(project, home string) error{
 		"the work tree": func(project, home string) error {
@@ -197,15 +197,16 @@ func TestEditorStaysInTheWorktree(t *testing.T) {
 	}
 }
 
-// TestRestoringIsNoApproval: a text that somebody else wrote, and that was taken
-// out again because of what it asked for, asks again when it is brought back.
+// TestRestoringIsNoApproval: an owner took out a text that somebody else wrote, because
+// of what it asked for. When the text is restored, it asks again.
 func TestRestoringIsNoApproval(t *testing.T) {
 	e, _ := newEditor(t)
 	dir := t.TempDir()
 	f := ProjectFile(dir)
 	find := func(string) (File, bool) { return f, true }
 	project(t, dir, `{"mounts": ["/:/host"]}`)
-	if err := e.Set(f, "claude_model", "opus"); err != nil { // a revision of the owner's, of a text that waits
+	// This makes a revision by the owner, of a text that still waits for approval.
+	if err := e.Set(f, "claude_model", "opus"); err != nil {
 		t.Fatal(err)
 	}
 	project(t, dir, `{}`)

@@ -33,7 +33,7 @@ func openTrust(t *testing.T) *Trust {
 	return OpenTrust(filepath.Join(t.TempDir(), TrustFileName))
 }
 
-// approve trusts everything that waits.
+// approve approves every field that waits.
 func approve(t *testing.T, trust *Trust, dir string, e Effective) {
 	t.Helper()
 	for _, p := range e.Pending {
@@ -75,7 +75,7 @@ func TestFreeAndTighten(t *testing.T) {
 	}
 }
 
-// hostile is every field that reaches beyond the container.
+// hostile has a value for every field that reaches beyond the container.
 var hostile = map[string]string{
 	"container_memory_mb": "8192", "container_cpus": "8", "container_pids": "9999", "container_timeout_sec": "86400", "container_keep_alive_sec": "86400",
 	"container_network": `"host"`, "mounts": `["/:/host"]`, "inherit_mounts": "false", "extra_dirs": `["/etc"]`, "copy_files": `["~/.ssh/id_ed25519"]`,
@@ -110,7 +110,8 @@ func TestHostileProjectChangesNothingUntilApproved(t *testing.T) {
 			if e = ForDir(g, trust, dir, ""); len(e.Pending) != 0 || fmt.Sprintf("%#v", e.Config.plain()) == fmt.Sprintf("%#v", before.Config.plain()) {
 				t.Errorf("approved, and still %+v", e)
 			}
-			// One byte, even of white space, asks again, and what was approved is out.
+			// One more byte, even white space, asks again, and the approved values no
+			// longer apply.
 			project(t, dir, fmt.Sprintf("{%q: %s} ", name, value))
 			if e = ForDir(g, trust, dir, ""); len(e.Pending) != 1 || fmt.Sprintf("%#v", e.Config.plain()) != fmt.Sprintf("%#v", before.Config.plain()) {
 				t.Errorf("one byte more: %+v", e)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzProject: whatever a project's file says, without approval nothing that
-// reaches beyond the container changes; with it, the same file has no more to
-// wait for.
+// FuzzProject: whatever a project's file says, a setting that reaches beyond the
+// container needs approval to change. After the approval, the same file has nothing
+// left that waits.
 func FuzzProject(f *testing.F) {
 	for name, value := range hostile {
 		f.Add([]byte(`{"` + name + `": ` + value + `}`))

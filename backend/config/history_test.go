@@ -53,9 +53,9 @@ func TestHistory(t *testing.T) {
 	if err := e.History.Record(f, SourceExternal); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f.Path, "{\n  \"anthropic_api_key\": \"sk-CANARY3\",\n  \"theme\": \"light\"\n}\n") // only what is hidden
+	write(t, f.Path, "{\n  \"anthropic_api_key\": \"sk-CANARY3\",\n  \"theme\": \"light\"\n}\n") // only a hidden value changes
 	write(t, f.Path, "{\n  \"theme\": ")
-	for range 2 { // half an edit
+	for range 2 { // the text is half an edit
 		if err := e.History.Record(f, SourceExternal); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestHistory(t *testing.T) {
 	if err != nil || !strings.Contains(text, Hidden) || !strings.Contains(diff, "-  \"claude_model\": \"opus\"") {
 		t.Errorf("%s %s %v", text, diff, err)
 	}
-	// The key stays the present one.
+	// The present key stays.
 	restored, err := e.Restore(initial.ID, func(path string) (File, bool) { return GlobalFile(path), path == f.Path })
 	if data, _ := os.ReadFile(f.Path); err != nil || restored.Path != f.Path || string(data) != "{\n  \"anthropic_api_key\": \"sk-CANARY3\",\n  \"theme\": \"dark\"\n}\n" {
 		t.Errorf("%s %v", data, err)
@@ -81,7 +81,7 @@ func TestHistory(t *testing.T) {
 	if got := sources(t, e.History, f); !strings.HasPrefix(got, "restore:"+initial.ID+"+1-1 external") {
 		t.Errorf("%s", got)
 	}
-	// A key that is gone does not come back.
+	// A removed key does not come back.
 	write(t, f.Path, "{}")
 	if _, err := e.Restore(initial.ID, func(path string) (File, bool) { return GlobalFile(path), true }); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func TestProblems(t *testing.T) {
 	if !strings.Contains(problems[0].Remedy, "container_memory_mb") || !strings.Contains(problems[1].Remedy, "“theme”") || strings.Contains(problems[2].Remedy, "mean") {
 		t.Errorf("suggestions %+v", problems)
 	}
-	// One bad field leaves the others alone.
+	// One wrong field leaves the others as they are.
 	c, problems, err := Parse("c", []byte(`{"unknown": 1, "container_cpus": "x", "container_memory_mb": 512}`))
 	if err == nil || len(problems) != 2 || c.ContainerMemoryMB != 512 || c.ContainerCPUs != 1 {
 		t.Errorf("%v %v %v", c, problems, err)
@@ -218,7 +218,7 @@ func TestLoadFiles(t *testing.T) {
 	}
 	os.Remove(path)
 	if err := os.Symlink(path+".away", path); err == nil {
-		expect("leads nowhere") // and not: there are no settings
+		expect("leads nowhere") // and does not count as a missing file
 	}
 }
 
@@ -253,7 +253,7 @@ func TestCredential(t *testing.T) {
 
 func TestHome(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // the table is written with slashes
+		return // the expected paths have slashes
 	}
 	boom := errors.New("boom")
 	cwd, err := os.Getwd()
@@ -320,7 +320,7 @@ func FuzzLoad(f *testing.F) {
 		if c.ContainerMemoryMB < 256 || c.ContainerNetwork == "" || c.FontSizes.Chat < 8 {
 			t.Errorf("a value out of range came through: %v", c)
 		}
-		// What can be read can be edited, and the edit changes nothing else.
+		// A text that can be read can be edited, and the edit changes nothing else.
 		out, err := edit("/l/config.json", data, "container_memory_mb", 777)
 		if err != nil {
 			t.Fatalf("edit: %v", err)
@@ -336,8 +336,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestTooManyProblemsAreAnError: the text behind them counts too, and may say
-// “network none”.
+// TestTooManyProblemsAreAnError: the text after the last reported problem counts too.
+// It may say “network none”.
 func TestTooManyProblemsAreAnError(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("{\n")

@@ -34,7 +34,7 @@ func TestMask(t *testing.T) {
 	if got := mask([]byte(`{"theme": "dark"}`)); string(got) != `{"theme": "dark"}` {
 		t.Errorf("%s", got)
 	}
-	// Of a text that is not whole more may be hidden, but never less.
+	// In an incomplete text more may be hidden, but never less.
 	for _, cut := range []int{len(secretText) - 1, len(secretText) - 60, 120, 60} {
 		if got := mask([]byte(secretText[:cut])); bytes.Contains(got, []byte("CANARY")) {
 			t.Errorf("%s", got)
@@ -45,8 +45,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestTheHostOfAProxyIsShown: a person who approves a project's proxy sees where
-// it leads; only who they are to it is hidden.
+// TestTheHostOfAProxyIsShown: a person who approves a project's proxy sees its host.
+// Only the login is hidden.
 func TestTheHostOfAProxyIsShown(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://me:CANARY@evil.example:3128":  "http://" + Hidden + "@evil.example:3128",
@@ -68,7 +68,8 @@ func TestTheHostOfAProxyIsShown(t *testing.T) {
 			}
 		}
 	}
-	// What is hidden belongs to that address; with another one it is asked for.
+	// A hidden login belongs to its address. For another address it has to be typed
+	// again.
 	moved := []byte(`{"proxies": {"http_proxy": "http://` + Hidden + `@other:1"}}`)
 	text := []byte(`{"proxies": {"http_proxy": "http://me:CANARY@p:1"}}`)
 	if out, err := unmask("c", moved, text, false); err == nil {
@@ -77,14 +78,15 @@ func TestTheHostOfAProxyIsShown(t *testing.T) {
 	if out, err := unmask("c", moved, text, true); err != nil || bytes.Contains(out, []byte("proxy")) && bytes.Contains(out, []byte(Hidden)) {
 		t.Errorf("%s %v", out, err)
 	}
-	// A text that was kept when the whole of it was hidden.
+	// In older stored texts the whole address is hidden. Such a text can still be
+	// restored.
 	if out, err := unmask("c", []byte(`{"proxies": {"http_proxy": "`+Hidden+`"}}`), text, false); err != nil || !bytes.Equal(out, text) {
 		t.Errorf("%s %v", out, err)
 	}
 }
 
-// TestLoginsInAddressesAreHidden: an address among the environment variables may
-// hold a password as one of a proxy does.
+// TestLoginsInAddressesAreHidden: an address in an environment variable may hold a
+// password, like a proxy's.
 func TestLoginsInAddressesAreHidden(t *testing.T) {
 	text := `{"envs": {"DATABASE_URL": "postgres://me:CANARY@db:5432/x", "MONGO": "mongodb://me:CANARY@a:1,b:2/x", "GPG_PASSPHRASE": "CANARY", "PLAIN": "https://example.com/@x", "MAIL": "me@example.com", "NEXT": "http://me@a/?n=http://me:CANARY@b"},
 		"mcp": {"servers": {"x": {"command": "c", "env": {"DSN": "mysql://me:CANARY@db/x"}}}}}`
@@ -128,7 +130,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// FuzzMask: a whole text has every credential hidden, and hiding can be undone.
+// FuzzMask: every credential of a whole text is hidden, and hiding can be undone.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte(secretText))
 	f.Add([]byte(`{"envs": {"A": "http://a@b/?http://c@d", "B": "x://u:p@h"}}`))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMergeAllLayers has every field in every layer that may set it, approved,
-// and looks at value and origin of each.
+// TestMergeAllLayers sets every field in every layer that may set it, approved, and
+// checks the value and origin of each.
 func TestMergeAllLayers(t *testing.T) {
 	g := global(t, `{
   "claude_model": "a", "claude_effort": "low", "container_memory_mb": 8192,
@@ -130,7 +130,8 @@ func TestNothingNewNeedsNoApproval(t *testing.T) {
 	if e := ForDir(g, new(Trust), dir, ""); len(e.Pending) != 0 {
 		t.Errorf("%+v", e.Pending)
 	}
-	// The same key, but the token that wins over it would go.
+	// The key is unchanged, but the project's key would replace the token that wins
+	// over it.
 	dir = project(t, t.TempDir(), `{"anthropic_api_key": "sk-1"}`)
 	if e := ForDir(g, new(Trust), dir, ""); len(e.Pending) != 1 || e.Config.ClaudeCodeOAuthToken != "t" {
 		t.Errorf("%+v", e)

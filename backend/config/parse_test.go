@@ -1,16 +1,16 @@
 package config
 
-// Load reads the file at path. The Config is always usable: fields that could
-// not be read have their defaults. The error is a *core.Failure when anything
-// but warnings was found; then a caller that has an earlier Config keeps it. A
-// missing file is the defaults without a problem.
+// Load reads the file at path. The Config is always usable: fields that could not be
+// read have their defaults. The error is a *core.Failure when there are problems other
+// than warnings; a caller with an earlier Config then keeps it. A missing file means
+// defaults and no problem.
 func Load(path string) (Config, []Problem, error) {
 	doc := load(path)
 	return doc.config, doc.problems, failure(doc.problems)
 }
 
-// Parse reads the text of a settings file; path is for messages and for
-// relative paths in it.
+// Parse reads the text of a settings file. The path is for messages, and for relative
+// paths in the text.
 func Parse(path string, data []byte) (Config, []Problem, error) {
 	doc := decode(path, data)
 	doc.misplaced(false)

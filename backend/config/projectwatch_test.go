@@ -9,7 +9,7 @@ import (
 
 func TestProjectWatch(t *testing.T) {
 	w, begun := NewProjectWatch(), time.Now()
-	w.now = func() time.Time { return begun } // so that all that is written here stays young
+	w.now = func() time.Time { return begun } // every file counts as just written
 	a, b := t.TempDir(), project(t, t.TempDir(), `{}`)
 	poll := func(dirs ...string) string {
 		first, changed := w.Poll(dirs)
@@ -36,7 +36,8 @@ func TestProjectWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("only touched", "0 []", poll(a, b))
-	// The same size in the same instant is seen while the time is young.
+	// A change with the same size and time is found while the file counts as just
+	// written.
 	info, err := os.Stat(ProjectPath(a))
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// TestSchema: a text that Loop reads without a problem fits the schema, a text that the
-// schema refuses Loop refuses too, and every field is in the schema.
+// TestSchema: a text that Loop reads without a problem fits the schema. Loop refuses
+// every text that the schema refuses, and the schema has every field.
 func TestSchema(t *testing.T) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(Schema(), &s); err != nil {

@@ -24,7 +24,7 @@ func TestSourceKeepsLastGood(t *testing.T) {
 	}
 	var got []Snapshot
 	s.Subscribe(func(snap Snapshot) { got = append(got, snap) })
-	s.Poll() // still missing: nothing to say
+	s.Poll() // still missing, so nothing is reported
 
 	write(t, path, `{"container_memory_mb": 512}`)
 	s.Poll()
@@ -33,7 +33,7 @@ func TestSourceKeepsLastGood(t *testing.T) {
 	if snap := s.Current(); snap.Err == nil || snap.Config.ContainerMemoryMB != 512 || len(snap.Problems) != 1 || !snap.Good {
 		t.Errorf("after half an edit: %+v", snap)
 	}
-	s.Reload() // the same fault is not news
+	s.Reload() // the same fault is not reported again
 	write(t, path, `{"container_memory_mb": 600}`)
 	s.Poll()
 	if snap := s.Current(); snap.Err != nil || snap.Config.ContainerMemoryMB != 600 {
@@ -54,12 +54,12 @@ func TestSourceKeepsLastGood(t *testing.T) {
 	}
 }
 
-// TestSourceSameStamp: a change that leaves time and size as they were, on a
-// file system with coarse times, is found while the change is young.
+// TestSourceSameStamp: a change may keep time and size, on a file system with coarse
+// times. It is found while the file counts as just written.
 func TestSourceSameStamp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	write(t, path, `{"theme": "dark" }`)
-	stamp := time.Now().Add(time.Hour).Truncate(time.Second) // young for as long as this takes
+	stamp := time.Now().Add(time.Hour).Truncate(time.Second) // counts as just written during the whole test
 	if err := os.Chtimes(path, stamp, stamp); err != nil {
 		t.Fatal(err)
 	}

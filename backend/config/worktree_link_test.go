@@ -13,9 +13,9 @@ import (
 	"loop/backend/core"
 )
 
-// TestWorktreeBehindALink: an agent of the project can put a link in the place of
-// a work tree, or of a folder on the way. A file behind it is not the work tree's: it
-// is neither read, nor shown, nor written.
+// TestWorktreeBehindALink: an agent of the project can put a link in the place of a
+// work tree, or of a folder on the way. A file behind the link is not the work tree's.
+// Loop neither reads, shows nor writes it.
 func TestWorktreeBehindALink(t *testing.T) {
 	g := Snapshot{Path: "/g", Config: Defaults(), Good: true}
 	for name, at := range map[string]string{"work tree": ".worktrees/deep/fix", "on the way": ".worktrees/deep", "all": ".worktrees"} {

@@ -18,7 +18,7 @@ func after(seconds *int) time.Time {
 	return noon.Add(time.Duration(*seconds) * time.Second)
 }
 
-// TestWaits: the cases that the page's own rule passes as well.
+// TestWaits has the same cases as the page's own rule.
 func TestWaits(t *testing.T) {
 	raw, err := os.ReadFile("testdata/waits.json")
 	if err != nil {
@@ -61,8 +61,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestWaitsWhenTheClockWasPutBack: moments that were set by a clock that is ahead
-// keep nothing waiting for longer than they were meant to.
+// TestWaitsWhenTheClockWasPutBack: a time that was set by a fast clock keeps nothing
+// waiting longer than was meant.
 func TestWaitsWhenTheClockWasPutBack(t *testing.T) {
 	hour := noon.Add(time.Hour)
 	for name, tc := range map[string]struct {

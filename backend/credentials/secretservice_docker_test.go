@@ -11,7 +11,7 @@ import (
 	"loop/backend/credentials/credentialstest"
 )
 
-// TestTheRealSecretService holds gnome-keyring to what every backend promises.
+// TestTheRealSecretService runs the suite of all backends on gnome-keyring.
 func TestTheRealSecretService(t *testing.T) {
 	k := systemKeyring{service: "loop " + t.TempDir()}
 	credentialstest.Start(t)
@@ -22,7 +22,7 @@ func TestTheRealSecretService(t *testing.T) {
 	if where, err := v.Set(t.Context(), "anthropic_api_key", "canary-secret"); err != nil || where != InKeyring {
 		t.Fatalf("%s, %v", where, err)
 	}
-	// Another Loop folder shares the keyring, and not the key.
+	// Another Loop folder shares the keyring, but not the key.
 	other := t.TempDir()
 	if _, err := New(Options{Home: other, Keyring: System(other, os.Getenv)}).Get(t.Context(), "anthropic_api_key"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another folder: %v", err)

@@ -24,8 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
-// memory is a keyring in this process; the suite below holds it to what the
-// real ones do.
+// memory is a keyring in this process. It passes the same suite as the real ones.
 type memory struct {
 	mu   sync.Mutex
 	m    map[string]core.Secret
@@ -78,7 +77,7 @@ func (k *memory) Delete(kind string) error {
 	return nil
 }
 
-// suite is what every backend promises.
+// suite checks the promises of every backend.
 func suite(t *testing.T, b Backend) {
 	if _, err := b.Get("a"); !errors.Is(err, core.ErrNotFound) {
 		t.Fatalf("empty: %v", err)
@@ -362,7 +361,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// BenchmarkGet is what a run waits for; the first read derives the key.
+// BenchmarkGet times a read, for which a run waits. The first read derives the key.
 func BenchmarkGet(b *testing.B) {
 	for _, pass := range []string{"", "correct horse"} {
 		b.Run(fmt.Sprintf("passphrase=%v", pass != ""), func(b *testing.B) {

@@ -1,6 +1,6 @@
-// Package credentialstest starts a Secret Service of a test's own: a message bus
-// that starts nothing by itself, and gnome-keyring on it with an open keyring in
-// a temporary folder. Tests may import it, nothing else.
+// Package credentialstest starts a Secret Service for one test: a message bus that
+// starts no services by itself, and gnome-keyring with an open keyring in a temporary
+// folder. Only tests may import it.
 package credentialstest
 
 import (
@@ -32,15 +32,15 @@ const bus = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configura
 </busconfig>
 `
 
-// patience bounds the start of each program; both take well below a second on an
-// idle machine.
+// patience bounds the start of each program. Both take well below a second on an idle
+// machine.
 const patience = 2 * time.Minute
 
-// Start gives the address for DBUS_SESSION_BUS_ADDRESS, which it also sets for
-// this process. Everything is gone when the test ends.
+// Start returns the address for DBUS_SESSION_BUS_ADDRESS and sets that variable for
+// this process. Both programs and their folder are gone when the test ends.
 func Start(t testing.TB) (address string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "loop-bus") // short: a socket's path has to be
+	dir, err := os.MkdirTemp("", "loop-bus") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func Start(t testing.TB) (address string) {
 	setenv(t, "DBUS_SESSION_BUS_ADDRESS", address)
 	env := append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_DATA_HOME="+dir, "DISPLAY=")
 	launch(t, env, "", "dbus-daemon", "--nofork", "--nopidfile", "--config-file="+filepath.Join(dir, "bus.conf"))
-	await(t, "the message bus", func() error { // its socket is there before it listens
+	await(t, "the message bus", func() error { // the socket exists before the bus listens
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", socket)
 		if err != nil {
 			return err
