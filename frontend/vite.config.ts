@@ -2,9 +2,9 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// base "./": the same files are served from wails://wails/ and from a loopback
-// address. emptyOutDir is off because dist/placeholder.txt is committed (the Go
-// side embeds the directory); scripts/clean-dist.mjs removes the rest.
+// base is "./" because the same files are served from wails://wails/ and from a loopback
+// address. emptyOutDir is off because dist/placeholder.txt is committed for the Go program,
+// which embeds the folder. scripts/clean-dist.mjs removes the rest.
 export default defineConfig({
   base: "./",
   plugins: [react()],

@@ -1,14 +1,15 @@
 // node e2e/bench-page.mjs chromium|webkit ADDRESS FLOODER
-// Measures a pane of the real page on the real listener, in Chromium or in
-// WebKitGTK: how fast a program's output becomes cells, against the same terminal
-// fed from memory, and how long a key takes to what the program answers, idle and
-// while it prints without end. Prints one line of JSON.
+// Measures a terminal pane of the real page on the real listener, in Chromium or in
+// WebKitGTK. The first figure is how fast a program's output becomes cells; the limit
+// for it is the same terminal, fed from memory. The second is the time from a key to
+// the program's answer, while the program is idle and while it prints without end.
+// Prints one line of JSON.
 import { spawn } from "node:child_process";
 import { launch } from "./browser.mjs";
 import { LINE } from "./flood-line.mjs";
 
 const [, , engine, address, flooder] = process.argv;
-const MB = 64; // the first second after a key has small windows
+const MB = 64; // enough that the first second hardly counts: after a key, Loop lets little output be on its way
 
 // Runs in the page.
 async function measure(program, mb, line) {
@@ -25,7 +26,7 @@ async function measure(program, mb, line) {
       await pause();
     }
   };
-  // Looking at every turn takes a core from what is measured.
+  // A look at every turn would take a whole core from the flood that is measured.
   const rest = () => new Promise((r) => setTimeout(r, 10));
   const at = (list, p) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * p))];
   await until("the pane", () => window.pane?.handle && window.pane.infos.at(-1)?.state === "live");
@@ -36,7 +37,7 @@ async function measure(program, mb, line) {
   h.input("stty -echo; PS1=; printf 'rea''dy\\n'\r");
   await until("the shell", () => h.text().includes("ready"));
 
-  h.input("cat\r"); // what is typed comes back by cat, a line at a time
+  h.input("cat\r"); // cat sends each typed line back
   await new Promise((r) => setTimeout(r, 500));
   const idle = [];
   for (let i = 0; i < 40; i++) {

@@ -48,7 +48,7 @@ const hasFocus = (card) => card.evaluate((el) => el === document.activeElement);
 
 test("a prompt behind a question: says why it waits, leads to the card, and starts after the answer", async (page, mock) => {
   await open(page, "docs");
-  mock.play.paused = true; // the run is under way until the second prompt waits
+  mock.play.paused = true; // the run must not end before the second prompt waits
   await send(page, "ask me something");
   await send(page, "from before the question");
   const row = rowsOf(page).filter({ hasText: "from before the question" });
@@ -104,7 +104,7 @@ test("what is typed into the prompt box can be the answer, or changes to the pla
 });
 
 test("a prompt behind runs elsewhere says so", async (page, mock) => {
-  [mock.world.maxRuns, mock.play.held, mock.channel("infra").state] = [1, true, "working"]; // nothing of a queue is begun
+  [mock.world.maxRuns, mock.play.held, mock.channel("infra").state] = [1, true, "working"]; // no queued prompt begins
   await page.reload();
   await open(page, "docs");
   await send(page, "waits for infra");
@@ -160,7 +160,7 @@ test("plan first: what the menu, the queue, the timeline and the card say", asyn
   const runs = () => [...mock.world.runs.values()].filter((r) => r.channel_id === [...mock.world.questions.values()][0].channel_id);
   await until("the approved run", () => runs().at(-1).prompt.includes("approved"));
   equal(runs().filter((r) => r.prompt !== "this waits").map((r) => !!r.plan), [true, true, false], "which runs planned");
-  // A plan that the agent made by itself, in a run that can write, is called that.
+  // The card says so when the agent planned by its own choice, in a run that can write.
   await page.getByText("Done", { exact: true }).last().waitFor();
   await send(page, "make a plan by yourself");
   await card.getByText("The agent chose to plan, in a run that can write to your folders. Look at what it changed.").waitFor();
@@ -189,7 +189,7 @@ test("the queue: reorder by keyboard, edit in place, send now, delay", async (pa
   await page.getByRole("button", { name: "More ways to send" }).click();
   await page.getByRole("menuitem", { name: "Send in 1 hour" }).click();
   await page.getByText(/^in (5\d m|1 h)/).waitFor();
-  mock.play.speed = 0.01; // what begins now is still under way when it is interrupted
+  mock.play.speed = 0.01; // the next run must not end before it is interrupted
   await rows.filter({ hasText: "two" }).getByRole("button", { name: "Send now" }).click();
   await page.getByText("Stopped").waitFor();
   await until("two begins", async () => (await page.locator("article.prompt").allInnerTexts()).some((t) => t.includes("two")));

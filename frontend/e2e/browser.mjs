@@ -1,4 +1,4 @@
-// Debian's Chromium, with nothing in it that talks to the network by itself.
+// Debian's Chromium, without its own background requests to the network.
 import { chromium } from "playwright-core";
 
 export function launch() {

@@ -1,4 +1,4 @@
-// What comes back: after a reload, in another browser, under another address.
+// A layout of panels comes back: after a reload, in another browser, under another address.
 import { boxes, enter, four, live, opens, prompted, ready, sessions, tabs, typed } from "./dock-steps.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
@@ -18,7 +18,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   await enter(page);
   await live(page, 4);
   await becomes(() => boxes(page), before, "and back");
-  // A session that ended while nobody looked.
+  // A session ends while no page is open.
   const gone = sessions(mock)[1];
   mock.terminals.sessions.delete(gone.id);
   await page.reload();
@@ -28,7 +28,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   await live(page, 4);
   await until("Loop keeps the new one", () => Object.values(mock.world.memory).some((v) => v.includes(mock.terminals.last().id)));
   await until("rubbish: as at the start", async () => {
-    // Again where a layout that was still on its way was kept in its place.
+    // Each try writes the rubbish anew: a layout still on its way may have replaced it.
     for (const k of Object.keys(mock.world.memory)) if (k.startsWith("dock.")) mock.world.memory[k] = '{"version":1,"root":{"kind":"split","parts":[{"kind":"group"';
     await page.reload();
     await page.getByRole("textbox", { name: "Prompt" }).waitFor();

@@ -1,4 +1,4 @@
-// What tests of the panels share.
+// Steps that the tests of panels share.
 import { becomes, until } from "./harness.mjs";
 
 export const enter = async (page, name = "api-server") => {
@@ -9,7 +9,7 @@ export const tabs = (page) => page.locator(".dock-strip").evaluateAll((all) => a
 export const boxes = (page) => page.locator(".dock-panel:not(.off)").evaluateAll((all) => all.map((p) => { const r = p.getBoundingClientRect(); return [r.left, r.top, r.width, r.height].map(Math.round); }));
 export const live = (page, n) => until(`${n} terminals are drawn`, () => page.locator(".term:not(.loading) .xterm-rows").count().then((c) => c === n));
 export const inTerminal = (page) => page.evaluate(() => document.activeElement?.closest(".dock-panel")?.id ?? "");
-/** The terminal with the keyboard is ready for it. */
+/** Waits until a terminal has the keyboard and is ready for keys. */
 export const ready = (page) => until("a terminal has the keyboard", () => page.evaluate(() => Boolean(document.activeElement?.matches(".xterm-helper-textarea") && !document.activeElement.closest(".term.loading"))));
 /** Presses a key that opens a terminal, and waits until it has the keyboard. */
 export async function opens(page, mock, key, n) {
@@ -19,13 +19,13 @@ export async function opens(page, mock, key, n) {
   await until("the keyboard is in another panel", async () => ![was, ""].includes(await inTerminal(page)));
   await ready(page);
 }
-/** The shell in the terminal with the keyboard waits for a command, and Loop's page knows it. */
+/** Waits until the shell in the terminal with the keyboard wants a command, and the page knows it. */
 export const prompted = (page) => until("the shell waits", () => page.evaluate(() => {
   const lines = [...(document.activeElement?.closest(".term")?.querySelectorAll(".xterm-rows > div") ?? [])].map((d) => d.textContent.replaceAll("\u00a0", " ").trimEnd());
   return lines.findLast((l) => l !== "") === "$";
 }));
 export const sessions = (mock) => [...mock.terminals.sessions.values()];
-export const typed = (s) => s.input.toString().replaceAll("\u001b[I", "").replaceAll("\u001b[O", ""); // where the focus is
+export const typed = (s) => s.input.toString().replaceAll("\u001b[I", "").replaceAll("\u001b[O", ""); // without the reports of focus
 
 export async function four(page, mock) {
   await enter(page);

@@ -35,9 +35,9 @@ test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [144
   await page.keyboard.press("=");
   await page.keyboard.press("Shift+ArrowDown");
   await until("it went into the group below", async () => (await tabs(page)).some((t) => t.length === 2));
-  await frames(page); // a moved panel gives the keyboard back
+  await frames(page); // the moved panel gives the keyboard back to the bar
   await arranging();
-  await page.keyboard.press("Shift+ArrowDown"); // below that there is nothing: a group of its own
+  await page.keyboard.press("Shift+ArrowDown"); // no group is below: the panel gets a new one
   await until("it has a group again", async () => (await tabs(page)).every((t) => t.length === 1));
   await frames(page);
   await arranging();
@@ -65,7 +65,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await until("the first tab", () => page.getByRole("tab").nth(1).getAttribute("aria-selected").then((v) => v === "true"));
   await ready(page);
   const tab = page.getByRole("tab").nth(1);
-  await page.keyboard.press("Shift"); // the next thing a person does: the terminal no longer waits for the focus
+  await page.keyboard.press("Shift"); // after any key the terminal no longer claims the focus
   await grab(tab);
   await page.keyboard.press("F2");
   const name = page.getByRole("textbox", { name: "Name of the terminal" });
@@ -75,7 +75,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await page.getByRole("tab", { name: "build watcher" }).waitFor();
   await ready(page);
   equal(mock.log.find((c) => c.name === "Terminals.Rename").args[1], "build watcher");
-  // Nothing runs: no question.
+  // Nothing runs, so closing asks nothing.
   await prompted(page);
   await page.keyboard.press("Control+Shift+W");
   await page.getByRole("tab", { name: "build watcher" }).waitFor({ state: "detached" });
@@ -154,7 +154,7 @@ test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [
 
 test("dock: typing into all is unmistakable and reaches the visible ones only", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
-  await opens(page, mock, "Control+Shift+T", 5); // before the fourth
+  await opens(page, mock, "Control+Shift+T", 5); // the fifth covers the fourth
   await page.keyboard.press("Control+Shift+B");
   await page.getByText("Typing goes to all 4 visible terminals.").waitFor();
   await becomes(() => page.locator(".dock-panel.target").count(), 4, "marked panes");
@@ -181,7 +181,7 @@ test("dock: this computer is marked; bell, new output, away and the end are said
   await opens(page, mock, "Control+Shift+T", 3);
   const behind = sessions(mock)[1];
   await live(page, 3);
-  await frames(page); // the pane behind knows that it is
+  await frames(page); // the covered pane now knows that it is hidden
   void behind.write("more\r\n");
   await page.getByRole("tab", { name: "new output" }).waitFor();
   void behind.write("\x07");
@@ -220,7 +220,7 @@ test("dock: record, play, delete", async (page, mock) => {
   await page.getByText("Nothing was recorded yet.").waitFor();
 });
 
-/** menu: a menu over the page is in no region of it, as everywhere. */
+/** Runs axe. menu: a menu is open, which by nature lies in no landmark of the page. */
 async function clean(page, what, menu = false) {
   await still(page);
   await page.evaluate(axe);
@@ -249,7 +249,7 @@ for (const theme of ["dark", "light"]) {
     await clean(page, "menu of a pane", true);
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
-    await ready(page); // the menu gives the keyboard back
+    await ready(page); // the menu has given the keyboard back
     await page.keyboard.press("Shift");
     await grab(page.getByRole("tab").nth(2));
     await page.keyboard.press("F2");

@@ -1,4 +1,4 @@
-// What goes wrong: no answer, a lost answer, holes, refusals.
+// The page when something goes wrong: no answer, a lost answer, gaps in the events, refusals.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { becomes, equal, frames, ok, test, until } from "./harness.mjs";
@@ -12,7 +12,7 @@ test("offline: said plainly, the prompt waits and goes out once on return", { qu
   await prompt(page).fill("sent while away");
   await page.keyboard.press("Enter");
   await page.getByText("waiting to send").waitFor();
-  await page.reload(); // a page that is opened while nobody answers
+  await page.reload(); // a page can also be opened while Loop does not answer
   await page.getByText("this page connects by itself").waitFor();
   mock.up();
   await page.getByText("Done", { exact: true }).waitFor();
@@ -36,7 +36,7 @@ test("an answer that is lost: sent again with the same id, run once", { quietErr
 for (const [what, forget] of [["goes on where it was", false], ["was away too long and takes a new snapshot", true]]) {
   test(`a socket that breaks ${what}: nothing missing, nothing twice`, { speed: 4 }, async (page, mock) => {
     await page.getByRole("treeitem", { name: "docs" }).click();
-    mock.play.pauseAt = "I'll write"; // the break is in the middle of it
+    mock.play.pauseAt = "I'll write"; // the socket breaks in the middle of a sentence
     await prompt(page).fill("go");
     await page.keyboard.press("Enter");
     await page.getByText("I'll write").waitFor();
@@ -65,15 +65,15 @@ test("a wrong key is said, not retried for ever", { quietErrors: true }, async (
   await other.getByText("This page has no valid key.").waitFor();
   const aMinute = async () => {
     for (let i = 0; i < 6; i++) {
-      await other.clock.fastForward(10_000); // more than any pause between two tries
+      await other.clock.fastForward(10_000); // longer than any pause between two tries
       await frames(other);
     }
     return asked;
   };
-  const before = await aMinute(); // with all that was on its way when the first refusal came
+  const before = await aMinute(); // includes requests that were on their way when the first was refused
   ok(before > 0, "nothing was asked");
   equal(await aMinute(), before, "requests, a minute later");
-  await other.goto(mock.url); // pasting the right address into the open page is enough
+  await other.goto(mock.url); // the right address, pasted into the open page, is enough
   await other.getByRole("treeitem", { name: "api-server" }).waitFor();
 });
 
@@ -104,7 +104,7 @@ test("who leaves in the middle of a question harms nobody else", async (page, mo
   const left = connect(new URL(mock.address).port, "127.0.0.1");
   const head = ["POST /api/call/System.Snapshot HTTP/1.1", "Host: x", `Authorization: Bearer ${mock.token}`, "Content-Length: 2", "Expect: 100-continue"];
   left.write(`${head.join("\r\n")}\r\n\r\n`);
-  await once(left, "data"); // it is being read
+  await once(left, "data"); // the server reads the request by now
   left.resetAndDestroy();
   await once(left, "close");
   await page.reload();

@@ -1,5 +1,5 @@
-// node flooder.mjs MB: a program that floods its terminal when told to. "go" prints MB of
-// lines, "on" prints without end and answers each "k" by a title.
+// node flooder.mjs MB: a program that floods its terminal on command. On "go" it prints
+// MB megabytes; on "on" it prints without end, and answers each "k" with a new title.
 import { LINE } from "./flood-line.mjs";
 
 const [, , mb] = process.argv;

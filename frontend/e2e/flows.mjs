@@ -1,4 +1,4 @@
-// What a newcomer and a daily user do.
+// Flows of a newcomer and of a daily user.
 import { becomes, equal, frames, ok, test, until } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
@@ -39,7 +39,7 @@ test("a skeleton in the next frames after sending, before Loop answers", async (
   await page.getByRole("treeitem", { name: "docs" }).click();
   await page.getByText("Nothing here yet").waitFor();
   await prompt(page).fill("hello");
-  // Frames, not milliseconds: those depend on the machine.
+  // The test counts frames, because milliseconds depend on the machine.
   const n = await page.evaluate(async () => {
     document.querySelector("[data-prompt]").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     let seen = 0;
@@ -62,7 +62,7 @@ test("streaming: the end stays in view, and stays away once left", { speed: 8 },
   await page.mouse.wheel(0, -300);
   const jump = page.getByRole("button", { name: "jump to the newest" });
   await jump.waitFor();
-  // Where each paragraph in sight is, once the wheel has come to rest.
+  // The place of each visible paragraph, once the wheel has come to rest.
   const seen = () => scroller.evaluate((el) => [...el.querySelectorAll("article.text")].map((a) => [/Paragraph \d+\./.exec(a.textContent)?.[0], Math.round(a.getBoundingClientRect().top)]).filter(([, y]) => y > 60 && y < 500));
   let before = [];
   await until("it rests", async () => {
@@ -74,7 +74,7 @@ test("streaming: the end stays in view, and stays away once left", { speed: 8 },
   mock.play.paused = false;
   await until("more came", async () => Number(/^(\d+) new/.exec(await jump.innerText())?.[1] ?? 0) >= 4);
   equal(await seen(), before, "what is read moved");
-  mock.play.paused = true; // the button counts what comes, and is clicked when it is still
+  mock.play.paused = true; // the button counts new items; a click needs it to stand still
   await jump.click();
   mock.play.paused = false;
   await until("it follows again", () => scroller.evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight < 40));
@@ -140,7 +140,7 @@ test("thousands of items: few nodes, older pages on scrolling up, nothing moves 
   for (let i = 0; i < 3; i++) {
     const before = asked();
     const answer = mock.world.hold("Channels.Timeline");
-    await page.evaluate(() => (document.querySelector(".scroller").scrollTop = 300)); // near enough to the top to ask for more
+    await page.evaluate(() => (document.querySelector(".scroller").scrollTop = 300)); // so near to the top, the list asks for more
     await until("an older page is asked for", () => asked() > before);
     await frames(page, 10);
     await page.evaluate(() => {
@@ -150,7 +150,7 @@ test("thousands of items: few nodes, older pages on scrolling up, nothing moves 
       const seen = (window.seen = { grew: 0, worst: 0, looks: 0, over: false });
       const look = async () => {
         while (!seen.over) {
-          // After each paint, not before: what counts is what was shown.
+          // Only what was painted counts, so the place is read after each paint.
           await new Promise((r) => requestAnimationFrame(() => {
             const c = new MessageChannel();
             c.port1.addEventListener("message", r);
@@ -194,7 +194,7 @@ test("settings: key, theme, contrast", { scenario: "fresh" }, async (page, mock)
   await page.getByText("More contrast").click();
   await until("contrast", () => page.evaluate(() => document.documentElement.dataset.contrast === "more"));
   ok(!(await page.content()).includes("sk-ant-api03-secret"), "the key stays in the page");
-  // The file was edited: looks and terminals follow at once.
+  // After an edit of the settings file the page and its terminals follow at once.
   const term = (name) => page.evaluate((n) => getComputedStyle(document.documentElement).getPropertyValue(n).trim(), name);
   const edited = (theme, colors) => {
     Object.assign(mock.world.config, { theme, terminal: { ...mock.world.config.terminal, colors } });

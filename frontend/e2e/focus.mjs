@@ -1,5 +1,5 @@
-// Every entrance of every dialog: the first field has the keyboard, what is behind has nothing, and
-// afterwards the keyboard is where it was.
+// Every way into every dialog: its first field gets the keyboard, the page behind gets nothing, and
+// after the dialog the keyboard is back where it was.
 import { enter, opens, prompted, ready, sessions, typed } from "./dock-steps.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
@@ -34,13 +34,13 @@ const menuOfRow = (name) => async (page) => {
   await item(name)(page);
 };
 
-/** What can be seen of the page behind: none of it may change. */
+/** The visible state of the page behind a dialog. None of it may change. */
 const behind = (page) => page.evaluate(() => [
   document.querySelector("h1").textContent, Boolean(document.querySelector("nav.sidebar")), document.querySelectorAll("[role=tab][id]").length,
   document.querySelectorAll("[role=dialog]").length, document.querySelector("[role=dialog] h2")?.textContent ?? "", document.querySelector("[data-prompt]")?.value ?? "",
 ]);
 
-/** Opens a dialog and looks at everything that is promised of it. from: what has the keyboard before; back: after. */
+/** Opens a dialog and checks every promise about focus. from has the keyboard before, back has it after. */
 async function look(page, mock, dialog, open, from, back = from) {
   const what = `${dialog} from ${from}`;
   if (from) await has(page, from);
@@ -51,11 +51,11 @@ async function look(page, mock, dialog, open, from, back = from) {
     return shown?.contains(el) && el.matches(s) && shown.querySelector("h2")?.textContent !== "Loading";
   }, FIRST[dialog]));
   const input = sessions(mock).map(typed);
-  // Nothing behind can take the keyboard, or be seen by a screen reader.
+  // The page behind can neither take the keyboard nor be read by a screen reader.
   ok(await page.evaluate(() => document.getElementById("root").inert), `${what}: the page behind is not inert`);
   await page.evaluate(() => document.querySelectorAll("#root :is(button, textarea, input, [tabindex])").forEach((el) => el.focus()));
   await has(page, FIRST[dialog]);
-  // Typing goes there.
+  // Typed text goes to the dialog.
   if (await page.evaluate(() => document.activeElement.matches("input"))) {
     await page.keyboard.type("zq");
     equal((await page.evaluate(() => document.activeElement.value)).slice(-2), "zq", `${what}: typed`);
@@ -87,7 +87,7 @@ test("focus: a new worktree by the palette is named in its dialog, not to the ag
   await page.keyboard.press("Control+k");
   await page.keyboard.type("new worktree");
   await page.keyboard.press("Enter");
-  await page.keyboard.type("fix-login"); // at once: no key may be lost, and none go elsewhere
+  await page.keyboard.type("fix-login"); // typed at once: no key may get lost or go elsewhere
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "fix-login" }).waitFor();
   await has(page, PROMPT);
@@ -120,7 +120,7 @@ test("focus: a dialog that is still being fetched has the keyboard already", asy
 test("focus: by the palette, from the prompt box and from the tree", async (page, mock) => {
   await enter(page);
   for (const [dialog, words] of Object.entries(BY_PALETTE)) {
-    const down = dialog === "containers" ? 1 : 0; // below the shell in one
+    const down = dialog === "containers" ? 1 : 0; // the words find the shell in a container first
     await page.keyboard.press("Control+l");
     await look(page, mock, dialog, palette(words, down), PROMPT);
     await grab(page.locator(ROW).first());
@@ -156,7 +156,7 @@ test("focus: by the menu of a channel, by its keys and by shortcuts", async (pag
     await page.getByRole("button", { name }).click();
     await has(page, ROW);
   }
-  // The palette's own key closes it as well.
+  // The key that opens the palette also closes it.
   await page.keyboard.press("Control+k");
   await has(page, FIRST.palette);
   await page.keyboard.press("Control+Shift+P");
@@ -177,7 +177,7 @@ test("focus: the menu of a channel has its own arrow keys", async (page) => {
   await until("the next item", async () => (await highlighted()) !== first && page.evaluate(() => document.activeElement.matches("[role=menuitem]")));
   await page.keyboard.press("End");
   await until("the last item", async () => (await highlighted()).startsWith("Remove"));
-  await page.keyboard.type("con"); // letters are the menu's, too
+  await page.keyboard.type("con"); // letters choose an item of the menu
   await until("the item by its letters", async () => (await highlighted()).startsWith("Conversations"));
   await page.keyboard.press("ArrowLeft");
   equal(await page.getByRole("treeitem", { name: "api-server" }).count(), 1, "the tree did not move");
@@ -244,7 +244,7 @@ test("focus: by terminals, their tabs and menus", async (page, mock) => {
     await page.keyboard.press("Shift+F10");
     await item("Close")(page);
   }, TAB);
-  // A name is typed in the place of the tab.
+  // The field for a new name takes the tab's place.
   for (const open of [presses("F2"), async () => { await page.keyboard.press("Shift+F10"); await item("Rename")(page); }, palette("rename the terminal")]) {
     await grab(tab);
     await open(page);
@@ -252,7 +252,7 @@ test("focus: by terminals, their tabs and menus", async (page, mock) => {
     await page.keyboard.press("Escape");
     await ready(page);
   }
-  // What is chosen goes on in the right place.
+  // After a choice in a dialog the keyboard is in the right place.
   await page.keyboard.press("Control+Shift+W");
   await page.getByRole("button", { name: "Close the pane only" }).click();
   await until("the pane is gone", async () => (await page.getByRole("tab").count()) === 1);
@@ -290,7 +290,7 @@ test("focus: by pastes, files that output names, recordings, and settings that w
   await page.getByRole("button", { name: "Play", exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: /^Delete/ }).click();
-  await has(page, "[data-first]"); // the question keeps what is there
+  await has(page, "[data-first]"); // the safe answer has the keyboard
   await page.getByRole("button", { name: "Keep it" }).click();
   await page.keyboard.press("Escape");
   await has(page, TERMINAL);

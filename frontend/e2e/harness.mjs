@@ -1,5 +1,5 @@
-// A very small test runner: each test has its own Loop, page and clock of errors. Loop is
-// a pretend one, or with the option loop a real one without an engine.
+// A very small test runner. Each test has its own page, its own list of errors and its own
+// Loop: a mock, or with the option loop a real one without a container engine.
 import { appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { launch } from "./browser.mjs";
@@ -20,8 +20,8 @@ export function ok(value, what) {
   if (!value) throw new Error(what);
 }
 
-// How long anything is waited for. Only a failure takes this long, and a loaded
-// machine may stand still for seconds anywhere.
+// The longest wait for anything, in milliseconds. Only a failure takes this long: a
+// loaded machine may stand still for seconds anywhere.
 export const PATIENCE = 60_000;
 
 /** Polls until the condition holds. */
@@ -35,23 +35,23 @@ export async function until(what, condition) {
   }
 }
 
-/** Polls until look says what is wanted; if it never does, says what it said last. */
+/** Polls until look returns what is wanted. Else it fails with the last value. */
 export async function becomes(look, want, what = "") {
   const [end, w] = [Date.now() + PATIENCE, JSON.stringify(want)];
   while (JSON.stringify(await look()) !== w && Date.now() < end) await new Promise((r) => setTimeout(r, 20));
   equal(await look(), want, what);
 }
 
-/** So many frames: layout has been observed, and what was asked of the next frame is done. */
+/** Waits n frames: observers of the layout and callbacks for the next frame have then run. */
 export const frames = (page, n = 3) => page.evaluate(async (k) => {
   for (let i = 0; i < k; i++) await new Promise((r) => requestAnimationFrame(r));
 }, n);
 
-/** Until nothing moves or comes any more: what appears has half its contrast meanwhile. */
+/** Waits until nothing moves or appears. Text that fades in has too little contrast for axe. */
 export const still = (page) => page.evaluate(async () => {
   const moves = (a) => a.playState === "running" && Number.isFinite(a.effect?.getComputedTiming().endTime);
   let changed = false;
-  const watch = new MutationObserver(() => (changed = true)); // but not of a text that counts seconds
+  const watch = new MutationObserver(() => (changed = true)); // text alone is not watched: it may count seconds
   watch.observe(document, { subtree: true, childList: true, attributes: true });
   await document.fonts.ready;
   for (let calm = 0, n = 0; calm < 10 && n < 1000; n++) {
@@ -62,7 +62,7 @@ export const still = (page) => page.evaluate(async () => {
   watch.disconnect();
 });
 
-/** Gives the keyboard to an element, also if a dialog that closed gives it elsewhere just then. */
+/** Gives an element the focus, and again if a closing dialog takes it away just then. */
 export async function grab(locator) {
   await until("the element keeps the focus", async () => {
     await locator.focus();
@@ -74,9 +74,9 @@ export async function grab(locator) {
 }
 
 /**
- * Runs the tests whose name has the filter in it. A test that fails is tried again
- * after all others, alone, and at most twice. One that passes then is named in the
- * file LOOP_UNSTEADY, a line of name, tab and first error.
+ * Runs the tests whose name contains the filter. A test that fails is tried again
+ * after all others, at most twice. If it passes then, the file that LOOP_UNSTEADY names
+ * gets a line of its name, a tab and its first error.
  */
 export async function run(filter) {
   const chosen = tests.filter((x) => !filter || x.name.includes(filter));
@@ -120,7 +120,7 @@ async function openLoop(page, mock) {
 }
 
 async function attempt(browser, t) {
-  // open: for a page that is not the whole of Loop; it is given the mock before anything is loaded.
+  // open: opens another page than the whole of Loop. It gets the mock before any page is loaded.
   const { scenario = "work", speed = 10, size = [1280, 800], theme = "dark", reduced = false, quietErrors = false, dist = undefined, open = openLoop, loop = null } = t.options;
   const mock = loop ? await startLoop(loop) : await startMock({ scenario, speed, dist });
   if (!loop) mock.world.config.theme = theme;

@@ -1,4 +1,4 @@
-// Everything again without a mouse.
+// The flows without a mouse.
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "");
@@ -57,7 +57,7 @@ test("keyboard: the tree by arrows and letters, history at the edges of the box"
   await page.keyboard.press("Control+l");
   await page.keyboard.type("draft");
   const box = page.getByRole("textbox", { name: "Prompt" });
-  // Until Loop has said what was sent before, the key only moves the caret.
+  // The key only moves the caret until Loop has answered with the earlier prompts.
   await until("the earlier prompt", async () => {
     await page.keyboard.press("ArrowUp");
     return (await box.inputValue()).startsWith("The login test");

@@ -23,7 +23,7 @@ test("quit: what would end is listed, and Cancel and Escape keep it", inWindow, 
   for (const text of ["npm run dev", "on this computer", "The recording", "The build of the agent image", "Fix the flaky test", "Show me around", "starts at"]) await dialog(page, "Quit Loop").getByText(text).first().waitFor();
   await until("the direction of text is not turned", async () => (await page.locator(".dialog .hidden-char").allInnerTexts()).includes("RLO"));
   await becomes(() => focused(page), "Cancel", "the safe answer has the keyboard");
-  await page.keyboard.press("Control+q"); // pressed once more is no answer
+  await page.keyboard.press("Control+q"); // the key again does not confirm
   await page.keyboard.press("Enter");
   await dialog(page, "Quit Loop").waitFor({ state: "detached" });
   await until("the prompt box has the keyboard again", () => box.evaluate((el) => el === document.activeElement && el.value === "half a thought"));

@@ -1,5 +1,5 @@
-// A real Loop for flows that need no engine: “loop serve” in a folder of its own, with
-// the page that is built into the program. build/binaries.sh builds it.
+// A real Loop for flows that need no container engine: “loop serve” in a folder of its own,
+// with the page that the program embeds. build/binaries.sh builds the program.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const BIN = process.env.LOOP_BIN ?? fileURLToPath(new URL("../../build/bin/loop", import.meta.url));
 
-/** projects: names of folders, each a channel. config: text of the global settings. */
+/** projects: names of folders, each of which becomes a channel. config: text of the global settings file. */
 export async function startLoop({ projects = ["docs", "infra"], config = "{}\n" } = {}) {
   const root = await mkdtemp(join(tmpdir(), "loop-page-"));
   const home = join(root, "home");
@@ -18,7 +18,7 @@ export async function startLoop({ projects = ["docs", "infra"], config = "{}\n" 
   await writeFile(files.global, config, { mode: 0o600 });
   for (const name of projects) await mkdir(join(root, name));
   const child = spawn(BIN, ["serve"], {
-    // No engine is there: nothing that happens on this computer's reaches a flow.
+    // The address leads to no engine, so this computer's engine cannot change a flow.
     env: { PATH: process.env.PATH, HOME: root, LOOP_HOME: home, LOOP_KEYRING: "file", DOCKER_HOST: `unix://${root}/no-engine.sock` },
     stdio: ["ignore", "pipe", "pipe"],
   });

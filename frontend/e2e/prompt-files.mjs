@@ -8,14 +8,14 @@ const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
 const value = (page) => prompt(page).inputValue();
 const becomes = (page, text) => until(`the prompt is ${JSON.stringify(text)}`, async () => (await value(page)) === text);
 
-/** Lets pasted files wait. Returns how to let them go on. */
+/** Holds back the answers for pasted files until the caller calls the returned function. */
 function hold(mock) {
   let go = () => {};
   mock.world.held.set("Terminals.PasteFile", new Promise((r) => { go = r; }));
   return go;
 }
 
-/** Files that lie in a folder of their own while the body runs. */
+/** Runs body with a maker of files in a temporary folder. */
 async function withFiles(body) {
   const dir = mkdtempSync(join(tmpdir(), "loop-drop-"));
   try {
@@ -28,7 +28,7 @@ async function withFiles(body) {
   }
 }
 
-/** A drag as the system brings it: over a place, then a drop there or on to another place. */
+/** A drag from outside the page: over a place, then a drop there or a move to another place. */
 async function drag(context, page, at, files) {
   const cdp = await context.newCDPSession(page);
   const send = async (type, over) => {
@@ -63,7 +63,7 @@ test("prompt: files dropped on it are named at the caret, with the place marked 
     await d.drop();
     await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' and say");
     equal(await page.locator(".prompt-box.over").count(), 0, "marked");
-    await page.keyboard.type(" please"); // the box has the keyboard, and the caret is behind the files
+    await page.keyboard.type(" please"); // the box has the focus, and its caret is behind the files
     await becomes(page, "look at '/home/ana/.loop/pastes/one.txt' '/home/ana/.loop/pastes/two.png' please and say");
     const sent = mock.log.filter((c) => c.name === "Terminals.PasteFile").map((c) => c.args.slice(1));
     equal(sent, [["one.txt", btoa("1")], ["two.png", btoa("2")]], "what Loop got");
@@ -145,7 +145,7 @@ test("prompt: progress; typing goes on; nothing is sent without its files; a can
   await becomes(page, "see '/home/ana/.loop/pastes/a.png' '/home/ana/.loop/pastes/b.png' what is wrong");
   await page.getByText("Taking").waitFor({ state: "detached" });
   release = hold(mock);
-  // Another channel meanwhile: what was dropped comes to the draft it was meant for.
+  // After a change of the channel, a dropped file still goes to the draft it was meant for.
   await content(page, ".prompt-box", "drop", [["c.png", 3, "image/png"]]);
   await page.getByRole("treeitem", { name: "infra" }).click();
   await prompt(page).fill("other");
@@ -182,7 +182,7 @@ test("prompt: too large, a folder, refused: cause and remedy, and the draft stay
   });
   for (let i = 0; i < 3; i++) await page.getByRole("button", { name: "Dismiss" }).first().click();
   equal(await page.getByText("larger than").count(), 0, "dismissed");
-  // By paths, as a file manager may tell them: by the channel's folders, by a copy, not at all.
+  // A file manager may give paths only. A path is under the channel's folders, is copied, or cannot be used.
   await page.evaluate(() => {
     const d = new DataTransfer();
     d.setData("text/uri-list", "file:///home/ana/a%20b.txt\r\nfile:///mnt/c.txt\r\nfile:///etc/shadow");
@@ -214,7 +214,7 @@ test("a file dropped anywhere else leaves the page where it is", async (page, mo
     equal(page.url(), at, "address");
     ok(await page.evaluate(() => window.still), "the page was loaded anew");
     equal(await page.locator("[data-prompt]").inputValue(), "", "prompt");
-    // WebKit asks for all of them.
+    // WebKit loads a dropped file unless the page prevents all three events.
     const kept = await page.evaluate(() => ["dragenter", "dragover", "drop"].map((k) => !document.body.dispatchEvent(new DragEvent(k, { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true }))));
     equal(kept, [true, true, true], "prevented");
   });

@@ -1,4 +1,4 @@
-// node e2e/run-pane.mjs [filter]: only the tests of one terminal pane; they need no built page.
+// node e2e/run-pane.mjs [filter]: runs only the tests of one terminal pane. They need no built page.
 import { run } from "./harness.mjs";
 import "./terminal-find.mjs";
 import "./terminal-keys.mjs";

@@ -1,4 +1,4 @@
-// npm run e2e [-- filter]: the built page in Chromium against a pretend Loop, or a real one where no engine is needed.
+// npm run e2e [-- filter]: tests the built page in Chromium against a mock of Loop, or a real one where a flow needs no engine.
 import { existsSync } from "node:fs";
 import { run } from "./harness.mjs";
 import "./flows.mjs";

@@ -1,4 +1,4 @@
-// Settings: the form, the file, history, keys, and a project that wants more.
+// Flows of the settings: form, file, history, keys, and a project that wants more rights.
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 
 const MINE = "{\n  // mine\n  \"container_memory_mb\": 4096\n}\n";

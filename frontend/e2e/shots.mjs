@@ -1,4 +1,4 @@
-// Pictures of every state, to look at: node e2e/shots.mjs [folder]
+// Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
 import { startMock } from "./mock/server.mjs";

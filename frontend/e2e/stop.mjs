@@ -1,4 +1,4 @@
-// What stays of a run that is stopped, and what a run goes on for.
+// A stopped run keeps its text, and a run goes on while its background task does.
 import { becomes, equal, test } from "./harness.mjs";
 
 const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });

@@ -1,9 +1,9 @@
-// The strip of tabs where there is little room, and what a folded project says.
+// The strip of tabs in little room, and the state that a folded project shows.
 import { enter, opens, ready, sessions, tabs } from "./dock-steps.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 
 const strip = (page) => page.locator(".dock-strip").last();
-/** Tabs and buttons of a strip that stand over each other or outside of it. */
+/** Tabs and buttons that overlap or stick out of their strip. */
 const crowded = (page) => page.evaluate(() => [...document.querySelectorAll(".dock-strip:not(.off)")].flatMap((s) => {
   const box = s.getBoundingClientRect();
   const list = s.querySelector(".dock-tabs").getBoundingClientRect();
@@ -34,7 +34,7 @@ test("strip: gives up tags, then names, then lists; nothing stands over anything
   await page.keyboard.press("Enter");
   await ready(page);
   await named(page, mock, 4, 1);
-  await page.keyboard.press("Control+Shift+X"); // alone, so that its width is the window's
+  await page.keyboard.press("Control+Shift+X"); // one pane alone is as wide as the window
   await page.getByRole("button", { name: "Hide the sidebar" }).click();
   const seen = [];
   for (let w = 1400; w >= 160; w -= 40) {
@@ -59,20 +59,20 @@ test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", {
   await becomes(() => crowded(page), []);
   ok(await front(page), "the tab in front can be seen");
   equal((await tabs(page)).at(-1).length, 20, "all are tabs");
-  // Arrows go through all of them, and what they come to is in sight.
+  // Arrow keys reach every tab and bring it into sight.
   await grab(page.getByRole("tab", { name: "work 20" }));
   for (const key of ["ArrowLeft", "ArrowLeft", "Home", "End", "Home"]) {
     await page.keyboard.press(key);
     await until(`in sight after ${key}`, () => front(page));
   }
   await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), "work 1running");
-  // The wheel shows the others.
+  // The wheel scrolls the strip.
   const at = () => strip(page).locator(".dock-tabs").evaluate((el) => el.scrollLeft);
   const was = await at();
   await strip(page).locator(".dock-tabs").hover();
   await page.mouse.wheel(0, 300);
   await until("it scrolled", async () => (await at()) > was + 100);
-  // The list has all of them, with words, by keys alone.
+  // The list has every tab with its state in words, and works by keys alone.
   await list.focus();
   await page.keyboard.press("Enter");
   await becomes(() => page.getByRole("menuitem").count(), 20, "items");
@@ -87,7 +87,7 @@ test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", {
   await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), "work 19running");
   await ready(page);
   await until("it is in sight", () => front(page));
-  // Delete in the list closes; at this width the plus button is in the menu of the pane below 320.
+  // The Delete key in the list closes a tab. Below 320 pixels the plus button is an item of the pane's menu.
   await list.click();
   await page.getByRole("menuitem", { name: "work 20" }).hover();
   await page.keyboard.press("Delete");
@@ -115,7 +115,7 @@ test("tree: a folded project says the strongest state below it", async (page, mo
   ok(await row.locator(".state.failed svg").count(), "with its sign");
   await page.keyboard.press("ArrowRight");
   await page.getByRole("treeitem", { name: "api-server done" }).waitFor();
-  // A row that goes leaves the keyboard to its neighbour.
+  // A row that vanishes leaves the focus to its neighbour.
   await grab(page.getByRole("treeitem", { name: "fix-login" }));
   mock.world.channels.delete(kids[0].channel_id);
   mock.world.emit("channel.deleted", kids[0].channel_id, "", {});

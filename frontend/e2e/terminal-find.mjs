@@ -1,4 +1,4 @@
-// Looking for text, and links, in a pane.
+// Search and links in a terminal pane.
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 import { keyboard, last, pane, prompted, screen, shows } from "./pane/open.mjs";
 
@@ -26,7 +26,7 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   ok(await box.evaluate((el) => !el.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }))), "Escape is used up: in WebKit its keypress would reach the program");
   const inField = () => until("the field has the focus, all of it selected", () => box.evaluate((el) => el === document.activeElement && el.selectionStart === 0 && el.selectionEnd === el.value.length));
   await keyboard(page);
-  // Asked again, it has what was looked for last, ready to be replaced; and so it has with the terminal in front.
+  // The key opens the box again with the last search selected, also while the terminal has the focus.
   await page.keyboard.press("Control+Shift+F");
   await becomes(() => box.inputValue(), "line (");
   await inField();
@@ -42,7 +42,7 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await page.mouse.dblclick(row.x + 45, row.y + row.height / 2);
   await page.keyboard.press("Control+Shift+F");
   await becomes(() => box.inputValue(), "129", "what is selected");
-  // It makes room for what it found.
+  // The box moves away from the text that it found.
   await box.press("Escape");
   await keyboard(page);
   await page.keyboard.press("Control+Shift+K");

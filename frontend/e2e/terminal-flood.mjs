@@ -1,5 +1,5 @@
-// A program that prints as fast as it is let, and how it feels meanwhile. The
-// figures are printed; only what would be broken fails.
+// A program prints as fast as it may, while keys are typed. The tests print their
+// figures, and fail only at one that means a defect.
 import { HIGH } from "./mock/terminals.mjs";
 import { flood } from "./mock/programs.mjs";
 import { becomes, equal, ok, test, until } from "./harness.mjs";
@@ -7,7 +7,7 @@ import { info, last, pane, screen, shows } from "./pane/open.mjs";
 
 const at = (sorted, p) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] * 10) / 10;
 
-/** Notes when bytes were taken in: what follows a key is parsed in the same turn. */
+/** Notes in the page when output arrives. The answer to a key is parsed in the same turn. */
 const clocks = (_, page) => page.addInitScript(() => {
   window.keys = [];
   addEventListener("keydown", () => (window.pressed = performance.now()), true);
@@ -22,7 +22,7 @@ const clocks = (_, page) => page.addInitScript(() => {
   };
 });
 
-/** A key, to what the program answered, as the page's own clock has it: taken in, and told to the layout. */
+/** Times from a key to the program's answer by the page's clock: when it arrived, and when the layout knew it. */
 async function latencies(page, mock, n) {
   const s = last(mock);
   let answers = 0;
@@ -100,7 +100,7 @@ test("flood: text can be selected and scrolled back to while it goes on", pane({
 
 test("flood: rubbish and hostile sequences break nothing and are answered by nothing", pane({ program: "silent" }), async (page, mock) => {
   const s = last(mock);
-  s.vt.write = () => {}; // the mock's own terminal has no guard
+  s.vt.write = () => {}; // the mock's own terminal has no protection against such output
   let seed = 7;
   const rnd = (n) => (seed = (seed * 48271) % 2147483647) % n;
   const parts = ["\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x9b", "\x90", "?", ">", ";", "0", "1049h", "1049l", "2026h", "2026l", "2J", "3J", "c", "6n", "t", "52;c;?", "133;A", "133;C", "133;D;1", "8;;javascript:x", "1337;File=inline=1;size=9:AAAA", "q#0!99999~", "999999999S", "2147483647b", "\x07", "\x1b\\", "\x18", "\u202e", "é日", "\r\n", "\x00\x7f"];

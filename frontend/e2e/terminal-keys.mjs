@@ -1,4 +1,4 @@
-// Keys of a terminal in a real browser. The table itself is tested in model/terminals/keys.test.ts.
+// Keys of a terminal in a real browser. model/terminals/keys.test.ts tests the table of keys itself.
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 import { did, gives, keyboard, last, pane, prompted, said, screen, set, shows, stopClock, typed } from "./pane/open.mjs";
 
@@ -115,7 +115,7 @@ test("keys: ways out of the terminal", pane({ program: "silent" }), async (page,
 });
 
 test("keys: Ctrl+P goes at once, in one byte", pane({ program: "silent" }), async (page, mock) => {
-  await stopClock(page); // it waits neither for a second key nor for a time
+  await stopClock(page); // the key waits neither for a second one nor for a timer
   await page.keyboard.press("Control+p");
   await until("it arrived", () => typed(mock) !== "");
   equal(typed(mock), "\x10");

@@ -1,4 +1,4 @@
-// Input methods as the browser reports them, images, recordings, and axe on every state.
+// Input methods as a browser reports them, images, recordings, and axe on every state of a pane.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { becomes, equal, still, test, until } from "./harness.mjs";
@@ -7,7 +7,7 @@ import { drawn, gives, keyboard, last, pane, prompted, screen, set, shows } from
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WEBKIT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
 
-/** Pretends to be WebKitGTK and plays a trace of its events on the hidden field. */
+/** Plays a trace of WebKitGTK's events on the terminal's hidden field. */
 const compose = (page, trace) => page.evaluate(async (events) => {
   const t = document.querySelector(".xterm textarea");
   t.focus();
@@ -120,7 +120,7 @@ for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=m
     await keyboard(page);
     await page.mouse.click(300, 200, { button: "right" });
     await page.getByRole("menuitem").first().waitFor();
-    await clean(page, "menu", ["region"]); // a menu is a layer over the page, in no landmark
+    await clean(page, "menu", ["region"]); // a menu lies over the page, in no landmark
     await page.keyboard.press("Escape");
     await keyboard(page);
     await page.evaluate(() => navigator.clipboard.writeText("a\nb"));

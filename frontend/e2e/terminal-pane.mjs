@@ -1,4 +1,4 @@
-// What a pane does besides keys: pastes, answers, breaks, sizes.
+// Flows of a terminal pane besides keys: pastes, answers to programs, broken connections, sizes.
 import { becomes, equal, frames, ok, test, until } from "./harness.mjs";
 import { did, drawn, gives, info, keyboard, last, pane, prints, prompted, said, screen, set, shows, stopClock, typed } from "./pane/open.mjs";
 
@@ -131,14 +131,14 @@ test("pane: sizes are the server's", silent(), async (page, mock) => {
   await until("asked once", () => s.sizes.length >= 1);
   await until("rows", async () => (await page.locator(".xterm-rows > div").count()) === s.rows);
   const asked = s.sizes.length;
-  // Changes that follow one another at once, however slow the machine is.
+  // The stopped clock makes the changes follow one another at once, even on a slow machine.
   const goOn = await stopClock(page);
   for (let w = 880; w > 500; w -= 20) await page.setViewportSize({ width: w, height: 500 });
   await frames(page);
   equal(s.sizes.length, asked, "asked while it changes");
   await goOn();
   await until("asked for the new size", () => s.cols < 65);
-  await gives(page, mock, () => {}, ""); // and has asked for all it wanted
+  await gives(page, mock, () => {}, ""); // every wish for a size has arrived
   equal(s.sizes.length, asked + 1, "asked for 20 changes");
   ok(!s.sizes.some((x) => x.startsWith("0x") || x.endsWith("x0")), "never for nothing");
   for (const display of ["none", ""]) {

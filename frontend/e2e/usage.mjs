@@ -1,4 +1,4 @@
-// What runs cost, how many tokens they took and how full the context is.
+// Cost and tokens of runs, and how full the context is.
 import { equal, ok, test, until } from "./harness.mjs";
 
 const box = (page) => page.getByRole("textbox", { name: "Prompt" });
@@ -29,7 +29,7 @@ test("costs: the end of a run, its table, the meter at the prompt and the day's 
   await facts.click();
   await row.waitFor({ state: "detached" });
 
-  // A run that is stopped has said no cost: what Loop makes of it is marked, and so is the day.
+  // A stopped run reports no cost. Loop's estimate is marked, and so is the sum of the day.
   mock.play.pauseAt = "I'll write";
   await box(page).fill("another one");
   await page.keyboard.press("Enter");

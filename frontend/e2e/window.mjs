@@ -1,7 +1,7 @@
-// The page as it is in Loop's own window: bound calls and events of the runtime
+// The page as in Loop's own window: it uses bound calls and the runtime's events
 // instead of fetch and a socket, over the same mock.
 
-/** For the option open of a test. ask(page, what) is what the window wants to be asked. */
+/** Serves as a test's option open. ask(page, what) makes the window ask the person something. */
 export async function openWindow(page, mock) {
   await page.addInitScript(({ token, address }) => {
     const listeners = {};
@@ -26,7 +26,7 @@ export async function openWindow(page, mock) {
 export const ask = (page, what) => page.evaluate((w) => window.ask(w), what);
 
 const at = new Date(2030, 0, 2, 17, 30).toISOString();
-/** Something of everything: what the window is told of the end of Loop. */
+/** The answer to what would end with Loop, with something of each kind. */
 export const under = {
   stays: true,
   ends: [

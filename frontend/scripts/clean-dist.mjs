@@ -1,4 +1,4 @@
-// Empties dist/ but keeps the committed placeholder that the Go side embeds.
+// Empties dist/ but keeps the committed placeholder: the Go program embeds the folder, and needs a file in it.
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

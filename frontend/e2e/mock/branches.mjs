@@ -1,4 +1,4 @@
-// Threads, worktrees, conversations, questions and the queue, as the backend has them.
+// Mock of the backend's threads, worktrees, conversations, questions and queue.
 import { fail, newID } from "./world.mjs";
 
 const HOLD_MS = 300_000;

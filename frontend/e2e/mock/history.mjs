@@ -1,9 +1,9 @@
-// Timelines that were there before the page was opened.
+// Timelines that exist before the page is opened.
 import { newID, used } from "./world.mjs";
 
 const MODEL = "claude-sonnet-4-5-20250929";
 
-/** A finished piece of work with every kind of row in it. */
+/** A finished run with every kind of row. */
 export function flakyTest(w, ch, at) {
   const run = newID();
   const dir = ch.dir;

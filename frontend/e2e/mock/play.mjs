@@ -1,4 +1,4 @@
-// Pretend runs: the events a real one sends, at a speed a test can choose.
+// Mock runs: they send the events of real ones, at a speed that a test chooses.
 import { PLAN, QUESTIONS } from "./branches.mjs";
 import { newID, used } from "./world.mjs";
 
@@ -7,10 +7,10 @@ export class Player {
     this.w = world;
     this.speed = speed;
     this.timers = new Map(); // run → how to cut it short
-    this.held = false;
-    this.paused = false; // nothing goes on in any run
-    this.pauseAt = ""; // …once this was said
-    this.endless = false; // an essay has no end
+    this.held = false; // no queued run begins
+    this.paused = false; // every run stands still
+    this.pauseAt = ""; // runs pause once one has said this text
+    this.endless = false; // an essay never ends
   }
 
   wait(run, ms) {
@@ -28,7 +28,7 @@ export class Player {
 
   enqueue(req) {
     const known = this.w.runs.get(req.client_id);
-    if (known) return known; // sent twice: the same run
+    if (known) return known; // a prompt sent twice is one run
     const demo = this.w.channels.get(req.channel_id)?.kind === "demo";
     const run = { run_id: req.client_id || newID(), channel_id: req.channel_id, prompt: req.prompt, state: "queued", priority: 0, demo, created_at: new Date().toISOString() };
     const q = this.w.queues.get(run.channel_id);
@@ -89,7 +89,7 @@ export class Player {
     this.drain(run.channel_id);
   }
 
-  /** What was being said is kept; what was under way is named. */
+  /** Stores the text said so far and names the task that ended with the run. */
   stopped(run) {
     const live = this.w.live.get(run.channel_id);
     for (const b of live?.blocks ?? []) {
@@ -98,7 +98,7 @@ export class Player {
       else this.w.emit("message.created", run.channel_id, run.run_id, { msg_id: live.msg_id, content: b.text, is_bot: true, cut: true });
     }
     if (run.task) this.w.emit("run.notice", run.channel_id, run.run_id, { level: "warning", text: `Ended with the run: ${run.task}` });
-    // The agent was ended before it said what its run had cost.
+    // A stopped agent cannot report its cost, so the cost is an estimate.
     this.end(run, run.task ? "done" : "cancelled", run.said ? used(0.0062, 43, true) : {});
   }
 
@@ -203,7 +203,7 @@ export class Player {
     this.end(run, "done", { result: "It works.", model: "claude-sonnet-4-5-20250929", num_turns: 4, ...used(0.0184, 44), session_id: newID() });
   }
 
-  /** Stops what is under way, so that the first of the queue begins. */
+  /** Stops the channel's active run, so that the first of its queue begins. */
   interrupt(channel) {
     const active = [...this.w.runs.values()].find((r) => r.channel_id === channel && (r.state === "starting" || r.state === "running"));
     if (active) this.cancel(active.run_id);
@@ -214,7 +214,7 @@ export class Player {
     this.timers.get(id)?.();
   }
 
-  /** Nobody looks any more. */
+  /** Stops everything: the page is gone. */
   leave() {
     this.held = true;
     this.building = false;
@@ -231,7 +231,7 @@ export class Player {
       lines.push(`#${i + 4} ${step.toLowerCase()} … ${(i * 1.7).toFixed(1)} s`);
       w.image = { state: "building", ref: "loop-agent:latest", step, progress: i / 40, lines: lines.slice(-40) };
       w.emit("image.build_status", "", "", w.image);
-      // Held in the middle for a page that is too slow to see a build that ends.
+      // A test can hold the build in the middle, so that even a slow page sees it under way.
       const held = () => i === 20 && this.building && this.buildHeld;
       do {
         await new Promise((r) => setTimeout(r, 150 / this.speed));

@@ -1,15 +1,15 @@
-// What runs in pretend terminals.
+// Programs that run in the mock's terminals.
 const OSC = (s) => `\x1b]${s}\x07`;
 const CRLF = (s) => s.replace(/\r?\n/g, "\r\n");
 
 const FILES = "\x1b[34mcmd\x1b[0m  go.mod  go.sum  \x1b[34minternal\x1b[0m  main.go  \x1b[32mrun.sh\x1b[0m\n";
 
-/** Says every byte back, and a new line after a CR. */
+/** Sends input back, with CR LF for CR. */
 export function echo(s) {
   s.onInput = (text) => void s.write(text.replaceAll("\r", "\r\n"));
 }
 
-/** Takes everything and prints nothing: tests print by themselves. */
+/** Takes all input and prints nothing: the test prints. */
 export function silent() {}
 
 /** A shell with integration (OSC 133, 633, 7) and a few commands. */
@@ -62,7 +62,7 @@ export function shell(s) {
   void prompt();
 }
 
-/** Lines as fast as they are taken. */
+/** Prints lines as fast as the viewers take them. */
 export async function flood(s, mb) {
   const line = "the quick brown fox jumps over the lazy dog, again and again 0123456789 \x1b[32mok\x1b[0m\r\n";
   const chunk = Buffer.from(line.repeat(Math.floor((32 * 1024) / line.length)));
@@ -72,7 +72,7 @@ export async function flood(s, mb) {
   }
 }
 
-/** Full screen, mouse, focus and bracketed paste; q leaves. */
+/** A full-screen program with mouse, reports of focus and bracketed paste. The key q ends it. */
 export function tui(s, over) {
   const draw = (what = "") => {
     const rows = Array.from({ length: s.rows - 2 }, (_, i) => `\x1b[${i + 2};1H\x1b[K${String(i + 1).padStart(3)} │ ${"▁▂▃▄▅▆▇█".repeat(4)}`).join("");

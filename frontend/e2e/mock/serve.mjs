@@ -1,4 +1,4 @@
-// npm run mock -- [scenario] [port]: a pretend Loop to work on the page with.
+// npm run mock -- [scenario] [port]: serves the mock of Loop for work on the page.
 import { startMock } from "./server.mjs";
 
 const mock = await startMock({ scenario: process.argv[2] ?? "work", port: Number(process.argv[3] ?? 0) });

@@ -1,5 +1,5 @@
-// A pretend Loop for tests and for work on the page: serves dist/, the calls and
-// the event socket as backend/api does, plus /mock/* to steer it.
+// A mock of Loop for tests and for work on the page. It serves dist/, the calls and
+// the event socket as backend/api does, and /mock/* to steer it.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -14,7 +14,7 @@ import { fail, newID, World } from "./world.mjs";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".woff": "font/woff" };
-// The policy of backend/api/page.go: what the page may not do, tests notice.
+// The content security policy of backend/api/page.go, so that tests notice a breach by the page.
 const policy = (host) => `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; connect-src 'self' ws://${host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const CHECKS = [
@@ -112,7 +112,7 @@ function check(w, c) {
   return c;
 }
 
-/** dist: another folder of built files, for tests of parts of the page. */
+/** dist: the folder of built files; tests of parts of the page have one of their own. */
 export async function startMock({ scenario = "work", port = 0, speed = 1, dist = DIST, token = newID() + newID() } = {}) {
   const world = new World(scenario);
   populate(world);
@@ -140,7 +140,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       try {
         for await (const chunk of req) body += chunk;
       } catch {
-        return; // the page left before it had said all: nobody waits for an answer
+        return; // the page left before its request was complete, so it wants no answer
       }
       const name = url.pathname.slice("/api/call/".length);
       const args = JSON.parse(body || "[]");
@@ -177,7 +177,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
 
   const wss = new WebSocketServer({ noServer: true, handleProtocols: () => "loop" });
   server.on("upgrade", (req, socket, head) => {
-    socket.on("error", () => socket.destroy()); // a page that left meanwhile
+    socket.on("error", () => socket.destroy()); // the page left meanwhile
     const offered = String(req.headers["sec-websocket-protocol"] ?? "").split(",").map((s) => s.trim());
     if (!state.accept || !offered.includes(`loop.token.${token}`)) {
       socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
@@ -197,7 +197,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
     world, play, settings, terminals, log, token, address, url: `${address}/#token=${token}`,
-    /** Cuts every socket and answers no call until up() is called; the page itself still loads. */
+    /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); },
     up() { state.accept = true; },
     /** Cuts the event sockets only: the page comes back and goes on where it was. */

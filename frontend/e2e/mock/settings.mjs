@@ -1,4 +1,4 @@
-// Settings of Loop and of projects, to look at; flows that change them have a real Loop.
+// Mock settings of Loop and of projects, for flows that only read them. Flows that change settings run on a real Loop.
 import { createHash } from "node:crypto";
 import { newID } from "./world.mjs";
 

@@ -1,6 +1,6 @@
-// Pretend terminal sessions: /api/ws/terminal, the calls of bind.Terminals and
+// Mock terminal sessions: /api/ws/terminal, the calls of bind.Terminals and
 // recordings, with programs that tests can script. A headless xterm.js keeps the
-// screen, as backend/terminal/vt does for the real ones.
+// screen, as backend/terminal/vt does for real sessions.
 import { createRequire } from "node:module";
 import { attachViewer } from "./termsocket.mjs";
 import { programs } from "./programs.mjs";
@@ -26,12 +26,12 @@ export class Session {
     this.state = "running";
     this.exit = null;
     this.recording = "";
-    this.shell = ""; // prompt or running, by its marks
+    this.shell = ""; // "prompt" or "running", as its marks say
     this.command = "";
     this.cast = null;
     this.createdAt = owner.world.now();
-    this.input = Buffer.alloc(0); // everything that was typed
-    this.sizes = [`${this.cols}x${this.rows}`]; // everything that was asked for
+    this.input = Buffer.alloc(0); // all typed bytes
+    this.sizes = [`${this.cols}x${this.rows}`]; // all sizes that were asked for
     this.viewers = new Set();
     this.offset = 0;
     this.onInput = () => {};
@@ -64,7 +64,7 @@ export class Session {
     return this.room();
   }
 
-  /** What the shell's marks say, as the real session follows them. */
+  /** Follows the shell's marks, as a real session does. */
   marks(bytes) {
     const before = this.shell + this.command;
     // eslint-disable-next-line no-control-regex -- OSC begins with ESC and ends with BEL
@@ -76,7 +76,7 @@ export class Session {
     if (this.shell + this.command !== before) this.owner.changed(this);
   }
 
-  /** All but the line with the cursor is forgotten. */
+  /** Forgets all lines but the cursor's. */
   async clear() {
     await new Promise((r) => this.vt.write("", r));
     this.vt.clear();
@@ -93,7 +93,7 @@ export class Session {
     for (const r of this.waiting.splice(0)) r();
   }
 
-  /** The screen as it is once everything before was parsed. */
+  /** The screen, after all earlier output was parsed. */
   async snapshot() {
     await new Promise((r) => this.vt.write("", r));
     return Buffer.from(this.serializer.serialize({ scrollback: 10_000 }), "utf8");
@@ -146,24 +146,24 @@ export class Terminals {
     this.world = world;
     this.sessions = new Map();
     this.recordings = new Map(); // name → { info, text }
-    this.program = "shell"; // of sessions that are made next
+    this.program = "shell"; // the program of the next sessions
     this.failNext = null; // { error_code, message, remedy } for the next create
     this.sockets = new Set();
-    this.held = null; // what create waits for
-    this.log = []; // every text message of every client
+    this.held = null; // a promise that create waits for
+    this.log = []; // all text messages of all clients
   }
 
   create(spec) {
     const s = new Session(this, spec);
     this.sessions.set(s.id, s);
     this.world.emit("terminal.created", spec.channel_id, "", s.info());
-    // A program begins to print when somebody may be attached already.
+    // The program prints a little later, when a viewer may be attached.
     const program = programs[spec.program ?? this.program];
     setTimeout(() => program?.(s), 5);
     return s;
   }
 
-  /** Terminals are not opened until what is returned is called. */
+  /** Holds back new terminals until the caller calls the returned function. */
   hold() {
     let go;
     this.held = new Promise((r) => (go = r));
@@ -227,7 +227,7 @@ export class Terminals {
     };
   }
 
-  /** Speaks the protocol on one socket. */
+  /** Serves one socket. */
   serve(ws) {
     this.sockets.add(ws);
     ws.on("close", () => this.sockets.delete(ws));

@@ -1,4 +1,4 @@
-// The server's side of one terminal socket, as backend/api/terminal.go speaks it.
+// The server's side of one terminal socket, as backend/api/terminalsocket.go speaks it.
 const FRAME = 64 * 1024;
 
 export function attachViewer(terms, ws) {
@@ -33,7 +33,7 @@ export function attachViewer(terms, ws) {
       ended() {
         if (v.ready) say({ type: "closed", session_id: s.id, exit_code: s.exit.code, signal: s.exit.signal, message: s.exit.reason });
       },
-      /** Everything before the snapshot is in it; what came meanwhile follows. */
+      /** Sends a snapshot with all earlier output. Output that comes meanwhile follows it. */
       async snapshot(type, more) {
         v.ready = false;
         v.held = [];
@@ -86,7 +86,7 @@ export function attachViewer(terms, ws) {
         session.wake();
         if (m.visible) await viewer.snapshot("resync", {});
         return undefined;
-      case "fence": // only marks a place in what is sent
+      case "fence": // marks a place in the client's messages; needs no answer
         return undefined;
       case "colors":
         session.colors = m.colors;

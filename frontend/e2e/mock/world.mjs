@@ -1,5 +1,5 @@
-// The state of a pretend Loop: what the backend would know. Events are numbered
-// (seq) and, if stored, identified (id), as backend/core/event.go says.
+// The state of the mock, in the backend's place. Each event has a number (seq), and a
+// stored one also an id, as backend/core/event.go says.
 import { randomBytes } from "node:crypto";
 
 export const newID = () => randomBytes(16).toString("hex");
@@ -11,7 +11,7 @@ export function fail(code, cause, remedy, detail) {
 
 const MODEL = "claude-sonnet-4-5-20250929";
 
-/** What a run used: its cost, tokens by model, and how full its context was. */
+/** The use of a run: its cost, its tokens by model, and how full its context was. */
 export function used(cost, percent, estimated = false) {
   const n = Math.round(cost * 400_000);
   const model_usage = [{ model: MODEL, input_tokens: Math.round(n * 0.03), cache_read_tokens: Math.round(n * 0.92), cache_write_tokens: Math.round(n * 0.05), output_tokens: Math.round(n / 40), cost_usd: cost, context_window: 200_000 }];
@@ -26,7 +26,7 @@ export class World {
     this.ring = []; // the last events, for pages that come back
     this.nextId = 1;
     this.channels = new Map();
-    this.memory = {}; // what pages have had kept
+    this.memory = {}; // what pages ask Loop to keep: layouts and sizes
     this.events = new Map(); // channel → stored events
     this.live = new Map(); // channel → LiveMessage
     this.runs = new Map();
@@ -35,13 +35,13 @@ export class World {
     this.maxRuns = 8;
     this.sessions = new Map(); // channel → conversations kept
     this.containers = [];
-    this.leaving = { stays: false, ends: [], goes_on: [], waits: [] }; // what the window is told of the end of Loop
+    this.leaving = { stays: false, ends: [], goes_on: [], waits: [] }; // what would end, go on or wait if Loop quit
     this.listeners = new Set();
     this.cost = 0; // of today's runs
     this.costEstimated = false;
     this.failNext = new Map(); // "Service.Method" → failure for the next call
-    this.failEach = new Map(); // "Service.Method" → failure for every call while it is there
-    this.held = new Map(); // "Service.Method" → what its calls wait for
+    this.failEach = new Map(); // "Service.Method" → failure for every call
+    this.held = new Map(); // "Service.Method" → a promise that its calls wait for
     this.engine = { ok: true, host: "unix:///var/run/docker.sock", source: "default socket", name: "Docker", version: "28.3.0", api_version: "1.51", os: "linux", arch: "amd64", rootless: false };
     this.image = { state: "ready", ref: "loop-agent:latest", id: "sha256:5f2c" };
     this.config = { path: "/home/ana/.loop/config.json", problems: [], has_credentials: true, credential_kind: "anthropic_api_key", theme: "dark", terminal: { font_family: "", font_size: 13, shift_enter: "newline", bell: "mark", copy_on_select: false, screen_reader: false } };
@@ -68,7 +68,7 @@ export class World {
     return ev;
   }
 
-  /** Calls of this method are not answered until what is returned is called. */
+  /** Holds back the answers of this method until the caller calls the returned function. */
   hold(name) {
     let go;
     this.held.set(name, new Promise((r) => (go = r)));
@@ -78,13 +78,13 @@ export class World {
     };
   }
 
-  /** As if more had happened than is kept: pages that were away must take a snapshot. */
+  /** Forgets the recent events, so that a page that was away must take a snapshot. */
   forget() {
     this.seq += 1;
     this.ring = [];
   }
 
-  /** What a page that was at {launch, since} has to be sent first. */
+  /** The first events for a page that comes back and was at {launch, since}. */
   missed(query) {
     if (!query.has("since")) return [];
     const since = Number(query.get("since"));
@@ -121,7 +121,7 @@ export class World {
     };
   }
 
-  /** The agent asks; the channel is parked until it is answered. */
+  /** Asks the person as the agent would. The channel's queue stands still until the answer. */
   ask(run, kind, more) {
     const q = { question_id: newID(), channel_id: run.channel_id, run_id: run.run_id, kind, state: "open", tool_use_id: newID(), created_at: new Date(this.now()).toISOString(), ...more };
     this.questions.set(q.question_id, q);

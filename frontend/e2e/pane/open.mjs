@@ -1,10 +1,10 @@
-// Opens the page of one pane, and what tests of it share.
+// Opens the page of one terminal pane, and has the steps that its tests share.
 import { becomes, equal, until } from "../harness.mjs";
 import { buildPane, PANE } from "./build.mjs";
 
 const PLATFORMS = { mac: "MacIntel", windows: "Win32", linux: "Linux x86_64" };
 
-/** Options of a test of one pane. os: what the page takes itself to be on. */
+/** Options for a test of one pane. os: the system that the page believes to run on. */
 export function pane({ program = "shell", os = "linux", query = "", prepare = () => {}, ...more } = {}) {
   return {
     size: [900, 560], dist: PANE, ...more,
@@ -21,7 +21,7 @@ export function pane({ program = "shell", os = "linux", query = "", prepare = ()
   };
 }
 
-// In the page: the socket of its terminal, and what it said in passing.
+// Runs in the page: keeps its terminal's socket, and collects notices that soon vanish.
 function watch() {
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (data) {
@@ -34,12 +34,12 @@ function watch() {
   }).observe(document, { subtree: true, childList: true, characterData: true });
 }
 
-/** A notice that goes away by itself was shown. */
+/** Waits until the page has shown a notice, even one that has vanished since. */
 export async function said(page, text) {
   await until(`it says ${text}`, () => page.evaluate((t) => window.notices.some((n) => n.includes(t)), text));
 }
 
-/** The terminal has the keyboard, and nothing that closed takes it away. */
+/** Waits until the terminal has the focus and keeps it for 50 ms: a closing layer may still take it away. */
 export async function keyboard(page) {
   await until("the terminal has the keyboard", () => page.evaluate(async () => {
     const here = () => document.activeElement?.matches(".xterm textarea") ?? false;
@@ -56,14 +56,14 @@ export async function drawn(page) {
 export const last = (mock) => mock.terminals.last();
 export const typed = (mock) => last(mock).input.toString("latin1");
 
-/** What the screen shows, line by line. */
+/** The lines on the screen. */
 export const screen = (page) => page.evaluate(() => [...document.querySelectorAll(".xterm-rows > div")].map((d) => d.textContent.replaceAll("\u00a0", " ").trimEnd()));
 
 export async function shows(page, text) {
   await until(`the screen shows ${text}`, async () => (await screen(page)).some((l) => l.includes(text)));
 }
 
-/** The shell has done everything and waits; the last command is on the screen if it is named. */
+/** Waits until the shell shows its prompt; with a command given, also until that is on the screen. */
 export async function prompted(page, command = "") {
   await until("the shell waits", async () => {
     const lines = (await screen(page)).filter((l) => l !== "");
@@ -71,7 +71,7 @@ export async function prompted(page, command = "") {
   });
 }
 
-/** What the pane asked of its layout, and nothing else. */
+/** Waits until the pane has asked its layout for these actions and no others, then forgets them. */
 export async function did(page, want, what) {
   await becomes(() => page.evaluate(() => window.pane.actions), want, what);
   await page.evaluate(() => window.pane.actions.splice(0));
@@ -79,7 +79,7 @@ export async function did(page, want, what) {
 export const info = (page) => page.evaluate(() => window.pane.infos.at(-1));
 export const set = (page, props) => page.evaluate((p) => window.pane.set(p), props);
 
-/** The page's timers stand still until what is returned is called. */
+/** Stops the page's timers until the caller calls the returned function. */
 export async function stopClock(page) {
   await page.evaluate(() => {
     const { setTimeout: begin, clearTimeout: end } = window;
@@ -96,7 +96,7 @@ export async function stopClock(page) {
 }
 
 let fences = 0;
-/** The page has done what it had to, after a while of its own, and the program has all of it. */
+/** Gives the page 80 ms for its own timers, then waits until the mock has all that the page sent. */
 async function fence(page, mock) {
   const n = ++fences;
   const sent = await page.evaluate(async (k) => {
@@ -109,14 +109,14 @@ async function fence(page, mock) {
 }
 
 let marks = 0;
-/** The program prints, and the page has parsed it. */
+/** Lets the program print, and waits until the page has parsed the output. */
 export async function prints(page, mock, text) {
   const mark = `mark ${++marks}`;
   await last(mock).write(`${text}\x1b]2;${mark}\x07`);
   await until(`the page has ${JSON.stringify(text).slice(0, 40)}`, () => page.evaluate((m) => window.pane.infos.some((i) => i.title === m), mark));
 }
 
-/** Runs f: just that arrives at the program, and no more. */
+/** Runs f, and checks that exactly the wanted input arrives at the program. */
 export async function gives(page, mock, f, want, what = "") {
   const s = last(mock);
   const before = s.input.length;

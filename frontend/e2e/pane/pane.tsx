@@ -1,5 +1,5 @@
-// One terminal pane without the frame around it, for tests: window.pane tells what
-// it told, and takes other props.
+// One terminal pane without the rest of the page, for tests. window.pane has all that
+// the pane reported to its layout, and sets other props.
 import "@fontsource-variable/inter/index.css";
 import "@fontsource-variable/jetbrains-mono/index.css";
 import "../../src/styles/tokens.css";
@@ -21,7 +21,7 @@ type Told = { infos: PaneInfo[]; actions: string[]; inputs: string[]; handle: Pa
 declare global {
   interface Window {
     pane: Told;
-    /** The limit that a pane is compared with: the same terminal, fed from memory. Milliseconds. */
+    /** Feeds the same terminal from memory, the limit for a pane's speed. Returns milliseconds. */
     feed(line: string, bytes: number): Promise<number>;
   }
 }
@@ -38,7 +38,7 @@ window.feed = async (line, bytes) => {
   const waits: Promise<void>[] = [];
   for (let n = 0; n < bytes; n += chunk.length) {
     waits.push(new Promise((r) => t.write(chunk, r)));
-    if (waits.length >= 8) await waits.shift(); // as much in flight as the session lets be
+    if (waits.length >= 8) await waits.shift(); // as much is on its way as a session allows
   }
   await Promise.all(waits);
   const ms = performance.now() - began;
@@ -68,7 +68,7 @@ const first: Partial<TerminalViewProps> = query.get("session") ? { sessionId: qu
 
 function Page() {
   const [props, setProps] = useState<Partial<TerminalViewProps>>(first);
-  // Done once the pane has them.
+  // A promise of set resolves once the pane has the new props.
   const [waits] = useState<(() => void)[]>([]);
   told.set = (p) => new Promise((done) => {
     waits.push(done);

@@ -1,4 +1,4 @@
-// Pictures of a pane in its states: node e2e/pane/shots.mjs [folder] [filter]
+// Takes pictures of a pane in all its states: node e2e/pane/shots.mjs [folder] [filter]
 import { mkdirSync } from "node:fs";
 import { launch } from "../browser.mjs";
 import { startMock } from "../mock/server.mjs";
