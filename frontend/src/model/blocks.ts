@@ -1,8 +1,8 @@
-// Markdown in pieces: while text streams in, only its last piece is parsed again.
+// Splits Markdown into pieces, so that text that streams in needs only its last piece parsed again.
 
-/** Splits at blank lines where a new block surely begins. */
+/** Splits at blank lines after which a new block surely begins. */
 export function splitBlocks(text: string): string[] {
-  if (text.length < 400 || /^ {0,3}\[[^\]]+\]:/m.test(text)) return [text]; // link definitions reach across blocks
+  if (text.length < 400 || /^ {0,3}\[[^\]]+\]:/m.test(text)) return [text]; // a link definition counts in all blocks
   const out: string[] = [];
   let block: string[] = [];
   let fence = "";

@@ -6,7 +6,7 @@ export function clock(at: number): string {
   return time.format(at);
 }
 
-/** Today has its hour, older things their day; the exact moment is in the title. */
+/** The time of a moment today, the date of an older one. The title has the exact moment. */
 export function when(at: number): string {
   return new Date(at).toDateString() === new Date().toDateString() ? clock(at) : day.format(at);
 }

@@ -1,4 +1,4 @@
-// The checks as text to paste into a bug report. No key is in it: Loop never sends one.
+// The doctor's checks as text for a bug report. It has no key in it: Loop never sends one to the page.
 import type { DoctorCheck } from "../api/types";
 import type { FrameState } from "./frame";
 import { fineDuration } from "./format";

@@ -21,7 +21,7 @@ it("leaves to the window's runtime what that tells: files", () => {
 });
 
 describe("a word in a prompt", () => {
-  // | is the place
+  // | marks the place
   const put = (s: string, word = "/a") => {
     const { text, at } = insertWord(s.replace("|", ""), s.indexOf("|"), word);
     return `${text.slice(0, at)}|${text.slice(at)}`;
@@ -48,13 +48,13 @@ describe("a word in a prompt", () => {
 
 it.each([
   ["ab|cd", "ab|cd"],
-  ["ab|", "ab|ef"], // typed at the place: behind what will stand there
+  ["ab|", "ab|ef"], // text typed at the place comes behind the inserted word
   ["|ab", "|xab"],
   ["ab|cd", "xab|cd"],
   ["ab|cd", "ab|c"],
   ["ab|cd", "a|cd"],
-  ["ab|cd", "|"], // sent
-  ["ab|cd", "xyz|"], // another one
+  ["ab|cd", "|"], // the prompt was sent
+  ["ab|cd", "xyz|"], // the whole text was replaced
   ["aa|aa", "aa|a"],
 ])("follows its place from %s to %s", (from, to) => {
   expect(follow(from.replace("|", ""), to.replace("|", ""), from.indexOf("|"))).toBe(to.indexOf("|"));

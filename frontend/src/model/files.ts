@@ -1,6 +1,6 @@
-// Files that are dropped or pasted, and where their names go in a text.
+// Dropped and pasted files, and the place of their paths in a text.
 
-/** Paths of a text/uri-list, as file managers drop it. Only files of this computer. */
+/** The paths in a text/uri-list, as file managers drop it. Only files of this computer count. */
 export function filePaths(uriList: string): string[] {
   return uriList.split(/\r?\n/).flatMap((line) => {
     const m = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(line.trim());
@@ -16,19 +16,19 @@ export function filePaths(uriList: string): string[] {
   });
 }
 
-/** Whether a drag may bring files. WebKitGTK calls them addresses, and does not say which. */
+/** Whether a drag may bring files. WebKitGTK only says that it brings addresses, not which. */
 export function mayBringFiles(types: readonly string[]): boolean {
   return types.includes("Files") || types.includes("text/uri-list");
 }
 
-/** In the window, what its runtime tells by itself: files, but not addresses of pages. */
+/** Whether the window's own runtime reports this drop. It reports files, but no addresses of pages. */
 export function runtimeTells(types: readonly string[], uriList: string): boolean {
   return types.includes("Files") || (types.includes("text/uri-list") && (uriList.trim() === "" || filePaths(uriList).length > 0));
 }
 
 export type Placed = { text: string; at: number };
 
-/** Puts a word into a text, parted by blanks from what is around it; at is the place behind it. */
+/** Puts a word into a text, with blanks around it. The result's at is the place behind the word. */
 export function insertWord(text: string, at: number, word: string): Placed {
   const before = text.slice(0, at);
   const after = text.slice(at);
@@ -36,7 +36,7 @@ export function insertWord(text: string, at: number, word: string): Placed {
   return { text: head + after, at: head.length };
 }
 
-/** Where a place of a text has gone by an edit of it. What is typed at the place comes behind it. */
+/** Follows a place in a text through an edit. Text typed at the place comes behind it. */
 export function follow(before: string, after: string, at: number): number {
   const most = Math.min(before.length, after.length);
   let head = 0;

@@ -12,17 +12,17 @@ export function duration(ms: number): string {
   return m % 60 === 0 ? `${h} h` : `${h} h ${m % 60} m`;
 }
 
-/** For a quiet margin: nothing at all when it took no time worth a word. */
+/** A duration for the margin: "" below 50 ms, which is not worth a word. */
 export function quietDuration(ms: number): string {
   return ms < 50 ? "" : duration(ms);
 }
 
-/** For checks, where milliseconds are what one looks at. */
+/** A duration for checks, with exact milliseconds below a second. */
 export function fineDuration(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : duration(ms);
 }
 
-/** Whole units only, for a clock that ticks. */
+/** A duration in whole units, for a clock that ticks. */
 export function elapsed(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   if (s < 60) return `${s} s`;
@@ -36,7 +36,7 @@ export function money(usd: number): string {
   return `$${usd.toFixed(2)}`;
 }
 
-/** A number of tokens, as exact as anybody wants it. */
+/** A number of tokens, rounded above 1000. */
 export function tokens(n: number): string {
   if (n < 1000) return `${n}`;
   if (n < 9950) return `${(n / 1e3).toFixed(1)} k`;

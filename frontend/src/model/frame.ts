@@ -1,4 +1,4 @@
-// What the frame around the timeline shows: channels, engine, image, config.
+// The state of the frame around the timeline: channels, engine, image, config.
 import type {
   Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
@@ -9,8 +9,8 @@ import { isTerminal } from "./timeline/items";
 
 export type FrameState = {
   ready: boolean;
-  seq: number; // of the last event applied
-  launch: string; // what the numbers belong to
+  seq: number; // number of the last event applied
+  launch: string; // the start of Loop that the numbers belong to
   version: string;
   mode: "window" | "headless";
   engine: EngineStatus | null;
@@ -20,14 +20,14 @@ export type FrameState = {
   config: ConfigStatus | null;
   costs: DayCosts;
   gate: string;
-  maxRuns: number; // under way at once, over all channels
+  maxRuns: number; // the most runs at a time, over all channels
   activeRuns: Record<ChannelID, string>;
   questions: Question[]; // open ones, of all channels
   trust: Record<ChannelID, TrustRequested>; // settings of projects that wait for approval
-  queuedRuns: Record<string, boolean>; // since the snapshot: true while counted, false once it left
+  queuedRuns: Record<string, boolean>; // changes since the snapshot: true while a run is in a queue, false once it left
 };
 
-/** What the runs cost that ended on one day, which began at `day`; upTo is the last event in it. */
+/** The cost of the runs that ended on the day that began at `day`. upTo is the last event that it includes. */
 export type DayCosts = { day: number; usd: number; estimated: boolean; upTo: number };
 
 const dayOf = (at: number) => new Date(at).setHours(0, 0, 0, 0);
@@ -36,12 +36,12 @@ function costsOf(c: DayCost): DayCosts {
   return { day: dayOf(Date.now()), usd: c.cost_usd ?? 0, estimated: c.cost_estimated ?? false, upTo: c.last_event_id };
 }
 
-/** A day ends at midnight, also with the page open. */
+/** The costs of the day of `at`: a new day begins at midnight, also with the page open. */
 export function costsAt(c: DayCosts, at: number): DayCosts {
   return dayOf(at) > c.day ? { ...c, day: dayOf(at), usd: 0, estimated: false } : c;
 }
 
-/** The end of a run counts once, whether the snapshot knew it or not. Ends do not come in the order of their ids. */
+/** Counts the end of a run once, whether or not the snapshot has it. upTo stays, as ends do not come in order of their ids. */
 function addCost(c: DayCosts, ev: LoopEvent, s: Status): DayCosts {
   if ((ev.id && ev.id <= c.upTo) || dayOf(ev.timestamp) < c.day) return c;
   const d = costsAt(c, ev.timestamp);
@@ -63,8 +63,8 @@ export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
 }
 
 /**
- * True when an event was missed: numbers have no gaps within one launch, and an
- * event that stands for several says with which one it begins.
+ * True when an event was missed. Numbers have no gaps within one launch. An event that
+ * stands for several has the number of the first one as well.
  */
 export function hasGap(f: FrameState, batch: LoopEvent[]): boolean {
   let want = f.seq + 1;
@@ -81,7 +81,7 @@ export function hasGap(f: FrameState, batch: LoopEvent[]): boolean {
   return false;
 }
 
-/** Loop no longer has what this page missed; only a new snapshot helps. */
+/** The event that says: Loop no longer has the events that this page missed. Only a new snapshot helps. */
 export const RESET = "reset";
 
 export function applyEvents(f: FrameState, batch: LoopEvent[]): FrameState {
@@ -143,7 +143,7 @@ function upsertChannel(list: ChannelView[], ch: Channel | undefined): ChannelVie
   if (!ch?.channel_id) return list;
   const i = list.findIndex((c) => c.channel_id === ch.channel_id);
   if (i < 0) return [...list, { state: "idle", queued: 0, last_event_id: 0, ...ch }];
-  // What a channel has not any more is not sent; how it stands comes by other events.
+  // The event leaves out fields that the channel no longer has, so old ones must not stay. Other events carry its state.
   return list.map((c) => (c.channel_id === ch.channel_id ? { ...standing(c), ...ch } : c));
 }
 
@@ -153,7 +153,7 @@ function upsertContainer(list: Container[], c: Container | undefined): Container
   return list.some(same) ? list.map((x) => (same(x) ? { ...x, ...c } : x)) : [...list, c];
 }
 
-/** A channel needs the person from the question to its answer. */
+/** Follows questions: a channel needs the person from a question to its answer. */
 function waiting(f: FrameState, ev: LoopEvent): FrameState {
   const ch = ev.channel_id ?? "";
   if (ASKED.has(ev.type) && (ev.data as Question | undefined)?.state === "open") return patch(f, ch, (c) => ({ ...c, state: "needs_you" }));
@@ -162,7 +162,7 @@ function waiting(f: FrameState, ev: LoopEvent): FrameState {
   return patch(f, ch, (c) => (c.state === "needs_you" ? { ...c, state: c.queued > 0 ? "queued" : f.activeRuns[ch] ? "working" : "idle" } : c));
 }
 
-/** Each run joins and leaves the count once; the snapshot's count is the base. */
+/** Counts queued runs from the snapshot's count on. Each run joins and leaves the count once. */
 function queue(f: FrameState, run: Pick<Run, "run_id" | "channel_id" | "state"> | undefined): FrameState {
   if (!run?.run_id) return f;
   const joins = run.state === "queued";
@@ -206,20 +206,20 @@ function patch(f: FrameState, id: ChannelID, change: (c: ChannelView) => Channel
   return { ...f, channels: f.channels.map((c) => (c.channel_id === id ? change(c) : c)) };
 }
 
-/** state: of the channel; of a folded one the strongest of all that it hides and its own, and how many stand so. */
+/** state: the channel's own; for a folded row the strongest of its own and all hidden ones, and count of that state. */
 export type ChannelRow = { channel: ChannelView; depth: number; hasChildren: boolean; folded: boolean; state: ChannelState; count: number; queued: number; since: string | undefined };
 
 /** The strongest first: what waits for the person, then what went wrong, then what goes on. */
 const STRENGTH: ChannelState[] = ["needs_you", "failed", "working", "queued", "done", "idle"];
 
-/** How several channels stand, said as one. */
+/** The state of several channels, summed up as one. */
 export function strongest(channels: ChannelView[]): Pick<ChannelRow, "state" | "count" | "queued" | "since"> {
   const state = STRENGTH.find((s) => channels.some((c) => c.state === s)) ?? "idle";
   const same = channels.filter((c) => c.state === state);
   return { state, count: same.length, queued: channels.reduce((n, c) => n + c.queued, 0), since: same.length === 1 ? same[0]?.running_since : undefined };
 }
 
-/** The tree as rows: projects in order of name, their threads and worktrees below. */
+/** The tree as rows: projects by name, each followed by its threads and worktrees. */
 export function channelRows(channels: ChannelView[], closed: ReadonlySet<ChannelID> = new Set()): ChannelRow[] {
   const ids = new Set(channels.map((c) => c.channel_id));
   const children = new Map<string, ChannelView[]>();
@@ -231,7 +231,7 @@ export function channelRows(channels: ChannelView[], closed: ReadonlySet<Channel
   }
   const out: ChannelRow[] = [];
   const seen = new Set<string>();
-  /** A channel and what is below it, each once. */
+  /** A channel and all below it, each once. */
   const gather = (c: ChannelView): ChannelView[] => {
     if (seen.has(c.channel_id)) return [];
     seen.add(c.channel_id);

@@ -1,5 +1,5 @@
-// What is in front of the page: dialogs and menus. Each has the keyboard while it is there,
-// and gives it back a moment after it has gone; what needs the keyboard waits until then.
+// The layers in front of the page: dialogs and menus. A layer has the keyboard while it is
+// on the screen, and gives it back a moment later. A call that needs the keyboard waits until then.
 
 export type Layer<Place> = { modal: boolean; came: Place; gone: boolean };
 
@@ -7,19 +7,19 @@ export class Front<Place> {
   private layers: Layer<Place>[] = [];
   private waiting: (() => void)[] = [];
 
-  /** came: where the keyboard was before. */
+  /** Puts a layer in front. came: the place of the keyboard before. */
   enter(modal: boolean, came: Place): Layer<Place> {
     const l = { modal, came, gone: false };
     this.layers.push(l);
     return l;
   }
 
-  /** It is off the screen; the keyboard is not back yet. */
+  /** Marks a layer as off the screen. The keyboard is not back yet. */
   leave(l: Layer<Place>) {
     l.gone = true;
   }
 
-  /** Those that have gone give the keyboard back, the one that came first to where that was. */
+  /** Drops layers that are off the screen. The keyboard goes back to its place before the first of them. */
   settle(giveBack: (came: Place) => void) {
     const gone = this.layers.filter((l) => l.gone);
     this.layers = this.layers.filter((l) => !l.gone);
@@ -31,17 +31,17 @@ export class Front<Place> {
     }
   }
 
-  /** A dialog is on the screen. */
+  /** Whether a dialog is on the screen. */
   get modal(): boolean {
     return this.layers.some((l) => l.modal && !l.gone);
   }
 
-  /** Something else than the page has the keyboard, or is about to give it back. */
+  /** Whether a layer has the keyboard, or is about to give it back. */
   get busy(): boolean {
     return this.layers.length > 0;
   }
 
-  /** Does it now, or once the keyboard is back with the page. */
+  /** Calls f now, or once the page has the keyboard back. */
   after(f: () => void) {
     if (this.busy) this.waiting.push(f);
     else f();

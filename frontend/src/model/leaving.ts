@@ -1,4 +1,4 @@
-// The end of Loop: what is asked, and what is said of what goes on.
+// The end of Loop: the questions before it, and words for the work that goes on.
 import { createStore } from "zustand/vanilla";
 import type { Failure } from "../api/types";
 import type { Leaving, LeavingKind } from "../api/types";
@@ -14,7 +14,7 @@ const WORDS: [LeavingKind, string, string?][] = [
   ["run", "run"], ["program", "program in a terminal", "programs in terminals"], ["recording", "recording"], ["image", "build of the agent image", "builds of the agent image"], ["prompt", "waiting prompt"],
 ];
 
-/** What Loop goes on for, counted. */
+/** Counts the work that Loop stays for, in words. */
 export function goesOnFor(l: Leaving): string {
   const all = [l.ends, l.goes_on, l.waits].flatMap((items) => items ?? []);
   const parts = WORDS.flatMap(([kind, one, many]) => {

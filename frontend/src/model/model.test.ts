@@ -79,11 +79,11 @@ describe("frame", () => {
     vi.useFakeTimers({ now: day });
     const ended = (id: number, at: number, more: Partial<Status>) => ({ ...ev("agent.status", { status: "completed", state: "done", ...more }), id, timestamp: at });
     let f = fromSnapshot(emptyFrame, snapshot([channel("a")]));
-    f = applyEvents(f, [ended(7, day, { cost_usd: 0.5 })]); // in the snapshot's sum already
+    f = applyEvents(f, [ended(7, day, { cost_usd: 0.5 })]); // the snapshot's sum has it already
     expect(f.costs).toMatchObject({ usd: 1, estimated: false });
     f = applyEvents(f, [ended(8, day, { cost_usd: 0.5, cost_estimated: true, context: { used_tokens: 5, window_tokens: 10 } })]);
     expect(f.costs).toMatchObject({ usd: 1.5, estimated: true });
-    f = applyEvents(f, [ended(9, day, { state: "failed" })]); // a refusal costs nothing, and says nothing of the context
+    f = applyEvents(f, [ended(9, day, { state: "failed" })]); // a refused run has neither cost nor context
     expect(f.costs).toMatchObject({ usd: 1.5, estimated: true });
     expect(f.channels[0]?.context).toEqual({ used_tokens: 5, window_tokens: 10 });
     expect(costsAt(f.costs, day + 2 * 3_600_000)).toMatchObject({ usd: 0, estimated: false });

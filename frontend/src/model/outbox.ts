@@ -1,5 +1,5 @@
-// Prompts on their way: kept until Loop confirms them, so that no text is lost
-// and sending again is harmless (the client id becomes the run's id).
+// Prompts on their way to Loop. Each is kept until Loop confirms it, so no text gets lost.
+// Sending it again is harmless, because its client id becomes the run's id.
 import type { ChannelID, Failure, PromptOptions } from "../api/types";
 
 export type Letter = {
@@ -26,7 +26,7 @@ export function failed(box: Outbox, clientId: string, failure: Failure): Outbox 
   return box.map((l) => (l.clientId === clientId ? { ...l, state: "failed", failure } : l));
 }
 
-/** Runs that Loop knows by now, whichever way it said so. */
+/** Drops the prompts whose runs Loop knows, however the page learnt of them. */
 export function settle(box: Outbox, runIds: Iterable<string>): Outbox {
   const known = new Set(runIds);
   return box.some((l) => known.has(l.clientId)) ? box.filter((l) => !known.has(l.clientId)) : box;

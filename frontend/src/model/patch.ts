@@ -1,6 +1,6 @@
-// Unified hunks → numbered lines. The patch was made from a tool's own result
-// and is bounded, but its text is the agent's: anything malformed becomes a
-// plain line instead of being dropped.
+// Turns unified hunks into numbered lines. Loop makes the patch from a tool's result and
+// bounds it, but the text in it is the agent's. A malformed line becomes a plain one and
+// is not dropped.
 export type PatchLine = { kind: "add" | "del" | "same" | "hunk"; oldNo: number; newNo: number; text: string };
 
 const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@+ ?(.*)$/;

@@ -1,10 +1,10 @@
-// What agents wait for: open questions and plans, by channel.
+// Open questions and plans that agents wait for, of all channels.
 import type { Answer, ChannelID, LoopEvent, Question } from "../api/types";
 
 export const ASKED = new Set(["agent.ask_user", "agent.exit_plan"]);
 export const RESOLVED = new Set(["agent.ask_resolved", "agent.plan_resolved"]);
 
-/** Open questions after a batch; safe to apply twice. */
+/** Applies a batch of events to the open questions. It is safe to apply a batch twice. */
 export function applyQuestions(open: Question[], batch: LoopEvent[]): Question[] {
   let next = open;
   for (const ev of batch) {
@@ -24,7 +24,7 @@ export function questionOf(open: Question[], channel: ChannelID): Question | und
   return open.find((q) => q.channel_id === channel);
 }
 
-/** What a person has chosen so far: labels and own words, per question. */
+/** The person's answer so far: chosen labels and own words for each question. */
 export type Draft = { choices: string[][]; texts: string[] };
 
 export function emptyDraft(q: Question): Draft {
@@ -42,7 +42,7 @@ export function write(d: Draft, i: number, text: string): Draft {
   return { ...d, texts: d.texts.map((t, j) => (j === i ? text : t)) };
 }
 
-/** Every question has a choice or words of the person's own. */
+/** Whether every question has a choice or the person's own words. */
 export function complete(q: Question, d: Draft): boolean {
   return (q.questions ?? []).every((_, i) => (d.choices[i]?.length ?? 0) > 0 || (d.texts[i] ?? "").trim() !== "");
 }
@@ -51,14 +51,14 @@ export function answerOf(d: Draft): Answer {
   return { action: "answer", choices: d.choices, texts: d.texts.map((t) => t.trim()) };
 }
 
-/** What was typed into the prompt box, as the answer; what was chosen so far goes with it. */
+/** Makes an answer of the text in the prompt box, together with the choices so far. */
 export function typedAnswer(q: Question, text: string, d: Draft = emptyDraft(q)): Answer {
   if (q.kind === "exit_plan") return { action: "revise", text };
   if (q.questions?.length !== 1) return { ...answerOf(d), text };
   return answerOf(write(d, 0, [d.texts[0]?.trim(), text].filter(Boolean).join("\n")));
 }
 
-/** What was answered to one of the questions, in a line for the timeline. */
+/** The answer to one of the questions, as a line for the timeline. */
 export function answered(i: number, a: Answer | undefined): string {
   const parts = [...(a?.choices?.[i] ?? []), a?.texts?.[i] ?? ""].filter((x) => x !== "");
   return parts.join(", ") || (a?.text ? "see below" : "");

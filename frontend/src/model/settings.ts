@@ -1,4 +1,4 @@
-// Fields of the settings, between how they are kept and how they are typed.
+// Fields of the settings: between their stored values and the text that a person types.
 import type { SettingsField } from "../api/types";
 
 /** A value as a person types it: lists by line, objects as JSON. */
@@ -9,7 +9,7 @@ export function shown(f: SettingsField): string {
   return String(f.value);
 }
 
-/** What was typed as a value, or the sentence that says what is wrong. */
+/** The value of a typed text, or a sentence that says what is wrong with it. */
 export function read(f: SettingsField, text: string): { value: unknown } | { wrong: string } {
   const t = text.trim();
   switch (f.kind) {

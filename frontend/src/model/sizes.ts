@@ -1,10 +1,10 @@
 import type { TextSizes } from "../api/types";
 
-/** What the page is drawn for, in px: a part at this size is as the styles have it. */
+/** The sizes in px that the styles are written for: a part of this size is not scaled. */
 const DRAWN: TextSizes = { sidebar: 12, chat: 13, editor: 13, panels: 12 };
-const [MIN, MAX] = [8, 40]; // as the settings have it
+const [MIN, MAX] = [8, 40]; // px, the limits of the settings
 
-/** How much larger the text of each part is than drawn. A size that is none changes nothing. */
+/** The factor for the text of each part. A size that is no number leaves its part as it is. */
 export function textScales(sizes: Partial<TextSizes> | undefined): Record<keyof TextSizes, number> {
   const scale = (part: keyof TextSizes) => {
     const px = sizes?.[part];

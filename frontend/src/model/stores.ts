@@ -1,4 +1,4 @@
-// The stores of the page. Vanilla zustand: no React, no DOM.
+// The stores of the page, in vanilla zustand: without React and DOM.
 import { createStore } from "zustand/vanilla";
 import { toFailure } from "../api/failure";
 import type { ChannelID, DoctorReport, Failure, LoopEvent } from "../api/types";
@@ -20,7 +20,7 @@ export const connectionStore = createStore<ConnectionStore>(() => ({ state: "con
 export const frameStore = createStore<FrameState>(() => emptyFrame);
 export const outboxStore = createStore<{ letters: Outbox }>(() => ({ letters: [] }));
 
-/** Each hears of every batch of events, after the stores have it. */
+/** Listeners that get every batch of events, after the stores have applied it. */
 export const batchListeners = new Set<(batch: LoopEvent[]) => void>();
 
 /** Text in the prompt boxes, by channel. */
@@ -29,7 +29,7 @@ export const draftsStore = createStore<Record<ChannelID, string>>(() => ({}));
 export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number };
 export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0 }));
 
-/** Timelines of channels that were looked at; the others cost nothing. */
+/** Timelines of the channels that were shown. Other channels need no memory. */
 export const timelinesStore = createStore<Record<ChannelID, TimelineState>>(() => ({}));
 
 export function timelineOf(all: Record<ChannelID, TimelineState>, id: ChannelID): TimelineState {
@@ -51,14 +51,14 @@ export type ViewState = {
   dialogChannel: ChannelID;
   sidebarOpen: boolean;
   theme: string;
-  contrast: string; // "" follows the system, "more" asks for more
+  contrast: string; // "more", or "" for the system's choice
   toast: { id: number; text: string; tone: "info" | "fail"; failure: Failure | null } | null;
 };
 
-/** What a screen reader is told besides how channels stand; each once. */
+/** Words for a screen reader, besides the states of channels. times tells equal texts apart. */
 export const announceStore = createStore(() => ({ text: "", times: 0 }));
 
-/** Says it, also if it is what was said last. */
+/** Has a screen reader say a text, even the same one again. */
 export const announce = (text: string) => announceStore.setState((a) => ({ text, times: a.times + 1 }));
 
 export const viewStore = createStore<ViewState>(() => ({
@@ -67,7 +67,7 @@ export const viewStore = createStore<ViewState>(() => ({
 
 let toasts = 0;
 
-/** Says it for a moment; a failure stays until it is closed. */
+/** Shows a message for a moment. A failure stays until the person closes it. */
 export function toast(text: string, failure: Failure | null = null) {
   viewStore.setState({ toast: { id: ++toasts, text, tone: failure ? "fail" : "info", failure } });
 }

@@ -1,13 +1,13 @@
-// Text from a container is hostile: it may hide, reorder or fake what is shown.
+// Makes text from a container safe to show. Such text is hostile: it may hide, reorder or fake words.
 
 export type Segment = { text: string; hidden: boolean };
 
-// Colour codes change no meaning, so they go silently; every other control is shown.
-// eslint-disable-next-line no-control-regex -- the escape byte is what is looked for
+// Colour codes are dropped silently because they change no meaning. Every other control character is shown.
+// eslint-disable-next-line no-control-regex -- the pattern must match the escape byte
 const SGR = /\u001b\[[0-9;:]*m/g;
 // C0 (but tab and newline), DEL, C1, soft hyphen, bidi marks and overrides, zero
 // width, line and paragraph separators, fillers, tag characters, the byte order mark.
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- the pattern must match control characters
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 const NAMES: Record<number, string> = { 0: "NUL", 7: "BEL", 8: "BS", 13: "CR", 27: "ESC", 127: "DEL", 0x200b: "ZWSP", 0x202e: "RLO", 0x202d: "LRO", 0x2066: "LRI", 0x2067: "RLI", 0xfeff: "BOM" };
@@ -31,7 +31,7 @@ export function segments(text: string): Segment[] {
   return out;
 }
 
-/** The same in one plain string, for names, titles and copies into one line. */
+/** Shows hidden characters in a plain string, for names, titles and copies in one line. */
 export function visible(text: string): string {
   return segments(text).map((s) => (s.hidden ? `⟨${s.text}⟩` : s.text)).join("");
 }
@@ -40,7 +40,7 @@ export function stripColour(text: string): string {
   return text.includes("\u001b") ? text.replace(SGR, "") : text;
 }
 
-/** First line, for a row that has one. */
+/** The first line, for a row that has room for one. */
 export function oneLine(text: string): string {
   const t = text.trim();
   const i = t.indexOf("\n");
@@ -61,7 +61,7 @@ export function utf8Length(text: string): number {
   return n;
 }
 
-/** Text without its first n UTF-8 bytes; n falls on a border between characters. */
+/** The text without its first n UTF-8 bytes. n falls between two characters. */
 export function skipUtf8(text: string, n: number): string {
   let seen = 0;
   let i = 0;
@@ -73,7 +73,7 @@ export function skipUtf8(text: string, n: number): string {
   return text.slice(i);
 }
 
-/** The end of a path says most: “…/long/path/file.go”. */
+/** Shortens a path at its start, because its end says most: “…/long/path/file.go”. */
 export function elidePath(path: string, max: number): string {
   if (path.length <= max) return path;
   const tail = path.slice(-(max - 2));

@@ -1,19 +1,19 @@
-// What a run used, in the words of the page.
+// The cost and tokens of a run, in the words of the page.
 import type { ContextFill, Tokens, Usage } from "../api/types";
 import { money, tokens } from "./format";
 
-/** Everything the model was given, from a cache or not. */
+/** All input tokens, from a cache or not. */
 export function allInput(t: Tokens): number {
   return (t.input_tokens ?? 0) + (t.cache_read_tokens ?? 0) + (t.cache_write_tokens ?? 0);
 }
 
-/** How much of the input came from the cache, in percent. */
+/** The share of the input that came from the cache, in percent. */
 export function cacheShare(t: Tokens): number {
   const all = allInput(t);
   return all > 0 ? Math.floor(((t.cache_read_tokens ?? 0) * 100) / all) : 0;
 }
 
-/** How full a context is, in percent; null where nobody said how much it holds. */
+/** The filled share of a context, in percent. null: its size is unknown. */
 export function fullness(c: ContextFill | undefined): number | null {
   if (!c?.used_tokens || !c.window_tokens) return null;
   return Math.min(100, Math.floor((c.used_tokens * 100) / c.window_tokens));
@@ -25,13 +25,13 @@ export function contextWords(c: ContextFill | undefined): string {
   return c?.used_tokens ? `context ${tokens(c.used_tokens)} tokens` : "";
 }
 
-/** Nothing where nobody knows a price: tokens are all there is to show then. */
+/** The cost in words; "" where the price is unknown and only tokens can be shown. */
 export function costWords(u: Usage, demo: boolean): string {
   if (demo) return "no cost";
   return u.cost_usd ? amount(u.cost_usd, u.cost_estimated) : "";
 }
 
-/** An estimate says that it is one. */
+/** An amount of money. An estimate is marked as one. */
 export const amount = (usd: number, estimated = false): string => `${estimated ? "≈ " : ""}${money(usd)}`;
 
 export function usageFacts(u: Usage): string[] {

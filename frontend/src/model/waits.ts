@@ -1,11 +1,11 @@
-// What each waiting prompt waits for: the rule of backend/core/wait.go. Both pass
-// the cases in backend/core/testdata/waits.json.
+// The reason why each prompt of a queue waits, by the rule of backend/core/wait.go. Both
+// pass the cases in backend/core/testdata/waits.json.
 import type { Question, Run, Wait } from "../api/types";
 import { elapsed } from "./format";
 
 export type QueueState = { question?: Question; running: boolean; full: boolean; now: number };
 
-/** In the order of the queue; at most one has no reason: it is about to begin. */
+/** The reasons in the order of the queue. At most one prompt has none: it is about to begin. */
 export function waits(queue: Run[], s: QueueState): Wait[] {
   let ahead = 0;
   const comes = (t: string | undefined) => Boolean(t) && Date.parse(t ?? "") > s.now;
@@ -23,7 +23,7 @@ export function waits(queue: Run[], s: QueueState): Wait[] {
   });
 }
 
-/** Why, in a few words at the beginning of the prompt's row. */
+/** The reason in a few words, for the beginning of the prompt's row. */
 export function waitWords(w: Wait, now: number): string {
   const left = w.until ? elapsed(Date.parse(w.until) - now) : "";
   switch (w.reason) {

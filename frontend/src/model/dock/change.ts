@@ -1,11 +1,11 @@
-// What can be done to a layout. Each of these gives a new one, or the same if
-// there is nothing to do.
+// Changes of a layout. Each function returns a new layout, or the same one if there
+// is nothing to change.
 import type { Group, GroupID, Layout, NewPanel, Node, Panel, PanelID, Side, Split } from "./layout";
 import { focusGroup, groupById, groupOf, groups, mapGroups, MAX_GROUPS, MIN_SIZE, normal, TIMELINE } from "./layout";
 
 export type Place = { group: GroupID; at?: number } | { group: GroupID; side: Side };
 
-/** A new panel, with the keyboard: behind a tab, or beside a group. */
+/** Opens a new panel, as a tab of a group or beside one, and gives it the keyboard. */
 export function open(l: Layout, made: NewPanel, to: Place): { layout: Layout; panel: PanelID } {
   const id = `p${l.next}`;
   const panels = { ...l.panels, [id]: { ...made, id } };
@@ -53,13 +53,13 @@ export function closeWhere(l: Layout, is: (p: Panel) => boolean): Layout {
   return Object.values(l.panels).filter(is).reduce((x, p) => close(x, p.id), l);
 }
 
-/** What a panel shows from now on; the same data change nothing. */
+/** Gives a panel new data. The same data change nothing. */
 export function setData(l: Layout, panel: PanelID, data: unknown): Layout {
   const p = l.panels[panel];
   return !p || p.data === data ? l : { ...l, panels: { ...l.panels, [panel]: { ...p, data } } };
 }
 
-/** The same panel, begun anew. It gets another id, so that nothing of the old one stays. */
+/** Begins a panel anew in its place. It gets another id, so that nothing of the old one stays. */
 export function replace(l: Layout, panel: PanelID, made: NewPanel): Layout {
   const g = groupOf(l, panel);
   if (!g || panel === TIMELINE) return l;
@@ -84,14 +84,14 @@ export function moveLine(l: Layout, split: string, at: number, by: number, min =
   });
 }
 
-/** All parts of a split, or of every split, as large as each other. */
+/** Makes the parts of one split, or of every split, equally large. */
 export function even(l: Layout, split = ""): Layout {
   return inSplits(l, (s) => (split && s.id !== split ? s : { ...s, sizes: s.parts.map(() => 1 / s.parts.length) }));
 }
 
 /**
- * Moves a group's line towards a side: the line on that side if there is one,
- * else the one opposite, so that every key does something.
+ * Moves a border of a group towards a side: the border on that side, or the
+ * opposite one where that side is the page's edge. So every arrow key has an effect.
  */
 export function stretch(l: Layout, group: GroupID, side: Side, step: number): Layout {
   const dir = side === "left" || side === "right" ? "row" : "column";
@@ -132,7 +132,7 @@ function beside(l: Layout, panel: PanelID, target: GroupID, side: Side): Layout 
   return { ...l, root: insert(l.root), focus: made.id, next: l.next + 1 };
 }
 
-/** Leaves an empty group where it was the only panel; prune takes that away. */
+/** Takes a panel out. A group without panels stays in the tree; prune removes it. */
 function takeOut(l: Layout, panel: PanelID, moving: boolean): Layout {
   const root = mapGroups(l.root, (g) => {
     const i = g.panels.indexOf(panel);
@@ -140,7 +140,7 @@ function takeOut(l: Layout, panel: PanelID, moving: boolean): Layout {
     const panels = g.panels.filter((p) => p !== panel);
     return { ...g, panels, active: g.active === panel ? (panels[Math.min(i, panels.length - 1)] ?? "") : g.active };
   });
-  // After a close the keyboard goes to what is nearest.
+  // The keyboard goes from a closed panel to the nearest group.
   const g = groupOf(l, panel);
   if (moving || !g || g.panels.length > 1 || l.focus !== g.id) return { ...l, root };
   const all = groups(l.root);
@@ -148,7 +148,7 @@ function takeOut(l: Layout, panel: PanelID, moving: boolean): Layout {
   return { ...l, root, focus: (all[i - 1] ?? all[i + 1])?.id ?? l.focus };
 }
 
-/** Without empty groups, splits of one, and splits of the same direction in each other. */
+/** Removes empty groups, splits of one part, and splits within one of the same direction. */
 export function prune(l: Layout): Layout {
   const clean = (n: Node): Node | null => {
     if (n.kind === "group") return n.panels.length > 0 ? n : null;
@@ -176,7 +176,7 @@ export function prune(l: Layout): Layout {
   return { ...next, focus: has(l.focus) ? l.focus : (groups(root)[0]?.id ?? ""), zoom: root.kind === "split" && has(l.zoom) ? l.zoom : "" };
 }
 
-/** The room of what is gone goes to the smaller one beside it, which most often was split from it. */
+/** Gives the room of a removed part to its smaller neighbour, which most often was split from it. */
 function roomFor(kept: (Node | null)[], sizes: number[]): number[] {
   const room = sizes.slice();
   kept.forEach((c, i) => {

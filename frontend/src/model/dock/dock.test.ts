@@ -19,7 +19,7 @@ const restore = (text: string, steps?: Steps, version?: number) => stored.restor
 const shows = (l: Layout, n: number) => panelWhere(l, (p) => p.kind === "terminal" && (p.data as TerminalData).session === id(n));
 const beside = (l: Layout, n: number, group: string, side: Side) => c.open(l, term(n), { group, side });
 
-/** The timeline on the left; two on the right, the lower of them with two tabs. */
+/** Has the timeline on the left and two groups on the right. The lower of them has two tabs. */
 function four() {
   const a = beside(startLayout(), 1, "g0", "right");
   const b = beside(a.layout, 2, a.layout.focus, "down");
@@ -52,13 +52,13 @@ describe("layout", () => {
     const tab = c.move(l, three, { group: groupOf(l, one)?.id ?? "", at: 0 });
     sound(tab);
     expect(groups(tab.root).map((g) => g.panels)).toEqual([[TIMELINE], [three, one], [two]]);
-    const away = c.move(tab, two, { group: "g0" }); // its group is empty then, and goes
+    const away = c.move(tab, two, { group: "g0" }); // its empty group goes
     sound(away);
     expect(groups(away.root).length).toBe(2);
     const side = c.move(away, two, { group: "g0", side: "left" });
     sound(side);
     expect(groups(side.root)[0]?.panels).toEqual([two]);
-    expect(c.move(side, two, { group: groups(side.root)[0]?.id ?? "", side: "down" })).toBe(side); // alone: nowhere to go
+    expect(c.move(side, two, { group: groups(side.root)[0]?.id ?? "", side: "down" })).toBe(side); // alone in its group
   });
 
   it("keeps splits of one direction flat, and sizes whole", () => {
@@ -117,7 +117,7 @@ describe("layout", () => {
     expect(place(far).groups.get(g[1]?.id ?? "")?.w).toBeGreaterThan(0.05);
     far = c.stretch(l, "g0", "right", 0.1);
     expect(place(far).groups.get("g0")?.w).toBeCloseTo(0.6);
-    far = c.stretch(far, g[2]?.id ?? "", "right", 0.1); // at the edge: the line opposite moves, the same way
+    far = c.stretch(far, g[2]?.id ?? "", "right", 0.1); // at the edge the opposite border moves, in the same direction
     expect(place(far).groups.get("g0")?.w).toBeCloseTo(0.7);
     far = c.stretch(far, g[2]?.id ?? "", "up", 0.2);
     expect(place(far).groups.get(g[2]?.id ?? "")?.h).toBeCloseTo(0.7);
@@ -208,7 +208,7 @@ describe("stored", () => {
       JSON.stringify({ ...good, root: { kind: "split", dir: "row", parts: Array.from({ length: 999 }, () => ({ kind: "group", panels: ["p1"] })), sizes: [] } }),
     ];
     for (const b of bad) sound(restore(b));
-    sound(restore(JSON.stringify({ ...good, version: stored.VERSION + 1, more: 1 }))); // of a later Loop
+    sound(restore(JSON.stringify({ ...good, version: stored.VERSION + 1, more: 1 }))); // from a later version of Loop
   });
 
   it("loses nothing else with a panel that it does not know, or cannot read", () => {

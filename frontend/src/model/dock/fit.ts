@@ -1,24 +1,25 @@
-// What of a strip's tabs fits beside its tools. With less and less room tabs give up
-// their tags, then their names; what still does not fit is scrolled to, and listed in words.
+// The form in which a strip's tabs fit beside its tools. With less and less room the tabs
+// lose their tags, then their names. Tabs that still do not fit can be scrolled to and
+// chosen from a list.
 
-/** In px: the whole name, tags and state words with their edges; marks are counted. */
+/** name and words are px: the whole name, and tags and state words with their edges. marks is a count. */
 export type TabSize = { name: number; words: number; marks: number; closes: boolean };
-/** one: nothing but the tab in front has a place; words: buttons have theirs. */
+/** one: only the tab in front has room. words: the buttons show their words. path: the path has room. */
 export type Fit = { form: "whole" | "untagged" | "icons" | "one"; list: boolean; plus: boolean; words: boolean; path: boolean };
 
-// As in dock.css.
+// px, as in dock.css.
 export const TAB_MAX = 260;
 const ICON = 14;
 const GAP = 8;
 const MARK = 12 + GAP;
-const EDGE = 31; // padding and line of a tab
-const CLOSE = 12; // more padding where a cross is
-const SMALL_EDGE = 23; // of one without a name
-const NAME_MIN = 36; // of which something can be read
+const EDGE = 31; // padding and border of a tab
+const CLOSE = 12; // more padding for a tab with a cross
+const SMALL_EDGE = 23; // padding and border of a tab without a name
+const NAME_MIN = 36; // the least of a name that can be read
 const PLUS = 28;
 const LIST = 56;
 const PATH_MIN = 80;
-const PLUS_FROM = 320; // narrower strips have it in the menu of the pane
+const PLUS_FROM = 320; // a narrower strip has the button in the pane's menu
 const WORDS_FROM = 420;
 
 export const WHOLE: Fit = { form: "whole", list: false, plus: true, words: true, path: true };
@@ -27,7 +28,7 @@ const sum = (all: number[]) => all.reduce((a, b) => a + b, 0);
 const named = (t: TabSize, name: number, cross = t.closes) => Math.min(TAB_MAX, EDGE + (cross ? CLOSE : 0) + ICON + GAP + name + t.marks * MARK);
 const icon = (t: TabSize) => SMALL_EDGE + ICON + t.marks * MARK;
 
-/** tools: px that the buttons of the strip take, without the plus button and the list. */
+/** tools: the width in px of the strip's buttons, without the plus button and the list. */
 export function fit(width: number, tabs: TabSize[], active: number, tools: number): Fit {
   const plus = width >= PLUS_FROM;
   const words = width >= WORDS_FROM;
@@ -43,7 +44,7 @@ export function fit(width: number, tabs: TabSize[], active: number, tools: numbe
   return { form: one ? "one" : "icons", list: true, plus, words, path: false };
 }
 
-/** How many of the tabs cannot be seen as a whole in the part of the strip from left to right. */
+/** Counts the tabs that the part of the strip from left to right does not show whole. */
 export function unseen(tabs: { left: number; right: number }[], left: number, right: number): number {
   return tabs.filter((t) => t.left < left - 1 || t.right > right + 1).length;
 }

@@ -1,10 +1,10 @@
-// Keys of the layout. Where a terminal has the focus they are only looked at after
-// the terminal's own table, and take nothing that shells, editors or agents use.
+// Keys of the layout. A terminal with the focus looks at its own table of keys first.
+// No key here is one that shells, editors or agents use.
 import type { Side } from "./layout";
 
 export type DockKey =
   | { do: "focus"; side: Side }
-  | { do: "arrange" } // resize and move by arrows
+  | { do: "arrange" } // resizes and moves panes by arrow keys
   | { do: "zoom" }
   | { do: "broadcast" }
   | { do: "tab"; step: 1 | -1 }
@@ -40,7 +40,7 @@ export function dockKey(e: KeyLike, mac: boolean, inTerminal: boolean): DockKey 
   if (shift && letter === "x") return { do: "zoom" };
   if (shift && letter === "b") return { do: "broadcast" };
   if (shift && letter === "l") return { do: "arrange" };
-  // Control and 2 to 8 are characters to a program (NUL, ESC, ^^ and so on).
+  // In a terminal, Control with 2 to 8 sends characters to the program (NUL, ESC, ^^ and so on).
   if (!shift && !inTerminal && /^[1-9]$/.test(e.key)) return { do: "number", n: Number(e.key) };
   return null;
 }

@@ -1,9 +1,9 @@
-// The centre as a tree: splits hold groups, a group holds panels behind tabs. All
-// of it is plain data that is never changed in place.
+// The centre of the page as a tree: splits hold groups, a group holds panels behind
+// tabs. All of it is plain data that is never changed in place.
 export type PanelID = string;
 export type GroupID = string;
 
-/** What a panel shows is known to its kind alone (dock/panels.ts). */
+/** Only a panel's kind (dock/panels.ts) can read its data. */
 export type NewPanel<Data = unknown> = { kind: string; data: Data };
 export type Panel<Data = unknown> = NewPanel<Data> & { id: PanelID };
 
@@ -15,8 +15,8 @@ export type Layout = {
   root: Node;
   panels: Record<PanelID, Panel>;
   focus: GroupID; // the group that has, or last had, the keyboard
-  zoom: GroupID; // shown alone; empty: none
-  next: number; // for ids
+  zoom: GroupID; // the group shown alone; "" if all are shown
+  next: number; // the number of the next id
 };
 
 export type Side = "left" | "right" | "up" | "down";
@@ -25,7 +25,7 @@ export type Side = "left" | "right" | "up" | "down";
 export const TIMELINE: PanelID = "timeline";
 const TIMELINE_PANEL: Panel = { id: TIMELINE, kind: TIMELINE, data: null };
 export const MAX_GROUPS = 24;
-export const MIN_SIZE = 0.06; // of its split; less cannot be seen or grabbed
+export const MIN_SIZE = 0.06; // share of the split; a smaller part can be neither seen nor grabbed
 
 export function startLayout(): Layout {
   return {
@@ -34,7 +34,7 @@ export function startLayout(): Layout {
   };
 }
 
-/** In the order of reading: left to right, top to bottom. */
+/** The groups in reading order: left to right, top to bottom. */
 export function groups(n: Node): Group[] {
   return n.kind === "group" ? [n] : n.parts.flatMap(groups);
 }
@@ -61,12 +61,12 @@ export function panelWhere(l: Layout, is: (p: Panel) => boolean): PanelID {
   return Object.values(l.panels).find(is)?.id ?? "";
 }
 
-/** A group with a panel of that kind. */
+/** The first group with a panel of a kind. */
 export function groupOfKind(l: Layout, kind: string): Group | undefined {
   return groups(l.root).find((g) => g.panels.some((p) => l.panels[p]?.kind === kind));
 }
 
-/** What can be seen now: the front panel of every group, or of the zoomed one. */
+/** The visible panels: the one in front of each group, or of the zoomed group alone. */
 export function shownPanels(l: Layout): PanelID[] {
   return groups(l.root).filter((g) => !l.zoom || g.id === l.zoom).map((g) => g.active);
 }
@@ -77,7 +77,7 @@ export function mapGroups(n: Node, f: (g: Group) => Group): Node {
   return parts.every((p, i) => p === n.parts[i]) ? n : { ...n, parts };
 }
 
-/** Adds up to 1, none below the smallest. */
+/** Scales sizes so that they add up to 1 and none is below MIN_SIZE. */
 export function normal(sizes: number[]): number[] {
   const min = Math.min(MIN_SIZE, 1 / sizes.length);
   const clean = sizes.map((s) => (Number.isFinite(s) && s > 0 ? Math.max(s, 1e-6) : 1e-6));
@@ -87,6 +87,6 @@ export function normal(sizes: number[]): number[] {
   const big = part.filter((s) => s >= min).reduce((a, b) => a + b, 0);
   if (small === 0 || big === 0) return part;
   const scaled = part.map((s) => (s < min ? min : (s / big) * (1 - small)));
-  // Scaling down may bring another below the smallest; equal parts are right then.
+  // Scaling down may bring another size below the least. All parts are then made equal.
   return scaled.some((s) => s < min - 1e-9) ? scaled.map(() => 1 / scaled.length) : scaled;
 }

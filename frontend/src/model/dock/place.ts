@@ -1,5 +1,5 @@
-// Where everything of a layout is, as shares of the whole. Groups and panels are
-// drawn as one flat list at these places, so a panel that moves is never made anew.
+// The places of all groups and lines of a layout, as shares of the whole. The page draws
+// panels as one flat list at these places, so a moved panel is never made anew.
 import type { GroupID, Layout, Node, Side } from "./layout";
 
 export type Rect = { x: number; y: number; w: number; h: number };
@@ -33,7 +33,7 @@ export function place(l: Layout): Placed {
   return out;
 }
 
-/** The group on that side with the longest common edge. */
+/** The group on a side that has the longest edge in common. */
 export function neighbour(l: Layout, group: GroupID, side: Side): GroupID {
   const { groups } = place(l);
   const a = groups.get(group);
@@ -53,9 +53,9 @@ export function neighbour(l: Layout, group: GroupID, side: Side): GroupID {
   return best;
 }
 
-const EDGE = 0.28; // of the body: dropped there, it splits
+const EDGE = 0.28; // share of the body: a drop so near to its edge splits the group
 
-/** Where in a group's body something is dropped: in its middle, or beside it. */
+/** The side of a group's body where a drop at x and y (shares of the body) splits it; "" for its middle. */
 export function dropSide(x: number, y: number): Side | "" {
   const d: [Side, number][] = [["left", x], ["right", 1 - x], ["up", y], ["down", 1 - y]];
   const [side, least] = d.reduce((a, b) => (b[1] < a[1] ? b : a));

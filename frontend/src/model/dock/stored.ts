@@ -1,5 +1,5 @@
-// A layout as it is kept between visits. What is read back may be old, cut off or
-// made up: everything is looked at, and what cannot be used is left out.
+// A layout as it is kept between visits. The stored text may be old, cut off or made up.
+// So every part is checked, and an unusable part is left out.
 import { prune } from "./change";
 import type { Group, Layout, Node, Panel } from "./layout";
 import { groups, MAX_GROUPS, normal, startLayout, TIMELINE } from "./layout";
@@ -9,18 +9,18 @@ const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 12;
 const MAX_PANELS = 100;
 
-/** How a kind of panel is kept between visits. One without is gone with the page. */
+/** Says how a kind of panel is kept between visits. A panel of a kind without a codec goes with the page. */
 export type Codec<Data = unknown> = {
-  /** What is kept of the data; null: the panel is not kept. */
+  /** The part of the data to keep. null: the panel is not kept. */
   store?(data: Data): Record<string, unknown> | null;
-  /** The data again. What was kept may be old or made up; null: it is of no use. */
+  /** The data from the kept part, which may be old or made up. null: it cannot be used. */
   load?(kept: Record<string, unknown>): Data | null;
-  /** Names what is shown: it has one panel only, and of two with one name the first stays. */
+  /** Names the content. Only one panel may show it: of two with the same name the first stays. */
   key?(data: Data): string;
 };
 export type Codecs = (kind: string) => Codec | undefined;
 
-/** One step for each version that was ever written: from it to the next. */
+/** One step for each earlier version: it turns that version's data into the next one's. */
 export type Steps = Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
 const STEPS: Steps = {};
 
@@ -32,7 +32,7 @@ export function store(l: Layout, codecs: Codecs): string {
   const ids = new Set(kept.map((p) => p.id));
   const strip = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(strip) } : { ...n, panels: n.panels.filter((p) => ids.has(p)), active: ids.has(n.active) ? n.active : (n.panels.find((p) => ids.has(p)) ?? "") });
   const { root, focus, zoom } = prune({ ...l, root: strip(l.root) });
-  if (root.kind === "group" && root.panels.length === 1) return ""; // as at the start
+  if (root.kind === "group" && root.panels.length === 1) return ""; // a layout as at the start needs no text
   return JSON.stringify({ version: VERSION, root, panels: kept, focus, zoom });
 }
 
@@ -57,7 +57,7 @@ export function restore(text: string, codecs: Codecs, steps: Steps = STEPS, vers
     }
     at++;
   }
-  // Of a later Loop: what this one knows of it is used, the rest left out.
+  // A layout of a later Loop is read as far as this Loop knows its parts.
   return read(now, codecs) ?? startLayout();
 }
 
@@ -99,14 +99,14 @@ function read(d: Record<string, unknown>, codecs: Codecs): Layout | null {
     next: Math.max(ids.groups, ids.splits, ...numbers) + 1,
   };
   if (used[TIMELINE]) return prune(l);
-  // The timeline cannot be lost.
+  // A layout without the timeline gets it back.
   const whole: Layout = { ...l, panels: { ...used, ...startLayout().panels } };
   const g = groups(root)[0] as Group;
   const put = (n: Node): Node => (n.kind === "split" ? { ...n, parts: n.parts.map(put) } : n.id === g.id ? { ...n, panels: [TIMELINE, ...n.panels] } : n);
   return prune({ ...whole, root: put(root) });
 }
 
-/** A panel of a kind that this Loop does not have is left out; the others stay where they are. */
+/** Reads the panels. One of a kind that this Loop does not have is left out; the others stay in place. */
 function readPanels(v: unknown, codecs: Codecs): Record<string, Panel> {
   const out: Record<string, Panel> = {};
   const seen = new Set<string>();
@@ -126,7 +126,7 @@ function readPanels(v: unknown, codecs: Codecs): Record<string, Panel> {
   return out;
 }
 
-/** A kind that cannot read what is there costs its own panel, never the layout. */
+/** Reads one panel's data. A kind that throws loses its own panel, never the layout. */
 function loaded(codec: Codec, kept: Record<string, unknown>): unknown {
   try {
     return codec.load?.(kept) ?? null;

@@ -1,9 +1,9 @@
-// asciicast v2: a header line, then events [seconds, kind, data] one a line.
+// Reads asciicast v2: a header line, then one event [seconds, kind, data] on each line.
 
 export type CastEvent = { at: number; kind: "o" | "r" | "m"; data: string };
 export type Cast = { cols: number; rows: number; title: string; duration: number; events: CastEvent[]; cut: boolean };
 
-/** Characters of a recording that are read: a longer one would take a page gigabytes. */
+/** The most characters of a recording that are read: a longer one would cost the page gigabytes of memory. */
 export const MAX_CAST = 64 * 1024 * 1024;
 const MAX_COLS = 1000;
 const MAX_ROWS = 500;
@@ -22,10 +22,10 @@ export function parseCast(text: string): Cast | null {
     if (line === "") continue;
     const e = parse(line);
     if (!Array.isArray(e) || typeof e[0] !== "number" || !Number.isFinite(e[0]) || typeof e[2] !== "string") {
-      cut = true; // of a recording that was broken off, the last line is a part
+      cut = true; // a recording that broke off ends in part of a line
       continue;
     }
-    at = Math.max(at, e[0]); // time does not go back
+    at = Math.max(at, e[0]); // times must not go back
     if (e[1] === "o" || e[1] === "r" || e[1] === "m") events.push({ at, kind: e[1], data: e[2] });
   }
   return { cols: bound(h.width, 80, MAX_COLS), rows: bound(h.height, 24, MAX_ROWS), title: typeof h.title === "string" ? h.title : "", duration: at, events, cut };
@@ -48,7 +48,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Where a recording stands. Idle stretches are played as if they were short. */
+/** The place in a recording that plays. A stretch without output lasts idleLimit seconds at most. */
 export class CastClock {
   position = 0; // seconds into the recording
   next = 0; // index of the first event not yet shown
@@ -57,7 +57,7 @@ export class CastClock {
 
   constructor(readonly cast: Cast, readonly idleLimit = 2) {}
 
-  /** Moves on by real seconds; the events that became due, in order. */
+  /** Moves on by real seconds. Returns the events that became due, in order. */
   advance(seconds: number): CastEvent[] {
     if (!this.playing) return [];
     const due: CastEvent[] = [];
@@ -89,7 +89,7 @@ export class CastClock {
     return due;
   }
 
-  /** Goes to a moment. from is where drawing has to begin: 0 for anew, else the first event still to be drawn. */
+  /** Goes to a moment. Returns the events to draw: on an empty screen if anew is true, else on the present one. */
   seek(to: number): { anew: boolean; events: CastEvent[] } {
     const target = Math.max(0, Math.min(to, this.cast.duration));
     const anew = target < this.position;

@@ -1,4 +1,4 @@
-// What a terminal client is given and what it says of itself.
+// The parts that a terminal client needs, and the state that it reports.
 import type { ChannelID, Failure } from "../../api/types";
 import type { TerminalColors } from "../../api/terminal-messages";
 import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from "../../api/types";
@@ -6,23 +6,23 @@ import type { TerminalCreate, TerminalExit, TerminalID, TerminalTarget } from ".
 export type PaneState =
   | "connecting" // nothing to show yet
   | "live"
-  | "reconnecting" // Loop does not answer; the program goes on
-  | "away" // its container cannot be reached; the program goes on there
+  | "reconnecting" // Loop does not answer, but the program goes on
+  | "away" // Loop cannot reach the container, but the program goes on in it
   | "ended"
-  | "failed"; // there is no such session, or it could not be made
+  | "failed"; // the session does not exist, or could not be made
 
 export type Wire = { send(data: string | Uint8Array): void; close(): void };
 export type WireEvents = { open(): void; text(text: string): void; bytes(data: Uint8Array): void; close(): void };
 export type Dial = (events: WireEvents) => Wire;
-/** Runs f after ms; the result cancels it. */
+/** Runs f after ms milliseconds. The result cancels it. */
 export type Later = (ms: number, f: () => void) => () => void;
 
-/** What is drawn on. Calls arrive in order and take effect in order. */
+/** The screen of the pane. Its calls take effect in the order in which they arrive. */
 export type Screen = {
-  fresh(cols: number, rows: number): void; // forget everything, take this size
+  fresh(cols: number, rows: number): void; // forgets everything and takes this size
   write(data: Uint8Array, parsed: () => void): void;
   resize(cols: number, rows: number): void;
-  drawn(): void; // the snapshot is on the screen; what follows is live
+  drawn(): void; // the snapshot is on the screen, and live output follows
 };
 
 export type ClientState = {
@@ -49,6 +49,6 @@ export type Options = {
   colors?(): TerminalColors | null;
   random?: () => number;
   onChange(state: ClientState): void;
-  /** A refusal that ends nothing. */
+  /** Reports a refusal after which the session goes on. */
   onNotice(text: string): void;
 };

@@ -1,17 +1,17 @@
-// Files that output names with a line, as compilers, linters and tests do:
+// Finds names of files with a line in output, as compilers, linters and tests print them:
 // path:line, path:line:column, and Python's File "path", line n.
 
-/** from and to count UTF-16 units of the text; to is behind the last. */
+/** from and to are places in the text, in UTF-16 units. to is the place behind the link. */
 export type FileLink = { path: string; line: number; column: number; from: number; to: number };
 export type FileRef = Pick<FileLink, "path" | "line" | "column">;
 
-/** Where the link below the pointer leads, at which place of the page, and whether it can be followed. */
+/** The link below the pointer: its place on the page, its target, and whether a click may follow it. */
 export type LinkHint = { x: number; y: number; target: string; allowed: boolean; file?: boolean } | null;
 
 const MAX_TEXT = 4000;
 const NUMBERED = /(?<=^|[\s"'`([{<=,|])((?:[A-Za-z]:[\\/]|(?:\.{1,2})?[\\/])?[\p{L}\p{N}_.@+~#-]+(?:[\\/][\p{L}\p{N}_.@+~#-]+)*):(\d{1,7})(?::(\d{1,5}))?(?![\p{L}\p{N}_])/gu;
 const PYTHON = /\bFile "([^"\p{C}]{1,500})", line (\d{1,7})/gu;
-/** Without a folder, a name needs an ending, and hosts with a port have one too. */
+/** A name without a folder needs an ending. The endings left out are those of hosts, which also stand before a number. */
 const NAMED = /\.(?!(?:com|org|net|io|dev|local|localdomain|internal|lan)$)[A-Za-z][A-Za-z0-9_]{0,9}$/;
 const KNOWN = /^(?:Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Containerfile)$/;
 

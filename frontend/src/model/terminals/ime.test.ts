@@ -1,4 +1,4 @@
-// Traces of input methods: what the browser reports, and what the program is to get.
+// Traces of input methods: the events that a browser reports, and the text that the program must get.
 import { describe, expect, it } from "vitest";
 import type { ImeEngine, ImeEvent } from "./ime";
 import { ImeGuard } from "./ime";
@@ -10,7 +10,7 @@ const end = (data: string): ImeEvent => ({ type: "compositionend", data });
 const input = (inputType: string, data: string, isComposing = false): ImeEvent => ({ type: "input", inputType, data, isComposing });
 const wait = (ms: number) => ms;
 
-/** What xterm.js would add for events it is shown: plain text of insertText. */
+/** Plays a trace. For an event that xterm.js sees, it adds the text that xterm.js would send. */
 function play(engine: ImeEngine, trace: (ImeEvent | number)[]) {
   const g = new ImeGuard(engine);
   let now = 0;

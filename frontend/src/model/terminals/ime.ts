@@ -1,7 +1,7 @@
-// Input methods on WebKit. xterm.js reads its hidden text field on timers, which
-// fits Chromium's order of events; WebKit has others, and text arrives twice, late
-// or in parts. Here the composition is ours: xterm.js does not see it, and each
-// committed phrase is sent once. Chromium needs none of this.
+// Input methods on WebKit. xterm.js reads its hidden text field on timers. That fits
+// Chromium's order of events. WebKit has other orders, in which text would arrive twice,
+// late or in parts. So this guard handles the composition: xterm.js does not see it, and
+// each committed phrase is sent once. Chromium does not need the guard.
 
 export type ImeEngine = "webkitgtk" | "wkwebview";
 
@@ -12,23 +12,23 @@ export type ImeEvent =
   | { type: "blur" };
 
 export type ImeStep = {
-  stop: boolean; // xterm.js is not to see this event
-  send: string; // for the program, before anything else that follows
-  preedit: string; // what is being composed, to be drawn at the cursor
-  clear: boolean; // empty the text field, so that nothing is read out of it later
+  stop: boolean; // xterm.js must not see this event
+  send: string; // text for the program, to be sent before any later text
+  preedit: string; // the unfinished composition, to be drawn at the cursor
+  clear: boolean; // the text field must be emptied, so that nobody reads its text later
 };
 
-/** A second report of a phrase comes within this time, if it comes. */
+/** The longest time until a second report of the same phrase. */
 const ECHO_MS = 120;
 const HANGUL = /^[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]+$/;
 
 export class ImeGuard {
   private composing = false;
   private preedit = "";
-  private inserted = ""; // by an input event inside the composition
+  private inserted = ""; // text that input events inserted during the composition
   private committed = { text: "", at: -Infinity };
-  private by229 = false; // the last key was the input method's
-  private syllable = ""; // WKWebView: Hangul that is still being put together
+  private by229 = false; // the input method handled the last key (its code is 229)
+  private syllable = ""; // on WKWebView, the unfinished Hangul syllable
 
   constructor(private engine: ImeEngine) {}
 
@@ -55,7 +55,7 @@ export class ImeGuard {
     switch (e.type) {
       case "keydown":
         this.by229 = e.keyCode === 229;
-        // Every key may commit the same phrase anew.
+        // A new key may commit the same phrase again, and then it counts.
         this.committed = { text: "", at: -Infinity };
         return this.step({ stop: this.by229 });
       case "compositionstart":
@@ -80,7 +80,7 @@ export class ImeGuard {
         }
         if (this.composing || e.isComposing || e.inputType === "insertCompositionText" || e.inputType === "deleteCompositionText") return this.step({ stop: true });
         if (e.inputType !== "insertText" || e.data === "") return this.step();
-        // Punctuation and accented letters come without a composition.
+        // Punctuation and accented letters come without events of a composition.
         if (this.by229 || this.isEcho(e.data, now)) return this.commit(e.data, now);
         return this.step();
       case "blur":
@@ -90,7 +90,7 @@ export class ImeGuard {
     }
   }
 
-  /** WKWebView composes Korean by replacing text in the field, with no composition events at all. */
+  /** Handles WKWebView, which composes Korean by replacing text in the field, without composition events. */
   private wkwebview(e: ImeEvent): ImeStep {
     const flush = (part: Partial<ImeStep>): ImeStep => {
       const send = this.syllable;

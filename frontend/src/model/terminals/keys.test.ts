@@ -6,7 +6,7 @@ const S: KeyState = { hasSelection: false, tabMoves: false, shiftEnter: true, le
 const PLATFORMS: Platform[] = ["mac", "linux", "windows"];
 const NAMES: Record<string, string> = { PgUp: "PageUp", PgDn: "PageDown", "↑": "ArrowUp", "↓": "ArrowDown" };
 
-/** "Ctrl+Shift+C" or "⌘⇧D" as the browser reports it on a US keyboard. */
+/** The event for "Ctrl+Shift+C" or "⌘⇧D", as a browser reports it on a US keyboard. */
 function press(text: string, more: Partial<KeyLike> = {}): KeyLike {
   const e: KeyLike = { type: "keydown", key: "", code: "", keyCode: 0, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, isComposing: false };
   let rest = text;
@@ -39,7 +39,7 @@ describe.each(PLATFORMS)("the table on %s", (p) => {
   });
 });
 
-// peers.md §3.1, word for word, so that the list above cannot drift with the code.
+// The promised keys, written out once more, so that a change of the code alone fails.
 const TABLE: [KeyAction, string[], string[], string[]][] = [
   ["copy", ["⌘C"], ["Ctrl+Shift+C", "Ctrl+Insert"], ["Ctrl+Shift+C", "Ctrl+Insert"]],
   ["paste", ["⌘V"], ["Ctrl+Shift+V", "Shift+Insert"], ["Ctrl+Shift+V", "Shift+Insert", "Ctrl+V"]],

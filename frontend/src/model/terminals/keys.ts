@@ -1,5 +1,5 @@
-// Which keys the terminal keeps for itself. Everything that is not in this table
-// goes to the program: Ctrl and a letter, Alt and a letter, Esc, Tab, function keys.
+// The keys that a terminal pane keeps for itself. Every other key goes to the program:
+// Ctrl and a letter, Alt and a letter, Esc, Tab, function keys.
 
 export type Platform = "mac" | "linux" | "windows";
 
@@ -17,12 +17,12 @@ export type KeyLike = {
 
 export type KeyState = {
   hasSelection: boolean;
-  tabMoves: boolean; // Tab moves the focus (Ctrl+Shift+M)
+  tabMoves: boolean; // Tab moves the focus (Ctrl+Shift+M changes this)
   shiftEnter: boolean; // Shift+Enter sends \ and CR
   leaveByF6: boolean;
 };
 
-/** Where no terminal has the focus. */
+/** The state while no terminal has the focus. */
 export const NEUTRAL: KeyState = { hasSelection: false, tabMoves: false, shiftEnter: false, leaveByF6: false };
 
 export type KeyAction =
@@ -32,17 +32,17 @@ export type KeyAction =
   | "page-up" | "page-down" | "scroll-top" | "scroll-bottom"
   | "previous-command" | "next-command" | "palette" | "quit"
   | "newline" | "tab-moves" | "next-region" | "previous-region"
-  | "browser" // neither the program's nor ours: the page moves the focus
+  | "browser" // neither the program nor the pane takes the key: the browser moves the focus
   | "pass";
 
-/** The row of a shortcut in lists and menus. */
+/** A row in the list of shortcuts. The keys are those of each system. */
 export type KeyRow = { action: KeyAction; does: string; mac: string[]; linux: string[]; windows: string[] };
 
 const LETTERS: Record<string, KeyAction> = { c: "copy", v: "paste", f: "find", t: "new", w: "close", p: "palette" };
 const OTHERS: Record<string, KeyAction> = { ...LETTERS, d: "split-right", e: "split-down", k: "clear", m: "tab-moves", q: "quit" };
 const MAC: Record<string, KeyAction> = { c: "copy", v: "paste", f: "find", t: "new", w: "close", d: "split-right", k: "clear", q: "quit" };
 
-/** The letter of a key: as typed where it is Latin, else by its place (so that Ctrl+Shift+С works on a Russian layout). */
+/** The letter of a key: the typed one if it is Latin, else by the key's place, so that shortcuts work on a Russian layout. */
 function letter(e: KeyLike): string {
   if (/^[a-z]$/i.test(e.key)) return e.key.toLowerCase();
   if (e.key.length === 1 && e.key.charCodeAt(0) > 127 && /^Key[A-Z]$/.test(e.code)) return e.code.slice(3).toLowerCase();
@@ -50,7 +50,7 @@ function letter(e: KeyLike): string {
 }
 
 function zoom(e: KeyLike): KeyAction | "" {
-  // Ctrl+Shift+minus is Ctrl+_ , an undo in shells and editors: it passes.
+  // Ctrl+Shift+minus goes to the program: it is Ctrl+_, the undo of shells and editors.
   if (e.key === "+" || (e.key === "=" && !e.shiftKey) || e.code === "NumpadAdd") return "zoom-in";
   if ((e.key === "-" && !e.shiftKey) || e.code === "NumpadSubtract") return "zoom-out";
   if (e.key === "0" && !e.shiftKey) return "zoom-reset";
@@ -111,7 +111,7 @@ function otherAction(e: KeyLike, platform: Platform, s: KeyState): KeyAction {
 
 const both = (...keys: string[]) => ({ linux: keys, windows: keys });
 
-/** The same table for people. A test holds it against keyAction. */
+/** The same table for people. A test compares it with keyAction. */
 export const KEY_ROWS: KeyRow[] = [
   { action: "copy", does: "Copy", mac: ["⌘C"], linux: ["Ctrl+Shift+C", "Ctrl+Insert"], windows: ["Ctrl+Shift+C", "Ctrl+Insert"] },
   { action: "copy-and-clear", does: "Copy the selection", mac: [], linux: [], windows: ["Ctrl+C"] },
@@ -143,7 +143,7 @@ export function keysFor(action: KeyAction, platform: Platform): string {
   return KEY_ROWS.find((r) => r.action === action)?.[platform][0] ?? "";
 }
 
-/** Keys as the rest of the page writes them: with spaces, the plus key left as it is. */
+/** Writes keys as the rest of the page does: with spaces instead of plus signs. The plus key keeps its name. */
 export function spaced(keys: string): string {
   return keys.replace(/(?<=.)\+(?=.)/g, " ");
 }

@@ -1,5 +1,5 @@
-// Commands in a terminal, as shells report them: OSC 133 and 633. Lines are
-// markers that move with the text and may vanish with it.
+// The commands in a terminal, as shells report them by OSC 133 and 633. A line is a
+// marker, which moves with the text and may vanish with it.
 
 export type Line = { line: number; isDisposed: boolean };
 
@@ -42,7 +42,7 @@ export function parseMark(ident: 133 | 633, data: string): MarkEvent | null {
   }
 }
 
-/** 633;E writes \xHH for what must not stand there, and \\ for a backslash. */
+/** Decodes the text of 633;E, which has \xHH for forbidden characters and \\ for a backslash. */
 export function unescape633(text: string): string {
   return text.replace(/\\(?:\\|x([0-9a-fA-F]{2}))/g, (_, hex: string | undefined) => (hex ? String.fromCharCode(parseInt(hex, 16)) : "\\"));
 }
@@ -53,7 +53,7 @@ export class CommandMarks<L extends Line = Line> {
   private pendingText = "";
   private running = false;
 
-  /** place makes a marker at the cursor; it is called only where one is kept. */
+  /** Applies one mark. place makes a marker at the cursor, and is only called for a marker that is kept. */
   feed(ev: MarkEvent, place: () => L | null): Command<L> | null {
     const last = this.list.at(-1);
     switch (ev.kind) {
@@ -61,7 +61,7 @@ export class CommandMarks<L extends Line = Line> {
         this.running = false;
         const line = place();
         if (!line) return null;
-        // A prompt that is drawn again (or reported in both dialects) is the same one.
+        // A prompt drawn again on the same line, or reported in both dialects, is the same prompt.
         if (last && !last.output && !last.end && (last.prompt.line === line.line || last.prompt.isDisposed)) {
           last.prompt = line;
           return last;
@@ -82,7 +82,7 @@ export class CommandMarks<L extends Line = Line> {
         this.running = true;
         return last;
       case "end":
-        if (!last || last.end || !last.output) return null; // an empty line has no end of its own
+        if (!last || last.end || !last.output) return null; // an empty command line has no output, and so no end
         last.end = place();
         last.exit = ev.exit;
         this.running = false;
@@ -92,7 +92,7 @@ export class CommandMarks<L extends Line = Line> {
     }
   }
 
-  /** True from the start of a command's output to its end. */
+  /** Whether a command runs: its output has begun and not ended. */
   isRunning(): boolean {
     return this.running;
   }
@@ -117,7 +117,7 @@ export class CommandMarks<L extends Line = Line> {
     return this.all().find((c) => c.prompt.line > line) ?? null;
   }
 
-  /** The command a line belongs to. */
+  /** The command that a line belongs to. */
   at(line: number): Command<L> | null {
     return this.all().findLast((c) => c.prompt.line <= line) ?? null;
   }
@@ -127,7 +127,7 @@ export class CommandMarks<L extends Line = Line> {
     return this.all().findLast((c) => c.output !== null) ?? null;
   }
 
-  /** First line and the line after the last of a command's output; null if there is none. */
+  /** A command's output: its first line and the line after its last. null: it has none. */
   outputRange(c: Command<L>, bottom: number): { from: number; to: number } | null {
     if (!c.output || c.output.isDisposed) return null;
     const next = this.all().find((x) => x.prompt.line > c.prompt.line);

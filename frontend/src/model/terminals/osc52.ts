@@ -1,7 +1,7 @@
-// Programs may put text on the clipboard (OSC 52), within bounds and with a notice.
-// They may never read it.
+// Text that programs put on the clipboard (OSC 52). It is bounded, and a notice tells the
+// person. Programs may never read the clipboard.
 
-/** Bytes of decoded text. */
+/** The most bytes of decoded text. */
 export const MAX_OSC52 = 100 * 1024;
 
 export type Osc52 =

@@ -9,7 +9,7 @@ const client = (more: Partial<ClientState> = {}): ClientState => ({
 const drawn: PaneEvent = { type: "drawn", running: false };
 const b64 = (s: string) => Buffer.from(s).toString("base64");
 
-/** A pane to which all of that happened, and what it had done. */
+/** A pane after some events, and the effects that it asked for. */
 function after(...events: PaneEvent[]): { p: Pane; did: PaneEffect[] } {
   const did: PaneEffect[] = [];
   let p = startPane(true);
@@ -34,7 +34,7 @@ describe("a snapshot", () => {
   });
 
   it("keeps marks and place of what it replaces, once", () => {
-    expect(does(after({ type: "snapshot" }).did)).toEqual([]); // nothing was there
+    expect(does(after({ type: "snapshot" }).did)).toEqual([]); // there is no picture to keep
     const { p, did } = after(drawn, { type: "snapshot" }, { type: "snapshot" }, drawn);
     expect(does(did)).toEqual(["keep"]);
     expect([p.drawn, p.loading]).toEqual([true, false]);

@@ -1,43 +1,43 @@
-// What one pane shows around its screen, as a state machine without a DOM: every
-// event gives the next state, and what is to be done about it. The connection to the
-// session is a machine of its own (protocol.ts).
+// The state of one pane around its screen, as a state machine without a DOM. Every event
+// gives the next state and the effects to carry out. The connection to the session is
+// another machine (protocol.ts).
 import type { ClientState } from "./client";
 import type { FileRef, LinkHint } from "./filelinks";
 import { parseOsc52 } from "./osc52";
 import { preparePaste } from "./paste";
 
-export type Progress = { state: 0 | 1 | 2 | 3 | 4; value: number }; // OSC 9;4: none, value, error, unknown, paused
+export type Progress = { state: 0 | 1 | 2 | 3 | 4; value: number }; // as OSC 9;4 says: 0 none, 1 value, 2 error, 3 unknown, 4 paused
 
 export type Pane = {
   client: ClientState | null;
   drawn: boolean; // the first picture is on the screen
-  loading: boolean; // a snapshot is being drawn: nothing in it happens now
+  loading: boolean; // a snapshot is being drawn: bells and titles in it are old
   title: string;
   dir: string;
-  bell: boolean; // not yet seen
-  ringing: boolean; // the flash of it
+  bell: boolean; // a bell that the person has not seen yet
+  ringing: boolean; // the bell's flash is on
   unseen: boolean; // output came while the pane was behind another
   progress: Progress;
-  behind: boolean; // output came below what is seen
+  behind: boolean; // output came below the visible lines
   link: LinkHint;
   notice: { id: number; text: string } | null;
   searching: boolean;
-  searches: number; // how often the search was asked for
-  paste: string | null; // waits for an answer
-  file: FileRef | null; // shown
+  searches: number; // how often the search was opened
+  paste: string | null; // text that waits for the person's answer
+  file: FileRef | null; // the file that is shown
   tabMoves: boolean;
-  visible: boolean; // as the layout says
-  seen: boolean; // it has a place on the screen
-  leaked: boolean; // a killed program's reports were ended at the prompt that still waits
-  broken: number; // when output was lost last, in ms
+  visible: boolean; // the layout wants the pane visible
+  seen: boolean; // the pane has a place on the screen
+  leaked: boolean; // at the present prompt, the reports that a killed program had left on were ended
+  broken: number; // time of the last lost output, in ms
 };
 
 export type PaneEvent =
   | { type: "client"; client: ClientState }
-  | { type: "snapshot" } // one begins
-  | { type: "drawn"; running: boolean } // …and is whole; running: a command is
-  | { type: "prompt" | "command" } // by the shell's marks
-  | { type: "leak" } // reports were still on at the prompt
+  | { type: "snapshot" } // a snapshot begins
+  | { type: "drawn"; running: boolean } // the snapshot is whole; running: a command runs
+  | { type: "prompt" | "command" } // the shell's marks say so
+  | { type: "leak" } // a killed program's reports were still on at the prompt
   | { type: "title" | "dir"; text: string }
   | { type: "bell"; attended: boolean; sound: boolean }
   | { type: "bell-over" | "attended" | "output" | "answered" | "tab-moves" | "search" }
@@ -51,28 +51,28 @@ export type PaneEvent =
   | { type: "notice"; text: string }
   | { type: "notice-over"; id: number }
   | { type: "box"; seen: boolean }
-  | { type: "show"; visible: boolean } // the layout's wish
-  | { type: "sight"; hidden: boolean } // the window's
+  | { type: "show"; visible: boolean } // the layout shows or hides the pane
+  | { type: "sight"; hidden: boolean } // the window comes into sight or leaves it
   | { type: "away" }
-  | { type: "lost"; at: number }; // output, to an error of the screen
+  | { type: "lost"; at: number }; // an error of the screen lost output
 
 export type PaneEffect =
-  | { do: "later"; ms: number; event: PaneEvent } // one of each type; a new one takes the place of the old
-  | { do: "never"; event: PaneEvent["type"] } // what was to come later
-  | { do: "keep" } // marks and place of the picture that a snapshot replaces
-  | { do: "recover" } // ends reports that a killed program left on; tells "leak" if there were any
+  | { do: "later"; ms: number; event: PaneEvent } // a new event replaces a waiting one of its type
+  | { do: "never"; event: PaneEvent["type"] } // cancels a waiting event
+  | { do: "keep" } // keeps marks and scroll place, because a snapshot replaces the picture
+  | { do: "recover" } // ends reports that a killed program left on, and sends "leak" if there were any
   | { do: "stop-reports" }
-  | { do: "show"; visible: boolean } // tells the session whether anybody looks
+  | { do: "show"; visible: boolean } // tells the session whether the pane is visible
   | { do: "resync" }
   | { do: "beep" }
-  | { do: "insert"; text: string } // as pasted
+  | { do: "insert"; text: string } // sends text as a paste
   | { do: "copied"; text: string; primary: boolean };
 
 export const NOTICE_MS = 5000;
-const READ_MS = 70; // for one character of a long note
+const READ_MS = 70; // reading time for one character of a long notice
 export const BELL_MS = 180;
-export const AWAY_MS = 1500; // a window that is out of sight for longer; its timers are too slow to keep up
-export const RESYNC_MS = 5000; // between two
+export const AWAY_MS = 1500; // a window out of sight for longer counts as away: its timers are too slow to keep up
+export const RESYNC_MS = 5000; // the least time between two
 
 export function startPane(visible: boolean): Pane {
   return {
@@ -93,7 +93,7 @@ export function paneStep(p: Pane, e: PaneEvent): Step {
     case "snapshot":
       return p.loading ? [p, []] : [{ ...p, loading: true }, [{ do: "keep" }]];
     case "drawn":
-      // The session keeps what a killed program left on; at the same prompt it is still not wanted.
+      // The session's snapshot turns a killed program's reports on again. At the same prompt they must stay off.
       return [{ ...p, loading: false, drawn: true }, p.leaked && !e.running ? [{ do: "stop-reports" }] : []];
     case "prompt":
       return [p, p.loading ? [] : [{ do: "recover" }]];
@@ -129,7 +129,7 @@ export function paneStep(p: Pane, e: PaneEvent): Step {
     case "tab-moves":
       return said({ ...p, tabMoves: !p.tabMoves }, p.tabMoves ? "Tab goes to the program again." : "Tab moves the focus now.");
     case "clipboard":
-      return p.loading ? [p, []] : clipboard(p, e.data); // an old wish
+      return p.loading ? [p, []] : clipboard(p, e.data); // a snapshot repeats old wishes
     case "paste":
       return paste(p, e.text, e.bracketed, e.sure);
     case "answered":

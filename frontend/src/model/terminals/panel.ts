@@ -1,14 +1,14 @@
-// What a terminal's panel shows, and how that is kept between visits.
+// The data of a terminal's panel, and how they are kept between visits.
 import type { TerminalCreate, TerminalID, TerminalTarget } from "../../api/types";
 import type { Codec } from "../dock/stored";
 
-/** create is what the session was made from. It is kept until the page goes: the session can be started again. */
+/** create has the values that the session was made from. The page keeps them so that the session can be started again. */
 export type TerminalData = { session: TerminalID; target: TerminalTarget; plain?: boolean; create?: TerminalCreate };
 
 const ID = /^[0-9a-f]{32}$/; // 128 bits
 
 export const terminalCodec: Required<Codec<TerminalData>> = {
-  /** A session that is not made yet may never be. */
+  /** Keeps no panel without a session: the session may never be made. */
   store: ({ session, target, plain }) => (session ? { session, target, plain } : null),
   load({ session, target, plain }) {
     if (typeof session !== "string" || !ID.test(session)) return null;

@@ -1,14 +1,14 @@
-// What becomes of pasted text before a program sees it.
+// Makes pasted text safe before a program sees it.
 import { utf8Length } from "../text";
 
-/** The most that one paste may bring, in bytes: a session keeps 1 MiB that its program has not read. */
+/** The most bytes of one paste. A session holds 1 MiB that its program has not read yet. */
 export const MAX_PASTE = 960 * 1024;
 
 export type Paste = {
-  text: string; // cleaned; newlines as they were, the terminal makes CR of them
+  text: string; // the cleaned text, with its newlines; the terminal makes CR of them
   lines: number;
-  removed: number; // characters that were taken out
-  ask: boolean; // several lines into a program that would run each as it comes
+  removed: number; // how many characters were taken out
+  ask: boolean; // the text has several lines, and the program would run each as it comes
   tooLong: boolean;
 };
 
@@ -22,7 +22,7 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 export function preparePaste(raw: string, bracketed: boolean): Paste {
   if (raw.length > MAX_PASTE || utf8Length(raw) > MAX_PASTE) return { text: "", lines: 0, removed: 0, ask: false, tooLong: true };
   let text = raw;
-  // Taking one marker out can make another of what was around it.
+  // The text around a removed marker may form another marker.
   for (let before = ""; before !== text; ) {
     before = text;
     text = text.replace(MARKER, "");
@@ -33,7 +33,7 @@ export function preparePaste(raw: string, bracketed: boolean): Paste {
   return { text, lines: body.split("\n").length, removed: raw.replace(/\r\n?/g, "\n").length - text.length, ask: !bracketed && lines > 1 && body.includes("\n"), tooLong: false };
 }
 
-/** One line of several: what continues by a backslash is joined, the rest is parted by a blank. */
+/** Makes one line of several. Lines continued by a backslash are joined, others get a blank between them. */
 export function asOneLine(text: string): string {
   return text
     .split("\n")
@@ -42,7 +42,7 @@ export function asOneLine(text: string): string {
     .join(" ");
 }
 
-/** The first lines, for the question whether to paste. */
+/** The first lines of a text, for the question whether to paste it. */
 export function preview(text: string, lines = 8, width = 160): string {
   const all = text.split("\n");
   const shown = all.slice(0, lines).map((l) => (l.length > width ? `${l.slice(0, width)}…` : l));

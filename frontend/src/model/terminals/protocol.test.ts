@@ -54,7 +54,7 @@ describe("colors", () => {
   it("are told with what opens a session, and when they change", () => {
     let now: typeof dark | null = dark;
     const w = world(undefined, true, () => now);
-    w.client.recolor(); // nobody to tell yet
+    w.client.recolor(); // no session is attached yet
     w.open();
     w.say(attached());
     now = { ...dark, background: "#222222" };

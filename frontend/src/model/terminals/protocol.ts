@@ -1,11 +1,11 @@
-// One pane's side of /api/ws/terminal, without a DOM: what to send, what to show,
-// what to count. The socket, the clock and the screen are given.
+// One pane's side of /api/ws/terminal, without a DOM: it sends input, feeds the screen and
+// acknowledges output. The caller supplies the socket, the clock and the screen.
 import type { AttachedMessage, ClientMessage, ServerMessage } from "../../api/terminal-messages";
 import type { TerminalExit } from "../../api/types";
 import type { ClientState, Options, Wire } from "./client";
 
 export const ACK_EVERY = 64 * 1024;
-/** Acknowledged when nothing is left to parse: below this it holds nobody up, and a key's echo costs no message. */
+/** Fewer bytes than this are not acknowledged once all is parsed: no program waits for it, and a key's echo costs no message. */
 export const ACK_IDLE = 16 * 1024;
 export const INPUT_FRAME = 32 * 1024;
 const BACKOFF_MS = [100, 250, 500, 1000, 2000, 4000, 8000];
@@ -15,19 +15,19 @@ export class TerminalClient {
   state: ClientState;
   private wire: Wire | null = null;
   private open = false;
-  private asked = false; // create was sent, and may have been done
+  private asked = false; // create was sent, so the session may exist
   private ready = false; // attached on this socket
-  private given = 0; // binary bytes since attached
-  private parsed = 0; // …of those the screen has worked off
+  private given = 0; // bytes of output since attached
+  private parsed = 0; // those of them that the screen has parsed
   private acked = 0;
   private snapshotLeft = 0;
-  private epoch = 0; // of the attachment; what comes late from an earlier one counts nothing
+  private epoch = 0; // number of the attachment; late news of an earlier one does not count
   private attempt = 0;
   private cancelRetry: (() => void) | null = null;
   private want: { cols: number; rows: number };
   private sent = ""; // the size asked for last
   private visible: boolean;
-  private shown: boolean | null = null; // what the server knows of visible
+  private shown: boolean | null = null; // the last visible that the server got
   private done = false;
 
   constructor(private o: Options) {
@@ -43,7 +43,7 @@ export class TerminalClient {
     this.connect();
   }
 
-  /** Lets go of the session without ending it. */
+  /** Leaves the session without ending it. */
   dispose() {
     this.done = true;
     this.cancelRetry?.();
@@ -51,7 +51,7 @@ export class TerminalClient {
     this.wire = null;
   }
 
-  /** Tries again now: after a failure, or instead of waiting. */
+  /** Tries again now, after a failure or instead of waiting. */
   retry() {
     if (this.done || this.wire) return;
     this.attempt = 0;
@@ -60,14 +60,14 @@ export class TerminalClient {
     this.connect();
   }
 
-  /** Bytes a person typed or pasted. False if nobody is there to take them. */
+  /** Sends typed or pasted bytes. False if no session is attached to take them. */
   input(data: Uint8Array): boolean {
     if (!this.ready || this.state.state === "ended") return false;
     for (let i = 0; i < data.length; i += INPUT_FRAME) this.wire?.send(data.subarray(i, i + INPUT_FRAME));
     return true;
   }
 
-  /** Asks for a size; the screen takes it when the server says so. Zero is no size. */
+  /** Asks for a size. The screen takes it when the server confirms it. A size of zero is ignored. */
   resize(cols: number, rows: number) {
     if (!(cols > 0 && rows > 0)) return;
     this.want = { cols, rows };
@@ -90,7 +90,7 @@ export class TerminalClient {
     if (this.ready) this.say({ type: "record", on });
   }
 
-  /** Empties the session's scrollback and screen, for everybody. False if nobody is there to do it. */
+  /** Empties the session's scrollback and screen, for all viewers. False if no session is attached. */
   clear(): boolean {
     if (this.ready) this.say({ type: "clear" });
     return this.ready;
@@ -101,7 +101,7 @@ export class TerminalClient {
     if (this.ready) this.say({ type: "close" });
   }
 
-  /** The stream of events knows more than the socket: a container that went away, a new title. */
+  /** Takes news that come by events and not by this socket: a container that went away, a recording that began or ended. */
   told(info: { state: "running" | "away" | "ended"; recording?: string; recording_problem?: string }) {
     const s = this.state.state;
     if (info.state === "away" && s === "live") this.set({ state: "away" });
@@ -111,7 +111,7 @@ export class TerminalClient {
     this.set({ recording: info.recording ?? "" });
   }
 
-  /** What the pane draws with has changed. */
+  /** Tells the session the pane's new colours. */
   recolor() {
     const colors = this.o.colors?.();
     if (this.ready && colors) this.say({ type: "colors", colors });
@@ -228,7 +228,7 @@ export class TerminalClient {
     this.say({ type: "resize", rows, cols });
   }
 
-  /** Another window may have changed the size; whoever is used now has its own again. */
+  /** Asks for this pane's size again: another window may have changed it, and this pane is in use now. */
   claimSize() {
     if (this.want.cols !== this.state.cols || this.want.rows !== this.state.rows) {
       this.sent = "";
@@ -251,7 +251,7 @@ export class TerminalClient {
 
   private onEnded(exit: TerminalExit) {
     this.ready = false;
-    // What was sent before is still to be drawn, and is: the screen has it already.
+    // The screen already has all earlier output, and draws it without the socket.
     this.set({ state: "ended", exit });
     this.drop();
   }
@@ -270,7 +270,7 @@ export class TerminalClient {
     this.epoch++;
     if (this.done || this.state.state === "ended" || this.state.state === "failed") return;
     if (opened && this.asked && !this.state.sessionId) {
-      // It may have been made or not; making another by itself could start an agent twice.
+      // The session may have been made. Asking for another by itself could start an agent twice.
       this.set({ state: "failed", failure: {
         code: "offline", cause: "The connection to Loop broke while the terminal was opened.",
         remedy: "Look whether it is in the list of terminals; if not, try again.",

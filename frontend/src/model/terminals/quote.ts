@@ -1,5 +1,5 @@
-// Paths as one word of a command line. Container paths come quoted from Loop;
-// this is for host shells.
+// Quotes paths as one word of a command line, for shells of this computer. Paths in
+// containers come quoted from Loop.
 import type { Platform } from "./keys";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
@@ -10,7 +10,7 @@ export function quotePosix(path: string): string {
   return path.startsWith("-") ? `./${word}` : word;
 }
 
-/** For cmd and PowerShell alike; neither allows a double quote in a name. */
+/** Quotes for both cmd and PowerShell. A name on Windows cannot have a double quote. */
 export function quoteWindows(path: string): string {
   const clean = path.replaceAll('"', "");
   return /^[A-Za-z0-9_@+=:,.\\/-]+$/.test(clean) ? clean : `"${clean}"`;

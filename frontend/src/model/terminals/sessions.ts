@@ -1,4 +1,4 @@
-// Terminal sessions of all channels: a list, kept up to date by events.
+// The terminal sessions of all channels, kept up to date by events.
 import type { ChannelID, LoopEvent } from "../../api/types";
 import type { TerminalCreate, TerminalID, TerminalInfo } from "../../api/types";
 
@@ -29,7 +29,7 @@ export function applyTerminalEvents(s: Sessions, batch: LoopEvent[]): Sessions {
   return byId === s.byId ? s : { ...s, byId };
 }
 
-/** Of those events: what is gone for good. */
+/** The sessions that these events say are gone for good. */
 export function removedSessions(batch: LoopEvent[]): Set<TerminalID> {
   const out = new Set<TerminalID>();
   for (const ev of batch) {
@@ -38,7 +38,7 @@ export function removedSessions(batch: LoopEvent[]): Set<TerminalID> {
   return out;
 }
 
-/** Oldest first, so that a list does not jump. */
+/** A channel's sessions, oldest first, so that a list does not jump. */
 export function sessionsOf(s: Sessions, channel: ChannelID): TerminalInfo[] {
   return Object.values(s.byId).filter((t) => t.channel_id === channel).sort((a, b) => a.created_at.localeCompare(b.created_at) || a.session_id.localeCompare(b.session_id));
 }
@@ -57,14 +57,14 @@ export function createOf(kind: TerminalKind, channel: ChannelID): TerminalCreate
   }
 }
 
-/** Nothing is lost when it ends: its shell waits for a command. Null: nobody knows. */
+/** Whether nothing is lost when the session ends, because its shell waits for a command. null: unknown. */
 export function isIdle(t: Pick<TerminalInfo, "cmd" | "shell"> | undefined, busy: boolean | null): boolean | null {
   if (!t || t.cmd?.length) return t ? false : null;
-  if (busy !== null) return !busy; // the pane has it at first hand
+  if (busy !== null) return !busy; // the pane sees the marks itself
   return t.shell ? t.shell === "prompt" : null;
 }
 
-/** The same again as a session that is over. */
+/** The values that start an ended session again. */
 export function againOf(t: Pick<TerminalInfo, "channel_id" | "target" | "cmd" | "named" | "title" | "dir">, plain: boolean): TerminalCreate {
   return {
     channel_id: t.channel_id, target: t.target,

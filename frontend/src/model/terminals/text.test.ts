@@ -11,7 +11,7 @@ describe("paste", () => {
     ["a\u001b[20\u001b[201~1~b", "ab"],
     ["a\u009b20\u001b[200~1~b", "ab"],
     ["\u001b[200~x\u001b[201~", "x"],
-    ["a\u001b\u0000[201~b", "a[201~b"], // without its ESC it is only text
+    ["a\u001b\u0000[201~b", "a[201~b"], // a marker without its ESC is only text
     ["bell\u0007 back\u0008 del\u007f csi\u009b nul\u0000", "bell back del csi nul"],
     ["tab\tcr\r\nlf\nlone\rend", "tab\tcr\nlf\nlone\nend"],
     ["ünïcödé 日本 👩‍👩‍👧", "ünïcödé 日本 👩‍👩‍👧"],
@@ -26,7 +26,7 @@ describe("paste", () => {
         seed = (seed * 48271) % 2147483647;
         s += parts[seed % parts.length];
       }
-      // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+      // eslint-disable-next-line no-control-regex -- the pattern must match control characters
       expect(preparePaste(s, true).text).not.toMatch(/[\u001b\u009b]/);
     }
   });

@@ -1,4 +1,4 @@
-// Titles that programs choose: what can be drawn on one line, as core.CleanTitle does.
+// Titles that programs choose, cut down to one line that can be drawn, as core.CleanTitle does.
 import type { TerminalInfo } from "../../api/types";
 
 const MAX = 200;
@@ -12,13 +12,13 @@ export function cleanTitle(text: string): string {
   return out.join("").trim();
 }
 
-/** What a session is called: a person's name for it, where its shell waits, or what runs there. */
+/** The name of a session: the person's own, else the folder of a waiting shell, else the program that runs. */
 export function sessionTitle(t: Pick<TerminalInfo, "named" | "title" | "shell" | "dir">): string {
   if (!t.named && t.shell === "prompt" && t.dir) return dirName(t.dir);
   return t.title || "Terminal";
 }
 
-/** The whole of it, where there is room: with its directory. */
+/** The full name of a session, with its command and folder, for places with room. */
 export function sessionDetail(t: Pick<TerminalInfo, "title" | "dir" | "command">): string {
   return [t.title, t.command && t.command !== t.title ? t.command : "", t.dir && t.dir !== t.title ? t.dir : ""].filter(Boolean).join("\n");
 }

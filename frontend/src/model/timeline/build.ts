@@ -1,5 +1,5 @@
-// Events → items. A pure fold: the same events give the same rows, whether they
-// came live or from the database after a reload.
+// Makes items of events. The fold is pure: the same events give the same rows, whether
+// they came live or from the database after a reload.
 import type {
   Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
@@ -72,7 +72,7 @@ function step(b: Built, ev: LoopEvent) {
       return;
     }
     default:
-      raw(b, ev); // a kind this page does not know is shown as it came
+      raw(b, ev); // an event of an unknown kind is shown as it came
   }
 }
 
@@ -87,7 +87,7 @@ function touch(b: Built, runId: string, at: number): RunInfo {
   return run;
 }
 
-/** How long since the last thing this run showed. What was cut off is told late: it was shown before. */
+/** The time since the run's last row, in ms. A block that was cut off is stored late: it was shown before. */
 function took(b: Built, runId: string, at: number, cut = false): number {
   const run = touch(b, runId, at);
   const t = Math.max(0, at - run.lastAt);
@@ -100,14 +100,14 @@ function took(b: Built, runId: string, at: number, cut = false): number {
   return t;
 }
 
-/** The start row is finished by the first sign of life. */
+/** Finishes the start row at the agent's first sign of life. */
 function ready(b: Built, runId: string, at: number) {
   const i = b.items.findLastIndex((it) => it.kind === "start" && it.runId === runId);
   const it = b.items[i];
   if (it?.kind === "start" && it.readyAt === 0) b.items[i] = { ...it, readyAt: at };
 }
 
-// What passes by is said in the last row only; everything else stays in the timeline.
+// These activities only show in the last row, while they last. All others stay in the timeline.
 const PASSING: Record<string, string> = { init: "Starting", requesting: "Asking the model", thinking: "Thinking" };
 
 function activity(b: Built, ev: LoopEvent, a: Activity) {
@@ -161,7 +161,7 @@ function background(b: Built, ev: LoopEvent, d: Background) {
   });
 }
 
-/** The answer changes the row of its question; without it on this page it is a row of its own. */
+/** Puts an answer into the row of its question. If that row is not loaded, the answer gets its own row. */
 function question(b: Built, ev: LoopEvent, q: Question) {
   const key = `q${q.question_id}`;
   const i = b.items.findLastIndex((it) => it.key === key);
@@ -187,7 +187,7 @@ function thinking(b: Built, ev: LoopEvent, t: Thinking) {
   b.items.push({ kind: "thinking", key: key ?? `e${ev.id}`, at: ev.timestamp, runId, text: said, live: false, cut: t.cut === true, took: took(b, runId, ev.timestamp, t.cut) });
 }
 
-/** A stored block takes the place, and the key, of the one that was streamed. */
+/** Replaces the streamed block by its stored form. The key stays, so that the row on screen does. */
 function settle(b: Built, runId: string, msgId: string, kind: string, content: string): string | null {
   if (!msgId) return null;
   const name = `${runId}/${msgId}/${kind}`;
@@ -224,7 +224,7 @@ function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {
     b.items[i] = { ...it, result: r, endedAt: ev.timestamp, orphaned: false };
     return;
   }
-  // Its call is on an older page: shown alone until that page is loaded.
+  // The call is on an older page. Until that page is loaded, the result is shown alone.
   const alone: ToolItem = {
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: r.tool_use_id, parentId: r.parent_tool_use_id ?? "",
     name: "", input: null, result: r, endedAt: ev.timestamp, orphaned: false, cut: false,
@@ -242,7 +242,7 @@ function status(b: Built, ev: LoopEvent, s: Status) {
     return;
   }
   if (s.state === "queued") return;
-  if (run.endedAt) run.endedAt = 0; // re-attached after it was thought lost
+  if (run.endedAt) run.endedAt = 0; // Loop found the run again after it had counted it as lost
   if (s.state === "running") run.runningAt ||= at;
   const fresh = !run.startedAt;
   if (fresh) {
@@ -262,7 +262,7 @@ function status(b: Built, ev: LoopEvent, s: Status) {
   b.items.push(start);
 }
 
-/** A prompt that waited in the queue is shown where its run begins. */
+/** Moves a prompt that waited in the queue to the beginning of its run. */
 function promptToEnd(b: Built, runId: string) {
   const i = b.items.findLastIndex((it) => it.kind === "prompt" && it.runId === runId);
   if (i < 0 || i === b.items.length - 1) return;
@@ -272,13 +272,13 @@ function promptToEnd(b: Built, runId: string) {
 
 function finish(b: Built, run: RunInfo, at: number, s: Status) {
   const key = `d${run.runId}`;
-  if (run.endedAt) b.items = b.items.filter((it) => it.key !== key); // said twice: the later word counts
+  if (run.endedAt) b.items = b.items.filter((it) => it.key !== key); // of two ends the later one counts
   run.endedAt = at;
   run.activity = "";
   run.tasks = [];
   const gone = new Set(b.live.filter((l) => l.runId === run.runId).map((l) => l.key));
   if (gone.size > 0) b.live = b.live.filter((l) => l.runId !== run.runId);
-  // Runs of a channel follow one another: its prompt is where the search can stop.
+  // The search ends at the run's prompt, because runs of a channel follow one another.
   for (let i = b.items.length - 1; i >= 0; i--) {
     const it = b.items[i];
     if (!it || it.runId !== run.runId) continue;

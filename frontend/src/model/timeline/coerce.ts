@@ -1,5 +1,5 @@
-// Payloads come from stored rows of any version and, inside, from agents: what
-// has the wrong shape is shown as text instead of breaking the page.
+// Checks the data of events. They come from stored rows of any version, and parts of them
+// from agents. A value of the wrong shape is shown as text and does not break the page.
 import type { Answer, AskQuestion, FileChange, Question, ToolResult } from "../../api/types";
 
 export function text(v: unknown): string {

@@ -1,4 +1,4 @@
-// What part of a timeline is shown.
+// The part of a timeline that is shown.
 import type { Item } from "./items";
 
 export type Filter = "all" | "messages" | "files" | "problems";

@@ -2,7 +2,7 @@ import type { Item } from "./items";
 
 const LONG_PROMPT = 600; // characters
 
-/** There is more of it than its row shows. */
+/** Whether an item has more than its folded row shows. */
 export function isFoldable(it: Item): boolean {
   switch (it.kind) {
     case "tool":

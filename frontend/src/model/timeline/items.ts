@@ -1,4 +1,4 @@
-// What a timeline is made of once events are read: the rows of the page.
+// The items of a timeline, made from events. Each is a row of the page.
 import type { Attempt, Failure, Question, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
@@ -15,17 +15,17 @@ export type ToolItem = Base & {
   result: ToolResult | null;
   endedAt: number;
   orphaned: boolean; // the run ended and no result came
-  cut: boolean; // its input was still being written then
+  cut: boolean; // the input was cut off while the agent wrote it
 };
 export type NoticeItem = Base & { kind: "notice"; level: string; text: string };
 export type StepMark = { step: string; at: number };
 export type StartItem = Base & { kind: "start"; steps: StepMark[]; readyAt: number; failed: boolean };
 export type EndItem = Base & { kind: "end"; status: Status; startedAt: number; failure: Failure | null };
-/** Something the agent CLI reported that is neither its word nor a tool: a retry, a subtask. */
+/** An activity that the agent CLI reported besides text and tools: a retry, a subtask. */
 export type ActivityItem = Base & { kind: "activity"; name: string; text: string };
-/** A further try of a run: what went wrong, and what is done about it. */
+/** A further try of a run: the failure before, and the remedy that is tried. */
 export type AttemptItem = Base & { kind: "attempt"; attempt: Attempt };
-/** What the agent asked, and the answer once there is one. */
+/** The agent's question, and its answer once there is one. */
 export type QuestionItem = Base & { kind: "question"; question: Question };
 export type Todo = { text: string; state: string };
 /** The agent's list of steps; a later list of the same run takes its place. */
@@ -34,7 +34,7 @@ export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
 export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | TodosItem | RawItem;
 
-/** What goes on besides the agent's turn, since its first event here. */
+/** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };
 
 export type RunInfo = {
@@ -43,12 +43,12 @@ export type RunInfo = {
   runningAt: number; // the agent was started; 0 before
   promptAt: number;
   endedAt: number; // 0 while it goes on
-  ready: boolean; // the first sign of life was seen
+  ready: boolean; // the agent has shown a first sign of life
   model: string;
-  activity: string; // what passes by now, in words
+  activity: string; // the present activity in words
   tasks: TaskInfo[];
-  waiting: boolean; // its turn is over: it goes on for the tasks alone
-  lastAt: number; // of the last thing shown, so that the next can say how long it took
+  waiting: boolean; // the agent's turn is over, and the run goes on only for its tasks
+  lastAt: number; // time of the last row, so that the next can show its duration
 };
 
 export type LiveBlock = { msgId: string; runId: RunID; block: number; kind: string; bytes: number; key: string };
@@ -56,7 +56,7 @@ export type LiveBlock = { msgId: string; runId: RunID; block: number; kind: stri
 export type Built = {
   items: Item[];
   runs: Record<RunID, RunInfo>;
-  live: LiveBlock[]; // blocks still being written, in order
+  live: LiveBlock[]; // unfinished blocks, in order
   settled: Record<string, number>; // "run/msg/kind" → how many blocks of it are stored
 };
 

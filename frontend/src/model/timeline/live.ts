@@ -1,5 +1,5 @@
-// Streamed pieces of messages that are not complete. Offsets make a lost or
-// repeated piece visible: repeated bytes are dropped, a hole asks for a resync.
+// Streamed pieces of unfinished messages. Each piece has an offset. Repeated bytes are
+// dropped, and a gap makes the page load the timeline again.
 import type { LiveMessage, LoopEvent, MessageStreaming } from "../../api/types";
 import { skipUtf8, utf8Length } from "../text";
 import type { Built, Item, LiveBlock } from "./items";
@@ -12,7 +12,7 @@ export function stream(built: Built, ev: LoopEvent): Streamed {
   if (typeof d?.delta !== "string" || typeof d.offset !== "number") return { built, gap: false };
   const run = built.runs[runId];
   if (run?.endedAt) return { built, gap: false };
-  if (d.kind === "tool") { // its name: the input is being written
+  if (d.kind === "tool") { // the piece is a tool's name: the agent writes its input
     return { built: run ? { ...built, runs: { ...built.runs, [runId]: { ...run, activity: `Preparing ${d.delta}` } } } : built, gap: false };
   }
   const kind = d.kind === "thinking" ? "thinking" : "text";
@@ -36,7 +36,7 @@ export function stream(built: Built, ev: LoopEvent): Streamed {
   return { built: { ...built, items, live }, gap: false };
 }
 
-/** A late piece of a block whose stored form is here already. */
+/** Whether a late piece belongs to a block whose stored form is already here. */
 function alreadyStored(b: Built, runId: string, d: MessageStreaming, kind: "text" | "thinking"): boolean {
   const n = b.settled[`${runId}/${d.msg_id}/${kind}`] ?? 0;
   if (n === 0) return false;
@@ -49,7 +49,7 @@ function alreadyStored(b: Built, runId: string, d: MessageStreaming, kind: "text
   return false;
 }
 
-/** A new message of a run replaces pieces of an attempt that was broken off. */
+/** Drops the pieces of an earlier message of the run: a try that broke off. */
 function dropStale(b: Built, runId: string, msgId: string): Built {
   const stale = b.live.filter((l) => l.runId === runId && l.msgId !== msgId);
   if (stale.length === 0) return b;
@@ -71,7 +71,7 @@ function begin(b: Built, runId: string, msgId: string, block: number, kind: "tex
   return { ...b, items: [...items, item], live: [...b.live, lb] };
 }
 
-/** What was being written when the page was loaded. */
+/** Adds the unfinished message from the time when the page was loaded. */
 export function adopt(built: Built, live: LiveMessage | null, at: number): Built {
   if (!live || built.runs[live.run_id]?.endedAt) return built;
   let b = built;

@@ -1,4 +1,4 @@
-// One channel's timeline: pages, live events, and when to load again.
+// One channel's timeline: its pages, its live events, and the need to load it again.
 import type { Failure, LoopEvent, Run, RunID, TimelinePage } from "../../api/types";
 import { fold } from "./build";
 import type { Built } from "./items";
@@ -16,8 +16,8 @@ export type TimelineState = {
   built: Built;
   queue: Run[];
   loading: boolean; // the newest page is on its way
-  pending: LoopEvent[]; // arrived meanwhile: applied again to that page
-  stale: boolean; // something was missed: load the newest page again
+  pending: LoopEvent[]; // events that came meanwhile; they are applied again to that page
+  stale: boolean; // an event was missed: the newest page must be loaded again
 };
 
 export const emptyTimeline: TimelineState = {
@@ -25,7 +25,7 @@ export const emptyTimeline: TimelineState = {
   built: emptyBuilt, queue: [], loading: false, pending: [], stale: false,
 };
 
-const PENDING_LIMIT = 5000; // more than this while loading: load once more instead
+const PENDING_LIMIT = 5000; // with more events than this while loading, the page is loaded once more
 
 export function startLoading(t: TimelineState): TimelineState {
   return { ...t, phase: t.events.length > 0 || t.phase === "ready" ? "ready" : "loading", failure: null, stale: false, loading: true, pending: [] };
@@ -35,7 +35,7 @@ export function loadFailed(t: TimelineState, failure: Failure): TimelineState {
   return { ...t, phase: t.phase === "ready" ? "ready" : "error", failure, loading: false, pending: [] };
 }
 
-/** The newest page. Older events that are already here stay if the page joins them. */
+/** Takes the newest page. Older events stay if the page follows them without a gap. */
 export function loaded(t: TimelineState, page: TimelinePage, now: number): TimelineState {
   const fresh = page.events ?? [];
   const first = fresh[0]?.id ?? 0;
@@ -54,7 +54,7 @@ export function olderLoaded(t: TimelineState, page: TimelinePage): TimelineState
   const older = (page.events ?? []).filter((e) => !t.seen.has(e.id ?? 0));
   if (older.length === 0) return { ...t, hasMore: page.has_more, loadingOlder: false, olderFailure: null };
   const events = [...older, ...t.events];
-  // What is live stays: rows of stored events are made again, streamed ones are carried over.
+  // Rows of stored events are made again. Streamed rows have no stored event yet, so they are carried over.
   const liveKeys = new Set(t.built.live.map((l) => l.key));
   const live = t.built.items.filter((it) => liveKeys.has(it.key));
   const again = fold(emptyBuilt, events);
@@ -62,7 +62,7 @@ export function olderLoaded(t: TimelineState, page: TimelinePage): TimelineState
   return { ...t, events, seen: new Set(events.map((e) => e.id ?? 0)), built, hasMore: page.has_more, loadingOlder: false, olderFailure: null };
 }
 
-/** Live events of this channel, in order; safe to apply twice. */
+/** Applies live events of this channel, in order. It is safe to apply them twice. */
 export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
   if (batch.length === 0) return t;
   let next = t;
@@ -93,7 +93,7 @@ export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
       next = { ...next, built: fold(next.built, [ev]) };
     } else if (ev.id && !next.seen.has(ev.id) && !taken.has(ev.id)) {
       const last = stored.at(-1)?.id ?? next.events.at(-1)?.id ?? 0;
-      if (ev.id < last) next = { ...next, stale: true }; // out of order: the page has the right one
+      if (ev.id < last) next = { ...next, stale: true }; // out of order: a newly loaded page has the right order
       else {
         taken.add(ev.id);
         stored.push(ev);
@@ -121,14 +121,14 @@ function leftQueue(queue: Run[], run: RunID, state: string | undefined): Run[] {
   return state && state !== "queued" && queue.some((r) => r.run_id === run) ? queue.filter((r) => r.run_id !== run) : queue;
 }
 
-/** The run that goes on in this channel, if any. */
+/** The channel's active run, or null. */
 export function activeRun(t: TimelineState) {
   let best = null;
   for (const r of Object.values(t.built.runs)) if (r.startedAt && !r.endedAt && (!best || r.startedAt > best.startedAt)) best = r;
   return best;
 }
 
-/** Rows as shown: a prompt that still waits is in the queue, not in the timeline. */
+/** The items to show. A prompt that still waits is shown in the queue, not in the timeline. */
 export function shownItems(t: TimelineState) {
   if (t.queue.length === 0) return t.built.items;
   const waiting = new Set(t.queue.map((r) => r.run_id));

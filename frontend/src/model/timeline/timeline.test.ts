@@ -212,7 +212,7 @@ describe("a run that is stopped", () => {
       expect(t.built.items.find((i) => i.kind === "text")).toMatchObject({ text: "Half a", cut: true, live: false });
       expect(starts(t)[0]?.failed).toBe(false);
     }
-    expect(starts(loadedAgain)[0]?.readyAt).toBe(all[3]?.timestamp); // not when it was stopped
+    expect(starts(loadedAgain)[0]?.readyAt).toBe(all[3]?.timestamp); // the start, not the stop
   });
 
   it("has no failed start once the agent ran, whatever it showed", () => {

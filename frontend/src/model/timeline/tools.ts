@@ -1,4 +1,4 @@
-// How a tool call reads in one line: icon, verb, object, result mark.
+// Tool calls in one line each: icon, verb, object, mark of the result.
 import type { ToolResult } from "../../api/types";
 import { oneLine, relativeTo, stripColour } from "../text";
 import { plural } from "../format";
