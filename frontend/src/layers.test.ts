@@ -1,4 +1,4 @@
-// The layers of the page, as a test: imports go down, never sideways.
+// Tests the layers of the page: imports go down, never sideways.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, it } from "vitest";
@@ -24,15 +24,15 @@ function layer(path: string, target: string): string {
   return target.startsWith(".") ? (relative(SRC, join(SRC, path, "..", target)).split("/")[0] ?? "") : target;
 }
 
-/** What each layer may import; those below it come first. */
+/** The imports that each layer may have. Lower layers come first. */
 const MAY: Record<string, string[]> = {
   api: ["api"],
   model: ["api", "model", "zustand/vanilla"],
   shell: ["api", "shell"],
   ui: ["api", "model", "shell", "ui", "react", "radix-ui", "lucide-react"],
-  // Panels in general. What is in one comes from its kind (dock/panels.ts).
+  // Panels in general. Their content comes from their kind (dock/panels.ts).
   dock: ["api", "model", "shell", "ui", "dock", "react", "radix-ui", "lucide-react", "zustand", "zustand/vanilla"],
-  // What Loop says, and what a person can do from anywhere.
+  // Loop's data, and the actions that a person can take from anywhere.
   session: ["api", "model", "shell", "ui", "dock", "session", "react"],
 };
 

@@ -18,7 +18,7 @@ import { frameStore, outboxStore, viewStore } from "./model/stores";
 import { keepPage } from "./shell/drops";
 import { openBridge } from "./shell/open";
 
-const RECALL_MS = 400; // Loop is on this computer; if it does not answer, the browser's memory will do
+const RECALL_MS = 400; // Loop is on this computer; after this time the page begins with the browser's memory
 
 register(PANELS);
 keepPage();
@@ -33,7 +33,7 @@ await Promise.race([recall(session.api.system), new Promise((r) => setTimeout(r,
 const theme = loadChoice("theme") || "system";
 const contrast = loadChoice("contrast");
 applyTheme(theme, contrast);
-// A narrow page, or a much enlarged one, has no room for the sidebar beside the rest.
+// A narrow or much enlarged page has no room for the sidebar beside the rest.
 const narrow = matchMedia("(max-width: 760px)");
 const sidebarOpen = () => !narrow.matches && loadChoice("sidebar") !== "closed";
 narrow.addEventListener("change", () => viewStore.setState({ sidebarOpen: sidebarOpen() }));
@@ -42,7 +42,7 @@ viewStore.setState({ theme, contrast, sidebarOpen: sidebarOpen() });
 const remembered = loadChoice("selected");
 if (remembered) viewStore.setState({ selected: remembered });
 
-// The channel of the last visit comes back once it is known to exist still.
+// The channel of the last visit comes back once the page knows that it still exists.
 const stop = frameStore.subscribe((f) => {
   if (!f.ready) return;
   stop();

@@ -1,8 +1,8 @@
-// Styles of one folder reach nothing of another, and none of them is left over. Every
-// rule outside ui and styles names a class of its folder's own, or stands in a block
-// “:where(.root)”, which limits it to what is inside that folder's root and adds no
-// weight. (@scope would say the same; WebKitGTK knows it since 2.46 only, and CSS modules
-// would take the class names from the flows.)
+// Tests that the styles of one folder do not reach another, and that none is unused. Every
+// rule outside ui and styles names a class of its own folder, or stands in a block
+// “:where(.root)”. The block limits it to that folder's root and adds no weight. (@scope
+// would do the same, but WebKitGTK has it only since 2.46. CSS modules would change the
+// class names that the flows use.)
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { transform } from "lightningcss";
@@ -17,7 +17,7 @@ function files(dir: string, ending: RegExp): string[] {
   });
 }
 
-/** What the classes of a stylesheet begin with, where it is not the name of its file or folder. */
+/** The first parts of a stylesheet's classes, where they are not the name of its file or folder. */
 const OTHER: Record<string, string[]> = {
   "app/app.css": ["frame", "no-sidebar", "topbar", "brand", "crumb", "crumbs", "searchbox", "centre", "splitter", "trouble", "statusbar", "status"],
   "features/channels/channels.css": ["sidebar", "channel"],
@@ -35,7 +35,7 @@ function own(path: string): string[] {
 
 type Sheet = { path: string; selectors: string[] };
 
-/** Every selector of a stylesheet as a browser sees it, without nesting. */
+/** Reads every selector of a stylesheet as a browser sees it, without nesting. */
 function read(path: string): Sheet {
   const { code } = transform({ filename: path, code: readFileSync(path), targets: { safari: 15 << 16 }, minify: false });
   const text = code.toString().replace(/\/\*[^]*?\*\//g, "").replace(/@keyframes [^{]*\{(?:[^{}]*\{[^}]*\})*\s*\}/g, "");
@@ -60,13 +60,13 @@ it("no two folders have a class of one name", () => {
   for (const a of all) expect(all.filter((b) => b.word === a.word && b.in !== a.in), a.word).toEqual([]);
 });
 
-// Of xterm.js and of the Markdown library.
+// Classes of xterm.js and of the Markdown library.
 const OTHERS = /^(xterm|task-list-item)/;
 
 it("every class is used by the code", () => {
   const code = files(SRC, /\.tsx?$/).filter((f) => !/\.test\./.test(f)).map((f) => readFileSync(f, "utf8")).join("\n");
   const words = new Set(code.match(/[A-Za-z_][\w-]*/g));
-  // Parts of a name that are put together, as in `s${n}`.
+  // The beginnings of names that code puts together, as in `s${n}`.
   const made = [...code.matchAll(/(?<![\w-])([a-z][a-z-]*)\$\{/g)].map((m) => m[1] ?? "");
   const dead = [...new Set(sheets.flatMap((s) => s.selectors.flatMap(classes)))].filter((c) => !words.has(c) && !OTHERS.test(c) && !made.some((m) => c.startsWith(m) && /^\d*$/.test(c.slice(m.length))));
   expect(dead).toEqual([]);

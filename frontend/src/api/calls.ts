@@ -1,4 +1,4 @@
-// The bind list: what the page may ask of Loop. One function per bound method.
+// The calls that the page may make to Loop: one function for each bound method.
 import { bound } from "./contract.gen";
 import { toFailure } from "./failure";
 

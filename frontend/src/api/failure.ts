@@ -1,4 +1,4 @@
-// Every rejected call becomes a Failure: something a person can act on.
+// Turns every rejected call into a Failure, with a cause and a remedy for the person.
 import type { Failure } from "./types";
 
 export const OFFLINE = "offline";
@@ -8,7 +8,7 @@ export function isFailure(v: unknown): v is Failure {
   return typeof v === "object" && v !== null && typeof (v as Failure).code === "string" && typeof (v as Failure).cause === "string";
 }
 
-/** A rejection as it arrives: an object (headless), a JSON string (window), or anything else. */
+/** Takes any rejection: an object from a headless Loop, a JSON string from the window, or anything else. */
 export function toFailure(v: unknown): Failure {
   if (isFailure(v)) return v;
   const text = v instanceof Error ? v.message : typeof v === "string" ? v : "";
@@ -17,7 +17,7 @@ export function toFailure(v: unknown): Failure {
       const parsed: unknown = JSON.parse(text);
       if (isFailure(parsed)) return parsed;
     } catch {
-      // Not JSON after all: shown as detail below.
+      // The string is no JSON. It becomes the detail below.
     }
   }
   return {

@@ -1,8 +1,8 @@
-// What is said on /api/ws/terminal (docs/protocol.md). Output is binary.
+// The text messages on /api/ws/terminal (docs/protocol.md). Input and output are binary.
 import type { ChannelID } from "./types";
 import type { TerminalCreate, TerminalID, TerminalState, TerminalTarget } from "./types";
 
-/** What this pane draws with, each as #rrggbb: programs that ask are told. */
+/** The pane's colours, each as #rrggbb, for programs that ask the terminal for them. */
 export type TerminalColors = { foreground: string; background: string; cursor: string };
 
 export type ClientMessage =

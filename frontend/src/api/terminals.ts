@@ -1,19 +1,19 @@
-// The socket of a terminal pane and the text of a recording: both on the loopback
-// listener, with the token in the subprotocol or a header, never in an address.
+// The socket of a terminal pane, and the text of a recording. Both come from the loopback
+// listener. The token is in the subprotocol or a header, never in an address.
 import type { Failure } from "./types";
 import { isFailure } from "./failure";
 
 export type At = { base: string; token: string };
 export type SocketEvents = { open(): void; text(text: string): void; bytes(data: Uint8Array): void; close(): void };
 
-/** A socket that can be sent to and closed at once, also while its address is still being asked for. */
+/** Returns a socket that the caller may use and close at once, even before its address is known. */
 export function dialTerminal(at: () => Promise<At>, events: SocketEvents) {
   let socket: WebSocket | null = null;
   let over = false;
   const end = () => {
     if (over) return;
     over = true;
-    // A caller may not know its own socket yet.
+    // The caller may not have the returned socket yet, so the event comes later.
     queueMicrotask(() => events.close());
   };
   at().then(({ base, token }) => {
@@ -43,7 +43,7 @@ export function dialTerminal(at: () => Promise<At>, events: SocketEvents) {
   };
 }
 
-/** The text of a recording, up to limit bytes and what came with the last of them. */
+/** The text of a recording. Reading stops with the chunk in which limit bytes are reached. */
 export async function fetchRecording({ base, token }: At, name: string, limit: number, signal?: AbortSignal): Promise<string> {
   const nothing: Failure = { code: "offline", cause: "The recording could not be read.", remedy: "Try again; if it repeats, look whether the recording still exists." };
   let res: Response;

@@ -1,11 +1,11 @@
-// What Loop and the page say to each other. The types are Go's; here is only what
-// the page makes of them.
+// The types of calls and events. They are generated from Go; this file only adds types
+// that the page derives from them.
 import type { PromptRequest, TerminalSpec } from "./contract.gen";
 
 export type * from "./contract.gen";
 
-/** How a prompt is sent, besides its text. */
+/** The options of a prompt, besides its text. */
 export type PromptOptions = Omit<PromptRequest, "client_id" | "channel_id" | "prompt">;
 
-/** What a pane asks for when there is no session yet. */
+/** The session that a pane asks for when it has none yet. The pane's size is not in it. */
 export type TerminalCreate = Omit<TerminalSpec, "cols" | "rows">;

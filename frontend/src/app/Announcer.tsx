@@ -7,13 +7,13 @@ import { visible } from "../model/text";
 
 const SAID: Partial<Record<ChannelState, string>> = { working: "started", needs_you: "needs you", done: "is done", failed: "failed" };
 
-/** What waits for the person's answer besides the agent. */
+/** Says how many prompts wait behind the agent's question. */
 function behind(c: ChannelView): string {
   if (c.state !== "needs_you" || c.queued === 0) return "";
   return c.queued === 1 ? "; a prompt waits for that" : `; ${c.queued} prompts wait for that`;
 }
 
-/** Says to a screen reader what the state words show to others. */
+/** Says changes of the channels' states to a screen reader. */
 export function Announcer() {
   const { text, times } = useStore(announceStore);
   useEffect(

@@ -52,7 +52,7 @@ export function App() {
   );
 }
 
-/** Said once, above whatever is shown: this page has no one to talk to. */
+/** Says above the page that Loop does not answer, or does not accept the page's key. */
 function Trouble() {
   const c = useStore(connectionStore);
   const ready = useStore(frameStore, (f) => f.ready);

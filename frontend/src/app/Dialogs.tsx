@@ -8,8 +8,8 @@ import { Modal } from "../ui/Modal";
 import { Palette } from "../features/palette/Palette";
 import { closeDialog } from "../session/actions";
 
-// Fetched when first opened: the first paint does not wait for them. The palette
-// is not among them, or the first keys typed into it would be lost.
+// These dialogs are loaded on their own, so that the first paint does not wait for them.
+// The palette is not among them, because the first keys typed into it would be lost.
 const loaders = {
   SettingsDialog: () => import("../features/settings/SettingsDialog").then((m) => m.SettingsDialog),
   FolderDialog: () => import("../features/folder/FolderDialog").then((m) => m.FolderDialog),
@@ -22,7 +22,7 @@ const loaders = {
 };
 type Props = { onClose(): void };
 
-/** A fetch that broke off (a network that changed under it) gets a second try. */
+/** Loads a second time, because a change of the network may have broken the first try. */
 async function again<T>(load: () => Promise<T>): Promise<T> {
   await new Promise((r) => setTimeout(r, 400));
   return load();
@@ -39,7 +39,7 @@ const RecordingsDialog = later(loaders.RecordingsDialog);
 const ShortcutsDialog = later(loaders.ShortcutsDialog);
 
 export function Dialogs() {
-  // Fetched in a quiet moment after the first paint, so that none is waited for.
+  // All dialogs are loaded in a quiet moment after the first paint, so that they open at once.
   useEffect(() => {
     const t = setTimeout(() => void Promise.allSettled(Object.values(loaders).map((load) => load())), 1500);
     return () => clearTimeout(t);
@@ -47,7 +47,7 @@ export function Dialogs() {
   const dialog = useStore(viewStore, (v) => v.dialog);
   const id = useStore(viewStore, (v) => v.dialogChannel);
   const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === id));
-  // What is typed meanwhile is not for what is behind.
+  // The fallback is a dialog too, so that typed keys do not reach the page behind.
   return <Suspense fallback={<Modal title="Loading" onClose={closeDialog}><div className="skeleton" aria-hidden="true" /></Modal>}>{pick()}</Suspense>;
 
   function pick() {

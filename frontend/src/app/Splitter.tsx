@@ -6,7 +6,7 @@ const MIN = 240;
 const MAX = 320;
 const STEP = 10;
 
-/** The edge of the sidebar: dragged, or moved with the arrow keys. */
+/** The edge of the sidebar. The person drags it, or moves it with the arrow keys. */
 export function Splitter() {
   const [width, setWidth] = useState(() => Number(loadChoice("sidebar.width")) || 0);
   useEffect(() => {

@@ -58,7 +58,7 @@ export function StatusBar() {
   );
 }
 
-/** What the runs cost that ended today; it begins again at midnight. */
+/** The cost of the runs that ended today. It begins again at midnight. */
 function Today() {
   const costs = useStore(frameStore, (f) => f.costs);
   const now = useMidnight();

@@ -7,7 +7,7 @@ import { viewStore } from "../model/stores";
 import { IconButton } from "../ui/Button";
 import { CopyIcon } from "../ui/CopyButton";
 
-const SHOWN_MS = 5000; // a failure stays until it is closed
+const SHOWN_MS = 5000; // a failure stays until the person closes it
 
 export function Toast() {
   const t = useStore(viewStore, (v) => v.toast);
@@ -16,7 +16,7 @@ export function Toast() {
     const timer = setTimeout(() => viewStore.setState({ toast: null }), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [t]);
-  // Beside the page: it is said, and can be closed, also while a dialog makes the page inert.
+  // The message is outside of the page's root, which a dialog makes inert. So it can always be read and closed.
   return createPortal(
     <div role="status" aria-live="polite">
       {t && (

@@ -1,5 +1,5 @@
-// Every kind of panel there is: a new one is a folder of features with a value of
-// this type, and one line here.
+// All kinds of panels. A new kind is a folder in features that has a value of this type,
+// and one line here.
 import type { PanelKind } from "../dock/panels";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";

@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import { textScales } from "../model/sizes";
 import { frameStore } from "../model/stores";
 
-/** Puts the sizes of the settings on the document (styles/tokens.css). */
+/** Puts the text sizes of the settings on the document, for styles/tokens.css. */
 export function useTextSizes() {
   const sizes = useStore(frameStore, (f) => f.config?.text);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { useStore } from "zustand";
 import { viewStore } from "../model/stores";
 
-/** Puts theme and contrast on the document; “system” follows the system as it changes. */
+/** Puts theme and contrast on the document. “system” takes the system's present choice. */
 export function applyTheme(theme: string, contrast: string) {
   const light = matchMedia("(prefers-color-scheme: light)").matches;
   const more = matchMedia("(prefers-contrast: more)").matches;

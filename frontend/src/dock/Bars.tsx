@@ -9,7 +9,7 @@ import { isMac } from "../ui/keys";
 import { broadcastTargets, evenOut, goToFocus, moveTab, stretch, toggleBroadcast } from "./dock";
 import { kindOf } from "./panels";
 
-/** Nobody should type into several programs without knowing. */
+/** Shows that typing goes to several programs, so that nobody does so unawares. */
 export function BroadcastBar({ layout }: { layout: Layout }) {
   const targets = broadcastTargets(layout);
   const hosts = targets.filter((id) => {
@@ -28,7 +28,7 @@ export function BroadcastBar({ layout }: { layout: Layout }) {
   );
 }
 
-/** While it is there, arrows change the layout. */
+/** The bar for arranging panes. While it has the focus, arrow keys change the layout. */
 export function ArrangeBar() {
   const said = useStore(dockUi, (u) => u.said);
   const el = useRef<HTMLDivElement>(null);
@@ -46,7 +46,7 @@ export function ArrangeBar() {
         if (side && !e.ctrlKey && !e.metaKey && !e.altKey) {
           if (e.shiftKey) moveTab(side);
           else stretch(side);
-          // The moved panel's elements may have taken the focus along.
+          // A moved panel may have taken the focus.
           requestAnimationFrame(() => el.current?.focus());
         } else if (e.key === "=") evenOut();
         else if (e.key === "Enter" || e.key === "Escape" || (e.key.toLowerCase() === "l" && e.shiftKey)) leave(true);

@@ -26,7 +26,7 @@ const pc = (n: number) => `${n * 100}%`;
 const stripStyle = (r: Rect): CSSProperties => ({ left: pc(r.x), top: pc(r.y), width: pc(r.w) });
 const bodyStyle = (r: Rect): CSSProperties => ({ left: pc(r.x), top: `calc(${pc(r.y)} + ${STRIP_PX}px)`, width: pc(r.w), height: `calc(${pc(r.h)} - ${STRIP_PX}px)` });
 
-/** The centre: panels of equal rank behind tabs, side by side. */
+/** The centre of the page: panels behind tabs, side by side. */
 export function Dock({ channelId }: { channelId: ChannelID }) {
   const layout = useStore(layoutsStore, (all) => all[channelId] ?? START);
   const broadcasting = useStore(dockUi, (u) => u.broadcast);
@@ -56,7 +56,7 @@ export function Dock({ channelId }: { channelId: ChannelID }) {
   );
 }
 
-/** One flat list, in the order of reading: what moves in the layout stays the same element. */
+/** All strips and panels as one flat list in reading order, so that a moved panel stays the same element. */
 function Places({ channelId, layout, broadcasting }: { channelId: ChannelID; layout: Layout; broadcasting: boolean }) {
   const placed = useMemo(() => place(layout), [layout]);
   const shown = new Set(shownPanels(layout));
@@ -90,7 +90,7 @@ function Places({ channelId, layout, broadcasting }: { channelId: ChannelID; lay
   return out;
 }
 
-/** The tab under the pointer, and where it would go. */
+/** The dragged tab under the pointer, and the place where a drop would put it. */
 function Dragged({ layout }: { layout: Layout }) {
   const drag = useStore(dockUi, (u) => u.drag);
   const panel = drag && layout.panels[drag.panel];
@@ -110,7 +110,7 @@ function Dragged({ layout }: { layout: Layout }) {
 
 function areaStyle(r: Rect, side: "" | "left" | "right" | "up" | "down"): CSSProperties {
   const s = sideRect(r, side);
-  // Below the strip; the lower half begins at the middle of what is below it.
+  // The area lies below the strip. Its lower half begins at the middle of the room below the strip.
   return side === "down"
     ? { left: pc(s.x), width: pc(s.w), top: `calc(${pc(s.y)} + ${STRIP_PX / 2}px)`, height: `calc(${pc(s.h)} - ${STRIP_PX / 2}px)` }
     : { left: pc(s.x), width: pc(s.w), top: `calc(${pc(s.y)} + ${STRIP_PX}px)`, height: `calc(${pc(s.h)} - ${side === "up" ? STRIP_PX / 2 : STRIP_PX}px)` };

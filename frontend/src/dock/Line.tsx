@@ -8,7 +8,7 @@ import { update } from "./layouts";
 const STEP = 0.04;
 const MIN_PX = 120;
 
-/** The line between two panes: dragged, moved with the arrow keys, made even by a double click or Enter. */
+/** The line between two panes. A drag or the arrow keys move it; a double click or Enter makes the parts equal. */
 export function Line({ channelId, line, name }: { channelId: ChannelID; line: LineAt; name: string }) {
   const row = line.dir === "row";
   const latest = useRef(line);

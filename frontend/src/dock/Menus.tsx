@@ -17,10 +17,10 @@ import { allKinds, kindOf, useFace, usePanelChanges } from "./panels";
 
 type Place = { channelId: ChannelID; group: Group };
 
-/** What the kinds of panels offer to open here. */
+/** The commands of all kinds that open a panel here. */
 function useOffers({ channelId, group }: Place): PanelCommand[] {
   usePanelChanges();
-  // Beside the timeline where there is nothing else.
+  // A group with nothing but the timeline gets no tab: the panel opens beside it.
   const at = group.panels.length === 1 && group.active === TIMELINE ? "" : group.id;
   return allKinds().flatMap((k) => k.opens?.(channelId, at).map((c) => ({ ...c, id: `${k.kind} ${c.id}` })) ?? []).filter((c) => c.label);
 }
@@ -38,7 +38,7 @@ export function NewMenu(place: Place) {
   );
 }
 
-/** New panels, and what goes on without one. */
+/** Items that open new panels, and items for sessions that have no panel. */
 function NewItems(place: Place) {
   const all = useOffers(place);
   const hidden = all.filter((c) => c.hidden);
@@ -66,7 +66,7 @@ function Commands({ list }: { list: PanelCommand[] }) {
   ));
 }
 
-/** What can be done with the panel in front; opens: also what the plus button has, where it has no place. */
+/** The menu of the panel in front. opens: it also has the plus button's items, because the button has no room. */
 export function PanelMenu({ channelId, layout, group, panel, opens }: Place & { layout: Layout; panel: Panel; opens: boolean }) {
   const open = useStore(dockUi, (u) => u.menu === panel.id);
   useStore(dockUi, (u) => u.broadcast);

@@ -19,7 +19,7 @@ import { useFit } from "./useFit";
 
 type Props = { channelId: ChannelID; layout: Layout; group: Group; number: number; count: number; style: CSSProperties; off: boolean; edge: string };
 
-/** The tabs of one group and what can be done with it. */
+/** The tabs of one group, with the buttons of the group. */
 export function Strip({ channelId, layout, group, number, count, style, off, edge }: Props) {
   const renaming = useStore(dockUi, (u) => (group.panels.includes(u.renaming) ? u.renaming : ""));
   const list = useRef<HTMLDivElement>(null);
@@ -70,9 +70,9 @@ export function Strip({ channelId, layout, group, number, count, style, off, edg
   );
 }
 
-const NAME_PX = 160; // at least, to type a name into
+const NAME_PX = 160; // the least width of the field
 
-/** In the place of the tab; a tab list may hold no field. */
+/** The field for a new name. It stands over its tab, because a tab list may hold no field. */
 function Rename({ panel }: { panel: Panel }) {
   const { id } = panel;
   const [named] = useState(() => kindOf(panel).rename?.(panel));

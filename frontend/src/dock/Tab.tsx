@@ -46,7 +46,7 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
         <Marks face={face} active={active} />
       </div>
       {closes && (
-        // For the mouse only: a tab list holds nothing but tabs. Delete closes the tab.
+        // The cross is for the mouse only, because a tab list may hold nothing but tabs. The Delete key closes a tab.
         <button type="button" className="dock-close" tabIndex={-1} aria-hidden title="Close" onClick={() => requestClose(id)}>
           <X size={13} />
         </button>
@@ -55,7 +55,7 @@ export function Tab({ channelId, panel, active, front, onKeyDown }: Props) {
   );
 }
 
-/** What goes on behind a tab; the words go before the signs where there is little room. */
+/** The marks of a panel's state in its tab. In little room the words go before the icons. */
 export function Marks({ face, active }: { face: Face; active: boolean }) {
   return (
     <>

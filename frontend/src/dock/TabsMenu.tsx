@@ -12,7 +12,7 @@ import { goInto, requestClose } from "./dock";
 import { kindOf, useFace } from "./panels";
 import { Marks } from "./Tab";
 
-/** All tabs of a group in words, where its strip has no room for them. */
+/** The list of all tabs of a group, for a strip that has no room for them. */
 export function TabsMenu({ layout, group, hidden }: { layout: Layout; group: Group; hidden: number }) {
   const [open, setOpen] = useState(false);
   const all = groups(layout.root).flatMap((g) => g.panels);

@@ -8,7 +8,7 @@ import { layoutOf } from "./layouts";
 import type { PanelCommand } from "./panels";
 import { allKinds, kindOf } from "./panels";
 
-/** What the palette offers for the panels of a channel, as they are now. */
+/** The palette's present commands for the panels of a channel. */
 export function dockCommands(channel: string): PanelCommand[] {
   if (!channel) return [];
   const l = layoutOf(channel);

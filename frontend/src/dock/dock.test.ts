@@ -18,14 +18,14 @@ register([{ ...pane, kind: TIMELINE, focus: () => void did.push(TIMELINE), type:
 
 const here = (): Layout => layoutOf("ch");
 const data = (id: string) => (id === TIMELINE ? TIMELINE : String(here().panels[id]?.data));
-/** The tabs of each group, as they are read. */
+/** The tabs of each group, in reading order. */
 const tabs = () => groups(here().root).map((g) => g.panels.map(data));
 const front = () => data(focusPanel(here()));
 const key = (k: Parameters<typeof runDockKey>[0]) => runDockKey(k);
 const said = () => dockUi.getState().said;
 const toast = () => viewStore.getState().toast?.text;
 
-/** The timeline on the left, a on the upper right, b and c as tabs below it. */
+/** Has the timeline on the left, a on the upper right, b and c as tabs below it. */
 function four() {
   openPanel({ kind: "pane", data: "a" });
   const a = focusPanel(here());
@@ -68,7 +68,7 @@ describe("keys", () => {
     key({ do: "focus", side: "right" });
     expect(did).toEqual(["a", TIMELINE, "a"]);
     key({ do: "zoom" });
-    expect(key({ do: "focus", side: "left" })).toBe(true); // taken, and does nothing
+    expect(key({ do: "focus", side: "left" })).toBe(true); // the key is taken, but does nothing
     expect(front()).toBe("a");
   });
   it("go through the tabs of a group, round and round, and leave the key where there is one tab", () => {

@@ -1,5 +1,4 @@
-// What a person can do with the panels of the centre; keys, menus, buttons and the
-// palette share these.
+// Actions on the panels of the centre. Keys, menus, buttons and the palette share them.
 import * as change from "../model/dock/change";
 import type { DockKey } from "../model/dock/keys";
 import type { GroupID, Layout, NewPanel, Panel, PanelID, Side } from "../model/dock/layout";
@@ -11,7 +10,7 @@ import { enterRegion, front } from "../ui/layer";
 import { layoutOf, update } from "./layouts";
 import { allKinds, kindNamed, kindOf } from "./panels";
 
-const STEP = 0.04; // of the centre, for one arrow
+const STEP = 0.04; // share of the centre, for one press of an arrow key
 
 const here = () => viewStore.getState().selected;
 
@@ -33,14 +32,14 @@ function take(panel: PanelID) {
     if (el) enterRegion(el);
   };
   enter();
-  requestAnimationFrame(enter); // it may have been behind another tab
+  requestAnimationFrame(enter); // a panel that was behind another tab is visible only now
 }
 
 export function goToFocus() {
   goInto(focusPanel(layoutOf(here())));
 }
 
-/** The timeline comes to the front, for what is to be read or answered there. */
+/** Brings the timeline to the front, so that the person can read or answer in it. */
 export function revealTimeline() {
   if (here()) update(here(), (l) => change.activate(l, TIMELINE));
 }
@@ -58,7 +57,10 @@ function openAt(made: NewPanel, to: change.Place) {
   if (id) goInto(id);
 }
 
-/** Behind a tab of that group, or of the one with the keyboard; beside the timeline if that is it. What is shown already is gone to. */
+/**
+ * Opens a panel as a tab of the group, or of the one with the keyboard. If that shows the
+ * timeline, the panel opens beside it. A panel that shows the same already gets the keyboard.
+ */
 export function openPanel(made: NewPanel, group: GroupID = "") {
   const l = layoutOf(here());
   const key = kindNamed(made.kind)?.key;
@@ -71,7 +73,7 @@ export function openPanel(made: NewPanel, group: GroupID = "") {
   openAt(made, other ? { group: other.id } : { group: target.id, side: "right" });
 }
 
-/** Another panel beside one: of its kind, or what the first kind that has something puts there. */
+/** Opens another panel beside one: of its own kind, or of the first kind that offers one. */
 export function split(side: Side, from: PanelID = focusPanel(layoutOf(here()))) {
   const p = panelHere(from);
   const g = groupOf(layoutOf(here()), from);
@@ -80,7 +82,7 @@ export function split(side: Side, from: PanelID = focusPanel(layoutOf(here()))) 
   if (made) openAt(made, { group: g.id, side });
 }
 
-/** The same panel, begun anew. */
+/** Begins a panel anew in its place. */
 export function replacePanel(panel: PanelID, made: NewPanel) {
   update(here(), (l) => change.replace(l, panel, made));
   goToFocus();
@@ -96,7 +98,7 @@ export function requestClose(panel: PanelID = focusPanel(layoutOf(here()))) {
   else closePane(panel);
 }
 
-/** The panel goes; what it showed goes on. */
+/** Closes the panel. Its session goes on. */
 export function closePane(panel: PanelID) {
   const had = groupOf(layoutOf(here()), panel)?.id === layoutOf(here()).focus;
   update(here(), (l) => change.close(l, panel));
@@ -105,7 +107,7 @@ export function closePane(panel: PanelID) {
 
 // --- the rest ---
 
-/** Puts a field for its name in the place of the tab, where it can be renamed. */
+/** Opens the field for a new name over the panel's tab, if the panel can be renamed. */
 export function beginRename(panel: PanelID) {
   const p = panelHere(panel);
   if (p && kindOf(p).rename?.(p)) dockUi.setState({ renaming: panel });
@@ -117,7 +119,7 @@ export function toggleZoom() {
   goToFocus();
 }
 
-/** Panels that would get what is typed. */
+/** The panels that would get typed text. */
 export function broadcastTargets(l: Layout = layoutOf(here())): PanelID[] {
   return shownPanels(l).filter((id) => kindNamed(l.panels[id]?.kind ?? "")?.type);
 }
@@ -149,7 +151,7 @@ export function stretch(side: Side) {
   if (r) say(`${Math.round(r.w * 100)} % wide, ${Math.round(r.h * 100)} % high`);
 }
 
-/** Into the group on that side; where there is none, into a group of its own there. */
+/** Moves a tab into the group on a side. If there is none, the tab gets a new group there. */
 export function moveTab(side: Side, panel: PanelID = focusPanel(layoutOf(here()))) {
   update(here(), (l) => {
     const g = groupOf(l, panel);
@@ -166,7 +168,7 @@ export function stepTab(by: number) {
   if (next) goInto(next);
 }
 
-/** Tabs are numbered through all groups, as they are read. */
+/** The panel with a number. Tabs are numbered through all groups, in reading order. */
 export function panelByNumber(l: Layout, n: number): Panel | undefined {
   const all = groups(l.root).flatMap((g) => g.panels);
   return l.panels[(n === 9 ? all.at(-1) : all[n - 1]) ?? ""];
@@ -208,7 +210,7 @@ export function runDockKey(k: DockKey): boolean {
   }
 }
 
-/** Another channel: nothing of the last one's goes on. */
+/** Ends bars, drags and menus of the dock before another channel is shown. */
 export function leaveDock() {
   dockUi.setState(idleDock);
 }

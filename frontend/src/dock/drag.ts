@@ -1,5 +1,5 @@
-// Dragging a tab: by pointer events, because the drag and drop of WebKitGTK loses
-// its target over other elements and shows a picture of its own.
+// Dragging a tab. It uses pointer events, because WebKitGTK's drag and drop loses its
+// target over other elements and shows a picture of its own.
 import type { PointerEvent as ReactPointerEvent } from "react";
 import type { ChannelID } from "../api/types";
 import * as change from "../model/dock/change";
@@ -14,7 +14,7 @@ import { layoutOf, update } from "./layouts";
 const START_PX = 5;
 export const STRIP_PX = 34;
 
-/** Where in the dock a point is. */
+/** The place in the dock at a point. */
 function target(channel: ChannelID, area: HTMLElement, x: number, y: number): DropAt | null {
   const l = layoutOf(channel);
   const box = area.getBoundingClientRect();
@@ -32,7 +32,7 @@ function target(channel: ChannelID, area: HTMLElement, x: number, y: number): Dr
   return null;
 }
 
-/** Begins on a tab; a click that does not move stays a click. */
+/** Begins a drag on a tab. A click that does not move stays a click. */
 export function beginDrag(e: ReactPointerEvent<HTMLElement>, channel: ChannelID, panel: PanelID) {
   const el = e.currentTarget;
   const area = el.closest<HTMLElement>(".dock-area");
@@ -76,7 +76,7 @@ export function beginDrag(e: ReactPointerEvent<HTMLElement>, channel: ChannelID,
 function dropAt(channel: ChannelID, panel: PanelID, over: DropAt) {
   update(channel, (l) => {
     if ("side" in over) return over.side ? change.move(l, panel, { group: over.group, side: over.side }) : change.move(l, panel, { group: over.group });
-    // Its own place in the strip does not count.
+    // The tab leaves its old place, so places behind that are one less.
     const own = groupById(l, over.group)?.panels.indexOf(panel) ?? -1;
     return change.move(l, panel, { group: over.group, at: own >= 0 && own < over.at ? over.at - 1 : over.at });
   });

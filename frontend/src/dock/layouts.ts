@@ -1,4 +1,4 @@
-// The layouts of channels: read, changed, kept.
+// Reads, changes and keeps the layouts of channels.
 import type { ChannelID, LoopEvent } from "../api/types";
 import * as change from "../model/dock/change";
 import type { Layout, Panel } from "../model/dock/layout";
@@ -38,7 +38,7 @@ export function update(channel: ChannelID, f: (l: Layout) => Layout) {
   timer = setTimeout(saveLayouts, SAVE_MS);
 }
 
-/** What a panel showed is gone for good, in any channel. */
+/** Closes such panels in every channel, because their content is gone for good. */
 export function closeEverywhere(is: (p: Panel) => boolean) {
   for (const ch of Object.keys(layoutsStore.getState())) update(ch, (l) => change.closeWhere(l, is));
 }
@@ -55,7 +55,7 @@ function onEvents(batch: LoopEvent[]) {
 
 batchListeners.add(onEvents);
 
-/** Loop said late what it keeps: it stands where nothing was changed meanwhile. */
+/** Takes layouts that Loop sent late, unless a layout was changed meanwhile. */
 recallListeners.add(() => {
   for (const [ch, l] of Object.entries(layoutsStore.getState())) {
     const text = loadChoice(`dock.${ch}`);

@@ -1,5 +1,5 @@
-// A kind of panel that the page does not have: everything that the dock, the palette,
-// the keys and the memory do with it comes from its value.
+// Tests the dock with kinds of panels that the page does not have. The dock, the palette,
+// the keys and the memory must take everything from the kind's value.
 import { renderToString } from "react-dom/server";
 import { beforeEach, expect, it } from "vitest";
 import { kept } from "../test/browser";
@@ -51,7 +51,7 @@ it("is opened from the palette, beside the timeline, and has the keyboard", () =
   expect(shown()).toEqual(["app"]);
   expect(here().root.kind).toBe("split");
   expect(did).toEqual(["focus app"]);
-  // What is shown already is gone to; another stands with those of its kind.
+  // A panel that shows the same gets the keyboard. Another opens in the group of its kind.
   goInto(TIMELINE);
   command("Open: log of app")?.run();
   goInto(TIMELINE);
@@ -69,7 +69,7 @@ it("has its title, icon and marks in a tab, and its body", () => {
   expect(html).toContain("log-icon");
   expect(html).toContain("new output");
   expect(html).not.toContain("This computer");
-  expect(html).not.toContain("F2"); // it cannot be renamed
+  expect(html).not.toContain("F2"); // the panel cannot be renamed
   expect(renderToString(kindOf(panel).render({ channelId: CHANNEL, panel }))).toBe("<pre>lines of app</pre>");
 });
 
@@ -95,7 +95,7 @@ it("asks before it closes, where its kind does", () => {
 
 it("is stored and restored with the layout", () => {
   openPanel({ kind: "log-lines", data: { source: "app" } });
-  openPanel({ kind: "log-lines", data: { source: "" } }); // of which nothing is kept
+  openPanel({ kind: "log-lines", data: { source: "" } }); // this kind keeps nothing
   saveLayouts();
   layoutsStore.setState({}, true);
   expect(shown()).toEqual(["app"]);
@@ -107,7 +107,7 @@ it("is split, typed into and found by its keys", () => {
   split("down");
   expect(shown()).toEqual(["app", "app too"]);
   goInto(TIMELINE);
-  split("right"); // the timeline has nothing of its own to put there
+  split("right"); // the timeline itself offers no panel
   expect(shown()).toEqual(["app", "app too", "nothing too"]);
   toggleBroadcast();
   broadcast(focusPanel(here()), "ls");

@@ -6,7 +6,7 @@ import { front } from "../ui/layer";
 import { requestClose, runDockKey, split } from "./dock";
 import { allKinds } from "./panels";
 
-/** Keys of the layout and of the kinds of panels, where no terminal has the focus; a terminal asks by itself. */
+/** Handles keys of the layout and of kinds of panels while no terminal has the focus. A terminal handles them itself. */
 export function useDockKeys() {
   useEffect(() => {
     function onKey(e: KeyboardEvent) {

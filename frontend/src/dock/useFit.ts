@@ -4,13 +4,13 @@ import type { TabSize } from "../model/dock/fit";
 import { fit, unseen, WHOLE } from "../model/dock/fit";
 import type { Group } from "../model/dock/layout";
 
-const WORD_EDGE = 20; // of a tag: padding, line and gap
+const WORD_EDGE = 20; // px of a tag besides its text: padding, border and gap
 const GAP = 4;
 const TOOLS_EDGE = 18;
 
 const START = { ...WHOLE, hidden: 0, more: "" };
 
-/** As wide as the text is, however little of it has room: what fits must not depend on what is shown. */
+/** The whole width of a text, even if little of it has room: the fit must not depend on the present form. */
 function textWidth(el: Element): number {
   const range = document.createRange();
   range.selectNodeContents(el);
@@ -31,7 +31,7 @@ function show(panel: string) {
   document.getElementById(`tab-${panel}`)?.parentElement?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
 }
 
-/** What of a group's tabs fits into its strip, how many cannot be seen, and on which sides. */
+/** The form in which a group's tabs fit its strip, how many are out of sight, and on which sides. */
 export function useFit(list: RefObject<HTMLDivElement | null>, group: Group) {
   const [now, setNow] = useState(START);
   const { panels, active } = group;
@@ -53,10 +53,10 @@ export function useFit(list: RefObject<HTMLDivElement | null>, group: Group) {
     if (!el?.parentElement) return;
     const size = new ResizeObserver((all) => {
       measure();
-      if (all.some((o) => o.target === el)) show(active); // a strip that became narrower
+      if (all.some((o) => o.target === el)) show(active); // the strip may have become narrower
     });
     for (const o of [el.parentElement, el, ...el.children]) size.observe(o);
-    const text = new MutationObserver(measure); // also of names that have no room
+    const text = new MutationObserver(measure); // names without room change too
     text.observe(el, { subtree: true, childList: true, characterData: true });
     el.addEventListener("scroll", measure, { passive: true });
     return () => {
@@ -67,7 +67,7 @@ export function useFit(list: RefObject<HTMLDivElement | null>, group: Group) {
   }, [list, measure, active]);
 
   useLayoutEffect(measure, [measure]);
-  // The one in front can always be seen.
+  // The tab in front must always be visible.
   useLayoutEffect(() => {
     show(active);
   }, [active, panels, now.form, now.list, now.plus]);

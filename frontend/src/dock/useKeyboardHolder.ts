@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { dockUi } from "../model/dock/store";
 
-/** A terminal has the keyboard only as long as nothing else has it. */
+/** A terminal no longer holds the keyboard once another element gets the focus. */
 export function useKeyboardHolder() {
   useEffect(() => {
     function onFocus(e: FocusEvent) {

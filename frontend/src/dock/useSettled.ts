@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 const SETTLE_MS = 400;
 
-/** A title once it lasts: a command that is over at once does not make its tab flicker. */
+/** A title once it has lasted a while, so that a short command does not make its tab flicker. */
 export function useSettled(title: string): string {
   const [shown, setShown] = useState(title);
   useEffect(() => {

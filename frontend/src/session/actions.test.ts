@@ -82,7 +82,7 @@ describe("channels", () => {
     viewStore.setState({ dialog: "" });
     const loop = start({ "Channels.PickFolder": () => "", "Channels.Add": () => channel("x") }, "window");
     await openFolder();
-    expect([view().dialog, loop.called("Channels.Add")]).toEqual(["", []]); // cancelled
+    expect([view().dialog, loop.called("Channels.Add")]).toEqual(["", []]); // the person cancelled
     loop.given["Channels.PickFolder"] = () => Promise.reject(failure("no_native_dialog"));
     await openFolder();
     expect(view().dialog).toBe("folder");
@@ -202,7 +202,7 @@ describe("leaving", () => {
   it("is asked about where something goes on, or nobody can say", async () => {
     const loop = start({ "System.Leaving": () => leaving({ stays: true }), "System.Quit": () => null }, "window");
     await quit();
-    await quit(); // asked already
+    await quit(); // the question is already open
     expect(leavingStore.getState()).toMatchObject({ asking: "quit", facts: { stays: true } });
     expect(loop.called("System.Leaving").length).toBe(1);
     cancel();

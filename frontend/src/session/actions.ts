@@ -1,4 +1,4 @@
-// What a person can do from anywhere: the palette, the shortcuts and the buttons share these.
+// Actions that a person can take from anywhere. The palette, the shortcuts and the buttons share them.
 import type { ChannelID, PromptOptions } from "../api/types";
 import { toFailure } from "../api/failure";
 import { draftsStore, frameStore, timelineOf, timelinesStore, toastFailure, viewStore } from "../model/stores";
@@ -29,7 +29,7 @@ export function select(id: ChannelID) {
   if (t.phase === "empty" || t.phase === "error") void session().load(id);
 }
 
-/** Moves the keyboard to the prompt box, on a person's own wish only. What is typed takes the place of suggested. */
+/** Moves the keyboard to the prompt box. Only the person's own action may call it. A suggested text is selected, so typing replaces it. */
 export function focusPrompt(suggested = "") {
   revealTimeline();
   const focus = () => {
@@ -39,7 +39,7 @@ export function focusPrompt(suggested = "") {
   };
   front.after(() => {
     focus();
-    requestAnimationFrame(focus); // a channel that was just chosen has its box one frame later
+    requestAnimationFrame(focus); // a newly chosen channel has its box one frame later
   });
 }
 
@@ -81,7 +81,7 @@ export async function openDemo() {
   }
 }
 
-/** A neighbour in the sidebar's own order. */
+/** Goes to a neighbour in the sidebar's order. */
 export function step(by: number) {
   const { channels } = frameStore.getState();
   const order = [...channelRows(channels).map((r) => r.channel), ...channels.filter((c) => c.kind === "demo")];
@@ -151,7 +151,7 @@ export async function cancelBuild() {
   }
 }
 
-/** Links in agent text: web addresses only, through the program that owns the window. */
+/** Opens a link of agent text. The bridge refuses all but web addresses. */
 export function openLink(href: string) {
   session().api.system.openURL(href).catch(toastFailure);
 }

@@ -1,4 +1,4 @@
-// Threads, worktrees and sessions, and the way to what waits for the person.
+// Threads, worktrees and conversations, and the way to open questions.
 import type { Answer, ChannelID, ChannelView, SessionStart } from "../api/types";
 import { frameStore, toast, toastFailure, viewStore } from "../model/stores";
 import { visible } from "../model/text";
@@ -6,7 +6,7 @@ import { revealTimeline } from "../dock/dock";
 import { focusPrompt, select } from "./actions";
 import { session } from "./session";
 
-/** Puts a new channel into the tree without waiting for its event, and goes there. */
+/** Puts a new channel into the tree without waiting for its event, and selects it. */
 function enter(ch: ChannelView) {
   if (!frameStore.getState().channels.some((c) => c.channel_id === ch.channel_id)) {
     frameStore.setState((f) => ({ channels: [...f.channels, ch] }));
@@ -21,7 +21,7 @@ function named(id: ChannelID): string {
   return `${c?.name ?? "channel"} ${threads + 2}`;
 }
 
-/** A thread shares the conversation until its first message. */
+/** Makes a thread and selects it. It shares its parent's conversation until its first message. */
 export async function newThread(id: ChannelID) {
   try {
     enter(await session().api.channels.createThread({ parent_id: id, name: named(id) }));
@@ -30,7 +30,7 @@ export async function newThread(id: ChannelID) {
   }
 }
 
-/** Throws, for the dialog that shows it. */
+/** Makes a worktree and selects it. Throws a failure, which the dialog shows. */
 export async function newWorktree(id: ChannelID, branch: string, base: string) {
   enter(await session().api.channels.createWorktree({ parent_id: id, branch, name: branch, base }));
 }
@@ -44,7 +44,7 @@ export async function forkFrom(uuid: string) {
   }
 }
 
-/** Says with which conversation the channel's next message begins. Throws. */
+/** Chooses the conversation for the channel's next message. Throws a failure. */
 export async function startWith(id: ChannelID, start: SessionStart) {
   const ch = await session().api.channels.setSession(id, start);
   frameStore.setState((f) => ({ channels: f.channels.map((c) => (c.channel_id === id ? ch : c)) }));
@@ -52,18 +52,18 @@ export async function startWith(id: ChannelID, start: SessionStart) {
   if (start.mode) toast(words[start.mode]);
 }
 
-/** Throws when it was answered elsewhere meanwhile, or cannot be stored. */
+/** Answers a question. Throws if it was answered elsewhere meanwhile, or the answer cannot be stored. */
 export async function answer(id: string, a: Answer) {
   const q = await session().api.runs.answer(id, a);
   frameStore.setState((f) => ({ questions: f.questions.filter((x) => x.question_id !== q.question_id) }));
 }
 
-/** Moves the keyboard to the question's card, never to one of its buttons. */
+/** Moves the keyboard to the question's card, not to one of its buttons. */
 export function focusQuestion() {
   document.querySelector<HTMLElement>("[data-region=question]")?.focus();
 }
 
-/** The next channel with an open question, and its card. */
+/** Goes to the next channel with an open question, and to its card. */
 export function nextNeed() {
   const { questions, channels } = frameStore.getState();
   const order = channels.filter((c) => c.state === "needs_you" || questions.some((q) => q.channel_id === c.channel_id));

@@ -1,15 +1,15 @@
-// Files of this computer for a channel's container: named by their path there,
-// copied to where pastes go if it does not see them.
+// Brings files of this computer to a channel's container. A file that the container sees is
+// named by its path there. Any other file is copied into the folder of pastes.
 import { isFailure, toFailure } from "../api/failure";
 import type { Failure } from "../api/types";
 import { filePaths } from "../model/files";
 import { readFiles, readsByItself } from "../shell/clipboard";
 import { session } from "./session";
 
-const MAX_FILE = 10 * 1024 * 1024; // as Loop takes it
+const MAX_FILE = 10 * 1024 * 1024; // bytes, Loop's own limit
 const NOT_SEEN = "mount";
 
-/** By its path where the surroundings tell it, else by its content. */
+/** A file by its path where the page learns it, else by its content. */
 export type Item = { path: string } | { file: File };
 export type Dropped = { paths: string[]; files: File[]; text: string };
 
@@ -21,7 +21,7 @@ export function itemName(i: Item): string {
   return "path" in i ? (i.path.split(/[\\/]/).findLast(Boolean) ?? i.path) : i.file.name || "the pasted picture";
 }
 
-/** How a shell in the container is told the file. Rejects with a Failure. */
+/** Returns the file's path for a shell in the container. Rejects with a Failure. */
 export function bring(channelId: string, i: Item): Promise<string> {
   return "path" in i ? bringPath(channelId, i.path) : bringContent(channelId, i.file);
 }
@@ -44,7 +44,7 @@ async function bringPath(channelId: string, path: string): Promise<string> {
 async function bringContent(channelId: string, f: File): Promise<string> {
   const name = f.name || "The pasted picture";
   if (f.size > MAX_FILE) throw invalid(`${name} is larger than 10 MiB.`, "Copy it into the project's folder and name it there.");
-  const data = await base64(f, name); // before its size is judged: a folder has none either
+  const data = await base64(f, name); // read before the check for emptiness: a folder has size 0 too, but cannot be read
   if (data === "") throw invalid(`${name} is empty.`, "");
   try {
     return await session().api.terminals.pasteFile(channelId, fileName(f), data);
@@ -53,7 +53,7 @@ async function bringContent(channelId: string, f: File): Promise<string> {
   }
 }
 
-/** What went wrong, in one paragraph. */
+/** Cause and remedy of a failure, in one paragraph. */
 export function problemText(err: unknown): string {
   const f = isFailure(err) ? err : toFailure(err);
   return [f.cause, f.remedy].filter(Boolean).join(" ");
@@ -77,18 +77,18 @@ function base64(f: File, name: string): Promise<string> {
   });
 }
 
-/** A drop as the browser reports it: files, or addresses from a file manager, or text. */
+/** The data of a drop: files, addresses from a file manager, or text. */
 export function droppedData(d: DataTransfer): Dropped {
   const paths = filePaths(d.getData("text/uri-list"));
   return { paths, files: paths.length > 0 ? [] : [...d.files], text: d.files.length > 0 || paths.length > 0 ? "" : d.getData("text/plain") };
 }
 
-/** Pasted files. What has text as well, as cells of a table do, is pasted as text. */
+/** The pasted files. None if the paste has text as well, as cells of a table do. */
 export function pastedFiles(d: DataTransfer | null): File[] {
   return d && d.getData("text/plain") === "" ? [...d.files] : [];
 }
 
-/** WebKitGTK keeps pictures and files from the event of a paste; only the clipboard itself has them. */
+/** Whether a paste may have files that its event lacks. On WebKitGTK only the clipboard itself has them. */
 export function hiddenFiles(d: DataTransfer | null): boolean {
   return readsByItself() && (d === null || (d.getData("text/plain") === "" && d.getData("text/html") === ""));
 }

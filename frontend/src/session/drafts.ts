@@ -1,4 +1,4 @@
-// What was typed and not sent, per channel; it survives a reload.
+// Drafts: text that was typed but not sent, for each channel. They survive a reload.
 import type { ChannelID } from "../api/types";
 import { draftsStore } from "../model/stores";
 import { loadChoice, saveChoice } from "../shell/memory";

@@ -5,7 +5,7 @@ import { leavingStore, nothingAsked } from "../model/leaving";
 import { session } from "./session";
 import { toastFailure } from "../model/stores";
 
-/** Only the window has a process of its own to end; a browser shows what another one started. */
+/** Only the window ends Loop with itself. A browser shows a Loop that was started elsewhere. */
 export const canQuit = () => session().kind === "window";
 
 /** Ends Loop at once if nothing needs it, else asks. */
@@ -17,15 +17,15 @@ export async function quit() {
   else quitNow();
 }
 
-/** The window wants a person to be asked; the dialog says by itself that it is there. */
+/** Opens the question that the window wants the person to answer. A newly opened dialog confirms itself that it is there. */
 export function asked(what: unknown) {
   if (what !== "close" && what !== "quit") return;
-  if (leavingStore.getState().asking === what) dialogIsThere(); // since the last time
+  if (leavingStore.getState().asking === what) dialogIsThere(); // the dialog is open since an earlier request
   else leavingStore.setState({ ...nothingAsked, asking: what });
   void refresh();
 }
 
-/** Reads what is under way. */
+/** Reads the work that is under way. */
 async function look(): Promise<Pick<LeavingState, "facts" | "failure">> {
   try {
     return { facts: await session().api.system.leaving(), failure: null };
@@ -34,7 +34,7 @@ async function look(): Promise<Pick<LeavingState, "facts" | "failure">> {
   }
 }
 
-/** Shows what is under way by now in the dialog that is open, if that still is. */
+/** Updates the work under way in the open dialog, unless it has closed meanwhile. */
 export async function refresh() {
   const { asking } = leavingStore.getState();
   const seen = await look();

@@ -1,4 +1,4 @@
-// What a person does with prompts that wait.
+// Actions on prompts that wait.
 import type { ChannelID } from "../api/types";
 import { setTimeline, toastFailure } from "../model/stores";
 import { session } from "./session";
@@ -17,12 +17,12 @@ export const hold = (id: string) => tried(() => session().api.runs.hold(id));
 export const editQueued = (id: string, prompt: string) => tried(() => session().api.runs.edit(id, prompt));
 export const steer = (id: string) => tried(() => session().api.runs.steer(id));
 
-/** Letting go of an edit that nobody holds any more is fine. */
+/** Ends the hold of an edited prompt. A failure is no problem: the hold may have ended by itself. */
 export async function release(id: string) {
   await session().api.runs.release(id).catch(() => null);
 }
 
-/** The order as Loop has it afterwards is what is shown, also when it refused. */
+/** Reorders a queue. The page then shows the order that Loop has, even after a refusal. */
 export async function reorder(channel: ChannelID, ids: string[]) {
   try {
     const queue = await session().api.runs.reorder(channel, ids);

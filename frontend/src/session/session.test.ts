@@ -10,7 +10,7 @@ import { startSession } from "./session";
 
 const settle = () => vi.advanceTimersByTimeAsync(1000);
 
-/** A page that is connected, with what Loop said in the first snapshot. */
+/** A connected page that has the first snapshot. */
 async function connected(answers: Record<string, Answer> = {}) {
   const loop = pretendLoop(answers);
   const session = startSession(loop.bridge);
@@ -107,8 +107,8 @@ describe("events", () => {
     await settle();
     expect(names()).toEqual(["a", "new"]);
     expect(loop.called("System.Snapshot").length).toBe(2);
-    expect(loop.called("Channels.Timeline").map((a) => a[0])).toEqual(["a"]); // the one that is looked at
-    expect(Object.keys(timelinesStore.getState())).toEqual(["a"]); // others are read when they are
+    expect(loop.called("Channels.Timeline").map((a) => a[0])).toEqual(["a"]); // the selected one
+    expect(Object.keys(timelinesStore.getState())).toEqual(["a"]); // others are read once they are selected
   });
 
   it("that take a channel away leave no page without one", async () => {

@@ -1,4 +1,4 @@
-// Joins the bridge to the stores: snapshot, events, pages, and what a person asks for.
+// Joins the bridge to the stores: snapshot, events, pages of timelines, and the person's requests.
 import type { Api } from "../api/calls";
 import { makeApi } from "../api/calls";
 import { DENIED, OFFLINE, toFailure } from "../api/failure";
@@ -16,12 +16,12 @@ import { saveChoice, send } from "../shell/memory";
 
 const PAGE = 300; // events in one page of a timeline
 const HIDDEN_MS = 100;
-const RESYNC_MS = 300; // several holes in a row are healed by one load
+const RESYNC_MS = 300; // ms; one load repairs several gaps in a row
 
 export type Session = ReturnType<typeof startSession>;
 
 let current: Session | null = null;
-/** The one session of this page; set before React renders. */
+/** The one session of this page. It exists before React renders. */
 export function session(): Session {
   if (!current) throw new Error("no session yet");
   return current;
@@ -29,7 +29,7 @@ export function session(): Session {
 
 export function startSession(bridge: Bridge) {
   const api: Api = makeApi(bridge.invoke);
-  let held: LoopEvent[] | null = []; // while a snapshot is on its way
+  let held: LoopEvent[] | null = []; // events held back while a snapshot is on its way
   let snapshotRun = 0;
   let resync: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,7 +37,7 @@ export function startSession(bridge: Bridge) {
     const run = ++snapshotRun;
     held = held ?? [];
     try {
-      // Without the list of terminals everything else works.
+      // The page also works without the list of terminals.
       const [s, questions, terminals] = await Promise.all([api.system.snapshot(), api.runs.questions(), api.terminals.list("").then((l) => l ?? [], () => null)]);
       if (run !== snapshotRun) return;
       if (terminals) sessionsStore.setState(fromList(terminals));
@@ -58,7 +58,7 @@ export function startSession(bridge: Bridge) {
     }
   }
 
-  /** Everything again: after a reconnect or a hole in the numbering. */
+  /** Loads everything again, after a reset or a gap in the numbers. */
   async function resyncAll() {
     await snapshot();
     for (const id of Object.keys(timelinesStore.getState())) {
@@ -67,8 +67,8 @@ export function startSession(bridge: Bridge) {
     }
   }
 
-  // Streamed pieces come faster than frames: one pass per frame is enough, and a
-  // hidden page (which gets no frames) looks now and then.
+  // Streamed pieces come faster than frames, so the page applies them once per frame. A
+  // hidden page gets no frames and uses a timer.
   let arrived: LoopEvent[] = [];
   function collect(batch: LoopEvent[]) {
     if (arrived.length === 0) {
@@ -102,7 +102,7 @@ export function startSession(bridge: Bridge) {
   }
 
   function deliver(batch: LoopEvent[]) {
-    // The file was edited, or another page chose another look.
+    // The person edited the settings, or another page chose a theme.
     if (batch.some((e) => e.type === "config.changed")) viewStore.setState({ theme: frameStore.getState().config?.theme || "system" });
     sessionsStore.setState((t) => applyTerminalEvents(t, batch));
     const by = new Map<string, LoopEvent[]>();
@@ -164,14 +164,14 @@ export function startSession(bridge: Bridge) {
       setLetters(outbox.confirmed(outboxStore.getState().letters, letter.clientId));
       const asked = run?.waits_for?.question_id;
       if (asked) announce("The prompt is queued. It waits until you have answered the agent.");
-      // The event may be on its way still; the answer says the same thing.
+      // The answer has the same run as the event, which may still be on its way.
       if (run?.state === "queued") setTimeline(letter.channelId, (t) => receive(t, [localQueueEvent(run, t.built.runs)]));
     } catch (err) {
       setLetters(outbox.failed(outboxStore.getState().letters, letter.clientId, toFailure(err)));
     }
   }
 
-  /** Letters that failed only because nobody answered go out again by themselves. */
+  /** Sends again the prompts that failed only because Loop did not answer. */
   async function resend() {
     for (const l of outboxStore.getState().letters) {
       if (l.state === "failed" && l.failure?.code !== OFFLINE) continue;
@@ -193,15 +193,15 @@ export function startSession(bridge: Bridge) {
   bridge.onEvents(collect);
   bridge.resumeAt(() => {
     const { ready, launch, seq } = frameStore.getState();
-    // What is still being gathered for the next frame counts as not seen: events
-    // are safe to apply twice, and numbers already applied are passed over.
+    // Events that wait for the next frame count as not seen. Events are safe to apply
+    // twice, and numbers already applied are skipped.
     return ready && launch ? { launch, seq } : null;
   });
   bridge.onLink((link) => {
     connectionStore.setState(link);
     if (link.state !== "online") return;
     void send();
-    // After a break the stream goes on where it was, or says that it cannot.
+    // After a break the stream goes on where it was. If it cannot, it sends a reset.
     if (frameStore.getState().ready && !held) void resend();
     else void snapshot();
   });
@@ -218,7 +218,7 @@ export function startSession(bridge: Bridge) {
 }
 
 function localQueueEvent(run: Run, runs: Record<string, unknown>): LoopEvent {
-  // A run that has begun already must not be put back into the queue by a late answer.
+  // A late answer must not put a run that has begun back into the queue.
   const data: Run = runs[run.run_id] ? { ...run, state: "running" } : run;
   return { seq: 0, type: "queue.changed", channel_id: run.channel_id, run_id: run.run_id, timestamp: Date.now(), data };
 }

@@ -26,10 +26,10 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
 ];
 
-/** Where there is a window to quit. In a terminal, Ctrl Q is the program's. */
+/** The key to quit in the window. In a terminal, Ctrl Q goes to the program. */
 export const QUIT_KEYS = keys(MOD, "Q");
 
-/** Moves the focus from one part of the frame to the next. */
+/** Moves the focus from one region of the page to the next. */
 function nextRegion(back: boolean) {
   const all = regions();
   const at = all.findIndex((el) => el.contains(document.activeElement));

@@ -6,23 +6,23 @@ import type { Dropped } from "./bring";
 import { droppedData } from "./bring";
 
 /**
- * Makes an element a place to drop files on. over: something is dragged above it
- * that it would take. With text it takes everything else, too.
+ * Makes an element a place to drop files on. over is true while a drag that it would
+ * take is above it. With text it takes any other drag as well.
  */
 export function useFileDrop(at: RefObject<HTMLElement | null>, onDrop: (d: Dropped) => void, text = false) {
   const [over, setOver] = useState(false);
   const latest = useRef(onDrop);
-  const last = useRef<EventTarget | null>(null); // what was entered last
+  const last = useRef<EventTarget | null>(null); // the element that was entered last
   useLayoutEffect(() => {
     latest.current = onDrop;
   });
   useEffect(() => onHostDrop(({ x, y, paths }) => {
     setOver(false);
-    // By what is seen there: a dialog above the element keeps the drop from it.
+    // The visible element at the point decides, so a dialog above keeps the drop from this one.
     if (paths.length > 0 && at.current?.contains(document.elementFromPoint(x, y))) latest.current({ paths, files: [], text: "" });
   }), [at]);
-  // What was entered last may be gone by the time it would be left, as rows of a
-  // terminal are: then it is over when the drag is elsewhere, or the pointer free.
+  // The element entered last may vanish before it is left, as rows of a terminal do. Then the
+  // drag counts as gone once it is elsewhere, or once the pointer moves freely.
   useEffect(() => {
     if (!over) return;
     const off = (e: Event) => e.type.startsWith("drag") && at.current?.contains(e.target as Node) || setOver(false);
@@ -36,8 +36,8 @@ export function useFileDrop(at: RefObject<HTMLElement | null>, onDrop: (d: Dropp
     };
   }, [over, at]);
   const takes = (e: DragEvent) => text || mayBringFiles(e.dataTransfer.types);
-  // WebKit sends no dragover when an element is entered, none while the pointer
-  // rests, and a drop is ours only if the last event was taken.
+  // WebKit sends no dragover when an element is entered, and none while the pointer rests.
+  // The page gets a drop only if it took the last event, so dragenter counts like dragover.
   const onOver = (e: DragEvent) => {
     if (!takes(e)) return;
     e.preventDefault();
@@ -51,8 +51,8 @@ export function useFileDrop(at: RefObject<HTMLElement | null>, onDrop: (d: Dropp
         onOver(e);
       },
       onDragOver: onOver,
-      // The next element is entered before this one is left, so the one that was
-      // entered last is left only with all of them. WebKit does not say where to.
+      // An element within is entered before the earlier one is left. So the drag has left all
+      // of them only when the one entered last is left. WebKit does not report the next target.
       onDragLeave(e: DragEvent) {
         if (e.target === last.current || !e.currentTarget.contains(last.current as Node | null)) setOver(false);
       },

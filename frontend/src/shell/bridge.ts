@@ -1,5 +1,5 @@
-// What the rest of the page knows of its surroundings: calls, events, and
-// whether the other side answers. Two implementations: window.ts and headless.ts.
+// The bridge to Loop: calls, events, and whether Loop answers. The rest of the page knows
+// only this type. It has two implementations: window.ts and headless.ts.
 import type { Invoke } from "../api/calls";
 import type { LoopEvent } from "../api/types";
 
@@ -7,27 +7,27 @@ export type LinkState =
   | { state: "connecting" }
   | { state: "online" }
   | { state: "offline"; since: number; retryAt: number }
-  | { state: "denied" }; // the key of this page is not (or no longer) valid
+  | { state: "denied" }; // the page's key is not valid, or no longer
 
-/** Where bytes travel: sockets and downloads, which no bound call can carry. */
+/** The address for sockets and downloads, which a bound call cannot carry. */
 export type Endpoint = { base: string; token: string };
 
-/** The last event a page has applied: the stream goes on after it. */
+/** The last event that the page has applied. The stream goes on after it. */
 export type Position = { launch: string; seq: number };
 
 export type Bridge = {
   kind: "window" | "headless";
   invoke: Invoke;
-  /** Batches in order. Returns how to stop listening. */
+  /** Gives the listener batches in order. The returned function stops it. */
   onEvents(listener: (batch: LoopEvent[]) => void): () => void;
-  /** Called with the present state at once, then on each change. */
+  /** Calls the listener at once with the present state, then on each change. */
   onLink(listener: (link: LinkState) => void): () => void;
-  /** The window wants the person to be asked what happens when it closes ("close") or about quitting ("quit"). */
+  /** Calls the listener when the window wants the person asked: "close" about closing it, "quit" about quitting Loop. */
   onAsk(listener: (what: unknown) => void): void;
-  /** Try to connect now instead of waiting for the back-off. */
+  /** Tries to connect now instead of waiting for the back-off. */
   reconnect(): void;
-  /** The loopback listener; in the window it is another origin than the page's. */
+  /** The loopback listener. In the window it has another origin than the page. */
   endpoint(): Promise<Endpoint>;
-  /** Where this page is in the stream, asked at each reconnect; null before the first snapshot. */
+  /** Sets the function that says at each reconnect where the page is in the stream. It returns null before the first snapshot. */
   resumeAt(where: () => Position | null): void;
 };

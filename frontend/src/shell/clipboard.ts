@@ -1,5 +1,5 @@
-// Copying goes through the window's own clipboard where there is one: WebKitGTK
-// shows or sees only its own copies through navigator.clipboard.
+// The clipboard. A page in the window uses the window's clipboard, because on WebKitGTK
+// navigator.clipboard only exchanges copies with the page itself.
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (window.runtime?.ClipboardSetText) return await window.runtime.ClipboardSetText(text);
@@ -10,12 +10,12 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** In the window the clipboard is Go's; a browser's own paste needs no leave to read. */
+/** Whether the page reads the clipboard itself, as in the window. A browser's paste event needs no permission. */
 export function readsByItself(): boolean {
   return Boolean(window.runtime?.ClipboardGetText);
 }
 
-/** Null where the surroundings do not let a page read; the paste event still works there. */
+/** The clipboard's text. null: the page may not read it, and only the paste event works. */
 export async function readText(): Promise<string | null> {
   try {
     if (window.runtime?.ClipboardGetText) return await window.runtime.ClipboardGetText();
@@ -25,7 +25,7 @@ export async function readText(): Promise<string | null> {
   }
 }
 
-/** Pictures and addresses of files, while a paste or a key of it is handled; nothing where a page may not read them. */
+/** Pictures and addresses of files in the clipboard. Only the handler of a paste or of its key may read them; else the result is empty. */
 export async function readFiles(): Promise<{ pictures: Blob[]; uriList: string }> {
   const found = { pictures: [] as Blob[], uriList: "" };
   try {
@@ -35,7 +35,7 @@ export async function readFiles(): Promise<{ pictures: Blob[]; uriList: string }
       else if (picture) found.pictures.push(await item.getType(picture));
     }
   } catch {
-    // as if nothing were there
+    // The page may not read the clipboard: it counts as empty.
   }
   return found;
 }

@@ -1,5 +1,5 @@
-// A browser without window.go: the same calls over HTTP, the same events over a
-// WebSocket. The key travels in the Authorization header or the subprotocol,
+// The bridge of a browser, which has no window.go: the same calls over HTTP, the same
+// events over a WebSocket. The key is in the Authorization header or the subprotocol,
 // never in an address.
 import type { LoopEvent } from "../api/types";
 import { DENIED, OFFLINE, isFailure } from "../api/failure";
@@ -8,7 +8,7 @@ import type { Bridge, LinkState, Position } from "./bridge";
 const KEY = "loop.token";
 const BACKOFF_MS = [250, 500, 1000, 2000, 4000, 8000];
 
-/** Takes the key out of the address bar so that it is in no history, copy or screenshot. */
+/** Takes the key out of the address bar, so that no history, copy or screenshot has it. */
 export function takeToken(): string {
   const m = /(?:^#|&)token=([0-9a-f]+)/i.exec(location.hash);
   if (m?.[1]) {
@@ -74,8 +74,8 @@ export function headlessBridge(): Bridge {
     timer = setTimeout(() => void probe(), wait);
   }
 
-  // A refused WebSocket does not say why; a call does. 401 means that this page
-  // belongs to an earlier launch, and trying on would never help.
+  // A refused WebSocket gives no reason, but a call does. 401 means that this page
+  // belongs to an earlier launch, and that no further try can help.
   async function probe() {
     try {
       await invoke("System", "ImageStatus", []);
@@ -128,7 +128,7 @@ export function headlessBridge(): Bridge {
   return {
     kind: "headless",
     invoke: (service, method, args) => {
-      // Only the window can start the person's browser; here we are in it.
+      // The page runs in the person's browser, so it opens a tab itself.
       if (service === "System" && method === "OpenURL") return openTab(String(args[0]));
       return invoke(service, method, args);
     },

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { kept, storage } from "../test/browser";
 
-/** A page that was just opened; what the browser keeps is from before. */
+/** Opens a new page. The browser's storage stays as earlier pages left it. */
 async function visit() {
   vi.resetModules();
   return import("./memory");
 }
-/** Loop, with what it keeps. */
+/** A mock of Loop that keeps choices. */
 function keeper(memory: Record<string, string>) {
   return { memory: async () => ({ ...memory }), keep: vi.fn(async (name: string, value: string) => void (memory[name] = value)) };
 }

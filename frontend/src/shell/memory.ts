@@ -1,5 +1,5 @@
-// What the page remembers by itself: drafts, unsent prompts, the chosen channel.
-// Storage may be full or switched off; then the page works without memory.
+// The page's own memory: drafts, unsent prompts, the chosen channel. The browser's storage
+// may be full or switched off. Then the page works without memory.
 
 function read(key: string): string | null {
   try {
@@ -14,7 +14,7 @@ function write(key: string, value: string) {
     if (value) localStorage.setItem(key, value);
     else localStorage.removeItem(key);
   } catch {
-    // Nothing to do: the text is still on the screen.
+    // Storage is full or switched off. The text is still on the screen.
   }
 }
 
@@ -28,19 +28,19 @@ export function saveChoice(name: string, value: string) {
   void send();
 }
 
-// Choices that every page of this Loop shares. A browser keeps what it stores by
-// address, and the port may be another one after each start: so Loop keeps them too.
+// Choices that all pages of this Loop share. A browser's storage belongs to an address, and
+// the port may change with each start. So Loop keeps the choices too.
 type Keeper = { memory(): Promise<Record<string, string> | null>; keep(name: string, value: string): Promise<unknown> };
 const isShared = (name: string) => /^(dock\.[0-9a-f]+|terminal\.zoom|sidebar(\.width)?|contrast|selected)$/.test(name);
 const shared = new Map<string, string>();
-const unsent = new Set(unsentBefore().filter(isShared)); // by an earlier visit, or by this one
+const unsent = new Set(unsentBefore().filter(isShared)); // names of choices that Loop does not have yet, from this visit or an earlier one
 let keeper: Keeper | null = null;
 let sending = false;
 
-/** Told when Loop has said what it keeps. */
+/** Listeners that are called once Loop has sent the choices that it keeps. */
 export const recallListeners = new Set<() => void>();
 
-/** Asks Loop what it keeps. Without an answer the page has what the browser kept. */
+/** Asks Loop for the choices that it keeps. Without an answer the page uses the browser's. */
 export async function recall(k: Keeper) {
   let all: Record<string, string>;
   try {
@@ -50,12 +50,12 @@ export async function recall(k: Keeper) {
   }
   keeper = k;
   const mine = localNames();
-  const first = Object.keys(all).length === 0; // of this Loop: the browser knows more
+  const first = Object.keys(all).length === 0; // Loop keeps nothing yet, so the browser's choices count
   for (const name of new Set([...mine, ...Object.keys(all)])) {
     if (!isShared(name)) continue;
     const local = read(`loop.${name}`) ?? "";
     if (first && local) unsent.add(name);
-    // A window of one's own keeps its own channel.
+    // Each browser keeps its own selected channel.
     const value = unsent.has(name) || (name === "selected" && local) ? local : (all[name] ?? "");
     shared.set(name, value);
     write(`loop.${name}`, value);
@@ -64,7 +64,7 @@ export async function recall(k: Keeper) {
   void send();
 }
 
-/** One after the other, the newest value of each. What fails is tried with the next, or by the next visit. */
+/** Sends the unsent choices one after the other, each with its newest value. After a failure the next change or visit tries again. */
 export async function send() {
   write("loop.unsent", unsent.size > 0 ? JSON.stringify([...unsent]) : "");
   if (sending || !keeper) return;
@@ -76,7 +76,7 @@ export async function send() {
       if (loadChoice(name) === value) unsent.delete(name);
     }
   } catch {
-    // Loop does not answer; the browser has it for now.
+    // Loop does not answer. The browser keeps the choices for now.
   }
   sending = false;
   write("loop.unsent", unsent.size > 0 ? JSON.stringify([...unsent]) : "");

@@ -2,7 +2,7 @@ import type { Bridge } from "./bridge";
 import { headlessBridge } from "./headless";
 import { inWails, windowBridge } from "./window";
 
-/** The one place that decides where this page runs. */
+/** Finds out where the page runs. No other place decides this. */
 export async function openBridge(): Promise<Bridge> {
   return inWails() ? windowBridge() : headlessBridge();
 }

@@ -1,4 +1,4 @@
-// The Wails window: bound structs on window.go, events through window.runtime.
+// The bridge of the Wails window: calls by the bound structs on window.go, events by window.runtime.
 import type { LoopEvent } from "../api/types";
 import type { Bridge } from "./bridge";
 
@@ -26,7 +26,7 @@ export function inWails(): boolean {
   return Boolean(window.go?.bind) || location.protocol === "wails:" || location.hostname === "wails.localhost";
 }
 
-/** Resolves once the bindings are there; Wails injects them while the page loads. */
+/** Resolves once the bindings exist. Wails injects them while the page loads. */
 export async function windowBridge(): Promise<Bridge> {
   for (let i = 0; !window.go?.bind && i < 100; i++) await new Promise((r) => setTimeout(r, 20));
   const listeners = new Set<(batch: LoopEvent[]) => void>();

@@ -1,7 +1,7 @@
-// For unit tests of what needs a little of a browser: import it first.
+// The small parts of a browser that some unit tests need. Such a test imports this file first.
 import { vi } from "vitest";
 
-/** What localStorage holds; broken: it is switched off. */
+/** The content of localStorage. storage.broken: it is switched off. */
 export const kept = new Map<string, string>();
 export const storage = { broken: false };
 

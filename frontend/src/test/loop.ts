@@ -1,4 +1,4 @@
-// A pretend Loop on the other side of the bridge, for unit tests.
+// A mock of Loop behind the bridge, for unit tests.
 import type { LoopEvent } from "../api/types";
 import type { Bridge, LinkState, Position } from "../shell/bridge";
 
@@ -15,7 +15,7 @@ export const snapshot = (more: object = {}) => ({
 
 export const page = (more: object = {}) => ({ events: [], queue: [], has_more: false, live: null, ...more });
 
-/** Calls are answered by their name, "System.Snapshot"; what has no answer rejects. */
+/** answers has the answers of calls by name, as in "System.Snapshot". A call without an answer rejects. */
 export function pretendLoop(answers: Record<string, Answer> = {}, kind: Bridge["kind"] = "headless") {
   const given: Record<string, Answer> = {
     "System.Snapshot": () => snapshot(), "Runs.Questions": () => [], "Terminals.List": () => [], "Channels.Timeline": () => page(),
@@ -51,7 +51,7 @@ export function pretendLoop(answers: Record<string, Answer> = {}, kind: Bridge["
     bridge, calls, given,
     called: (name: string) => calls.filter((c) => c.name === name).map((c) => c.args),
     link: (l: LinkState) => link(l),
-    /** Events in the order of their numbers, the first one as given. */
+    /** Sends events with numbers in order, beginning at seq. */
     emit: (seq: number, ...batch: (Partial<LoopEvent> & { type: string })[]) => events(batch.map((e, i) => ({ seq: seq + i, timestamp: 1, ...e }) as LoopEvent)),
     position: () => where(),
   };

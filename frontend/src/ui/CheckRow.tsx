@@ -25,7 +25,7 @@ export function CheckIcon({ state }: { state: CheckState }) {
 
 type Props = { state: CheckState; title: string; summary: string; remedy?: string; detail?: string; aside?: ReactNode; children?: ReactNode };
 
-/** One line of a checklist: what, how it stands, what helps. */
+/** One line of a checklist: its subject, its state and the remedy. */
 export function CheckRow({ state, title, summary, remedy, detail, aside, children }: Props) {
   return (
     <li className={`check ${state}`}>

@@ -8,7 +8,7 @@ const FOLD_LINES = 24;
 const SIGN = { add: "+", del: "−", same: " ", hunk: "" };
 const WORD = { add: "added", del: "removed", same: "", hunk: "" };
 
-/** A unified diff with numbered lines. What a person must have seen whole is not folded. */
+/** A unified diff with numbered lines. It is not folded where the person must see the whole of it. */
 export function Diff({ patch, name, fold = false }: { patch: string; name: string; fold?: boolean }) {
   const lines = useMemo(() => parsePatch(patch), [patch]);
   const [all, setAll] = useState(!fold);

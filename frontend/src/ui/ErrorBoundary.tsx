@@ -6,7 +6,7 @@ import { FailureCard } from "./FailureCard";
 
 type Props = { what: string; children: ReactNode; onError?(): void };
 
-/** A part of the page that breaks says so in its own place; the rest goes on. */
+/** Shows a failure in the place of a part of the page that broke. The rest of the page goes on. */
 export class ErrorBoundary extends Component<Props, { failure: Failure | null }> {
   override state = { failure: null as Failure | null };
 

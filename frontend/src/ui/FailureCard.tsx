@@ -7,7 +7,7 @@ import { Button } from "./Button";
 import { CopyButton } from "./CopyButton";
 import { SafeText } from "./SafeText";
 
-/** Cause, remedy, detail to copy, and what can be done about it. */
+/** A failure: its cause, its remedy, its detail to copy, and buttons that may help. */
 export function FailureCard({ failure, quiet, children }: { failure: Failure; quiet?: boolean; children?: ReactNode }) {
   const [open, setOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** Loop's mark: a ring whose last quarter is still being drawn. */
+/** Loop's logo: a ring whose last quarter is still being drawn. */
 export function LoopMark({ size = 18 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" fill="none" aria-hidden="true">

@@ -6,7 +6,7 @@ import { front, useLayer } from "./layer";
 
 type Props = Pick<ComponentProps<typeof DropdownMenu.Root>, "open" | "onOpenChange"> & Pick<ComponentProps<typeof DropdownMenu.Content>, "align" | "side" | "sideOffset" | "className"> & { button: ReactNode; children: ReactNode };
 
-/** A menu at a button. The keyboard goes back to where it was before; then what was chosen is done. */
+/** A menu at a button. After a choice the keyboard goes back to its earlier place, and then the chosen item runs. */
 export function Menu({ button, children, open, onOpenChange, className = "", sideOffset = 4, ...place }: Props) {
   const { mark, props } = useLayer();
   return (

@@ -6,7 +6,7 @@ import { useLayer } from "./layer";
 
 type FrameProps = { className?: string; described?: boolean; onClose(): void; children: ReactNode };
 
-/** What may have the focus first, best first: what asks for it, a field to type into, another field, what scrolls. */
+/** Elements that may get the focus first, in this order: one that asks for it, a text field, another field, an element that scrolls. */
 const FIRST = [
   "[data-first]",
   "input:enabled:not([type=radio],[type=checkbox],[type=range],[type=hidden]),textarea:enabled",
@@ -14,19 +14,19 @@ const FIRST = [
   "[tabindex='0']:not(button)",
 ];
 
-/** Without any of these the dialog itself gets the focus: no button is a key away by accident. */
+/** Without such an element the dialog itself gets the focus, so that no key presses a button by accident. */
 function toFirst(content: HTMLElement) {
   const first = FIRST.flatMap((s) => [...content.querySelectorAll<HTMLElement>(s)]).find((el) => el.getClientRects().length > 0);
   (first ?? content).focus({ preventScroll: true });
   if (first instanceof HTMLInputElement) first.select();
 }
 
-/** A message over all is not outside. */
+/** A message above everything does not count as outside of the dialog. */
 function onInteractOutside(e: Event) {
   if (e.target instanceof Element && e.target.closest("[data-over]")) e.preventDefault();
 }
 
-/** Whatever is modal: the keyboard is in it, and behind it everything is inert. */
+/** The frame of every modal layer. It has the keyboard, and everything behind it is inert. */
 export function ModalFrame({ className = "", described, onClose, children }: FrameProps) {
   const { mark, props } = useLayer(true, toFirst);
   return (
@@ -47,13 +47,13 @@ type Props = {
   description?: string;
   wide?: boolean;
   className?: string;
-  scrolls?: boolean; // its content has nothing to focus but may be long
+  scrolls?: boolean; // its content may be long and has nothing else that takes the focus
   onClose(): void;
   children: ReactNode;
   foot?: ReactNode;
 };
 
-/** A dialog with a title, a way to close it, and buttons below. */
+/** A dialog with a title, a close button, and buttons below. */
 export function Modal({ title, description, wide, className = "", scrolls, onClose, children, foot }: Props) {
   return (
     <ModalFrame className={`${wide ? "wide" : ""} ${className}`} described={Boolean(description)} onClose={onClose}>

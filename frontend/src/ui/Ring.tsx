@@ -5,7 +5,7 @@ import { fullness } from "../model/usage";
 const R = 5.5;
 const ROUND = 2 * Math.PI * R;
 
-/** How full a context is; empty where that is not known. Amber above 80 %. */
+/** A ring that shows how full a context is. An unknown fill is 0 percent. The ring is amber above 80 %. */
 export function Ring({ percent, size = 14 }: { percent: number; size?: number }) {
   return (
     <svg className={`ring ${percent > 80 ? "high" : ""}`} width={size} height={size} viewBox="0 0 14 14" fill="none" strokeWidth="1.8" aria-hidden="true">
@@ -15,7 +15,7 @@ export function Ring({ percent, size = 14 }: { percent: number; size?: number })
   );
 }
 
-/** The context of a channel's conversation, beside its prompt. */
+/** The fill of the context of a channel's conversation, shown beside the prompt box. */
 export function ContextMeter({ context, fresh }: { context: ContextFill | undefined; fresh: boolean }) {
   const percent = fresh ? null : fullness(context);
   if (percent === null) {

@@ -8,7 +8,7 @@ const WORDS: Record<ChannelState, string> = { idle: "idle", queued: "queued", wo
 
 type Props = { state: ChannelState; since?: string; queued?: number; count?: number };
 
-/** How a channel stands, or several that are said as one: colour, icon and word together. */
+/** The state of a channel, or of several summed up as one, by colour, icon and word together. */
 export function StateWord({ state, since, queued = 0, count = 1 }: Props) {
   const start = since ? Date.parse(since) : 0;
   const now = useNow(state === "working" && start > 0);

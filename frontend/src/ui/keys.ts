@@ -1,4 +1,4 @@
-// Key names as the person's keyboard has them.
+// Names of keys as on the person's keyboard.
 import type { Platform } from "../model/terminals/keys";
 
 const says = (what: RegExp) => what.test(navigator.platform || navigator.userAgent);
@@ -14,7 +14,7 @@ export function keys(...parts: string[]): string {
   return isMac ? parts.join("").replace("Shift", "⇧") : parts.join(" ");
 }
 
-/** True while an input method composes: its Enter is not ours. */
+/** True while an input method composes: its Enter key belongs to it, not to the page. */
 export function composing(e: { nativeEvent?: { isComposing?: boolean }; keyCode?: number }): boolean {
   return Boolean(e.nativeEvent?.isComposing) || e.keyCode === 229;
 }

@@ -1,11 +1,11 @@
-// Where the keyboard is while something is in front of the page, and where it goes
-// after that. All dialogs and menus go through here: what is behind a dialog is inert,
-// and what is chosen in one of them is done once the keyboard is back.
+// The keyboard's place while a layer is in front of the page, and after that. All dialogs
+// and menus use this file. The page behind a dialog is inert. The action that a person
+// chose in a layer runs once the keyboard is back.
 import type { KeyboardEvent } from "react";
 import { useId, useLayoutEffect, useState } from "react";
 import { Front } from "../model/front";
 
-type Place = { el: HTMLElement; region: HTMLElement | null }[]; // the next stands in for one that is gone
+type Place = { el: HTMLElement; region: HTMLElement | null }[]; // the elements to try in this order; an earlier one may be gone
 
 export const front = new Front<Place>();
 
@@ -23,20 +23,20 @@ function took(el: HTMLElement | null | undefined): boolean {
   return Boolean(el) && document.activeElement === el;
 }
 
-/** The place in a region of the page that the Tab key would come to. */
+/** Gives the focus to the element of a region that the Tab key would reach. */
 export function enterRegion(el: HTMLElement): boolean {
   if (el.matches("[tabindex],textarea")) return took(el);
   return ["article[tabindex='0'],[role=treeitem][tabindex='0']", "[tabindex='0'],textarea,button:not(:disabled):not([tabindex='-1'])"].some((s) => took(el.querySelector<HTMLElement>(s)));
 }
 
-/** The regions that can be seen, in the order of the page. */
+/** The visible regions, in the order of the page. */
 export function regions(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>("[data-region]")].filter((el) => el.offsetParent !== null && getComputedStyle(el).visibility !== "hidden");
 }
 
 function giveBack(came: Place) {
   const now = document.activeElement;
-  if (now && now !== document.body) return; // somebody has it by right
+  if (now && now !== document.body) return; // another element has taken the focus on purpose
   if (came.some(({ el, region }) => took(el) || (region?.isConnected && enterRegion(region)))) return;
   if (!front.modal && came.length > 0) regions().some(enterRegion);
 }
@@ -44,9 +44,9 @@ function giveBack(came: Place) {
 type Begin = (content: HTMLElement) => void;
 type MarkProps = { id: string; modal: boolean; from: Place | null; begin: Begin | undefined };
 
-/** Stands in the content of a dialog or menu, and is there as long as that. */
+/** Stands in the content of a dialog or menu, and lives as long as that. */
 function Mark({ id, modal, from, begin }: MarkProps) {
-  const [came] = useState(() => from ?? cameFrom()); // the content has not got the focus yet
+  const [came] = useState(() => from ?? cameFrom()); // read now, before the content gets the focus
   useLayoutEffect(() => {
     const l = front.enter(modal, came);
     const content = document.querySelector<HTMLElement>(`[data-layer="${id}"]`);
@@ -58,19 +58,19 @@ function Mark({ id, modal, from, begin }: MarkProps) {
     return () => {
       front.leave(l);
       block();
-      // After the whole of the change, before the next key: radix would take a timer, which keys overtake.
+      // The focus moves after the whole change and before the next key. Radix would use a timer, which keys overtake.
       queueMicrotask(() => front.settle(giveBack));
     };
   }, [id, modal, came, begin]);
   return null;
 }
 
-/** What is behind a dialog takes neither keys nor clicks nor the focus, whoever asks. */
+/** Makes the page behind a dialog inert: it takes no keys, clicks or focus, even from the page's own calls. */
 function block() {
   document.getElementById("root")?.toggleAttribute("inert", front.modal);
 }
 
-/** React's ancestors of a layer hear its keys as if it stood inside them; only shortcuts are for all. */
+/** Keeps a layer's keys from its ancestors in React's tree, which would hear them too. Only shortcuts pass. */
 function keep(e: KeyboardEvent) {
   if (!e.ctrlKey && !e.metaKey && !e.altKey) e.stopPropagation();
 }
@@ -78,9 +78,9 @@ function keep(e: KeyboardEvent) {
 const stay = (e: Event) => e.preventDefault();
 
 /**
- * For the content of a radix dialog or menu: mark belongs into it, props onto it. What
- * begin does is done before the first key. A dialog may take the place of another, which
- * has gone when it is drawn, and so remembers from the start where the keyboard was.
+ * For the content of a radix dialog or menu: mark belongs inside the content, props on it.
+ * begin runs before the first key. A dialog may replace another one, which is gone when the
+ * new one is drawn. So it notes the keyboard's place at its first call.
  */
 export function useLayer(modal = false, begin?: Begin) {
   const id = useId();

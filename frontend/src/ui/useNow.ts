@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 
-// One clock for the page; it runs only while something that ticks is shown.
+// The page's one clock. It runs only while the page shows something that ticks.
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -29,7 +29,7 @@ export function useNow(active: boolean): number {
   });
 }
 
-/** The time, as of the last midnight or the first look. */
+/** The time of the last midnight since the first render, or of that render. */
 export function useMidnight(): number {
   const [at, setAt] = useState(Date.now);
   useEffect(() => {

@@ -1,14 +1,14 @@
 import { useRef } from "react";
 
-const FORGET_MS = 700; // between two keys of one word
+const FORGET_MS = 700; // the longest pause between two keys of one word
 
-/** Finds the next name that begins with what was typed in quick succession. */
+/** Finds the next name that begins with the letters typed in quick succession. */
 export function useTypeAhead(names: string[], at: number, list = ""): (key: string) => number {
   const typed = useRef({ text: "", when: 0, list });
   return (key) => {
     const t = typed.current;
     const now = Date.now();
-    t.text = now - t.when > FORGET_MS || t.list !== list ? key : t.text + key; // another list, another word
+    t.text = now - t.when > FORGET_MS || t.list !== list ? key : t.text + key; // a new list begins a new word
     t.list = list;
     t.when = now;
     const want = t.text.toLowerCase();
