@@ -11,9 +11,9 @@ import { newThread } from "../../session/branches";
 import { toast } from "../../model/stores";
 
 /**
- * What can be done with a channel. In the tree a button may not stand beside an
- * item, so there it is for the mouse only and the item itself opens the menu:
- * with Shift F10, the menu key or a right click (a “menu” event on the row).
+ * The menu of a channel. A tree may not hold a button beside an item, so the button in
+ * the tree is for the mouse only. The item itself opens the menu with Shift F10, the menu
+ * key or a right click, by a “menu” event on the row.
  */
 export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?: boolean }) {
   const [shown, setShown] = useState(false);

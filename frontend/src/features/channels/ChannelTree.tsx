@@ -29,7 +29,7 @@ export function ChannelTree() {
     list.current?.querySelectorAll<HTMLElement>("[role=treeitem]")[i]?.focus();
   }
 
-  // A row that was removed leaves the keyboard to the one in its place.
+  // A removed row leaves the focus to the row that takes its place.
   const inside = useRef(false);
   useLayoutEffect(() => {
     if (inside.current && (document.activeElement ?? document.body) === document.body) list.current?.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus();

@@ -4,7 +4,7 @@ import { elapsed } from "../../model/format";
 import { frameStore, viewStore } from "../../model/stores";
 import { useNow } from "../../ui/useNow";
 
-/** The container of the chosen channel, at the foot of the sidebar. */
+/** The container of the selected channel, at the foot of the sidebar. */
 export function SelectedContainer() {
   const selected = useStore(viewStore, (v) => v.selected);
   const c = useStore(frameStore, (f) => f.containers.findLast((x) => x.channel_id === selected && x.status !== "reserved"));

@@ -7,7 +7,7 @@ import { Modal } from "../../ui/Modal";
 import { newWorktree } from "../../session/branches";
 import { useAttempt } from "./ChannelDialogs";
 
-/** A branch with a folder of its own, so that two agents do not edit the same files. */
+/** Makes a worktree: a branch with a folder of its own, so that two agents do not edit the same files. */
 export function WorktreeDialog({ channel, onClose }: { channel: ChannelView; onClose(): void }) {
   const [branch, setBranch] = useState("");
   const [base, setBase] = useState("");

@@ -12,7 +12,7 @@ import { addFolder } from "../../session/actions";
 import { session } from "../../session/session";
 import "./folder.css";
 
-/** The chooser of the page in a browser: the folders of the machine Loop runs on. */
+/** The chooser of folders for a page in a browser. It shows the folders of the computer that Loop runs on. */
 export function FolderDialog({ onClose }: { onClose(): void }) {
   const [list, setList] = useState<FolderList | null>(null);
   const [path, setPath] = useState("");
@@ -27,13 +27,13 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
 
   const go = useCallback(async (to: string, from = "") => {
     const mine = ++run.current;
-    const asked = latest.current; // in the field
+    const asked = latest.current; // the text in the field at that time
     const timer = setTimeout(() => setSlow(true), 1000);
     try {
       const l = await session().api.channels.folders(to);
       if (mine !== run.current) return;
       setList(l);
-      setPath((now) => (now === asked ? l.path : now)); // not over what was typed meanwhile
+      setPath((now) => (now === asked ? l.path : now)); // text typed meanwhile stays
       setFailure(null);
       const back = (l.entries ?? []).findIndex((e) => e.path === from);
       setAt(hasParent(l) ? back + 1 : Math.max(0, back));
@@ -96,7 +96,7 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
     latest.current = path;
   }, [path]);
 
-  /** A path that was typed is gone to first, then opened; Enter alone opens nothing. */
+  /** Goes to a typed path first, and opens it on the next Enter. Without a typed path, Enter opens nothing. */
   function submit() {
     if (!typing) box.current?.focus();
     else if (typed === list?.path) void open(typed);

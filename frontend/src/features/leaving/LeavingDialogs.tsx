@@ -13,10 +13,10 @@ import { when } from "../../model/clock";
 import { asked, cancel, closeWindow, dialogIsThere, quitNow, refresh } from "../../session/leave";
 import "./leaving.css";
 
-const LOOK_MS = 2000; // a run may end, or a program be started elsewhere, while the person reads
-const SHOWN = 8; // of each part
+const LOOK_MS = 2000; // ms between two looks; a run may end or a program begin while the person reads
+const SHOWN = 8; // rows of each part
 
-/** Above every other dialog: what is half typed there is still there afterwards. */
+/** The questions before Loop ends. They lie above any other dialog, which keeps its half typed text. */
 export function LeavingDialogs() {
   const asking = useStore(leavingStore, (l) => l.asking);
   useEffect(() => {
@@ -34,7 +34,7 @@ function QuitDialog() {
   const keep = useRef<HTMLButtonElement>(null);
   const leave = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    // Something that would end has begun since: Enter must not end it unseen.
+    // Work that would end has begun meanwhile. Enter must not end it unseen.
     if (loses && document.activeElement === leave.current) keep.current?.focus();
   }, [loses]);
   return (
@@ -115,11 +115,11 @@ function What({ kind, name }: { kind: LeavingKind; name: string }) {
   }
 }
 
-/** Said once: that the window goes, and Loop does not. */
+/** Says once that Loop goes on when its window closes. */
 function CloseNotice() {
   const { facts, failure } = useStore(leavingStore);
   useEffect(() => {
-    // Closed once more: the window went, and the notice with it.
+    // A second attempt to close hides the window, so the notice goes too.
     const gone = () => document.hidden && cancel();
     document.addEventListener("visibilitychange", gone);
     return () => document.removeEventListener("visibilitychange", gone);

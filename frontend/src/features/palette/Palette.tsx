@@ -17,7 +17,7 @@ import { QUIT_KEYS } from "../../session/shortcuts";
 import { canQuit, quit } from "../../session/leave";
 import "./palette.css";
 
-/** Everything by name: channels first, then what can be done. */
+/** The palette: it finds channels and then commands by their names. */
 export function Palette() {
   const channels = useStore(frameStore, (f) => f.channels);
   const selected = useStore(viewStore, (v) => v.selected);

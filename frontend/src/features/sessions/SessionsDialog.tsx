@@ -14,7 +14,7 @@ import { session } from "../../session/session";
 import { exact, when } from "../../model/clock";
 import "./sessions.css";
 
-/** Conversations the agent keeps in this channel, and what the next message does. */
+/** The conversations that the agent keeps in a channel, and the choice of one for the next message. */
 export function SessionsDialog({ onClose }: { onClose(): void }) {
   const id = useStore(viewStore, (v) => v.dialogChannel);
   const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === id));

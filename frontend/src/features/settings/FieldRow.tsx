@@ -17,7 +17,7 @@ const RULES: Record<string, string> = {
 };
 
 export function FieldRow({ field: f, editing }: { field: SettingsField; editing: Editing }) {
-  const [text, setText] = useState<string | null>(null); // null: as it is in force
+  const [text, setText] = useState<string | null>(null); // null: the field shows the value in force
   const [failure, setFailure] = useState<Failure | null>(null);
   const [wrong, setWrong] = useState("");
   const id = useId();

@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import { FieldRow } from "./FieldRow";
 import type { Editing } from "./editing";
 
-/** Every field with its value, where that is from, and a way to change it. */
+/** Every field with its value, the value's origin, and a way to change it. */
 export function FieldsPanel({ editing }: { editing: Editing }) {
   const [query, setQuery] = useState("");
   const [set, setSet] = useState(false);

@@ -13,7 +13,7 @@ import type { Editing } from "./editing";
 
 const SOURCES: Record<string, string> = { settings: "changed here", external: "changed in an editor", initial: "as it was found" };
 
-/** What the file was before, and the way back. */
+/** Earlier texts of the settings file, each with a button that brings it back. */
 export function HistoryPanel({ editing }: { editing: Editing }) {
   const { scope, channel } = editing;
   const [list, setList] = useState<SettingsRevision[] | null>(null);

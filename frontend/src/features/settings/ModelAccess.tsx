@@ -15,7 +15,7 @@ const KINDS: Record<CredentialKind, { name: string; hint: string; start: string 
 };
 const PLACES: Record<string, string> = { config: "in config.json", keyring: "in the system's keyring", file: "in an encrypted file of Loop's folder" };
 
-/** Keys of models: where they are, a new one, and away with one. */
+/** The key of the model: its place, a field for a new one, and a button that removes it. */
 export function ModelAccess() {
   const config = useStore(frameStore, (f) => f.config);
   const [kind, setKind] = useState<CredentialKind>(config?.credential_kind === "claude_code_oauth_token" ? "claude_code_oauth_token" : "anthropic_api_key");

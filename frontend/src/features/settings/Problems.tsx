@@ -4,7 +4,7 @@ import { visible } from "../../model/text";
 import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";
 
-/** The files that count here, and what is wrong with them. */
+/** The settings files that apply here, and the problems in them. */
 export function Problems({ view }: { view: SettingsView | null }) {
   const paths = [view?.path, view?.project_path, view?.worktree_path].filter((p): p is string => Boolean(p));
   const problems = view?.problems ?? [];

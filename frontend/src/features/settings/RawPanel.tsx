@@ -9,7 +9,7 @@ import { session } from "../../session/session";
 import type { Editing } from "./editing";
 import { Problems } from "./Problems";
 
-/** The file as it is, comments and all; keys are hidden and stay as they are. */
+/** The whole text of the settings file, with its comments. Keys of models are hidden, and saving keeps them. */
 export function RawPanel({ editing }: { editing: Editing }) {
   const { scope, channel } = editing;
   const [raw, setRaw] = useState<RawSettings | null>(null);

@@ -12,8 +12,8 @@ import { session } from "../../session/session";
 type Props = { pending: SettingsPending; channel: string; onChange(view: SettingsView): void };
 
 /**
- * A project's file that reaches beyond its container. What is approved is this
- * text and no other: one more byte, and it is asked again.
+ * Asks about a project's file whose settings reach beyond its container. An approval is
+ * for exactly this text: after any change Loop asks again.
  */
 export function TrustCard({ pending, channel, onChange }: Props) {
   const [busy, setBusy] = useState(false);

@@ -1,7 +1,7 @@
 import type { SettingsView } from "../../api/types";
 
-/** Which file a change goes to. */
+/** The file that a change goes to. */
 export type Scope = "global" | "project" | "worktree";
 
-/** What every panel needs: whose settings, which file a change goes to, and what came back. */
+/** The props of every panel: the settings, the file that a change goes to, the channel, and the callback for new settings. */
 export type Editing = { view: SettingsView; scope: Scope; channel: string; onChange(view: SettingsView): void };

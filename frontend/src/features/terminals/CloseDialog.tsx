@@ -12,7 +12,7 @@ import { SafeText } from "../../ui/SafeText";
 import { endAndClose } from "./actions";
 import { handles } from "./panes";
 
-/** Asked only where something may be lost. */
+/** Asks before a terminal is closed, and only where something may be lost. */
 export function CloseDialog({ panel }: { panel: Panel<TerminalData> }) {
   const face = useFace(panel);
   const info = useStore(sessionsStore, (s) => s.byId[panel.data.session]);

@@ -14,7 +14,7 @@ import "./file.css";
 
 type Props = { file: FileRef; channel: string; target: TerminalTarget; dir: string; onClose(): void };
 
-/** The part of a file that output named, at its line. */
+/** Shows the part of a file around the line that output named. */
 export function FileView({ file, channel, target, dir, onClose }: Props) {
   const [part, setPart] = useState<FilePart | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -26,7 +26,7 @@ export function FileView({ file, channel, target, dir, onClose }: Props) {
   }, [channel, target, dir, file]);
   useEffect(load, [load]);
   useEffect(() => {
-    there.current?.scrollIntoView({ block: "center" }); // newer browsers return a promise
+    there.current?.scrollIntoView({ block: "center" }); // the braces matter: newer browsers return a promise, which an effect may not
   }, [part]);
   const lines = part?.lines ?? [];
   const end = part ? part.first + lines.length - 1 : 0;

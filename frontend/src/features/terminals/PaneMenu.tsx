@@ -18,10 +18,10 @@ type Props = {
   record(on: boolean): void;
 };
 
-/** The right button, the menu key, or a long press. */
+/** The menu of a pane. The right button, the menu key or a long press opens it. */
 export function PaneMenu(p: Props) {
   const { mark, props } = useLayer();
-  // Asked when it opens: selection and output change without React knowing.
+  // Selection and output change without React, so the menu reads them when it opens.
   const [now, setNow] = useState({ selected: false, output: null as { text: string } | null });
   const item = (action: KeyAction, text: string, disabled = false) => (
     <ContextMenu.Item className="menu-item" disabled={disabled} onSelect={() => front.after(() => p.run(action))}>

@@ -5,7 +5,7 @@ import { FailureCard } from "../../ui/FailureCard";
 import { SafeText } from "../../ui/SafeText";
 import type { PaneAction } from "./props";
 
-/** What stands in the way of using the terminal, or that it is over. */
+/** Says why the terminal cannot be used now, or that it has ended. */
 export function PaneState({ client, drawn, onRetry, onAction }: { client: ClientState; drawn: boolean; onRetry(): void; onAction(a: PaneAction): void }) {
   switch (client.state) {
     case "failed":
@@ -20,11 +20,11 @@ export function PaneState({ client, drawn, onRetry, onAction }: { client: Client
         </div>
       );
     case "reconnecting":
-      if (!drawn || client.retries < 2) return null; // a short break is no news
+      if (!drawn || client.retries < 2) return null; // a short break is not worth a message
       return (
         <div className="term-bar need" role="status">
           <Unplug size={14} aria-hidden />
-          {/* A program of this computer's is Loop's own, and ends with it. */}
+          {/* A program on this computer is a child of Loop and ends with it. */}
           <p>Loop does not answer. {client.target === "host" ? "Keys are not sent." : "The program goes on; keys are not sent."}</p>
           <Button look="small" onClick={onRetry}>Try now</Button>
         </div>

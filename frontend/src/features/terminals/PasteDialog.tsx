@@ -2,7 +2,7 @@ import { asOneLine, preview } from "../../model/terminals/paste";
 import { Button } from "../../ui/Button";
 import { Modal } from "../../ui/Modal";
 
-/** Several lines into a program that would run each as it comes. */
+/** Asks before several lines are pasted into a program that would run each as it comes. */
 export function PasteDialog({ text, onPaste }: { text: string; onPaste(text: string | null): void }) {
   const lines = text.replace(/\n$/, "").split("\n").length;
   return (

@@ -1,6 +1,6 @@
 const NAMES = ["", "Progress", "Progress, with an error", "Working", "Progress, paused"];
 
-/** OSC 9;4: how far a program says it is. */
+/** The progress that a program reports by OSC 9;4. */
 export function ProgressLine({ state, value }: { state: 0 | 1 | 2 | 3 | 4; value: number }) {
   if (state === 0) return null;
   return (

@@ -23,7 +23,7 @@ const NONE: Failure = { code: "recording", cause: "This file is not a recording 
 
 type Props = { name: string; at(): Promise<At>; settings?: TerminalSettings; onClose(): void };
 
-/** Plays a recorded session: Space, arrows, Home and End, and the speed by < and >. */
+/** Plays a recorded session. Its keys are Space, the arrows, Home and End, and < and > for the speed. */
 export function RecordingPlayer({ name, at, settings = DEFAULT_SETTINGS, onClose }: Props) {
   const [cast, setCast] = useState<Cast | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -69,7 +69,7 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
     player.current = p;
     p.play(true);
     const dialog = host.current.closest("[role=dialog]");
-    if (dialog && document.activeElement === dialog) host.current.parentElement?.focus(); // nobody has chosen another place
+    if (dialog && document.activeElement === dialog) host.current.parentElement?.focus(); // the person has not moved the focus
     return () => p.dispose();
   }, [cast, settings]);
 

@@ -17,12 +17,12 @@ import "./recordings.css";
 
 const Player = lazy(() => import("./RecordingPlayer").then((m) => ({ default: m.RecordingPlayer })));
 
-/** What was recorded, of all channels, newest first. */
+/** The recordings of all channels, newest first. */
 export function RecordingsDialog({ onClose }: { onClose(): void }) {
   const [list, setList] = useState<Recording[] | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [playing, setPlaying] = useState("");
-  const [asked, setAsked] = useState(""); // to delete
+  const [asked, setAsked] = useState(""); // name of the recording whose deletion waits for an answer
   const load = useCallback(() => {
     setFailure(null);
     session().api.terminals.recordings().then((l) => setList(l ?? []), (err: unknown) => setFailure(toFailure(err)));

@@ -5,19 +5,19 @@ import { IconButton } from "../../ui/Button";
 import { composing } from "../../ui/keys";
 import { terminalInk } from "./theme";
 
-const LIMIT = 2000; // as the addon was told
+const LIMIT = 2000; // the addon's own limit, see pane.ts
 const MAX_PRESET = 200;
-const ROWS = 3; // that the box covers
+const ROWS = 3; // rows that the box covers
 
-let last = ""; // searched for, in any terminal
-let found = ""; // …and what of it was selected when that ended
+let last = ""; // the last text searched for, in any terminal
+let found = ""; // the selected hit when that search ended
 
-/** What a person selected, else what was searched for before. */
+/** The person's own selection, else the text of the last search. */
 function preset(selected: string): string {
   return selected && selected !== found && selected.length <= MAX_PRESET && !selected.includes("\n") ? selected : last;
 }
 
-/** Finds in everything that is kept, newest first. */
+/** Finds text in the whole scrollback, newest first. */
 export function SearchBox({ search, asked, selected, row, onClose }: { search: SearchAddon; asked: number; selected(): string; row(): number; onClose(): void }) {
   const [text, setText] = useState(() => preset(selected()));
   const [regex, setRegex] = useState(false);
@@ -26,7 +26,7 @@ export function SearchBox({ search, asked, selected, row, onClose }: { search: S
   const [wrong, setWrong] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const latest = useRef({ selected, row });
-  const [low, setLow] = useState(false); // it must not lie on what it found
+  const [low, setLow] = useState(false); // the box must not cover its hit
 
   useEffect(() => {
     const { selected: now, row: at } = latest.current;
@@ -63,7 +63,7 @@ export function SearchBox({ search, asked, selected, row, onClose }: { search: S
     if (text === "" || !ok) return setHits({ at: -1, of: 0 });
     const t = setTimeout(() => go(-1, true), 60);
     return () => clearTimeout(t);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- go is made of these
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- go depends on these alone
   }, [text, regex, cased, search]);
 
   const count = wrong ? "No valid expression" : text === "" ? "" : hits.of === 0 ? "Nothing found" : `${hits.at < 0 ? "?" : hits.at + 1} of ${hits.of >= LIMIT ? `${LIMIT}+` : hits.of}`;
@@ -71,7 +71,7 @@ export function SearchBox({ search, asked, selected, row, onClose }: { search: S
     <div className={`term-search ${low ? "low" : ""}`} role="search" onKeyDown={(e) => {
       if (composing(e)) return;
       if (e.key === "Escape") {
-        // Else WebKit's keypress of it goes to the terminal, which has the focus by then.
+        // Otherwise WebKit's keypress goes to the terminal, which has the focus by then.
         e.preventDefault();
         e.stopPropagation();
         onClose();

@@ -18,13 +18,13 @@ import { CloseDialog } from "./CloseDialog";
 import { terminalSettings, zoomStore, zoomText } from "./look";
 import { forget, handles, told } from "./panes";
 
-// xterm.js is half as large as all the rest: fetched with the first terminal.
+// xterm.js is half as large as the rest of the page, so it is loaded with the first terminal.
 const load = () => import("./TerminalView").then((m) => ({ default: m.TerminalView }));
 const TerminalView = lazy(load);
 
 type Props = { channelId: ChannelID; panel: Panel<TerminalData> };
 
-/** One terminal in the dock: what its pane asks for becomes something the dock does. */
+/** One terminal in the dock. It turns the wishes of its pane into actions of the dock. */
 export function TerminalPanel({ channelId, panel }: Props) {
   const { id, data } = panel;
   const info = useStore(sessionsStore, (s) => s.byId[data.session] ?? null);
@@ -64,7 +64,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
   const onInput = useCallback((typed: string | Uint8Array) => broadcast(id, typed), [id]);
   useEffect(() => () => forget(id), [id]);
 
-  // Kept from another visit, and its program is gone with what it ran in.
+  // The panel is from an earlier visit, and its session no longer exists.
   if (known && data.session && !info && !data.create) {
     return (
       <div className="dock-empty" data-region>
@@ -81,7 +81,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
   return (
     <>
       <Suspense fallback={<div className="dock-wait" role="status"><span className="sr-only">Opening the terminal</span></div>}>
-        {/* Those behind other tabs stay attached: a bell there has to be heard. */}
+        {/* A terminal behind another tab stays attached, so that its bell is noticed. */}
         <TerminalView
           {...(data.session ? { sessionId: data.session } : {})} {...(data.create ? { create: data.create } : {})}
           info={info} visible focused={focused} settings={settings}
@@ -93,7 +93,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
   );
 }
 
-/** The session that was made for a panel. */
+/** Puts the id of a newly made session into its panel. */
 function withSession(l: Layout, id: PanelID, session: string): Layout {
   const data = l.panels[id]?.data as TerminalData | undefined;
   return !data || data.session === session ? l : change.setData(l, id, { ...data, session });

@@ -20,7 +20,7 @@ import "./terminals.css";
 import { usePane } from "./usePane";
 import { isMac } from "../../ui/keys";
 
-/** One terminal: its screen, and what is said around it. */
+/** One terminal: its screen, and the messages, boxes and dialogs around it. */
 export function TerminalView(props: TerminalViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const p = usePane(props, host);
@@ -57,7 +57,7 @@ export function TerminalView(props: TerminalViewProps) {
   const whole = useRef<HTMLDivElement>(null);
   const { over, handlers } = useFileDrop(whole, p.onDrop, true);
   const refocus = () => pane.current?.focus();
-  // Its dialogs and menus are inside it for React only.
+  // React also sends events of dialogs and menus here, which are elsewhere in the document.
   const toPane = (e: SyntheticEvent) => e.currentTarget.contains(e.target as Node) && onAction?.("focus");
   const loading = !ui.drawn && client?.state !== "failed" && client?.state !== "ended";
   return (
@@ -67,7 +67,7 @@ export function TerminalView(props: TerminalViewProps) {
       onFocusCapture={toPane}
       onMouseDown={toPane}
       ref={whole} {...handlers}
-      // A program that wants the mouse gets the right button too; Shift gives it back.
+      // A program that takes the mouse gets the right button too. Shift gives it back to the pane.
       onContextMenuCapture={(e) => {
         const t = pane.current?.term;
         if (t && reportsMouse(t) && !e.shiftKey && e.target instanceof Element && e.target.closest(".term-screen")) {
@@ -115,7 +115,7 @@ export function TerminalView(props: TerminalViewProps) {
   );
 }
 
-/** Lines where the screen will be; words only once it takes long. */
+/** A skeleton in the place of the screen. Words come only if it takes long. */
 function Skeleton({ words }: { words: string }) {
   return (
     <div className="term-skeleton" role="status">

@@ -1,4 +1,4 @@
-// What a person can do with terminals, whichever panel shows them.
+// Actions on terminals, whichever panel shows them.
 import type { TerminalID, TerminalInfo } from "../../api/types";
 import { closePane, openPanel, replacePanel } from "../../dock/dock";
 import { closeEverywhere, layoutOf } from "../../dock/layouts";
@@ -19,7 +19,7 @@ const here = () => viewStore.getState().selected;
 
 export const isTerminal = (p: Panel | undefined): p is TerminalPanel => p?.kind === TERMINAL;
 
-/** The panel's terminal as it is now: a session may have been made for it meanwhile. */
+/** The panel's present data: a session may have been made for it meanwhile. */
 function terminalOf(panel: PanelID): TerminalData | undefined {
   const p = layoutOf(here()).panels[panel];
   return isTerminal(p) ? p.data : undefined;
@@ -33,14 +33,14 @@ export function openTerminal(kind: TerminalKind, group = "") {
   openPanel(newTerminal(kind), group);
 }
 
-/** A shell where the panel's own program is, as far as its shell says. */
+/** A new shell in the folder of the panel's own shell, if that reports its folder. */
 export function shellBeside(p: TerminalPanel | null): NewPanel<TerminalData> {
   const made = newTerminal(p?.data.target === "host" ? "host" : "shell");
   const dir = p && (panesStore.getState()[p.id]?.dir || sessionsStore.getState().byId[p.data.session]?.dir);
   return dir ? { ...made, data: { ...made.data, create: { ...made.data.create, dir } } } : made;
 }
 
-/** A session that goes on without a pane, or is shown already. */
+/** Shows a session: in a new panel, or in the one that already shows it. */
 export function showSession(t: TerminalInfo, group = "") {
   const data: TerminalData = { session: t.session_id, target: t.target, ...(t.plain || t.cmd?.length ? { plain: true } : {}) };
   openPanel({ kind: TERMINAL, data }, group);
@@ -53,10 +53,10 @@ export function restart(panel: PanelID) {
   const create = old ? againOf(old, old.plain ?? d.plain === true) : (d.create ?? createOf(d.target === "host" ? "host" : d.plain ? "shell" : "agent", here()));
   const data: TerminalData = { session: "", target: d.target, create, ...(d.plain ? { plain: true } : {}) };
   replacePanel(panel, { kind: TERMINAL, data });
-  if (old) session().api.terminals.close(old.session_id).catch(() => undefined); // it was over already
+  if (old) session().api.terminals.close(old.session_id).catch(() => undefined); // the session has ended anyway
 }
 
-/** Ends it at once where nothing can be lost, else asks. */
+/** Closes a terminal: at once if nothing can be lost, else after a question. */
 export function closeTerminal({ id, data }: TerminalPanel) {
   const { byId, known } = sessionsStore.getState();
   const info = byId[data.session];
@@ -73,7 +73,7 @@ export function endAndClose(panel: PanelID) {
   if (id && (byId[id] || !known)) session().api.terminals.close(id).catch(toastFailure);
 }
 
-/** Gives it the keyboard. */
+/** Gives a terminal the keyboard. */
 export function focusTerminal({ id }: TerminalPanel) {
   if (dockUi.getState().keyboard === id) handles.get(id)?.focus();
   else dockUi.setState({ keyboard: id });

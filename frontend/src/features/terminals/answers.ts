@@ -1,8 +1,8 @@
-// The session answers the queries of programs, once, whoever looks on. So nothing
-// that a terminal would say by itself may leave this page.
+// The session answers each query of a program once, however many panes show it. So this
+// page must not send the answers that xterm.js would give by itself.
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
-/** Must come after all addons: of several handlers the last one is asked first. */
+/** Registers handlers that swallow queries. Call it after all addons: the last handler is asked first. */
 export function swallowQueries(term: Terminal): IDisposable[] {
   const p = term.parser;
   const swallow = () => true;
@@ -31,7 +31,7 @@ export function isFocusReport(data: string): boolean {
   return FOCUS.test(data);
 }
 
-/** Mouse and focus reports: made by this page's pointer and window, no text for other panes. */
+/** Whether data is a report of mouse or focus. Such a report belongs to this pane and does not go to others. */
 export function isReport(data: string): boolean {
   return FOCUS.test(data) || data.startsWith("\u001b[M") || data.startsWith("\u001b[<");
 }

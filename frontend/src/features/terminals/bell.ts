@@ -1,10 +1,10 @@
-// The sound of the bell, for those who asked for it.
+// The sound of the bell, if the settings ask for it.
 let audio: AudioContext | null = null;
 let last = 0;
 
 export function beep() {
   const now = performance.now();
-  if (now - last < 250) return; // a program in a loop is not to be heard as a siren
+  if (now - last < 250) return; // ms; a program that rings in a loop must not sound like a siren
   last = now;
   try {
     audio ??= new AudioContext();
@@ -18,6 +18,6 @@ export function beep() {
     tone.start();
     tone.stop(audio.currentTime + 0.12);
   } catch {
-    // no sound here
+    // The browser has no sound.
   }
 }

@@ -1,5 +1,5 @@
-// The person's own colours of terminals, from the settings: they take the place of
-// the tokens, so that the pane around a terminal and what programs are told follow.
+// The person's own colours of terminals, from the settings. They replace the page's tokens,
+// so the pane and the answers to programs have the same colours.
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 const TOKENS: Record<string, string[]> = {
   background: ["--term-bg"], foreground: ["--term-fg"], cursor: ["--term-cursor"], selection: ["--term-select", "--term-select-off"],
@@ -7,7 +7,7 @@ const TOKENS: Record<string, string[]> = {
 };
 const ENTRY = /^(?:(dark|light)\.)?([a-z_]+)=(#[0-9a-fA-F]{6})$/;
 
-/** Tokens with their values for one look; what is for that look alone wins, else the last. */
+/** Tokens with their values for one theme. An entry for that theme alone wins; of equal entries the last one does. */
 export function ownTokens(colors: readonly string[], theme: string): Map<string, string> {
   const out = new Map<string, string>();
   for (const alone of [false, true]) {
@@ -31,7 +31,7 @@ export function setOwnColors(list: readonly string[]) {
   const put = () => {
     for (const tokens of Object.values(TOKENS)) for (const t of tokens) root.style.removeProperty(t);
     for (const [t, v] of ownTokens(colors, root.dataset.theme ?? "dark")) root.style.setProperty(t, v);
-    root.dataset.terminalColors = colors.join(" "); // onThemeChange sees it
+    root.dataset.terminalColors = colors.join(" "); // onThemeChange watches this attribute
   };
   put();
   watch?.disconnect();

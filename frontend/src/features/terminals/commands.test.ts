@@ -1,4 +1,4 @@
-// Marks of a snapshot, as the session writes them (vt/marks.go).
+// Tests the marks in a snapshot, as the session writes them (backend/terminal/vt/marks.go).
 import { createRequire } from "node:module";
 import type { Terminal } from "@xterm/xterm";
 import { beforeEach, describe, expect, it, vi } from "vitest";

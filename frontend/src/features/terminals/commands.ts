@@ -1,5 +1,5 @@
-// Shell integration on the screen: a mark per command with how it ended, jumps
-// from one to the next, a command's output as text.
+// Shell integration on the screen: a mark for each command and its result, jumps between
+// commands, and a command's output as text.
 import type { IDecoration, IDisposable, IMarker, Terminal } from "@xterm/xterm";
 import type { TerminalExit } from "../../api/types";
 import type { Command } from "../../model/terminals/marks";
@@ -8,7 +8,7 @@ import { reportedDir } from "../../model/terminals/titles";
 import { terminalInk } from "./theme";
 
 type Ran = Command<IMarker>;
-/** A command as it survives a snapshot: by its place, and what stood there. */
+/** A command in the form that survives a snapshot: its lines, and the text of its prompt's line. */
 export type KeptCommand = { at: number; prompt: string; output: number; end: number; exit: number | null; text: string };
 const MAX_COPY = 8 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ export class ShellMarks {
     ];
   }
 
-  /** For a snapshot without marks. Where it shows the same lines, they come back. */
+  /** Keeps the commands for a snapshot without marks. restore puts them back where the lines are the same. */
   keep(): KeptCommand[] {
     const b = this.term.buffer.normal;
     return this.marks.all().map((c) => ({
@@ -66,7 +66,7 @@ export class ShellMarks {
     }
   }
 
-  /** The session is over, and with it what ran. */
+  /** Ends the running command: the session has ended. */
   end(exit: TerminalExit | null) {
     const c = this.marks.feed({ kind: "end", exit: exit?.code ?? null }, () => this.term.registerMarker(0) ?? null);
     if (c) this.draw(c);
@@ -84,13 +84,13 @@ export class ShellMarks {
     for (const d of this.disposables) d.dispose();
   }
 
-  /** False if there is none in that direction. */
+  /** Scrolls to the next command in a direction. False if there is none. */
   jump(step: -1 | 1): boolean {
     const b = this.term.buffer.active;
     if (b.type !== "normal") return false;
     const here = this.jumped?.top === b.viewportY ? this.marks.all().find((c) => c.id === this.jumped?.id) : undefined;
     const cursor = b.baseY + b.cursorY;
-    const open = this.marks.at(cursor); // the prompt that waits, of however many lines
+    const open = this.marks.at(cursor); // the waiting prompt, which may have several lines
     const bottom = open && !open.output ? open.prompt.line : cursor;
     const from = here?.prompt.line ?? (b.viewportY >= b.baseY ? bottom : b.viewportY);
     const to = step < 0 ? this.marks.before(from) : this.marks.after(from);
@@ -107,7 +107,7 @@ export class ShellMarks {
     return true;
   }
 
-  /** What the command printed: the one jumped to or at the top of the view, else the last. */
+  /** A command's output: of the one jumped to, else of the one at the top of the view, else of the last one. */
   output(): { text: string; command: string } | null {
     const b = this.term.buffer.active;
     const here = this.jumped?.top === b.viewportY ? this.marks.all().find((c) => c.id === this.jumped?.id) : undefined;
@@ -140,7 +140,7 @@ export class ShellMarks {
   private draw(c: Ran) {
     this.drawn.get(c.id)?.dispose();
     this.drawn.delete(c.id);
-    if (!c.output || this.term.buffer.active.type !== "normal") return; // a prompt alone says nothing yet
+    if (!c.output || this.term.buffer.active.type !== "normal") return; // a prompt alone gets no mark
     const state = !c.end ? "running" : c.exit === 0 || c.exit === null ? "ok" : "bad";
     const ink = terminalInk();
     const d = this.term.registerDecoration({

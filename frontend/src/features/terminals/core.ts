@@ -1,5 +1,5 @@
-// The few inner parts of xterm.js 6.0.0 that its interface does not offer. The
-// version is pinned; xterm.test.ts fails if one of them is not there.
+// The few inner parts of xterm.js 6.0.0 that the page needs and its interface does not
+// offer. The version is pinned, and xterm.test.ts fails if a part is missing.
 import type { Terminal } from "@xterm/xterm";
 
 /* eslint-disable no-underscore-dangle -- xterm.js names them so */
@@ -13,7 +13,7 @@ function core(term: Terminal): Core {
   return (term as unknown as { _core: Core })._core;
 }
 
-/** Size of a cell in CSS pixels; zeroes before anything was drawn. */
+/** The size of a cell in CSS pixels; zero before the first drawing. */
 export function cellSize(term: Terminal): { width: number; height: number } {
   return core(term)._renderService?.dimensions.css.cell ?? { width: 0, height: 0 };
 }
@@ -26,7 +26,7 @@ export function reportsFocus(term: Terminal): boolean {
   return core(term).coreService.decPrivateModes.sendFocus;
 }
 
-/** At once, in the middle of parsing: what follows in the same bytes may rightly turn it on again. */
+/** Ends mouse and focus reports at once, in the middle of parsing. Later bytes of the same write may turn them on again. */
 export function stopReports(term: Terminal) {
   const c = core(term);
   c.coreMouseService.activeProtocol = "NONE";

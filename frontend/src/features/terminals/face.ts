@@ -11,7 +11,7 @@ sessionsStore.subscribe(panelsChanged);
 panesStore.subscribe(panelsChanged);
 frameStore.subscribe((now, before) => now.config !== before.config && panelsChanged());
 
-/** What is known of a terminal: from its pane, and from the list of sessions. */
+/** The face of a terminal's tab, from its pane and from the list of sessions. */
 export function terminalFace({ id, data }: Panel<TerminalData>): Face {
   const pane = panesStore.getState()[id];
   const { byId, known } = sessionsStore.getState();

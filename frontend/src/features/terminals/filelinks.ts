@@ -1,10 +1,10 @@
-// Files named in output: shown in Loop with Ctrl or Command and a click.
+// Links to files that output names. Ctrl or Command with a click shows the file in Loop.
 import type { IBufferCell, IBufferLine, ILink, Terminal } from "@xterm/xterm";
 import { cleanTitle } from "../../model/terminals/titles";
 import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
 import { findFiles } from "../../model/terminals/filelinks";
 
-const MAX_ROWS = 20; // of one line that goes on over several
+const MAX_ROWS = 20; // the most rows of one wrapped line
 
 export function addFileLinks(term: Terminal, mac: boolean, open: (f: FileRef) => void, hint: (h: LinkHint) => void) {
   term.registerLinkProvider({
@@ -31,7 +31,7 @@ export function addFileLinks(term: Terminal, mac: boolean, open: (f: FileRef) =>
   });
 }
 
-/** The text of the line that a row is part of, and the cell of each of its units. */
+/** The text of the wrapped line that a row belongs to, and the cell of each UTF-16 unit. */
 function wholeLine(term: Terminal, row: number): { text: string; at: { x: number; y: number }[] } {
   const b = term.buffer.active;
   let y = row;

@@ -1,4 +1,4 @@
-// Files for a program: as paths that it can open, quoted for its shell.
+// Turns files into words for a program: paths that it can open, quoted for its shell.
 import { quotePath } from "../../model/terminals/quote";
 import type { Dropped } from "../../session/bring";
 import { bring, itemsOf, problemText } from "../../session/bring";
@@ -7,7 +7,7 @@ import { PLATFORM } from "../../ui/keys";
 export type Where = { channelId: string; target: "agent" | "host" };
 export type Inserted = { text: string; problems: string[] };
 
-/** Paths of this computer as they are for a host shell, else as the container has them. */
+/** A shell on this computer gets the files' own paths. A shell in a container gets the paths there. */
 export async function wordsFor(d: Dropped, w: Where): Promise<Inserted> {
   if (w.target === "host") {
     if (d.paths.length > 0) return { text: d.paths.map((p) => `${quotePath(p, PLATFORM)} `).join(""), problems: [] };

@@ -60,12 +60,12 @@ describe("guard", () => {
     await write(t, `\u001bce${"\u0301".repeat(9)}\u001b[999b`);
     expect(width()).toBe(33);
     await write(t, `\u001bce${"\u0301".repeat(100_000)}\u001b[9b\u001b[b`);
-    expect(width()).toBe(1 + 2); // a repetition is none to repeat
+    expect(width()).toBe(1 + 2); // a repetition cannot be repeated
     expect(t.buffer.active.getLine(0)?.getCell(0)?.getChars()).toBe(`e${"\u0301".repeat(127)}`);
     await write(t, `\u001bc中${"\u0301\u{e0100}".repeat(1000)}x`);
     expect(t.buffer.active.getLine(0)?.getCell(0)?.getWidth()).toBe(2);
     expect(t.buffer.active.getLine(0)?.getCell(2)?.getChars()).toBe("x");
-    await write(t, "a\u001b[2147483647b".repeat(4000)); // minutes without a bound
+    await write(t, "a\u001b[2147483647b".repeat(4000)); // takes minutes without the bound
   });
   it("goes on after an error", async () => {
     const { t, broken } = make();

@@ -1,12 +1,12 @@
-// What xterm.js 6.0.0 does not stand, and what a program must not be able to do
-// to a pane: characters divided between two writes, an error in the middle of
-// parsing, and counts that keep it busy for minutes.
+// Guards a pane against output that xterm.js 6.0.0 cannot stand: characters divided
+// between two writes, sequences that make the parser throw, and counts that keep it busy
+// for minutes.
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
 /**
- * Holds back the beginning of a character at the end of what is written. xterm.js
- * takes a continuation byte 0x80 that it kept for none at all and loses the
- * character: a dash, a bullet, a quotation mark.
+ * Holds back an incomplete character at the end of a write. xterm.js keeps such bytes
+ * itself, but takes a kept continuation byte 0x80 for none. Then it loses the character,
+ * such as a dash, a bullet or a quotation mark.
  */
 export class WholeCharacters {
   private held = new Uint8Array(0);
@@ -24,7 +24,7 @@ export class WholeCharacters {
   }
 }
 
-/** How many bytes at the end begin a character that is not whole. */
+/** The number of bytes at the end that begin an incomplete character. */
 function begun(b: Uint8Array): number {
   for (let n = 1; n <= 3 && n <= b.length; n++) {
     const c = b[b.length - n] ?? 0;
@@ -50,16 +50,16 @@ type Line = {
 };
 type Lines = { get(i: number): Line | undefined };
 type Core = { _inputHandler: Handler; buffer: { x: number; y: number; ybase: number; lines: Lines } };
-/** Bytes of UTF-8 in one cell: a letter under a million accents would be drawn anew for each. The same in the session's screen. */
+/** The most bytes of UTF-8 in one cell, as in the session's own screen. Each accent draws its letter anew: a million would take long. */
 const CELL_BYTES = 256;
-/** Lines that one repetition may print: no more work than a few line feeds. The session's own screen has the same rule. */
+/** The most lines that one repetition may print, as in the session's own screen. It is then no more work than a few line feeds. */
 const REPEAT_LINES = 4;
 
 const bytes = (s: string) => [...s].reduce((n, ch) => n + utf8(ch.codePointAt(0) ?? 0), 0);
 const utf8 = (c: number) => (c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
 const guarded = new WeakSet<Line>();
 
-/** Once for the lines of all terminals. */
+/** Bounds the cells of all terminals: their lines share one prototype. */
 function boundCells(lines: Lines) {
   const proto = Object.getPrototypeOf(lines.get(0) ?? null) as Line | null;
   if (!proto || guarded.has(proto)) return;
@@ -74,15 +74,16 @@ function boundCells(lines: Lines) {
 }
 
 /**
- * Must come after all other handlers. broken says that xterm.js lost the rest of
- * a write to an error of its own: the picture must be asked for again.
+ * Guards the parser of a terminal. Call it after all other handlers are registered. broken
+ * is called when xterm.js lost the rest of a write to an error of its own. The pane must
+ * then ask for a new snapshot.
  */
 export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
   const core = (term as unknown as { _core: Core })._core;
   const h = core._inputHandler;
   boundCells(core.buffer.lines);
   const parse = h.parse.bind(h);
-  // An error would stop all writing to this terminal for good.
+  // An error that left parse would stop all writing to this terminal for good.
   h.parse = (data, result) => {
     try {
       return parse(data, result);
@@ -94,7 +95,7 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
 
   const p = term.parser;
   const first = (params: (number | number[])[]) => (typeof params[0] === "number" ? params[0] : 0);
-  // Beyond the limit, more makes no difference; xterm.js takes each step.
+  // A count beyond the limit changes nothing more, but xterm.js would take each step.
   const bound = (final: string, name: Exclude<keyof Handler, "parse" | "eraseInDisplay" | "_parser">, limit: (n: number) => number) =>
     p.registerCsiHandler({ final }, (params) => {
       const n = first(params);
@@ -106,7 +107,7 @@ export function guardParser(term: Terminal, broken: () => void): IDisposable[] {
   const erase = (selective: boolean) => (params: (number | number[])[]) => {
     const { buffer } = core;
     if (first(params) !== 1 || buffer.x + 1 < term.cols || buffer.lines.get(buffer.y + 1)) return false;
-    // It goes on to a line that may not be there.
+    // xterm.js also erases the next line, which may not exist.
     const { lines } = buffer;
     const get = lines.get;
     lines.get = (i) => get.call(lines, i) ?? ({} as Line);

@@ -9,7 +9,7 @@ export function imeEngine(ua = navigator.userAgent): ImeEngine | null {
   return /Macintosh|Mac OS X/.test(ua) ? "wkwebview" : "webkitgtk";
 }
 
-/** Listens above xterm.js, in the capture phase: its own listeners come after. */
+/** Listens above xterm.js in the capture phase, so that xterm.js's own listeners come later. */
 export function guardIme(host: HTMLElement, term: Terminal, engine: ImeEngine): () => void {
   const guard = new ImeGuard(engine);
   const shown = document.createElement("div");
@@ -33,7 +33,7 @@ export function guardIme(host: HTMLElement, term: Terminal, engine: ImeEngine): 
     const step = guard.feed(ev, performance.now());
     if (step.stop) e.stopPropagation();
     if (step.send) term.input(step.send, true);
-    // The text belongs to the field until its event is over.
+    // The browser owns the field's text until the event has ended, so it is emptied after that.
     if (step.clear) setTimeout(() => term.textarea && shown.hidden && (term.textarea.value = ""));
     place(step.preedit);
   }

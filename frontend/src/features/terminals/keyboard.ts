@@ -1,5 +1,5 @@
-// Keys and pastes of one terminal. There can be only one key handler per xterm.js:
-// a second one would replace this.
+// Keys and pastes of one terminal. xterm.js has only one key handler: a second one would
+// replace the one here.
 import type { Terminal } from "@xterm/xterm";
 import type { KeyAction, KeyState } from "../../model/terminals/keys";
 import { keyAction } from "../../model/terminals/keys";
@@ -8,7 +8,7 @@ import { pastedFiles } from "../../session/bring";
 import { reportsMouse } from "./core";
 import { PLATFORM } from "../../ui/keys";
 
-/** True: xterm.js goes on with it. */
+/** run carries out an action of the table. layout gets the other keys first, and returns true for one that it took. */
 export type KeyTaker = { state(): KeyState; run(action: KeyAction): void; layout(e: KeyboardEvent): boolean };
 
 export function takeKeys(term: Terminal, taker: KeyTaker) {
@@ -24,9 +24,9 @@ export function takeKeys(term: Terminal, taker: KeyTaker) {
       case "quit":
       case "next-region":
       case "previous-region":
-        return false; // the page's own shortcuts take them as they bubble
+        return false; // the page's own shortcuts get these keys as the event bubbles
       case "paste":
-        // A browser pastes by itself, and without asking for leave.
+        // A browser pastes by itself, without asking for permission.
         if (!readsByItself()) return false;
         taker.run(action);
         break;
@@ -40,14 +40,14 @@ export function takeKeys(term: Terminal, taker: KeyTaker) {
 }
 
 const WEBKIT_LINUX = PLATFORM === "linux" && /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
-const NATIVE_MS = 60; // for the browser's own paste after a middle click
+const NATIVE_MS = 60; // the longest wait for the browser's own paste after a middle click
 
-/** Pastes of every kind end in onText or onFiles; xterm.js sees none of them. */
+/** Turns pastes of every kind into calls of onText or onFiles. xterm.js sees none of them. */
 export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: string): void; onFiles(files: File[]): void; primary(): string }): () => void {
   let middle = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const mine = (e: MouseEvent) => reportsMouse(term) && !e.shiftKey; // the program's click
+  const mine = (e: MouseEvent) => reportsMouse(term) && !e.shiftKey; // whether the program gets the click
   function onPaste(e: ClipboardEvent) {
     if (e.target instanceof HTMLInputElement) return; // the search box
     e.stopPropagation();
@@ -62,13 +62,13 @@ export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: 
     else if (text !== "") o.onText(text);
     else if (byMiddle) o.onText(o.primary());
   }
-  /** What WebKitGTK inserts after a middle click; what its event holds is the clipboard's. */
+  /** Takes the text that WebKitGTK inserts after a middle click. Its paste event has the clipboard's text instead. */
   function takeInserted(area: HTMLTextAreaElement) {
     area.value = "";
     const onInput = (i: Event) => {
       if (i.target !== area) return;
       stop();
-      i.stopPropagation(); // nobody else is to see it, the guard of input methods neither
+      i.stopPropagation(); // no other listener may see it, nor the guard of input methods
       const text = area.value;
       area.value = "";
       if (text) o.onText(text);
@@ -80,7 +80,7 @@ export function takePastes(host: HTMLElement, term: Terminal, o: { onText(text: 
   function onUp(e: MouseEvent) {
     if (e.button !== 1 || mine(e)) return;
     middle = performance.now();
-    // Where the system has a primary selection, the browser pastes it by itself.
+    // A system with a primary selection pastes it by itself, which cancels this timer.
     clearTimeout(timer);
     timer = setTimeout(() => {
       const text = o.primary();

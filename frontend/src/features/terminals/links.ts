@@ -1,18 +1,18 @@
-// Links in output: shown with where they really lead, opened with Ctrl or Command
-// and a click, and only to the web, as System.OpenURL does. Files are shown in Loop.
+// Links in output. A hint shows the real target. Ctrl or Command with a click opens it, and
+// only if it is a web address, as for System.OpenURL. Loop itself shows files.
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
 import type { FileRef, LinkHint } from "../../model/terminals/filelinks";
 import { addFileLinks } from "./filelinks";
 
 
-/** The address if it may be opened, with its host in ASCII so that look-alikes show. */
+/** The address if it may be opened, else null. Its host is in ASCII, so that look-alikes show. */
 export function linkTarget(text: string): string | null {
   try {
     const u = new URL(text);
     if ((u.protocol === "http:" || u.protocol === "https:") && u.host !== "") return u.href;
   } catch {
-    // no address at all
+    // The text is no address.
   }
   return null;
 }
@@ -23,7 +23,7 @@ export function linkHandler(mac: boolean, open: (url: string) => void, hint: (h:
     hint({ x: e.clientX, y: e.clientY, target: target ?? text, allowed: target !== null });
   };
   return {
-    allowNonHttpProtocols: true, // to say where they lead; they are refused here
+    allowNonHttpProtocols: true, // so that the hint shows their targets; a click on them is refused here
     activate(e, text) {
       const target = linkTarget(text);
       if (!target) return show(e, text);

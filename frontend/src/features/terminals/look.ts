@@ -1,4 +1,4 @@
-// Settings of terminals: what the configuration says, and the size chosen by keys.
+// The look of terminals: the settings, and the text size chosen by keys.
 import { createStore } from "zustand/vanilla";
 import type { TerminalLook } from "../../api/types";
 import { frameStore } from "../../model/stores";
@@ -8,9 +8,9 @@ import type { TerminalSettings } from "./props";
 import { DEFAULT_SETTINGS } from "./props";
 
 const MIN = 8;
-const MAX = 40; // as the setting has it
+const MAX = 40; // px, the limit of the setting
 
-/** Added to the configured size, in px. */
+/** The px that keys have added to the size of the settings. */
 export const zoomStore = createStore<{ by: number }>(kept);
 
 function kept() {

@@ -1,5 +1,5 @@
-// One terminal on the screen: xterm.js, its addons, its client. No React. What it shows
-// and does about an event is said by model/terminals/pane.ts.
+// One terminal on the screen, without React: xterm.js, its addons and its client.
+// model/terminals/pane.ts decides the state and the effects after each event.
 import { FitAddon } from "@xterm/addon-fit";
 import { ImageAddon } from "@xterm/addon-image";
 import { ProgressAddon } from "@xterm/addon-progress";
@@ -29,16 +29,16 @@ import { ScrollKeeper } from "./scroll";
 import { onThemeChange, terminalTheme, toldColors } from "./theme";
 
 const FIT_MS = 80;
-const NOTE_PX = 320; // what stands below a link
+const NOTE_PX = 320; // the width of the hint below a link
 const [COLS, ROWS] = [80, 24];
 
-/** What a pane asks of the page around it. */
+/** The calls of a pane to the page around it. */
 export type PaneEvents = {
   onChange(p: Pane): void;
   onSelection(text: string): void;
-  onCopied(text: string, primary: boolean): void; // by a program, OSC 52
-  onSent(data: string | Uint8Array): void; // typed or pasted by the person
-  attended(): boolean; // the person looks at it
+  onCopied(text: string, primary: boolean): void; // a program copied by OSC 52
+  onSent(data: string | Uint8Array): void; // the person typed or pasted
+  attended(): boolean; // whether the person looks at the pane
   openURL(url: string): void;
 };
 
@@ -129,11 +129,11 @@ export class TerminalPane {
     this.open();
   }
 
-  /** Waits for the font: cells measured with another one would give a wrong size. */
+  /** Opens the terminal once its font is loaded: cells measured with another font would give a wrong size. */
   private async open() {
     const { host, settings } = this.o;
     const font = document.fonts.load(`${settings.fontSize}px "JetBrains Mono Variable"`);
-    await Promise.race([font, new Promise((r) => setTimeout(r, 300))]).catch(() => undefined); // the fallback will do
+    await Promise.race([font, new Promise((r) => setTimeout(r, 300))]).catch(() => undefined); // after that the fallback font will do
     if (this.gone) return;
     const mark = (e: FocusEvent) => {
       if (e.target !== this.term.textarea) return;
@@ -185,13 +185,13 @@ export class TerminalPane {
     this.fit();
   }
 
-  /** A link's place in the pane, with room for its note. */
+  /** A link with its place in the pane, moved so that its hint has room. */
   private inside(link: NonNullable<Pane["link"]>): Pane["link"] {
     const r = this.o.host.getBoundingClientRect();
     return { ...link, x: Math.max(4, Math.min(link.x - r.left, r.width - NOTE_PX)), y: link.y - r.top };
   }
 
-  /** Something happened; the page hears of it if that shows. */
+  /** Applies an event, carries out its effects, and tells the page if the state changed. */
   tell(e: PaneEvent) {
     const before = this.now;
     const [next, effects] = paneStep(before, e);
@@ -230,7 +230,7 @@ export class TerminalPane {
     }
   }
 
-  /** A pane that was never on the screen has no size to ask for. */
+  /** Asks for the size that fits, after a pause. A pane that is not on the screen asks for none. */
   fit() {
     clearTimeout(this.fitTimer);
     this.fitTimer = setTimeout(() => this.propose(), FIT_MS);
@@ -242,18 +242,18 @@ export class TerminalPane {
     if (d && Number.isFinite(d.cols + d.rows)) this.client.resize(Math.min(d.cols, 1000), Math.min(d.rows, 500));
   }
 
-  /** Types as the person would. */
+  /** Types text as the person would. */
   type(data: string) {
     this.term.input(data, true);
   }
 
-  /** Bytes from another pane: to the program, and to nobody else. */
+  /** Sends bytes from another pane to the program, without telling the page. */
   inject(data: string | Uint8Array) {
     this.send(typeof data === "string" ? this.encoder.encode(data) : data, false);
   }
 
   private onData(data: string) {
-    // xterm.js also says where the focus is when a program only turns reports on.
+    // xterm.js also reports the focus when a program turns such reports on, without a change of the focus.
     if (isFocusReport(data) && !this.focusEvent) return;
     this.send(this.encoder.encode(data), !isReport(data), data);
   }
@@ -266,8 +266,8 @@ export class TerminalPane {
 
   private fresh(cols: number, rows: number) {
     const { term } = this;
-    this.whole = new WholeCharacters(); // what a snapshot replaces is not gone on with
-    // In its place among the writes. The old picture stays until the new one is whole.
+    this.whole = new WholeCharacters(); // an incomplete character must not reach the new picture
+    // The reset keeps its place among the writes. The old picture stays until the new one is whole.
     term.write("", () => {
       this.tell({ type: "snapshot" });
       this.shell.clear();
@@ -291,7 +291,7 @@ export class TerminalPane {
   private onClient(client: ClientState) {
     if (client.state === "ended") {
       recoverAtEnd(this.term);
-      this.term.write("", () => this.shell.end(client.exit)); // after what was printed last
+      this.term.write("", () => this.shell.end(client.exit)); // after the last output
     }
     this.tell({ type: "client", client });
   }

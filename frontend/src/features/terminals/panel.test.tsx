@@ -78,7 +78,7 @@ describe("opening", () => {
     expect(opens().map((c) => c.name)).toEqual(["Open: Claude in a terminal", "Open: Shell in the container", "Open: Shell on this computer", "Go to terminal: t1", "Go to terminal: t2", "Recordings of terminals"]);
     const panel = front().id;
     goInto(TIMELINE);
-    showSession(info(2, { target: "host" })); // it has a pane
+    showSession(info(2, { target: "host" })); // the session has a pane already
     expect(front().id).toBe(panel);
   });
 });
@@ -93,12 +93,12 @@ describe("closing", () => {
   it("asks only where something may be lost", () => {
     const loop = start();
     for (const [more, pane1, busy, asks] of [
-      [{ shell: "prompt" }, {}, null, false], // its shell waits
+      [{ shell: "prompt" }, {}, null, false], // the shell waits
       [{ shell: "running", command: "tui" }, {}, null, true],
-      [{ shell: "running" }, {}, false, false], // the pane has it at first hand
+      [{ shell: "running" }, {}, false, false], // the pane sees the marks itself
       [{ shell: "prompt" }, {}, true, true],
-      [{}, {}, null, true], // nobody knows
-      [{ cmd: ["claude"] }, {}, false, true], // its program is no shell
+      [{}, {}, null, true], // the state is unknown
+      [{ cmd: ["claude"] }, {}, false, true], // the program is no shell
       [{ state: "ended" }, {}, null, false],
       [{}, { state: "ended" }, null, false],
       [{}, { state: "failed" }, null, false],
@@ -182,7 +182,7 @@ describe("its tab", () => {
     know(info(1, { state: "ended" }));
     expect(face().state).toBe("ended");
     know();
-    expect(face().state).toBe("ended"); // with its container, or with Loop
+    expect(face().state).toBe("ended"); // the session is gone, with its container or with Loop
   });
 
   it("marks output and bells, unless bells are off, and recordings of others", () => {
@@ -211,7 +211,7 @@ describe("its tab", () => {
   it("is recorded and stopped", () => {
     const record = vi.fn();
     showSession(info(1));
-    toggleRecord(front().id); // nothing is known of it yet
+    toggleRecord(front().id); // the pane is not there yet
     panesStore.setState({ [front().id]: pane() });
     handles.set(front().id, { record } as never);
     toggleRecord(front().id);

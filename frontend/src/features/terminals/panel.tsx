@@ -33,7 +33,7 @@ function iconOf(kind: TerminalKind, size = 14) {
 
 const kindOfSession = (t: TerminalInfo): TerminalKind => (t.target === "host" ? "host" : t.plain || t.cmd?.length ? "shell" : "agent");
 
-/** New terminals, those without a pane, and what was recorded. */
+/** Commands for new terminals, for sessions without a pane, and for the recordings. */
 function opens(channel: string, group: GroupID): PanelCommand[] {
   const kinds = (["agent", "shell", "host"] as const).map((kind): PanelCommand => ({
     id: kind, name: `Open: ${KIND_NAMES[kind]}`, label: KIND_NAMES[kind], icon: iconOf(kind), hint: kind === "agent" ? hintOf("new") : "", run: () => openTerminal(kind, group),

@@ -1,4 +1,4 @@
-// What the terminals on the screen say of themselves, and what can be done to them.
+// The reported state of the terminals on the page, and the handles to act on them.
 import { createStore } from "zustand/vanilla";
 import type { PanelID } from "../../model/dock/layout";
 import type { PaneHandle, PaneInfo } from "./props";

@@ -1,4 +1,4 @@
-// A recording on an xterm.js of its own. Nothing is sent anywhere.
+// Plays a recording on an xterm.js of its own. It sends nothing anywhere.
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { SerializeAddon } from "@xterm/addon-serialize";
 import { Terminal } from "@xterm/xterm";
@@ -10,7 +10,7 @@ import { terminalOptions } from "./options";
 import type { TerminalSettings } from "./props";
 import { onThemeChange, terminalTheme } from "./theme";
 
-const KEEP_EVERY = 4 * 1024 * 1024; // characters between two pictures to go back to
+const KEEP_EVERY = 4 * 1024 * 1024; // characters of output between two kept pictures
 
 type Kept = { next: number; at: number; cols: number; rows: number; screen: string };
 
@@ -32,8 +32,8 @@ export class CastPlayer {
     term.loadAddon(new Unicode11Addon());
     term.unicode.activeVersion = "11";
     swallowQueries(term);
-    guardParser(term, () => {}); // what was lost comes back with the next seek
-    term.attachCustomKeyEventHandler(() => false); // keys are the player's
+    guardParser(term, () => {}); // the next seek brings lost output back
+    term.attachCustomKeyEventHandler(() => false); // the player handles all keys
     term.open(host);
     if (term.textarea) term.textarea.disabled = true;
     this.stopTheme = onThemeChange(() => (term.options.theme = terminalTheme()));
@@ -55,7 +55,7 @@ export class CastPlayer {
     const was = this.clock.next;
     let { anew, events } = this.clock.seek(to);
     if (anew) {
-      // The nearest kept picture that is not later.
+      // Drawing begins at the last kept picture before the moment.
       const from = this.kept.findLast((k) => k.next <= this.clock.next);
       this.term.write("", () => {
         this.term.reset();

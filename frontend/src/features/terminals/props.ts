@@ -1,41 +1,40 @@
-// What a pane is given and what it tells: the whole surface between one terminal
-// and the layout around it.
+// The whole interface between one terminal pane and the layout around it.
 import type { TerminalCreate, TerminalID, TerminalInfo, TerminalTarget } from "../../api/types";
 import type { PaneState } from "../../model/terminals/client";
 import type { Progress } from "../../model/terminals/pane";
 
 export type PaneAction =
-  | "split-right" | "split-down" | "new" | "close" // by key, menu or button
-  | "restart" // of an ended session: the same again, in the same place
+  | "split-right" | "split-down" | "new" | "close" // from a key, the menu or a button
+  | "restart" // starts an ended session again, in the same place
   | "zoom-in" | "zoom-out" | "zoom-reset" // text size, shared by all panes
   | "focus"; // the pane was clicked or focused
 
 export type PaneInfo = {
-  sessionId: TerminalID; // "" until there is one
+  sessionId: TerminalID; // "" until the session exists
   title: string; // clean, never empty
-  dir: string; // where the shell says it is
+  dir: string; // the folder that the shell reports
   state: PaneState;
   exit: { code: number; signal?: string; reason?: string } | null;
   target: TerminalTarget;
-  unread: boolean; // a bell or output since the pane was last looked at
-  bell: boolean; // …and it was a bell
+  unread: boolean; // a bell rang or output came since the person last looked at the pane
+  bell: boolean; // a bell rang since then
   progress: Progress;
   recording: string; // name of the recording under way
 };
 
 export type TerminalSettings = {
-  fontFamily: string; // empty: the bundled one
+  fontFamily: string; // "" is the bundled font
   fontSize: number; // CSS px
   lineHeight: number;
   scrollback: number; // lines
   cursorBlink: boolean;
   shiftEnter: boolean; // Shift+Enter sends \ and CR
-  copyOnSelect: boolean; // to the clipboard; the middle click has it in any case
+  copyOnSelect: boolean; // a selection goes to the clipboard; a middle click pastes it in any case
   screenReader: boolean;
   bellSound: boolean;
   minimumContrast: number; // 1 is off
   macOptionIsMeta: boolean;
-  leaveByF6: boolean; // off: F6 goes to the program
+  leaveByF6: boolean; // F6 moves the focus; if false it goes to the program
 };
 
 export const DEFAULT_SETTINGS: TerminalSettings = {
@@ -44,33 +43,33 @@ export const DEFAULT_SETTINGS: TerminalSettings = {
 };
 
 export type TerminalViewProps = {
-  /** The session to show; or, while it is empty, what to create (once). */
+  /** The session to show. While it is empty, the pane creates one from create, once. */
   sessionId?: TerminalID;
   create?: TerminalCreate;
-  /** What the stream of events says of the session: a container that went away, a name. */
+  /** The session's info from events, as when its container went away or its name changed. */
   info?: TerminalInfo | null;
-  visible: boolean; // drawn on the screen
-  focused: boolean; // has, or is to have, the keyboard
+  visible: boolean; // the layout shows the pane
+  focused: boolean; // the pane has the keyboard, or must take it
   settings?: TerminalSettings;
   onInfo?(info: PaneInfo): void;
   onAction?(action: PaneAction): void;
-  /** Keys of the layout (moving between panes): true if it took the key. Asked only for keys the terminal passes. */
+  /** Gives the layout a key that the terminal does not take. True if the layout took it. */
   onKey?(e: KeyboardEvent): boolean;
-  /** Everything that is typed or pasted here, for broadcasting. */
+  /** Gets all text typed or pasted here, for typing into several panes. */
   onInput?(data: string | Uint8Array): void;
-  /** A handle for the layout, null when the pane is gone. */
+  /** Gets the pane's handle, and null when the pane is gone. */
   onHandle?(handle: PaneHandle | null): void;
 };
 
-/** What the layout can do to a pane. */
+/** The calls of the layout to a pane. */
 export type PaneHandle = {
   focus(): void;
-  /** Types text (or raw bytes) as the person would; used to broadcast. */
+  /** Types text or bytes as the person would, for typing into several panes. */
   input(data: string | Uint8Array): void;
   find(): void;
   record(on: boolean): void;
-  /** Ends the session's program; the pane shows how it ended. */
+  /** Ends the session's program. The pane then shows how it ended. */
   end(): void;
-  text(): string; // selection, else the screen
-  busy(): boolean | null; // a command runs, by the shell's own marks; null: it made none
+  text(): string; // the selection, else the screen
+  busy(): boolean | null; // whether a command runs, by the shell's marks; null: the shell makes none
 };

@@ -1,8 +1,8 @@
-// WebGL where it is known to be good: Chromium with real hardware. WebKitGTK hides
-// its hardware and shows the canvas late, and software GL is slower than the DOM.
+// Chooses the renderer. WebGL is good on Chromium with real hardware. WebKitGTK hides its
+// hardware and shows the canvas late, and WebGL in software is slower than the DOM.
 import type { Terminal } from "@xterm/xterm";
 
-const MAX_LIVE = 8; // browsers take contexts away beyond some sixteen
+const MAX_LIVE = 8; // contexts at a time; browsers take some away beyond sixteen or so
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render|paravirtual|virgl/i;
 
 let live = 0;
@@ -12,7 +12,7 @@ export function isChromium(ua = navigator.userAgent): boolean {
   return /Chrome\/|Chromium\/|Edg\//.test(ua);
 }
 
-/** Asked once; the context of the question is given back at once. */
+/** Whether WebGL runs on hardware. It is tried once, and the context for the trial is freed at once. */
 export function hasHardware(): boolean {
   if (hardware !== null) return hardware;
   hardware = false;
@@ -28,7 +28,7 @@ export function hasHardware(): boolean {
   return hardware;
 }
 
-/** Draws with the graphics card if that is good; the DOM renderer otherwise, and after the card gave up. */
+/** Draws with WebGL where that is good. Otherwise, and after a lost context, the DOM renderer draws. */
 export async function useBestRenderer(term: Terminal, stillWanted: () => boolean): Promise<() => void> {
   if (!isChromium() || live >= MAX_LIVE || !hasHardware()) return () => {};
   live++;

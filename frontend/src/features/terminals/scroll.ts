@@ -1,13 +1,13 @@
-// Who scrolled up keeps what they read: while output comes, and while a program
-// clears everything and draws it anew.
+// Keeps the lines on the screen for a person who scrolled up: while output comes, and while
+// a program clears everything and draws it anew.
 import type { IDisposable, Terminal } from "@xterm/xterm";
 
-const QUIET_MS = 60; // after the last write of a redraw that is in no synchronized block
+const QUIET_MS = 60; // a redraw without a synchronized block ends when no write has come for so long
 
 type Saved = { line: number; bottom: boolean };
 
 export class ScrollKeeper {
-  /** Output came below what is seen. */
+  /** Output has come below the visible lines. */
   behind = false;
   private saved: Saved | null = null;
   private inBlock = false;
@@ -29,7 +29,7 @@ export class ScrollKeeper {
       p.registerCsiHandler({ prefix: "?", final: "l" }, (params) => {
         if (params.includes(2026) && this.inBlock) {
           this.inBlock = false;
-          // After this handler and what stands behind it, before the next picture.
+          // The microtask runs after the rest of this write and before the next frame.
           if (this.erased) queueMicrotask(() => this.restore());
         }
         return false;
@@ -48,7 +48,7 @@ export class ScrollKeeper {
     return b.viewportY >= b.baseY;
   }
 
-  /** After a person scrolled, by whatever means. */
+  /** Call it after the person scrolled in any way. */
   check() {
     if (this.behind && this.atBottom()) {
       this.behind = false;
@@ -56,7 +56,7 @@ export class ScrollKeeper {
     }
   }
 
-  /** The person wants the end: what was to be come back to is not wanted any more. */
+  /** Goes to the end because the person wants it, and forgets the saved place. */
   follow() {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -65,7 +65,7 @@ export class ScrollKeeper {
     this.check();
   }
 
-  /** Lines between what is seen and the end; to come back to after a snapshot. */
+  /** The number of lines between the view and the end, for goBack after a snapshot. */
   distance(): number {
     const b = this.term.buffer.active;
     return b.baseY - b.viewportY;

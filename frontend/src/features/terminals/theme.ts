@@ -1,4 +1,4 @@
-// Colours of terminals from the tokens of the page.
+// The colours of terminals, from the page's tokens.
 import type { ITheme } from "@xterm/xterm";
 import type { TerminalColors } from "../../api/terminal-messages";
 
@@ -16,34 +16,34 @@ export function terminalTheme(el: Element = document.documentElement): ITheme {
   return theme;
 }
 
-/** The colours that programs are told, as they are said to the session. */
+/** The colours that the session reports to programs. */
 export function toldColors(t: ITheme = terminalTheme()): TerminalColors | null {
   const [foreground, background, cursor] = [t.foreground, t.background, t.cursor ?? t.foreground].map(hexColor);
   return foreground && background ? { foreground, background, cursor: cursor ?? foreground } : null;
 }
 
-/** #rgb and #rrggbb, as #rrggbb. */
+/** Makes #rrggbb of #rgb or #rrggbb. null: css is neither. */
 export function hexColor(css: string | undefined): string | null {
   const c = (css ?? "").toLowerCase();
   if (/^#[0-9a-f]{6}$/.test(c)) return c;
   return /^#[0-9a-f]{3}$/.test(c) ? c.replace(/[0-9a-f]/g, "$&$&") : null;
 }
 
-/** Colours of what is found, of marks and of command ends. */
+/** The colours of search hits and of the marks of commands. */
 export function terminalInk(el: Element = document.documentElement) {
   const css = getComputedStyle(el);
   const v = (name: string) => css.getPropertyValue(name).trim();
   return { found: v("--term-found"), foundHere: v("--term-found-here"), done: v("--done"), fail: v("--fail"), work: v("--work"), quiet: v("--fg-3") };
 }
 
-/** Called when theme or contrast of the page change. */
+/** Calls f when the page's theme, contrast or terminal colours change. The returned function stops it. */
 export function onThemeChange(f: () => void): () => void {
   const o = new MutationObserver(f);
   o.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-contrast", "data-terminal-colors"] });
   return () => o.disconnect();
 }
 
-/** The bundled font, then fonts for what it lacks. The person's own comes first. */
+/** The list of fonts: the person's own, the bundled one, then fonts for the characters that it lacks. */
 export function fontStack(own: string): string {
   const clean = own.replace(/[;{}<>]/g, "").trim();
   return [clean, '"JetBrains Mono Variable"', '"JetBrains Mono"', '"Symbols Nerd Font Mono"', '"Noto Sans Mono CJK SC"', '"Sarasa Mono SC"', "ui-monospace", "monospace"].filter(Boolean).join(", ");

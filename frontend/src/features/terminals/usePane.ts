@@ -1,4 +1,4 @@
-// Ties one TerminalPane to React: what is shown around it, what keys and menus do.
+// Ties one TerminalPane to React: the state shown around it, and the actions of keys and menus.
 import type { RefObject } from "react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { KeyAction } from "../../model/terminals/keys";
@@ -17,11 +17,11 @@ import { DEFAULT_SETTINGS } from "./props";
 import { toastFailure } from "../../model/stores";
 import { isMac } from "../../ui/keys";
 
-const COPY_MS = 150; // after the last change of what is selected
+const COPY_MS = 150; // the pause after the last change of the selection
 
 const START = startPane(true);
 
-let primary = ""; // what was selected last, in any terminal, for the middle click
+let primary = ""; // the last selection in any terminal, for the middle click
 
 export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement | null>) {
   const settings = props.settings ?? DEFAULT_SETTINGS;
@@ -70,7 +70,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         tell({ type: "search" });
         break;
       case "clear":
-        // The session's, so that nothing of it comes back; its screen is drawn anew.
+        // The session itself is cleared, so that no snapshot brings the text back. The pane then gets a new one.
         if (p.client.clear()) p.scroll.follow();
         else if (p.client.state.state === "ended") term.clear();
         else notice("Not cleared: the terminal is not connected.");
@@ -102,7 +102,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
     p.scroll.check();
   }, [insert, notice, pasteText, tell]);
 
-  // One pane for one session: a new id that the pane itself made is not a new pane.
+  // Another session needs another pane. The id of a session that this pane made itself does not.
   const shownId = useRef("");
   const wanted = props.sessionId ?? "";
   useEffect(() => {
@@ -125,7 +125,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
         },
         attended: () => latest.current.props.focused && latest.current.props.visible && document.hasFocus(),
         onSelection(text) {
-          if (document.activeElement?.closest(".term-search")) return; // found, not selected
+          if (document.activeElement?.closest(".term-search")) return; // a hit of the search is no selection of the person
           primary = text;
           clearTimeout(copyTimer);
           if (latest.current.settings.copyOnSelect) copyTimer = setTimeout(() => void copyText(text), COPY_MS);

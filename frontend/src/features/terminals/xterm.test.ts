@@ -1,5 +1,5 @@
-// What is relied on in the pinned xterm.js, with its headless build: it has the
-// same parser and the same inner parts.
+// Tests the parts of the pinned xterm.js that the page relies on. The tests use its headless
+// build, which has the same parser and the same inner parts.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Terminal } from "@xterm/xterm";
@@ -55,7 +55,7 @@ describe("recovery", () => {
     t.parser.registerOscHandler(133, () => recoverAtPrompt(t));
     await write(t, `${leak}\u001b]133;A\u0007`);
     expect([reportsMouse(t), reportsFocus(t), t.modes.mouseTrackingMode, t.modes.bracketedPasteMode]).toEqual([false, false, "none", true]);
-    // A program started in the same bytes keeps its mouse.
+    // A program that starts in the same write keeps its reports.
     await write(t, `${leak}\u001b]133;A\u0007\u001b]133;C\u0007\u001b[?1002h\u001b[?1004h`);
     expect([t.modes.mouseTrackingMode, reportsFocus(t)]).toEqual(["drag", true]);
   });
@@ -95,7 +95,7 @@ describe("browsers", () => {
   });
 });
 
-// WCAG: how far two colours are apart.
+// The contrast of two colours, as WCAG defines it.
 function contrast(a: string, b: string): number {
   const lum = (hex: string) => {
     const h = hex.length === 4 ? hex.slice(1).replace(/./g, "$&$&") : hex.slice(1);

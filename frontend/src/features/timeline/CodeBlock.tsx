@@ -3,7 +3,7 @@ import { CopyIcon } from "../../ui/CopyButton";
 import { highlight } from "./highlight";
 import type { Token } from "./highlight";
 
-const SETTLE_MS = 120; // code that still streams in is coloured once it rests
+const SETTLE_MS = 120; // code that streams in is coloured once it has paused for so long
 
 export const CodeBlock = memo(function CodeBlock({ code, lang }: { code: string; lang: string }) {
   const [done, setDone] = useState<{ code: string; lines: Token[][] } | null>(null);

@@ -3,7 +3,7 @@ import { CopyIcon } from "../../ui/CopyButton";
 import { Diff } from "../../ui/Diff";
 import { SafeText } from "../../ui/SafeText";
 
-/** What a tool did to a file. */
+/** A tool's change of one file. */
 export function FileDiff({ change, path }: { change: FileChange; path: string }) {
   return (
     <figure className="diff">

@@ -9,8 +9,8 @@ import { visible } from "../../model/text";
 import { openLink } from "../../session/actions";
 import { CodeBlock } from "./CodeBlock";
 
-// Agent text is hostile. Raw HTML is never parsed (no rehype-raw), the tree is
-// sanitised as well, links leave only as http(s), images are not fetched.
+// Agent text is hostile. Raw HTML is never parsed (there is no rehype-raw), and the tree is
+// sanitised as well. Only http(s) links can be followed, and images are not fetched.
 const schema = { ...defaultSchema, tagNames: defaultSchema.tagNames?.filter((t) => t !== "picture" && t !== "source") };
 const remark = [remarkGfm];
 const rehype: [[typeof rehypeSanitize, typeof schema]] = [[rehypeSanitize, schema]];
@@ -61,7 +61,7 @@ const components: Components = {
       <table>{children}</table>
     </div>
   ),
-  // Headings inside a timeline stay below the page's own.
+  // Headings in a timeline are of a lower level than the page's own.
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h3>{children}</h3>,
   h3: ({ children }) => <h4>{children}</h4>,

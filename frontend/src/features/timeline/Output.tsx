@@ -4,9 +4,9 @@ import { CopyIcon } from "../../ui/CopyButton";
 import { SafeText } from "../../ui/SafeText";
 
 const FOLD_LINES = 12;
-const FOLD_CHARS = 2400; // twelve very long lines are not short either
+const FOLD_CHARS = 2400; // characters; even a few lines can be long
 
-/** Monospaced text, folded past twelve lines. */
+/** Monospaced text. A long one shows its first twelve lines until the person unfolds it. */
 export function Output({ text, name, error, truncated }: { text: string; name: string; error?: boolean; truncated?: boolean }) {
   const [all, setAll] = useState(false);
   const body = text.replace(/\n+$/, "");

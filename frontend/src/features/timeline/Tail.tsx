@@ -12,7 +12,7 @@ import { stopRun } from "../../session/actions";
 import { useWaits } from "./prompt/useWaits";
 import { Starting } from "./rows/StartRow";
 
-/** The last row: what is going on now, or the prompt that is about to begin. */
+/** The last row: the run's present activity, or the prompt that is about to begin. */
 export function Tail({ channelId }: { channelId: ChannelID }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letter = useStore(outboxStore, (o) => o.letters.find((l) => l.channelId === channelId && l.state === "sending"));

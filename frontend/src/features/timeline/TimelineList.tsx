@@ -19,7 +19,7 @@ import { Row } from "./rows/Row";
 import { Tail } from "./Tail";
 import { useFollow } from "./useFollow";
 
-const OLDER_AT_PX = 600; // older pages are asked for before the top is reached
+const OLDER_AT_PX = 600; // older pages are loaded when the top is as near as this
 
 type Props = { channelId: ChannelID; filter: Filter; onClearFilter(): void };
 
@@ -35,13 +35,13 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const at = found >= 0 ? found : items.length - 1;
 
   const virt = useVirtualizer({
-    count: items.length + 1, // the last row is what happens now
+    count: items.length + 1, // the last row is the tail
     getScrollElement: () => scroller.current,
     getItemKey: (i) => items[i]?.key ?? "tail",
     estimateSize: (i) => estimate(items[i]?.kind),
     overscan: 10,
-    anchorTo: "end", // older pages come in above without moving what is read
-    scrollEndThreshold: -1, // following is this list's own latch, below
+    anchorTo: "end", // older pages come in above without moving the visible rows
+    scrollEndThreshold: -1, // useFollow below follows the end instead
     paddingStart: 20,
     paddingEnd: 12,
     rangeExtractor: useCallback(
@@ -55,7 +55,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   const total = virt.getTotalSize();
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
 
-  // One's own prompt is what one wants to see next.
+  // After sending a prompt the person wants to see it.
   const sent = useStore(outboxStore, (o) => o.letters.findLast((l) => l.channelId === channelId)?.clientId ?? "");
   useEffect(() => {
     if (sent) follow();

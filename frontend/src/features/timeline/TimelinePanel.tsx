@@ -13,7 +13,7 @@ import { TimelineSkeleton } from "./TimelineSkeleton";
 import { filtersStore, setFilter } from "./TimelineTools";
 import "./timeline.css";
 
-/** One panel of the centre: the timeline of a channel with its prompt box. */
+/** The panel of a channel's timeline, with its prompt box. */
 export function TimelinePanel({ channelId }: { channelId: ChannelID }) {
   const phase = useStore(timelinesStore, (all) => timelineOf(all, channelId).phase);
   const failure = useStore(timelinesStore, (all) => timelineOf(all, channelId).failure);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Shapes at once, words only when it takes longer than a second. */
+/** Shows shapes at once, and words only after a second. */
 export function TimelineSkeleton() {
   const [slow, setSlow] = useState(false);
   useEffect(() => {

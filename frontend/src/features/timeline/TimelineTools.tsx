@@ -16,7 +16,7 @@ export function setFilter(channel: ChannelID, filter: Filter) {
   filtersStore.setState({ [channel]: filter });
 }
 
-/** What stands beside the timeline's tab: where the channel is, and what is shown of it. */
+/** The tools beside the timeline's tab: the channel's folder, and the filter of the timeline. */
 export function TimelineTools({ channelId }: { channelId: ChannelID }) {
   const dir = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.dir ?? "");
   const filter = useStore(filtersStore, (all) => all[channelId] ?? "all");

@@ -5,7 +5,7 @@ import { SafeText } from "../../ui/SafeText";
 import { FileDiff } from "./FileDiff";
 import { Output } from "./Output";
 
-/** What went in and what came out of one tool call. */
+/** The input and the result of one tool call. */
 export function ToolBody({ item, dir }: { item: ToolItem; dir: string }) {
   const files = item.result?.files ?? [];
   const showsFiles = files.some((f) => f.patch);
@@ -37,7 +37,7 @@ function Input({ item }: { item: ToolItem }) {
   return <Output text={typeof input === "string" ? input : safeJSON(input)} name="Input" />;
 }
 
-/** The row above says it whole already. */
+/** Whether the row above already shows the whole command. */
 function isShort(command: string): boolean {
   return command.length <= 56 && !command.includes("\n");
 }

@@ -1,6 +1,5 @@
-// Colours for code, made in a worker so that a long listing never stops the
-// page. Where a worker cannot start (some webviews refuse them on their own
-// scheme) code stays plain.
+// Colours code in a worker, so that a long listing never stops the page. Some webviews
+// refuse workers on their own scheme. There code stays plain.
 export type Token = { text: string; color: string };
 type Answer = { id: number; lines: Token[][] | null };
 

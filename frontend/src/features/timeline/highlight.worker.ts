@@ -1,5 +1,5 @@
-// Grammars are loaded one by one as they are asked for. The engine is the
-// JavaScript one: no WebAssembly, nothing that a strict page policy forbids.
+// The worker that colours code. It loads each grammar when it is first needed. It uses the
+// engine in JavaScript, because a strict page policy may forbid WebAssembly.
 import type { HighlighterCore, LanguageInput } from "shiki/core";
 import { createCssVariablesTheme, createHighlighterCore } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";

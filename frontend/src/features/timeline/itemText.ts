@@ -1,4 +1,4 @@
-// An item as plain text: for the clipboard and for a screen reader's name.
+// Items as plain text, for the clipboard and as names for a screen reader.
 import { failureText, safeJSON } from "../../api/failure";
 import type { Status } from "../../api/types";
 import { clock } from "../../model/clock";
@@ -46,10 +46,10 @@ export function endWord(s: Status): string {
   return s.state === "cancelled" ? "Stopped" : s.state === "interrupted" ? "Interrupted" : "Failed";
 }
 
-/** A script costs nothing; Loop names its model like this. */
+/** Whether a run was scripted. It has no cost, and Loop names its model “scripted”. */
 export const isDemo = (s: Status): boolean => s.model === "scripted";
 
-/** What is said of a run's end besides its cost, the context last. */
+/** The facts at the end of a run, the context last. */
 export function endFacts(it: EndItem, model = ""): string[] {
   const s = it.status;
   const ms = s.duration_ms || (it.startedAt ? it.at - it.startedAt : 0);

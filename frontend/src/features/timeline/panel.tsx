@@ -21,6 +21,6 @@ export const timelinePanel: PanelKind<null> = {
   focus() {
     dockUi.setState({ keyboard: "" });
     focusBox();
-    requestAnimationFrame(focusBox); // it may have been behind another tab
+    requestAnimationFrame(focusBox); // a timeline that was behind another tab is visible only now
   },
 };

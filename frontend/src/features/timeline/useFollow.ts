@@ -4,9 +4,9 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 const NEAR_END_PX = 28;
 
 /**
- * The latch of a growing list: while it holds, the end stays in view; it lets
- * go as soon as the person scrolls up, opens something or selects text, and
- * holds again at the end. Growth never moves what is being read.
+ * Follows the end of a growing list. It stops as soon as the person scrolls up, opens a row
+ * or selects text, and follows again at the end. While it does not follow, growth does not
+ * move the visible rows.
  */
 export function useFollow(scroller: RefObject<HTMLDivElement | null>, total: number, count: number) {
   const [following, setFollowing] = useState(true);
@@ -37,7 +37,7 @@ export function useFollow(scroller: RefObject<HTMLDivElement | null>, total: num
     if (latch.current && !selecting(scroller.current)) toEnd();
   }, [total, count, toEnd, scroller]);
 
-  // The panel may shrink under the list (prompt box, window): the end stays in view.
+  // The end also stays in view when the prompt box or the window makes the list lower.
   useEffect(() => {
     const el = scroller.current;
     if (!el) return;

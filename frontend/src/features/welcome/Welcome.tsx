@@ -24,7 +24,7 @@ export function Welcome() {
   }, [online, f.ready, doctor.phase]);
   const checks = doctor.report?.checks ?? [];
   const check = (id: string) => checks.find((c) => c.id === id);
-  // What else is wrong on this machine joins the four that always show.
+  // Other failed checks of this computer join the four rows that always show.
   const others = checks.filter((c) => !OWN_ROWS.has(c.id) && (c.state === "fail" || c.state === "warn"));
   const checking = doctor.phase === "running" || doctor.phase === "none";
   return (

@@ -1,4 +1,4 @@
-// The four rows of the first page, from live state first and checks second.
+// The four rows of the welcome page. Live state counts first, the doctor's checks second.
 import type { ConfigStatus, DoctorCheck, EngineStatus, ImageStatus } from "../../api/types";
 import { duration } from "../../model/format";
 import { visible } from "../../model/text";

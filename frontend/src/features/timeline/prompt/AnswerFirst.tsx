@@ -12,7 +12,7 @@ import { forget, kept } from "../question/drafts";
 import { attachOf, attachStore } from "./attach";
 import { Line } from "./Banner";
 
-/** Above the prompt box while the agent waits: why a prompt does, and the two ways out. */
+/** Stands above the prompt box while a question is open: it says why a prompt waits, and offers two ways out. */
 export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
   const text = useStore(draftsStore, (d) => draftOf(d, channelId).trim());
   const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
@@ -26,8 +26,8 @@ export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
     try {
       await answer(q.question_id, typedAnswer(q, text, kept(q.question_id)));
       forget(q.question_id);
-      if (draftOf(draftsStore.getState(), channelId).trim() === text) setDraft(channelId, ""); // else it was written on meanwhile
-      // The button goes away, and the keyboard with it.
+      if (draftOf(draftsStore.getState(), channelId).trim() === text) setDraft(channelId, ""); // else the draft was edited meanwhile
+      // The button vanishes with its focus, so the prompt box takes the focus.
       if ([had, document.body].includes(document.activeElement)) focusPrompt();
     } catch (err) {
       toastFailure(err);

@@ -8,7 +8,7 @@ import { attachOf, attachStore, dismiss, giveUp } from "./attach";
 
 const SHOWN = 3;
 
-/** Files on their way into the prompt, and those that did not get there. */
+/** Files on their way into the prompt, and files that failed. */
 export function Attaching({ channelId }: { channelId: ChannelID }) {
   const a = useStore(attachStore, (all) => attachOf(all, channelId));
   return (

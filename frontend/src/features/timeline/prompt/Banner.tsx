@@ -6,7 +6,7 @@ import { frameStore } from "../../../model/stores";
 import { Button } from "../../../ui/Button";
 import { buildImage, openDialog } from "../../../session/actions";
 
-/** What would make a run fail or wait is said before the prompt is sent. */
+/** Says before a prompt is sent why its run would fail or wait. */
 export function Banner({ channelId }: { channelId: ChannelID }) {
   const engine = useStore(frameStore, (f) => f.engine);
   const image = useStore(frameStore, (f) => f.image);

@@ -59,7 +59,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       (list) => {
         history.current.list = list ?? [];
       },
-      () => {}, // no history is no reason to complain; typing works
+      () => {}, // without a history the person can still type
     );
   }, [channelId, running]);
 
@@ -78,7 +78,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     setStopping("");
   }
 
-  /** Arrows walk through earlier prompts only where they could not move the caret. */
+  /** Goes to an earlier or later prompt, but only where the arrow key could not move the caret. */
   function walk(back: boolean): boolean {
     const el = box.current;
     const h = history.current;
@@ -167,7 +167,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
 
 const NEXT: Record<string, string> = { fork: "Begins a copy of the conversation", fresh: "Begins a new conversation", resume: "Goes on with an earlier conversation" };
 
-/** What the prompt will be sent with; cut off where there is no room. */
+/** One option that the prompt will be sent with. It is cut off where it has no room. */
 function Chip({ icon, children }: { icon?: ReactNode; children: string }) {
   return (
     <span className="chip" title={children}>

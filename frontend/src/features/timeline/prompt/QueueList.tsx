@@ -15,7 +15,7 @@ import { session } from "../../../session/session";
 import { QueueRow } from "./QueueRow";
 import { useWaits } from "./useWaits";
 
-/** Prompts that wait: queued by Loop, or on their way to it. */
+/** The waiting prompts: those in Loop's queue, and those on their way to Loop. */
 export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(text: string): void }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letters = useStore(outboxStore, (o) => o.letters);
@@ -24,14 +24,14 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
   const mine = letters.filter((l) => l.channelId === channelId);
   const active = activeRun(t);
   const idle = !active && !parked;
-  // The prompt that is about to begin is shown in the timeline already.
+  // The timeline already shows the prompt that is about to begin.
   const about = wait.findIndex((w) => w.reason === "");
   const queue = t.queue.map((run, i) => ({ run, why: wait[i] as Wait })).filter((_, i) => i !== about);
   const sending = mine.filter((l) => l.state === "sending").slice(idle && t.queue.length === 0 ? 1 : 0);
   const failed = mine.filter((l) => l.state === "failed");
   if (queue.length + sending.length + failed.length === 0) return null;
 
-  /** The whole order goes to Loop: it refuses one that is no longer the queue. */
+  /** Sends the whole order to Loop, which refuses it if the queue has changed meanwhile. */
   const move = (from: number, to: number) => {
     if (from === to || to < 0 || to >= queue.length) return;
     const ids = queue.map((x) => x.run.run_id);

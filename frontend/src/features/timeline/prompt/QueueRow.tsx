@@ -11,7 +11,7 @@ import { removeQueued } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
 import { editQueued, hold, release, steer } from "../../../session/queue";
 
-// Loop holds an edited prompt for five minutes; this asks again in time.
+// Loop holds an edited prompt for five minutes. The editor renews the hold in time.
 const RENEW_MS = 120_000;
 
 type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
@@ -66,7 +66,7 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
   );
 }
 
-/** While a prompt is edited, it and everything behind it wait. */
+/** The editor of a waiting prompt. Meanwhile this prompt and all behind it wait. */
 function Editor({ run, onDone }: { run: Run; onDone(): void }) {
   const [text, setText] = useState(run.prompt);
   const [busy, setBusy] = useState(false);

@@ -9,7 +9,7 @@ const DELAYS: [string, number][] = [["in 5 minutes", 300], ["in 30 minutes", 180
 
 type Props = { busy: boolean; disabled: boolean; plan: boolean; onPlan(on: boolean): void; onSend(options: PromptOptions): void };
 
-/** The other ways to send what is in the box. */
+/** The menu with other ways to send the prompt. */
 export function SendOptions({ busy, disabled, plan, onPlan, onSend }: Props) {
   return (
     <Menu align="end" side="top" sideOffset={6} button={<IconButton name="More ways to send" className="send-more"><ChevronDown size={14} /></IconButton>}>

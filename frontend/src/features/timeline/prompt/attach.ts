@@ -1,6 +1,5 @@
-// Files on their way into a prompt. The draft stays what it is; words are put into
-// it as files arrive, where the caret was, also if the person types meanwhile or
-// looks at another channel.
+// Files on their way into a prompt. When a file arrives, its path goes into the draft where
+// the caret was, even if the person typed or went to another channel meanwhile.
 import { flushSync } from "react-dom";
 import { createStore } from "zustand/vanilla";
 import { isFailure, toFailure } from "../../../api/failure";
@@ -24,7 +23,7 @@ type Job = { waiting: { item: Item; place: Place }[] };
 const jobs = new Map<ChannelID, Job>();
 const boxes = new Map<ChannelID, HTMLTextAreaElement>();
 
-/** Makes the box known whose caret is to stay where it is. Returns how to forget it. */
+/** Registers the box whose caret must stay in place. The returned function forgets it. */
 export function knowBox(id: ChannelID, box: HTMLTextAreaElement): () => void {
   boxes.set(id, box);
   return () => {
@@ -45,7 +44,7 @@ function caret(id: ChannelID): Place {
 
 export function attach(id: ChannelID, items: Item[]) {
   if (items.length === 0) return;
-  const place = caret(id); // one for all of them: each comes behind the one before
+  const place = caret(id); // one place for all files: each comes behind the one before
   const all = items.map((item) => ({ item, place }));
   const job = jobs.get(id);
   const { of, problems } = attachOf(attachStore.getState(), id);
@@ -65,7 +64,7 @@ async function work(id: ChannelID, job: Job) {
     change(id, { name: itemName(item), nth: attachOf(attachStore.getState(), id).nth + 1 });
     try {
       const word = await bring(id, item);
-      if (jobs.get(id) !== job) return; // given up
+      if (jobs.get(id) !== job) return; // the person gave up
       put(id, place, word);
     } catch (err) {
       if (jobs.get(id) !== job) return;
@@ -75,7 +74,7 @@ async function work(id: ChannelID, job: Job) {
   giveUp(id);
 }
 
-/** What has not arrived yet is not waited for. */
+/** Gives up the files that have not arrived yet. */
 export function giveUp(id: ChannelID) {
   jobs.delete(id);
   change(id, { name: "", nth: 0, of: 0 });
@@ -86,7 +85,7 @@ export function dismiss(id: ChannelID, problem?: Failure) {
   change(id, { problems: problem ? problems.filter((p) => p !== problem) : [] });
 }
 
-/** Puts text into the draft at the caret, as files are. */
+/** Puts text into the draft at the caret. */
 export function insertText(id: ChannelID, text: string) {
   put(id, caret(id), text);
 }
@@ -98,8 +97,8 @@ function put(id: ChannelID, place: Place, word: string) {
   const box = boxes.get(id);
   const [start, end] = [box?.selectionStart ?? 0, box?.selectionEnd ?? 0];
   Object.assign(place, { draft: made.text, at: made.at });
-  // At once: a box that is drawn later has its caret at the end, and a key that
-  // comes in between would write there.
+  // The box is drawn at once. A box drawn later would have its caret at the end, and a key
+  // that comes in between would write there.
   flushSync(() => setDraft(id, made.text));
   const moved = (at: number) => (at >= from ? at + made.text.length - now.length : at);
   if (box && document.activeElement === box) box.setSelectionRange(moved(start), moved(end));

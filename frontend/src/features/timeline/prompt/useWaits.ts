@@ -6,7 +6,7 @@ import { activeRun } from "../../../model/timeline/state";
 import { waits } from "../../../model/waits";
 import { useNow } from "../../../ui/useNow";
 
-/** What each prompt of a channel's queue waits for, at which moment, and whether a question is open. */
+/** The reason why each prompt of a queue waits, the time of this judgement, and whether a question is open. */
 export function useWaits(channelId: ChannelID): { wait: Wait[]; now: number; parked: boolean } {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const question = useStore(frameStore, (f) => questionOf(f.questions, channelId));

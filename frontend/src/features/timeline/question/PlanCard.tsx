@@ -4,13 +4,13 @@ import { Button } from "../../../ui/Button";
 import { visible } from "../../../model/text";
 import { Markdown } from "../Markdown";
 
-/** failure: of the last try. */
+/** The state of an answer, and the function that gives it. failure: why the last try failed. */
 export type Answering = { busy: boolean; failure: Failure | null; give(a: Answer): void };
 
 const HELD = "Your folders were read-only for this run. Approving starts one that can write to them.";
 const LOOSE = "The agent chose to plan, in a run that can write to your folders. Look at what it changed.";
 
-/** Three words of equal weight; none is a key away by accident. */
+/** A plan with three buttons of equal weight. None has the focus, so no key presses one by accident. */
 export function PlanCard({ q, answering }: { q: Question; answering: Answering }) {
   const [revising, setRevising] = useState(false);
   const [text, setText] = useState("");

@@ -17,7 +17,7 @@ import type { Answering } from "./PlanCard";
 import { PlanCard } from "./PlanCard";
 import "./question.css";
 
-/** The card of a channel that waits for the person. It never takes the focus. */
+/** The card of the channel's open question. It never takes the focus by itself. */
 export function QuestionCard({ channelId }: { channelId: ChannelID }) {
   const q = useStore(frameStore, (f) => questionOf(f.questions, channelId));
   const more = useStore(frameStore, (f) => f.questions.filter((x) => x.channel_id === channelId).length - 1);
@@ -59,7 +59,7 @@ function Ask({ q, answering }: { q: Question; answering: Answering }) {
   useEffect(() => keep(q.question_id, draft), [q.question_id, draft]);
   const ready = complete(q, draft) && !answering.busy;
   const send = () => ready && answering.give(answerOf(draft));
-  // Enter alone never answers: it chooses or ends a line like anywhere else.
+  // Enter alone never answers: it chooses an item or ends a line as anywhere else.
   const onKey = (e: KeyboardEvent) => {
     if (e.key !== "Enter" || !mod(e.nativeEvent)) return;
     e.preventDefault();

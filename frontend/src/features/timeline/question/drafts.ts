@@ -1,4 +1,4 @@
-// Half-given answers, so that looking at another channel loses none.
+// Unfinished answers, which are kept while the person looks at another channel.
 import type { Draft } from "../../../model/questions";
 
 const drafts = new Map<string, Draft>();

@@ -1,6 +1,6 @@
 import { Scissors } from "lucide-react";
 
-/** Under what the agent could not finish. */
+/** The note below a text that the agent could not finish. */
 export function CutOff() {
   return (
     <p className="cut-off">

@@ -60,7 +60,7 @@ export function EndRow({ item, model, open, onToggle }: RowProps<EndItem> & { mo
 
 type FactsProps = { facts: string[]; percent: number | null; open: boolean | undefined; onToggle(): void };
 
-/** The numbers of a run, the context last; with more of them to see, a button. */
+/** The numbers of a run, the context last. They are a button if a table has more of them. */
 function Facts({ facts, percent, open, onToggle }: FactsProps) {
   if (facts.length === 0) return null;
   const last = facts.length - 1;

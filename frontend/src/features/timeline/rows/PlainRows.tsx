@@ -59,7 +59,7 @@ export function ActivityRow({ item, open, onToggle }: RowProps<ActivityItem>) {
   );
 }
 
-/** A kind of event this page does not know: shown as it came, never dropped. */
+/** An event of a kind that this page does not know. It is shown as it came, never dropped. */
 export function RawRow({ item, open, onToggle }: RowProps<RawItem>) {
   const text = safeJSON(item.data);
   return (

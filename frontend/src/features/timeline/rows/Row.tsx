@@ -19,7 +19,7 @@ import { ToolRow } from "./ToolRow";
 
 type Props = { item: Item; dir: string; open: boolean; onToggle(key: string): void; run: RunInfo | undefined };
 
-/** One item with its quiet gutter: time on the right, everything else left. */
+/** One item of the timeline, with its time or duration in the gutter. */
 export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) {
   switch (item.kind) {
     case "prompt":
@@ -109,7 +109,7 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
   }
 });
 
-/** For the mouse; the keyboard has “f” on the item. */
+/** The fork button, for the mouse only. The key “f” on the item does the same. */
 function ForkHere({ uuid }: { uuid: string }) {
   return (
     <IconButton small className="fork-here" tabIndex={-1} name="New thread that goes on from here" keys="f" onClick={() => void forkFrom(uuid)}>

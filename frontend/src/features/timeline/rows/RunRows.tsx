@@ -17,7 +17,7 @@ export function attemptWords(it: AttemptItem): string {
   return [a.reason, `${ATTEMPTS[a.kind ?? ""] ?? "Trying again"}${wait}.`].filter(Boolean).join(" ");
 }
 
-/** A further try is part of what happened, not a failure yet. */
+/** A further try of a run. It is not shown as a failure, because the run goes on. */
 export function AttemptRow({ item }: { item: AttemptItem }) {
   return (
     <div className="main notice-line selectable warning">

@@ -69,7 +69,7 @@ function BuildProgress() {
   );
 }
 
-/** Shown at once after sending, before Loop has said anything. */
+/** The row that shows at once after sending, before Loop answers. */
 export function Starting({ word }: { word: string }) {
   return (
     <div className="item starting" role="status">

@@ -8,7 +8,7 @@ const exactly = (n: number | undefined) => (n ?? 0).toLocaleString("en");
 const ESTIMATED = "≈ The agent did not say what all of this cost. Loop estimated the rest from its tokens, at the last known prices.";
 const UNPRICED = "The agent did not say what this cost, and Loop knows no price of the model yet.";
 
-/** What each model was used for, with the whole numbers. */
+/** The tokens and cost of each model, with exact numbers. */
 export function UsageTable({ usage }: { usage: Usage }) {
   const models = usage.model_usage ?? [];
   return (
