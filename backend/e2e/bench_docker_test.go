@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -86,12 +87,13 @@ func display(b *testing.B) string {
 	}
 	_ = w.Close()
 	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	buf := make([]byte, 16)
-	n, err := r.Read(buf)
+	// The number and the end of its line are two writes: a pipe closed between them
+	// would end the server.
+	number, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
 		b.Fatal(err)
 	}
-	return ":" + strings.TrimSpace(string(buf[:n]))
+	return ":" + strings.TrimSpace(number)
 }
 
 // openWindow returns when the page in the window asked for its first snapshot.
