@@ -16,8 +16,8 @@ import (
 	"loop/backend/store"
 )
 
-// TestClientIDOverHTTP asks the real API with a real store behind it: an id that a
-// path cannot carry is refused with the rule, and nothing of the prompt is kept.
+// TestClientIDOverHTTP uses the real API on a real store. An id that a path cannot
+// carry is refused with the rule, and nothing of the prompt is stored.
 func TestClientIDOverHTTP(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "loop.db"), store.Options{})
 	if err != nil {

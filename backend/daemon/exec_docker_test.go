@@ -16,8 +16,8 @@ import (
 	"loop/backend/worktree"
 )
 
-// TestExecInAContainer: a program runs as the agent in the project, and nothing
-// of its container stays, however it ends.
+// TestExecInAContainer: a program runs as the agent in the project. However it ends,
+// its container is removed.
 func TestExecInAContainer(t *testing.T) {
 	t.Setenv("LOOP_HOME", t.TempDir())
 	d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
@@ -53,7 +53,7 @@ func TestExecInAContainer(t *testing.T) {
 	}
 	none()
 
-	// Broken off when the program runs, however long that takes.
+	// The call is cancelled once the program runs, however long the start takes.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	begun := filepath.Join(dir, "begun")

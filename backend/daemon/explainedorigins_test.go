@@ -10,8 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestOriginsOfAllLayers goes the whole way: three settings files, trust, the merge
-// and the resolver, to the origin of each field of the spec, file and line included.
+// TestOriginsOfAllLayers goes from three settings files through trust, merge and
+// resolver to the origin of each field of the spec, with its file and line.
 func TestOriginsOfAllLayers(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	tree := filepath.Join(project, ".worktrees", "fix")

@@ -24,7 +24,7 @@ import (
 	"loop/backend/runner"
 )
 
-// arrivals tells when a model's turns arrive.
+// arrivals reports the times at which the model's turns arrive.
 type arrivals struct {
 	*httptest.Server
 	turns chan time.Time
@@ -48,7 +48,7 @@ func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duratio
 		select {
 		case at := <-a.turns:
 			if at.Before(since) {
-				continue // a retry of the run before
+				continue // a retry of the previous run
 			}
 			return at.Sub(since)
 		case <-time.After(time.Minute):
@@ -57,11 +57,10 @@ func (a *arrivals) next(b *testing.B, what string, since time.Time) time.Duratio
 	}
 }
 
-// BenchmarkFirstRequest measures what a person waits for before the model can
-// begin to answer: from the accepted prompt to the CLI's first request, in a
-// container made for it (cold), in a running container (warm), and the same
-// program on the host, in turn within one run. The ratios are what travels to
-// other machines.
+// BenchmarkFirstRequest measures how long a person waits before the model can begin to
+// answer: from the accepted prompt to the CLI's first request. It does so in a
+// container made for it (cold), in a running container (warm), and with the same
+// program on the host, in turn within one run. Only the ratios hold for other machines.
 func BenchmarkFirstRequest(b *testing.B) {
 	claude := os.Getenv("LOOP_CLAUDE_BIN")
 	if claude == "" {
@@ -146,8 +145,7 @@ func waitEnd(b *testing.B, d *Daemon, id core.RunID) {
 	}
 }
 
-// startOnHost runs the same program outside any container, with the options a
-// run has.
+// startOnHost runs the same program outside any container, with the options of a run.
 func startOnHost(b *testing.B, claude, url string) (stop func()) {
 	b.Helper()
 	home := b.TempDir()

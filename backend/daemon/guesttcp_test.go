@@ -20,7 +20,7 @@ import (
 	"loop/backend/instance"
 )
 
-// said is a guestlink.Callbacks of which only messages are used.
+// said notes who sends messages. Its other callbacks are not used.
 type said struct {
 	guestlink.Callbacks
 	who []core.Caller
@@ -31,14 +31,14 @@ func (s *said) SendMessage(_ context.Context, from core.Caller, _ core.ChannelID
 	return nil
 }
 
-// startingRuns are runs that may call Loop, all of them.
+// startingRuns finds every run and says that it may call Loop.
 type startingRuns struct{}
 
 func (startingRuns) Run(_ context.Context, id core.RunID) (core.Run, error) {
 	return core.Run{ID: id, State: core.RunStarting}, nil
 }
 
-// loopbackBridge is an engine's network on this machine alone.
+// loopbackBridge stands for the engine's network, but on this machine alone.
 type loopbackBridge struct{}
 
 func (loopbackBridge) GatewayIP(context.Context) (string, error) { return "127.0.0.1", nil }
@@ -53,7 +53,7 @@ func newGuestListener(t *testing.T, home string) (*guestlink.Listener, *said) {
 	return l, cb
 }
 
-// hereOf is the listener's address on this machine, of the one for containers.
+// hereOf turns the address for containers into one that works on this machine.
 func hereOf(t *testing.T, advertised string) string {
 	t.Helper()
 	u, err := url.Parse(advertised)
@@ -89,9 +89,9 @@ func post(t *testing.T, url, token string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// TestNeitherTokenOpensTheOther goes through everything the owner may call: a
-// guest reaches none of it on its own listener, nor with its token on the
-// owner's; and the owner's token is nothing on the guests'.
+// TestNeitherTokenOpensTheOther tries every call that the owner may make. A guest's
+// token opens none of them, neither on the guests' listener nor on the owner's. The
+// owner's token opens nothing on the guests' listener.
 func TestNeitherTokenOpensTheOther(t *testing.T) {
 	d := Daemon{bound: bound{channels: &bind.Channels{}, runs: &bind.Runs{}, settings: &bind.Settings{}, system: &bind.System{}}}
 	calls, err := api.Tabulate(d.services())
@@ -148,8 +148,8 @@ func TestNeitherTokenOpensTheOther(t *testing.T) {
 	}
 }
 
-// TestATokenIsNotInAResolvedContainer: the spec for the engine holds neither token
-// nor address.
+// TestATokenIsNotInAResolvedContainer: the spec for the engine holds neither the token
+// nor the address.
 func TestATokenIsNotInAResolvedContainer(t *testing.T) {
 	r := newSpecRig(t)
 	if _, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel); err != nil || launch.APIURL != "" {

@@ -14,7 +14,7 @@ import (
 
 const canary = "sk-ant-canary-5d1f"
 
-// keyed is a configuration with a key and nothing else of note.
+// keyed is a configuration with a key and defaults otherwise.
 func keyed() config.Config {
 	cfg := config.Defaults()
 	cfg.AnthropicAPIKey = canary
@@ -25,7 +25,7 @@ func TestLaunchTakesOneCredential(t *testing.T) {
 	for name, tc := range map[string]struct{ key, token, wantKey, wantToken string }{
 		"key":           {"k", "", "k", ""},
 		"token":         {"", "t", "", "t"},
-		"token is over": {"k", "t", "", "t"}, // the CLI would warn of two
+		"token is over": {"k", "t", "", "t"}, // the CLI would warn if it got both
 	} {
 		cfg := config.Defaults()
 		cfg.AnthropicAPIKey, cfg.ClaudeCodeOAuthToken = core.Secret(tc.key), core.Secret(tc.token)
@@ -41,7 +41,7 @@ func TestLaunchWithoutACredential(t *testing.T) {
 	if f := core.AsFailure(err); err == nil || f.Code != core.CodeCredentials || !strings.Contains(f.Remedy, "demo") || !strings.Contains(f.Remedy, "loop auth login") {
 		t.Errorf("%+v", f)
 	}
-	// A model of the person's own may want none, near or far.
+	// A person's own model, on this computer or elsewhere, may need no key.
 	for _, base := range []string{"http://127.0.0.1:9/v1", "https://models.example.org"} {
 		cfg := config.Defaults()
 		cfg.AnthropicBaseURL = base
@@ -51,8 +51,8 @@ func TestLaunchWithoutACredential(t *testing.T) {
 	}
 }
 
-// TestLaunchOfADemo: the script is in the program, so nothing of the person's
-// goes along and nothing leaves the computer.
+// TestLaunchOfADemo: the script is in the program. Nothing of the person's goes along,
+// and nothing leaves the computer.
 func TestLaunchOfADemo(t *testing.T) {
 	cfg := keyed()
 	cfg.ClaudeCodeOAuthToken, cfg.AnthropicBaseURL, cfg.ClaudeModel = canary, "https://models.example.org", "opus"
@@ -71,8 +71,8 @@ func TestLaunchOfADemo(t *testing.T) {
 	}
 }
 
-// TestLaunchWayToTheModel: an address that means this computer means the
-// container inside one, so such a model is reached through the link.
+// TestLaunchWayToTheModel: inside a container, a loopback address means the container.
+// A model on this computer is therefore reached through the link.
 func TestLaunchWayToTheModel(t *testing.T) {
 	for base, linked := range map[string]bool{
 		"http://localhost:11434": true, "http://LOCALHOST/v1": true, "http://localhost./": true, "http://api.localhost:1": true,
@@ -103,11 +103,11 @@ func TestLaunchCarriesTheSettings(t *testing.T) {
 	cfg.ClaudeBinPath, cfg.ClaudeModel, cfg.ClaudeEffort = "/opt/claude", "opus", "high"
 	cfg.ClaudeBatchDisallowedTools = []string{"WebFetch"}
 	cfg.ContainerTimeoutSec = 90
-	l, err := launchOf(cfg, core.Run{Script: "tour"}) // a script without demo is nothing
+	l, err := launchOf(cfg, core.Run{Script: "tour"}) // a script counts only in a demo
 	if err != nil || l.Bin != "/opt/claude" || l.Model != "opus" || l.Effort != "high" || !slices.Equal(l.DisallowedTools, []string{"WebFetch"}) || l.Timeout != 90*time.Second {
 		t.Errorf("%+v, %v", l, err)
 	}
-	// 0 seconds means at once, and not the runner's own default.
+	// 0 seconds means at once, and not the runner's default.
 	for sec, want := range map[int]time.Duration{0: -1, 1: time.Second, 300: 5 * time.Minute} {
 		cfg.ContainerKeepAliveSec = sec
 		if l, err := launchOf(cfg, core.Run{}); err != nil || l.KeepAlive != want {

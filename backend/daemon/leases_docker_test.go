@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestTerminalOutlivesTheRun whose container it was opened in, and works there until
-// it is closed; then nobody holds the container any more.
+// TestTerminalOutlivesTheRun: a terminal opened in a run's container works there after
+// the run, until it is closed. Then nobody holds the container.
 func TestTerminalOutlivesTheRun(t *testing.T) {
 	d, ch := started(t)
 	run, err := d.runner.Prompt(t.Context(), core.Run{ChannelID: ch.ID, Prompt: "x", Demo: true, Script: "error-hang"})
@@ -58,7 +58,7 @@ func TestTerminalOutlivesTheRun(t *testing.T) {
 	}
 }
 
-// eventually reports whether ok came true in time.
+// eventually reports whether ok became true in time.
 func eventually(ok func() bool) bool {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -13,14 +13,14 @@ import (
 	"loop/backend/runner"
 )
 
-// TestProjectSettingsOfARun: what a project's file may say by itself counts,
-// what it may not is left out and named, and an approved file counts whole.
+// TestProjectSettingsOfARun: settings that a project's file may make by itself count.
+// The others are left out and named. An approved file counts in full.
 func TestProjectSettingsOfARun(t *testing.T) {
 	r := newSpecRig(t)
 	trust := config.OpenTrust(filepath.Join(t.TempDir(), config.TrustFileName))
 	r.ruled.effective = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
 	r.settings.ask = true
-	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the model is on the link, so a network of none is no hindrance
+	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the link carries the model's requests, so the network may be none
 	if err := os.Mkdir(filepath.Join(r.channel.Dir, config.ProjectFolder), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestSessionExists: a session that is known to be gone is not resumed; one
-// that cannot be looked for may be.
+// TestSessionExists: a session that is known to be gone is not resumed. When nobody can
+// tell, it may be resumed.
 func TestSessionExists(t *testing.T) {
 	const session = "0b2f6a1e-aaaa-4bbb-8ccc-1234567890ab"
 	work := "/home/me/my project/x_y.z"
@@ -53,7 +53,7 @@ func TestSessionExists(t *testing.T) {
 	}
 }
 
-// linkedOut is what an agent, who may write there, could make of its state.
+// linkedOut makes a link out of the state, as an agent could, who may write there.
 func linkedOut(session string) func(*testing.T, string) {
 	return func(t *testing.T, state string) {
 		t.Helper()

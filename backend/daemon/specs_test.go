@@ -18,8 +18,8 @@ import (
 	"loop/backend/sandbox"
 )
 
-// specRig is a Loop folder and a project on this computer, with an engine that
-// only tests know.
+// specRig is a Loop folder and a project on this computer, with an engine that exists
+// only in the test.
 type specRig struct {
 	runContainers
 	snap    config.Snapshot
@@ -31,10 +31,10 @@ type specRig struct {
 	guest   func() (string, error)
 }
 
-// rules are settings that a test makes up.
+// rules are settings that a test sets.
 type rules struct {
 	effective func(ch core.Channel) config.Effective
-	waits     []config.Pending // asked for last
+	waits     []config.Pending // from the last call of Waits
 }
 
 func (r *rules) Effective(ch core.Channel) config.Effective                      { return r.effective(ch) }
@@ -43,7 +43,7 @@ func (r *rules) Add(_ context.Context, cfg config.Config) (config.Config, error)
 
 func newSpecRig(t *testing.T) *specRig {
 	t.Helper()
-	t.Setenv("HOME", t.TempDir()) // the person's own files are no part of this
+	t.Setenv("HOME", t.TempDir()) // keeps the files of the person who runs the test out of it
 	r := &specRig{
 		home: realDir(t), snap: config.Snapshot{Config: keyed(), Good: true},
 		channel: core.Channel{ID: "c1", Kind: core.KindProject, Name: "one", Dir: realDir(t)},
@@ -61,7 +61,8 @@ func newSpecRig(t *testing.T) *specRig {
 	return r
 }
 
-// resolve is what the runner gets for a run, from Ensure unless it has a container.
+// resolve returns what the runner gets for a run. It calls Ensure unless the run has a
+// container.
 func (r *specRig) resolve(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, runner.Launch, error) {
 	if run.ContainerID != "" {
 		out, err := r.Resolve(ctx, run, ch)
@@ -72,11 +73,11 @@ func (r *specRig) resolve(ctx context.Context, run core.Run, ch core.Channel) (c
 	return out.Spec, out.Why, out.Launch, err
 }
 
-// specEngine answers for everything around the rig.
+// specEngine answers the engine's calls from the rig.
 type specEngine struct{ r *specRig }
 
 func (e specEngine) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
-	return e.r.settings.ForChannel(ctx, ch) // as the test has set them by now
+	return e.r.settings.ForChannel(ctx, ch) // reads what the test has set by now
 }
 func (specEngine) Ensure(context.Context) error                  { return nil }
 func (e specEngine) GuestVolume(context.Context) (string, error) { return e.r.guest() }
@@ -98,7 +99,8 @@ type specBox struct{}
 func (specBox) Container() core.Container                  { return core.Container{ID: "box"} }
 func (specBox) Release(context.Context, core.Ending) error { return nil }
 
-// realDir is a new directory by its own name: macOS links its temporary one.
+// realDir is a new directory under its real name: macOS's temporary one is behind a
+// link.
 func realDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -108,7 +110,7 @@ func realDir(t *testing.T) string {
 	return dir
 }
 
-// TestFit: a folder is judged when it is chosen as it would be by a run.
+// TestFit: a chosen folder is judged by the same rules as the folder of a run.
 func TestFit(t *testing.T) {
 	r := newSpecRig(t)
 	if err := (hostfacts.Computer{LoopHome: r.home}).Fit(t.Context(), r.channel.Dir); err != nil {
@@ -124,7 +126,7 @@ func TestFit(t *testing.T) {
 func TestResolveAssemblesTheContainer(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.ContainerImage, r.snap.Config.ContainerNetwork, r.snap.Config.ContainerMemoryMB = "mine:1", "none", 512
-	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // through the link, which needs no network
+	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // goes through the link, which needs no network
 	r.snap.Config.Envs = map[string]any{"GREETING": "hello", "FORGE_TOKEN": canary}
 	spec, _, launch, err := r.resolve(t.Context(), core.Run{ID: "r1"}, r.channel)
 	if err != nil {
@@ -145,14 +147,15 @@ func TestResolveAssemblesTheContainer(t *testing.T) {
 	if v, _ := envOf(spec.Env, "GREETING"); v != "hello" {
 		t.Errorf("environment of the container: %v", spec.Env)
 	}
-	// A variable named like a credential goes to the agent alone.
+	// The container does not get a variable that is named like a credential. Only the
+	// agent does.
 	if _, there := envOf(spec.Env, "FORGE_TOKEN"); there {
 		t.Errorf("environment of the container: %v", spec.Env)
 	}
 	if v, _ := envOf(launch.Env, "FORGE_TOKEN"); v != canary {
 		t.Errorf("environment of the agent: %v", launch.Env)
 	}
-	// The folders and files that the container needs on the host are there before it is made.
+	// The host folders and files that the container mounts exist before it is made.
 	for _, m := range spec.Mounts {
 		if m.Kind != core.MountState {
 			continue
@@ -167,8 +170,8 @@ func TestResolveAssemblesTheContainer(t *testing.T) {
 	}
 }
 
-// TestCredentialsStayOutOfTheContainer: a spec becomes the container's
-// configuration, which every program of the engine's users may read.
+// TestCredentialsStayOutOfTheContainer: a spec becomes the container's configuration,
+// and every program that may use the engine can read that.
 func TestCredentialsStayOutOfTheContainer(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.ClaudeCodeOAuthToken = canary + "-token"
@@ -186,8 +189,8 @@ func TestCredentialsStayOutOfTheContainer(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTheCLIUnlessAsked: repeats of a refused request are few, and what goes
-// on in the background has the run's limit alone.
+// TestLimitsOfTheCLIUnlessAsked: the CLI repeats a refused request only a few times.
+// Its background work ends only with the run.
 func TestLimitsOfTheCLIUnlessAsked(t *testing.T) {
 	for name, value := range map[string]string{retriesEnv: maxRetries, backgroundEnv: backgroundWait} {
 		r := newSpecRig(t)
@@ -200,20 +203,20 @@ func TestLimitsOfTheCLIUnlessAsked(t *testing.T) {
 		if v, _ := envOf(spec.Env, name); err != nil || v != "9" {
 			t.Errorf("%q, %v", v, err)
 		}
-		if v, there := envOf(launch.Env, name); there { // the agent's would win
+		if v, there := envOf(launch.Env, name); there { // the agent's variable would win over the container's
 			t.Errorf("and %q beside it", v)
 		}
 	}
 }
 
-// TestResolveRefuses what it cannot stand for, with the words of whoever knows.
+// TestResolveRefuses what cannot work, and passes an error's own words on.
 func TestResolveRefuses(t *testing.T) {
 	own := errors.New("its own words")
 	for name, tc := range map[string]struct {
 		break_ func(t *testing.T, r *specRig)
-		code   core.Code // or empty: own
+		code   core.Code // empty: the error is own
 	}{
-		// The file that cannot be read may have said “network none”.
+		// An unreadable file may have said “network none”.
 		"settings that cannot be read": {func(_ *testing.T, r *specRig) { r.snap.Err, r.snap.Good = own, false }, ""},
 		"no key":                       {func(_ *testing.T, r *specRig) { r.snap.Config.AnthropicAPIKey = "" }, core.CodeCredentials},
 		"image that cannot be seen": {func(_ *testing.T, r *specRig) {
@@ -250,7 +253,8 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-// TestSettingsThatWereGoodStandIn while a person is in the middle of editing.
+// TestSettingsThatWereGoodStandIn: while a person edits the file, the last good
+// settings are used.
 func TestSettingsThatWereGoodStandIn(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Err = errors.New("line 3: what is this")
@@ -259,7 +263,8 @@ func TestSettingsThatWereGoodStandIn(t *testing.T) {
 	}
 }
 
-// TestDemoDirectoryIsLoopsOwn and lies in Loop's folder, where no project may.
+// TestDemoDirectoryIsLoopsOwn: the demo's directory lies in Loop's folder, where no
+// project may be.
 func TestDemoDirectoryIsLoopsOwn(t *testing.T) {
 	r := newSpecRig(t)
 	dir := filepath.Join(r.home, "channels", "c1", "work")
@@ -273,9 +278,9 @@ func TestDemoDirectoryIsLoopsOwn(t *testing.T) {
 	}
 }
 
-// TestHostFilesAndVariablesOfAContainer: copies are there before the container
-// is made, and not made again under an agent that works with them; a proxy's
-// login and the Docker CLI's file go with the spawn alone.
+// TestHostFilesAndVariablesOfAContainer: files are copied before the container is made.
+// They are not copied again while an agent works with them. A proxy's login and the
+// Docker CLI's file go only to the spawned program.
 func TestHostFilesAndVariablesOfAContainer(t *testing.T) {
 	r := newSpecRig(t)
 	home, err := os.UserHomeDir()
@@ -340,8 +345,8 @@ func envOf(env []core.EnvVar, name string) (string, bool) {
 }
 
 // TestPlannedContainer: a run that plans first gets the project read-only, and
-// making that ready leaves nothing in the project. The run after it, and a shell,
-// get it as ever.
+// preparing for that leaves nothing in the project. The next run, and a shell, may
+// write to it as usual.
 func TestPlannedContainer(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.Mounts = []string{"loop-modules:" + filepath.Join(r.channel.Dir, "node_modules")}
@@ -361,7 +366,7 @@ func TestPlannedContainer(t *testing.T) {
 	if left, err := os.ReadDir(r.channel.Dir); err != nil || len(left) > 0 {
 		t.Errorf("in the project: %v %v", left, err)
 	}
-	// One that is taken over after a restart is resolved once more.
+	// A container that is taken over after a restart is resolved again.
 	if spec, _, _, err = r.resolve(t.Context(), core.Run{ID: "r1", Plan: true, ContainerID: "box"}, r.channel); err != nil || !spec.Plan || writable(spec) {
 		t.Errorf("taken over: %+v %v", spec.Mounts, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestLeavingOfALoop reads it from a Loop: names, order, times, and that a demo's
-// model is in it.
+// TestLeavingOfALoop reads from a Loop what is under way: names, order, times, and
+// whether a demo's model takes part.
 func TestLeavingOfALoop(t *testing.T) {
 	t.Setenv("LOOP_HOME", t.TempDir())
 	t.Setenv("LOOP_KEYRING", "file")

@@ -12,7 +12,7 @@ import (
 	"loop/backend/terminal/programs"
 )
 
-// opened is a new session and what it shows; the view goes with the test.
+// opened is a new session with a viewer of its screen. The viewer ends with the test.
 func opened(t *testing.T, d *Daemon, spec core.TerminalSpec) (core.TerminalInfo, *screenText) {
 	t.Helper()
 	i, err := d.terminals.Create(t.Context(), spec)
@@ -27,7 +27,7 @@ func opened(t *testing.T, d *Daemon, spec core.TerminalSpec) (core.TerminalInfo,
 	return i, &screenText{v: v}
 }
 
-// processes are the command lines of a container's, as the engine lists them.
+// processes are the command lines in a container, as the engine lists them.
 func processes(t *testing.T, box core.ContainerID) string {
 	t.Helper()
 	out, err := exec.Command("docker", "top", string(box), "-eo", "pid,args").CombinedOutput()
@@ -37,7 +37,8 @@ func processes(t *testing.T, box core.ContainerID) string {
 	return string(out)
 }
 
-// TestEndOfAForkBomb: at the limit of processes, with programs that heed nothing.
+// TestEndOfAForkBomb ends a session at the limit of processes, whose programs ignore
+// signals.
 func TestEndOfAForkBomb(t *testing.T) {
 	d, ch := started(t)
 	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
@@ -54,7 +55,7 @@ func TestEndOfAForkBomb(t *testing.T) {
 	for n := 0; n < 400 && time.Now().Before(deadline); n = strings.Count(facts(), "\n") {
 	}
 	t.Logf("%d processes", strings.Count(facts(), "\n"))
-	// Another one is refused now, with the reason.
+	// Another session may be refused now, and then with the reason.
 	for range 4 {
 		more, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"/bin/true"}})
 		if err == nil {
@@ -76,8 +77,8 @@ func TestEndOfAForkBomb(t *testing.T) {
 	onlyRuns(t, d, ch.ID, other.ID)
 }
 
-// TestEndOfProcessesThatHop: each starts the next in a session of its own and
-// ends, so that whoever is found has gone before it is hit.
+// TestEndOfProcessesThatHop: each process starts the next one in a new session and
+// ends. A process that is found is gone before the signal reaches it.
 func TestEndOfProcessesThatHop(t *testing.T) {
 	d, ch := started(t)
 	other, err := d.terminals.Create(t.Context(), core.TerminalSpec{ChannelID: ch.ID, Plain: true})
@@ -102,8 +103,8 @@ func TestEndOfProcessesThatHop(t *testing.T) {
 	onlyRuns(t, d, ch.ID, other.ID)
 }
 
-// TestBackgroundOutlivesItsShell: what a shell leaves behind when it ends by
-// itself goes on, until its session is closed.
+// TestBackgroundOutlivesItsShell: programs that a shell leaves behind when it ends by
+// itself go on until the session is closed.
 func TestBackgroundOutlivesItsShell(t *testing.T) {
 	d, ch := started(t)
 	i, screen := opened(t, d, core.TerminalSpec{ChannelID: ch.ID, Cmd: []string{"bash", "-c",

@@ -16,8 +16,8 @@ import (
 	"loop/backend/demo"
 )
 
-// TestClaudeTypedByHand: in a shell without an agent the real CLI works with every
-// kind of access, and the key is nowhere in the container.
+// TestClaudeTypedByHand: in a plain shell the real CLI works with every kind of
+// credential, and the key is nowhere in the container.
 func TestClaudeTypedByHand(t *testing.T) {
 	var mu sync.Mutex
 	var said []string

@@ -31,7 +31,7 @@ func conversations(t *testing.T, d *Daemon, ch core.ChannelID) map[string]int64 
 	return out
 }
 
-// TestOpenModesOfTheRealAgent: what is typed makes the real CLI take up the
+// TestOpenModesOfTheRealAgent: the typed command makes the real CLI resume the
 // conversation that the mode names.
 func TestOpenModesOfTheRealAgent(t *testing.T) {
 	d, _ := started(t)
@@ -121,7 +121,7 @@ func TestOpenModesOfTheRealAgent(t *testing.T) {
 	if all := conversations(t, d, ch.ID); len(all) != 2 {
 		t.Errorf("%v", all)
 	}
-	// The container is started anew before anybody said anything else.
+	// The container is restarted before anything else is said.
 	before = conversations(t, d, ch.ID)[first]
 	docker(t, "restart", "-t", "1", string(i.ContainerID))
 	s.past(t, "--continue")
@@ -130,7 +130,7 @@ func TestOpenModesOfTheRealAgent(t *testing.T) {
 		return slices.ContainsFunc(d.terminals.List(ch.ID), func(x core.TerminalInfo) bool { return x.ID == i.ID && x.State == core.TerminalRunning })
 	})
 
-	// A container without any conversation to go on with.
+	// This container has no conversation to resume.
 	if err := d.terminals.Kill(t.Context(), ch.ID); err != nil {
 		t.Fatal(err)
 	}

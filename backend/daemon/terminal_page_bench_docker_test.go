@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// BenchmarkTerminalPage measures a pane of the page on the real listener, in
-// Chromium and in WebKitGTK (perf.md T6 to T8): bytes of a host program that
-// become cells against the same terminal fed from memory, and the time from a key
-// to the program's answer, idle and in a flood.
+// BenchmarkTerminalPage measures a pane of the page on the real listener, in Chromium
+// and in WebKitGTK. It reports the rate at which a host program's bytes become cells,
+// against the same terminal fed from memory. It also reports the time from a key to the
+// program's answer, idle and in a flood.
 func BenchmarkTerminalPage(b *testing.B) {
 	frontend, err := filepath.Abs(filepath.Join("..", "..", "frontend"))
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"loop/backend/core"
 )
 
-// started is a Loop of its own with one project; what it made goes with the test.
+// started is a Loop with a folder of its own and one project. Its containers are
+// removed after the test.
 func started(t *testing.T) (*Daemon, core.Channel) {
 	t.Helper()
 	t.Setenv("LOOP_HOME", t.TempDir())
@@ -53,7 +54,8 @@ func project(t *testing.T, d *Daemon) core.Channel {
 	return ch
 }
 
-// removeAll removes what is there; Loop may be removing some of it, too.
+// removeAll removes the containers of d. Loop may be removing some of them at the same
+// time.
 func removeAll(ctx context.Context, t *testing.T, d *Daemon) {
 	t.Helper()
 	for ids := ofInstall(ctx, t, d); len(ids) > 0; ids = ofInstall(ctx, t, d) {
@@ -85,8 +87,8 @@ func docker(t *testing.T, args ...string) {
 	}
 }
 
-// TestShellContainers: whoever comes at once gets the same container, and one
-// that goes away while it is being used gives way to another.
+// TestShellContainers: terminals opened at the same time get the same container. When
+// it goes away while in use, another takes its place.
 func TestShellContainers(t *testing.T) {
 	d, ch := started(t)
 	plain := core.TerminalSpec{ChannelID: ch.ID, Plain: true, Cols: 100, Rows: 30}
@@ -126,7 +128,7 @@ func TestShellContainers(t *testing.T) {
 	}
 	works(infos[0])
 
-	// Somebody else paused it: it is let go on, as for a run.
+	// Somebody else paused the container. Loop resumes it, as for a run.
 	docker(t, "pause", string(infos[0].ContainerID))
 	begin := time.Now()
 	woken, err := d.terminals.Create(t.Context(), plain)
@@ -136,7 +138,7 @@ func TestShellContainers(t *testing.T) {
 	t.Logf("paused, after %v", time.Since(begin))
 	works(woken)
 
-	// Stopping a session ends the container, whatever state it is in.
+	// Stopping a session ends the container, even a paused one.
 	docker(t, "pause", string(infos[0].ContainerID))
 	begin = time.Now()
 	if err := d.terminals.Stop(t.Context(), infos[0].ID); err != nil {
@@ -147,7 +149,7 @@ func TestShellContainers(t *testing.T) {
 		t.Fatalf("left: %v", left)
 	}
 
-	// Found, and gone before it is used.
+	// The container is found, but it is gone before it is used.
 	for range 4 {
 		first, err := d.terminals.Create(t.Context(), plain)
 		if err != nil {
@@ -179,7 +181,7 @@ func TestShellContainers(t *testing.T) {
 	}
 }
 
-// TestWhereTerminalsBegin: a directory that is gone is no reason for no terminal.
+// TestWhereTerminalsBegin: a terminal opens even when its directory is gone.
 func TestWhereTerminalsBegin(t *testing.T) {
 	d, ch := started(t)
 	begins := func(spec core.TerminalSpec, want string) {
@@ -195,7 +197,7 @@ func TestWhereTerminalsBegin(t *testing.T) {
 	begins(core.TerminalSpec{ChannelID: ch.ID, Dir: "/no/such"}, ch.Dir)
 	begins(core.TerminalSpec{ChannelID: ch.ID, Target: core.TargetHost}, ch.Dir)
 
-	// The channel's own, while its container runs.
+	// The channel's own directory goes while its container runs.
 	if err := os.Remove(ch.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"loop/backend/core"
 )
 
-// patience bounds every wait: far above what a loaded machine takes.
+// patience bounds every wait. It is far more than a loaded machine takes.
 const patience = 3 * time.Minute
 
 // screenText follows a viewer and waits until what it was given contains want.
@@ -48,8 +48,7 @@ func (s *screenText) until(t *testing.T, want string) {
 	}
 }
 
-// past is until, and drops what was given up to there: what came behind it in
-// the same piece stays.
+// past waits as until does, and then drops the text up to want. Text after want stays.
 func (s *screenText) past(t *testing.T, want string) {
 	t.Helper()
 	s.until(t, want)
@@ -72,8 +71,8 @@ func (s *screenText) ended(t *testing.T) *core.TerminalExit {
 	return s.exit
 }
 
-// TestTerminalInAContainer drives shells in the demo channel's container, lets
-// the app end under one and takes it up again.
+// TestTerminalInAContainer uses shells in the demo channel's container. The app ends
+// under one of them and takes it up again.
 func TestTerminalInAContainer(t *testing.T) {
 	t.Setenv("LOOP_HOME", t.TempDir())
 	open := func() *Daemon {
@@ -148,7 +147,7 @@ func TestTerminalInAContainer(t *testing.T) {
 		t.Errorf("a shell that does not exist: %v", err)
 	}
 
-	// The app ends; the shell and what runs in it go on.
+	// The app ends. The shell and its program go on.
 	say(sh.ID, "n=0; while sleep 0.2; do n=$((n+1)); echo tick-$n-; done\r")
 	a.until(t, "tick-2-")
 	a.v.Close()
@@ -174,8 +173,8 @@ func TestTerminalInAContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A container that Loop did not make: by the engine, in the channel's list,
-	// and never removed by Loop.
+	// Loop did not make this container. A terminal in it runs through the engine and is
+	// in the channel's list. Loop never removes the container.
 	foreign := foreignContainer(t)
 	ex := create(core.TerminalSpec{ContainerID: foreign, Cmd: []string{"/bin/sh"}, Cols: 70, Rows: 20})
 	e := attach(ex.ID)
@@ -189,7 +188,7 @@ func TestTerminalInAContainer(t *testing.T) {
 		t.Errorf("a container of somebody else's was ended: %+v %v", facts, err)
 	}
 
-	// With its channel goes the shell container, and a shell on this computer.
+	// The channel goes, and with it its container and its shell on this computer.
 	host := create(core.TerminalSpec{Target: core.TargetHost, Cmd: []string{"/bin/sh"}})
 	hv := attach(host.ID)
 	say(host.ID, "pwd; echo tty-$(tty)\r")
@@ -209,8 +208,8 @@ func TestTerminalInAContainer(t *testing.T) {
 	}
 }
 
-// TestAgentTerminalAfterARestart: the agent's command is typed into the shell,
-// and typed again to go on when the container was restarted under it.
+// TestAgentTerminalAfterARestart: the agent's command is typed into the shell. After a
+// restart of the container it is typed again, and resumes the conversation.
 func TestAgentTerminalAfterARestart(t *testing.T) {
 	t.Setenv("LOOP_HOME", t.TempDir())
 	d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
@@ -243,7 +242,7 @@ func TestAgentTerminalAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &screenText{v: v}
-	s.until(t, "Claude Code") // its title, and no question before it
+	s.until(t, "Claude Code") // the CLI's title shows without a question before it
 	s.until(t, "for agents")
 	if err := d.terminals.Input(t.Context(), i.ID, []byte("hello\r")); err != nil {
 		t.Fatal(err)
@@ -261,7 +260,7 @@ func TestAgentTerminalAfterARestart(t *testing.T) {
 	onlyRuns(t, d, ch.ID, i.ID)
 }
 
-// onlyRuns waits until one session of the channel is left and its program is there.
+// onlyRuns waits until one session of the channel is left and its program runs.
 func onlyRuns(t *testing.T, d *Daemon, ch core.ChannelID, id core.TerminalID) {
 	t.Helper()
 	await(t, "one session that runs", func() bool {
@@ -270,7 +269,7 @@ func onlyRuns(t *testing.T, d *Daemon, ch core.ChannelID, id core.TerminalID) {
 	})
 }
 
-// await waits for ok.
+// await waits until ok is true.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -282,7 +281,7 @@ func await(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// foreignContainer is one that somebody else made.
+// foreignContainer is a container that Loop did not make.
 func foreignContainer(t *testing.T) core.ContainerID {
 	t.Helper()
 	out, err := exec.Command("docker", "run", "-d", "--network", "none", "--entrypoint", "sleep", "loop-agent:latest", "6000").Output()

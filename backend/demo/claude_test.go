@@ -26,7 +26,7 @@ type cli struct {
 	t         *testing.T
 	bin       string
 	home, dir string
-	sent      string // file the MCP tool writes its message to
+	sent      string // the MCP tool writes its message to this file
 	url       string
 	env       []string
 	mu        sync.Mutex
@@ -163,7 +163,7 @@ func TestClaudeTour(t *testing.T) {
 	}
 	c.noToolErrors(first, 0)
 
-	// A second prompt in the same session and folder: the files exist already.
+	// The second prompt uses the same session and folder, so the files exist already.
 	session, _ := first.result["session_id"].(string)
 	second := c.run("demo:tour\nAnd the apple tree", "--resume", session)
 	if second.code != 0 {
@@ -174,7 +174,7 @@ func TestClaudeTour(t *testing.T) {
 	}
 	c.noToolErrors(second, 0)
 
-	// A new session that knows nothing of the files.
+	// A new session does not know of the files.
 	c.noToolErrors(c.run("Once more"), 0)
 	for _, o := range c.seen {
 		// HEAD opens the connection; a background request makes a title.

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// talk plays the CLI's part of a conversation against a handler.
+// talk plays the CLI's part of a conversation with a handler.
 type talk struct {
 	t        *testing.T
 	srv      *httptest.Server
@@ -77,8 +77,8 @@ func (t turn) calls() (names []string) {
 	return names
 }
 
-// next asks for one answer by streaming, puts the stream together and appends
-// it to the conversation.
+// next asks for one answer as a stream, assembles it and appends it to the
+// conversation.
 func (c *talk) next() turn {
 	c.t.Helper()
 	res := c.post(c.body(true))
@@ -95,7 +95,7 @@ func (c *talk) next() turn {
 }
 
 // assemble reads a stream strictly: blocks open, grow and close in order, and
-// it ends with message_stop.
+// message_stop is the last event.
 func assemble(r io.Reader) (turn, error) {
 	var out turn
 	partial := ""

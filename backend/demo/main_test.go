@@ -9,8 +9,8 @@ import (
 	"loop/backend/leaktest"
 )
 
-// reexec holds jobs of the test binary as a child process, by name. Files with build
-// tags add to it.
+// reexec holds the jobs that the test binary can do as a child process, by name. Files
+// with build tags add to it.
 var reexec = map[string]func(){}
 
 func TestMain(m *testing.M) {

@@ -77,8 +77,8 @@ func TestTourSecondVisit(t *testing.T) {
 	}
 }
 
-// TestRestart answers each request of a run from another handler: the step
-// follows from the conversation alone.
+// TestRestart answers each request of a run from a new handler. The conversation alone
+// decides the step.
 func TestRestart(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.say("user", "demo:tools\ngo")
@@ -103,8 +103,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestDeferredTools: newer CLIs offer MCP tools by name only; the model has to
-// fetch them, and the script's step comes after.
+// TestDeferredTools: newer CLIs give only the names of MCP tools. The model first has
+// to fetch a tool, and the script's step comes after.
 func TestDeferredTools(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.tools = []string{"Bash", "Write", "Edit", "ToolSearch"}
@@ -234,7 +234,8 @@ func TestCompactKeepsPrompts(t *testing.T) {
 	}
 }
 
-// A run that failed or was stopped leaves its prompt unanswered in the session.
+// TestUnansweredPrompt: a run that failed or was stopped leaves its prompt unanswered
+// in the session.
 func TestUnansweredPrompt(t *testing.T) {
 	c := newTalk(t, Options{})
 	c.say("user", []map[string]any{{"type": "text", "text": "demo:error-500\nFirst"}, {"type": "text", "text": "demo:quick\nSecond"}})
@@ -302,7 +303,7 @@ func TestHangEndsWithItsCaller(t *testing.T) {
 	if _, err := io.ReadAll(res.Body); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the caller's own end", err)
 	}
-	res.Body.Close() // that the handler ended is what srv.Close and goleak wait for
+	res.Body.Close() // srv.Close and goleak wait for the end of the handler
 }
 
 func TestLimitedTries(t *testing.T) {
@@ -330,7 +331,7 @@ func TestTriesAreBounded(t *testing.T) {
 	}
 }
 
-// zeros is a body that is too large, without holding it.
+// zeros is a body that is too large, but takes no memory.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -402,7 +403,7 @@ func FuzzRequest(f *testing.F) {
 	h := New(Options{Pace: Instant})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // so that a script which hangs ends
+		cancel() // ends a script that hangs
 		rec := httptest.NewRecorder()
 		defer func() {
 			p := recover()
@@ -417,7 +418,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// Newer versions of the CLI put the environment into a message of its own.
+// TestWorkingDirectoryInASystemMessage: newer CLIs put the environment into a message
+// of its own.
 func TestWorkingDirectoryInASystemMessage(t *testing.T) {
 	for name, body := range map[string]string{
 		"system":  `{"model":"m","system":"# Environment\n - Primary working directory: /w\n","messages":[{"role":"user","content":"hi"}]}`,

@@ -55,7 +55,8 @@ func TestParseScriptErrors(t *testing.T) {
 	}
 }
 
-// TestFilledInput: what is put into a tool's input cannot change its shape.
+// TestFilledInput: a value that is filled into a tool's input cannot change the input's
+// shape.
 func TestFilledInput(t *testing.T) {
 	s, err := ParseScript("s", []byte(`{"steps":[{"blocks":[{"type":"tool_use","tool":"Write","input":{"content":"<{{prompt}}>"}}]}]}`))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"loop/backend/core"
 )
 
-// settings are a person's that a test sets.
+// settings are a person's settings, as a test wants them.
 type settings struct {
 	kind, base string
 	files      []string
@@ -67,8 +67,8 @@ func TestAllWell(t *testing.T) {
 	}
 }
 
-// TestConfiguration: an unknown field hinders nothing; a file that cannot be used
-// by a Loop that has just started lets nothing run.
+// TestConfiguration: an unknown field is only a warning. A Loop that has just started
+// can run nothing when its file is unusable.
 func TestConfiguration(t *testing.T) {
 	unknown := ConfigProblem{Text: "c:1: unknown", Remedy: "Check its name.", Warning: true}
 	for remedy, c := range map[string]struct {
@@ -127,8 +127,7 @@ func TestCredentialsAreTried(t *testing.T) {
 	}
 }
 
-// TestModelThatWantsNoKey: a model of the person's own is asked without one, as
-// runs do.
+// TestModelThatWantsNoKey: a person's own model is asked without a key, as in runs.
 func TestModelThatWantsNoKey(t *testing.T) {
 	status, keyed := 0, false
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -163,11 +162,11 @@ func TestModelThatWantsNoKey(t *testing.T) {
 	}
 }
 
-// TestModelAccessFollowsTheSettings: a gateway with a certificate of the company's
-// own is asked as the containers ask it, and where the settings say now.
+// TestModelAccessFollowsTheSettings: the doctor trusts a company's own certificate, as
+// the containers do. It asks at the address that the settings name now.
 func TestModelAccessFollowsTheSettings(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	srv.Config.ErrorLog = log.New(t.Output(), "", 0) // handshakes that are broken off
+	srv.Config.ErrorLog = log.New(t.Output(), "", 0) // reports broken handshakes
 	srv.StartTLS()
 	defer srv.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")

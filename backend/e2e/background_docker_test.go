@@ -15,7 +15,7 @@ import (
 
 const backgroundFile = "loop-demo-background.txt" // what the script's command writes at its end
 
-// events of one run that the timeline keeps, as text.
+// kept returns the stored events of one type and run, as text.
 func kept(p timeline, run core.RunID, typ core.EventType) (out []string) {
 	for _, e := range p.Events {
 		if e.RunID == run && e.Type == typ {
@@ -25,9 +25,9 @@ func kept(p timeline, run core.RunID, typ core.EventType) (out []string) {
 	return out
 }
 
-// TestBackgroundCommandIsWaitedFor: the CLI moves a command to the background at its
-// time-out and ends its turn. The run ends when the command has: longer after the
-// first result than a CLI that hangs is waited for.
+// TestBackgroundCommandIsWaitedFor: at its time-out, the CLI moves a command to the
+// background and ends its turn. The run ends with the command. That is later after the
+// first result than Loop would wait for a CLI that hangs.
 func TestBackgroundCommandIsWaitedFor(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()
@@ -56,8 +56,8 @@ func TestBackgroundCommandIsWaitedFor(t *testing.T) {
 	}
 }
 
-// waitsFor starts the script whose command goes on in the background, and returns
-// when the run waits for nothing else.
+// waitsFor starts the script whose command goes on in the background. It returns when
+// the run waits for that command only.
 func (s *server) waitsFor(ch core.ChannelID) core.RunID {
 	s.h.t.Helper()
 	run := s.demo(ch, "background")
@@ -75,8 +75,9 @@ func (s *server) demo(ch core.ChannelID, script string) core.RunID {
 	return run.ID
 }
 
-// TestStopNamesBackgroundTasks: what a person ends with a run is named; the answer
-// that was given before stands. Loop was killed and started again in between.
+// TestStopNamesBackgroundTasks: stopping a run names the background tasks that end with
+// it. The answer that was given before stays. Loop was killed and started again in
+// between.
 func TestStopNamesBackgroundTasks(t *testing.T) {
 	h := newHome(t, "")
 	s := h.serve()
@@ -103,8 +104,9 @@ func TestStopNamesBackgroundTasks(t *testing.T) {
 	}
 }
 
-// TestStopKeepsWhatWasSaid: the script says half a sentence and hangs. Loop is killed,
-// started again, and the run is stopped: the half is in the timeline, once, marked.
+// TestStopKeepsWhatWasSaid: the script says half a sentence and hangs. Loop is killed
+// and started again, and the run is stopped. The timeline has the half sentence once,
+// marked as cut off.
 func TestStopKeepsWhatWasSaid(t *testing.T) {
 	h := newHome(t, "")
 	s := h.serve()
@@ -134,8 +136,9 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	}
 }
 
-// TestWhatTheAgentLetGoIsNamed: a process that the agent detached is nothing a run waits
-// for, and ends with it: with its name, where the CLI's own helpers end without.
+// TestWhatTheAgentLetGoIsNamed: a run does not wait for a process that the agent
+// detached. The process ends with the run and is named. The CLI's own helpers end too,
+// unnamed.
 func TestWhatTheAgentLetGoIsNamed(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
 	m.command = "nohup sleep 7000 >/dev/null 2>&1 & echo begun > agent.txt"

@@ -13,15 +13,15 @@ import (
 	"loop/backend/core"
 )
 
-// TestBadCLIInContainer puts a program of its own in the agent's place and has it
-// misbehave. Each case must end the run with its own reason, keep what could
-// be read, and leave nothing running.
+// TestBadCLIInContainer puts a misbehaving program in the agent's place. Each case must
+// end the run with its own reason, keep all output that could be read, and leave
+// nothing running.
 func TestBadCLIInContainer(t *testing.T) {
 	const result = `{"type":"result","subtype":"success","is_error":false,"result":"all is well","session_id":"s1","num_turns":1,"duration_ms":5,"total_cost_usd":0.01}`
 	for _, tc := range []struct {
 		name, script, config string
 		code                 core.Code // empty: the run is done
-		text                 string    // somewhere in the agent's messages or the result
+		text                 string    // in one of the agent's messages or in the result
 	}{
 		{name: "garbage", script: `echo 'this is not JSON'; echo 'oh dear' >&2; exit 3`, code: core.CodeNoResult},
 		{name: "garbage then a result", script: "echo 'not JSON'; echo '" + result + "'", text: "all is well"},
@@ -39,7 +39,7 @@ while True: b.append(bytearray(b"x")*(8<<20))'`, config: `,"container_memory_mb"
 		{name: "disk full", script: `echo 'ENOSPC: no space left on device, write' >&2; exit 1`, code: core.CodeDiskFull},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel() // mostly waits
+			t.Parallel() // the test mostly waits
 			work := t.TempDir()
 			bin := filepath.Join(work, "cli.sh")
 			if err := os.WriteFile(bin, []byte("#!/bin/sh\n"+tc.script+"\n"), 0o755); err != nil {
@@ -79,8 +79,8 @@ while True: b.append(bytearray(b"x")*(8<<20))'`, config: `,"container_memory_mb"
 	}
 }
 
-// TestBadConfig: what is wrong with the file is said with its place, and the
-// commands that do not need it go on.
+// TestBadConfig: a fault in the file is reported with its place. Commands that do not
+// need the file go on.
 func TestBadConfig(t *testing.T) {
 	for _, tc := range []struct {
 		name, config, want string
@@ -110,7 +110,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestNoEngine: every command says so and how to mend it.
+// TestNoEngine: every command reports the missing engine and a remedy.
 func TestNoEngine(t *testing.T) {
 	h := newHome(t, `{"docker_host":"unix:///nonexistent/docker.sock"}`)
 	r := h.runJSON("--demo", "--dir", t.TempDir(), "Hello")

@@ -23,8 +23,8 @@ func median(list []time.Duration) float64 {
 	return float64(s[len(s)/2]) / float64(time.Millisecond)
 }
 
-// BenchmarkStart measures from the process's start to the page's first
-// snapshot, headless. The limit is what this binary takes to say its version.
+// BenchmarkStart measures from the start of the process to the page's first snapshot,
+// headless. The time that the binary takes to print its version is the lower limit.
 func BenchmarkStart(b *testing.B) {
 	h := newHome(b, "")
 	var usable, limit []time.Duration
@@ -43,9 +43,9 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(median(usable)/median(limit), "usable/version")
 }
 
-// BenchmarkWindow measures from the process's start to the first snapshot that
-// the page in the native window asks for, on a display without a screen. The
-// same binary's headless start is measured with it.
+// BenchmarkWindow measures from the start of the process to the first snapshot that the
+// page in the native window asks for, on a virtual display. It also measures the same
+// binary's headless start.
 func BenchmarkWindow(b *testing.B) {
 	bin := os.Getenv("LOOP_DESKTOP_BIN")
 	if bin == "" {
@@ -96,7 +96,7 @@ func display(b *testing.B) string {
 	return ":" + strings.TrimSpace(number)
 }
 
-// openWindow returns when the page in the window asked for its first snapshot.
+// openWindow returns when the page in the window asks for its first snapshot.
 func openWindow(b *testing.B, h *home) time.Time {
 	b.Helper()
 	cmd := exec.Command(h.bin)
@@ -159,8 +159,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// settled is the resident set in MiB once it has not moved by a twentieth for
-// five seconds: Go gives memory back little by little.
+// settled is the resident set in MiB, once it has changed by less than a twentieth for
+// five seconds. Go gives memory back little by little.
 func (s *server) settled() float64 {
 	s.h.t.Helper()
 	tick := time.NewTicker(time.Second)
@@ -194,9 +194,9 @@ func resident(t testing.TB, pid int) float64 {
 	return n / 1024
 }
 
-// BenchmarkRun measures one command from its start to its exit: a tool-using run
-// on a model of the test's own, the same CLI with the same model on the host,
-// and the shortest script of the demo.
+// BenchmarkRun measures one command from its start to its exit. It times a run that
+// uses a tool with the test's own model, the same CLI and model on the host, and the
+// shortest script of the demo.
 func BenchmarkRun(b *testing.B) {
 	claude := os.Getenv("LOOP_CLAUDE_BIN")
 	if claude == "" {

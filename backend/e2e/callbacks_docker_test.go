@@ -30,15 +30,15 @@ type step struct {
 	in   map[string]any
 }
 
-// caller is a Messages API that has the agent use tools, step by step, as a
-// word of the prompt says.
+// caller is a Messages API that has the agent use tools, step by step. A word of the
+// prompt chooses the steps.
 type caller struct {
 	*httptest.Server
 	port string
 
 	mu      sync.Mutex
-	steps   map[string][]step        // by a word of the prompt
-	hold    map[string]chan struct{} // by tool: the request after its result waits
+	steps   map[string][]step        // keyed by a word of the prompt
+	hold    map[string]chan struct{} // keyed by tool: the request after the tool's result waits for it
 	arrived map[string]chan struct{} // closed when that request is there
 }
 
@@ -73,7 +73,7 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text.reply(w, req.Stream, map[string]any{"type": "text", "text": "Title"}, "end_turn")
 		return
 	}
-	// The script is that of the last prompt, the step the number of results since.
+	// The last prompt chooses the script. The number of results since then is the step.
 	prompt, done := "", 0
 	for _, m := range req.Messages {
 		if m.Role != "user" {
@@ -83,7 +83,7 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case strings.Contains(said, `"tool_result"`):
 				done++
-			case strings.Contains(said, "Do-"): // the CLI has words of its own here, too
+			case strings.Contains(said, "Do-"): // the CLI adds text of its own in other blocks
 				prompt, done = said, 0
 			}
 		}
@@ -100,7 +100,7 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		tool := script[done-1].tool
 		if hold = c.hold[tool]; hold != nil {
 			select {
-			case <-c.arrived[tool]: // it was here before, and asks again
+			case <-c.arrived[tool]: // the request came before and is repeated
 			default:
 				close(c.arrived[tool])
 			}
@@ -122,8 +122,8 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text.reply(w, req.Stream, map[string]any{"type": "tool_use", "id": "toolu_" + core.NewID(), "name": script[done].tool, "input": json.RawMessage(in)}, "tool_use")
 }
 
-// blocks are the parts of a message: the CLI puts what was said one after the
-// other into one, answers of tools and prompts alike.
+// blocks are the parts of a message. The CLI joins tool results and prompts that follow
+// each other into one message.
 func blocks(content json.RawMessage) []string {
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil {
@@ -136,7 +136,7 @@ func blocks(content json.RawMessage) []string {
 	return list
 }
 
-// results are what the tools of a run answered, in order.
+// results are the tools' answers in a run, in order.
 func results(p timeline, run core.RunID) (list []string) {
 	for _, e := range p.Events {
 		var r core.ToolResult
@@ -174,9 +174,9 @@ func bash(command string) step {
 	return step{"Bash", map[string]any{"command": command, "description": "look"}}
 }
 
-// TestAgentsCallBack: an agent speaks, queues, opens a thread that goes on from
-// its conversation, and reaches nothing of another project; over the link, and
-// over TCP where that is asked for.
+// TestAgentsCallBack: an agent sends a message, queues a prompt and opens a thread that
+// continues its conversation. It reaches nothing of another project. All this works
+// over the link, and over TCP where the settings ask for that.
 func TestAgentsCallBack(t *testing.T) {
 	for _, transport := range []string{"link", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
@@ -222,7 +222,8 @@ func TestAgentsCallBack(t *testing.T) {
 					t.Errorf("%q is not in %s", w, got[7])
 				}
 			}
-			// The second prompt, the thread, and what the thread's agent said to this one.
+			// Three things come: the second prompt, the thread, and the message of the
+			// thread's agent.
 			s.until(ch, "the other prompts' ends", func(p timeline) bool {
 				if f := failed(p); f != nil {
 					t.Fatalf("%+v", f)
@@ -250,7 +251,7 @@ func TestAgentsCallBack(t *testing.T) {
 				t.Errorf("the other project heard %+v", other.Events)
 			}
 			token, err := os.ReadFile(filepath.Join(work, "token"))
-			slices.Reverse(token) // the CLI keeps what changed in a repository among its own records
+			slices.Reverse(token) // reversed, because the CLI records changed files of a repository itself
 			if err != nil || (len(token) == 64) != (transport == "tcp") {
 				t.Fatalf("a token of %d bytes, %v", len(token), err)
 			}
@@ -262,7 +263,7 @@ func TestAgentsCallBack(t *testing.T) {
 	}
 }
 
-// keptNowhere looks for a token where Loop and the engine keep things.
+// keptNowhere checks that neither Loop nor the engine has stored the token.
 func (s *server) keptNowhere(token string) {
 	t := s.h.t
 	t.Helper()
@@ -280,7 +281,7 @@ func (s *server) keptNowhere(token string) {
 	}
 	err = filepath.WalkDir(s.h.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // what is gone by now keeps nothing
+			return nil // the file is gone by now
 		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -295,13 +296,14 @@ func (s *server) keptNowhere(token string) {
 	}
 }
 
-// deadAfter uses a token after its run, where the container found Loop.
+// deadAfter uses a token after its run, at the address that the container used for Loop.
 func (s *server) deadAfter(said, token string) {
 	t := s.h.t
 	t.Helper()
 	_, rest, _ := strings.Cut(said, "at=http://host.docker.internal:")
 	port := strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' })[0]
-	// An engine's first start names only the subnet, whose first address it takes.
+	// After its first start, an engine names only the subnet. The gateway is then its
+	// first address.
 	bridge, err := docker(context.Background(), "network", "inspect", "-f", "{{with index .IPAM.Config 0}}{{or .Gateway .Subnet}}{{end}}", "bridge")
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +320,7 @@ func (s *server) deadAfter(said, token string) {
 		req.Header.Set("Authorization", "Bearer "+token)
 		resp, err := client.Do(req)
 		if err != nil {
-			continue // one of the two is not listened on
+			continue // only one of the two has a listener
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusUnauthorized {
@@ -329,8 +331,8 @@ func (s *server) deadAfter(said, token string) {
 	t.Error("nothing listens any more")
 }
 
-// TestTCPCallbackAfterACrash: a container that outlives Loop calls the next one
-// with what it was given by the last.
+// TestTCPCallbackAfterACrash: a container outlives Loop. It calls the next Loop with
+// the address and token of the last one.
 func TestTCPCallbackAfterACrash(t *testing.T) {
 	c := newCaller(t)
 	c.hold["Bash"], c.arrived["Bash"] = make(chan struct{}), make(chan struct{})

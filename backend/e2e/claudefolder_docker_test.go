@@ -15,9 +15,10 @@ import (
 	"loop/backend/sandbox"
 )
 
-// TestClaudeFolder proves with the real CLI what CLAUDE_CONFIG_DIR moves: what Loop
-// and a person rely on lies in the channel's folder beside the home, is carried over
-// from when it lay in it, and stays there when the agent lets ~/.claude lead elsewhere.
+// TestClaudeFolder proves with the real CLI what CLAUDE_CONFIG_DIR moves. The files
+// that Loop and a person rely on lie in the channel's folder beside the home. Older
+// files are carried over from the home. They stay there even when the agent makes
+// ~/.claude lead elsewhere.
 func TestClaudeFolder(t *testing.T) {
 	c := newCaller(t)
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k"}`, c.port))
@@ -68,7 +69,7 @@ func TestClaudeFolder(t *testing.T) {
 				t.Errorf("%s: no %q in %s", word, want, got)
 			}
 		}
-		// The CLI's folder has all of it, and the home nothing.
+		// The CLI's folder has all of these files, and the home has none.
 		for _, name := range []string{".claude.json", ".credentials.json", "settings.json", "plugins/installed_plugins.json"} {
 			if info, err := os.Lstat(at("claude", name)); err != nil || !info.Mode().IsRegular() {
 				t.Errorf("%s: %v", word, err)
@@ -80,7 +81,7 @@ func TestClaudeFolder(t *testing.T) {
 		if left, err := os.ReadDir(away); len(left) > 0 || i > 0 && err != nil {
 			t.Errorf("%s: written by way of the link: %v %v", word, left, err)
 		}
-		// One conversation, which each run goes on with.
+		// There is one conversation, and each run continues it.
 		list := answers[[]core.SessionInfo](h, "sessions", "--dir", work, "--json")
 		files, _ := filepath.Glob(at("claude", "projects", "*", "*.jsonl"))
 		if len(list) != 1 || !list[0].Current || len(files) != 1 {

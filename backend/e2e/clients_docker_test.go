@@ -20,8 +20,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestAnsweredByTwo: of many answers to one question that come at once, one
-// counts, the others are told so, and the agent goes on once.
+// TestAnsweredByTwo: of several answers to one question at the same time, one counts.
+// The other clients get an error that says so, and the agent goes on once.
 func TestAnsweredByTwo(t *testing.T) {
 	h := newHome(t, `{"container_keep_alive_sec":0}`)
 	s := h.serve()
@@ -100,8 +100,8 @@ func TestAnsweredByTwo(t *testing.T) {
 	}
 }
 
-// TestEveryIDRuns: the longest id that a client can give, of every character it may
-// have, is one with which the agent reaches its model; what no path carries is refused.
+// TestEveryIDRuns: with the longest id that a client can give, made of every allowed
+// character, the agent reaches its model. An id that a path cannot carry is refused.
 func TestEveryIDRuns(t *testing.T) {
 	s := newHome(t, `{"container_keep_alive_sec":0}`).serve()
 	var ch core.Channel
@@ -123,8 +123,8 @@ func TestEveryIDRuns(t *testing.T) {
 	}
 }
 
-// noting is an agent that writes down what it was asked, once a run, and says a
-// few words; the test's own, so that runs are short.
+// noting is an agent of the test that writes down its prompt and says a few words, so
+// runs are short.
 const noting = `#!/usr/bin/env python3
 import json, os, sys, time
 fd = os.open("ran", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -135,7 +135,7 @@ for n in range(5):
 print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "ok", "session_id": "s", "num_turns": 1}), flush=True)
 `
 
-// ran is what the agents wrote down.
+// ran returns the prompts that the agents wrote down.
 func ran(t *testing.T, work string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(work, "ran"))
@@ -152,7 +152,7 @@ func ran(t *testing.T, work string) (list []string) {
 	return list
 }
 
-// page is a window that shows one channel, and loses its connection now and then.
+// page is a window that shows one channel. Its connection breaks now and then.
 type page struct {
 	mu         sync.Mutex
 	events     map[int64]string // stored ones, by id
@@ -160,7 +160,7 @@ type page struct {
 	done       chan struct{}
 }
 
-// lost is how often the page lost its connection.
+// lost is how often the page's connection broke.
 func (p *page) lost() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *page) shows(id int64) bool {
 	return p.events[id] != ""
 }
 
-// watch shows a channel until the context ends, and then what it has by then.
+// watch shows a channel until the context ends, and once more after that.
 func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 	p := &page{events: map[int64]string{}, done: make(chan struct{})}
 	keep := func(events []core.Event) {
@@ -193,12 +193,13 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 		}
 		defer func() { _ = conn.CloseNow() }()
 		conn.SetReadLimit(64 << 20)
-		var now timeline // after the subscription, so that nothing is between
+		var now timeline // read after the subscription, so that no event is missed between
 		if err := s.call("Channels.Timeline", &now, ch, 0, 1000); err != nil {
 			return err
 		}
 		keep(now.Events)
-		// However few events come: nothing may be held up until there are enough.
+		// The read is short, so that a channel with few events does not hold the test
+		// up.
 		short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(500))*time.Millisecond)
 		defer cancel()
 		for range 2 + rand.IntN(8) {
@@ -214,7 +215,7 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 				return err
 			}
 			if slices.ContainsFunc(batch, func(e core.Event) bool { return e.Type == core.EventReset }) {
-				return nil // it was too far behind, and takes all of it anew
+				return nil // the page was too far behind and reads everything again
 			}
 			keep(batch)
 		}
@@ -239,14 +240,14 @@ func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 	return p
 }
 
-// TestQueueUnderManyClients: a queue that several clients edit, order, hold and
-// steer while it is worked: every message that was not stopped runs once, with
-// the last text that was taken, and no refused text ever runs. Two pages that
-// watch it, with connections that break, end up with what is stored.
+// TestQueueUnderManyClients: several clients edit, order, hold and steer a queue while
+// it is worked. Every message that was not stopped runs once, with its last accepted
+// text. No refused text ever runs. Two pages watch the queue over connections that
+// break, and end up with the stored state.
 func TestQueueUnderManyClients(t *testing.T) {
 	work := t.TempDir()
 	bin := filepath.Join(work, "agent.py")
-	// Nothing goes on before there was enough of everything.
+	// The first run waits until every kind of change was made.
 	waiting := strings.Replace(noting, "for n in", "while not os.path.exists(\"go\"): time.sleep(0.01)\nfor n in", 1)
 	if err := os.WriteFile(bin, []byte(waiting), 0o755); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,7 @@ func TestQueueUnderManyClients(t *testing.T) {
 	}
 	var mu sync.Mutex
 	taken, refused := map[core.RunID][]string{}, map[string]bool{}
-	tally := map[string]int{} // of each kind of change, taken and refused
+	tally := map[string]int{} // by kind of change: how many were accepted and refused
 	note := func(what string, err error) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -279,7 +280,7 @@ func TestQueueUnderManyClients(t *testing.T) {
 		}
 		return false
 	}
-	const rounds = 200 // of each client, so that all events are in one answer
+	const rounds = 200 // of each client; all events still fit into one answer
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	client := func(one func(round int)) {
@@ -345,7 +346,7 @@ func TestQueueUnderManyClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	var final timeline
-	for n := range ids { // each may take as long as one
+	for n := range ids { // each message may take as long as one wait allows
 		final = s.until(ch, fmt.Sprintf("the end of %d messages", n+1), func(p timeline) bool {
 			open := slices.DeleteFunc(slices.Clone(ids), func(id core.RunID) bool { return ended(p, id) })
 			return len(ids)-len(open) > n

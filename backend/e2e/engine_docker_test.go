@@ -19,11 +19,11 @@ import (
 	"loop/backend/core"
 )
 
-// soon bounds what must not wait for an engine: an answer of the page's API. It is
-// less than the 30 s after which an engine that hangs is given up.
+// soon bounds answers of the page's API, which must not wait for an engine. It is less
+// than the 30 s after which Loop gives a hanging engine up.
 const soon = 25 * time.Second
 
-// stranger is a user of this machine that the engine's socket does not admit.
+// stranger is a user id that may not open the engine's socket.
 const stranger = 54321
 
 type snapshot struct {
@@ -58,13 +58,13 @@ func within(t testing.TB, d time.Duration, what string, f func()) {
 	}
 }
 
-// engineIs waits until the page shows the engine as wanted.
+// engineIs waits until the page shows the engine as available or not.
 func (s *server) engineIs(ok bool) core.EngineStatus {
 	s.h.t.Helper()
 	return s.engineBecomes(ok, func() {})
 }
 
-// engineBecomes does something again and again meanwhile.
+// engineBecomes is engineIs that calls meanwhile again and again while it waits.
 func (s *server) engineBecomes(ok bool, meanwhile func()) core.EngineStatus {
 	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
@@ -86,8 +86,8 @@ func (s *server) engineBecomes(ok bool, meanwhile func()) core.EngineStatus {
 	}
 }
 
-// swept waits until what the runs used is removed, so that nothing more is asked of the
-// engine; the home keeps containers for no time.
+// swept waits until the containers of the runs are removed, so that Loop asks the
+// engine for nothing more. This home keeps no containers after a run.
 func (s *server) swept() {
 	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
@@ -108,7 +108,7 @@ func (s *server) swept() {
 	}
 }
 
-// listen receives the events the page would get, until the test ends.
+// listen returns the events that the page would get, until the test ends.
 func (s *server) listen() <-chan core.Event {
 	s.h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -142,8 +142,8 @@ func (s *server) listen() <-chan core.Event {
 	return out
 }
 
-// said waits for an event that holds text. Whoever needs it early waits before
-// the engine is back.
+// said waits for an event that holds text. A test that needs the event while the engine
+// is away calls said before the engine is back.
 func said(t testing.TB, events <-chan core.Event, typ core.EventType, text string) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -169,8 +169,8 @@ func outcome(p timeline, run core.RunID) (last core.Status) {
 	return last
 }
 
-// TestEngineRefused: a socket that this user may not open is told apart from
-// one that is not there, and works as soon as it is opened up.
+// TestEngineRefused: Loop tells a socket that this user may not open from a missing
+// one. The engine works as soon as the socket may be opened.
 func TestEngineRefused(t *testing.T) {
 	p := newEngineProxy(t)
 	h := newHome(t, "{"+p.config()+"}")
@@ -193,19 +193,19 @@ func TestEngineRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.engineIs(true)
-	// And once it had been opened, a refusal is still called one.
+	// A later refusal is reported as a refusal too.
 	if err := os.Chmod(p.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	// A connection that was on its way meanwhile is dropped, too.
+	// drop also ends a connection that was being opened meanwhile.
 	if st := s.engineBecomes(false, p.drop); st.Failure == nil || st.Failure.Code != core.CodeEngineDenied {
 		t.Errorf("%+v", st.Failure)
 	}
 }
 
-// giveAway makes the home, and the project folder it returns, those of a user
-// without any right to the engine. Root opens every socket, so that as root it
-// takes another user.
+// giveAway gives the home and the project folder that it returns to a user who may not
+// use the engine. Root may open every socket, so as root the test runs Loop as another
+// user.
 func (h *home) giveAway() (work string) {
 	h.t.Helper()
 	check := func(err error) {
@@ -236,8 +236,8 @@ func (h *home) giveAway() (work string) {
 	return work
 }
 
-// TestEngineAwayForAWhile: the engine stops answering in the middle of a run and
-// comes back; the run finishes and nothing is lost or said twice.
+// TestEngineAwayForAWhile: the engine stops answering in the middle of a run and comes
+// back. The run finishes, and nothing is lost or said twice.
 func TestEngineAwayForAWhile(t *testing.T) {
 	t.Run("while the model thinks", func(t *testing.T) {
 		p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
@@ -268,7 +268,8 @@ func TestEngineAwayForAWhile(t *testing.T) {
 		const lines = 3000
 		p := newEngineProxy(t)
 		work := t.TempDir()
-		// The program waits for the test now and then, so that each cut is in the middle.
+		// The program waits for the test at some lines, so that each cut is in the
+		// middle of its output.
 		script := fmt.Sprintf(`#!/usr/bin/env python3
 import json, os, sys, time
 for n in range(%d):
@@ -325,9 +326,9 @@ print(json.dumps({"type":"result","subtype":"success","is_error":False,"result":
 	})
 }
 
-// TestEngineGone: the engine stops in the middle of a run and does not come
-// back by itself. The rest of the app answers, the person is told, and a run
-// that is stopped is stopped as soon as the engine can be told so.
+// TestEngineGone: the engine stops in the middle of a run and does not come back by
+// itself. The rest of the app answers, and the person hears of it. A run that is
+// stopped meanwhile ends as soon as the engine is back.
 func TestEngineGone(t *testing.T) {
 	p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 	m.hold = make(chan struct{})
@@ -344,7 +345,8 @@ func TestEngineGone(t *testing.T) {
 		t.Errorf("%+v", st.Failure)
 	}
 
-	// Another channel: its run fails with the reason, and its timeline is there.
+	// A run in another channel fails with the reason, and the channel's timeline can be
+	// read.
 	second := s.prompt(other, "Write the file")
 	page := s.until(other, "the other run's end", func(p timeline) bool { return ended(p, second) })
 	if st := outcome(page, second); st.State != core.RunFailed || st.Failure == nil ||
@@ -352,7 +354,7 @@ func TestEngineGone(t *testing.T) {
 		t.Errorf("%+v %+v", st, st.Failure)
 	}
 
-	// Cancel does not lie: it answers when the end is proven.
+	// Cancel answers only when the end of the run is certain.
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.call("Runs.Cancel", nil, run) }()
 	select {
@@ -384,8 +386,8 @@ func TestEngineGone(t *testing.T) {
 	}
 }
 
-// TestEngineHangs: an engine that takes connections and never answers holds up
-// nothing but the run that needs it.
+// TestEngineHangs: an engine that accepts connections and never answers delays only the
+// run that needs it.
 func TestEngineHangs(t *testing.T) {
 	p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","container_keep_alive_sec":0,%s}`, m.port, p.config()))
@@ -411,22 +413,22 @@ func TestEngineHangs(t *testing.T) {
 	p.resume()
 }
 
-// TestNoHello: a container whose loop init does not answer ends the run with
-// that as the reason, in time, and does not stay behind running. One that is only
-// paused is woken: a start that was broken off may have left it so.
+// TestNoHello: when a container's loop init does not answer, the run ends in time with
+// that as the reason, and the container does not stay running. A paused container is
+// resumed, since an interrupted start may have paused it.
 func TestNoHello(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		do   []string
-		want []string // one of these; nothing is a run that is done
+		want []string // one of these; none: the run is done
 	}{
-		// PID 1 gets no signal from its own namespace but does from the engine's.
-		{"init stopped", []string{"kill", "-s", "STOP"}, []string{"loop init did not", "could not start its link process"}}, // as slow as the engine is
+		// PID 1 ignores signals from its own namespace, but not those of the engine.
+		{"init stopped", []string{"kill", "-s", "STOP"}, []string{"loop init did not", "could not start its link process"}}, // the message depends on the engine's speed
 		{"container paused", []string{"pause"}, nil},
 		{"init killed", []string{"kill"}, []string{"not running"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel() // mostly waits
+			t.Parallel() // the test mostly waits
 			p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 			p.started = func(id core.ContainerID) {
 				if out, err := docker(context.Background(), append(tc.do, string(id))...); err != nil {

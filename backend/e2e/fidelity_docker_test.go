@@ -103,7 +103,7 @@ func (s *screen) draw(steps ...drawn) {
 	}
 }
 
-// differs says where s differs from want; empty is nowhere.
+// differs says where s differs from want. It is empty when they are equal.
 func (s *screen) differs(want *screen) string {
 	s.x.t.Helper()
 	s.x.say(map[string]any{"id": s.id, "op": "same", "as": want.id})
@@ -120,8 +120,8 @@ func (s *screen) differs(want *screen) string {
 
 func (s *screen) dispose() { s.x.say(map[string]any{"id": s.id, "op": "dispose"}) }
 
-// drawn is a size, some bytes, or both in this order. The first of a list has
-// the size of a fresh terminal.
+// drawn is a size, some bytes, or both in this order. The first of a list has the size
+// of the new terminal.
 type drawn struct {
 	cols, rows int
 	data       []byte
@@ -131,7 +131,7 @@ type drawn struct {
 // after is the offset that follows the bytes.
 func (d drawn) after() int64 { return d.off + int64(len(d.data)) }
 
-// until leaves out what comes after end; the first step stays as it is.
+// until leaves out bytes after end. The first step always stays whole.
 func until(steps []drawn, end int64) (out []drawn) {
 	for i, d := range steps {
 		if i > 0 && len(d.data) > 0 {
@@ -145,8 +145,8 @@ func until(steps []drawn, end int64) (out []drawn) {
 	return out
 }
 
-// upTo draws what lies before off, and of the sizes at off as many as it takes to
-// have the one that a client began with there. It returns what is left.
+// upTo draws the steps before off. Of the sizes at off, it draws those up to the size
+// with which a client began. It returns the steps that are left.
 func (s *screen) upTo(steps []drawn, off int64, began [2]int) []drawn {
 	for len(steps) > 0 {
 		d := steps[0]
@@ -245,7 +245,7 @@ func (c *terminalSocket) hear(m map[string]any) {
 		c.ended = true
 	case "error":
 		if m["request"] == "resize" {
-			return // the program ended before it was told
+			return // the program ended before the signal
 		}
 		c.err = fmt.Errorf("%v: %v", m["error_code"], m["message"])
 	}
@@ -310,8 +310,8 @@ func (c *terminalSocket) seen() ([]drawn, int64) {
 	return append([]drawn(nil), c.steps...), c.at
 }
 
-// rest gives a program time to draw what it was asked for. Nothing depends on
-// whether it has: one that is slow, or draws for ever, has drawn less.
+// rest gives a program time to draw. No check depends on whether it finished: a slow or
+// endless program has then drawn less.
 func (c *terminalSocket) rest() {
 	late := time.After(10 * time.Second)
 	for {
@@ -328,7 +328,7 @@ func (c *terminalSocket) rest() {
 	}
 }
 
-// size is the last that the client has heard of; its lock is held.
+// size is the last size that the client got. The caller holds its lock.
 func (c *terminalSocket) size() (size [2]int) {
 	for _, d := range c.steps {
 		if d.cols != 0 {
@@ -338,7 +338,7 @@ func (c *terminalSocket) size() (size [2]int) {
 	return size
 }
 
-// acts drive one program: what is typed, and how long to wait after.
+// act is one step with a program: keys to type, or a new size.
 type act struct {
 	keys       string
 	cols, rows int
@@ -356,9 +356,9 @@ func tuiActs(keys ...string) (out []act) {
 	return out
 }
 
-// TestLateClientsSeeTheSame drives real programs with sizes that change between
-// draws. Clients that attach at random moments must show, cell by cell, what a
-// fresh terminal shows that was fed everything from the start.
+// TestLateClientsSeeTheSame drives real programs, with sizes that change while they
+// draw. Clients attach at random moments. Each of them must show, cell by cell, the
+// same as a new terminal that got all output from the start.
 func TestLateClientsSeeTheSame(t *testing.T) {
 	h := newHome(t, "")
 	srv := h.serve()
@@ -376,7 +376,7 @@ func TestLateClientsSeeTheSame(t *testing.T) {
 	if err := os.WriteFile(long, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tmux := filepath.Join(dir, "tmux") // a server of this test's own
+	tmux := filepath.Join(dir, "tmux") // a server for this test alone
 	defer func() { _ = exec.Command("tmux", "-S", tmux, "kill-server").Run() }()
 	for _, c := range []program{
 		{"bash", startsLate("bash", "--norc", "-i"), "", tuiActs(
@@ -394,8 +394,8 @@ func TestLateClientsSeeTheSame(t *testing.T) {
 	}
 }
 
-// program is one that is driven: what creates its session, the keys that end it,
-// if any do, and what is done with it before.
+// program is a program to drive: how its session is created, the keys that end it, if
+// any, and the steps before the end.
 type program struct {
 	name   string
 	create map[string]any
@@ -403,8 +403,8 @@ type program struct {
 	acts   []act
 }
 
-// startsLate is a program of this computer that begins with Enter: what it prints
-// earlier than its first client is there would be in no stream.
+// startsLate is a program of this computer that begins with Enter. Output before its
+// first client attached would be in no stream.
 func startsLate(cmd ...string) map[string]any {
 	return map[string]any{"target": "host", "cmd": append([]string{"sh", "-c", `read go; exec "$@"`, "sh"}, cmd...)}
 }
@@ -416,14 +416,14 @@ func lateClients(t *testing.T, srv *server, x *xterm, p program) {
 	first.say(p.create)
 	first.until("the session", func() bool { return first.first != nil && first.snapshot == 0 })
 	id := first.first["session_id"]
-	if p.name == "claude" { // it takes a moment to draw
+	if p.name == "claude" { // the agent takes a moment to draw
 		first.until("the agent's screen", func() bool { return first.at > 2000 })
 	} else {
 		if off := num(first.first, "offset"); off != 0 {
 			t.Fatalf("the first client missed %d bytes", off)
 		}
 		first.keys("\r")
-		first.until("its first screen", func() bool { return first.at > 2 }) // more than the key's echo
+		first.until("its first screen", func() bool { return first.at > 2 }) // more than the echo of the key
 	}
 	rnd := rand.New(rand.NewPCG(uint64(len(p.name)), 7))
 	pause := func(d time.Duration) { <-time.After(d) }
@@ -446,9 +446,9 @@ func lateClients(t *testing.T, srv *server, x *xterm, p program) {
 		pause(time.Duration(50+rnd.IntN(150)) * time.Millisecond)
 	}
 	first.rest()
-	// Everybody has seen all changes of size who has seen the end, or a last one. That
-	// is narrower than all before: what an edge hid is in no snapshot, and shows again
-	// in a wider terminal until the program has drawn for that.
+	// A client that has seen the end, or the last size, has seen all changes of size.
+	// The last size is smaller than all before. Text beyond an edge is in no snapshot,
+	// but a wider terminal shows it again until the program has drawn for the new size.
 	last := [2]int{39, 11}
 	over := func(c *terminalSocket) func() bool {
 		return func() bool { return c.snapshot == 0 && c.size() == last }

@@ -16,8 +16,8 @@ import (
 	"loop/backend/core"
 )
 
-// attacking is an agent that tries everything it can send to Loop, and writes
-// down what was answered: a status, or what became of the connection.
+// attacking is an agent that sends Loop all kinds of bad requests. It writes down each
+// answer: a status, or how the connection ended.
 const attacking = `#!/usr/bin/env python3
 import json, os, socket, struct, sys, threading, time
 plan = json.load(open("plan.json"))
@@ -116,8 +116,8 @@ sys.stdout.write('{"type":"result","subtype":"success"' + "x" * (12 << 20) + "\n
 print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "tried", "session_id": "../../x", "num_turns": 1}), flush=True)
 `
 
-// TestHostileGuestsInContainers: an agent that forges, floods and tears what it sends reaches
-// nothing of the owner's and of no other channel, and harms no other run.
+// TestHostileGuestsInContainers: an agent forges, floods and tears its requests. It
+// reaches nothing of the owner's or of another channel, and harms no other run.
 func TestHostileGuestsInContainers(t *testing.T) {
 	h := newHome(t, `{"container_keep_alive_sec":0}`)
 	s := h.serve()
@@ -192,7 +192,7 @@ func TestHostileGuestsInContainers(t *testing.T) {
 	ok, _ := flood["200"].(float64)
 	tooMany, _ := flood["429"].(float64)
 	took, _ := got["took"].(float64)
-	most := 60 * (2 + float64(int(took)/60)) // 60 in each minute that it was in
+	most := 60 * (2 + float64(int(took)/60)) // 60 for each minute that it was in
 	if ok == 0 || ok > most || ok+tooMany != 200 {
 		t.Errorf("the flood was answered %v in %.1f s", flood, took)
 	}
@@ -203,7 +203,7 @@ func TestHostileGuestsInContainers(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 
-	// The other run went on, its queue is as it was, and nobody spoke in between.
+	// The other run went on, its queue is unchanged, and no message came in between.
 	then := s.finished(foreign, waits)
 	if st := outcome(then, other); st.State != core.RunDone {
 		t.Errorf("the other run: %+v %+v", st, st.Failure)

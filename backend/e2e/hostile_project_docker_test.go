@@ -19,7 +19,7 @@ import (
 	"loop/backend/core"
 )
 
-// pending is what the page shows of a project's file that waits for approval.
+// pending is a project's file that waits for approval, as the page gets it.
 type pending struct {
 	Path   string   `json:"path"`
 	SHA256 string   `json:"sha256"`
@@ -37,15 +37,15 @@ func (s *server) pending(ch core.ChannelID) (list []pending, approved []string) 
 	return v.Pending, v.Approved
 }
 
-// look has the agent write down what it sees.
+// look has the agent write down the environment and files that it sees.
 const look = `{ env; ls / /shown; cat /shown/*; cat /etc/os-release; } > seen.txt 2>&1; true`
 
-// looked is what it saw, in a run of its own.
+// looked returns what the agent saw in a new run.
 func (s *server) looked(ch core.ChannelID, work string) (saw string, id core.RunID) {
 	s.h.t.Helper()
 	seen := filepath.Join(work, "seen.txt")
 	_ = os.Remove(seen)
-	var run core.Run // fresh, because the scripted model tells a run by its last message
+	var run core.Run // a new conversation, because the scripted model knows a run by its last message
 	s.must("Runs.Prompt", &run, map[string]any{"client_id": core.NewID(), "channel_id": ch, "prompt": "Look around", "session": core.SessionStart{Mode: core.SessionFresh}})
 	s.finished(ch, run.ID)
 	text, err := os.ReadFile(seen)
@@ -55,7 +55,7 @@ func (s *server) looked(ch core.ChannelID, work string) (saw string, id core.Run
 	return string(text), run.ID
 }
 
-// told returns the events of one type that came before the end of a run.
+// told returns the events of one type that come before the end of a run.
 func told(t *testing.T, events <-chan core.Event, typ core.EventType, run core.RunID) (list []core.Event) {
 	t.Helper()
 	late := time.After(patience)
@@ -75,9 +75,8 @@ func told(t *testing.T, events <-chan core.Event, typ core.EventType, run core.R
 	}
 }
 
-// TestHostileProject: a project whose settings file asks for everything at once
-// gets none of it before the person approved exactly that text, and one changed
-// byte asks again.
+// TestHostileProject: a project's settings file asks for everything at once. It gets
+// none of it before the person approves exactly that text. One changed byte asks again.
 func TestHostileProject(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
 	m.command = look
@@ -122,7 +121,7 @@ func TestHostileProject(t *testing.T) {
 	events := s.listen()
 
 	var run core.RunID
-	for range 2 { // the second run asks no more
+	for range 2 { // the second run reports nothing new
 		var saw string
 		saw, run = s.looked(ch, work)
 		for _, no := range []string{"canary-env", "canary-in-the-diary", evil.URL, "docker.sock", "sk-evil"} {
@@ -173,7 +172,7 @@ func TestHostileProject(t *testing.T) {
 		t.Errorf("asked %d times: %+v", len(asked), asked)
 	}
 
-	// The text is swapped between the look at it and the approval.
+	// The text changes between the person's look and the approval.
 	plain := fmt.Sprintf("{\n  \"mounts\": [%q],\n  \"envs\": {\"SHOWN\": \"approved\"}\n}\n", secret+":/shown:ro")
 	put(settings, plain)
 	if err := s.call("Settings.Approve", nil, ch, p.Path, p.SHA256); err == nil || !strings.Contains(err.Error(), "409") {
@@ -201,8 +200,8 @@ func TestHostileProject(t *testing.T) {
 	}
 }
 
-// TestHostileProjectFile: a file that is no file, or cannot be read as one, stops
-// its project's runs and nobody else's.
+// TestHostileProjectFile: a settings file that cannot be read as one stops the runs of
+// its project, and of no other.
 func TestHostileProjectFile(t *testing.T) {
 	h := newHome(t, `{"container_keep_alive_sec":0}`)
 	s := h.serve()

@@ -18,12 +18,12 @@ import (
 
 const canary = "sk-ant-canary-7f3e9b52c8"
 
-// TestEachSourceOfKeys: a key reaches the model from wherever it is kept, and is
-// in nothing that Loop writes, says or shows, whether the run works or not.
+// TestEachSourceOfKeys: a key reaches the model from wherever it is kept. Loop neither
+// writes, says nor shows it, whether the run works or not.
 func TestEachSourceOfKeys(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		config  string   // more of config.json
+		config  string   // more fields of config.json
 		project string   // .loop/config.json
 		login   string   // flag of “loop auth login”
 		env     []string // more of the environment
@@ -41,7 +41,7 @@ func TestEachSourceOfKeys(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.secret {
-				credentialstest.Start(t) // in this process's environment
+				credentialstest.Start(t) // sets the address in this process's environment
 			} else {
 				t.Parallel()
 			}
@@ -54,7 +54,7 @@ func TestEachSourceOfKeys(t *testing.T) {
 			h.env = append(h.env, "XDG_CONFIG_HOME="+t.TempDir())
 			h.env = append(h.env, tc.env...)
 			work := t.TempDir()
-			var said strings.Builder // all that Loop said to a person or a page
+			var said strings.Builder // everything that Loop said to a person or a page
 			run := func(args ...string) result {
 				r := h.run(args...)
 				fmt.Fprintf(&said, "$ loop %s\n%s%s\n", strings.Join(args, " "), r.out, r.err)
@@ -137,7 +137,7 @@ func TestEachSourceOfKeys(t *testing.T) {
 	}
 }
 
-// inUse is where the key is that a run would use, as “loop auth status” says.
+// inUse says where the key for a run is kept, according to “loop auth status”.
 func inUse(t testing.TB, status result) string {
 	t.Helper()
 	var list []struct {
@@ -155,8 +155,7 @@ func inUse(t testing.TB, status result) string {
 	return ""
 }
 
-// approve writes a project's settings, does something before they are approved,
-// and approves them.
+// approve writes a project's settings, calls before, and approves them.
 func (s *server) approve(said *strings.Builder, ch core.ChannelID, work, text string, before func()) {
 	s.h.t.Helper()
 	path := filepath.Join(work, ".loop", "config.json")
@@ -183,7 +182,7 @@ func (s *server) approve(said *strings.Builder, ch core.ChannelID, work, text st
 	said.Write(view)
 }
 
-// runs sends a prompt and waits for its end.
+// runs sends a prompt and waits until its run ends as wanted.
 func (s *server) runs(ch core.ChannelID, want core.RunState) {
 	s.h.t.Helper()
 	id := s.prompt(ch, "Write the file")
@@ -193,14 +192,14 @@ func (s *server) runs(ch core.ChannelID, want core.RunState) {
 	}
 }
 
-// said is what requests gave as their key.
+// said lists the keys that requests sent.
 func (m *model) said() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Join(m.headers, "\n")
 }
 
-// holdsNot reads everything in Loop's folder but the files that may hold text.
+// holdsNot fails when a file in Loop's folder holds text. Files in may are left out.
 func (h *home) holdsNot(text string, may map[string]bool) {
 	h.t.Helper()
 	files := 0

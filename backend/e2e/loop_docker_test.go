@@ -28,14 +28,14 @@ import (
 // two-core machine has been seen to take thirty times that.
 const patience = 5 * time.Minute
 
-// home is one Loop folder with the binary that works on it.
+// home is one Loop folder, with the binary that works on it.
 type home struct {
 	t   testing.TB
 	bin string
 	dir string // LOOP_HOME
 	env []string
-	in  string               // standard input of the next commands
-	as  *syscall.SysProcAttr // another user to run the binary as; nil is this one
+	in  string               // standard input of the commands that follow
+	as  *syscall.SysProcAttr // runs the binary as another user; nil is this user
 }
 
 func newHome(t testing.TB, config string) *home {
@@ -53,13 +53,13 @@ func newHome(t testing.TB, config string) *home {
 			t.Fatal(err)
 		}
 	}
-	// A person's own keyring is left alone.
+	// The tests leave a person's own keyring alone.
 	h.env = append(os.Environ(), "LOOP_HOME="+h.dir, "NO_COLOR=1", "LOOP_KEYRING=file")
 	t.Cleanup(h.removeContainers)
 	return h
 }
 
-// removeContainers takes away what this folder's runs left for inspection.
+// removeContainers removes the containers that this folder's runs kept for inspection.
 func (h *home) removeContainers() {
 	for _, c := range h.containers() {
 		if out, err := docker(context.Background(), "rm", "-f", "-v", c.ID); err != nil {
@@ -77,7 +77,7 @@ type result struct {
 	last   map[string]any
 }
 
-// run executes one command to its end.
+// run executes one command and waits for its end.
 func (h *home) run(args ...string) result {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
@@ -100,7 +100,7 @@ func (h *home) run(args ...string) result {
 	return r
 }
 
-// runJSON is run with --json, parsed.
+// runJSON is run with --json. It parses the output.
 func (h *home) runJSON(args ...string) result {
 	h.t.Helper()
 	r := h.run(append([]string{"run", "--json"}, args...)...)
@@ -142,7 +142,7 @@ type server struct {
 	done  chan error
 }
 
-// words is what a process says, which may be read while it does.
+// words is the output of a process, which may be read while the process writes.
 type words struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -160,9 +160,8 @@ func (w *words) String() string {
 	return w.buf.String()
 }
 
-// client makes a connection for every request: one that is kept may be closed by
-// the other side just when the next call is written to it, and calls are not sent
-// twice.
+// client makes a new connection for every request. The other side may close a kept
+// connection just when a call is written to it, and calls are not repeated.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 var ready = regexp.MustCompile(`^Loop is ready: (http://127\.0\.0\.1:\d+/)#token=([0-9a-f]{64})$`)
@@ -221,7 +220,7 @@ func (s *server) kill() {
 	s.done <- nil
 }
 
-// stop ends it as a person does, and fails when it does not go.
+// stop ends the process as a person does, and fails when it does not end.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -280,7 +279,7 @@ type timeline struct {
 	Queue  []core.Run   `json:"queue"`
 }
 
-// until polls the timeline until ok accepts it.
+// until reads the timeline again and again until ok accepts it.
 func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) timeline {
 	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
@@ -288,7 +287,7 @@ func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) t
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var page timeline // a fresh one: decoding keeps what a field had that is left out
+		var page timeline // new each time, because decoding keeps old values of fields that are left out
 		s.must("Channels.Timeline", &page, ch, 0, 1000)
 		if ok(page) {
 			return page
@@ -329,7 +328,7 @@ func count(p timeline, typ core.EventType, run core.RunID) (n int) {
 	return n
 }
 
-// container is what the engine says of one.
+// container is the engine's description of a container.
 type container struct {
 	ID, Name string
 	State    struct {
@@ -349,7 +348,7 @@ type container struct {
 	}
 }
 
-// containers lists what runs of this folder made, by the install label.
+// containers lists the containers of this folder's runs, by the install label.
 func (h *home) containers() []container {
 	h.t.Helper()
 	out, err := docker(context.Background(), "ps", "-aq", "--no-trunc", "--filter", "label=app=loop-agent")
@@ -366,7 +365,8 @@ func (h *home) containers() []container {
 		h.t.Fatalf("inspect: %v %.500s", err, out)
 	}
 	for _, c := range all {
-		// Mount sources name the folder; every container of a run mounts its state.
+		// The mount sources show the folder, since every container of a run mounts its
+		// state.
 		if h.owns(c.ID) {
 			mine = append(mine, c)
 		}

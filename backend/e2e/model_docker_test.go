@@ -16,8 +16,8 @@ import (
 	"loop/backend/core"
 )
 
-// model is a Messages API of the test's own, so that nothing here depends on
-// the demo: it lets the agent run one Bash command and then answers with text.
+// model is a Messages API of the tests, so that they do not depend on the demo. It lets
+// the agent run one Bash command and then answers with text.
 type model struct {
 	*httptest.Server
 	port string
@@ -25,7 +25,7 @@ type model struct {
 	mu       sync.Mutex
 	bodies   []string
 	keys     []string
-	headers  []string                         // the same, with their names
+	headers  []string                         // as keys, with the names of the headers
 	fail     func(w http.ResponseWriter) bool // answers instead, when it returns true
 	hold     chan struct{}                    // when set, the second request waits for it
 	answer   string
@@ -72,7 +72,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	main := len(req.Tools) > 0 // the CLI's side questions offer no tools
+	main := len(req.Tools) > 0 // the CLI's side requests offer no tools
 	m.mu.Lock()
 	m.bodies = append(m.bodies, string(body))
 	m.keys = append(m.keys, r.Header.Get("x-api-key")+r.Header.Get("Authorization"))
@@ -85,7 +85,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	last := ""
 	for _, msg := range req.Messages {
-		if msg.Role == "user" { // the CLI adds messages of role system behind it
+		if msg.Role == "user" { // the CLI adds messages of role system after it
 			last = string(msg.Content)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"loop/backend/core"
 )
 
-// BenchmarkEightChannels sends one prompt to each of eight channels at once, in
-// real containers, and measures from each call to the run's first status with a
-// running agent, and to the end of all; one channel alone is measured with it.
+// BenchmarkEightChannels sends one prompt to each of eight channels at once, in real
+// containers. It measures from each call to the agent's first activity in that run, and
+// to the end of all runs. It also measures one channel alone.
 func BenchmarkEightChannels(b *testing.B) {
 	h := newHome(b, `{"container_keep_alive_sec":1}`)
 	s := h.serve()
@@ -30,7 +30,7 @@ func BenchmarkEightChannels(b *testing.B) {
 				b.Fatalf("%+v %+v", st, st.Failure)
 			}
 			for _, e := range page.Events {
-				if e.RunID == runs[i] && e.Type == core.EventActivity { // the CLI's first line
+				if e.RunID == runs[i] && e.Type == core.EventActivity { // the CLI's first line of output
 					started = max(started, time.UnixMilli(e.Timestamp).Sub(began))
 					break
 				}
@@ -42,7 +42,7 @@ func BenchmarkEightChannels(b *testing.B) {
 	for i := range ids {
 		ids[i] = s.add(b.TempDir())
 	}
-	round(ids[:1]) // the image and the guest's volume are there from now on
+	round(ids[:1]) // makes the image and the guest's volume
 	var one, eight, oneStart, eightStart []time.Duration
 	for b.Loop() {
 		first, all := round(ids[:1])

@@ -21,8 +21,8 @@ import (
 	"loop/backend/core"
 )
 
-// contents is everything in folders: what stands there, its mode, and when it was
-// last changed.
+// contents describes every entry of the folders: its mode, its time of change and a
+// hash of its text.
 func contents(t *testing.T, dirs ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -53,7 +53,7 @@ func contents(t *testing.T, dirs ...string) map[string]string {
 	return all
 }
 
-// onDisk puts a file system of its own into a folder, as people do with data.
+// onDisk mounts another file system on a folder, as people do with data.
 func onDisk(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -61,7 +61,7 @@ func onDisk(t *testing.T, dir string) {
 	}
 	switch err := syscall.Mount("loop-test", dir, "tmpfs", 0, "size=1m"); {
 	case errors.Is(err, syscall.EPERM):
-		return // an ordinary user cannot mount; the folder is one like any other then
+		return // an ordinary user cannot mount, so the folder stays an ordinary one
 	case err != nil:
 		t.Fatal(err)
 	}
@@ -72,18 +72,18 @@ func onDisk(t *testing.T, dir string) {
 	})
 }
 
-// TestPlanCannotWrite: an agent that plans first tries everything that would write
-// to its worktree, to the project with its repository, to an extra folder, a mount
-// and a volume, and to a file system mounted in the project. Nothing changes, what it only
-// reads works, and it is told why the rest does not. The same script without a plan
-// changes all of them; and what was approved is written, in another container.
+// TestPlanCannotWrite: an agent that plans first tries to write everywhere: to its
+// worktree, to the project with its repository, to an extra folder, a mount and a
+// volume, and to a file system mounted in the project. Nothing changes. Reading works,
+// and each refused write gives its reason. The same script without a plan changes all
+// of these places, and after the approval the plan is carried out in another container.
 func TestPlanCannotWrite(t *testing.T) {
 	c := newCaller(t)
 	extra, data := t.TempDir(), t.TempDir()
 	volume := "loop-test-plan-" + core.NewID()
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",
 		"extra_dirs":[%q],"mounts":["%s:/data","%s:/vol"]}`, c.port, extra, data, volume))
-	t.Cleanup(func() { // after the containers: clean-ups go backwards, and newHome's was first
+	t.Cleanup(func() { // clean-ups run backwards, so this one runs after the removal of the containers
 		h.removeContainers()
 		if out, err := docker(context.Background(), "volume", "rm", "-f", volume); err != nil {
 			t.Logf("remove %s: %v %s", volume, err, out)
@@ -118,7 +118,7 @@ func TestPlanCannotWrite(t *testing.T) {
 		bash("echo temporary > /tmp/t && cat /tmp/t"),
 		write("/tmp/plan.txt"),
 		bash("echo kept > ~/.claude/plan-probe && cat ~/.claude/plan-probe"),
-		bash("echo > " + in(disk, "shell.txt")), // an empty folder for the plan, or read-only; judged below
+		bash("echo > " + in(disk, "shell.txt")), // the plan has an empty folder there, or a read-only one; checked below
 	}
 	tries := append(reads, writes...)
 	c.steps["without"] = tries
@@ -168,7 +168,8 @@ func TestPlanCannotWrite(t *testing.T) {
 		t.Fatalf("open questions %+v", open)
 	}
 
-	// What the planning agent queued plans as well; what follows the approval does not.
+	// The planning agent's own prompts plan as well. The run after the approval does
+	// not.
 	s.must("Runs.Answer", nil, open[0].ID, core.Answer{Action: core.AnswerApprove, Text: "Do-approved"})
 	page := s.until(tree.ID, "the approved run's words", func(p timeline) bool { return strings.Contains(texts(p.Events), "That is done.") })
 	if len(page.Queue) != 1 || !page.Queue[0].Plan {
@@ -189,7 +190,7 @@ func TestPlanCannotWrite(t *testing.T) {
 		t.Errorf("containers of the runs %v", runs)
 	}
 
-	// The control: without a plan the same calls write.
+	// As a control, the same calls do write without a plan.
 	judge(prompt("without", false), false)
 	for _, name := range []string{
 		in(tree.Dir, "write.txt"), in(tree.Dir, "shell.txt"), in(work, "write.txt"), in(extra, "write.txt"), in(data, "shell.txt"),

@@ -16,8 +16,8 @@ import (
 	"loop/backend/core"
 )
 
-// engineProxy is a socket of the test's own in front of the engine, so that an
-// engine can go away, hang or refuse without touching the real one.
+// engineProxy is a socket in front of the engine, for one test. Through it an engine
+// can go away, hang or refuse without touching the real one.
 type engineProxy struct {
 	t        *testing.T
 	path     string
@@ -62,7 +62,7 @@ func newEngineProxy(t *testing.T) *engineProxy {
 
 func (p *engineProxy) config() string { return `"docker_host":"unix://` + p.path + `"` }
 
-// restore makes the engine answer (again).
+// restore makes the engine answer, also after cut or suspend.
 func (p *engineProxy) restore() {
 	ln, err := net.Listen("unix", p.path)
 	if err != nil {
@@ -82,12 +82,12 @@ func (p *engineProxy) restore() {
 	})
 }
 
-// cut ends every connection and the socket with them, as an engine that stops.
+// cut ends every connection and closes the socket, as an engine does that stops.
 func (p *engineProxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ln != nil {
-		_ = p.ln.Close() // removes the socket's file too
+		_ = p.ln.Close() // this removes the socket's file too
 		p.ln = nil
 	}
 	for c := range p.conns {
@@ -106,7 +106,7 @@ func (p *engineProxy) drop() {
 	clear(p.conns)
 }
 
-// suspend lets nothing pass any more, in either direction: an engine that hangs.
+// suspend stops all traffic in both directions, like an engine that hangs.
 func (p *engineProxy) suspend() {
 	p.mu.Lock()
 	p.hold = make(chan struct{})
@@ -147,7 +147,7 @@ func (p *engineProxy) serve(app net.Conn) {
 	starting := make(chan core.ContainerID, 16)
 	p.wg.Go(func() {
 		p.copy(engine, app, func(b []byte) {
-			// A request begins a write of the client library's.
+			// The client library writes each request from its beginning.
 			if m := startCall.FindSubmatch(b); m != nil {
 				starting <- core.ContainerID(m[1])
 			}
@@ -163,7 +163,7 @@ func (p *engineProxy) serve(app net.Conn) {
 			default:
 			}
 		})
-		p.close(app, engine) // the engine ends a connection last
+		p.close(app, engine) // the engine is the last to end a connection
 	})
 }
 

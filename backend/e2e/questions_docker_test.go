@@ -14,14 +14,14 @@ import (
 	"loop/backend/core"
 )
 
-// stopReason is why the last run of a --json output ended.
+// stopReason is the reason why the last run in a --json output ended.
 func (r result) stopReason() string {
 	outcome, _ := r.last["outcome"].(map[string]any)
 	s, _ := outcome["stop_reason"].(string)
 	return s
 }
 
-// questions are the open ones, asked in a process of their own.
+// questions lists the open questions, with a command of its own.
 func (h *home) questions() (list []core.Question) {
 	h.t.Helper()
 	r := h.run("answer", "--list", "--json")
@@ -31,8 +31,8 @@ func (h *home) questions() (list []core.Question) {
 	return list
 }
 
-// TestQuestionAcrossProcesses: an agent asks, Loop ends, and the answer is given
-// to another process, which goes on with the same conversation.
+// TestQuestionAcrossProcesses: an agent asks and Loop ends. The answer goes to another
+// process, which continues the same conversation.
 func TestQuestionAcrossProcesses(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()
@@ -84,8 +84,8 @@ func TestPlanAcrossProcesses(t *testing.T) {
 	}
 }
 
-// TestRunSaysWhyItWaits: a prompt that is sent to a channel with an open question
-// says so at once, with the command that answers it, and runs after the answer.
+// TestRunSaysWhyItWaits: a prompt to a channel with an open question says at once why
+// it waits, and names the command for the answer. It runs after the answer.
 func TestRunSaysWhyItWaits(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()
@@ -119,8 +119,8 @@ func TestRunSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestTooLongInContainer: the whole way from a conversation that is too long,
-// over /compact, to the answer, in one container.
+// TestTooLongInContainer: a conversation is too long, /compact shortens it, and the
+// answer comes, all in one container.
 func TestTooLongInContainer(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()

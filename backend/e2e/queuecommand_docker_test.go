@@ -15,7 +15,7 @@ import (
 	"loop/backend/core"
 )
 
-// gated is noting, but each run waits until there is a file of its number.
+// gated is noting, but the run of number n waits until a file of that number exists.
 const gated = `#!/usr/bin/env python3
 import json, os, sys, time
 fd = os.open("ran", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -26,7 +26,7 @@ while not os.path.exists("open-%d" % n):
 print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "ok", "session_id": "s", "num_turns": 1}), flush=True)
 `
 
-// opens lets the run of a number end.
+// opens lets the run of number n end.
 func opens(t *testing.T, work string, n int) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(work, fmt.Sprint("open-", n)), nil, 0o600); err != nil {
@@ -34,7 +34,7 @@ func opens(t *testing.T, work string, n int) {
 	}
 }
 
-// waits are the prompts in the queue of a folder.
+// waits lists the prompts in the queue of a folder.
 func (h *home) waits(work string) (texts []string) {
 	h.t.Helper()
 	for _, r := range answers[[]core.Run](h, "queue", "--dir", work, "--json") {
@@ -43,7 +43,7 @@ func (h *home) waits(work string) (texts []string) {
 	return texts
 }
 
-// ok runs a command that must end well.
+// ok runs a command that must succeed.
 func (h *home) ok(args ...string) result {
 	h.t.Helper()
 	r := h.run(args...)
@@ -53,9 +53,9 @@ func (h *home) ok(args ...string) result {
 	return r
 }
 
-// TestQueueCommand: prompts are queued and changed on the command line while no
-// Loop runs, which starts none of them, and then while a Loop works the queue:
-// each runs once, with the last text that was taken; what was removed does not.
+// TestQueueCommand: commands queue and change prompts. First no Loop runs, and none of
+// the prompts starts; then a Loop works the queue. Each prompt runs once, with its last
+// accepted text. A removed prompt does not run.
 func TestQueueCommand(t *testing.T) {
 	work := t.TempDir()
 	bin := filepath.Join(work, "agent.py")
@@ -110,15 +110,15 @@ func TestQueueCommand(t *testing.T) {
 			t.Errorf("a look at the folder began a run: %s", e.Data)
 		}
 	}
-	started(1) // message 5 runs, and is held there
+	started(1) // message 5 runs and waits for its file
 	if r := h.run("queue", "edit", "--dir", work, ids[5], "too late"); r.code != 2 {
 		t.Errorf("a prompt that runs was edited: exit %d %s", r.code, r.err)
 	}
 	h.editor(work, ids[0], "message 0 as the editor left it")
 	queue("remove", ids[4])
 
-	// Every prompt that is left is edited again and again until that is refused,
-	// while another client moves them about and the queue is worked.
+	// Every remaining prompt is edited until an edit is refused. Meanwhile another
+	// client moves the prompts, and the queue is worked.
 	taken := map[string]string{ids[0]: "message 0 as the editor left it"}
 	refused := map[string]bool{}
 	var mu sync.Mutex
@@ -196,8 +196,8 @@ func TestQueueCommand(t *testing.T) {
 	}
 }
 
-// editor edits a prompt in an editor in a terminal. While that is open the prompt
-// is held.
+// editor edits a prompt in an editor in a terminal. The prompt is held while the editor
+// is open.
 func (h *home) editor(work, id, text string) {
 	h.t.Helper()
 	dir := h.t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestDemoRun is the newcomer's first minute, from the command line.
+// TestDemoRun is a new user's first minute on the command line.
 func TestDemoRun(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()
@@ -69,8 +69,8 @@ func TestDemoRun(t *testing.T) {
 	t.Logf("demo run took %v", r.took)
 }
 
-// TestAnyModel drives a tool-using run against a Messages API of the test's
-// own, reached in each way a configuration can name it.
+// TestAnyModel runs an agent that uses a tool, with the test's own Messages API. It
+// reaches the API in each way that a configuration can name it.
 func TestAnyModel(t *testing.T) {
 	for _, tc := range []struct{ name, listen, host, network string }{
 		{"loopback", "127.0.0.1:0", "127.0.0.1", "bridge"},
@@ -122,7 +122,7 @@ func TestAnyModel(t *testing.T) {
 	}
 }
 
-// TestModelErrors: each way a model can refuse ends the run with its reason.
+// TestModelErrors: each way in which a model can refuse ends the run with its reason.
 func TestModelErrors(t *testing.T) {
 	body := func(status int, kind, text string) func(http.ResponseWriter) bool {
 		return func(w http.ResponseWriter) bool {
@@ -158,10 +158,11 @@ func TestModelErrors(t *testing.T) {
 	}
 }
 
-// TestMemory: a second prompt, in a new container, knows the first.
+// TestMemory: a second prompt, in a new container, continues the conversation of the
+// first.
 func TestMemory(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
-	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s"}`, m.port)) // a model of one's own needs no key
+	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s"}`, m.port)) // a person's own model needs no key
 	work := t.TempDir()
 	if r := h.runJSON("--dir", work, "The word is heliotrope"); r.code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", r.code, r.err, r.out)
@@ -178,7 +179,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestCrash: SIGKILL in the middle of a run; the next start finishes it.
+// TestCrash kills Loop in the middle of a run. The next start finishes the run.
 func TestCrash(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("container killed %v", killed), func(t *testing.T) {
@@ -221,7 +222,7 @@ func TestCrash(t *testing.T) {
 			if n := count(page, core.EventToolResult, run.ID); n != 1 {
 				t.Errorf("%d tool results, want one", n)
 			}
-			// Once more: nothing is said twice.
+			// Another restart says nothing twice.
 			s.stop()
 			s = h.serve()
 			var again timeline
@@ -239,7 +240,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCancel: the process is gone when the call returns.
+// TestCancel: the agent's process is gone when the call returns.
 func TestCancel(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
 	m.command = "tail -f /dev/null & (setsid tail -f /dev/null >/dev/null &) ; tail -f /dev/null"
@@ -263,8 +264,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestOddDirectories: names that break naive quoting work; what cannot be a
-// project is refused with a reason.
+// TestOddDirectories: folder names that break naive quoting work. A folder that cannot
+// be a project is refused with a reason.
 func TestOddDirectories(t *testing.T) {
 	m := newModel(t, "127.0.0.1:0")
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k"}`, m.port))
@@ -293,7 +294,7 @@ func TestOddDirectories(t *testing.T) {
 	}
 }
 
-// TestPage: the page is there, and only the token opens the API.
+// TestPage: the page is served, and only the token opens the API.
 func TestPage(t *testing.T) {
 	h := newHome(t, "")
 	s := h.serve()

@@ -24,9 +24,9 @@ const benchBytes = 64 << 20
 // benchProgram waits for Enter and prints benchBytes and an end.
 var benchProgram = fmt.Sprintf(`stty raw -echo; printf OPEN; head -c 1 >/dev/null; yes 'the quick brown fox jumps over the lazy dog 0123456789' | head -c %d; printf 'THE-END'; sleep 1000`, benchBytes)
 
-// BenchmarkTerminalBytes is how fast a client that does nothing with it gets
-// what a program prints, acknowledging it: from this computer and from a
-// container, beside a bare read of the same program's terminal.
+// BenchmarkTerminalBytes is the rate at which a client takes a program's output,
+// acknowledges it and drops it. The program runs on this computer and in a container. A
+// bare read of the same program's terminal is the comparison.
 func BenchmarkTerminalBytes(b *testing.B) {
 	b.Run("raw", func(b *testing.B) {
 		b.SetBytes(benchBytes)
@@ -124,13 +124,13 @@ func BenchmarkTerminalBytes(b *testing.B) {
 				_ = conn.CloseNow()
 				b.StartTimer()
 			}
-			// On a computer that is busy with other things this is the figure to trust.
+			// On a busy computer this is the figure to trust.
 			b.ReportMetric(float64(n)*benchBytes/1e6/used.Seconds(), "MB/cpu-s")
 		})
 	}
 }
 
-// cpuTime is what a process has used so far, in steps of 10 ms.
+// cpuTime is the processor time of a process so far, in steps of 10 ms.
 func cpuTime(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

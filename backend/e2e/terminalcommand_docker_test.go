@@ -19,8 +19,8 @@ import (
 	"loop/backend/core"
 )
 
-// pane is a terminal emulator that shows one command: it keeps what is printed
-// and answers nothing.
+// pane is a terminal emulator that shows one command. It keeps the output and answers
+// no queries.
 type pane struct {
 	t     testing.TB
 	file  *os.File // the emulator's end
@@ -41,7 +41,7 @@ func newPane(t testing.TB, cols, rows uint16) *pane {
 	return p
 }
 
-// newQuietPane is one that somebody else reads.
+// newQuietPane is a pane whose output the caller reads.
 func newQuietPane(t testing.TB, cols, rows uint16) *pane {
 	t.Helper()
 	file, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -108,7 +108,7 @@ func (p *pane) modes() unix.Termios {
 	return *m
 }
 
-// start runs the binary in the pane, which keeps nothing of what was there before.
+// start runs the binary in the pane and forgets earlier output.
 func (p *pane) start(h *home, dir string, args ...string) {
 	p.t.Helper()
 	p.runs++
@@ -177,8 +177,8 @@ func (p *pane) typeIn(text string) {
 	}
 }
 
-// TestTerminalCommand is “loop terminal” in a terminal: a session is opened,
-// left, taken up in another size and ended, and the terminal is as it was.
+// TestTerminalCommand runs “loop terminal” in a terminal. A session is opened, left,
+// taken up in another size and ended. The terminal is then as it was.
 func TestTerminalCommand(t *testing.T) {
 	h, s, ch, dir := terminalServer(t)
 	p := newPane(t, 90, 30)
@@ -193,8 +193,8 @@ func TestTerminalCommand(t *testing.T) {
 	if p.modes() == was {
 		t.Error("keys do not go to the program as they are")
 	}
-	// Loop answers; this terminal is not asked. Without echo, for the kernel
-	// would print an answer that comes before the shell reads.
+	// Loop answers the query, and this terminal never sees it. Echo is off, because the
+	// kernel would print an answer that comes before the shell reads.
 	p.typeIn("stty -echo; printf '[\\033[6n]'; IFS= read -rsd R at; stty echo; echo asked${at#?}\r")
 	p.shown("[]asked[")
 	p.resize(70, 20)
@@ -213,7 +213,7 @@ func TestTerminalCommand(t *testing.T) {
 	}
 
 	var list []core.TerminalInfo
-	poll(t, "Loop to have let it go", func() bool { // the command waits for that only a little
+	poll(t, "Loop to have let it go", func() bool { // the command itself waits only briefly for that
 		list = nil
 		s.must("Terminals.List", &list, ch)
 		return len(list) == 1 && list[0].Viewers == 0
@@ -232,7 +232,7 @@ func TestTerminalCommand(t *testing.T) {
 		t.Error("the terminal is not as it was")
 	}
 
-	// Loop goes away under it.
+	// Loop goes away while the command runs.
 	p.start(h, dir, "terminal", "--host", "--", "/bin/sh")
 	p.shown("\x1b[2J")
 	p.typeIn("echo o''n\r")

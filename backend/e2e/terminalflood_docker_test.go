@@ -19,11 +19,12 @@ import (
 	"loop/backend/soaktest"
 )
 
-// floodLines is what seq prints: in full it is 100 MB and a little.
+// floodLines is the number of lines that seq prints. In full they are a little over 100
+// MB.
 var floodLines = soaktest.Of(11_300_000)
 
-// floodGrows is the memory that Loop may take more meanwhile, in bytes; the runtime's
-// own slack is most of it.
+// floodGrows is how much Loop's memory may grow meanwhile, in bytes. Most of it is for
+// the runtime's own slack.
 const floodGrows = 128 << 20
 
 // viewer reads the socket itself, at a pace of its own.
@@ -33,9 +34,9 @@ type viewer struct {
 	conn *websocket.Conn
 	got  int64 // bytes of binary frames
 	ack  int64
-	// resyncs is how often the screen was sent anew.
+	// resyncs is how often a new screen was sent.
 	resyncs int
-	screen  int // bytes of a snapshot that are still to come
+	screen  int // bytes of a snapshot still to come
 }
 
 func (s *server) viewer(t *testing.T, name, open string) *viewer {
@@ -57,8 +58,7 @@ func (v *viewer) say(text string) {
 	}
 }
 
-// next returns output, or a status; snapshots are counted and passed over when
-// skip says so.
+// next returns output, or a status. With skip, snapshots are counted and left out.
 func (v *viewer) next(ctx context.Context, skip bool) (out []byte, a termStatus, err error) {
 	kind, data, err := v.conn.Read(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (v *viewer) next(ctx context.Context, skip bool) (out []byte, a termStatus,
 	return data, a, nil
 }
 
-// whole reads the flood and compares every byte; pause comes after each 64 KiB.
+// whole reads the flood and compares every byte. It pauses after each 64 KiB.
 func (v *viewer) whole(ctx context.Context, pause time.Duration) error {
 	var line []byte
 	want, begun, read := 0, false, 0
@@ -110,7 +110,7 @@ func (v *viewer) whole(ctx context.Context, pause time.Duration) error {
 			line = append(line, out[:i+1]...)
 			out = out[i+1:]
 			switch {
-			case !begun: // the screen before it
+			case !begun: // the screen before the flood
 				begun = bytes.HasSuffix(line, []byte("BEGIN\r\n"))
 			case want == floodLines:
 				if string(line) != "END\r\n" {
@@ -158,13 +158,14 @@ func memory(t *testing.T, pid int) int {
 	return kb << 10
 }
 
-// slowPause is a viewer's rest after 64 KiB: 8 MB/s, several times slower than what a
-// program prints here, so that it is the viewer that the program waits for.
+// slowPause is a viewer's pause after 64 KiB: 8 MB/s. A program prints several times
+// faster here, so the program waits for the viewer.
 const slowPause = 8 * time.Millisecond
 
-// TestThreeViewersOfAFlood sends a lot (under “make soak” 100 MB) to a fast client, a
-// slow one and one that reads nothing. The first two get every byte; the last one holds the
-// program up for a while, and is shown the screen as it is when it reads again.
+// TestThreeViewersOfAFlood sends a lot of output (100 MB under “make soak”) to a fast
+// client, a slow one and one that stops reading. The first two get every byte. The last
+// one holds the program up for a while, and gets the present screen when it reads
+// again.
 func TestThreeViewersOfAFlood(t *testing.T) {
 	_, s, ch, _ := terminalServer(t)
 	fast := s.viewer(t, "fast", fmt.Sprintf(`{"type":"create","channel_id":%q,"acks":true,"cmd":["/bin/sh","-c","stty -echo; read x; echo BEGIN; seq 1 %d; echo END; sleep 1000"]}`, ch, floodLines))
@@ -209,7 +210,8 @@ func TestThreeViewersOfAFlood(t *testing.T) {
 	if fast.resyncs+slow.resyncs > 0 {
 		t.Errorf("resynchronised: fast %d, slow %d", fast.resyncs, slow.resyncs)
 	}
-	// What was on its way to the stalled one comes first, then the screen anew.
+	// Output that was on its way to the stalled viewer comes first, then the new
+	// screen.
 	var shown []byte
 	for !bytes.Contains(shown, []byte("END")) {
 		out, a, err := stalled.next(ctx, false)

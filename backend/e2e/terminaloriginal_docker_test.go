@@ -14,8 +14,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// originalClient speaks the protocol that Loop's comes from and nothing else: no
-// acknowledgements, input in base64, only its fields of a status.
+// originalClient speaks only the protocol of the original system: no acknowledgements,
+// input in base64, and only its fields of a status.
 type originalClient struct {
 	t    *testing.T
 	conn *websocket.Conn
@@ -78,7 +78,8 @@ func (c *originalClient) next() map[string]any {
 	return m
 }
 
-// status waits for a type of the original's; others are not known to it.
+// status waits for a status of one type. It passes over the types that the original
+// system does not have.
 func (c *originalClient) status(typ string) map[string]any {
 	c.t.Helper()
 	for {
@@ -103,8 +104,8 @@ func (c *originalClient) shown(want string) {
 	_, c.out, _ = strings.Cut(c.out, want)
 }
 
-// TestOriginalClient: a client that was written for the original works wholly,
-// and no mistake of it harms the session it shows.
+// TestOriginalClient: a client written for the original system works fully. None of its
+// mistakes harms the session that it shows.
 func TestOriginalClient(t *testing.T) {
 	_, s, ch, _ := terminalServer(t)
 	c := s.originalClient(t)
@@ -153,7 +154,7 @@ func TestOriginalClient(t *testing.T) {
 		c.shown(fmt.Sprintf("unharmed%d.", i))
 	}
 
-	// It stands still for longer than a program waits for anybody.
+	// The client stops reading for longer than a program waits for a viewer.
 	c.typeIn("yes 0123456789 | head -c 50000000; echo al''l\r")
 	still := time.NewTimer(8 * time.Second)
 	<-still.C
@@ -161,14 +162,14 @@ func TestOriginalClient(t *testing.T) {
 	c.typeIn("echo wo''rks\r")
 	c.shown("works")
 
-	// The end of a socket ends nothing.
+	// The end of a socket does not end the session.
 	_ = c.conn.Close(websocket.StatusNormalClosure, "")
 	c = s.originalClient(t)
 	c.say(map[string]any{"type": "attach", "session_id": id})
 	if m := c.status("attached"); m["session_id"] != id {
 		t.Errorf("%v", m)
 	}
-	c.shown("works") // what was printed before
+	c.shown("works") // output from before
 	other := s.originalClient(t)
 	other.say(map[string]any{"type": "close", "session_id": id})
 	other.status("stopped")
@@ -187,7 +188,7 @@ func TestOriginalClient(t *testing.T) {
 	other.status("stopped")
 }
 
-// TestForeignContainerGoesAway under a program that the engine runs in it.
+// TestForeignContainerGoesAway while the engine runs a terminal's program in it.
 func TestForeignContainerGoesAway(t *testing.T) {
 	_, s, ch, _ := terminalServer(t)
 	out, err := docker(t.Context(), "run", "-d", "--label", "loop-test=terminals", "--entrypoint", "/bin/sleep", "loop-agent:latest", "infinity")

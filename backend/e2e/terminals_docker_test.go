@@ -27,7 +27,7 @@ type termClient struct {
 
 	mu      sync.Mutex
 	out     []byte       // since the last snapshot began
-	said    []termStatus // statuses nobody has asked for
+	said    []termStatus // statuses that the test has not read
 	changed chan struct{}
 	over    error
 }
@@ -108,7 +108,7 @@ func (c *termClient) typeIn(text string) {
 	}
 }
 
-// wait calls ok with every change until it is content.
+// wait calls ok after every change until it returns true.
 func (c *termClient) wait(what string, ok func() bool) {
 	c.t.Helper()
 	late := time.NewTimer(patience)
@@ -132,8 +132,8 @@ func (c *termClient) wait(what string, ok func() bool) {
 	}
 }
 
-// status waits for the next status of a type; an error that was not asked for
-// fails the test.
+// status waits for the next status of a type. An error fails the test unless typ is
+// “error”.
 func (c *termClient) status(typ string) (got termStatus) {
 	c.t.Helper()
 	c.wait(typ, func() bool {
@@ -164,7 +164,7 @@ func (c *termClient) text() string {
 	return string(c.out)
 }
 
-// create opens a session and waits for its prompt to take input.
+// create opens a session and waits until its prompt takes input.
 func (c *termClient) create(fields string) termStatus {
 	c.t.Helper()
 	c.say(`{"type":"create",%s}`, fields)
@@ -174,8 +174,8 @@ func (c *termClient) create(fields string) termStatus {
 	return a
 }
 
-// hasSize waits until the shell has a size of so many rows and columns: clients are
-// told before the program is.
+// hasSize waits until the shell has this size, in rows and columns. Clients get a new
+// size before the program does.
 func (c *termClient) hasSize(size string) {
 	c.t.Helper()
 	c.typeIn(fmt.Sprintf("while [ \"$(stty size)\" != '%s' ]; do :; done; echo 'size''d' %s\r", size, size))
@@ -192,7 +192,7 @@ func inside(t testing.TB, container string) string {
 	return out
 }
 
-// runsHere says whether a process of this computer has the argument.
+// runsHere reports whether a process of this computer has the argument.
 func runsHere(t testing.TB, arg string) bool {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -250,7 +250,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	}
 	c.hasSize("40 120")
 
-	// Somebody else looks, and goes on when the first has left.
+	// A second client attaches, and goes on when the first has left.
 	other := s.termClient(t)
 	other.say(`{"type":"attach","session_id":%q,"acks":true}`, made.SessionID)
 	if a := other.status("attached"); a.Cols != 120 || a.Rows != 40 || a.Snapshot == 0 {
@@ -265,7 +265,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	c.status("attached")
 	c.shown("seen")
 
-	// What leaves the shell's own session, and what ignores signals, goes too.
+	// Programs that leave the shell's session or ignore signals end too.
 	c.typeIn("(sleep 74242 &) ; setsid sleep 74243 & nohup sleep 74244 & (trap '' TERM HUP INT; sleep 74245) & sleep 74246\r")
 	poll(t, "the programs", func() bool { return strings.Count(inside(t, made.ContainerID), "sleep 7424") >= 5 })
 	c.say(`{"type":"close"}`)
@@ -298,7 +298,7 @@ func TestTerminalInAContainer(t *testing.T) {
 	if out, err := docker(t.Context(), "inspect", made.ContainerID); err == nil {
 		t.Errorf("stop left the container: %.200s", out)
 	}
-	c.say(`{"type":"kill","channel_id":%q}`, ch) // there is none any more
+	c.say(`{"type":"kill","channel_id":%q}`, ch) // the channel has no session any more
 	c.status("stopped")
 	killed := c.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/sh"]`, ch))
 	other.say(`{"type":"kill","channel_id":%q}`, ch)
@@ -310,12 +310,13 @@ func TestTerminalInAContainer(t *testing.T) {
 		t.Error("kill left the container")
 	}
 	var list []core.TerminalInfo
-	if s.must("Terminals.List", &list, ch); len(list) > 1 { // the one that exited by itself may be looked at
+	if s.must("Terminals.List", &list, ch); len(list) > 1 { // the session that exited by itself may still be listed
 		t.Errorf("%+v", list)
 	}
 }
 
-// TestTerminalMistakes: the code of the protocol, and the session goes on.
+// TestTerminalMistakes: each mistake gets its code of the protocol, and the session
+// goes on.
 func TestTerminalMistakes(t *testing.T) {
 	_, s, ch, _ := terminalServer(t)
 	keep, c := s.termClient(t), s.termClient(t)
@@ -367,7 +368,7 @@ func TestTerminalMistakes(t *testing.T) {
 	})
 	keep.hasSize("33 99")
 
-	// The container is taken away under it.
+	// The container is removed while the session uses it.
 	if out, err := docker(t.Context(), "rm", "-f", made.ContainerID); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -378,11 +379,11 @@ func TestTerminalMistakes(t *testing.T) {
 	if a := keep.status("error"); a.ErrorCode != "session_failed" {
 		t.Errorf("%+v", a)
 	}
-	keep.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"]`, ch)) // in a new one
+	keep.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"]`, ch)) // in a new container
 }
 
-// TestTerminalInAForeignContainer is one that Loop did not make: a program of
-// the engine's, whose detach keys are out of the way.
+// TestTerminalInAForeignContainer opens a terminal in a container that Loop did not
+// make. The engine runs its program. The engine's detach keys do not get in the way.
 func TestTerminalInAForeignContainer(t *testing.T) {
 	_, s, ch, _ := terminalServer(t)
 	out, err := docker(t.Context(), "run", "-d", "--label", "loop-test=terminals", "--entrypoint", "/bin/sleep", "loop-agent:latest", "infinity")
@@ -401,9 +402,9 @@ func TestTerminalInAForeignContainer(t *testing.T) {
 	c.typeIn("stty size; stty -echo; echo st''arted; cat -v\r")
 	c.shown("30 90")
 	c.shown("started")
-	c.typeIn("\x10\x10\x11\r") // the engine's own way to leave
+	c.typeIn("\x10\x10\x11\r") // the engine's default detach keys
 	c.shown("^P^P")
-	c.typeIn("\x03") // what is typed before the shell is back goes with it, as on every terminal
+	c.typeIn("\x03") // as on every terminal, the interrupt discards input that nobody has read yet
 	c.wait("the prompt", func() bool {
 		_, after, _ := strings.Cut(string(c.out), "^P^P")
 		return strings.HasSuffix(after, "# ") || strings.HasSuffix(after, "$ ")
@@ -418,7 +419,7 @@ func TestTerminalInAForeignContainer(t *testing.T) {
 	}
 }
 
-// TestTerminalOnTheHost is a shell of the person's own in the channel's folder.
+// TestTerminalOnTheHost opens a person's own shell in the channel's folder.
 func TestTerminalOnTheHost(t *testing.T) {
 	_, s, ch, dir := terminalServer(t)
 	c := s.termClient(t)
@@ -426,7 +427,7 @@ func TestTerminalOnTheHost(t *testing.T) {
 	if made.ContainerID != "" {
 		t.Errorf("%+v", made)
 	}
-	c.typeIn("echo i''n:$LOOP_TERMINAL:\r") // by which “loop terminal” knows that it runs in it
+	c.typeIn("echo i''n:$LOOP_TERMINAL:\r") // “loop terminal” reads it to know that it runs inside a session
 	c.shown("in:" + string(made.SessionID) + ":")
 	c.typeIn("echo at:$PWD:; stty size\r")
 	c.shown("at:" + dir + ":")
@@ -442,25 +443,25 @@ func TestTerminalOnTheHost(t *testing.T) {
 	}
 }
 
-// promptEnd is a shell's prompt with the mark that it ends.
+// promptEnd is a shell's prompt with the mark of its end.
 var promptEnd = regexp.MustCompile("[$#] *\x1b\\]133;B\x07 *$")
 
 var markedLine = regexp.MustCompile(`L(\d+)E`)
 
-// TestTerminalOutlivesACrash kills the app while a program prints. What it
-// printed meanwhile is there when the app is back, each line once.
+// TestTerminalOutlivesACrash kills the app while a program prints. Output from the time
+// without the app is there when it is back, each line once.
 func TestTerminalOutlivesACrash(t *testing.T) {
 	h, s, ch, _ := terminalServer(t)
 	c := s.termClient(t)
 	made := c.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":80,"rows":24`, ch))
-	// Slow enough that all of it is within a snapshot's scrollback for five minutes.
-	// In a shell that no signal handler keeps alive: bash loses an interrupt that
-	// comes just as a loop's program ends, with or without a trap.
+	// The output is slow enough for five minutes of it to fit into a snapshot's
+	// scrollback. It comes from a shell without a signal handler. Bash, with or without
+	// a trap, loses an interrupt that comes just as a loop's program ends.
 	c.typeIn("sh -c 'for i in $(seq 1 100000); do echo L${i}E; sleep 0.03; done'\r")
 	c.shown("L100E")
 	s.kill()
 	before := last(t, c.text())
-	pause := time.NewTimer(3 * time.Second) // while nobody is there to listen
+	pause := time.NewTimer(3 * time.Second) // nobody listens during this time
 	<-pause.C
 	s = h.serve()
 	var list []core.TerminalInfo
@@ -472,7 +473,7 @@ func TestTerminalOutlivesACrash(t *testing.T) {
 	if a := c.status("attached"); a.Cols != 80 || a.Rows != 24 {
 		t.Errorf("%+v", a)
 	}
-	c.shown(fmt.Sprintf("L%dE", before+150)) // some of it was printed while the app was away
+	c.shown(fmt.Sprintf("L%dE", before+150)) // part of this was printed while the app was away
 	found := markedLine.FindAllStringSubmatch(c.text(), -1)
 	want := 1
 	for _, m := range found {
@@ -537,11 +538,11 @@ func TestTerminalRecording(t *testing.T) {
 	s.must("Terminals.DeleteRecording", nil, name)
 }
 
-// TestTerminalFilesInContainer: what is dropped on a pane or pasted into it is where its
-// program is told, quoted as its shell wants it.
+// TestTerminalFilesInContainer: a file that is dropped on a pane or pasted into it is
+// at the path that its program gets. The path is quoted for the program's shell.
 func TestTerminalFilesInContainer(t *testing.T) {
 	h, s, ch, dir := terminalServer(t)
-	// Before there is a container: a prompt is written first, too.
+	// There is no container yet: a prompt may be written first, too.
 	outside := filepath.Join(t.TempDir(), "outside.md")
 	if err := os.WriteFile(outside, []byte("# from "+"outside"), 0o600); err != nil {
 		t.Fatal(err)

@@ -36,15 +36,15 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// sameOwner reports whether two files belong to one user.
+// sameOwner reports whether two files have the same owner.
 func sameOwner(a, b fs.FileInfo) bool {
 	x, xok := a.Sys().(*syscall.Stat_t)
 	y, yok := b.Sys().(*syscall.Stat_t)
 	return xok && yok && x.Uid == y.Uid && x.Gid == y.Gid
 }
 
-// asks sends a prompt to the scripted model, whose answer tells what it was
-// asked before.
+// asks sends a prompt to the scripted model. The model's answer lists the earlier
+// prompts.
 func (h *home) asks(where, channel, prompt string) string {
 	h.t.Helper()
 	r := h.runJSON("--demo", "--script", "quick", where, channel, prompt)
@@ -54,7 +54,7 @@ func (h *home) asks(where, channel, prompt string) string {
 	return texts(r.events)
 }
 
-// answers is a command's --json.
+// answers parses a command's --json output.
 func answers[T any](h *home, args ...string) (out T) {
 	h.t.Helper()
 	r := h.run(args...)
@@ -74,7 +74,7 @@ func (h *home) follows(answer, before string) {
 	}
 }
 
-// TestThreadsAndWorktrees is a morning with one project, through the command line.
+// TestThreadsAndWorktrees works on one project for a while, with the command line.
 func TestThreadsAndWorktrees(t *testing.T) {
 	h := newHome(t, "")
 	dir := repository(t)
@@ -112,7 +112,7 @@ func TestThreadsAndWorktrees(t *testing.T) {
 	h.follows(h.asks("--dir", tree.Dir, "And again"), "In the worktree")
 	h.follows(h.asks("--dir", dir, "Fourth"), "Third")
 
-	// The thread takes up an old conversation, and the project a fresh one.
+	// The thread resumes an old conversation, and the project begins a new one.
 	if r := h.run("sessions", "resume", "--channel", string(thread.ID), string(list[0].ID)); r.code != 0 {
 		t.Fatal(r.err)
 	}

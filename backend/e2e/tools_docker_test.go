@@ -14,7 +14,8 @@ import (
 //go:embed testdata/tools.sh
 var toolsScript []byte
 
-// TestToolsOfTheImage: what work needs is in the image and works for the agent.
+// TestToolsOfTheImage: the image has the tools that work needs, and the agent can use
+// them.
 func TestToolsOfTheImage(t *testing.T) {
 	_, s, ch, dir := terminalServer(t)
 	if err := os.WriteFile(filepath.Join(dir, "tools.sh"), toolsScript, 0o644); err != nil {
@@ -27,7 +28,7 @@ func TestToolsOfTheImage(t *testing.T) {
 	if out := c.text(); !strings.Contains(out, "tools: all work over") {
 		t.Errorf("shown: %q", out)
 	}
-	// What is missing says how it can be had: typed, and asked for.
+	// For a missing program, both the shell and Loop's error say how to get it.
 	c.typeIn("mvn --version\r")
 	c.shown("has no program of this name")
 	c.shown("container_image")
