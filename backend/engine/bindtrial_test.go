@@ -22,14 +22,14 @@ import (
 	"loop/backend/core"
 )
 
-// otherMachine is an engine at the far end of an address, with its own idea of what
-// is in a folder. It knows the calls that making a container takes.
+// otherMachine is an engine behind an address, which sees other files in a folder than
+// this computer does. It knows the calls that making a container takes.
 type otherMachine struct {
-	shows func(dir, name string) ([]byte, bool) // what a bind of dir shows
-	binds func(dir string) bool                 // whether there is such a folder; nil is always
+	shows func(dir, name string) ([]byte, bool) // contents of a file in a bind of dir
+	binds func(dir string) bool                 // whether the engine has such a folder; nil: always
 
 	mu    sync.Mutex
-	made  map[string]string // helper to bound folder
+	made  map[string]string // bound folder by helper container
 	calls []string
 	last  int
 }
@@ -93,8 +93,8 @@ func bindSpec(src string) core.Spec {
 	return core.Spec{Name: "x", Image: "img", Network: "none", Mounts: []core.Mount{{Kind: core.MountWorkspace, Source: src, Target: "/w"}}}
 }
 
-// TestEngineOfAnotherMachine is refused before anything runs in a container of it,
-// and leaves no container and no file.
+// TestEngineOfAnotherMachine: such an engine is refused before anything runs in one of
+// its containers. No container and no file is left.
 func TestEngineOfAnotherMachine(t *testing.T) {
 	for name, m := range map[string]*otherMachine{
 		"another file":   {shows: func(string, string) ([]byte, bool) { return []byte("26 letters of another word"), true }},
@@ -113,7 +113,7 @@ func TestEngineOfAnotherMachine(t *testing.T) {
 			if err == nil {
 				t.Error("made")
 			}
-			_ = d.Close() // waits for what is cleaned up
+			_ = d.Close() // waits for the clean-up
 			if len(m.made) != 0 {
 				t.Errorf("containers left: %v", m.made)
 			}
@@ -124,8 +124,8 @@ func TestEngineOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestEngineOfThisComputer is believed after one trial, also when its first
-// containers are made side by side.
+// TestEngineOfThisComputer: one trial is enough, even when the first containers are
+// made side by side.
 func TestEngineOfThisComputer(t *testing.T) {
 	m := &otherMachine{shows: func(dir, name string) ([]byte, bool) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -159,7 +159,8 @@ func TestEngineOfThisComputer(t *testing.T) {
 	}
 }
 
-// TestTrialIsMadeAgain after one that failed for a reason that went away.
+// TestTrialIsMadeAgain: a trial failed for a reason that went away, so the next
+// container tries again.
 func TestTrialIsMadeAgain(t *testing.T) {
 	shared := false
 	m := &otherMachine{shows: func(dir, name string) ([]byte, bool) {
@@ -183,8 +184,8 @@ func TestTrialIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestEngineThatPassedBefore is tried once for all connections behind a socket of
-// this computer, and for each one behind an address in the network.
+// TestEngineThatPassedBefore: the connections to a socket of this computer share one
+// trial. Each connection to a network address has its own.
 func TestEngineThatPassedBefore(t *testing.T) {
 	folder := t.TempDir()
 	line := func(host, id string) string {

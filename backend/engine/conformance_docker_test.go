@@ -14,8 +14,8 @@ import (
 	"loop/backend/engine/enginetest"
 )
 
-// testImage returns any image with a shell that the engine has: the base of the
-// agent image, however it was come by, or that image itself.
+// testImage returns any image with a shell that the engine has: the base of the agent
+// image, or the agent image itself.
 func testImage(t testing.TB, d *Docker) string {
 	t.Helper()
 	for _, ref := range []string{"debian:bookworm-slim", "loop-base:bookworm", "loop-agent:latest"} {
@@ -42,8 +42,9 @@ func TestDockerConformance(t *testing.T) {
 	enginetest.Run(t, d, testImage(t, d))
 }
 
-// A file put into a volume through a container that never ran is executable as
-// the entrypoint of another that has the volume read-only over a read-only root.
+// TestVolumeAsReadOnlyEntrypoint puts a file into a volume through a container that
+// never ran. Another container mounts the volume read-only over a read-only root, and
+// the file is executable as its entrypoint.
 func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -89,8 +90,8 @@ func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 	}
 }
 
-// An exec of a program that is not there is refused by the engine only after the
-// stream was upgraded; the words must come back as an error, not as output.
+// TestExecOfMissingProgram: the engine refuses an exec of a missing program only after
+// the stream was upgraded. The message must come back as an error, not as output.
 func TestExecOfMissingProgram(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -108,7 +109,7 @@ func TestExecOfMissingProgram(t *testing.T) {
 	}
 	c, err := d.DialExec(ctx, id, "64999:64999", []string{"/no/such/program"})
 	if err != nil {
-		return // newer engines refuse the start itself
+		return // newer engines refuse the start of the exec
 	}
 	defer func() { _ = c.Close() }()
 	if _, err = c.Read(make([]byte, 4096)); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
@@ -116,9 +117,9 @@ func TestExecOfMissingProgram(t *testing.T) {
 	}
 }
 
-// TestFilesOfThisComputer: a real engine of this computer passes the trial, made
-// beside the first container alone, and nothing of it stays. Its traits are those
-// that every engine has.
+// TestFilesOfThisComputer: a real engine of this computer passes the trial. Only the
+// first container makes it, and nothing of it is left. The engine has the traits that
+// every engine has.
 func TestFilesOfThisComputer(t *testing.T) {
 	folder := t.TempDir()
 	d, err := Connect(t.Context(), Options{Folder: folder})

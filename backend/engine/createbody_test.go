@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// fullSpec has every field set.
+// fullSpec is a spec with every field set.
 func fullSpec() core.Spec {
 	return core.Spec{
 		Name: "loop-site-a1b2c3", Type: core.TypeAgent, ChannelID: "ch", RunID: "run", Image: "sha256:0123",
@@ -70,7 +70,7 @@ func TestCreateBodyGolden(t *testing.T) {
 	}
 }
 
-// These rules hold for every spec.
+// TestCreateBodyInvariants checks rules that hold for every spec.
 func TestCreateBodyInvariants(t *testing.T) {
 	for _, s := range []core.Spec{fullSpec(), {}} {
 		cfg, host := createBody(s)
@@ -94,8 +94,9 @@ func TestCreateBodyInvariants(t *testing.T) {
 	}
 }
 
-// TestPlanLeavesOutWhatIsMountedBelow: a read-only bind of an older engine is so at
-// its top alone; the rest of the tree is left out where nothing may be written.
+// TestPlanLeavesOutWhatIsMountedBelow: an older engine makes only the top of a bind
+// read-only. In a plan, where nothing may be written, mounts below the top are left
+// out.
 func TestPlanLeavesOutWhatIsMountedBelow(t *testing.T) {
 	for _, plan := range []bool{false, true} {
 		s := fullSpec()

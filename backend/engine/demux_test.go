@@ -52,8 +52,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// Whatever the bytes claim, reading ends, gives no more than came in, and holds
-// no buffer of a claimed size.
+// FuzzDemux: whatever lengths the bytes claim, reading ends, returns no more than came
+// in, and takes no buffer of a claimed size.
 func FuzzDemux(f *testing.F) {
 	f.Add(append(frame(1, "hello"), frame(2, "err")...))
 	f.Add([]byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 'x'})

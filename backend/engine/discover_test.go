@@ -19,7 +19,7 @@ import (
 	"loop/backend/core"
 )
 
-// env makes an environment from variables and files.
+// env makes an environment of variables and files.
 func env(goos string, vars, files map[string]string) *environment {
 	return &environment{
 		goos: goos, home: "/home/kim", uid: 1000, userName: "kim",
@@ -52,7 +52,7 @@ func TestCandidates(t *testing.T) {
 	for name, tc := range map[string]struct {
 		explicit    string
 		vars, files map[string]string
-		host, src   string // of the first
+		host, src   string // of the first candidate
 		chosen      bool
 		ca          string
 	}{
@@ -150,7 +150,7 @@ func TestNoEngineSaysWhatWasTried(t *testing.T) {
 	}
 }
 
-// listen serves an engine's API played by h on a socket.
+// listen serves an engine's API on a socket. The handler h plays the engine.
 func listen(t *testing.T, h http.Handler) (host string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "eng") // t.TempDir is too long for a socket on some systems
@@ -187,7 +187,7 @@ func TestConnectIsPickyAndLate(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// An engine started after Loop is found by the next call.
+	// Every call looks again, so it finds an engine that started after Loop.
 	e := env("linux", map[string]string{"DOCKER_HOST": "unix:///no/such.sock"}, nil)
 	d := Open(Options{env: e})
 	defer func() { _ = d.Close() }()
@@ -211,8 +211,8 @@ func TestConnectIsPickyAndLate(t *testing.T) {
 	}
 }
 
-// An engine that dies in the middle of a call gives CodeEngineLost, whichever
-// call it was.
+// TestEngineDiesMidCall: an engine that dies in the middle of a call gives
+// CodeEngineLost, whichever call it was.
 func TestEngineDiesMidCall(t *testing.T) {
 	host := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/_ping") {
@@ -262,7 +262,8 @@ func TestEngineDiesMidCall(t *testing.T) {
 	}
 }
 
-// The event stream is reconnected after a break, and each connection is announced.
+// TestEventsReconnect: the event stream reconnects after a break, and announces each
+// connection.
 func TestEventsReconnect(t *testing.T) {
 	host := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ping(w, "1.41", "linux")
@@ -286,6 +287,6 @@ func TestEventsReconnect(t *testing.T) {
 		}
 	}
 	cancel()
-	for range ch { //nolint:revive // until it is closed
+	for range ch { //nolint:revive // until the channel is closed
 	}
 }

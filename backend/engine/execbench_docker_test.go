@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// BenchmarkExec is the limit of everything that goes through an exec, as the
-// link does: 256 MiB out of a container, and one byte there and back.
+// BenchmarkExec measures a bare exec, the upper limit for the link, which goes through
+// one. It takes 256 MiB out of a container, and sends one byte there and back.
 func BenchmarkExec(b *testing.B) {
 	ctx := b.Context()
 	d, err := Connect(ctx, Options{})

@@ -13,8 +13,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestFailedTime: an engine that takes too long is a failure a person can act
-// on; a question that was taken back is not.
+// TestFailedTime: an engine that takes too long gives a failure with a remedy. A
+// cancelled call does not.
 func TestFailedTime(t *testing.T) {
 	err := failed("list containers", fmt.Errorf("get: %w", context.DeadlineExceeded))
 	f, ok := errors.AsType[*core.Failure](err)
@@ -27,8 +27,8 @@ func TestFailedTime(t *testing.T) {
 	}
 }
 
-// TestFailedNetwork: a start that fails because there is no such network is not
-// a container that is gone.
+// TestFailedNetwork: a start fails because its network is missing. The failure must not
+// say that the container is gone.
 func TestFailedNetwork(t *testing.T) {
 	err := failed("start the container", fmt.Errorf("Error response from daemon: network nosuch not found: %w", cerrdefs.ErrNotFound))
 	f, ok := errors.AsType[*core.Failure](err)
@@ -37,8 +37,7 @@ func TestFailedNetwork(t *testing.T) {
 	}
 }
 
-// TestOutputWithoutALineEnd: a progress bar writes one line for as long as it
-// lives.
+// TestOutputWithoutALineEnd: a progress bar writes one endless line.
 func TestOutputWithoutALineEnd(t *testing.T) {
 	var in bytes.Buffer
 	for range 1000 {

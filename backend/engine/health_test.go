@@ -13,8 +13,8 @@ import (
 	"loop/backend/core"
 )
 
-// engineRig is an engine whose answer and delay a test sets, behind a health
-// on the bubble's clock.
+// engineRig is an engine behind a Health. A test sets its answer and its delay, on
+// synctest's clock.
 type engineRig struct {
 	*Health
 	mu     sync.Mutex
@@ -28,7 +28,7 @@ type askerFunc func(ctx context.Context) core.EngineStatus
 
 func (f askerFunc) Status(ctx context.Context) core.EngineStatus { return f(ctx) }
 
-// answers is the rig as the engine.
+// answers lets Health call the rig as its engine.
 type answers struct{ *engineRig }
 
 func (a answers) Status(ctx context.Context) core.EngineStatus {
@@ -96,8 +96,8 @@ func TestHealthAnswersFromMemoryForAWhile(t *testing.T) {
 	})
 }
 
-// TestHealthPublishesChangesOnly: the first answer is in the page's snapshot,
-// and an error's wording differs from try to try.
+// TestHealthPublishesChangesOnly: the page has the first answer in its snapshot, and
+// the wording of an error differs from try to try.
 func TestHealthPublishesChangesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEngineRig(t)
@@ -108,7 +108,7 @@ func TestHealthPublishesChangesOnly(t *testing.T) {
 		newer := core.EngineStatus{OK: true, Version: "2"}
 		for i, step := range []struct {
 			answer core.EngineStatus
-			events int // so far
+			events int // number of events so far
 		}{
 			{up, 0}, {up, 0}, {down(core.CodeNoEngine, "try 1"), 1}, {down(core.CodeNoEngine, "try 2"), 1},
 			{down(core.CodeEngineDenied, "try 3"), 2}, {up, 3}, {newer, 4}, {newer, 4},
@@ -129,9 +129,9 @@ func TestHealthPublishesChangesOnly(t *testing.T) {
 	})
 }
 
-// TestHealthDoesNotWaitForAnEngineThatHangs once something is known of it, and
-// asks one question for all who wait when nothing is. No bubble: a caller that
-// waits for a lock would stop its clock.
+// TestHealthDoesNotWaitForAnEngineThatHangs: callers get the last known state. When
+// there is none, one question serves all who wait. The test does without synctest,
+// whose clock stands still while a caller waits for a lock.
 func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	asked, answer := make(chan struct{}, 10), make(chan string)
 	h := &Health{publish: func(...core.Event) {}}
@@ -156,13 +156,13 @@ func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	}
 
 	last := h.last.Load()
-	last.at = last.at.Add(-healthFresh) // time passes
+	last.at = last.at.Add(-healthFresh) // makes the answer too old
 	wg.Go(func() {
 		if st := h.Status(t.Context()); st.Version != "second" {
 			t.Errorf("%+v", st)
 		}
 	})
-	<-asked // and the engine says nothing
+	<-asked // the engine does not answer this one
 	if st := h.Status(t.Context()); st.Version != "first" {
 		t.Errorf("%+v", st)
 	}
@@ -170,7 +170,7 @@ func TestHealthDoesNotWaitForAnEngineThatHangs(t *testing.T) {
 	wg.Wait()
 }
 
-// waitForLocks returns when n goroutines wait for a lock.
+// waitForLocks returns when n goroutines wait for locks.
 func waitForLocks(t *testing.T, n int) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -190,8 +190,8 @@ func waitForLocks(t *testing.T, n int) {
 	}
 }
 
-// TestHealthForgetsWhatACancelledCallerSaw: a run that is cancelled while it
-// asks must not show everybody an engine that is down.
+// TestHealthForgetsWhatACancelledCallerSaw: a run that is cancelled during its question
+// must not make the engine look down for everybody.
 func TestHealthForgetsWhatACancelledCallerSaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEngineRig(t)

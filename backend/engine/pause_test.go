@@ -9,7 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestPauseIsTriedAgain: a freezer that runc gave up on a busy machine is no answer.
+// TestPauseIsTriedAgain: on a busy machine runc gives up freezing, and the pause is
+// tried again.
 func TestPauseIsTriedAgain(t *testing.T) {
 	var asked atomic.Int32
 	host := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

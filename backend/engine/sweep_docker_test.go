@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// ready reads until the program has said so.
+// ready reads until the program has printed “ready”.
 func ready(t *testing.T, p core.TTY) {
 	t.Helper()
 	var seen bytes.Buffer
@@ -27,10 +27,12 @@ func ready(t *testing.T, p core.TTY) {
 	go func() { _, _ = io.Copy(io.Discard, p) }()
 }
 
-// untilSleeps waits until what a script started last has become its sleep.
+// untilSleeps waits until the last command that a script put into the background has
+// become a sleep.
 const untilSleeps = `until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.05; done`
 
-// A process chooses its name. No name makes the end of a terminal end anything else.
+// TestSweepIsNotMisled: a process chooses its name, but no name makes the end of a
+// terminal end another process.
 func TestSweepIsNotMisled(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)
@@ -41,9 +43,9 @@ func TestSweepIsNotMisled(t *testing.T) {
 		t.Fatalf("%q", out)
 	}
 	for _, name := range []string{
-		`\n9 ` + victim + ` x`, // what echo makes a line of
+		`\n9 ` + victim + ` x`, // echo would turn this into a line of its own
 		"\n9 " + victim + " x",
-		"a) S 1 1 " + victim + "\n", // what looks like the kernel's fields
+		"a) S 1 1 " + victim + "\n", // looks like the kernel's fields
 		"a) S 1\n",
 		`\c`,
 		"(((",
@@ -64,7 +66,7 @@ func TestSweepIsNotMisled(t *testing.T) {
 			t.Fatalf("%q ended another session", name)
 		}
 	}
-	// Nor is one whose environment only holds the words somewhere.
+	// The mark somewhere inside an environment does not count either.
 	p, err := d.ExecTTY(t.Context(), id, core.ExecSpec{ID: "c0ffee", Argv: []string{"sh", "-c", `echo ready; exec sleep 1000`}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,14 +82,15 @@ LOOP_TERMINAL=c0ffee" setsid sleep 323232 >/dev/null 2>&1 & `+untilSleeps)
 	}
 }
 
-// living are the container's processes: its first one and the shell that looks.
-// One that has ended has no arguments left, whoever is still to hear of its end.
+// living are the container's processes: its first one and the shell that looks. A
+// process that has ended has no arguments, even before its parent has waited for it.
 func living(t *testing.T, d *Docker, id core.ContainerID) []string {
 	t.Helper()
 	return strings.Fields(inBox(t, d, id, `for f in /proc/[0-9]*; do { IFS= read -r args; [ -z "$args" ] || echo "$f"; } <$f/cmdline; done 2>/dev/null`))
 }
 
-// Programs with megabytes of environment are found in time.
+// TestSweepOfLargeEnvironments: programs with megabytes of environment are found in
+// time.
 func TestSweepOfLargeEnvironments(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)
@@ -110,7 +113,8 @@ func TestSweepOfLargeEnvironments(t *testing.T) {
 	}
 }
 
-// A program that forks without end, in a container without a free process.
+// TestSweepOfAForkBomb ends a program that forks without end, in a container without a
+// free process.
 func TestSweepOfAForkBomb(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, func(s *core.Spec) { s.Limits.Pids = 60 })
@@ -124,7 +128,7 @@ func TestSweepOfAForkBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		top, err := cli.ContainerTop(t.Context(), string(id), nil) // there may be no place for a shell that looks
+		top, err := cli.ContainerTop(t.Context(), string(id), nil) // there may be no room for a shell that looks
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,12 +146,12 @@ func TestSweepOfAForkBomb(t *testing.T) {
 	}
 }
 
-// Each process starts the next and ends. One that leaves its session each time,
-// too, can be faster than anybody who looks; docs/terminals.md says so.
+// TestSweepOfProcessesThatHop: each process starts the next and ends. When each also
+// leaves its session, they can be faster than any sweep, as docs/terminals.md says.
 func TestSweepOfProcessesThatHop(t *testing.T) {
 	d := realEngine(t)
-	// With a first process that reaps: one that does not soon has all the places of
-	// the container taken by what has ended.
+	// The first process of this container reaps its children. Otherwise processes that
+	// have ended soon fill the container's limit.
 	id := foreignBox(t, d, func(s *core.Spec) {
 		s.Entrypoint = []string{"sh", "-c", "trap '' TERM; while :; do sleep 0.1 & wait; done"}
 	})

@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// The script finds what carries the mark, in every shell that is here, and
-// counts the dead and itself out.
+// TestSweepScript: in every shell of this computer, the script finds the processes with
+// the mark. It leaves out itself and processes that have ended.
 func TestSweepScript(t *testing.T) {
 	for _, shell := range [][]string{{"dash"}, {"bash"}, {"bash", "--posix"}, {"busybox", "sh"}} {
 		for _, how := range []string{"quick", "alone"} {
@@ -31,7 +31,7 @@ func sweepScript(t *testing.T, shell []string, how string) {
 		if err != nil {
 			t.Fatalf("%v: %v %s", shell, err, out)
 		}
-		return strings.Replace(string(out), "unsure\n", "", 1) // others end here meanwhile
+		return strings.Replace(string(out), "unsure\n", "", 1) // other processes end meanwhile
 	}
 	if got := run("TERM"); got != "swept\n" {
 		t.Fatalf("%v found %q", shell, got)
@@ -49,7 +49,7 @@ func sweepScript(t *testing.T, shell []string, how string) {
 	if err := marked.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// It has a name and an environment of its own once it does its work.
+	// Once it answers, it is cat with its own name and environment.
 	if _, err := in.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func sweepScript(t *testing.T, shell []string, how string) {
 	}
 	run("HUP TERM CONT")
 	deadline := time.Now().Add(time.Minute)
-	for got := run(""); got != "swept\n"; got = run("") { // a dead one nobody has waited for does not count
+	for got := run(""); got != "swept\n"; got = run("") { // a process that nobody has waited for does not count
 		if time.Now().After(deadline) {
 			t.Errorf("%v still finds %q", shell, got)
 			break

@@ -14,9 +14,9 @@ import (
 	"loop/backend/core"
 )
 
-// BenchmarkExecTTY is a terminal in a foreign container against the docker
-// command with its output in a pipe, on the same container in the same run: 32
-// MiB of lines, and one key there and back.
+// BenchmarkExecTTY measures a terminal in a foreign container: 32 MiB of lines, and one
+// key there and back. The comparison is the docker command with its output in a pipe,
+// on the same container in the same run.
 func BenchmarkExecTTY(b *testing.B) {
 	d, err := Connect(b.Context(), Options{})
 	if err != nil {
@@ -26,7 +26,7 @@ func BenchmarkExecTTY(b *testing.B) {
 	id := foreignBox(b, d, nil)
 	const size = 32 << 20
 	flood := []string{"sh", "-c", fmt.Sprintf("yes %s | head -c %d", strings.Repeat("x", 79), size)}
-	const cooked = size + size/80 // a return before each newline
+	const cooked = size + size/80 // each newline gets a carriage return
 	b.Run("loop", func(b *testing.B) {
 		b.SetBytes(cooked)
 		buf := make([]byte, 32<<10)
@@ -44,7 +44,7 @@ func BenchmarkExecTTY(b *testing.B) {
 			if !errors.Is(err, io.EOF) || n < size {
 				b.Fatal(n, err)
 			}
-			b.StopTimer() // the other side ends nothing
+			b.StopTimer() // the comparison has nothing to end
 			if err := p.Close(); err != nil {
 				b.Fatal(err)
 			}

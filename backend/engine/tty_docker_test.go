@@ -14,7 +14,7 @@ import (
 	"loop/backend/terminal/programtest"
 )
 
-// foreignBox starts a container that has no loop init in it.
+// foreignBox starts a container without loop init.
 func foreignBox(t testing.TB, d *Docker, more func(*core.Spec)) core.ContainerID {
 	t.Helper()
 	spec := core.Spec{
@@ -42,7 +42,7 @@ func foreignBox(t testing.TB, d *Docker, more func(*core.Spec)) core.ContainerID
 	return id
 }
 
-// inBox runs a script and returns what it prints.
+// inBox runs a script in the container and returns its output.
 func inBox(t testing.TB, d *Docker, id core.ContainerID, script string) string {
 	t.Helper()
 	s, err := d.DialExec(t.Context(), id, "0:0", []string{"/bin/sh", "-c", script})
@@ -87,7 +87,7 @@ func TestExecTTYConformance(t *testing.T) {
 	}
 }
 
-// lasting outlives its test's context, which ends before clean-up.
+// lasting is used after the test's context, which ends before the clean-up.
 type lasting struct{ core.TTY }
 
 func (p lasting) Resize(cols, rows uint16) error {
@@ -150,7 +150,7 @@ func TestExecTTYInAContainerThatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The end that failed before works now. The engine may hear late of the pause and
-	// take the container for paused once more until it hears of its end.
+	// then of its end. Until then it takes the container for paused.
 	deadline := time.Now().Add(time.Minute)
 	for err = p.End(t.Context()); core.AsFailure(err).Code == core.CodeConflict && time.Now().Before(deadline); err = p.End(t.Context()) {
 		<-time.After(50 * time.Millisecond)
@@ -166,7 +166,8 @@ func TestExecTTYInAContainerThatWaits(t *testing.T) {
 	}
 }
 
-// A start that is given up leaves nothing running, whenever that happens.
+// TestExecTTYGivenUp: a start that is given up leaves nothing running, whenever that
+// happens.
 func TestExecTTYGivenUp(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)
@@ -196,8 +197,8 @@ func TestExecTTYGivenUp(t *testing.T) {
 	}
 }
 
-// A program that has ended before anybody could attach gives its output and its
-// end, once, however quick it was.
+// TestExecTTYThatEndsDuringAttach: a program ends before anybody could attach. Its
+// output and its exit come all the same, and once.
 func TestExecTTYThatEndsDuringAttach(t *testing.T) {
 	d := realEngine(t)
 	id := foreignBox(t, d, nil)

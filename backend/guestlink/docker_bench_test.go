@@ -13,7 +13,7 @@ import (
 	"loop/backend/guestlink"
 )
 
-// BenchmarkLinkRoundTrip is a ping through docker exec, loop link and loop init.
+// BenchmarkLinkRoundTrip sends a ping through docker exec, loop link and loop init.
 func BenchmarkLinkRoundTrip(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})

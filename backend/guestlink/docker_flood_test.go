@@ -15,11 +15,11 @@ import (
 	"loop/backend/guestlink"
 )
 
-// TestFloodedRelayLeavesTheHostItsWay has the agent use up the relay in every
-// way it can: requests whose bodies never end, answers that nobody reads, half
-// headers and mute connections, several times more than fit. The host's own
-// requests, a person's Stop above all, must still get through, a new link must
-// open, and the relay must serve again afterwards.
+// TestFloodedRelayLeavesTheHostItsWay has the agent use up the relay in every way:
+// requests whose bodies never end, answers that nobody reads, half headers and mute
+// connections, several times more than fit. The host's own requests must still get
+// through, above all a person's Stop. A new link must open, and the relay must serve
+// again afterwards.
 func TestFloodedRelayLeavesTheHostItsWay(t *testing.T) {
 	const flood = `
 use Socket; use IO::Handle; my @keep;

@@ -19,8 +19,8 @@ import (
 	"loop/backend/wire"
 )
 
-// asks is a script that requests a model path and calls back, with every header
-// that could name another, as the process it runs in. Each answer is one line.
+// asks is a script that requests a model path and calls back, from the process it runs
+// in. It sends every header that could name another caller. Each answer is one line.
 const asks = `
 ask() { # name method path body
   exec 3<>/dev/tcp/127.0.0.1/8222
@@ -37,11 +37,11 @@ all() {
 }
 `
 
-// TestTwoRunsInOneContainer: each has its own model route and its own voice, and
-// neither can use the other's, from whichever process it tries.
+// TestTwoRunsInOneContainer: each run has its own model route and its own identity in
+// callbacks. Neither can use the other's, from any process.
 func TestTwoRunsInOneContainer(t *testing.T) {
-	// A place's script goes on where its program would else end before it: with the
-	// program the spawn's own files go.
+	// Some scripts sleep at the end, because the spawn's files go when its program
+	// ends.
 	places := map[string]string{
 		"program": `WHERE=program; all`,
 		"child":   `(WHERE=child; all)`,
@@ -68,7 +68,7 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 		}
 		l.Admit("one", core.Identity{ChannelID: "c1", RunID: "r1", Upstream: demo})
 		l.Admit("two", core.Identity{ChannelID: "c2", RunID: "r2", Upstream: demo})
-		// Two is there all the time, with connections of its own.
+		// Spawn two runs all the time and has connections of its own.
 		start("two", "r2", "r1", "exec 5<>/dev/tcp/127.0.0.1/8222; WHERE=two; all; sleep 1000")
 		answered(t, l, "two", map[string]int{"two own": 200, "two other": 403, "two voice": 200, "two foreign": 403})
 		for where, script := range places {
@@ -92,7 +92,7 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 				t.Errorf("%s was heard as %+v", text, from)
 			}
 		}
-		// What Loop did not start, and what has ended, asks for nothing.
+		// A process that Loop did not start gets nothing.
 		out, err := b.sh(t, fmt.Sprintf("%d:%d", agent, agent), "exec bash -c '"+strings.ReplaceAll("OWN=r1 OTHER=r2 WHERE=stranger\n"+asks+"all", "'", `'\''`)+"'")
 		if want := "stranger own 403\nstranger other 403\nstranger voice 403\nstranger foreign 403\n"; err != nil || out != want {
 			t.Errorf("docker exec: %v\n%s", err, out)
@@ -103,7 +103,7 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 		if err := l.Forget(t.Context(), "two"); err != nil {
 			t.Fatal(err)
 		}
-		start("two", "r2", "r1", "WHERE=ended; all") // the same spawn again, of a run that is over
+		start("two", "r2", "r1", "WHERE=ended; all") // the same spawn id, but its run is over
 		answered(t, l, "two", map[string]int{"ended own": 404, "ended other": 404, "ended voice": 403, "ended foreign": 403})
 	})
 }
@@ -137,7 +137,7 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// voices keeps who said what.
+// voices keeps the caller of each message.
 type voices struct {
 	guestlink.Callbacks
 	mu sync.Mutex

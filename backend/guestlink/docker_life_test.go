@@ -31,8 +31,8 @@ func sleeper(tb testing.TB, l *guestlink.Link) core.SpawnID {
 	return id
 }
 
-// TestSpoolOutlivesTheHost kills the host's end in the middle of an output and
-// reads all of it on a new link.
+// TestSpoolOutlivesTheHost kills the host's end while output flows, and reads all of
+// the output on a new link.
 func TestSpoolOutlivesTheHost(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})
@@ -63,7 +63,7 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 		if again.Hello().BootID != l.Hello().BootID {
 			t.Fatal("another boot")
 		}
-		// The same request finds its process, another with the id does not.
+		// The same request finds its process. Another request with that id does not.
 		if i, err := again.Spawn(t.Context(), req); err != nil || i.ID != id {
 			t.Fatalf("spawn again: %v", err)
 		}
@@ -86,7 +86,7 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 		if e, err := again.Wait(t.Context(), id); err != nil || e.Code != 7 {
 			t.Fatalf("wait: %+v %v", e, err)
 		}
-		// The container dies; the files still tell.
+		// The container dies. The files still have the output and the exit.
 		path := filepath.Join(b.spool, string(id))
 		eventually(t, "exit record", func() bool { _, err := os.Stat(path + wire.ExitSuffix); return err == nil })
 		docker(t, "kill", string(b.id))
@@ -104,8 +104,8 @@ func TestSpoolOutlivesTheHost(t *testing.T) {
 	})
 }
 
-// TestWhatIsLeftBehindHasAName: a program ends and leaves a daemon, whose command is
-// told until it is ended.
+// TestWhatIsLeftBehindHasAName: a program ends and leaves a daemon. The list names the
+// daemon's command until it ends.
 func TestWhatIsLeftBehindHasAName(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		l, _ := newBox(t, boxOptions{agent: agent}).link(t, guestlink.Options{})
@@ -131,13 +131,13 @@ func TestWhatIsLeftBehindHasAName(t *testing.T) {
 	})
 }
 
-// TestKillFindsEverything leaves a double-forked daemon in a session of its own
-// that ignores every signal it can.
+// TestKillFindsEverything leaves a daemon that forked twice, in a session of its own,
+// and ignores every signal it can.
 func TestKillFindsEverything(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})
 		l, _ := b.link(t, guestlink.Options{})
-		keep := sleeper(t, l) // another spawn, which must survive
+		keep := sleeper(t, l) // must survive the kill of the other one
 		id := core.SpawnID(core.NewID())
 		daemon := `perl -MPOSIX -e '
 			exit 0 if fork; setsid; exit 0 if fork;
@@ -186,8 +186,8 @@ func TestKillFindsEverything(t *testing.T) {
 }
 
 // TestForkBomb kills trees that fork as fast as they can. The first fills the
-// container's pids limit, where loop init must live on and answer; the second
-// is never long in any one process.
+// container's pids limit: loop init must live on and answer. The second is never long
+// in any one process.
 func TestForkBomb(t *testing.T) {
 	for name, script := range map[string]string{
 		"fills": `$0 = "bomb"; while (1) { fork; select(undef, undef, undef, 0.01) }`,
@@ -209,7 +209,8 @@ func TestForkBomb(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else {
-				// The engine's list can be too slow for any of them; what they leave is there.
+				// The engine's list can be too slow to show one of them, but the file that
+				// they write grows.
 				eventually(t, "a hundred bombs", func() bool {
 					out, err := b.sh(t, "0:0", "wc -c </tmp/hops")
 					n, aerr := strconv.Atoi(strings.TrimSpace(out))
@@ -231,8 +232,8 @@ func TestForkBomb(t *testing.T) {
 	}
 }
 
-// TestLostKeeper kills a keeper from outside, as the kernel would when memory
-// is short: its tree must not survive unowned.
+// TestLostKeeper kills a keeper from outside, as the kernel would when memory is short.
+// The keeper's tree must not outlive it.
 func TestLostKeeper(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
@@ -327,8 +328,8 @@ func TestSpawnErrors(t *testing.T) {
 	}
 }
 
-// TestPrivateFiles gives a spawn files and takes them away when it ends, with
-// whatever the agent put beside them.
+// TestPrivateFiles gives files to a spawn. When the spawn ends they are removed, with
+// everything that the agent put beside them.
 func TestPrivateFiles(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})
@@ -388,7 +389,8 @@ func TestStopEndsSpawns(t *testing.T) {
 	if out, err := os.ReadFile(filepath.Join(b.spool, string(id)+wire.OutSuffix)); err != nil || string(out) != "up\nbye\n" {
 		t.Fatalf("spool %q %v", out, err)
 	}
-	// Started again it is another boot without spawns, and the id stays used.
+	// Started again, the container has another boot id and no spawns. The id of the old
+	// spawn stays used.
 	docker(t, "start", string(b.id))
 	again, _ := b.link(t, guestlink.Options{})
 	if list, err := again.Spawns(t.Context()); err != nil || again.Hello().BootID == l.Hello().BootID || len(list) != 0 {
@@ -410,7 +412,7 @@ func TestNewestLinkWins(t *testing.T) {
 	}
 }
 
-// TestNoHello names the cause when there is no loop init to speak to.
+// TestNoHello: without a loop init the error names the cause.
 func TestNoHello(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, env: []string{"LOOP_AGENT_UID=nobody"}})
 	docker(t, "wait", string(b.id))
@@ -439,9 +441,9 @@ func (i *inbox) SendMessage(_ context.Context, from core.Caller, ch core.Channel
 	return nil
 }
 
-// TestCallbacks speaks MCP to loop mcp in the container, with network none, and
-// sees the message arrive on the host; then a model request, both held while
-// the link is away.
+// TestCallbacks speaks MCP to loop mcp in a container without a network, and the
+// message arrives on the host. Then it makes a model request. Both wait while the link
+// is away.
 func TestCallbacks(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, env: []string{"API_URL=http://127.0.0.1:8222"}})
 	box := &inbox{}
@@ -488,7 +490,7 @@ func TestCallbacks(t *testing.T) {
 	}
 	box.mu.Unlock()
 
-	// The link goes away; the request waits for the next one.
+	// The link goes away, and the request waits for the next one.
 	ask := core.SpawnID(core.NewID())
 	if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: ask, Dir: "/tmp", Stdio: core.StdioPipes, Argv: []string{"bash", "-c",
 		`until [ -e /tmp/gone ]; do sleep 0.05; done; exec 3<>/dev/tcp/127.0.0.1/8222; printf 'POST /runs/run1/model/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi' >&3; cat <&3 >/tmp/` + string(ask)}}); err != nil {
@@ -506,7 +508,7 @@ func TestCallbacks(t *testing.T) {
 	})
 }
 
-// peek reads what is there now.
+// peek reads what the log holds now.
 func peek(tb testing.TB, l *guestlink.Link, id core.SpawnID, n int64) []byte {
 	tb.Helper()
 	r, err := l.Read(tb.Context(), id, "out", 0)

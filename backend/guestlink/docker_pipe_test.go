@@ -14,8 +14,8 @@ import (
 	"loop/backend/guestlink"
 )
 
-// TestPipesOverTheLink talks to a program at its descriptors 3 and 4, as a browser
-// is driven, from links that come and go, in a container as Loop makes them.
+// TestPipesOverTheLink talks to a program at its descriptors 3 and 4, as one drives a
+// browser. Links come and go, and the container is one as Loop makes them.
 func TestPipesOverTheLink(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})
@@ -50,7 +50,7 @@ func TestPipesOverTheLink(t *testing.T) {
 				}
 				break
 			}
-			_ = l.Close() // leaves the program's pipe open
+			_ = l.Close() // the program's pipe stays open
 			l, _ = b.link(t, guestlink.Options{})
 		}
 		if exit, err := l.Wait(t.Context(), id); err != nil || exit.Code != 0 {
@@ -59,8 +59,8 @@ func TestPipesOverTheLink(t *testing.T) {
 	})
 }
 
-// TestPauseOverTheLink reads far more than a ring keeps, in three links, the first
-// of them late.
+// TestPauseOverTheLink reads far more than a ring keeps, over three links. The first of
+// them reads late.
 func TestPauseOverTheLink(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})

@@ -14,7 +14,8 @@ import (
 	"loop/backend/guestlink"
 )
 
-// agents are the two shapes of an agent: a person's uid, and a root host's.
+// agents are the two user ids that an agent can have: a person's uid, and 0 where Loop
+// runs as root.
 var agents = []int{1000, 0}
 
 func eachAgent(t *testing.T, f func(t *testing.T, agent int)) {
@@ -52,13 +53,13 @@ func TestAgentHasNoPrivilege(t *testing.T) {
 	})
 }
 
-// TestAgentAttacks tries what must fail as the agent, and the same as somebody
-// who may, to show that the attempt itself is sound. A script prints BROKE IN
-// when it got what it wanted.
+// TestAgentAttacks tries attacks that must fail as the agent. As a user with the right,
+// the same attack must succeed, which shows that the attempt is sound. A script prints
+// BROKE IN when it succeeds.
 func TestAgentAttacks(t *testing.T) {
 	attacks := []struct {
 		name, script string
-		as           string // who succeeds: root with the six capabilities, the supervisor, or nobody
+		as           string // the user who succeeds: root with the six capabilities, the supervisor, or empty for none
 	}{
 		{"list private", `ls /run/loop/private && echo BROKE IN`, "64999:64999"},
 		{"read spool", `ls /run/loop/private/spool/. && echo BROKE IN`, "0:0"},
@@ -83,11 +84,11 @@ func TestAgentAttacks(t *testing.T) {
 				t.Errorf("%s: the agent succeeded:\n%s", a.name, out)
 			}
 			if a.as == "" {
-				continue // nobody may: the volume is read-only
+				continue // nobody succeeds, because the volume is read-only
 			}
 			script := a.script
 			if a.name == "stop keeper" {
-				script = `kill -CONT 1 && echo BROKE IN` // no keeper lives at this moment; PID 1 has the same uid
+				script = `kill -CONT 1 && echo BROKE IN` // no keeper lives at this moment, and PID 1 has the same uid
 			}
 			if out, err := b.sh(t, a.as, script); !strings.Contains(out, "BROKE IN") {
 				t.Errorf("%s: the control failed too (%v), so this proves nothing:\n%s", a.name, err, out)
@@ -96,8 +97,8 @@ func TestAgentAttacks(t *testing.T) {
 	})
 }
 
-// TestEachCapabilityIsNeeded starts containers with one capability missing:
-// loop init must say so and end rather than run half able.
+// TestEachCapabilityIsNeeded starts containers that lack one capability. loop init must
+// report that and end.
 func TestEachCapabilityIsNeeded(t *testing.T) {
 	for _, missing := range sixCaps {
 		t.Run(missing, func(t *testing.T) {
@@ -119,9 +120,9 @@ func TestEachCapabilityIsNeeded(t *testing.T) {
 	}
 }
 
-// TestWhatEachCapabilityIsFor does by hand, as the supervisor's uid with all of
-// the kept capabilities and then with one taken away, the very thing loop init
-// needs it for.
+// TestWhatEachCapabilityIsFor does by hand the thing for which loop init needs a
+// capability. It does so as the supervisor's uid, first with all kept capabilities and
+// then without that one.
 func TestWhatEachCapabilityIsFor(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
@@ -172,15 +173,15 @@ func TestWhatEachCapabilityIsFor(t *testing.T) {
 	}
 }
 
-// rootDialer is an engine whose exec cannot name a user: everything is uid 0.
+// rootDialer is an engine whose execs cannot name a user, so each runs as uid 0.
 type rootDialer struct{ cliDialer }
 
 func (d *rootDialer) DialExec(ctx context.Context, id core.ContainerID, _ string, argv []string) (io.ReadWriteCloser, error) {
 	return d.cliDialer.DialExec(ctx, id, "0:0", argv)
 }
 
-// TestLinkStepsDown: loop link that was started as root carries the link as the
-// supervisor, without a capability and without a way back.
+// TestLinkStepsDown: a loop link that was started as root carries the link as the
+// supervisor, without any capability and without a way back.
 func TestLinkStepsDown(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})

@@ -13,8 +13,8 @@ import (
 	"loop/backend/terminal/programtest"
 )
 
-// guestProgram is a program on a terminal of loop init, for the suite that every
-// kind of terminal passes.
+// guestProgram is a program on a terminal of loop init, for the suite that every kind
+// of terminal passes.
 type guestProgram struct {
 	io.Reader
 	io.Writer
@@ -44,7 +44,7 @@ func TestPrograms(t *testing.T) {
 		programtest.Run(t, programtest.Backend{
 			Start: func(t testing.TB, argv []string, cols, rows uint16) programtest.Program {
 				id := core.SpawnID(core.NewID())
-				ctx := context.WithoutCancel(t.Context()) // the suite closes it behind the test
+				ctx := context.WithoutCancel(t.Context()) // the suite closes it after the test's context has ended
 				if _, err := l.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: "/tmp", Stdio: core.StdioPTY, Cols: cols, Rows: rows}); err != nil {
 					t.Fatal(err)
 				}

@@ -21,17 +21,17 @@ import (
 	"loop/backend/guestlink"
 )
 
-// The rig makes real containers, hardened as Loop's are, with the docker CLI
-// alone: what is proven here must not depend on the engine adapter.
+// The rig makes real containers, hardened as Loop's are, with the docker CLI alone.
+// These tests must not depend on the engine adapter.
 
 const (
-	// The agent image is the one that is there wherever these tests run: its
-	// base is pulled on some machines and put together on others.
+	// The agent image exists wherever these tests run. Its base does not: some machines
+	// pull it, others make it.
 	rigImage = "loop-agent:latest"
 	rigLabel = "loop-test=guestlink"
 )
 
-// sixCaps is what a container of Loop's is granted.
+// sixCaps are the capabilities that a container of Loop gets.
 var sixCaps = []string{"SETUID", "SETGID", "SYS_PTRACE", "DAC_OVERRIDE", "KILL", "CHOWN"}
 
 func docker(tb testing.TB, args ...string) string {
@@ -43,7 +43,7 @@ func docker(tb testing.TB, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// patience bounds every wait: far above what a loaded machine takes.
+// patience bounds every wait. It is far more than a loaded machine takes.
 const patience = 3 * time.Minute
 
 func dockerTry(args ...string) (string, error) {
@@ -55,15 +55,15 @@ func dockerTry(args ...string) (string, error) {
 
 var guestVolume = sync.OnceValues(makeGuestVolume)
 
-// makeGuestVolume builds the guest and fills a volume with it, as a remote
-// engine would have it. It is removed at the end.
+// makeGuestVolume builds the guest and fills a volume with it, as for a remote engine.
+// The volume is removed at the end.
 func makeGuestVolume() (string, error) {
 	dir, err := os.MkdirTemp("", "loop-guest")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	bin := os.Getenv("LOOP_GUEST_BIN") // make test has built it; the user it tests as has no Go caches
+	bin := os.Getenv("LOOP_GUEST_BIN") // make test has built it; the user that runs the tests may have no Go caches
 	if bin == "" {
 		bin = filepath.Join(dir, "loop")
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "loop/agentimage/guest")
@@ -109,7 +109,7 @@ type boxOptions struct {
 	agent int      // uid and gid
 	caps  []string // nil: all six
 	env   []string
-	args  []string // more for docker create
+	args  []string // more arguments of docker create
 }
 
 // newBox starts a container and removes it with the test.
@@ -127,7 +127,8 @@ func newBox(tb testing.TB, o boxOptions) *box {
 		tb.Fatal(err)
 	}
 	if os.Getuid() == 0 {
-		// Somebody's directory, as on an ordinary host: only DAC_OVERRIDE opens it.
+		// The directory belongs to another user, as on an ordinary host. Only
+		// DAC_OVERRIDE opens it.
 		if err := os.Chown(b.spool, 1234, 1234); err != nil {
 			tb.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func (c *cliConn) Read(p []byte) (int, error)  { return c.out.Read(p) }
 func (c *cliConn) Write(p []byte) (int, error) { return c.in.Write(p) }
 func (c *cliConn) Stderr() string              { return c.stderr.String() }
 
-// kill is what a SIGKILL of the app does to its end of the link.
+// kill ends this side of the link, as a SIGKILL of the app does.
 func (c *cliConn) kill() { _ = c.cmd.Process.Kill() }
 
 func (c *cliConn) Close() error {
@@ -248,7 +249,7 @@ func (b *box) link(tb testing.TB, opts guestlink.Options) (*guestlink.Link, *cli
 	return l, d.last
 }
 
-// run spawns a script as the agent and returns its output once it has ended.
+// run spawns a script as the agent. It returns the script's output and exit.
 func run(tb testing.TB, l *guestlink.Link, script string) (string, core.ExitStatus) {
 	tb.Helper()
 	return runSpawn(tb, l, core.SpawnID(core.NewID()), script)
@@ -286,7 +287,7 @@ func readAll(tb testing.TB, l *guestlink.Link, id core.SpawnID, stream string, o
 	return data
 }
 
-// eventually polls until ok or the deadline.
+// eventually repeats ok until it is true, and fails at the deadline.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.After(patience)

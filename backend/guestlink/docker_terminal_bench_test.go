@@ -13,17 +13,18 @@ import (
 	"loop/backend/guestlink"
 )
 
-// flood is 64 MB of lines as a build prints them.
+// flood prints 64 MB of lines like those of a build.
 const flood = `yes 'src/module/file.c:123:45: warning: something about this line [-Wsomething]' | head -c 64000000`
 
-// floodSize is what a terminal makes of it: each line's end takes two bytes.
+// floodSize is the size of the flood on a terminal, where each line ends with two
+// bytes.
 const (
 	floodLine = len("src/module/file.c:123:45: warning: something about this line [-Wsomething]\n")
 	floodSize = 64_000_000 + 64_000_000/floodLine
 )
 
-// BenchmarkTerminalFlood is a flood through a terminal of the guest and through
-// one of the engine's own, in turn: “x-exec” is the ratio of their rates.
+// BenchmarkTerminalFlood sends a flood through a terminal of the guest and through one
+// of the engine's own, in turn. The figure “x-exec” is the ratio of their rates.
 func BenchmarkTerminalFlood(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})
@@ -70,9 +71,9 @@ func BenchmarkTerminalFlood(b *testing.B) {
 	b.ReportMetric(engine.Seconds()/guest.Seconds(), "x-exec")
 }
 
-// BenchmarkTerminalEcho is a key and its echo through a terminal of the guest,
-// and in turn one byte through cat in a container by docker exec, which is the
-// limit: it passes neither terminal nor multiplexer.
+// BenchmarkTerminalEcho sends a key through a terminal of the guest and back. In turn
+// it sends one byte through cat in a container by docker exec. The latter is the limit,
+// as it passes neither a terminal nor a multiplexer.
 func BenchmarkTerminalEcho(b *testing.B) {
 	box := newBox(b, boxOptions{agent: 1000})
 	l, _ := box.link(b, guestlink.Options{})

@@ -30,7 +30,7 @@ func terminal(tb testing.TB, l *guestlink.Link, env []core.EnvVar, argv ...strin
 	return id
 }
 
-// screen reads a terminal and remembers what it showed.
+// screen reads a terminal and keeps everything it showed.
 type screen struct {
 	tb  testing.TB
 	r   io.ReadCloser
@@ -47,7 +47,7 @@ func watch(tb testing.TB, l *guestlink.Link, id core.SpawnID) *screen {
 	return &screen{tb: tb, r: r}
 }
 
-// until reads up to text.
+// until reads until text has come.
 func (s *screen) until(text string) string {
 	s.tb.Helper()
 	timer := time.AfterFunc(patience, func() { _ = s.r.Close() })
@@ -77,14 +77,15 @@ func write(tb testing.TB, l *guestlink.Link, id core.SpawnID, text string) {
 	}
 }
 
-// printer prints blocks of 64 KiB with every byte value; each begins with its number.
+// printer prints blocks of 64 KiB with every byte value. Each block begins with its
+// number.
 func printer(blocks int) []string {
 	return []string{"sh", "-c", fmt.Sprintf(`stty raw -echo; exec perl -e '$|=1; my $pad = pack("C*", map { $_ & 255 } 0..65531); print pack("N", $_), $pad for 0..%d'`, blocks-1)}
 }
 
 const blockSize = 64 << 10
 
-// printedBlocks checks bytes of printer from any offset on.
+// printedBlocks checks printer's bytes from any offset on.
 type printedBlocks struct {
 	at  int64
 	sum hash.Hash
@@ -125,9 +126,9 @@ func spawnOf(tb testing.TB, l *guestlink.Link, id core.SpawnID) core.SpawnInfo {
 	return core.SpawnInfo{}
 }
 
-// TestTerminalBacklog prints a lot (under “make soak” 100 MB) on a terminal to a host
-// that reads slowly, stands still for a while in the middle, and reads the rest: the
-// program waits all that time, and not a byte is missing.
+// TestTerminalBacklog prints a lot on a terminal (100 MB under “make soak”). The host
+// reads slowly, stops for a while in the middle, and reads the rest. The program waits
+// all that time, and no byte is missing.
 func TestTerminalBacklog(t *testing.T) {
 	blocks := soaktest.Of(1600)
 	total := int64(blocks) * blockSize
@@ -161,8 +162,9 @@ func TestTerminalBacklog(t *testing.T) {
 	}
 	began := time.Now()
 	read(total / 2)
-	// Held up, and not only until loop init hears how far the reader came: that is
-	// told for every quarter of what may be ahead of it.
+	// The program must be held up for good. It may also wait a moment until loop init
+	// hears how far the reader came, since the reader reports only every quarter of the
+	// window.
 	eventually(t, "the program is held up", func() bool {
 		i := spawnOf(t, l, id)
 		return i.Paused == wire.PausedReader && i.OutEnd-got.at > wire.Window*3/4
@@ -201,16 +203,16 @@ func TestTerminalBacklog(t *testing.T) {
 	}
 }
 
-// TestTerminalLinkCut cuts the link of a reader that is behind, and goes on from
-// its offset on a new one. What fits the ring is there to the byte; of what does
-// not, the start of the new stream says how much is gone.
+// TestTerminalLinkCut cuts the link of a reader that is behind. On a new link the
+// reader goes on from its offset. Output that fits the ring is complete; for the rest,
+// the start of the new stream tells how much is missing.
 func TestTerminalLinkCut(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		blocks int
 		gap    bool
 	}{
-		{"what is left fits", 13, false}, // 832 KiB, of which the reader has 64 at least
+		{"what is left fits", 13, false}, // 832 KiB, of which the reader has at least 64
 		{"it prints on", 800, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -231,11 +233,11 @@ func TestTerminalLinkCut(t *testing.T) {
 				}
 			}
 			eventually(t, "the program is held up", func() bool { return spawnOf(t, l, id).Paused == wire.PausedReader })
-			conn.kill() // with as much on its way as fits everywhere
+			conn.kill() // every buffer on the way is full
 			<-l.Done()
 			_ = r.Close()
 			again, _ := b.link(t, guestlink.Options{})
-			if _, err := again.Wait(t.Context(), id); err != nil { // it prints to its end: nobody holds it
+			if _, err := again.Wait(t.Context(), id); err != nil { // nobody holds it, so it prints to its end
 				t.Fatal(err)
 			}
 			if r, err = again.ReadHeld(t.Context(), id, "out", got.at); err != nil {
@@ -243,7 +245,8 @@ func TestTerminalLinkCut(t *testing.T) {
 			}
 			defer func() { _ = r.Close() }()
 			start := r.(interface{ Offset() int64 }).Offset()
-			// The program has ended; its terminal may hold a little more of what it printed.
+			// The program has ended. Its terminal may still have held a little more
+			// output.
 			if c.gap != (start > got.at) || start > max(got.at, total-1<<20) || (c.gap && start < total-1<<20-wire.MaxChunk) {
 				t.Fatalf("from %d on asked, starts at %d of %d", got.at, start, total)
 			}
@@ -267,8 +270,8 @@ func TestTerminalLinkCut(t *testing.T) {
 	}
 }
 
-// TestTerminalGone ends an interactive shell with everything in it that is meant
-// to outlive a terminal.
+// TestTerminalGone ends an interactive shell together with programs that try to outlive
+// the terminal.
 func TestTerminalGone(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent int) {
 		b := newBox(t, boxOptions{agent: agent})
@@ -293,7 +296,7 @@ func TestTerminalGone(t *testing.T) {
 			t.Fatalf("%d left", n)
 		}
 		t.Logf("ended in %v", took)
-		if took > time.Minute { // the grace is three seconds, and a busy machine takes its own time
+		if took > time.Minute { // the grace is three seconds, and a busy machine adds to it
 			t.Error("that is more than the grace")
 		}
 		if e, err := l.Wait(t.Context(), id); err != nil || e.Signal != "SIGHUP" && e.Code != 129 {
@@ -308,8 +311,8 @@ func TestTerminalGone(t *testing.T) {
 	})
 }
 
-// TestTerminalInput has a program that does not read: pings, sizes and a new
-// reader go on, the interrupt gets through, and all of the input arrives.
+// TestTerminalInput has a program that does not read. Pings, sizes and a new reader go
+// on, the interrupt gets through, and all of the input arrives.
 func TestTerminalInput(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
@@ -351,8 +354,8 @@ func TestTerminalInput(t *testing.T) {
 	}
 }
 
-// TestTerminalPrograms runs what needs a terminal description and UTF-8, in an
-// image that says nothing of either.
+// TestTerminalPrograms runs programs that need a terminal description and UTF-8, in an
+// image whose environment sets neither.
 func TestTerminalPrograms(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, env: []string{"LANG=", "TERM=dumb"}})
 	l, _ := b.link(t, guestlink.Options{})
@@ -367,7 +370,7 @@ func TestTerminalPrograms(t *testing.T) {
 	s.until("load average")
 }
 
-// TestManyTerminals keeps 64 of them on one link, each with a reader and an input.
+// TestManyTerminals keeps 64 terminals on one link, each with a reader and an input.
 func TestManyTerminals(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, args: []string{"--pids-limit", "1024"}})
 	l, _ := b.link(t, guestlink.Options{})
@@ -408,7 +411,7 @@ func TestManyTerminals(t *testing.T) {
 		}
 	}
 	t.Logf("before: %s\nwith %d: %s\nping: %v", before, n, idle, time.Since(began)/100)
-	for i := range n { // every ring full
+	for i := range n { // fills every ring
 		if _, err := io.WriteString(inputs[i], "head -c 1300000 /dev/zero | tr '\\0' x; echo; echo 'fi'lled\r"); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"loop/backend/wire"
 )
 
-// HandlerForTest serves the requests of a spawn that is who, without a link.
+// HandlerForTest serves the requests of a spawn with the identity who, without a link.
 func HandlerForTest(o Options, who core.Identity) http.Handler {
 	o.Log = slog.New(slog.DiscardHandler)
 	l := &Link{opts: o, askers: newAskers(o)}
@@ -19,10 +19,10 @@ func HandlerForTest(o Options, who core.Identity) http.Handler {
 	})
 }
 
-// Hello is what the guest said of itself.
+// Hello is the guest's description of itself.
 func (l *Link) Hello() wire.Hello { return l.hello }
 
-// Admitted reports whether a run may call.
+// Admitted reports whether a run may make callbacks.
 func (t *TCP) Admitted(run core.RunID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

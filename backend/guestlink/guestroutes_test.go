@@ -105,7 +105,7 @@ func TestCallbackRoutes(t *testing.T) {
 		{"GET", "/api/agents", "", 200, `"agents":[]`, `agents`},
 		{"POST", "/api/agents/a1/message", `{"content":"psst"}`, 200, "ok", `tell "a1" "psst"`},
 		{"POST", "/api/agents/a1/message", `{"content":"` + strings.Repeat("x", wire.MaxCallbackBody) + `"}`, 413, "too large", ""},
-		// Another method of a known route, and what is no route.
+		// These use another method on a known route, or no route at all.
 		{"GET", "/api/messages", "", 405, "POST", ""},
 		{"POST", "/api/agents", "{}", 405, "GET", ""},
 		{"GET", "/api/channels/a/b/queued", "", 404, "nothing", ""},
@@ -127,7 +127,7 @@ func TestCallbackRoutes(t *testing.T) {
 	}
 }
 
-// TestOwnerRoutesAreNotThere: nothing of the owner's surface answers a guest.
+// TestOwnerRoutesAreNotThere: no route of the owner answers a guest.
 func TestOwnerRoutesAreNotThere(t *testing.T) {
 	rec := &recorder{}
 	_, g := open(t, guestlink.Options{Callbacks: rec}, idle)

@@ -11,11 +11,11 @@ import (
 	"loop/backend/core"
 )
 
-// TestRequestWaitsForItsIdentity is a CLI that lives since an earlier link: it
-// asks before the host has said who it is and where its model is.
+// TestRequestWaitsForItsIdentity: a CLI that has run since an earlier link asks for its
+// model. The host has not yet told the new link which run it is and where its model is.
 func TestRequestWaitsForItsIdentity(t *testing.T) {
 	for name, k := range map[string]struct {
-		after time.Duration // when it is admitted
+		after time.Duration // the time until it is admitted
 		code  int
 		took  time.Duration
 	}{
@@ -34,7 +34,7 @@ func TestRequestWaitsForItsIdentity(t *testing.T) {
 				}()
 				go func() {
 					<-time.After(k.after / 2)
-					r.admit("s2", core.Identity{RunID: "r1", Upstream: core.ModelUpstream{Demo: true}}) // another spawn's is not its own
+					r.admit("s2", core.Identity{RunID: "r1", Upstream: core.ModelUpstream{Demo: true}}) // another spawn's identity does not serve it
 					<-time.After(k.after / 2)
 					r.admit("s1", core.Identity{RunID: "r1", Upstream: core.ModelUpstream{Demo: true}})
 				}()
@@ -62,7 +62,7 @@ func TestHeldRequestMayLeave(t *testing.T) {
 	})
 }
 
-// asked is a model request of a spawn.
+// asked is a model request from a spawn.
 func asked(ctx context.Context, spawn core.SpawnID) *http.Request {
 	return httptest.NewRequestWithContext(withStream(ctx, &guestConn{spawn: spawn}), http.MethodPost, "/runs/r1/model/v1/messages", nil)
 }

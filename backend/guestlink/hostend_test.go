@@ -150,7 +150,7 @@ func TestReadTellsEndFromBreak(t *testing.T) {
 		case "gap":
 			_ = w.End(wire.Refuse(wire.CodeGap, "gone"))
 		case "stuck":
-			_, _ = st.Read(make([]byte, 1)) // until the host closes or breaks
+			_, _ = st.Read(make([]byte, 1)) // until the host closes or the link breaks
 		}
 	})
 	read := func(id core.SpawnID) (string, error) {
@@ -199,7 +199,7 @@ func TestReadTellsEndFromBreak(t *testing.T) {
 	}
 }
 
-// TestTornRead has the guest close an output without an end mark.
+// TestTornRead has the guest close an output without its end mark.
 func TestTornRead(t *testing.T) {
 	l, _ := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) {
 		reply(st, wire.Reply{})
@@ -251,7 +251,8 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestStdinOfAProgramThatEnds has more input on its way than the guest takes.
+// TestStdinOfAProgramThatEnds: a program ends while the host writes more input than the
+// guest takes.
 func TestStdinOfAProgramThatEnds(t *testing.T) {
 	ended := make(chan struct{})
 	l, _ := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) {
@@ -259,7 +260,7 @@ func TestStdinOfAProgramThatEnds(t *testing.T) {
 		<-ended
 		reply(st, wire.Refuse(wire.CodeEnded, "the program has ended"))
 	})
-	for range wire.MaxHostStreams + 1 { // each gives its place back, closed or not
+	for range wire.MaxHostStreams + 1 { // each stream is given back, closed or not
 		w, err := l.Stdin(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
@@ -301,8 +302,8 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// TestHostileGuest has guests that break the protocol: each loses its link, and
-// nothing else happens.
+// TestHostileGuest has guests that break the protocol. Each loses its link, and nothing
+// else happens.
 func TestHostileGuest(t *testing.T) {
 	raw := func(data string) func(*testing.T, *guest) {
 		return func(t *testing.T, g *guest) {
@@ -310,7 +311,7 @@ func TestHostileGuest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The link may have ended before the write is known to have arrived.
+			// The link may end before the write counts as sent.
 			_, _ = io.WriteString(st, data)
 			_ = st.Close()
 		}
@@ -356,8 +357,8 @@ func TestHostileReply(t *testing.T) {
 	}
 }
 
-// TestFloodOfStreams opens many more streams than are allowed; the link still
-// serves, and gives the places back.
+// TestFloodOfStreams opens many more streams than allowed. The link still serves, and
+// ended streams make room again.
 func TestFloodOfStreams(t *testing.T) {
 	l, g := open(t, guestlink.Options{}, func(_ wire.Request, st *yamux.Stream) { reply(st, wire.Reply{}) })
 	var held []*yamux.Stream

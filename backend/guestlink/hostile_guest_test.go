@@ -15,8 +15,8 @@ import (
 	"loop/backend/wire"
 )
 
-// A guest that lies about a terminal gets no further than an error: sums of its
-// offsets index memory, and its words are shown.
+// TestGuestThatLiesAboutATerminal: lies of a guest give an error and nothing worse. Its
+// offsets are added up to index memory, and a person sees its messages.
 func TestGuestThatLiesAboutATerminal(t *testing.T) {
 	raw := func(st *yamux.Stream, json string) {
 		_ = binary.Write(st, binary.BigEndian, uint32(len(json)))

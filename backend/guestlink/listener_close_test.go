@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// errand is a callback that needs the listener on its way, as a new worktree's could:
-// git runs in a container of its own.
+// errand is a callback that needs the listener while it runs. Making a worktree is such
+// a callback, as git runs in a container of its own.
 type errand struct {
 	Callbacks
 	admit          func(ctx context.Context, from core.Caller)
@@ -30,8 +30,8 @@ func (e *errand) SendMessage(ctx context.Context, _ core.Caller, _ core.ChannelI
 	return nil
 }
 
-// TestListenerEndsUnderACallback: a listener goes while one of its callbacks
-// still needs the listener's own lock.
+// TestListenerEndsUnderACallback: a listener ends while one of its callbacks still
+// needs the listener's lock.
 func TestListenerEndsUnderACallback(t *testing.T) {
 	ends := map[string]func(*tcpWorld) error{
 		"Loop closes": func(w *tcpWorld) error { w.Close(); return nil },
@@ -49,7 +49,7 @@ func TestListenerEndsUnderACallback(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			if name == "another bridge" && runtime.GOOS != "linux" {
-				return // it always listens on one address there
+				return // the listener has only one address on this system
 			}
 			w := newTCPWorld(t, t.TempDir(), ownAddress())
 			admit := func(ctx context.Context, from core.Caller) { _, _ = w.Admit(ctx, from, Wish{}) }
@@ -84,7 +84,7 @@ func TestListenerEndsUnderACallback(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			// The connection breaks once the listener is being ended.
+			// The connection breaks once the listener has begun to end.
 			within(t, answered, "the listener's end")
 			close(e.resume)
 			within(t, e.admitted, "the callback's own call")

@@ -16,7 +16,7 @@ import (
 	"loop/backend/core"
 )
 
-// said is a Callbacks of which only messages are used.
+// said notes messages. Its other callbacks are not used.
 type said struct {
 	Callbacks
 	who []core.Caller
@@ -27,7 +27,7 @@ func (s *said) SendMessage(_ context.Context, from core.Caller, _ core.ChannelID
 	return nil
 }
 
-// runStates are the runs of a test.
+// runStates are the runs of a test, with their states.
 type runStates map[core.RunID]core.RunState
 
 func (r runStates) Run(_ context.Context, id core.RunID) (core.Run, error) {
@@ -62,8 +62,8 @@ func (w *tcpWorld) enter(t *testing.T, wish Wish) (url, token, notice string, er
 // overTCP is the wish of a run whose settings say guest_transport tcp.
 func overTCP() Wish { return Wish{TCP: true} }
 
-// ownAddress is one of this computer's where no other program listens or calls
-// from: a port of it that was let go of is free.
+// ownAddress is a loopback address that no other program uses, so a port that was
+// closed on it is free again.
 func ownAddress() string {
 	if runtime.GOOS != "linux" {
 		return "127.0.0.1"
@@ -106,8 +106,8 @@ func TestListenerIsOffByDefault(t *testing.T) {
 	}
 }
 
-// TestListenerOutlivesLoop: a token works until the run ends, also at the next
-// start, and the listener goes when it is switched off and nobody needs it.
+// TestListenerOutlivesLoop: a token works until its run ends, even after a restart of
+// Loop. The listener ends when it is switched off and no run needs it.
 func TestListenerOutlivesLoop(t *testing.T) {
 	home := t.TempDir()
 	w := newTCPWorld(t, home, ownAddress())
@@ -152,7 +152,7 @@ func TestListenerOutlivesLoop(t *testing.T) {
 }
 
 func TestListenerWhereItCannotBe(t *testing.T) {
-	w := newTCPWorld(t, t.TempDir(), "203.0.113.1") // no address of anybody's
+	w := newTCPWorld(t, t.TempDir(), "203.0.113.1") // no computer has this address
 	url, token, notice, err := w.enter(t, Wish{TCP: true, NoNetwork: true})
 	if url+token != "" || err != nil || !strings.Contains(notice, "over the link") {
 		t.Errorf("without a network: %q %q %v", url, notice, err)
@@ -161,7 +161,7 @@ func TestListenerWhereItCannotBe(t *testing.T) {
 	if runtime.GOOS == "linux" && (core.AsFailure(err).Code != core.CodeConfig || !strings.Contains(core.AsFailure(err).Remedy, "link")) {
 		t.Errorf("an address that cannot be bound: %v", err)
 	}
-	// A bridge that is in a virtual machine: its host forwards to loopback.
+	// The bridge is in a virtual machine, whose host forwards to loopback.
 	w.here = func(net.IP) bool { return false }
 	wish := overTCP()
 	wish.AdvertiseURL = "https://loop.example/in/"
@@ -174,7 +174,7 @@ func TestListenerWhereItCannotBe(t *testing.T) {
 	}
 }
 
-// TestListenerPortTaken: another program has the port of the last start.
+// TestListenerPortTaken: another program has taken the port of the last start.
 func TestListenerPortTaken(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -192,7 +192,7 @@ func TestListenerPortTaken(t *testing.T) {
 	if st, err := readListener(home); err != nil || st.Port != portOf(w.server.Addr()) || st.Key != strings.Repeat("a", 64) {
 		t.Errorf("%+v %v", st, err)
 	}
-	// A file that is damaged is replaced.
+	// A damaged file is replaced.
 	if err := os.WriteFile(filepath.Join(home, listenerFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"loop/backend/leaktest"
 )
 
-// cleanup is what tests that use a real engine leave to the end.
+// cleanup removes what tests with a real engine share, after all of them.
 var cleanup = func() {}
 
 func TestMain(m *testing.M) {
-	// net/http keeps a connection it refused for half a second, so that the
-	// refusal is read before the reset; it ends by itself.
+	// net/http keeps a refused connection for half a second, so the client reads the
+	// refusal before the reset. This goroutine ends by itself.
 	lingers := goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")
 	goleak.VerifyTestMain(leaktest.Patient(m, lingers), lingers, goleak.Cleanup(func(code int) {
 		cleanup()

@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// refusals is an engine that opens no link, for one reason after the other.
+// refusals is an engine that opens no link. It gives one reason after the other.
 type refusals struct {
 	why   []error // the last one stays
 	dials int
@@ -25,7 +25,7 @@ func (r *refusals) DialExec(context.Context, core.ContainerID, string, []string)
 	return nil, err
 }
 
-// bridge is an engine's network where this machine has one address.
+// bridge is an engine's network with one address on this machine.
 type bridge string
 
 func (b bridge) GatewayIP(context.Context) (string, error) { return string(b), nil }
@@ -37,8 +37,8 @@ func (w waker) Awake(context.Context, core.ContainerID) error {
 	return nil
 }
 
-// TestLinkToAContainerThatWasWoken: after a refusal because of a pause that is over the
-// link is tried again, within bounds; after others it is not.
+// TestLinkToAContainerThatWasWoken: a link that was refused because of a pause, which
+// is over now, is tried again a few times. After other refusals it is not.
 func TestLinkToAContainerThatWasWoken(t *testing.T) {
 	boom, paused := errors.New("boom"), fmt.Errorf("is paused: %w", core.ErrConflict)
 	for name, tc := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 	"loop/backend/wire"
 )
 
-// pipeDialer hands out one end of a pipe; the test is the guest at the other.
+// pipeDialer returns one end of a pipe. The test is the guest at the other end.
 type pipeDialer struct {
 	guest  func(conn net.Conn)
 	stderr string
@@ -42,7 +42,7 @@ func (d *pipeDialer) DialExec(_ context.Context, _ core.ContainerID, user string
 
 var goodHello = wire.Request{Op: wire.OpHello, Hello: &wire.Hello{Protocol: wire.Protocol, BootID: "b00t", Arch: "amd64", Pid1UID: wire.SupervisorID}}
 
-// mux is a guest's session.
+// mux opens a guest's end of the multiplexer.
 func mux(t *testing.T, conn net.Conn) *yamux.Session {
 	c := yamux.DefaultConfig()
 	c.LogOutput = io.Discard
@@ -54,7 +54,7 @@ func mux(t *testing.T, conn net.Conn) *yamux.Session {
 	return s
 }
 
-// sayHello opens the first stream.
+// sayHello opens the first stream and sends the hello.
 func sayHello(t *testing.T, s *yamux.Session, q wire.Request) error {
 	st, err := s.OpenStream()
 	if err != nil {
@@ -69,12 +69,12 @@ func sayHello(t *testing.T, s *yamux.Session, q wire.Request) error {
 	return err
 }
 
-// guest is a well-behaved one whose answers the test gives.
+// guest is a well-behaved guest. The test gives its answers.
 type guest struct {
 	session *yamux.Session
 }
 
-// open links to a guest that serves the host's streams with handle.
+// open links to a guest that answers the host's streams with handle.
 func open(t *testing.T, opts guestlink.Options, handle func(q wire.Request, st *yamux.Stream)) (*guestlink.Link, *guest) {
 	t.Helper()
 	g := &guest{}
@@ -110,12 +110,12 @@ func open(t *testing.T, opts guestlink.Options, handle func(q wire.Request, st *
 	return l, g
 }
 
-// model makes upstream the model of run, which the test's spawn is then of.
+// model makes upstream the model of run, and the test's spawn a process of that run.
 func model(l *guestlink.Link, run core.RunID, upstream core.ModelUpstream) {
 	l.Admit("spawn", core.Identity{ChannelID: "chan", RunID: run, Upstream: upstream})
 }
 
-// client makes HTTP requests of the test's spawn, as the guest's relay does.
+// client makes HTTP requests as the test's spawn, like the guest's relay.
 func (g *guest) client(t *testing.T) *http.Client { return g.clientOf(t, "spawn") }
 
 func (g *guest) clientOf(t *testing.T, spawn string) *http.Client {

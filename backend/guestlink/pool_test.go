@@ -48,7 +48,7 @@ func TestPool(t *testing.T) {
 		t.Fatalf("%d links for two containers", len(opened))
 	}
 	_ = a.Close()
-	_ = a.Close() // twice is once
+	_ = a.Close() // a second close counts once
 	if opened[0].closed != 0 {
 		t.Fatal("closed under its other user")
 	}
@@ -59,7 +59,7 @@ func TestPool(t *testing.T) {
 	_ = other.Close()
 
 	c := open("1")
-	close(opened[2].done) // it breaks while in use
+	close(opened[2].done) // the link breaks while it is used
 	d := open("1")
 	if len(opened) != 4 {
 		t.Fatal("a broken link was handed out")
@@ -85,8 +85,8 @@ func TestPool(t *testing.T) {
 	_ = open("3").Close()
 }
 
-// TestLinkPoolSharesOpening: those who come while a link is opened wait for it,
-// and a first one that gives up is not their failure.
+// TestPoolSharesOpening: callers that come while a link is being opened wait for it.
+// When the first caller gives up, the others do not fail.
 func TestPoolSharesOpening(t *testing.T) {
 	gate, opening := make(chan struct{}), make(chan struct{})
 	var mu sync.Mutex

@@ -21,7 +21,7 @@ import (
 	"loop/backend/wire"
 )
 
-// callbacks takes messages; every other callback of it panics.
+// callbacks takes messages. Every other callback panics.
 func callbacks(f func(ctx context.Context, from core.Caller, text string) error) guestlink.Callbacks {
 	return messages{f: f}
 }
@@ -96,11 +96,12 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// everyCharacter is the longest id that a run can have, of all that it can hold.
+// everyCharacter is an id of the greatest length, made of all characters that an id may
+// have.
 const everyCharacter = "aA0-_bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ123456789"
 
-// TestEveryIDHasARoute: whatever a run may be called, its agent reaches the model,
-// and no other run's.
+// TestEveryIDHasARoute: with any id, a run's agent reaches its own model and no other
+// run's.
 func TestEveryIDHasARoute(t *testing.T) {
 	l, g := open(t, guestlink.Options{AdmitHold: -1, DemoModel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.URL.Path)
@@ -123,7 +124,7 @@ func TestEveryIDHasARoute(t *testing.T) {
 	}
 }
 
-// TestModelRequestIsNotHeldForEver: the hold belongs to a young link.
+// TestModelRequestIsNotHeldForEver: only a young link holds requests back.
 func TestModelRequestIsNotHeldForEver(t *testing.T) {
 	_, g := open(t, guestlink.Options{AdmitHold: time.Millisecond}, idle)
 	if code, body := do(t, g.client(t), "POST", "/runs/r1/model/v1/messages", ""); code != 404 || !strings.Contains(body, "not_found_error") {
@@ -168,7 +169,7 @@ func TestBaseURL(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = fmt.Fprintf(w, "%s %s %s %s\n", r.Method, r.RequestURI, r.Header.Get("X-Api-Key"), r.Header.Get("X-Forwarded-For"))
 		_ = http.NewResponseController(w).Flush()
-		_, _ = io.Copy(w, r.Body) // echoes as it comes
+		_, _ = io.Copy(w, r.Body) // echoes as the body comes
 	}))
 	defer up.Close()
 	u, err := url.Parse(up.URL)
@@ -177,7 +178,7 @@ func TestBaseURL(t *testing.T) {
 	}
 	l, g := open(t, guestlink.Options{}, idle)
 	c := g.client(t)
-	// Whatever name means the host, from its own side or a container's.
+	// Each name means the host, on its own side or in a container.
 	for _, name := range []string{"127.0.0.1", "localhost", "host.docker.internal", "127.9.9.9", "[::1]"} {
 		model(l, "r1", core.ModelUpstream{BaseURL: "http://" + net.JoinHostPort(strings.Trim(name, "[]"), u.Port()) + "/prefix/"})
 		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://link/runs/r1/model/v1/messages?beta=true", strings.NewReader("body"))
@@ -208,8 +209,8 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestModelStreams reads an event before the next was written, through link
-// and proxy.
+// TestModelStreams reads an event before the next one is written, through link and
+// proxy.
 func TestModelStreams(t *testing.T) {
 	next := make(chan struct{})
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -238,7 +239,7 @@ func TestModelStreams(t *testing.T) {
 	}
 }
 
-// TestCloseEndsRequests closes the link under a request that waits.
+// TestCloseEndsRequests closes the link while a request waits.
 func TestCloseEndsRequests(t *testing.T) {
 	arrived, left := make(chan struct{}), make(chan struct{})
 	l, g := open(t, guestlink.Options{Callbacks: callbacks(func(ctx context.Context, _ core.Caller, _ string) error {
@@ -289,8 +290,8 @@ func FuzzGuestRequest(f *testing.F) {
 	})
 }
 
-// TestSpawnsAreApart: what one spawn may, another of the same container may not,
-// whatever it says of itself.
+// TestSpawnsAreApart: a spawn cannot use the rights of another spawn of the same
+// container, whatever it claims to be.
 func TestSpawnsAreApart(t *testing.T) {
 	type said struct {
 		from core.Caller
@@ -350,7 +351,7 @@ func TestSpawnsAreApart(t *testing.T) {
 	if code, _ := do(t, g.clientOf(t, "nobody"), "POST", "/api/messages", `{"content":"x"}`); code != 403 {
 		t.Errorf("a stranger's callback: %d", code)
 	}
-	// A run's route and voice end with its spawn.
+	// A run's route and identity end with its spawn.
 	if err := l.Forget(t.Context(), "s1"); err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +363,8 @@ func TestSpawnsAreApart(t *testing.T) {
 	}
 }
 
-// TestKeyIsAddedOnTheWayOut: in the place of a key and in calls of the model alone.
+// TestKeyIsAddedOnTheWayOut: the key takes the place of the placeholder, and only in
+// calls of the model.
 func TestKeyIsAddedOnTheWayOut(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, r.Header["Authorization"], r.Header["X-Api-Key"])
@@ -383,12 +385,12 @@ func TestKeyIsAddedOnTheWayOut(t *testing.T) {
 		{token, "/v1/messages?beta=true", "Authorization", "Bearer loop-no-key", "[Bearer oat-real] []"},
 		{token, "/v1/messages/count_tokens", "X-Api-Key", "loop-no-key", "[Bearer oat-real] []"},
 		{token, "/v1/models", "Authorization", "Bearer loop-no-key", "[Bearer oat-real] []"},
-		// The person's own login, and no key at all, stay what they are.
+		// A person's own login stays as it is, and so does a request without a key.
 		{token, "/v1/messages", "Authorization", "Bearer mine", "[Bearer mine] []"},
 		{key, "/v1/messages", "X-Api-Key", "mine", "[] [mine]"},
 		{key, "/v1/messages", "X-Other", "loop-no-key", "[] []"},
 		{core.ModelUpstream{BaseURL: up.URL}, "/v1/messages", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
-		// A token could make a key of its own there.
+		// With a real token, these calls could make a new key.
 		{token, "/api/oauth/claude_cli/create_api_key", "Authorization", "Bearer loop-no-key", "[Bearer loop-no-key] []"},
 		{key, "/v1/organizations/api_keys", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},
 		{key, "/v1/messages/batches", "X-Api-Key", "loop-no-key", "[] [loop-no-key]"},

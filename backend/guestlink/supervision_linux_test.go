@@ -18,7 +18,7 @@ import (
 	"loop/backend/wire"
 )
 
-// desk is a guest that asks as loop init does.
+// desk is a guest that asks questions as loop init does.
 func desk(t *testing.T) (*guestlink.Link, *ask.Desk, *guest) {
 	d := ask.NewDesk()
 	l, g := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
@@ -29,7 +29,8 @@ func desk(t *testing.T) (*guestlink.Link, *ask.Desk, *guest) {
 	return l, d, g
 }
 
-// answering judges questions until the test ends; the channel has how that ended.
+// answering answers questions until the test ends. The channel ended gets its final
+// error.
 func answering(t *testing.T, l *guestlink.Link, d *ask.Desk, answer func(context.Context, core.HeldCall) core.Verdict) (stop func(), ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,11 +48,11 @@ func answering(t *testing.T, l *guestlink.Link, d *ask.Desk, answer func(context
 
 var held = wire.Question{Spawn: "s1", Kind: "file", Detail: []byte("/home/u/.bashrc")}
 
-// TestQuestionsBothEnds asks many things at a time, of which every second one is
-// allowed, with the guest's desk at one end and the link at the other.
+// TestQuestionsBothEnds asks many questions at a time, with the guest's desk at one end
+// and the link at the other. Every second one is allowed.
 func TestQuestionsBothEnds(t *testing.T) {
 	l, d, _ := desk(t)
-	all := make(chan struct{}) // nothing is answered before everything was asked
+	all := make(chan struct{}) // no answer comes before all questions were asked
 	var mu sync.Mutex
 	seen := 0
 	answering(t, l, d, func(_ context.Context, c core.HeldCall) core.Verdict {
@@ -79,8 +80,8 @@ func TestQuestionsBothEnds(t *testing.T) {
 	wg.Wait()
 }
 
-// TestQuestionIsWithdrawn ends the wait of whoever judges it, whose word is then
-// worth nothing.
+// TestQuestionIsWithdrawn ends the wait of the one who judges. The answer then has no
+// effect.
 func TestQuestionIsWithdrawn(t *testing.T) {
 	l, d, _ := desk(t)
 	judging, judged := make(chan struct{}), make(chan struct{})
@@ -106,8 +107,8 @@ func TestQuestionIsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreDeniedWithoutAHost: when the host leaves, or the link does, what
-// waits is denied, and what comes later too.
+// TestQuestionsAreDeniedWithoutAHost: when the host leaves or the link ends, waiting
+// questions are denied. So are later ones.
 func TestQuestionsAreDeniedWithoutAHost(t *testing.T) {
 	for name, leave := range map[string]func(l *guestlink.Link, stop func()){
 		"host": func(_ *guestlink.Link, stop func()) { stop() },
@@ -135,7 +136,7 @@ func TestQuestionsAreDeniedWithoutAHost(t *testing.T) {
 	}
 }
 
-// TestHostileQuestions each end the link, and none reaches whoever judges.
+// TestHostileQuestions: each bad question ends the link, and none is judged.
 func TestHostileQuestions(t *testing.T) {
 	one := wire.Question{ID: 1, Spawn: "a", Kind: "file"}
 	for name, hostile := range map[string]func(st io.Writer){

@@ -18,7 +18,7 @@ import (
 	"loop/backend/guestlink"
 )
 
-// tcpRig is a listener whose runs the test starts and ends.
+// tcpRig is a listener for callbacks, whose runs the test starts and ends.
 type tcpRig struct {
 	*guestlink.TCP
 	rec *recorder
@@ -86,7 +86,7 @@ func TestTCPKnowsItsCallersByToken(t *testing.T) {
 	if len(one) != 64 || one == two {
 		t.Fatalf("tokens %q %q", one, two)
 	}
-	// The container is known later, and the token stays.
+	// The container becomes known later, and the token stays the same.
 	if again := r.Grant(t.Context(), core.Caller{ChannelID: "chan", RunID: "r1"}).Reveal(); again != one {
 		t.Error("granting again made another token")
 	}
@@ -107,10 +107,10 @@ func TestTCPKnowsItsCallersByToken(t *testing.T) {
 		{"POST", "/api/messages", []string{"Authorization", "Bearer " + one, "Authorization", "Bearer " + two}, 401, ""},
 		{"POST", "/api/messages?token=" + one, nil, 401, ""},
 		{"POST", "/api/messages", []string{"Authorization", "Bearer " + one, "Origin", "http://evil.example"}, 403, ""},
-		// Without a token no route can be told from another.
+		// Without a token, every route gives the same answer.
 		{"GET", "/nothing", nil, 401, ""},
 		{"GET", "/nothing", []string{"Authorization", "Bearer " + one}, 404, ""},
-		// Models and the owner's surface are elsewhere.
+		// Models and the owner's calls are not served here.
 		{"POST", "/runs/r1/model/v1/messages", []string{"Authorization", "Bearer " + one}, 404, ""},
 		{"POST", "/api/call/System.Snapshot", []string{"Authorization", "Bearer " + one}, 404, ""},
 		{"GET", "/api/ws", []string{"Authorization", "Bearer " + one}, 404, ""},
@@ -126,8 +126,8 @@ func TestTCPKnowsItsCallersByToken(t *testing.T) {
 	}
 }
 
-// TestTCPNoTokenWithoutARun: containers of terminals have no run, and one token
-// for all of them would let each act as the other.
+// TestTCPNoTokenWithoutARun: containers of terminals have no run. With one token for
+// all of them, each could act as another.
 func TestTCPNoTokenWithoutARun(t *testing.T) {
 	r := newTCP(t, nil)
 	r.set("", true, nil)
@@ -148,7 +148,7 @@ func TestTCPTokenEndsWithTheRun(t *testing.T) {
 	if code := say(); code != 200 || !r.Admitted("r1") || r.Idle(t.Context()) {
 		t.Fatalf("while it runs: %d", code)
 	}
-	// A database that does not answer refuses, and takes nothing away.
+	// When the database does not answer, the request is refused, but the grant stays.
 	r.set("r1", true, errors.New("disk trouble"))
 	if code := say(); code != 503 || r.Idle(t.Context()) {
 		t.Errorf("while nobody knows: %d", code)
@@ -164,8 +164,8 @@ func TestTCPTokenEndsWithTheRun(t *testing.T) {
 	}
 }
 
-// TestTCPTokenSurvivesARestart: the same key makes the same tokens, another
-// key others.
+// TestTCPTokenSurvivesARestart: the same key makes the same tokens, and another key
+// makes others.
 func TestTCPTokenSurvivesARestart(t *testing.T) {
 	from := core.Caller{ChannelID: "chan", RunID: "r1"}
 	a, b := newTCP(t, nil), newTCP(t, nil)
@@ -184,7 +184,7 @@ func TestTCPPanicIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestTCPCloseWaits: a callback under way is told and waited for.
+// TestTCPCloseWaits: Close cancels a callback under way and waits for it.
 func TestTCPCloseWaits(t *testing.T) {
 	arrived, left := make(chan struct{}), make(chan struct{})
 	r := newTCP(t, callbacks(func(ctx context.Context, _ core.Caller, _ string) error {
@@ -217,7 +217,7 @@ func TestTCPCloseWaits(t *testing.T) {
 	}
 }
 
-// far is a connection from an address of the test's choice.
+// far is a connection from any address that the test chooses.
 type far struct {
 	net.Conn
 	ip string
@@ -225,7 +225,7 @@ type far struct {
 
 func (f far) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(f.ip), Port: 1} }
 
-// fars is a listener of such connections.
+// fars is a listener for such connections.
 type fars struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -243,12 +243,12 @@ func (l *fars) Accept() (net.Conn, error) {
 func (l *fars) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
 func (l *fars) Addr() net.Addr { return &net.TCPAddr{} }
 
-// answered says whether a connection from ip gets an answer.
+// answered reports whether a connection from ip gets an answer.
 func (l *fars) answered(t *testing.T, ip string) (bool, func()) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	l.conns <- far{theirs, ip}
-	// A refused connection may be closed before either of these.
+	// A refused connection may be closed before either of these calls.
 	if err := ours.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		return false, func() { _ = ours.Close() }
 	}
@@ -260,10 +260,10 @@ func (l *fars) answered(t *testing.T, ip string) (bool, func()) {
 	return err == nil && string(b) == "HTTP/1.1 401", func() { _ = ours.Close() }
 }
 
-// TestTCPConnectionsAreBounded: one container that opens as many as it can does
-// not shut out another.
+// TestTCPConnectionsAreBounded: a container that opens as many connections as it can
+// does not shut another one out.
 func TestTCPConnectionsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // by whose clock no connection is idle for long
+	synctest.Test(t, func(t *testing.T) { // on its clock no connection is idle for long
 		l := &fars{conns: make(chan net.Conn), done: make(chan struct{})}
 		tcpOn(t, l, nil)
 		var closers []func()
@@ -296,8 +296,8 @@ func TestTCPConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// FuzzTCPBytes: whatever bytes arrive, torn anywhere, nothing is asked without a
-// token and the listener goes on.
+// FuzzTCPBytes: whatever bytes arrive, in whatever pieces, no callback is made without
+// a token and the listener goes on.
 func FuzzTCPBytes(f *testing.F) {
 	for _, s := range []string{
 		"POST /api/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 16\r\n\r\n{\"content\":\"hi\"}",
@@ -313,7 +313,7 @@ func FuzzTCPBytes(f *testing.F) {
 	r.Grant(context.Background(), core.Caller{ChannelID: "chan", RunID: "r1"})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		ours, theirs := net.Pipe()
-		l.conns <- far{theirs, "127.0.0.1"} // who may have the most connections
+		l.conns <- far{theirs, "127.0.0.1"} // this address may have the most connections
 		gone := make(chan struct{})
 		go func() { defer close(gone); _, _ = io.Copy(io.Discard, ours) }()
 		_ = ours.SetWriteDeadline(time.Now().Add(10 * time.Second))
@@ -326,8 +326,8 @@ func FuzzTCPBytes(f *testing.F) {
 	})
 }
 
-// BenchmarkCallback is one callback from request to answer, without what the
-// app does with it.
+// BenchmarkCallback times one callback from request to answer, without the app's work
+// on it.
 func BenchmarkCallback(b *testing.B) {
 	r := newTCP(b, &quiet{})
 	token := r.Grant(b.Context(), core.Caller{ChannelID: "chan", RunID: "r1"}).Reveal()
@@ -351,7 +351,7 @@ func BenchmarkCallback(b *testing.B) {
 	}
 }
 
-// quiet takes messages and keeps none.
+// quiet accepts messages and drops them.
 type quiet struct{ guestlink.Callbacks }
 
 func (quiet) SendMessage(context.Context, core.Caller, core.ChannelID, string) error { return nil }

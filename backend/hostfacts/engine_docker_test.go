@@ -16,9 +16,9 @@ import (
 	"loop/backend/sandbox"
 )
 
-// TestSpecOnEngine gives a resolved spec to a real engine and looks from
-// inside: which mounts and tmpfs there are, and what they allow. It uses the
-// engine's own command line tool, so that nothing of Loop's adapter is between.
+// TestSpecOnEngine gives a resolved spec to a real engine and looks from inside a
+// container: which mounts and tmpfs there are, and what they allow. It uses the
+// engine's own command line tool, so Loop's adapter plays no part.
 func TestSpecOnEngine(t *testing.T) {
 	spec, h, _ := resolved(t, "~/.gitconfig:~/.gitconfig:ro")
 	if _, err := (Computer{}).Prepare(spec, h); err != nil {
@@ -34,7 +34,7 @@ func TestSpecOnEngine(t *testing.T) {
 	}
 	for _, m := range spec.Mounts {
 		if m.Volume {
-			continue // the guest volume belongs to the image's own tests
+			continue // the image's own tests cover the guest volume
 		}
 		o := fmt.Sprintf("type=bind,source=%s,target=%s", m.Source, m.Target)
 		if m.ReadOnly {
@@ -42,7 +42,7 @@ func TestSpecOnEngine(t *testing.T) {
 		}
 		args = append(args, "--mount", o)
 	}
-	// The last is what hides LOOP_HOME below a read-only mount.
+	// The last one is the tmpfs that hides LOOP_HOME below a read-only mount.
 	for _, m := range append(spec.Tmpfs, core.Tmpfs{Target: "/cover", Options: "ro,nosuid,nodev,noexec,size=4k,mode=0555"}) {
 		args = append(args, "--tmpfs", m.Target+":"+m.Options)
 	}
@@ -95,9 +95,9 @@ say run-mode "$(stat -c %a /run/loop)"
 	}
 }
 
-// TestPlantedLinkMovesMount is the control for MakeMountpoint's refusal: with
-// a link left in the agent's home, an engine lays the workspace over /opt/loop,
-// where the guest binary is. Without the refusal an agent would choose PID 1.
+// TestPlantedLinkMovesMount is the control for MakeMountpoint's refusal. With a link
+// left in the agent's home, an engine mounts the workspace over /opt/loop, where the
+// guest binary is. Without the refusal, an agent could choose PID 1.
 func TestPlantedLinkMovesMount(t *testing.T) {
 	d := tempDir(t)
 	home, guest, project := filepath.Join(d, "state"), filepath.Join(d, "guest"), filepath.Join(d, "loop")

@@ -13,7 +13,7 @@ import (
 	"loop/backend/sandbox"
 )
 
-// copied is a spec for a temporary host that copies these files of its home.
+// copied is a spec for a temporary host, with copies of these files of its home.
 func copied(t *testing.T, files map[string]string) (core.Spec, sandbox.Host, string) {
 	t.Helper()
 	spec, h, home := resolved(t)
@@ -57,7 +57,7 @@ func TestCopies(t *testing.T) {
 			t.Errorf("%s: %q %v %v", path, b, info.Mode(), err)
 		}
 	}
-	// A copy that is right stays as it is; one that the agent changed is made anew.
+	// A correct copy stays as it is. A copy that the agent changed is made again.
 	npmrc := filepath.Join(state, "home", ".npmrc")
 	before, err := os.Stat(npmrc)
 	must(t, err)
@@ -79,8 +79,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesIntoAPlantedHome: whatever an agent left in its home, nothing
-// outside is written and the run goes on.
+// TestCopiesIntoAPlantedHome: whatever an agent left in its home, Loop writes nothing
+// outside of it and the run goes on.
 func TestCopiesIntoAPlantedHome(t *testing.T) {
 	spec, h, state := copied(t, map[string]string{".config/tool/x": "new"})
 	outside := tempDir(t)
@@ -119,7 +119,7 @@ func TestCopiesIntoAPlantedHome(t *testing.T) {
 	}
 }
 
-// TestCopiesOfWhatChanged: a source that is another thing by now is left out.
+// TestCopiesOfWhatChanged: a source that has become something else is left out.
 func TestCopiesOfWhatChanged(t *testing.T) {
 	spec, h, state := copied(t, map[string]string{".x": "x"})
 	source := spec.Copies[0].Source
@@ -145,8 +145,8 @@ func TestCopiesOfWhatChanged(t *testing.T) {
 	}
 }
 
-// TestCopiesThroughNoLink: a folder on the way became a link since the path was
-// resolved, to a place with a file of the same name.
+// TestCopiesThroughNoLink: since the path was resolved, a folder on the way became a
+// link to a place with a file of the same name.
 func TestCopiesThroughNoLink(t *testing.T) {
 	spec, h, state := copied(t, map[string]string{"conf/deep/tool.toml": "mine"})
 	other := t.TempDir()

@@ -23,7 +23,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// tempDir is a directory whose own path has no links (macOS' has).
+// tempDir is a directory whose path has no links. On macOS the temporary directory is
+// behind one.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -147,7 +148,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 
-	// What an agent could leave behind.
+	// An agent could leave these behind.
 	cj := filepath.Join(state, "claude", ".claude.json")
 	must(t, os.WriteFile(cj, []byte("garbage"), 0o600))
 	if notices, err := (Computer{}).Prepare(spec, h); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "damaged") {
@@ -173,7 +174,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("a file outside was written: %q %v", b, err)
 	}
 
-	// A link where the project is to be mounted, planted by renaming a parent.
+	// A renamed parent plants a link where the project is to be mounted.
 	work := filepath.Join(state, "home", "code")
 	must(t, os.Rename(work, work+"2"))
 	must(t, os.Symlink("/opt", work))
@@ -189,8 +190,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestMemoryMoves: what the CLI kept in the home before its folder lay beside it is
-// taken over, whichever step an earlier take-over ended at.
+// TestMemoryMoves: earlier, the CLI kept its files in the home. They are moved to the
+// folder beside it, from whichever step an interrupted move ended at.
 func TestMemoryMoves(t *testing.T) {
 	spec, h, _ := resolved(t)
 	home := filepath.Join(h.LoopHome, "channels", "chan1", "home")
@@ -203,9 +204,9 @@ func TestMemoryMoves(t *testing.T) {
 		}
 	}
 	for round, ended := range []func(){
-		func() {}, // as it was left by then
+		func() {}, // as it was at that time
 		func() { must(t, os.Remove(claude)) },
-		func() {}, // the old one was not removed
+		func() {}, // the old one was not yet removed
 		func() { must(t, os.Remove(filepath.Join(home, claudeJSON))) },
 	} {
 		must(t, os.RemoveAll(link))
@@ -231,8 +232,8 @@ func TestMemoryMoves(t *testing.T) {
 	}
 }
 
-// TestRepointedLink: nothing of Loop's goes by the link in the home, whatever the
-// agent makes of it.
+// TestRepointedLink: Loop never follows the link in the home, wherever the agent makes
+// it lead.
 func TestRepointedLink(t *testing.T) {
 	spec, h, state := copied(t, map[string]string{".claude/CLAUDE.md": "memory"})
 	outside := tempDir(t)

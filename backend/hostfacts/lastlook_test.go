@@ -12,8 +12,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestUnmoved: whatever an agent puts into the places between the two looks is
-// seen by the second.
+// TestUnmoved: the second look sees every change that an agent made to the paths since
+// the first.
 func TestUnmoved(t *testing.T) {
 	for name, c := range map[string]struct {
 		move func(project, state string) error

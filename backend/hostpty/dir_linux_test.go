@@ -8,8 +8,8 @@ import (
 	"loop/backend/core"
 )
 
-// A directory that may not be entered is what the failure speaks of, not the
-// program. To root no directory is closed.
+// TestDirectoryThatIsClosed: the failure is about the directory that may not be
+// entered, not about the program. Root may enter every directory.
 func TestDirectoryThatIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o600); err != nil {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Each process starts the next and ends, so that whoever is found has gone before
-// it is hit. What there is of them at a time is bounded.
+// TestEndOfProcessesThatHop: each process starts the next and ends. A process that is
+// found is gone before the signal reaches it. Their number at any time is bounded.
 func TestEndOfProcessesThatHop(t *testing.T) {
 	for name, next := range map[string]string{"in their group": `sh "$0" & exit`, "out of their session": `setsid sh "$0" & exit`} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			script := filepath.Join(dir, "hop-here")
-			// They end with this test's process, too, should it be killed.
+			// Each process also ends when this test's process is killed.
 			next = fmt.Sprintf("kill -0 %d || exit\n%s\n", os.Getpid(), next)
 			if err := os.WriteFile(script, []byte(next), 0o600); err != nil {
 				t.Fatal(err)
@@ -34,7 +34,7 @@ func TestEndOfProcessesThatHop(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			t.Logf("ended in %v", time.Since(begin))
-			// They end by themselves with their script.
+			// They end when their script is removed.
 			defer os.Remove(script)
 			for range 5 {
 				if left := running(t, script); len(left) > 0 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSignalsAreHeard: Loop may have been started by nohup. What a process ignores
-// is for all of it, so this has one of its own.
+// TestSignalsAreHeard: Loop may have been started by nohup. Ignored signals are a state
+// of the whole process, so the test uses a process of its own.
 func TestSignalsAreHeard(t *testing.T) {
 	const inside = "LOOP_TEST_IGNORES"
 	if os.Getenv(inside) == "" {
@@ -23,7 +23,7 @@ func TestSignalsAreHeard(t *testing.T) {
 		}
 		return
 	}
-	// Only these two: whoever runs the tests may ignore others as well.
+	// The test looks at these two only, since its own parent may ignore others.
 	ignored := func(line string) uint64 {
 		mask, err := strconv.ParseUint(strings.TrimSpace(strings.TrimPrefix(line, "SigIgn:")), 16, 64)
 		if err != nil {

@@ -47,11 +47,11 @@ func running(t testing.TB, text string) []string {
 	return out
 }
 
-// over ends a script whose output is looked at: the program stays, because a read
-// that finds nothing while it prints and ends may be told of the end alone.
+// over ends a script whose output a test reads. The program stays until it is closed,
+// because a read at the moment when a program prints and ends may return the end alone.
 const over = "\necho 'that is' all\nread x\n"
 
-// output is what a program prints until over.
+// output is everything that a program prints before over.
 func output(t *testing.T, o Options) string {
 	t.Helper()
 	p, err := Start(o)
@@ -65,7 +65,7 @@ func output(t *testing.T, o Options) string {
 	return out
 }
 
-// until reads up to text, and a little further.
+// until reads until text has come, and returns a little more.
 func until(t *testing.T, p *PTY, text string) string {
 	t.Helper()
 	var out []byte
@@ -159,8 +159,8 @@ func TestARelativeProgramIsTakenFromItsDirectory(t *testing.T) {
 	}
 }
 
-// What was put into the background outlives the program, as in any terminal,
-// and how the program ended is known while it does.
+// TestTheBackgroundStaysUntilClose: background programs outlive the program, as in any
+// terminal. The program's exit is known while they run.
 func TestTheBackgroundStaysUntilClose(t *testing.T) {
 	n := "123" + fmt.Sprint(os.Getpid()) + "77"
 	p, err := Start(Options{Argv: []string{"sh", "-c", "trap '' HUP; sleep " + n + " & exit 5"}})
@@ -170,7 +170,7 @@ func TestTheBackgroundStaysUntilClose(t *testing.T) {
 	if e := p.Wait(); e.Code != 5 || e.Signal != "" {
 		t.Fatalf("%+v", e)
 	}
-	// While it is still becoming a sleep, the kernel shows no words of its own.
+	// The kernel shows no arguments of a process that is just becoming a sleep.
 	for late := time.Now().Add(time.Minute); len(running(t, n)) != 1; {
 		if time.Now().After(late) {
 			t.Fatalf("the background went with the program: %q", running(t, n))
@@ -210,8 +210,8 @@ func TestStatOfAHostileName(t *testing.T) {
 	}
 }
 
-// BenchmarkRead is the limit of everything that shows a host terminal: 32 MiB of
-// lines through the line discipline, and without it.
+// BenchmarkRead is the upper limit for every view of a host terminal: 32 MiB of lines
+// through the line discipline, and without it.
 func BenchmarkRead(b *testing.B) {
 	const size = 32 << 20
 	for _, c := range []struct{ name, mode string }{{"cooked", ":"}, {"raw", "stty raw"}} {
@@ -240,7 +240,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkEcho is one key there and back through cat.
+// BenchmarkEcho sends one key through cat and back.
 func BenchmarkEcho(b *testing.B) {
 	p, err := Start(Options{Argv: []string{"sh", "-c", "stty raw -echo; echo; exec cat"}})
 	if err != nil {
@@ -261,8 +261,8 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// A program in the background that goes on printing does not hold the end up,
-// and what the program itself printed is all there.
+// TestTheEndDoesNotWaitForTheBackground: a background program that goes on printing
+// does not delay the end. The program's own output is complete.
 func TestTheEndDoesNotWaitForTheBackground(t *testing.T) {
 	p, err := Start(Options{Argv: []string{"sh", "-c", "trap '' HUP; stty raw -echo; yes y & head -c 100000 /dev/zero; echo done; read x"}})
 	if err != nil {
@@ -286,8 +286,8 @@ func TestTheEndDoesNotWaitForTheBackground(t *testing.T) {
 	}
 }
 
-// TestOthers: jobs in the background and stopped ones are missed when they end,
-// what has left the session too; the shell itself and helpers are not.
+// TestOthers names the processes whose end a person would miss: background and stopped
+// jobs, and programs that left the session. The shell itself and helpers are not named.
 func TestOthers(t *testing.T) {
 	dir := t.TempDir()
 	sleep, err := exec.LookPath("sleep")
@@ -317,7 +317,7 @@ func TestOthers(t *testing.T) {
 	}
 	tell("./job 1000 & ./gpg-agent 1000 & setsid ./away 1000 & sh -c 'kill -STOP $$' & :", "\r\nready")
 	var names []string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // they are copies of the shell before they are programs
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // they are copies of the shell before they become programs
 		if names = slices.Sorted(slices.Values(p.Others())); slices.Equal(names, []string{"away", "job", "sh"}) {
 			return
 		}

@@ -39,8 +39,8 @@ func presentBase(t *testing.T, e *engine.Docker) string {
 	return ""
 }
 
-// The probe's answer is true either way: a docker command it accepts has built
-// with a secret, and one it refuses is named with the reason. It leaves no image.
+// TestSecretProbe: the probe either accepts a docker command that has built with a
+// secret, or gives the reason why there is none. It leaves no image.
 func TestSecretProbe(t *testing.T) {
 	e, s := realService(t, Options{})
 	cli, why := s.probeBuildKit(t.Context(), presentBase(t, e))
@@ -51,7 +51,7 @@ func TestSecretProbe(t *testing.T) {
 	if cli == nil {
 		return
 	}
-	// The proof can fail: the same command with another secret must not build.
+	// The check can fail: the same command with another secret must not build.
 	run := s.command
 	s.command = func(ctx context.Context, c Command) error {
 		if err := os.WriteFile(c.Args[2][len("id=probe,src="):], []byte("another"), 0o600); err != nil {
@@ -64,7 +64,7 @@ func TestSecretProbe(t *testing.T) {
 	}
 }
 
-// cue is a log that calls then at the first line the builder says.
+// cue is a log that calls then at the builder's first line.
 type cue struct {
 	slog.Handler
 	then     func()
@@ -85,14 +85,14 @@ func (l *cue) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A real build by the engine's own builder that is cancelled in the middle
-// leaves no tag and no nameless image.
+// TestCancelRealBuild: the engine's own builder is cancelled in the middle of a real
+// build. No tag and no nameless image is left.
 func TestCancelRealBuild(t *testing.T) {
-	t.Setenv("PATH", "") // no docker command: the engine's own builder
+	t.Setenv("PATH", "") // without a docker command, the engine's own builder is used
 	ref := "loop-agent:test-" + core.NewID()[:8]
 	begun := &cue{Handler: slog.DiscardHandler}
 	e, s := realService(t, Options{Settings: func() Settings { return Settings{Ref: ref} }, Log: slog.New(begun)})
-	begun.then = func() { // before the build goes on: what is cached takes no time
+	begun.then = func() { // cancels before the build goes on, since cached steps take no time
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.build.ending = true

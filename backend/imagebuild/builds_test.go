@@ -21,12 +21,12 @@ import (
 	"loop/backend/engine/enginetest"
 )
 
-// noNet answers nothing.
+// noNet refuses every request.
 type noNet struct{}
 
 func (noNet) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }
 
-// rig is a service on the fake engine whose host commands are played.
+// rig is a service on the fake engine. The test plays its host commands.
 type rig struct {
 	t    *testing.T
 	fake *enginetest.Fake
@@ -87,7 +87,7 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 	return r
 }
 
-// with are Options of a person's settings.
+// with makes Options of a person's settings.
 func with(s Settings) Options { return Options{Settings: func() Settings { return s }} }
 
 // arg returns the value after a flag.
@@ -98,7 +98,7 @@ func arg(c Command, flag string) string {
 	return ""
 }
 
-// goodBuild plays a docker command that builds.
+// goodBuild plays a docker command whose build works.
 func (r *rig) goodBuild(_ context.Context, c Command) error {
 	id := "sha256:" + strings.Repeat(core.NewID(), 2)
 	labels := map[string]string{}
@@ -190,8 +190,8 @@ func TestClassicBuildSaysSo(t *testing.T) {
 	}
 }
 
-// TestPartsSwitchedOff: the build leaves them out, and another choice makes the
-// image stale.
+// TestPartsSwitchedOff: the build leaves out the parts that are switched off. Another
+// choice makes the image stale.
 func TestPartsSwitchedOff(t *testing.T) {
 	without := []string{"vim", "node"}
 	r := newRig(t, Options{Settings: func() Settings { return Settings{Without: without} }}, "docker")
@@ -251,8 +251,8 @@ func TestStaleImage(t *testing.T) {
 	}
 }
 
-// TestPartsOfAnotherLoopStay: what is neither of this build nor old may be needed by a
-// build that goes on at the same moment.
+// TestPartsOfAnotherLoopStay: a part that is neither of this build nor old is kept,
+// since another Loop's build may need it now.
 func TestPartsOfAnotherLoopStay(t *testing.T) {
 	r := newRig(t, Options{})
 	part := func(age time.Duration) string {
@@ -305,7 +305,7 @@ func TestEngineDown(t *testing.T) {
 	wantCode(t, err, core.CodeEngineLost)
 }
 
-// hold plays a build that goes on until it is cancelled or let go.
+// hold plays a build that goes on until it is cancelled or released.
 func (r *rig) hold() (begun chan struct{}, goOn chan struct{}) {
 	begun, goOn = make(chan struct{}, 8), make(chan struct{})
 	r.cli = func(ctx context.Context, c Command) error {
@@ -328,7 +328,7 @@ func TestCallersShareOneBuild(t *testing.T) {
 	begun, goOn := r.hold()
 	errs := make(chan error)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { errs <- r.s.Ensure(ctx) }() // the one that starts it goes away
+	go func() { errs <- r.s.Ensure(ctx) }() // this caller starts the build and goes away
 	<-begun
 	if !r.s.Building() {
 		t.Error("not said to be building")
@@ -394,7 +394,7 @@ func TestCancelLeavesNoTag(t *testing.T) {
 	}
 }
 
-// TestProxyPasswordIsOnNoCommandLine, which every user of the machine can read.
+// TestProxyPasswordIsOnNoCommandLine: every user of the machine can read command lines.
 func TestProxyPasswordIsOnNoCommandLine(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://me:canary@proxy.example:3128")
 	r := newRig(t, Options{}, "docker")
@@ -413,8 +413,8 @@ func TestProxyPasswordIsOnNoCommandLine(t *testing.T) {
 	}
 }
 
-// TestBuildAfterACancelledOne: who asks while a cancelled build clears up gets a
-// build of their own, not the other's end.
+// TestBuildAfterACancelledOne: a caller that comes while a cancelled build cleans up
+// gets a new build, not the end of the old one.
 func TestBuildAfterACancelledOne(t *testing.T) {
 	for name, end := range map[string]func(r *rig, cancel func()){
 		"by the person":          func(r *rig, _ func()) { go r.s.Cancel() },
@@ -432,7 +432,7 @@ func TestBuildAfterACancelledOne(t *testing.T) {
 				close(begun)
 				<-ctx.Done()
 				close(ended)
-				<-clear // removes what it made
+				<-clear // removes the files that it made
 				return ctx.Err()
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -467,7 +467,7 @@ func TestGuestVolume(t *testing.T) {
 		t.Fatalf("without an image: %v", err)
 	}
 	r.fake.AddImage(DefaultRef, "sha256:1", nil)
-	// Half-filled by a Loop that crashed: the mark is missing.
+	// A Loop that crashed has filled the volume by half: the mark is missing.
 	if err := r.fake.VolumeFill(ctx, "loop-guest-abc123", DefaultRef, []core.VolumeFile{{Path: guestFile, Data: []byte("half")}}); err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +510,7 @@ func count(list []string, s string) (n int) {
 	return n
 }
 
-// registry answers every question with the same words, or not at all without any.
+// registry answers every request with this text. An empty one does not answer at all.
 type registry string
 
 func (a registry) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -595,8 +595,8 @@ func TestBuildContextHoldsTheCertificates(t *testing.T) {
 	}
 }
 
-// TestSettingsChangeUnderWay: the image that the settings name now is the one that
-// is looked for, also by somebody who waits while another is built.
+// TestSettingsChangeUnderWay: the service looks for the image that the settings name
+// now, even for a caller that waits while another image is built.
 func TestSettingsChangeUnderWay(t *testing.T) {
 	var mu sync.Mutex
 	set := Settings{}
@@ -611,7 +611,7 @@ func TestSettingsChangeUnderWay(t *testing.T) {
 	go func() { second <- r.s.Ensure(t.Context()) }()
 	close(goOn)
 	wantCode(t, <-second, core.CodeNoImage)
-	if err := <-first; err != nil { // with the settings that it began with
+	if err := <-first; err != nil { // with the settings from its start
 		t.Error(err)
 	}
 	if st := r.wantState(core.ImageMissing); st.Ref != "python:3.12" || len(st.Lines) > 0 {

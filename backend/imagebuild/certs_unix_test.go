@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestOddCAFilesAreLeftOut: opening the pipe would wait for ever, reading the
+// TestOddCAFilesAreLeftOut: opening the pipe would wait for ever, and reading the
 // device would never end.
 func TestOddCAFilesAreLeftOut(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "ca.pem")

@@ -141,7 +141,7 @@ func TestLinesAreBounded(t *testing.T) {
 
 func TestPackTree(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // a base is made on Linux only
+		return // bases are made on Linux only
 	}
 	root := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"bin/tool": 0o755, "dev/null": 0o644, "etc/shadow": 0o600} {
@@ -184,7 +184,7 @@ func TestPackTree(t *testing.T) {
 
 func TestRunCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // what follows is written for a POSIX shell
+		return // the rest needs a POSIX shell
 	}
 	var lines []string
 	err := runCommand(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "echo one; echo two >&2; echo $X"}, Env: []string{"X=three"},
@@ -195,7 +195,7 @@ func TestRunCommand(t *testing.T) {
 	if err := runCommand(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "exit 3"}}); err == nil {
 		t.Fatal("a failing command succeeded")
 	}
-	// Cancelling ends the command and what it started.
+	// Cancelling ends the command and the processes that it started.
 	ctx, cancel := context.WithCancel(t.Context())
 	err = runCommand(ctx, Command{Path: "/bin/sh", Args: []string{"-c", "sleep 600 & echo ready; wait"},
 		Line: func(string) { cancel() }})
@@ -206,7 +206,7 @@ func TestRunCommand(t *testing.T) {
 
 func TestBaseIsMadeWithoutARegistry(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // the case is about Linux hosts
+		return // this case needs a Linux host
 	}
 	r := newRig(t, Options{Base: "absent:x"})
 	find := func(name string) (string, error) { return "/found/" + name, nil }
@@ -240,7 +240,7 @@ func TestBaseIsMadeWithoutARegistry(t *testing.T) {
 
 func TestBaseFailures(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // the case is about Linux hosts
+		return // this case needs a Linux host
 	}
 	boom := errors.New("exit status 1")
 	for name, breakIt := range map[string]func(*rig){

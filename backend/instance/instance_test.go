@@ -15,7 +15,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestOddInstanceFile: a file that is no instance's is an error at once, and no wait.
+// TestOddInstanceFile: a file that is not an instance file is an error at once, without
+// a wait.
 func TestOddInstanceFile(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"folder":    func(path string) error { return os.Mkdir(path, 0o700) },
@@ -68,7 +69,7 @@ func TestOneInstancePerFolder(t *testing.T) {
 	}
 }
 
-// TestAskingTheRunningOne: what a second start makes of the answer.
+// TestAskingTheRunningOne: a second start handles each answer of the first.
 func TestAskingTheRunningOne(t *testing.T) {
 	home := t.TempDir()
 	if again, err := show(t.Context(), home); !again || err == nil {
@@ -102,15 +103,15 @@ func TestAskingTheRunningOne(t *testing.T) {
 	}
 }
 
-// TestAStartWhileAnotherEnds waits for the lock, and does not wait for a Loop that
-// answers.
+// TestAStartWhileAnotherEnds waits for the lock while the other Loop ends. It does not
+// wait for a Loop that answers.
 func TestAStartWhileAnotherEnds(t *testing.T) {
 	running := core.Fail(core.CodeConflict, ErrRunning, "Another Loop already works on this folder.", "")
 	broken := errors.New("disk")
 	for name, c := range map[string]struct {
 		opens []error
-		shows []error // each with another try
-		done  error   // the last one without
+		shows []error // each is followed by another try
+		done  error   // the last one is not
 		want  error
 		made  bool
 	}{

@@ -11,7 +11,7 @@ import (
 	"loop/backend/atomicfile"
 )
 
-// TestPipeAsInstanceFile: nobody waits for whoever might write into a pipe.
+// TestPipeAsInstanceFile: reading a pipe without a writer does not wait.
 func TestPipeAsInstanceFile(t *testing.T) {
 	home := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(home, fileName), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// update changes the limits of a running container, some at a time.
+// update changes the limits of a running container, a few at a time.
 func (s *suite) update(t *testing.T, ctx context.Context) {
 	id := s.started(t, ctx, forever)
 	want := func(l core.Limits) {
@@ -24,16 +24,16 @@ func (s *suite) update(t *testing.T, ctx context.Context) {
 	l := core.Limits{MemoryBytes: 256 << 20, CPUs: 0.5, Pids: 64}
 	must(t, s.e.Update(ctx, id, l))
 	want(l)
-	l.CPUs = 1 // a container's share grows while somebody watches it
+	l.CPUs = 1 // Loop raises a container's share while somebody watches it
 	must(t, s.e.Update(ctx, id, core.Limits{CPUs: l.CPUs}))
 	want(l)
-	l.MemoryBytes = 512 << 20 // past what was the limit of memory and swap together
+	l.MemoryBytes = 512 << 20 // more than the old limit of memory and swap together
 	must(t, s.e.Update(ctx, id, core.Limits{MemoryBytes: l.MemoryBytes}))
 	want(l)
 	wantIs(t, s.e.Update(ctx, core.ContainerID(strings.Repeat("f", 64)), l), core.ErrNotFound)
 }
 
-// rename hands one container's name on to another.
+// rename passes one container's name on to another.
 func (s *suite) rename(t *testing.T, ctx context.Context) {
 	old, heir := s.started(t, ctx, forever), s.create(t, ctx, "true")
 	name := func(id core.ContainerID) string {
@@ -49,7 +49,7 @@ func (s *suite) rename(t *testing.T, ctx context.Context) {
 	}
 	was := name(old)
 	wantIs(t, s.e.Rename(ctx, heir, was), core.ErrConflict)
-	must(t, s.e.Rename(ctx, old, was)) // its own
+	must(t, s.e.Rename(ctx, old, was)) // its own name again is no conflict
 	must(t, s.e.Rename(ctx, old, was+"-retired"))
 	must(t, s.e.Rename(ctx, heir, was))
 	if a, b := name(old), name(heir); a != was+"-retired" || b != was {

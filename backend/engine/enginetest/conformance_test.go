@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// playShell understands the few scripts the suite uses.
+// playShell plays a shell for the few scripts that the suite uses.
 func playShell(ctx context.Context, script string, out, errw io.Writer) int {
 	for _, st := range strings.Split(script, ";") {
 		st = strings.TrimSpace(st)

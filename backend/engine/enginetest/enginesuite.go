@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// Engine is everything the suite asks of an engine.
+// Engine has the methods that the suite needs of an engine.
 type Engine interface {
 	Status(ctx context.Context) core.EngineStatus
 	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
@@ -42,17 +42,17 @@ type Engine interface {
 	GatewayIP(ctx context.Context) (string, error)
 }
 
-// ExecStream is what DialExec's result can do.
+// ExecStream has the methods of DialExec's result.
 type ExecStream interface {
 	io.ReadWriteCloser
 	Stderr() string
 }
 
-// limit bounds each case: a real engine on a busy machine takes seconds.
+// limit bounds each case. A real engine on a busy machine takes seconds.
 const limit = 3 * time.Minute
 
-// Run puts an engine through the suite. image must hold a POSIX shell, cat and
-// sleep. Everything made carries a label of its own and is removed.
+// Run puts an engine through the suite. The image must hold a POSIX shell, cat and
+// sleep. Everything that the suite makes carries a label of its own and is removed.
 func Run(t *testing.T, e Engine, image string) {
 	s := &suite{e: e, image: image, mark: core.NewID()}
 	for name, fn := range map[string]func(*testing.T, context.Context){
@@ -161,8 +161,8 @@ func (s *suite) lifecycle(t *testing.T, ctx context.Context) {
 
 func (s *suite) stop(t *testing.T, ctx context.Context) {
 	id := s.started(t, ctx, forever)
-	must(t, s.e.Start(ctx, id))  // again: no error
-	s.poll(t, ctx, func() bool { // before, its shell does not heed the stop
+	must(t, s.e.Start(ctx, id))  // a second start is no error
+	s.poll(t, ctx, func() bool { // before that, its shell ignores the stop
 		log, err := s.e.Logs(ctx, id, 1)
 		return err == nil && log == "up\n"
 	})
@@ -172,7 +172,7 @@ func (s *suite) stop(t *testing.T, ctx context.Context) {
 	if f.Running || f.ExitCode != 143 {
 		t.Fatalf("stopped: %+v", f)
 	}
-	must(t, s.e.Stop(ctx, id, time.Second)) // again: no error
+	must(t, s.e.Stop(ctx, id, time.Second)) // a second stop is no error
 }
 
 func (s *suite) pause(t *testing.T, ctx context.Context) {
@@ -194,9 +194,9 @@ func (s *suite) pause(t *testing.T, ctx context.Context) {
 	paused(true)
 	wantIs(t, s.e.Pause(ctx, id), core.ErrConflict)
 	must(t, s.e.Unpause(ctx, id))
-	// The record of a real engine may be late.
+	// A real engine may be late to record the start.
 	s.poll(t, ctx, func() bool { return s.e.Pause(ctx, id) == nil })
-	must(t, s.e.Stop(ctx, id, 5*time.Second)) // a stop reaches one that is held up
+	must(t, s.e.Stop(ctx, id, 5*time.Second)) // a stop reaches a paused container
 	wantIs(t, s.e.Pause(ctx, id), core.ErrNotRunning)
 	absent := core.ContainerID(strings.Repeat("f", 64))
 	wantIs(t, s.e.Pause(ctx, absent), core.ErrNotFound)
@@ -297,7 +297,7 @@ func (s *suite) dial(t *testing.T, ctx context.Context, id core.ContainerID, arg
 func (s *suite) exec(t *testing.T, ctx context.Context) {
 	id := s.started(t, ctx, forever)
 	c := s.dial(t, ctx, id, "cat")
-	// More than a pipe holds, so both directions must move at once.
+	// This is more than a pipe holds, so both directions must move at once.
 	want := bytes.Repeat([]byte("0123456789abcdef\n"), 64<<10)
 	go func() { _, _ = c.Write(want) }()
 	got := make([]byte, len(want))
@@ -314,7 +314,7 @@ func (s *suite) exec(t *testing.T, ctx context.Context) {
 		t.Fatalf("stdout %q, stderr %q", got, c.Stderr())
 	}
 	must(t, c.Close())
-	_ = c.Close() // again: no panic
+	_ = c.Close() // a second close does not panic
 }
 
 func (s *suite) execNotRunning(t *testing.T, ctx context.Context) {
@@ -359,7 +359,7 @@ func (s *suite) events(t *testing.T, ctx context.Context) {
 	must(t, s.e.Remove(ctx, id, true))
 	for _, kind := range []string{core.ContainerCreated, core.ContainerStarted, core.ContainerDied, core.ContainerDestroyed} {
 		ev := next()
-		for ev.ID != id { // another case's container
+		for ev.ID != id { // skips another case's container
 			ev = next()
 		}
 		if ev.Kind != kind || ev.At.IsZero() || ev.Labels["loop-suite"] != s.mark {
@@ -370,7 +370,7 @@ func (s *suite) events(t *testing.T, ctx context.Context) {
 		}
 	}
 	cancel()
-	for range ch { //nolint:revive // until it is closed
+	for range ch { //nolint:revive // until the channel is closed
 	}
 }
 
@@ -401,7 +401,7 @@ func (s *suite) images(t *testing.T, ctx context.Context) {
 func (s *suite) volumes(t *testing.T, ctx context.Context) {
 	vol := "loop-suite-" + s.mark
 	must(t, s.e.EnsureVolume(ctx, vol, map[string]string{"loop-test": "suite"}))
-	must(t, s.e.EnsureVolume(ctx, vol, nil)) // again: no error
+	must(t, s.e.EnsureVolume(ctx, vol, nil)) // a second call is no error
 	defer func() { _ = s.e.VolumeRemove(context.WithoutCancel(ctx), vol) }()
 	_, err := s.e.VolumeRead(ctx, vol, s.image, "done")
 	wantIs(t, err, core.ErrNotFound)

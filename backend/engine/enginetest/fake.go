@@ -14,11 +14,11 @@ import (
 	"loop/backend/core"
 )
 
-// Fake is an engine in memory for tests of everything above this package. It
-// keeps containers, images and volumes, moves them through the states the real
-// one does, reports events and passes the same suite. Processes are played by
-// the hooks. Set the exported fields before the first call; methods may be
-// called from any goroutine. Close ends and awaits what runs in it.
+// Fake is an engine in memory for tests of everything above this package. It keeps
+// containers, images and volumes, moves them through the states of the real engine,
+// reports events and passes the same suite. Hooks play the processes. Tests set the
+// exported fields before the first call. Any goroutine may call the methods. Close ends
+// and awaits the hooks that run.
 type Fake struct {
 	// Main plays PID 1: it runs from Start until it returns the exit code. ctx
 	// ends on Stop (give 143) and on a forced Remove. nil idles.
@@ -44,7 +44,7 @@ type Fake struct {
 	calls   []string
 }
 
-// FakeExec is what an exec was asked to be.
+// FakeExec is the request for an exec.
 type FakeExec struct {
 	ID   core.ContainerID
 	Spec core.Spec
@@ -64,7 +64,7 @@ type fakeBox struct {
 	started bool
 	stop    context.CancelFunc // while running
 	killed  bool
-	done    chan struct{} // closed when PID 1 is gone; new for each start
+	done    chan struct{} // closed when PID 1 has ended; new for each start
 	log     *text
 }
 
@@ -75,7 +75,7 @@ type fakeSub struct {
 	queue  []core.ContainerEvent
 }
 
-// NewFake returns an engine without images.
+// NewFake returns an engine without any images.
 func NewFake() *Fake {
 	return &Fake{
 		images: map[string]fakeImage{}, boxes: map[core.ContainerID]*fakeBox{},
@@ -83,15 +83,15 @@ func NewFake() *Fake {
 	}
 }
 
-// AddImage makes an image exist.
+// AddImage adds an image.
 func (f *Fake) AddImage(ref, id string, labels map[string]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.images[ref] = fakeImage{id: id, labels: maps.Clone(labels)}
 }
 
-// SetDown makes every call fail as if the engine had gone away (nil: it is back).
-// Event subscribers get a resync when it is back. Containers go on.
+// SetDown makes every call fail as if the engine had gone away; nil brings it back.
+// Event subscribers then get a resync. Containers go on meanwhile.
 func (f *Fake) SetDown(why *core.Failure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,8 +104,8 @@ func (f *Fake) SetDown(why *core.Failure) {
 	}
 }
 
-// Vanish drops a container without an event, as when somebody else removed it
-// while the event stream was broken.
+// Vanish drops a container without an event, as when somebody removes it while the
+// event stream is broken.
 func (f *Fake) Vanish(id core.ContainerID) {
 	f.mu.Lock()
 	b := f.boxes[id]
@@ -116,8 +116,8 @@ func (f *Fake) Vanish(id core.ContainerID) {
 	}
 }
 
-// EndMain ends PID 1 of a running container from outside, as the kernel's
-// out-of-memory killer does when oom is set.
+// EndMain ends PID 1 of a running container from outside. With oom set it does so as
+// the kernel's out-of-memory killer.
 func (f *Fake) EndMain(id core.ContainerID, code int, oom bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +130,7 @@ func (f *Fake) EndMain(id core.ContainerID, code int, oom bool) {
 	}
 }
 
-// Spec returns what a container was created from.
+// Spec returns the spec of which a container was created.
 func (f *Fake) Spec(id core.ContainerID) (core.Spec, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -265,7 +265,7 @@ func (f *Fake) Start(ctx context.Context, id core.ContainerID) error {
 	return nil
 }
 
-// ended records that PID 1 is gone. The lock is held.
+// ended records that PID 1 has ended. The caller holds the lock.
 func (f *Fake) ended(b *fakeBox, code int) {
 	b.facts.Running, b.facts.Paused, b.facts.ExitCode = false, false, code
 	b.stop()
@@ -273,7 +273,8 @@ func (f *Fake) ended(b *fakeBox, code int) {
 	f.emit(core.ContainerDied, b)
 }
 
-// halt ends a running container and waits; killed skips the chance to finish.
+// halt ends a running container and waits for it. With killed, PID 1 gets no time to
+// finish.
 func (f *Fake) halt(ctx context.Context, b *fakeBox, killed bool, grace time.Duration) error {
 	f.mu.Lock()
 	done := b.done
@@ -388,7 +389,7 @@ func (f *Fake) List(ctx context.Context, labels map[string]string) ([]core.Conta
 	for _, b := range f.boxes {
 		if hasLabels(b.facts.Labels, labels) {
 			c := b.copyFacts()
-			c.OOMKilled, c.Error, c.Limits = false, "", core.Limits{} // a list does not tell
+			c.OOMKilled, c.Error, c.Limits = false, "", core.Limits{} // a list does not have these
 			out = append(out, c)
 		}
 	}
@@ -481,7 +482,7 @@ func (f *Fake) GatewayIP(ctx context.Context) (string, error) {
 	return "172.17.0.1", nil
 }
 
-// Pause marks the container; what plays its PID 1 is not held up.
+// Pause marks the container as paused. The hook that plays PID 1 goes on.
 func (f *Fake) Pause(ctx context.Context, id core.ContainerID) error {
 	if err := f.enter(ctx, "Pause"); err != nil {
 		return err
@@ -500,7 +501,7 @@ func (f *Fake) Pause(ctx context.Context, id core.ContainerID) error {
 	return nil
 }
 
-// Unpause is Docker's.
+// Unpause ends a pause, with the errors of Docker.
 func (f *Fake) Unpause(ctx context.Context, id core.ContainerID) error {
 	if err := f.enter(ctx, "Unpause"); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// findImage looks an image up by reference or id. The lock is held.
+// findImage looks an image up by reference or id. The caller holds the lock.
 func (f *Fake) findImage(ref string) (fakeImage, bool) {
 	if img, ok := f.images[ref]; ok {
 		return img, true
@@ -63,7 +63,7 @@ func (f *Fake) ImageImport(ctx context.Context, root io.Reader, ref string) erro
 	return nil
 }
 
-// Export gives an empty archive.
+// Export returns an empty archive.
 func (f *Fake) Export(ctx context.Context, id core.ContainerID) (io.ReadCloser, error) {
 	if err := f.enter(ctx, "Export"); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (f *Fake) Export(ctx context.Context, id core.ContainerID) (io.ReadCloser, 
 	return io.NopCloser(strings.NewReader(strings.Repeat("\x00", 1024))), nil
 }
 
-// ImageBuildClassic makes an image named by the hash of its context, without
-// running anything.
+// ImageBuildClassic makes an image whose id is the hash of its context. It runs
+// nothing.
 func (f *Fake) ImageBuildClassic(ctx context.Context, buildContext io.Reader, o core.BuildOptions, progress func(string)) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, buildContext); err != nil {
@@ -108,7 +108,7 @@ func (f *Fake) ImagesDangling(ctx context.Context, labels map[string]string) (ma
 	return made, nil
 }
 
-// named reports whether a name points to an image. The lock is held.
+// named reports whether a name points to an image. The caller holds the lock.
 func (f *Fake) named(id string) bool {
 	for name, i := range f.images {
 		if i.id == id && name != id {
@@ -128,7 +128,7 @@ func (f *Fake) ImageTag(ctx context.Context, source, ref string) error {
 		return noImage("tag image", source)
 	}
 	if old, ok := f.images[ref]; ok && old.id != img.id {
-		f.images[old.id] = old // loses this name, stays as an image
+		f.images[old.id] = old // loses this name, but stays as an image
 	}
 	f.images[ref] = img
 	return nil

@@ -44,7 +44,7 @@ func (f *Fake) DialExec(ctx context.Context, id core.ContainerID, user string, a
 	done := b.done
 	call := FakeExec{ID: id, Spec: b.spec, User: user, Argv: argv}
 	gone := make(chan struct{})
-	f.wg.Go(func() { // the container's end takes its execs along
+	f.wg.Go(func() { // the end of the container ends its execs
 		select {
 		case <-done:
 			_ = inR.Close()
@@ -75,7 +75,8 @@ func (s *fakeSub) push(ev core.ContainerEvent) {
 	}
 }
 
-// emit queues an event for every subscriber it concerns. The lock is held.
+// emit queues an event for every subscriber that it concerns. The caller holds the
+// lock.
 func (f *Fake) emit(kind string, b *fakeBox) {
 	ev := core.ContainerEvent{Kind: kind, ID: b.facts.ID, Labels: b.copyFacts().Labels, At: f.now()}
 	if kind == core.ContainerDied {
@@ -88,8 +89,8 @@ func (f *Fake) emit(kind string, b *fakeBox) {
 	}
 }
 
-// Events reports as the real engine does; what happens while the fake is down is
-// lost, and a resync follows.
+// Events reports as the real engine does. Events while the fake is down are lost, and a
+// resync follows.
 func (f *Fake) Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent {
 	s := &fakeSub{labels: labels, ch: make(chan core.ContainerEvent), wake: make(chan struct{}, 1)}
 	f.mu.Lock()

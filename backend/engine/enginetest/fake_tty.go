@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// FakeTTY is the program's end of a played terminal.
+// FakeTTY is the program's end of a terminal that a hook plays.
 type FakeTTY struct {
 	io.ReadWriter
 	Container core.ContainerID
@@ -32,7 +32,7 @@ type fakeTTY struct {
 func (t *fakeTTY) Read(p []byte) (int, error) {
 	n, err := t.out.Read(p)
 	if err != nil {
-		err = io.EOF // as of a real one, however it ended
+		err = io.EOF // as a real one gives, however it ended
 	}
 	return n, err
 }
@@ -50,7 +50,7 @@ func (t *fakeTTY) Resize(ctx context.Context, cols, rows uint16) error {
 	default:
 	}
 	select {
-	case <-t.sizes: // nobody has looked at the one before
+	case <-t.sizes: // the program has not read the size before
 	default:
 	}
 	t.sizes <- [2]uint16{cols, rows}
@@ -102,7 +102,7 @@ func (f *Fake) ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecS
 		io.Writer
 	}{inR, outW}, Container: id, Spec: withDefaults(spec), Sizes: t.sizes}
 	boxDone := b.done
-	f.wg.Go(func() { // the container's end takes its programs along
+	f.wg.Go(func() { // the end of the container ends its programs
 		select {
 		case <-boxDone:
 			_ = inR.Close()

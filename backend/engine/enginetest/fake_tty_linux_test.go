@@ -15,7 +15,7 @@ import (
 	"loop/backend/terminal/programtest"
 )
 
-// ttyProgram is a core.TTY as the suite of programs takes it.
+// ttyProgram makes a core.TTY a program for the suite of programs.
 type ttyProgram struct {
 	core.TTY
 	t testing.TB
@@ -33,7 +33,7 @@ func (p ttyProgram) Wait() core.TerminalExit {
 	return exit
 }
 
-// playPTY plays programs by running them on this computer.
+// playPTY runs the program on this computer.
 func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 	p, err := hostpty.Start(hostpty.Options{Argv: term.Spec.Argv, Cols: term.Spec.Cols, Rows: term.Spec.Rows})
 	if err != nil {
@@ -67,7 +67,7 @@ func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 		case size := <-term.Sizes:
 			_ = p.Resize(size[0], size[1])
 		case b := <-typed:
-			select { // the size that was set before this was typed
+			select { // applies a size that was set before this input
 			case size := <-term.Sizes:
 				_ = p.Resize(size[0], size[1])
 			default:

@@ -8,7 +8,7 @@ import (
 	"loop/backend/core"
 )
 
-// Update changes the limits that the fake says on Inspect.
+// Update changes the limits that Inspect of the fake returns.
 func (f *Fake) Update(ctx context.Context, id core.ContainerID, limits core.Limits) error {
 	if err := f.enter(ctx, "Update"); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (f *Fake) Update(ctx context.Context, id core.ContainerID, limits core.Limi
 	return nil
 }
 
-// Rename is Docker's.
+// Rename gives a container another name, with the errors of Docker.
 func (f *Fake) Rename(ctx context.Context, id core.ContainerID, name string) error {
 	if err := f.enter(ctx, "Rename"); err != nil {
 		return err

@@ -32,7 +32,7 @@ func withDefaults(spec core.ExecSpec) core.ExecSpec {
 	return spec
 }
 
-// text is what a played process wrote. Safe for any goroutine.
+// text is the output of a played process. Any goroutine may use it.
 type text struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -50,7 +50,7 @@ func (t *text) String() string {
 	return t.buf.String()
 }
 
-// last is the last n lines.
+// last returns the last n lines.
 func (t *text) last(n int) string {
 	lines := strings.SplitAfter(strings.TrimSuffix(t.String(), "\n")+"\n", "\n")
 	lines = lines[:len(lines)-1]

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// bannedCall is a call that is not made here. Tests says whether it is banned
-// in tests only, code only, or both ("").
+// bannedCall is a call that may not be made, with its reason. The field where limits
+// the ban to tests or to code.
 type bannedCall struct {
 	pkg, fn string
 	where   string // "tests", "code" or ""
@@ -64,8 +64,8 @@ func TestBannedCalls(t *testing.T) {
 	}
 }
 
-// TestNothingIsSkipped: what CI has, CI uses. A test that needs an engine or
-// the agent CLI stands behind a build tag instead.
+// TestNothingIsSkipped: CI has everything that tests need, so no test is skipped. A
+// test that needs an engine or the agent CLI has a build tag instead.
 func TestNothingIsSkipped(t *testing.T) {
 	for _, g := range goFiles(t) {
 		if !g.isTest() {
@@ -89,8 +89,8 @@ func TestNothingIsSkipped(t *testing.T) {
 	}
 }
 
-// TestEngineTestsHaveTheirOwnNames: those that need an engine are chosen by name and
-// may be tried again; a unit test of the same name would be as well.
+// TestEngineTestsHaveTheirOwnNames: tests that need an engine are chosen by name and
+// may be tried again. A unit test of the same name would be tried again too.
 func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
 	needsEngine := regexp.MustCompile(`(?m)^//go:build .*(docker|claude)`)
 	engine, unit := map[string]bool{}, map[string]string{}
@@ -122,8 +122,8 @@ func TestEngineTestsHaveTheirOwnNames(t *testing.T) {
 	}
 }
 
-// TestErrorsNameTheStep: “open database: …” reads well when wrapped three times,
-// “failed to open database: failed to …” does not.
+// TestErrorsNameTheStep: “open database: …” still reads well when it is wrapped three
+// times. “failed to open database: failed to …” does not.
 func TestErrorsNameTheStep(t *testing.T) {
 	for _, g := range goFiles(t) {
 		if g.generated() || g.isTest() {
@@ -158,8 +158,8 @@ func TestErrorsNameTheStep(t *testing.T) {
 	}
 }
 
-// TestGoroutinesAreCounted: a package that starts goroutines has a TestMain
-// that fails when one is left behind.
+// TestGoroutinesAreCounted: a package that starts goroutines has a TestMain that fails
+// when one is left.
 func TestGoroutinesAreCounted(t *testing.T) {
 	for dir, group := range byDir(goFiles(t)) {
 		starts, checked := "", false
@@ -172,7 +172,7 @@ func TestGoroutinesAreCounted(t *testing.T) {
 				checked = true // a program ends with its goroutines
 			}
 			if strings.HasSuffix(dir, "test") {
-				checked = true // a suite for other packages' tests, which count
+				checked = true // a suite for other packages, whose tests count them
 			}
 			ast.Inspect(g.ast, func(n ast.Node) bool {
 				if _, ok := n.(*ast.GoStmt); ok && starts == "" {
@@ -192,8 +192,8 @@ func TestGoroutinesAreCounted(t *testing.T) {
 	}
 }
 
-// TestOneThreadReapsTheGuest: a wait elsewhere would take the end of a process from
-// whoever it belongs to, and a stop from the one thread that may trace.
+// TestOneThreadReapsTheGuest: a wait elsewhere would take a process's exit away from
+// its owner, and a stop from the only thread that may trace.
 func TestOneThreadReapsTheGuest(t *testing.T) {
 	const owner = "agentimage/guest/threads"
 	found := false

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// sources is what the contract reads in Go files because reflection lacks it.
-// Its keys begin with the import path and the type: “loop/backend/core.Run”.
+// sources is the part of the contract that comes from Go files, because reflection
+// lacks it. Its keys begin with the import path and the type: “loop/backend/core.Run”.
 type sources struct {
 	consts   map[string][]string
 	comments map[string]string   // at the end of a field's line

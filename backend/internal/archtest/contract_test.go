@@ -14,8 +14,8 @@ import (
 	"loop/backend/core"
 )
 
-// contract writes the TypeScript of Go types as encoding/json writes their values.
-// What reflection does not know (constants, comments) comes from the sources.
+// contract writes TypeScript for Go types, as encoding/json writes their values.
+// Constants and comments come from the sources, because reflection does not know them.
 type contract struct {
 	src     sources
 	types   map[reflect.Type]string // declarations by type; "" while one is being written
@@ -33,7 +33,7 @@ var (
 	textType      = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// of is how TypeScript names t; a pointer and a list may be null.
+// of returns TypeScript's name of t. A pointer or a list may be null.
 func (c *contract) of(t reflect.Type) string {
 	switch bare, orNull := c.bare(t), " | null"; t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -46,7 +46,7 @@ func (c *contract) of(t reflect.Type) string {
 	}
 }
 
-// bare is of without the null.
+// bare is of without null.
 func (c *contract) bare(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return c.bare(t.Elem())
@@ -55,7 +55,7 @@ func (c *contract) bare(t reflect.Type) string {
 	case t == timeType, t.Kind() != reflect.Struct && t.Implements(textType):
 		return "string"
 	case t.Kind() == reflect.Interface, t.Implements(marshalerType), reflect.PointerTo(t).Implements(marshalerType):
-		return "unknown" // any value: the page looks at what it gets
+		return "unknown" // any value, which the page checks itself
 	}
 	switch t.Kind() {
 	case reflect.Bool:
@@ -87,7 +87,7 @@ func (c *contract) bare(t reflect.Type) string {
 	panic(fmt.Sprintf("the page's contract cannot say %s", t))
 }
 
-// declare adds a named type with everything it refers to.
+// declare adds a named type and every type that it refers to.
 func (c *contract) declare(t reflect.Type) string {
 	name := cmp.Or(pageNames[t], t.Name())
 	if _, ok := c.types[t]; ok {
@@ -98,7 +98,7 @@ func (c *contract) declare(t reflect.Type) string {
 	}
 	c.types[t], c.names[name] = "", t
 	switch {
-	case t == reflect.TypeFor[core.Event](): // its type says what it carries
+	case t == reflect.TypeFor[core.Event](): // the type of an event says what data it has
 		of := strings.NewReplacer("type: EventType;", "type: T;", "data?: unknown;", "data: EventData[T];")
 		c.types[t] = "{ [T in EventType]: " + of.Replace(c.object(t)) + " }[EventType]"
 	case t.Kind() == reflect.Struct:
@@ -135,8 +135,8 @@ func (c *contract) object(t reflect.Type) string {
 	return strings.Join(also, "") + "{\n" + b.String() + "}"
 }
 
-// enum is the union of a named string's constants. The empty one belongs to it
-// only where it is written: mostly it is left out of the JSON.
+// enum is the union of a named string's constants. The empty constant belongs to it
+// only where it is written. Mostly it is left out of the JSON.
 func (c *contract) enum(t reflect.Type) string {
 	var words []string
 	for _, v := range c.src.constants(t) {
@@ -146,7 +146,7 @@ func (c *contract) enum(t reflect.Type) string {
 	}
 	union := strings.Join(words, " | ")
 	switch {
-	case len(words) == 0 || t == reflect.TypeFor[core.Code](): // the page has codes of its own
+	case len(words) == 0 || t == reflect.TypeFor[core.Code](): // the page has codes of its own, too
 		return "string"
 	case len(union) > 100:
 		return "\n  | " + strings.Join(words, "\n  | ")
@@ -154,7 +154,7 @@ func (c *contract) enum(t reflect.Type) string {
 	return union
 }
 
-// declarations are all types met so far, sorted by name.
+// declarations lists all types met so far, sorted by name.
 func (c *contract) declarations() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(c.names)) {

@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// TestTypesAsJSONWritesThem covers what a field may be: missing, null, empty, embedded.
+// TestTypesAsJSONWritesThem covers the kinds of fields: missing, null, empty, embedded.
 func TestTypesAsJSONWritesThem(t *testing.T) {
 	at := reflect.TypeFor[word]().PkgPath() + "."
 	src := sources{
@@ -69,7 +69,7 @@ export type word = "one" | "two";
 	if got := c.declarations(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// The empty word is one of them where it is written.
+	// The empty constant is part of the union where it is written.
 	c = newContract(src)
 	c.of(reflect.TypeFor[strict]())
 	if got := c.enum(reflect.TypeFor[word]()); got != `"" | "one" | "two"` {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// maxLines is the longest a written file may be; most are under 300. Larger
-// ones stop being read as a whole.
+// maxLines is the longest that a written file may be; most have under 300 lines. Nobody
+// reads a longer file as a whole.
 const maxLines = 800
 
 func TestFilesAreShort(t *testing.T) {
@@ -23,9 +23,9 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
-// maxBytes is the longest a line of the product may be, a tab counting as one: two
-// files stand beside each other on a screen. Failures name cause and remedy on lines
-// of their own.
+// maxBytes is the longest that a line of production code may be. A tab counts as one
+// byte. At that length two files fit beside each other on a screen. A failure has its
+// cause and its remedy on lines of their own.
 const maxBytes = 140
 
 func TestLinesAreShort(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLinesAreShort(t *testing.T) {
 	}
 }
 
-// bannedNames say nothing about what is inside.
+// bannedNames tell nothing about the contents.
 var bannedNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "misc", "shared", "lib"}
 
 func TestNamesSayWhatIsInside(t *testing.T) {
@@ -99,7 +99,8 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		}
 		switch {
 		case !code && len(docs) == 0 && dir == "backend/store/internal/rows":
-			// Wholly generated; package store says what it is.
+			// The whole package is generated. The comment of package store describes
+			// it.
 		case len(docs) == 0:
 			t.Errorf("%s has no package comment: say in doc.go what lives there and who may import it", dir)
 		case len(docs) > 1:
@@ -108,7 +109,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// maxMain is how long a program's entry may be: it names parts, and daemon or
+// maxMain is the longest that a program's entry may be. It names the parts; daemon or
 // the package below assembles them.
 const maxMain = 80
 
@@ -120,7 +121,7 @@ func TestMainsAreShort(t *testing.T) {
 	}
 }
 
-// unfinished marks are split here so that this file does not carry them.
+// Marks for unfinished work are split here, so this file does not contain them.
 var unfinished = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X:", "not " + "implemented"}
 
 func TestNothingIsMarkedUnfinished(t *testing.T) {
@@ -132,7 +133,7 @@ func TestNothingIsMarkedUnfinished(t *testing.T) {
 		for line := range strings.Lines(string(f.text)) {
 			n++
 			for _, mark := range unfinished {
-				// CONTRIBUTING.md states the rule itself.
+				// CONTRIBUTING.md names the marks in the rule itself.
 				if strings.Contains(line, mark) && f.path != "CONTRIBUTING.md" && f.path != ".golangci.yml" {
 					t.Errorf("%s:%d says %q: finish it, or put it in docs/limits.md", f.path, n, mark)
 				}

@@ -27,7 +27,7 @@ func TestReadme(t *testing.T) {
 	if !strings.Contains(text, "gate") || !strings.Contains(text, "is not built yet") {
 		t.Error("README.md must say plainly that the gate is not built yet, until it is")
 	}
-	// Two set-up commands, no third: everything else is done by these.
+	// README.md shows these two set-up commands only. They do everything else.
 	want := []string{"make run", "make test"}
 	var got []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
@@ -48,7 +48,7 @@ func TestArchitectureStaysReadable(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesEveryPackage keeps the map in step with the ground.
+// TestArchitectureNamesEveryPackage keeps ARCHITECTURE.md in step with the packages.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	text := read(t, "ARCHITECTURE.md")
 	for dir := range byDir(goFiles(t)) {
@@ -124,7 +124,8 @@ func TestVersionsArePinned(t *testing.T) {
 	}
 }
 
-// TestMakefileHelp: every target is explained, and every script it calls exists.
+// TestMakefileHelp: every target has an explanation, and every script that it calls
+// exists.
 func TestMakefileHelp(t *testing.T) {
 	text := read(t, "Makefile")
 	phony := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// maxMethods is how many methods an interface may have, embedded ones counted: a
-// larger one has several users that each need a part of it, and a fake of it is
-// mostly methods that nobody calls.
+// maxMethods is how many methods an interface may have, embedded ones included. A
+// larger interface has several users that each need a part of it, and most methods of
+// its fake are never called.
 const maxMethods = 7
 
-// wideInterfaces may have more, with the reason.
+// wideInterfaces may have more, for the reason given.
 var wideInterfaces = map[string]string{
 	"backend/core.Link":           "one open link is handed from who opened it to who runs a program over it, whole; what it carries is one protocol",
 	"backend/guestlink.Callbacks": "the calls of one protocol, each the handler of a route, judged and counted in one place",
@@ -101,8 +101,8 @@ func TestInterfacesAreSmall(t *testing.T) {
 	}
 }
 
-// maxDaemon is how long the package that assembles everything may be, in lines
-// without tests: what grows in it belongs to somebody.
+// maxDaemon is how long the package that assembles everything may be, in lines without
+// tests. Code that grows there belongs to one of the parts.
 const maxDaemon = 1200
 
 func TestDaemonAssemblesOnly(t *testing.T) {

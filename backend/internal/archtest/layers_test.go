@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// layer says which packages of this module a package may import, besides its
-// own sub-packages. Imports go down, never sideways.
+// layer lists the packages of this module that a package may import, besides its own
+// sub-packages. Imports go down, never sideways.
 type layer struct {
-	pkg string // from the module root; sub-packages are included unless listed themselves
+	pkg string // from the module root; covers sub-packages that have no line of their own
 	may []string
 	why string
 }
@@ -78,7 +78,7 @@ var layers = []layer{
 	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind", "backend/config"}, "main names the parts; daemon assembles them (config only to say where Loop's folder is)"},
 }
 
-// outside says who may import a third-party module, and why we have it.
+// outside lists who may import a third-party module, and why Loop uses it.
 var outside = []struct {
 	prefix string
 	by     []string // packages with their sub-packages
@@ -114,13 +114,13 @@ var outside = []struct {
 	{"github.com/rogpeppe/go-internal", []string{"backend", "agentimage/guest"}, "scripts as tests; tests only"},
 }
 
-// testsOnly modules must not be linked into a binary.
+// testsOnly modules may not be linked into a binary.
 var testsOnly = []string{"github.com/google/jsonschema-go", "go.uber.org/goleak", "golang.org/x/tools", "github.com/rogpeppe/go-internal"}
 
 func TestImportsGoDown(t *testing.T) {
 	for _, g := range goFiles(t) {
 		if g.isTest() {
-			continue // a test may assemble its neighbours; it is linked into nothing
+			continue // a test may use neighbours, as no binary contains it
 		}
 		l, ok := layerOf(g.dir())
 		if !ok {
@@ -165,8 +165,8 @@ func TestThirdPartyImportsHaveAReason(t *testing.T) {
 	}
 }
 
-// TestLayersAreOrdered keeps the table itself honest: a package may only be
-// allowed what stands above it, so no cycle can be written down.
+// TestLayersAreOrdered keeps the table itself correct: a package may import only
+// packages above it in the table, so a cycle cannot be written.
 func TestLayersAreOrdered(t *testing.T) {
 	index := func(pkg string) int { return slices.IndexFunc(layers, func(l layer) bool { return l.pkg == pkg }) }
 	for i, l := range layers {
@@ -175,7 +175,8 @@ func TestLayersAreOrdered(t *testing.T) {
 		}
 		for _, may := range l.may {
 			at := index(may)
-			// hostfacts and imagebuild name a pure package that stands below the picture's next line.
+			// hostfacts and imagebuild import a pure package that stands in the same
+			// row of the picture.
 			if at > i && may != "backend/sandbox" && may != "agentimage" && l.pkg != "agentimage/guest" {
 				t.Errorf("%s may import %s, which is higher in the table", l.pkg, may)
 			}
@@ -195,8 +196,8 @@ func layerOf(dir string) (layer, bool) {
 	return best, found
 }
 
-// stricter reports that rel has a line of its own under pkg: then the parent
-// may use it, since a sub-package is below its parent.
+// stricter reports that rel has a line of its own below pkg. The parent may then use
+// it, since a sub-package is below its parent.
 func stricter(rel, pkg string) bool {
 	l, ok := layerOf(rel)
 	return ok && l.pkg != pkg && !within(l.pkg, pkg)
@@ -211,7 +212,7 @@ func allowed(rel string, may []string) bool {
 			}
 			continue
 		}
-		// "agentimage" is the package itself; the guest is not the host's to import.
+		// “agentimage” means that package alone: the host may not import the guest.
 		if m == "agentimage" {
 			ok = ok || rel == m
 			continue

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// lives are the engine's calls that begin, hold up or end a container, by what
-// follows the context in an interface that has them. Somebody else's Start is no
-// matter: it takes something else.
+// lives are the engine's calls that begin, pause or end a container. The values are the
+// types of the arguments after the context. A Start with other arguments is another
+// method and does not count.
 var lives = map[string][]string{
 	"Create":  {"Spec"},
 	"Start":   {"ContainerID"},
@@ -22,9 +22,9 @@ var lives = map[string][]string{
 	"Rename":  {"ContainerID", "string"},
 }
 
-// TestOneOwnerOfLives: nobody but the registry begins or ends a container, neither
-// with the engine itself nor through a port of the engine's shape. The containers
-// that a base image is made in are imagebuild's, which waits for their end.
+// TestOneOwnerOfLives: only the registry begins or ends a container, either with the
+// engine itself or through a port of the same shape. The exception is imagebuild, which
+// makes a base image in containers and waits for their end.
 func TestOneOwnerOfLives(t *testing.T) {
 	found := 0
 	for _, g := range goFiles(t) {
@@ -60,8 +60,8 @@ func TestOneOwnerOfLives(t *testing.T) {
 	}
 }
 
-// TestSpecsAreValidatedOnce: by the last look before a container is made, which is
-// the registry's. A check before that proves nothing of what is made.
+// TestSpecsAreValidatedOnce: the registry validates a spec as the last step before it
+// makes the container. An earlier check would prove nothing about that container.
 func TestSpecsAreValidatedOnce(t *testing.T) {
 	var callers []string
 	for _, g := range goFiles(t) {
@@ -90,8 +90,8 @@ func isEngine(x ast.Expr) bool {
 	return false
 }
 
-// afterContext are the types of a method's parameters behind a context, or words
-// that no method has where there is none.
+// afterContext returns the types of a method's parameters after its context. Without a
+// context it returns words that are no types.
 func afterContext(f *ast.FuncType) []string {
 	out := []string{}
 	for _, p := range f.Params.List {

@@ -17,11 +17,11 @@ import (
 	"loop/backend/doctor"
 )
 
-// contractFile is what the page knows of Loop's types and calls.
+// contractFile declares Loop's types and calls for the page.
 const contractFile = "frontend/src/api/contract.gen.ts"
 
-// pageNames are for types whose Go name says too little without its package, or
-// means something else to a browser.
+// pageNames renames types whose Go name says too little without its package, or means
+// something else in a browser.
 var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[core.Context]():  "ContextFill",
 	reflect.TypeFor[core.Event]():    "LoopEvent",
@@ -30,7 +30,7 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[doctor.State]():  "DoctorState",
 }
 
-// notThePage are bound methods that the page does not call, and who does.
+// notThePage are bound methods that the page does not call, with their callers.
 var notThePage = map[string]string{
 	"Channels.List":           "the command line; the page has the list in its snapshot",
 	"Channels.Messages":       "the command line; the page forks at a message of its timeline",
@@ -47,13 +47,13 @@ var notThePage = map[string]string{
 	"Terminals.Record":        "the command line; the page records through the socket of its pane",
 }
 
-// payloads are what events carry. An event whose data has no Go type, or that
-// has none, is written down too, so that a new event is a decision.
+// payloads are the types of the events' data. An event without data, or whose data has
+// no Go type, is listed as nil, so a new event is a decision.
 var payloads = map[core.EventType]reflect.Type{
 	core.EventMessageCreated:   reflect.TypeFor[core.MessageCreated](),
 	core.EventMessageUpdated:   reflect.TypeFor[core.MessageUpdated](),
 	core.EventMessageDeleted:   reflect.TypeFor[core.MessageUpdated](),
-	core.EventMessagesDone:     nil, // for programs; the page goes by the run's status
+	core.EventMessagesDone:     nil, // for programs; the page uses the run's status
 	core.EventAgentAdded:       nil, // the same
 	core.EventAgentRemoved:     nil,
 	core.EventMessageStreaming: reflect.TypeFor[core.MessageStreaming](),
@@ -69,7 +69,7 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventExitPlan:         reflect.TypeFor[core.Question](),
 	core.EventAskResolved:      reflect.TypeFor[core.Question](),
 	core.EventPlanResolved:     reflect.TypeFor[core.Question](),
-	core.EventTodos:            nil, // the tool's own input
+	core.EventTodos:            nil, // the tool's input as it is
 	core.EventRaw:              nil, // a line as the agent wrote it
 	core.EventQueueChanged:     reflect.TypeFor[core.Run](),
 	core.EventChannelCreated:   reflect.TypeFor[core.Channel](),
@@ -85,10 +85,10 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventTerminalCreated:  reflect.TypeFor[core.TerminalInfo](),
 	core.EventTerminalChanged:  reflect.TypeFor[core.TerminalInfo](),
 	core.EventTerminalRemoved:  reflect.TypeFor[core.TerminalInfo](),
-	core.EventReset:            nil, // the page takes a snapshot
+	core.EventReset:            nil, // the page reads a new snapshot
 }
 
-// TestContractOfThePage: the page's types and calls are those of what is bound.
+// TestContractOfThePage: the page's types and calls match the bound structs.
 func TestContractOfThePage(t *testing.T) {
 	want := pageContract(t)
 	if want == read(t, contractFile) {
@@ -106,14 +106,14 @@ func pageContract(t *testing.T) string {
 	c := newContract(readSources(goFiles(t)))
 	calls := c.calls()
 	events := c.events(t)
-	c.of(reflect.TypeFor[core.Failure]())      // how every call may end
-	c.of(reflect.TypeFor[core.TerminalSpec]()) // what the socket of a pane asks for
+	c.of(reflect.TypeFor[core.Failure]())      // any call may fail with it
+	c.of(reflect.TypeFor[core.TerminalSpec]()) // the socket of a pane sends it
 	return `// Code generated from backend/bind and backend/core by “make gen”. DO NOT EDIT.
 
 ` + c.declarations() + events + calls
 }
 
-// events are the payloads by type of event.
+// events lists the payload of each type of event.
 func (c *contract) events(t *testing.T) string {
 	c.declare(reflect.TypeFor[core.Event]())
 	var b strings.Builder
@@ -137,13 +137,13 @@ func (c *contract) events(t *testing.T) string {
 	return b.String()
 }
 
-// calls are functions for the bound methods that the page may use.
+// calls writes functions for the bound methods that the page may use.
 func (c *contract) calls() string {
 	var b strings.Builder
 	b.WriteString("/** Calls one bound method. */\n")
 	b.WriteString("export type Call = <T>(service: string, method: string, ...args: unknown[]) => Promise<T>;\n\n")
 	b.WriteString("export const bound = (call: Call) => ({\n")
-	services := new(daemon.Daemon).Bound() // the types are enough; nothing is assembled
+	services := new(daemon.Daemon).Bound() // only the types are needed; nothing is assembled
 	slices.SortFunc(services, func(a, b any) int { return cmp.Compare(serviceName(a), serviceName(b)) })
 	for _, svc := range services {
 		name := serviceName(svc)
@@ -178,8 +178,8 @@ func serviceName(svc any) string { return reflect.TypeOf(svc).Elem().Name() }
 // lowerFirst is the name as TypeScript spells it: openURL, pickFolder.
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// TestThePageUsesWhatIsBound: the page calls a method, or notThePage says who
-// does. Names alone are looked for: the compiler knows whether a call is right.
+// TestThePageUsesWhatIsBound: the page calls a method, or notThePage names its caller.
+// The test looks for names only: the compiler checks the calls.
 func TestThePageUsesWhatIsBound(t *testing.T) {
 	var page strings.Builder
 	for _, f := range allFiles(t) {

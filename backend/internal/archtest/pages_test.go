@@ -19,7 +19,7 @@ const (
 	tableEnd   = "<!-- end of fields -->\n"
 )
 
-// TestConfigurationPage: the reference page says what config.Config says.
+// TestConfigurationPage: the reference page agrees with config.Config.
 func TestConfigurationPage(t *testing.T) {
 	const page = "docs/configuration.md"
 	text := read(t, page)
@@ -40,7 +40,8 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
-// TestPartsOfTheImage: what image_tools can switch off is what the script installs.
+// TestPartsOfTheImage: the script installs exactly the parts that image_tools can
+// switch off.
 func TestPartsOfTheImage(t *testing.T) {
 	script := read(t, "agentimage/install-tools.sh")
 	parts := config.ImageTools{}.Off()
@@ -49,7 +50,7 @@ func TestPartsOfTheImage(t *testing.T) {
 			t.Errorf("agentimage/install-tools.sh does not know the part %s", part)
 		}
 	}
-	if n := strings.Count(script, "\nadd ") + 2; n != len(parts) { // and node, pnpm
+	if n := strings.Count(script, "\nadd ") + 2; n != len(parts) { // node and pnpm are added in another way
 		t.Errorf("the script knows %d parts, image_tools %d", n, len(parts))
 	}
 }
@@ -70,7 +71,7 @@ func fieldTable() string {
 	return b.String()
 }
 
-// restart says of a field that changing it does nothing before the next start.
+// restart marks a field whose change applies only at the next start.
 func restart(f config.Field) string {
 	if f.Restart {
 		return " Counts after a restart."
@@ -94,7 +95,8 @@ func bounds(f config.Field) string {
 	return ""
 }
 
-// TestProtocolPageNamesEveryCall: what the window may call is written down.
+// TestProtocolPageNamesEveryCall: the page about the protocol has every call of the
+// window.
 func TestProtocolPageNamesEveryCall(t *testing.T) {
 	text := read(t, "docs/protocol.md")
 	found := 0

@@ -16,16 +16,16 @@ import (
 	"testing"
 )
 
-// root is the repository, from this package's directory.
+// root is the repository, as seen from this package's directory.
 const root = "../../.."
 
 // module is the module path of go.mod.
 const module = "loop"
 
-// skipped directories hold nothing that was written here.
+// skipped directories hold no file that was written here.
 var skipped = []string{"node_modules", "build/cache", "build/bin", "frontend/dist", "frontend/wailsjs", "agentimage/bin"}
 
-// file is one file of the repository, its path with slashes from the root.
+// file is one file of the repository. Its path begins at the root and has slashes.
 type file struct {
 	path string
 	text []byte
@@ -35,7 +35,7 @@ func (f file) dir() string     { return path.Dir(f.path) }
 func (f file) isTest() bool    { return strings.HasSuffix(f.path, "_test.go") }
 func (f file) generated() bool { return isGenerated(f.text) }
 
-// lines counts as an editor does: a last line without a newline is one.
+// lines counts as an editor does: a last line without a newline counts.
 func (f file) lines() int {
 	n := bytes.Count(f.text, []byte("\n"))
 	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
@@ -86,7 +86,7 @@ var files = sync.OnceValues(func() ([]file, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			hidden := rel != "." && d.Name() != ".ci" && (d.Name()[0] == '.' || d.Name()[0] == '_') // go ignores them too
+			hidden := rel != "." && d.Name() != ".ci" && (d.Name()[0] == '.' || d.Name()[0] == '_') // go ignores them as well
 			if hidden || slices.Contains(skipped, rel) || slices.Contains(skipped, d.Name()) {
 				return fs.SkipDir
 			}
