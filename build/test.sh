@@ -40,7 +40,7 @@ stage_frontend() { build/frontend.sh test; }
 
 # The server's terminal state against headless xterm.js, from the packages of the
 # stage before.
-stage_xterm() { unit_test -tags xterm ./backend/terminal/vt/...; }
+stage_xterm() { build/unit.sh -tags xterm ./backend/terminal/vt/...; }
 
 stage_static() {
   build/check.sh static
@@ -49,9 +49,9 @@ stage_static() {
 }
 
 # The rules of the repository were checked in the stage "static"; they only read
-# files, which the race detector makes slow.
+# files, which the race detector makes slow. That stage vets all of these, too.
 # shellcheck disable=SC2046 # a list of packages
-stage_unit() { unit_test -race $(go list ./... | grep -vx loop/backend/internal/archtest); }
+stage_unit() { build/unit.sh -race -vet=off $(go list ./... | grep -vx loop/backend/internal/archtest); }
 
 stage_cross() { build/cross.sh; }
 
@@ -61,11 +61,12 @@ stage_image() {
 }
 
 # Unit tests of the same packages are left out: the stage "unit" runs them.
-# -count=1: go's cache of results knows nothing of engine and image.
+# -count=1: go's cache of results knows nothing of engine and image. The stage "static"
+# vets these packages with these tags.
 stage_docker() {
   step "Tests with an engine"
   build/retest.sh docker --packages="$(engine_packages | paste -sd ' ' -)" -- \
-    -timeout 40m -count=1 -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
+    -timeout 40m -count=1 -vet=off -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
 }
 
 # The stage "docker" has run all of these as root. Tests whose result does not depend
@@ -101,13 +102,6 @@ stage_window() {
 }
 
 # --- parts ---
-
-unit_test() {
-  step "go test $*"
-  # 40 minutes bound a hang; the whole suite is meant to end well before, also on a
-  # computer that is busy with other things.
-  go test -timeout 40m "$@"
-}
 
 # engine_packages lists the packages with tests that need an engine or the CLI. The
 # first one takes as long as all others together, which run beside it.
