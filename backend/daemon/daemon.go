@@ -166,7 +166,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		},
 	})
 	d.containers = registry.New(registry.Options{
-		Install: d.store.InstallID(), Store: d.store, Engine: d.engine, Watcher: d.engine,
+		Install: d.store.InstallID(), Store: d.store, Engine: d.engine,
 		Keep:     func() time.Duration { return keepAlive(d.settings.Current()) },
 		LastLook: func(spec core.Spec) error { return hostfacts.LastLook(spec, d.home) },
 		Publish:  d.bus.Publish, Log: d.log,
@@ -199,9 +199,9 @@ func (d *Daemon) assembleRuns() {
 	pool := guestlink.NewPool(d.links(model))
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
-		Home: d.home, Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
+		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
 		Images: d.images, Engine: d.engine, Health: d.health,
-		Computer: computer, Containers: leases{d.containers}, Links: pool, Log: d.log,
+		Computer: computer, Containers: d.containers, Links: pool, Log: d.log,
 	})
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
@@ -216,7 +216,7 @@ func (d *Daemon) assembleRuns() {
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: d.programs(pool, containers), Containers: containers, Leases: leases{d.containers},
+		Programs: d.programs(pool, containers), Containers: containers, Leases: d.containers,
 		Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))

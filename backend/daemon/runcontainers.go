@@ -3,13 +3,13 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/guestlink"
 	"loop/backend/provision"
-	"loop/backend/registry"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
 )
@@ -83,7 +83,6 @@ var _ runner.Provision = runContainers{}
 type runReading struct {
 	runContainers
 	run    core.Run
-	cfg    config.Config
 	launch runner.Launch
 }
 
@@ -97,12 +96,33 @@ func (r *runReading) ForChannel(ctx context.Context, ch core.Channel) (v provisi
 			return v, err
 		}
 	}
-	r.cfg = e.Config
-	if r.launch, err = launchOf(r.cfg, r.run); err != nil {
+	if r.launch, err = launchOf(e.Config, r.run); err != nil {
 		return v, err
 	}
 	v = valuesOf(e)
 	v.OverNetwork = r.launch.Upstream == core.ModelUpstream{}
+	l := &r.launch
+	for _, own := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
+		if _, set := e.Config.Envs[own.Name]; !set {
+			own.Lane = sandbox.LaneApp
+			l.Env = append(l.Env, own)
+		}
+	}
+	access, err := r.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: r.run.ID}, guestlink.Wish{
+		TCP: e.Config.GuestTransport == config.TransportTCP, AdvertiseURL: e.Config.APIAdvertiseURL,
+		NoNetwork: v.Container.Network.Value == "none", Rootless: r.health.Status(ctx).Traits.Rootless,
+	})
+	if err != nil {
+		return v, err
+	}
+	if access.Notice != "" {
+		v.Notices = append(v.Notices, access.Notice)
+	}
+	if l.APIURL = access.URL; access.URL != "" {
+		l.Env = append(l.Env,
+			core.EnvVar{Name: apiURLEnv, Value: access.URL, Lane: sandbox.LaneApp},
+			core.EnvVar{Name: apiTokenEnv, Value: access.Token.Reveal(), Lane: sandbox.LaneApp, Secret: true})
+	}
 	return v, nil
 }
 
@@ -113,33 +133,11 @@ func (r *runReading) want(ch core.Channel) provision.Want {
 	}
 }
 
-// resolved adds to what provision resolved how the CLI is started.
-func (r *runReading) resolved(ctx context.Context, p provision.Resolved) (runner.Resolved, error) {
+// resolved is what provision resolved, and how the CLI is started in it.
+func (r *runReading) resolved(p provision.Resolved) runner.Resolved {
 	out := runner.Resolved{Spec: p.Spec, Why: p.Why, Launch: r.launch}
-	l := &out.Launch
-	l.Env, l.DockerConfig = p.Env, p.DockerConfig
-	for _, e := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
-		if _, set := r.cfg.Envs[e.Name]; !set {
-			e.Lane = sandbox.LaneApp
-			l.Env = append(l.Env, e)
-		}
-	}
-	access, err := r.tcp.Admit(ctx, core.Caller{ChannelID: p.Spec.ChannelID, RunID: r.run.ID}, guestlink.Wish{
-		TCP: r.cfg.GuestTransport == config.TransportTCP, AdvertiseURL: r.cfg.APIAdvertiseURL,
-		NoNetwork: p.Spec.Network == "none", Rootless: r.health.Status(ctx).Traits.Rootless,
-	})
-	if err != nil {
-		return out, err
-	}
-	if access.Notice != "" {
-		out.Why.Notices = append(out.Why.Notices, access.Notice)
-	}
-	if l.APIURL = access.URL; access.URL != "" {
-		l.Env = append(l.Env,
-			core.EnvVar{Name: apiURLEnv, Value: access.URL, Lane: sandbox.LaneApp},
-			core.EnvVar{Name: apiTokenEnv, Value: access.Token.Reveal(), Lane: sandbox.LaneApp, Secret: true})
-	}
-	return out, nil
+	out.Launch.Env, out.Launch.DockerConfig = slices.Concat(p.Env, r.launch.Env), p.DockerConfig
+	return out
 }
 
 func (c runContainers) Resolve(ctx context.Context, run core.Run, ch core.Channel) (runner.Resolved, error) {
@@ -148,7 +146,7 @@ func (c runContainers) Resolve(ctx context.Context, run core.Run, ch core.Channe
 	if err != nil {
 		return runner.Resolved{Launch: r.launch}, err
 	}
-	return r.resolved(ctx, p)
+	return r.resolved(p), nil
 }
 
 func (c runContainers) Ensure(
@@ -156,33 +154,10 @@ func (c runContainers) Ensure(
 ) (core.Container, error) {
 	r := &runReading{runContainers: c, run: run}
 	w := r.want(ch)
-	w.Ready = func(p provision.Resolved) error {
-		out, err := r.resolved(ctx, p)
-		if err != nil {
-			return err
-		}
-		return ready(out)
-	}
+	w.Ready = func(p provision.Resolved) error { return ready(r.resolved(p)) }
 	lease, err := c.provision.Ensure(ctx, w)
 	if err != nil {
 		return core.Container{}, err
 	}
-	return lease.Container(), nil
-}
-
-// leases hands the registry's on, as interfaces or without them.
-type leases struct{ *registry.Registry }
-
-func (l leases) Acquire(ctx context.Context, spec core.Spec, by core.Holder) (provision.Held, error) {
-	lease, err := l.Registry.Acquire(ctx, spec, by)
-	if err != nil {
-		return nil, err
-	}
-	return lease, nil
-}
-
-// Hold implements terminal.Leases.
-func (l leases) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
-	_, err := l.Join(ctx, id, h)
-	return err
+	return lease.Container, nil
 }

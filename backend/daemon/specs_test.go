@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,8 +56,8 @@ func newSpecRig(t *testing.T) *specRig {
 	e := specEngine{r}
 	r.health = e
 	r.provision = provision.New(provision.Options{
-		Home: r.home, Install: "install-1", Settings: e, Images: e, Engine: e, Health: e,
-		Computer: hostfacts.Computer{LoopHome: r.home}, Containers: e,
+		Install: "install-1", Settings: e, Images: e, Engine: e, Health: e,
+		Computer: hostfacts.Computer{LoopHome: r.home}, Containers: e, Log: slog.New(slog.DiscardHandler),
 	})
 	return r
 }
@@ -85,19 +86,15 @@ func (specEngine) ForgetGuestVolume()                            {}
 func (specEngine) Status(context.Context) core.EngineStatus {
 	return core.EngineStatus{OK: true, OS: "linux", Arch: "amd64"}
 }
-func (specEngine) Acquire(context.Context, core.Spec, core.Holder) (provision.Held, error) {
-	return specBox{}, nil
+func (specEngine) Acquire(context.Context, core.Spec, core.Holder) (core.Container, error) {
+	return core.Container{ID: "box"}, nil
 }
+func (specEngine) Release(context.Context, core.Holder, core.Ending) error { return nil }
 func (e specEngine) ImageInspect(_ context.Context, ref string) (string, map[string]string, error) {
 	e.r.asked = append(e.r.asked, "image "+ref)
 	id, err := e.r.image(ref)
 	return id, nil, err
 }
-
-type specBox struct{}
-
-func (specBox) Container() core.Container                  { return core.Container{ID: "box"} }
-func (specBox) Release(context.Context, core.Ending) error { return nil }
 
 // realDir is a new directory under its real name: macOS's temporary one is behind a
 // link.

@@ -19,9 +19,8 @@ import (
 // releaseTime bounds giving back a container that could not be used after all.
 const releaseTime = 15 * time.Second
 
-// Options of a Service; all but Log are required.
+// Options of a Service; all are required.
 type Options struct {
-	Home       string // Loop's folder, absolute
 	Install    string // value of the loop-install label
 	Settings   Settings
 	Images     Images
@@ -37,12 +36,7 @@ type Options struct {
 type Service struct{ o Options }
 
 // New returns a Service that does nothing by itself.
-func New(o Options) *Service {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Service{o}
-}
+func New(o Options) *Service { return &Service{o} }
 
 // Want says what a container is for.
 type Want struct {
@@ -50,7 +44,7 @@ type Want struct {
 	Type    core.ContainerType // empty is an agent's
 	Run     core.RunID         // empty for all but runs
 	Plan    bool               // the run plans first: nothing of the project can be written
-	Holder  core.Holder
+	Holder  core.Holder        // of no other container; a lease gives back all that it holds
 	// Settings are read instead of the service's, by those who need more of the
 	// same reading.
 	Settings Settings
@@ -81,12 +75,12 @@ type Resolved struct {
 // Lease is a container for as long as its holder needs it.
 type Lease struct {
 	Resolved
-	Link core.Link // nil unless wanted; the lease closes it
-	held Held
-}
+	Container core.Container
+	Link      core.Link // nil unless wanted; the lease closes it
 
-// Container is the one that was made.
-func (l *Lease) Container() core.Container { return l.held.Container() }
+	containers Containers
+	holder     core.Holder
+}
 
 // Release closes the link and gives the container back. It is called once.
 func (l *Lease) Release(ctx context.Context, e core.Ending) error {
@@ -94,7 +88,7 @@ func (l *Lease) Release(ctx context.Context, e core.Ending) error {
 	if l.Link != nil {
 		err = l.Link.Close()
 	}
-	return errors.Join(err, l.held.Release(ctx, e))
+	return errors.Join(err, l.containers.Release(ctx, l.holder, e))
 }
 
 // Ensure makes and starts the container, the image first where it is missing.
@@ -117,7 +111,7 @@ func (s *Service) Ensure(ctx context.Context, w Want) (*Lease, error) {
 	if err != nil || !w.Link {
 		return l, err
 	}
-	link, err := s.o.Links.Open(ctx, l.Container())
+	link, err := s.o.Links.Open(ctx, l.Container)
 	if err != nil {
 		rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 		defer cancel()
@@ -145,11 +139,11 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 			return nil, err
 		}
 	}
-	held, err := s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
+	c, err := s.o.Containers.Acquire(ctx, r.Spec, w.Holder)
 	if err != nil {
 		return nil, fmt.Errorf("start container: %w", err)
 	}
-	return &Lease{Resolved: r, held: held}, nil
+	return &Lease{Resolved: r, Container: c, containers: s.o.Containers, holder: w.Holder}, nil
 }
 
 // Resolve says what Ensure would make. It changes nothing, builds no image, and

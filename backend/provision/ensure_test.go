@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -62,12 +63,19 @@ func (w *world) Prepare(core.Spec, sandbox.Host) ([]string, error) {
 	return []string{"a copy was left out"}, w.step("prepare")
 }
 
-func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (Held, error) {
+func (w *world) Acquire(_ context.Context, spec core.Spec, by core.Holder) (core.Container, error) {
 	if err := w.step("start for " + string(by.Kind)); err != nil {
-		return nil, err
+		return core.Container{}, err
 	}
 	w.left++
-	return box{w, core.Container{ID: "box", Name: spec.Name}}, nil
+	return core.Container{ID: "box", Name: spec.Name}, nil
+}
+
+func (w *world) Release(ctx context.Context, h core.Holder, _ core.Ending) error {
+	if h.ID == "r1" {
+		w.left--
+	}
+	return errors.Join(ctx.Err(), w.step("release"))
 }
 
 func (w *world) Open(_ context.Context, c core.Container) (core.Link, error) {
@@ -75,18 +83,6 @@ func (w *world) Open(_ context.Context, c core.Container) (core.Link, error) {
 		return nil, err
 	}
 	return openLink{w: w}, nil
-}
-
-type box struct {
-	w *world
-	c core.Container
-}
-
-func (b box) Container() core.Container { return b.c }
-
-func (b box) Release(ctx context.Context, _ core.Ending) error {
-	b.w.left--
-	return errors.Join(ctx.Err(), b.w.step("release"))
 }
 
 type openLink struct {
@@ -109,7 +105,8 @@ func values(image string) Values {
 func newWorld() (*world, *Service, Want) {
 	w := &world{why: errOwn, values: values("mine:1")}
 	s := New(Options{
-		Home: "/home/mira/.loop", Install: "install-1", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w,
+		Install: "install-1", Settings: w, Images: w, Engine: w, Health: w, Computer: w, Containers: w, Links: w,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	want := Want{
 		Channel: core.Channel{ID: "c1", Kind: core.KindProject, Dir: "/srv/project"}, Run: "r1", Link: true,
@@ -139,7 +136,7 @@ func TestEnsure(t *testing.T) {
 	if !slices.Equal(w.done, whole) {
 		t.Errorf("did %q", w.done)
 	}
-	if l.Container().ID != "box" || l.Link == nil || l.Spec.RunID != "r1" || l.Spec.Labels[core.LabelInstall] != "install-1" {
+	if l.Container.ID != "box" || l.Link == nil || l.Spec.RunID != "r1" || l.Spec.Labels[core.LabelInstall] != "install-1" {
 		t.Errorf("%+v", l.Spec)
 	}
 	// What is a credential goes with the spawn, and so does the Docker CLI's file.

@@ -51,15 +51,12 @@ type Computer interface {
 	Prepare(spec core.Spec, host sandbox.Host) (notices []string, err error)
 }
 
-// Containers makes and starts containers, and ends them when nobody holds them.
+// Containers makes and starts containers, keeps them for their holders, and ends them
+// when nobody holds them.
 type Containers interface {
-	Acquire(ctx context.Context, spec core.Spec, by core.Holder) (Held, error)
-}
-
-// Held is a container that is kept for its holder until Release.
-type Held interface {
-	Container() core.Container
-	Release(ctx context.Context, e core.Ending) error
+	Acquire(ctx context.Context, spec core.Spec, by core.Holder) (core.Container, error)
+	// Release gives back everything that a holder holds.
+	Release(ctx context.Context, h core.Holder, e core.Ending) error
 }
 
 // Links opens the link into a container and returns after its hello.

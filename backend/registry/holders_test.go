@@ -27,7 +27,7 @@ func TestLastHolderDecides(t *testing.T) {
 		stays   time.Duration // after the last step; 0 is removed at once, -1 for ever
 	}{
 		"a run":                         {[]core.Holder{run}, []step{{run, core.Ending{Keep: time.Minute}}}, false, time.Minute},
-		"a run that says nothing":       {[]core.Holder{run}, []step{{run, core.Ending{}}}, false, DefaultKeep},
+		"a run that says nothing":       {[]core.Holder{run}, []step{{run, core.Ending{}}}, false, keptFor},
 		"a run that keeps nothing":      {[]core.Holder{run}, []step{{run, core.Ending{Keep: -1}}}, false, 0},
 		"git":                           {[]core.Holder{git}, []step{{git, core.Ending{Now: true}}}, false, 0},
 		"a run with a terminal in it":   {[]core.Holder{run, term}, []step{{run, core.Ending{Keep: time.Minute}}}, true, -1},
@@ -41,13 +41,13 @@ func TestLastHolderDecides(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, newRows(), nil)
 				defer w.end()
-				l, err := w.reg.Acquire(t.Context(), spec("a"), c.holders[0])
+				made, err := w.reg.Acquire(t.Context(), spec("a"), c.holders[0])
 				if err != nil {
 					t.Fatal(err)
 				}
-				id := l.Container().ID
+				id := made.ID
 				for _, h := range c.holders[1:] {
-					if _, err := w.reg.Join(t.Context(), id, h); err != nil {
+					if err := w.reg.Hold(t.Context(), id, h); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -84,8 +84,7 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		w := newWorld(t, newRows(), nil)
 		defer w.end()
 		c := w.start("a")
-		l, err := w.reg.Join(t.Context(), c.ID, term)
-		if err != nil {
+		if err := w.reg.Hold(t.Context(), c.ID, term); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.reg.End(t.Context(), c.ID, run, time.Second); !errors.Is(err, core.ErrConflict) {
@@ -93,10 +92,10 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		}
 		w.want("a", core.ContainerRunning)
 		w.store.fail["Hold"] = errors.New("disk full")
-		if _, err := w.reg.Join(t.Context(), c.ID, term); err != nil {
+		if err := w.reg.Hold(t.Context(), c.ID, term); err != nil {
 			t.Errorf("joined again, which changes nothing: %v", err)
 		}
-		if err := l.Release(t.Context(), core.Ending{Now: true}); err != nil {
+		if err := w.reg.Release(t.Context(), term, core.Ending{Now: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.reg.End(t.Context(), c.ID, run, time.Second); err != nil {
@@ -105,7 +104,7 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		if f, err := w.reg.Facts(t.Context(), c.ID); err != nil || f.Running {
 			t.Fatalf("%+v, %v", f, err)
 		}
-		if _, err := w.reg.Join(t.Context(), c.ID, term); !errors.Is(err, core.ErrNotRunning) {
+		if err := w.reg.Hold(t.Context(), c.ID, term); !errors.Is(err, core.ErrNotRunning) {
 			t.Errorf("joined what has ended: %v", err)
 		}
 		w.giveBack(time.Minute)
@@ -116,8 +115,8 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 	})
 }
 
-// TestJoinTakesAnEndBack, of a container that an engine did not stop in time.
-func TestJoinTakesAnEndBack(t *testing.T) {
+// TestHoldTakesAnEndBack, of a container that an engine did not stop in time.
+func TestHoldTakesAnEndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fl := &flaky{Fake: enginetest.NewFake()}
 		fl.AddImage("img", "sha256:1", nil)
@@ -130,7 +129,7 @@ func TestJoinTakesAnEndBack(t *testing.T) {
 		}
 		w.want("a", core.ContainerRunning)
 		fl.refuseStop.Store(false)
-		if _, err := w.reg.Join(t.Context(), c.ID, term); err != nil {
+		if err := w.reg.Hold(t.Context(), c.ID, term); err != nil {
 			t.Fatal(err)
 		}
 		pass(time.Hour)

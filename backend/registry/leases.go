@@ -11,64 +11,42 @@ import (
 	"loop/backend/core"
 )
 
-// Lease says that a holder needs a container. It outlives the process: a holder that
-// comes back after a restart joins the container again.
-type Lease struct {
-	r      *Registry
-	c      core.Container
-	holder core.Holder
-}
-
-// Container is the one that is held, as it was when the lease was given.
-func (l *Lease) Container() core.Container { return l.c }
-
-// Release gives the container back. What becomes of it is the registry's to decide;
-// it goes on while anybody else holds it. An error says that this may take a while:
-// the registry goes on trying, also after a restart. A second call does nothing.
-func (l *Lease) Release(ctx context.Context, e core.Ending) error {
-	return l.r.release(ctx, l.c.Key, l.holder, e)
-}
-
 // Acquire makes a container, starts it and holds it. The spec is validated as the
 // last step before. Errors are those of the last look, the store and the engine;
 // with one, nothing is held.
-func (r *Registry) Acquire(ctx context.Context, spec core.Spec, h core.Holder) (*Lease, error) {
+func (r *Registry) Acquire(ctx context.Context, spec core.Spec, h core.Holder) (core.Container, error) {
 	if spec.Labels[core.LabelInstall] != r.o.Install || r.o.Install == "" {
-		return nil, fmt.Errorf("start container %s: its install label is not this install's", spec.Name)
+		return core.Container{}, fmt.Errorf("start container %s: its install label is not this install's", spec.Name)
 	}
-	c, err := r.starter.start(ctx, spec, func() (core.Container, error) { return r.make(ctx, spec, h) })
-	if err != nil {
-		return nil, err
-	}
-	return &Lease{r, c, h}, nil
+	return r.starter.start(ctx, spec, func() (core.Container, error) { return r.make(ctx, spec, h) })
 }
 
-// Join holds a container that runs, and takes back that it was to go. Errors wrap
+// Hold holds a container that runs, and takes back that it was to go. Errors wrap
 // core.ErrNotFound for one that is gone or that this install did not make, and
-// core.ErrNotRunning for one that has ended or is just being ended. Joining twice is
+// core.ErrNotRunning for one that has ended or is just being ended. Holding twice is
 // fine.
-func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder) (*Lease, error) {
+func (r *Registry) Hold(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	f, err := r.Facts(ctx, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !f.Running {
-		return nil, fmt.Errorf("join container %s: %w", id, core.ErrNotRunning)
+		return fmt.Errorf("hold container %s: %w", id, core.ErrNotRunning)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.of(f.ID)
 	switch {
 	case w == nil:
-		return nil, fmt.Errorf("join container %s: %w", id, core.ErrNotFound)
+		return fmt.Errorf("hold container %s: %w", id, core.ErrNotFound)
 	case w.going > 0:
-		return nil, fmt.Errorf("join container %s, which is being ended: %w", id, core.ErrNotRunning)
+		return fmt.Errorf("hold container %s, which is being ended: %w", id, core.ErrNotRunning)
 	}
 	held := slices.Contains(w.holders, h)
 	if !held || w.Status != core.ContainerRunning || !w.RemoveAt.IsZero() {
 		l := core.Lease{Container: w.Key, Holder: h, TakenAt: time.Now()}
 		if err := r.o.Store.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !held {
@@ -78,10 +56,13 @@ func (r *Registry) Join(ctx context.Context, id core.ContainerID, h core.Holder)
 	delete(r.owed, core.Lease{Container: w.Key, Holder: h})
 	w.unheld = nil
 	r.moved(w, core.ContainerRunning, time.Time{})
-	return &Lease{r, w.Container, h}, nil
+	return nil
 }
 
-// Release gives back everything that a holder holds, as Lease.Release does.
+// Release gives back everything that a holder holds. What becomes of a container is
+// the registry's to decide; it goes on while anybody else holds it. An error says that
+// this may take a while: the registry goes on trying, also after a restart. A second
+// call does nothing.
 func (r *Registry) Release(ctx context.Context, h core.Holder, e core.Ending) error {
 	return r.releaseAll(ctx, e, func(_ *row, o core.Holder) bool { return o == h })
 }

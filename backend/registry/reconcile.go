@@ -48,7 +48,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 	// Events end before Run returns, also when it ends otherwise than by ctx.
 	ectx, stop := context.WithCancel(ctx)
-	events := r.o.Watcher.Events(ectx, r.labels())
+	events := r.o.Engine.Events(ectx, r.labels())
 	defer func() {
 		stop()
 		for range events { //nolint:revive // until the engine has closed it
@@ -93,7 +93,7 @@ func (r *Registry) Reconcile(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	before := r.idle() // rows made after this are not judged by the list
-	list, err := r.o.Watcher.List(ctx, r.labels())
+	list, err := r.o.Engine.List(ctx, r.labels())
 	if err != nil {
 		return err
 	}

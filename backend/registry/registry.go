@@ -32,35 +32,28 @@ type Engine interface {
 	Start(ctx context.Context, id core.ContainerID) error
 	Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
-	pauses
-}
-
-// Watcher tells what happens in the engine.
-type Watcher interface {
 	List(ctx context.Context, labels map[string]string) ([]core.ContainerFacts, error)
 	// Events closes its channel once ctx has ended.
 	Events(ctx context.Context, labels map[string]string) <-chan core.ContainerEvent
+	pauses
 }
 
-// Options of a Registry. Install, Store, Engine, Watcher and LastLook are required.
+// Options of a Registry; all are required.
 type Options struct {
 	Install string // value of the loop-install label; other values are never touched
 	Store   Store
 	Engine  Engine
-	Watcher Watcher
 	// LastLook validates a spec and looks whether anything that its mounts lean on
 	// was moved. It is the last step before a container is made.
 	LastLook func(core.Spec) error
 	// Keep is how long a container stays after it ended, asked with each; negative
-	// is not at all, and nil means DefaultKeep.
+	// is not at all.
 	Keep    func() time.Duration
 	Publish func(...core.Event) // gets container.* events in order; must not call back
 	Log     *slog.Logger
 }
 
 const (
-	// DefaultKeep leaves an ended container to look at, as the original does.
-	DefaultKeep = 300 * time.Second
 	// defaultGrace is between the stop signal and the kill where no holder says.
 	defaultGrace = 5 * time.Second
 	// reconcileEvery is the pace of the backstop behind the event stream.
@@ -100,15 +93,6 @@ type row struct {
 
 // New returns a registry without rows.
 func New(o Options) *Registry {
-	if o.Keep == nil {
-		o.Keep = func() time.Duration { return DefaultKeep }
-	}
-	if o.Publish == nil {
-		o.Publish = func(...core.Event) {}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	r := &Registry{o: o, log: o.Log, rows: map[core.ContainerKey]*row{}, owed: map[core.Lease]core.Ending{}, wakeup: make(chan struct{}, 1)}
 	r.starter = newStarter(r.List, o.Engine, o.LastLook, o.Log)
 	return r
@@ -182,7 +166,7 @@ func (r *Registry) identify(ctx context.Context, key core.ContainerKey, id core.
 func (r *Registry) undoCreate(ctx context.Context, c core.Container) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	list, err := r.o.Watcher.List(ctx, r.labels())
+	list, err := r.o.Engine.List(ctx, r.labels())
 	if err != nil {
 		r.log.Warn("container row stays reserved until the engine answers", "container_name", c.Name, "err", err)
 		return
@@ -254,11 +238,4 @@ func (r *Registry) List() []core.Container {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Name, b.Name))
 	})
 	return out
-}
-
-// Awake lets a container go on that an earlier process or a person paused, and waits
-// for a start that holds it still. Another start may hold it still afterwards: an
-// engine refuses a link with core.ErrConflict then.
-func (r *Registry) Awake(ctx context.Context, id core.ContainerID) error {
-	return r.starter.awake(ctx, id)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -120,6 +121,15 @@ var (
 
 func unmoved(core.Spec) error { return nil }
 
+const keptFor = 300 * time.Second // how long a container stays where no holder says
+
+func newRegistry(store Store, engine Engine) *Registry {
+	return New(Options{
+		Install: install, Store: store, Engine: engine, LastLook: unmoved, Keep: func() time.Duration { return keptFor },
+		Publish: func(...core.Event) {}, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
 type world struct {
 	t      *testing.T
 	fake   *enginetest.Fake
@@ -144,13 +154,14 @@ func newWorld(t *testing.T, store *rows, fake *enginetest.Fake) *world {
 func newWorldOn(t *testing.T, store *rows, fake *enginetest.Fake, front Engine) *world {
 	t.Helper()
 	w := &world{t: t, fake: fake, store: store}
-	w.reg = New(Options{Install: install, Store: store, Engine: front, Watcher: w.fake, LastLook: unmoved, Publish: func(list ...core.Event) {
+	w.reg = newRegistry(store, front)
+	w.reg.o.Publish = func(list ...core.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, e := range list {
 			w.events = append(w.events, e.Type)
 		}
-	}})
+	}
 	if err := w.reg.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -188,12 +199,12 @@ func spec(name string) core.Spec {
 
 func (w *world) start(name string) core.Container {
 	w.t.Helper()
-	l, err := w.reg.Acquire(w.t.Context(), spec(name), run)
+	c, err := w.reg.Acquire(w.t.Context(), spec(name), run)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
-	return l.Container()
+	return c
 }
 
 // giveBack releases what a run holds of a container, and keeps it for a while.
@@ -283,7 +294,7 @@ func TestEndedContainerGoesByItself(t *testing.T) {
 		if err != nil || !f.OOMKilled || f.ExitCode != 137 {
 			t.Fatalf("facts %+v, %v", f, err)
 		}
-		pass(DefaultKeep + time.Second)
+		pass(keptFor + time.Second)
 		w.want("a", "")
 		w.gone(c.ID)
 	})
@@ -357,7 +368,7 @@ func TestOnlyThisInstall(t *testing.T) {
 		}
 		pass(reconcileEvery + time.Second)
 		w.want("lost", core.ContainerStopped)
-		pass(DefaultKeep + time.Second)
+		pass(keptFor + time.Second)
 		w.want("lost", "")
 		w.gone(lost)
 		if _, err := w.fake.Inspect(t.Context(), id); err != nil {
@@ -394,7 +405,7 @@ func TestCrashDuringStart(t *testing.T) {
 				store.m["k"] = tc.row
 				w := newWorld(t, store, fake)
 				defer w.end()
-				pass(DefaultKeep + reconcileEvery + time.Second)
+				pass(keptFor + reconcileEvery + time.Second)
 				w.want("a", "")
 				if list, _ := fake.List(t.Context(), nil); len(list) != 0 {
 					t.Fatalf("left behind: %+v", list)
@@ -464,7 +475,7 @@ func TestStartFailures(t *testing.T) {
 				fake := enginetest.NewFake()
 				fake.AddImage("img", "sha256:1", nil)
 				fl, store := &flaky{Fake: fake}, newRows()
-				r := New(Options{Install: install, Store: store, Engine: fl, Watcher: fake, LastLook: unmoved})
+				r := newRegistry(store, fl)
 				breakIt(fl, store)
 				if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, boom) {
 					t.Fatalf("start: %v", err)
@@ -481,7 +492,7 @@ func TestStartFailures(t *testing.T) {
 	}
 	t.Run("missing image makes no container", func(t *testing.T) {
 		fake := enginetest.NewFake()
-		r := New(Options{Install: install, Store: newRows(), Engine: fake, Watcher: fake, LastLook: unmoved})
+		r := newRegistry(newRows(), fake)
 		if _, err := r.Acquire(t.Context(), spec("a"), run); !errors.Is(err, core.ErrNoImage) || len(r.List()) != 0 {
 			t.Fatalf("start: %v, rows %v", err, r.List())
 		}
@@ -494,16 +505,15 @@ func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
 	t.Helper()
 	fl.Fake = enginetest.NewFake()
 	fl.AddImage("img", "sha256:1", nil)
-	r = New(Options{Install: install, Store: store, Engine: fl, Watcher: fl.Fake, LastLook: unmoved})
+	r = newRegistry(store, fl)
 	fl.reg = r
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
-	l, err := r.Acquire(t.Context(), spec("a"), run)
-	if err != nil {
+	if _, err := r.Acquire(t.Context(), spec("a"), run); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Release(t.Context(), core.Ending{Keep: time.Second}); err != nil {
+	if err := r.Release(t.Context(), run, core.Ending{Keep: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	return r, func() {
@@ -537,13 +547,13 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 // asks for it, who then makes another one.
 func TestRemovalThatBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var kept error
-		fl := &flaky{beforeRemove: func(r *Registry, id core.ContainerID) { _, kept = r.Join(t.Context(), id, term) }}
+		var refused error
+		fl := &flaky{beforeRemove: func(r *Registry, id core.ContainerID) { refused = r.Hold(t.Context(), id, term) }}
 		r, end := due(t, fl, newRows())
 		pass(3 * time.Second)
 		end()
-		if !errors.Is(kept, core.ErrNotRunning) || len(r.rows) != 0 {
-			t.Fatalf("kept: %v, rows %v", kept, r.rows)
+		if !errors.Is(refused, core.ErrNotRunning) || len(r.rows) != 0 {
+			t.Fatalf("kept: %v, rows %v", refused, r.rows)
 		}
 	})
 }
@@ -603,7 +613,7 @@ func TestLegalSteps(t *testing.T) {
 	if legal(core.ContainerRunning, core.ContainerReserved) || legal(core.ContainerPendingRemoval, core.ContainerReserved) {
 		t.Error("nothing goes back to reserved")
 	}
-	r := New(Options{Install: install, Store: newRows()})
+	r := newRegistry(newRows(), nil)
 	r.rows["a"] = &row{Container: core.Container{Key: "a", Name: "a", Status: core.ContainerRunning}}
 	if err := r.move(t.Context(), "a", core.ContainerReserved, time.Time{}); !errors.Is(err, core.ErrConflict) {
 		t.Fatalf("illegal step: %v", err)

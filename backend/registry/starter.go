@@ -273,8 +273,11 @@ func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
 	}
 }
 
-// awake is Registry.Awake.
-func (s *starter) awake(ctx context.Context, id core.ContainerID) error {
+// Awake lets a container go on that an earlier process or a person paused, and waits
+// for a start that holds it still. Another start may hold it still afterwards: an
+// engine refuses a link with core.ErrConflict then.
+func (r *Registry) Awake(ctx context.Context, id core.ContainerID) error {
+	s := r.starter
 	if err := s.take(ctx); err != nil {
 		return err
 	}

@@ -298,17 +298,17 @@ func TestAwake(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := s.awake(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
+		if err := (&Registry{starter: s}).Awake(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("woken under a start: %v", err)
 		}
-		if err := s.awake(t.Context(), "a"); err != nil || time.Since(began) != time.Second || st.paused["a"] {
+		if err := (&Registry{starter: s}).Awake(t.Context(), "a"); err != nil || time.Since(began) != time.Second || st.paused["a"] {
 			t.Errorf("after %v: %v, paused %v", time.Since(began), err, st.paused["a"])
 		}
 		wg.Wait()
 	})
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		st.paused["old"] = true
-		if err := s.awake(t.Context(), "old"); err != nil || st.paused["old"] {
+		if err := (&Registry{starter: s}).Awake(t.Context(), "old"); err != nil || st.paused["old"] {
 			t.Errorf("%v, paused %v", err, st.paused["old"])
 		}
 	})

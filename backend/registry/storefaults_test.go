@@ -140,7 +140,7 @@ func story(t *testing.T, f *faults) (calls int) {
 		var end func()
 		keeps := map[string]bool{"shell": true, "joined": true} // by holder
 		open := func() {
-			r = New(Options{Install: install, Store: f, Engine: f, Watcher: f.Fake, LastLook: unmoved})
+			r = newRegistry(f, f)
 			for r.Restore(t.Context()) != nil {
 				f.mu.Lock()
 				f.dead = false // it died once more while it started
@@ -196,7 +196,7 @@ func story(t *testing.T, f *faults) (calls int) {
 		}
 		joined := false
 		for range 2 { // a person asks again
-			joined = joined || made["shared"] && does(func() error { _, err := r.Join(ctx, id("shared"), hold(core.HolderTerminal, "joined")); return err })
+			joined = joined || made["shared"] && does(func() error { return r.Hold(ctx, id("shared"), hold(core.HolderTerminal, "joined")) })
 		}
 		does(func() error { return r.Release(ctx, hold(core.HolderGit, "g"), core.Ending{Now: true}) })
 		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r"), time.Second) })

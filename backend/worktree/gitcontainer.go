@@ -45,7 +45,7 @@ func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 		defer cancel()
 		if rerr := lease.Release(cctx, core.Ending{Now: true}); rerr != nil { // the work is done
-			c.Log.Warn("release the container of a command", "container", lease.Container().ID, "err", rerr)
+			c.Log.Warn("release the container of a command", "container", lease.Container.ID, "err", rerr)
 		}
 	}()
 	return runIn(ctx, lease.Link, argv, sandbox.ContainerPath(runtime.GOOS, dir))

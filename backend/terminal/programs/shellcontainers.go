@@ -30,7 +30,7 @@ func (c Containers) FindShell(ctx context.Context, ch core.ChannelID) (core.Cont
 		if box.ChannelID != ch || box.Type != core.TypeShell || box.ID == "" {
 			continue
 		}
-		switch _, err := c.Registry.Join(ctx, box.ID, core.Holder{Kind: core.HolderPerson, ID: string(ch)}); {
+		switch err := c.Registry.Hold(ctx, box.ID, core.Holder{Kind: core.HolderPerson, ID: string(ch)}); {
 		case err == nil:
 			return box, true, nil
 		case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrNotRunning), errors.Is(err, core.ErrConflict):
@@ -56,7 +56,7 @@ func (c Containers) CreateShell(ctx context.Context, id core.ChannelID) (core.Co
 	if err != nil {
 		return core.Container{}, fmt.Errorf("shell container: %w", err)
 	}
-	return lease.Container(), nil
+	return lease.Container, nil
 }
 
 func (c Containers) Running(ctx context.Context, id core.ContainerID) (box core.Container, ours, running bool, err error) {
