@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loop/backend/channels"
 	"loop/backend/core"
 )
 
@@ -21,13 +20,11 @@ const (
 
 // Channels is bound as window.go.bind.Channels.
 type Channels struct {
-	Ctx           context.Context `json:"-"` // the app's life; Wails gives calls none of their own
-	Service       ChannelService  `json:"-"`
-	Tree          ChannelTree     `json:"-"`
-	Conversations SessionService  `json:"-"`
-	Timelines     TimelineStore   `json:"-"`
-	RunsLive      LiveService     `json:"-"`
-	Window        Native          `json:"-"`
+	Ctx       context.Context `json:"-"` // the app's life; Wails gives calls none of their own
+	Service   ChannelService  `json:"-"`
+	Timelines TimelineStore   `json:"-"`
+	Runs      RunService      `json:"-"`
+	Window    Native          `json:"-"`
 }
 
 // TimelinePage is a stretch of a channel's timeline, oldest first.
@@ -51,16 +48,16 @@ type FolderList struct {
 	Entries []Folder `json:"entries"`
 }
 
-func (c *Channels) List() ([]channels.View, error) {
+func (c *Channels) List() ([]core.ChannelView, error) {
 	list, err := c.Service.List(c.Ctx)
 	return orEmpty(list), err
 }
 
-func (c *Channels) Add(dir, name string) (channels.View, error) {
+func (c *Channels) Add(dir, name string) (core.ChannelView, error) {
 	return c.Service.Add(c.Ctx, dir, name)
 }
 
-func (c *Channels) Demo() (channels.View, error) { return c.Service.Demo(c.Ctx) }
+func (c *Channels) Demo() (core.ChannelView, error) { return c.Service.Demo(c.Ctx) }
 
 func (c *Channels) Rename(id, name string) error {
 	return c.Service.Rename(c.Ctx, core.ChannelID(id), name)
@@ -83,14 +80,14 @@ func (c *Channels) Timeline(id string, beforeID int64, limit int) (TimelinePage,
 	if newest {
 		// Read before the events: a message that completes in between is then
 		// shown once by its stored event, which replaces the live one.
-		p.Live = c.RunsLive.Live(ch)
+		p.Live = c.Runs.Live(ch)
 	}
 	var err error
 	if p.Events, p.HasMore, err = c.Timelines.Timeline(c.Ctx, ch, beforeID, min(limit, maxPage)); err != nil {
 		return TimelinePage{}, err
 	}
 	if newest {
-		if p.Queue, err = c.RunsLive.Queue(c.Ctx, ch); err != nil {
+		if p.Queue, err = c.Runs.Queue(c.Ctx, ch); err != nil {
 			return TimelinePage{}, err
 		}
 	}
@@ -151,54 +148,54 @@ func (c *Channels) History(id string, limit int) ([]string, error) {
 
 // CreateThread makes a channel in its parent's folder. Without a session of its
 // own it forks the parent's with its first message.
-func (c *Channels) CreateThread(req channels.ThreadRequest) (channels.View, error) {
-	return c.Tree.CreateThread(c.Ctx, req)
+func (c *Channels) CreateThread(req core.ThreadRequest) (core.ChannelView, error) {
+	return c.Service.CreateThread(c.Ctx, req)
 }
 
 // CreateWorktree makes a git worktree with a channel in it. Git runs in a
 // container, so this takes a second or more.
-func (c *Channels) CreateWorktree(req channels.WorktreeRequest) (channels.View, error) {
-	return c.Tree.CreateWorktree(c.Ctx, req)
+func (c *Channels) CreateWorktree(req core.WorktreeRequest) (core.ChannelView, error) {
+	return c.Service.CreateWorktree(c.Ctx, req)
 }
 
 // RemoveTree removes a channel with its threads and worktrees; with removeFiles
 // the worktrees' folders too, unless one has changes that are not committed.
 func (c *Channels) RemoveTree(id string, removeFiles bool) error {
-	return c.Tree.RemoveTree(c.Ctx, core.ChannelID(id), removeFiles)
+	return c.Service.RemoveTree(c.Ctx, core.ChannelID(id), removeFiles)
 }
 
 // RemoveWorktree removes one worktree's channel and folder; force does so even
 // with changes that are not committed.
 func (c *Channels) RemoveWorktree(id string, force bool) error {
-	return c.Tree.RemoveWorktree(c.Ctx, core.ChannelID(id), force)
+	return c.Service.RemoveWorktree(c.Ctx, core.ChannelID(id), force)
 }
 
 // Search finds channels by name, branch and folder, the best match first.
-func (c *Channels) Search(query string) ([]channels.View, error) {
+func (c *Channels) Search(query string) ([]core.ChannelView, error) {
 	list, err := c.Service.Search(c.Ctx, query)
 	return orEmpty(list), err
 }
 
 // Sessions returns the conversations that the agent keeps for a channel, newest first.
 func (c *Channels) Sessions(id string) ([]core.SessionInfo, error) {
-	list, err := c.Conversations.ListSessions(c.Ctx, core.ChannelID(id))
+	list, err := c.Service.ListSessions(c.Ctx, core.ChannelID(id))
 	return orEmpty(list), err
 }
 
 // Messages returns the messages of a conversation (empty: the channel's own), oldest
 // first. Each is a place where a fork may end.
 func (c *Channels) Messages(id, sessionID string) ([]core.SessionMessage, error) {
-	list, err := c.Conversations.Messages(c.Ctx, core.ChannelID(id), core.SessionID(sessionID))
+	list, err := c.Service.Messages(c.Ctx, core.ChannelID(id), core.SessionID(sessionID))
 	return orEmpty(list), err
 }
 
 // SetSession says how the channel's next run begins.
-func (c *Channels) SetSession(id string, start core.SessionStart) (channels.View, error) {
-	return c.Conversations.StartWith(c.Ctx, core.ChannelID(id), start)
+func (c *Channels) SetSession(id string, start core.SessionStart) (core.ChannelView, error) {
+	return c.Service.StartWith(c.Ctx, core.ChannelID(id), start)
 }
 
 // ForkAt makes a thread that begins with a copy of a conversation, up to a
 // message when start names one.
-func (c *Channels) ForkAt(id string, start core.SessionStart, name string) (channels.View, error) {
-	return c.Conversations.ForkAt(c.Ctx, core.ChannelID(id), start, name)
+func (c *Channels) ForkAt(id string, start core.SessionStart, name string) (core.ChannelView, error) {
+	return c.Service.ForkAt(c.Ctx, core.ChannelID(id), start, name)
 }

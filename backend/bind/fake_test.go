@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"loop/backend/bind"
-	"loop/backend/channels"
 	"loop/backend/core"
 	"loop/backend/doctor"
 )
@@ -53,8 +52,6 @@ type (
 	fakeRuns struct {
 		*fake
 		bind.RunService
-		bind.QueueService
-		bind.QuestionService
 	}
 	fakeImage struct {
 		*fake
@@ -79,16 +76,18 @@ type (
 	}
 )
 
-func (f fakeChannels) List(context.Context) ([]channels.View, error) { return nil, f.ask("channels") }
-func (f fakeChannels) Get(_ context.Context, id core.ChannelID) (channels.View, error) {
+func (f fakeChannels) List(context.Context) ([]core.ChannelView, error) {
+	return nil, f.ask("channels")
+}
+func (f fakeChannels) Get(_ context.Context, id core.ChannelID) (core.ChannelView, error) {
 	f.id = string(id)
-	return channels.View{}, f.ask("get")
+	return core.ChannelView{}, f.ask("get")
 }
-func (f fakeChannels) Add(_ context.Context, dir, name string) (channels.View, error) {
-	return channels.View{Channel: core.Channel{Dir: dir, Name: name}}, f.ask("add")
+func (f fakeChannels) Add(_ context.Context, dir, name string) (core.ChannelView, error) {
+	return core.ChannelView{Channel: core.Channel{Dir: dir, Name: name}}, f.ask("add")
 }
-func (f fakeChannels) Demo(context.Context) (channels.View, error) {
-	return channels.View{}, f.ask("demo")
+func (f fakeChannels) Demo(context.Context) (core.ChannelView, error) {
+	return core.ChannelView{}, f.ask("demo")
 }
 func (f fakeChannels) Rename(_ context.Context, id core.ChannelID, name string) error {
 	f.id = string(id) + "=" + name
@@ -177,7 +176,7 @@ func (f fakeWindow) OpenURL(url string) error {
 }
 
 func newChannels(f *fake) *bind.Channels {
-	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, RunsLive: fakeRuns{fake: f}}
+	return &bind.Channels{Ctx: context.Background(), Service: fakeChannels{fake: f}, Timelines: fakeStore{fake: f}, Runs: fakeRuns{fake: f}}
 }
 
 // fakeKeys puts a key into fake.set, where the tests look for settings.

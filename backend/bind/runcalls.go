@@ -11,8 +11,6 @@ import (
 type Runs struct {
 	Ctx     context.Context `json:"-"`
 	Service RunService      `json:"-"`
-	Queued  QueueService    `json:"-"`
-	Asked   QuestionService `json:"-"`
 }
 
 // PromptRequest is one prompt. ClientID is made by the page and becomes the
@@ -50,35 +48,35 @@ func (r *Runs) Prompt(req PromptRequest) (core.Run, error) {
 
 // Edit replaces the text of a queued prompt and ends its hold.
 func (r *Runs) Edit(id, prompt string) (core.Run, error) {
-	return r.Queued.Edit(r.Ctx, core.RunID(id), prompt)
+	return r.Service.Edit(r.Ctx, core.RunID(id), prompt)
 }
 
 // Hold keeps a queued prompt, and what is behind it, from being started for five
 // minutes; calling it again renews that.
-func (r *Runs) Hold(id string) (core.Run, error) { return r.Queued.Hold(r.Ctx, core.RunID(id)) }
+func (r *Runs) Hold(id string) (core.Run, error) { return r.Service.Hold(r.Ctx, core.RunID(id)) }
 
 // Release ends a hold.
-func (r *Runs) Release(id string) error { return r.Queued.Release(r.Ctx, core.RunID(id)) }
+func (r *Runs) Release(id string) error { return r.Service.Release(r.Ctx, core.RunID(id)) }
 
 // Reorder puts a channel's queue into the order of ids, which are exactly the
 // queued prompts.
 func (r *Runs) Reorder(channelID string, ids []core.RunID) ([]core.Run, error) {
-	list, err := r.Queued.Reorder(r.Ctx, core.ChannelID(channelID), ids)
+	list, err := r.Service.Reorder(r.Ctx, core.ChannelID(channelID), ids)
 	return orEmpty(list), err
 }
 
 // Steer makes an interrupting message of a queued prompt.
-func (r *Runs) Steer(id string) error { return r.Queued.Steer(r.Ctx, core.RunID(id)) }
+func (r *Runs) Steer(id string) error { return r.Service.Steer(r.Ctx, core.RunID(id)) }
 
 // Questions returns the open questions of agents in all channels.
 func (r *Runs) Questions() ([]core.Question, error) {
-	list, err := r.Asked.Questions(r.Ctx, "")
+	list, err := r.Service.Questions(r.Ctx, "")
 	return orEmpty(list), err
 }
 
 // Answer resolves a question, once.
 func (r *Runs) Answer(id string, a core.Answer) (core.Question, error) {
-	return r.Asked.Answer(r.Ctx, id, a)
+	return r.Service.Answer(r.Ctx, id, a)
 }
 
 // Cancel ends a run and returns once its processes are proven gone.

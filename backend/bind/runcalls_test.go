@@ -41,7 +41,7 @@ func TestPromptWishes(t *testing.T) {
 
 func TestEmptyRunListsAreLists(t *testing.T) {
 	all := fakeRuns{fake: &fake{}}
-	runs := &bind.Runs{Ctx: t.Context(), Service: all, Queued: all, Asked: all}
+	runs := &bind.Runs{Ctx: t.Context(), Service: all}
 	questions, err := runs.Questions()
 	if b, _ := json.Marshal(questions); err != nil || string(b) != "[]" {
 		t.Errorf("%s %v", b, err)

@@ -12,22 +12,17 @@ import (
 // one and those of projects. A channel id that is empty means no project; scope
 // is “global”, “project” or “worktree”. No answer holds a credential.
 type Settings struct {
-	Ctx  context.Context `json:"-"`
-	Read SettingsReader  `json:"-"`
-	Edit SettingsEditor  `json:"-"`
+	Ctx     context.Context `json:"-"`
+	Service SettingsService `json:"-"`
 }
 
-// SettingsReader reads settings files.
-type SettingsReader interface {
+// SettingsService reads settings files, and changes them and which of them are trusted.
+type SettingsService interface {
 	View(ctx context.Context, ch core.ChannelID) (SettingsView, error)
 	Raw(ctx context.Context, scope string, ch core.ChannelID) (RawSettings, error)
 	History(ctx context.Context, scope string, ch core.ChannelID) ([]SettingsRevision, error)
 	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
 	Schema() json.RawMessage
-}
-
-// SettingsEditor changes settings files, and which of them are trusted.
-type SettingsEditor interface {
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
 	Unset(ctx context.Context, scope string, ch core.ChannelID, field string) error
 	SetRaw(ctx context.Context, scope string, ch core.ChannelID, text, sum string) error
@@ -150,7 +145,7 @@ func (s *Settings) after(err error, channelID string) (SettingsView, error) {
 
 // Get returns the values in force for a channel.
 func (s *Settings) Get(channelID string) (SettingsView, error) {
-	v, err := s.Read.View(s.Ctx, core.ChannelID(channelID))
+	v, err := s.Service.View(s.Ctx, core.ChannelID(channelID))
 	if err != nil {
 		return v, err
 	}
@@ -164,52 +159,52 @@ func (s *Settings) Get(channelID string) (SettingsView, error) {
 // Set writes one field, a part of one (font_sizes.chat) or an entry of one
 // (envs.NAME) into the scope's file, and keeps the rest of it, comments included.
 func (s *Settings) Set(scope, channelID, field string, value any) (SettingsView, error) {
-	return s.after(s.Edit.Set(s.Ctx, scope, core.ChannelID(channelID), field, value), channelID)
+	return s.after(s.Service.Set(s.Ctx, scope, core.ChannelID(channelID), field, value), channelID)
 }
 
 // Unset removes a field from the scope's file.
 func (s *Settings) Unset(scope, channelID, field string) (SettingsView, error) {
-	return s.after(s.Edit.Unset(s.Ctx, scope, core.ChannelID(channelID), field), channelID)
+	return s.after(s.Service.Unset(s.Ctx, scope, core.ChannelID(channelID), field), channelID)
 }
 
 // Raw returns the text of the scope's file.
 func (s *Settings) Raw(scope, channelID string) (RawSettings, error) {
-	return s.Read.Raw(s.Ctx, scope, core.ChannelID(channelID))
+	return s.Service.Raw(s.Ctx, scope, core.ChannelID(channelID))
 }
 
 // SetRaw replaces the text of the scope's file. sha256 is what Raw gave: a file
 // that has changed since is a conflict. A text with errors is refused.
 func (s *Settings) SetRaw(scope, channelID, text, sha256 string) (SettingsView, error) {
-	return s.after(s.Edit.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256), channelID)
+	return s.after(s.Service.SetRaw(s.Ctx, scope, core.ChannelID(channelID), text, sha256), channelID)
 }
 
 // Approve trusts a project's file as it was shown. path and sha256 are those of
 // a pending file; one that has changed since is a conflict.
 func (s *Settings) Approve(channelID, path, sha256 string) (SettingsView, error) {
-	return s.after(s.Edit.Approve(s.Ctx, core.ChannelID(channelID), path, sha256), channelID)
+	return s.after(s.Service.Approve(s.Ctx, core.ChannelID(channelID), path, sha256), channelID)
 }
 
 // Revoke takes the approval of a project's file back.
 func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
-	return s.after(s.Edit.Revoke(s.Ctx, core.ChannelID(channelID), path), channelID)
+	return s.after(s.Service.Revoke(s.Ctx, core.ChannelID(channelID), path), channelID)
 }
 
 // History lists the revisions of the scope's file, the newest first.
 func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) {
-	list, err := s.Read.History(s.Ctx, scope, core.ChannelID(channelID))
+	list, err := s.Service.History(s.Ctx, scope, core.ChannelID(channelID))
 	return orEmpty(list), err
 }
 
 // Revision returns a revision with its text and its changes.
 func (s *Settings) Revision(id string) (SettingsRevisionText, error) {
-	return s.Read.Revision(s.Ctx, id)
+	return s.Service.Revision(s.Ctx, id)
 }
 
 // Restore gives a file the text of a revision; credentials stay as they are now.
 func (s *Settings) Restore(id string) (SettingsView, error) {
-	ch, err := s.Edit.Restore(s.Ctx, id)
+	ch, err := s.Service.Restore(s.Ctx, id)
 	return s.after(err, string(ch))
 }
 
 // Schema returns the JSON Schema of a settings file.
-func (s *Settings) Schema() any { return s.Read.Schema() }
+func (s *Settings) Schema() any { return s.Service.Schema() }

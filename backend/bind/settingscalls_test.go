@@ -66,7 +66,7 @@ func (f *fakeSettings) Schema() json.RawMessage { return json.RawMessage(`{}`) }
 
 func TestSettingsCalls(t *testing.T) {
 	f := &fakeSettings{}
-	s := &bind.Settings{Ctx: t.Context(), Read: f, Edit: f}
+	s := &bind.Settings{Ctx: t.Context(), Service: f}
 	calls := []struct {
 		asked string
 		do    func() (any, error)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"loop/backend/channels"
 	"loop/backend/core"
 	"loop/backend/doctor"
 )
@@ -49,18 +48,18 @@ const (
 
 // Snapshot is everything the frame shows, as of event Seq.
 type Snapshot struct {
-	Seq        uint64            `json:"seq"`
-	Launch     string            `json:"launch"` // numbers of another launch mean nothing in this one
-	Version    string            `json:"version"`
-	Mode       Mode              `json:"mode"`
-	Engine     core.EngineStatus `json:"engine"`
-	Image      core.ImageStatus  `json:"image"`
-	Channels   []channels.View   `json:"channels"`
-	Containers []core.Container  `json:"containers"`
-	Config     ConfigStatus      `json:"config"`
-	CostToday  core.DayCost      `json:"cost_today"`
-	Gate       string            `json:"gate"`
-	MaxRuns    int               `json:"max_runs"` // under way at once, over all channels
+	Seq        uint64             `json:"seq"`
+	Launch     string             `json:"launch"` // numbers of another launch mean nothing in this one
+	Version    string             `json:"version"`
+	Mode       Mode               `json:"mode"`
+	Engine     core.EngineStatus  `json:"engine"`
+	Image      core.ImageStatus   `json:"image"`
+	Channels   []core.ChannelView `json:"channels"`
+	Containers []core.Container   `json:"containers"`
+	Config     ConfigStatus       `json:"config"`
+	CostToday  core.DayCost       `json:"cost_today"`
+	Gate       string             `json:"gate"`
+	MaxRuns    int                `json:"max_runs"` // under way at once, over all channels
 }
 
 // Snapshot reads the number first: what happens while the rest is read comes

@@ -7,15 +7,12 @@ import (
 	"testing"
 
 	"loop/backend/bind"
-	"loop/backend/channels"
 	"loop/backend/core"
 )
 
 // fakeTree notes each call of the channels, with its arguments.
 type fakeTree struct {
 	bind.ChannelService
-	bind.ChannelTree
-	bind.SessionService
 	asked string
 	err   error
 }
@@ -25,11 +22,11 @@ func (f *fakeTree) note(format string, args ...any) error {
 	return f.err
 }
 
-func (f *fakeTree) CreateThread(_ context.Context, r channels.ThreadRequest) (channels.View, error) {
-	return channels.View{Channel: core.Channel{ID: "new"}}, f.note("thread %+v", r)
+func (f *fakeTree) CreateThread(_ context.Context, r core.ThreadRequest) (core.ChannelView, error) {
+	return core.ChannelView{Channel: core.Channel{ID: "new"}}, f.note("thread %+v", r)
 }
-func (f *fakeTree) CreateWorktree(_ context.Context, r channels.WorktreeRequest) (channels.View, error) {
-	return channels.View{Channel: core.Channel{ID: "new"}}, f.note("worktree %+v", r)
+func (f *fakeTree) CreateWorktree(_ context.Context, r core.WorktreeRequest) (core.ChannelView, error) {
+	return core.ChannelView{Channel: core.Channel{ID: "new"}}, f.note("worktree %+v", r)
 }
 func (f *fakeTree) RemoveTree(_ context.Context, id core.ChannelID, files bool) error {
 	return f.note("remove tree %s %v", id, files)
@@ -37,7 +34,7 @@ func (f *fakeTree) RemoveTree(_ context.Context, id core.ChannelID, files bool) 
 func (f *fakeTree) RemoveWorktree(_ context.Context, id core.ChannelID, force bool) error {
 	return f.note("remove worktree %s %v", id, force)
 }
-func (f *fakeTree) Search(_ context.Context, q string) ([]channels.View, error) {
+func (f *fakeTree) Search(_ context.Context, q string) ([]core.ChannelView, error) {
 	return nil, f.note("search %s", q)
 }
 func (f *fakeTree) ListSessions(_ context.Context, id core.ChannelID) ([]core.SessionInfo, error) {
@@ -46,19 +43,19 @@ func (f *fakeTree) ListSessions(_ context.Context, id core.ChannelID) ([]core.Se
 func (f *fakeTree) Messages(_ context.Context, id core.ChannelID, s core.SessionID) ([]core.SessionMessage, error) {
 	return nil, f.note("messages %s %s", id, s)
 }
-func (f *fakeTree) StartWith(_ context.Context, id core.ChannelID, st core.SessionStart) (channels.View, error) {
-	return channels.View{}, f.note("start %s %+v", id, st)
+func (f *fakeTree) StartWith(_ context.Context, id core.ChannelID, st core.SessionStart) (core.ChannelView, error) {
+	return core.ChannelView{}, f.note("start %s %+v", id, st)
 }
-func (f *fakeTree) ForkAt(_ context.Context, id core.ChannelID, st core.SessionStart, name string) (channels.View, error) {
-	return channels.View{}, f.note("fork %s %+v %s", id, st, name)
+func (f *fakeTree) ForkAt(_ context.Context, id core.ChannelID, st core.SessionStart, name string) (core.ChannelView, error) {
+	return core.ChannelView{}, f.note("fork %s %+v %s", id, st, name)
 }
 
 // TestThreadCalls: each call reaches the service unchanged, answers [] and passes a
 // failure on.
 func TestThreadCalls(t *testing.T) {
 	st := core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "u"}
-	thread := channels.ThreadRequest{ParentID: "p", Name: "n", Session: st}
-	tree := channels.WorktreeRequest{ParentID: "p", Branch: "b", Name: "n", Base: "v1"}
+	thread := core.ThreadRequest{ParentID: "p", Name: "n", Session: st}
+	tree := core.WorktreeRequest{ParentID: "p", Branch: "b", Name: "n", Base: "v1"}
 	for want, call := range map[string]func(*bind.Channels) (any, error){
 		fmt.Sprintf("thread %+v", thread): func(c *bind.Channels) (any, error) { return c.CreateThread(thread) },
 		fmt.Sprintf("worktree %+v", tree): func(c *bind.Channels) (any, error) { return c.CreateWorktree(tree) },
@@ -73,12 +70,12 @@ func TestThreadCalls(t *testing.T) {
 		boom := errors.New("boom")
 		for _, fail := range []error{nil, boom} {
 			f := &fakeTree{err: fail}
-			out, err := call(&bind.Channels{Ctx: t.Context(), Service: f, Tree: f, Conversations: f})
+			out, err := call(&bind.Channels{Ctx: t.Context(), Service: f})
 			if f.asked != want || !errors.Is(err, fail) {
 				t.Errorf("asked %q, want %q; %v", f.asked, want, err)
 			}
 			switch list := out.(type) {
-			case []channels.View:
+			case []core.ChannelView:
 				if list == nil {
 					t.Errorf("%s answers null", want)
 				}

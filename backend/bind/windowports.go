@@ -4,36 +4,28 @@ import (
 	"context"
 	"time"
 
-	"loop/backend/channels"
 	"loop/backend/core"
 	"loop/backend/doctor"
 )
 
-// ChannelService is the list of channels.
+// ChannelService is the tree of channels, and the conversations that the agent keeps
+// for each.
 type ChannelService interface {
-	List(ctx context.Context) ([]channels.View, error)
-	Get(ctx context.Context, id core.ChannelID) (channels.View, error)
-	Add(ctx context.Context, dir, name string) (channels.View, error)
-	Demo(ctx context.Context) (channels.View, error)
+	List(ctx context.Context) ([]core.ChannelView, error)
+	Get(ctx context.Context, id core.ChannelID) (core.ChannelView, error)
+	Add(ctx context.Context, dir, name string) (core.ChannelView, error)
+	Demo(ctx context.Context) (core.ChannelView, error)
 	Rename(ctx context.Context, id core.ChannelID, name string) error
 	Remove(ctx context.Context, id core.ChannelID) error
-	Search(ctx context.Context, query string) ([]channels.View, error)
-}
-
-// ChannelTree makes threads and work trees, and takes them away.
-type ChannelTree interface {
-	CreateThread(ctx context.Context, req channels.ThreadRequest) (channels.View, error)
-	CreateWorktree(ctx context.Context, req channels.WorktreeRequest) (channels.View, error)
+	Search(ctx context.Context, query string) ([]core.ChannelView, error)
+	CreateThread(ctx context.Context, req core.ThreadRequest) (core.ChannelView, error)
+	CreateWorktree(ctx context.Context, req core.WorktreeRequest) (core.ChannelView, error)
 	RemoveTree(ctx context.Context, id core.ChannelID, removeFiles bool) error
 	RemoveWorktree(ctx context.Context, id core.ChannelID, force bool) error
-}
-
-// SessionService shows the agent's conversations and says with which one to go on.
-type SessionService interface {
 	ListSessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
 	Messages(ctx context.Context, id core.ChannelID, session core.SessionID) ([]core.SessionMessage, error)
-	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (channels.View, error)
-	ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (channels.View, error)
+	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (core.ChannelView, error)
+	ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (core.ChannelView, error)
 }
 
 // TimelineStore reads stored events, prompts and costs.
@@ -43,36 +35,23 @@ type TimelineStore interface {
 	CostSince(ctx context.Context, since time.Time) (core.DayCost, error)
 }
 
-// RunService takes prompts and ends runs.
+// RunService takes prompts, changes those that wait, ends runs, and answers agents.
 type RunService interface {
 	Prompt(ctx context.Context, req core.Run) (core.Run, error)
 	Interrupt(ctx context.Context, req core.Run) (core.Run, error)
 	Cancel(ctx context.Context, id core.RunID) error
 	Remove(ctx context.Context, id core.RunID) error
 	Retry(ctx context.Context, id core.RunID) (core.Run, error)
-}
-
-// QueueService changes prompts that wait.
-type QueueService interface {
+	// Live is the message that is being written in a channel, nil if there is none.
+	Live(id core.ChannelID) *core.LiveMessage
 	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 	Edit(ctx context.Context, id core.RunID, prompt string) (core.Run, error)
 	Hold(ctx context.Context, id core.RunID) (core.Run, error)
 	Release(ctx context.Context, id core.RunID) error
 	Reorder(ctx context.Context, id core.ChannelID, ids []core.RunID) ([]core.Run, error)
 	Steer(ctx context.Context, id core.RunID) error
-}
-
-// QuestionService answers agents.
-type QuestionService interface {
 	Questions(ctx context.Context, id core.ChannelID) ([]core.Question, error)
 	Answer(ctx context.Context, questionID string, a core.Answer) (core.Question, error)
-}
-
-// LiveService has the message that is being written in a channel, nil if there is
-// none, and the prompts that wait.
-type LiveService interface {
-	Live(id core.ChannelID) *core.LiveMessage
-	Queue(ctx context.Context, id core.ChannelID) ([]core.Run, error)
 }
 
 // ImageService builds the agent image.

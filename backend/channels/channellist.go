@@ -57,13 +57,6 @@ type Worktrees interface {
 	Remove(ctx context.Context, main core.Channel, dirs []string, force bool) error
 }
 
-// View is core.ChannelView, which the services above know by this name.
-type (
-	View            = core.ChannelView
-	ThreadRequest   = core.ThreadRequest
-	WorktreeRequest = core.WorktreeRequest
-)
-
 // Options assemble a Service.
 type Options struct {
 	Store     Store
@@ -95,7 +88,7 @@ func New(opts Options) *Service {
 }
 
 // List returns every channel with how it stands, oldest first.
-func (s *Service) List(ctx context.Context) ([]View, error) {
+func (s *Service) List(ctx context.Context) ([]core.ChannelView, error) {
 	list, err := s.opts.Store.Channels(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list channels: %w", err)
@@ -104,7 +97,7 @@ func (s *Service) List(ctx context.Context) ([]View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read activity: %w", err)
 	}
-	views := make([]View, len(list))
+	views := make([]core.ChannelView, len(list))
 	for i, ch := range list {
 		views[i] = ch.View(act[ch.ID])
 	}
@@ -112,24 +105,24 @@ func (s *Service) List(ctx context.Context) ([]View, error) {
 }
 
 // Get returns one channel with how it stands.
-func (s *Service) Get(ctx context.Context, id core.ChannelID) (View, error) {
+func (s *Service) Get(ctx context.Context, id core.ChannelID) (core.ChannelView, error) {
 	ch, err := s.opts.Store.Channel(ctx, id)
 	if err != nil {
-		return View{}, missing(err)
+		return core.ChannelView{}, missing(err)
 	}
 	act, err := s.opts.Store.Activity(ctx)
 	if err != nil {
-		return View{}, fmt.Errorf("read activity: %w", err)
+		return core.ChannelView{}, fmt.Errorf("read activity: %w", err)
 	}
 	return ch.View(act[ch.ID]), nil
 }
 
 // Add returns the channel of a directory, making it if there is none. The
 // directory is checked as it is now; every run checks it again.
-func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
+func (s *Service) Add(ctx context.Context, dir, name string) (core.ChannelView, error) {
 	clean, err := CheckDir(dir)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	// A worktree's folder has a channel already; a second one of another state
 	// would not know its conversation.
@@ -149,7 +142,7 @@ func (s *Service) Add(ctx context.Context, dir, name string) (View, error) {
 
 // Demo returns the channel that needs no key: the real CLI on a scripted
 // model, in a directory of Loop's own.
-func (s *Service) Demo(ctx context.Context) (View, error) {
+func (s *Service) Demo(ctx context.Context) (core.ChannelView, error) {
 	view, err := s.only(ctx, func(ch core.Channel) bool { return ch.Kind == core.KindDemo && ch.ParentID == "" },
 		func() (core.Channel, error) {
 			id := core.ChannelID(core.NewID())
@@ -157,36 +150,36 @@ func (s *Service) Demo(ctx context.Context) (View, error) {
 			return core.Channel{ID: id, Kind: core.KindDemo, Name: "Demo channel", Dir: dir}, nil
 		})
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	if err := os.MkdirAll(view.Dir, 0o755); err != nil {
-		return View{}, fmt.Errorf("make demo directory: %w", err)
+		return core.ChannelView{}, fmt.Errorf("make demo directory: %w", err)
 	}
 	return view, nil
 }
 
 // only returns the one channel of some kind, making it if there is none.
-func (s *Service) only(ctx context.Context, is func(core.Channel) bool, make func() (core.Channel, error)) (View, error) {
+func (s *Service) only(ctx context.Context, is func(core.Channel) bool, make func() (core.Channel, error)) (core.ChannelView, error) {
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	list, err := s.opts.Store.Channels(ctx)
 	if err != nil {
-		return View{}, fmt.Errorf("list channels: %w", err)
+		return core.ChannelView{}, fmt.Errorf("list channels: %w", err)
 	}
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		return s.Get(ctx, list[i].ID)
 	}
 	ch, err := make()
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	return s.create(ctx, ch)
 }
 
-func (s *Service) create(ctx context.Context, ch core.Channel) (View, error) {
+func (s *Service) create(ctx context.Context, ch core.Channel) (core.ChannelView, error) {
 	ch.CreatedAt = s.opts.Now()
 	if err := s.opts.Store.AddChannel(ctx, ch); err != nil {
-		return View{}, fmt.Errorf("store channel: %w", err)
+		return core.ChannelView{}, fmt.Errorf("store channel: %w", err)
 	}
 	s.opts.Publish(core.NewEvent(core.EventChannelCreated, ch.ID, "", ch.CreatedAt, ch))
 	return ch.View(core.ChannelActivity{}), nil

@@ -210,7 +210,7 @@ func (t trees) Remove(_ context.Context, main core.Channel, dirs []string, force
 }
 
 // project adds the channel of w.dir, with a conversation of each kind.
-func (w *world) project() View {
+func (w *world) project() core.ChannelView {
 	w.Helper()
 	v, err := w.s.Add(w.Context(), w.dir, "App")
 	if err != nil {
@@ -234,18 +234,18 @@ func (w *world) set(id core.ChannelID, change func(*core.Channel)) {
 	}
 }
 
-func (w *world) thread(parent core.ChannelID, name string) View {
+func (w *world) thread(parent core.ChannelID, name string) core.ChannelView {
 	w.Helper()
-	v, err := w.s.CreateThread(w.Context(), ThreadRequest{ParentID: parent, Name: name})
+	v, err := w.s.CreateThread(w.Context(), core.ThreadRequest{ParentID: parent, Name: name})
 	if err != nil {
 		w.Fatal(err)
 	}
 	return v
 }
 
-func (w *world) worktree(parent core.ChannelID, branch string) View {
+func (w *world) worktree(parent core.ChannelID, branch string) core.ChannelView {
 	w.Helper()
-	v, err := w.s.CreateWorktree(w.Context(), WorktreeRequest{ParentID: parent, Branch: branch})
+	v, err := w.s.CreateWorktree(w.Context(), core.WorktreeRequest{ParentID: parent, Branch: branch})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (s *Service) Within(ctx context.Context, caller, id core.ChannelID) bool {
 }
 
 // Members are the channels of the project that id is in, oldest first.
-func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]View, error) {
+func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]core.ChannelView, error) {
 	views, err := s.List(ctx)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Service) Members(ctx context.Context, id core.ChannelID) ([]View, error
 	if !f.related(id, id) {
 		return nil, missing(core.ErrNotFound)
 	}
-	return slices.DeleteFunc(views, func(v View) bool { return !f.related(id, v.ID) }), nil
+	return slices.DeleteFunc(views, func(v core.ChannelView) bool { return !f.related(id, v.ID) }), nil
 }
 
 // parentOf returns the parent of a channel to be made and the root above it. It

@@ -10,24 +10,24 @@ import (
 
 // CreateThread makes a channel in its parent's directory and state. Until its
 // first message it shares the parent's session; that message forks it.
-func (s *Service) CreateThread(ctx context.Context, req ThreadRequest) (View, error) {
+func (s *Service) CreateThread(ctx context.Context, req core.ThreadRequest) (core.ChannelView, error) {
 	// Transcripts are read before the tree is locked: an agent writes them, and
 	// large ones take long.
 	s.tree.Lock()
 	parent, _, _, err := s.parentOf(ctx, req.ParentID)
 	s.tree.Unlock()
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	start, demo, err := s.resolveStart(ctx, parent, req.Session)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	s.tree.Lock()
 	defer s.tree.Unlock()
 	parent, _, f, err := s.parentOf(ctx, req.ParentID) // as it is now
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	name := req.Name
 	if strings.TrimSpace(name) == "" {
@@ -40,7 +40,7 @@ func (s *Service) CreateThread(ctx context.Context, req ThreadRequest) (View, er
 		name = fmt.Sprintf("Thread %d", n)
 	}
 	if name, err = checkName(name); err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	ch := core.Channel{
 		ID: core.ChannelID(core.NewID()), ParentID: parent.ID, Kind: core.KindThread, Name: name,

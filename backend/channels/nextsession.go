@@ -43,14 +43,14 @@ func (s *Service) Messages(ctx context.Context, id core.ChannelID, session core.
 // StartWith says how the channel's next run begins; continue takes an earlier wish
 // back. A person chooses a conversation and not a kind of model: the conversation
 // tells which. Runs that carry a start of their own keep it.
-func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (View, error) {
+func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (core.ChannelView, error) {
 	ch, err := s.opts.Store.Channel(ctx, id)
 	if err != nil {
-		return View{}, missing(err)
+		return core.ChannelView{}, missing(err)
 	}
 	start, demo, err := s.resolveStart(ctx, ch, start)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	kinds := []bool{demo}
 	if start.SessionID == "" { // fresh, or taking it back: for both kinds
@@ -58,7 +58,7 @@ func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.S
 	}
 	for _, kind := range kinds {
 		if err := s.opts.Store.SetChannelNext(ctx, id, kind, start); err != nil {
-			return View{}, missing(fmt.Errorf("store the next run's session: %w", err))
+			return core.ChannelView{}, missing(fmt.Errorf("store the next run's session: %w", err))
 		}
 	}
 	v, err := s.Get(ctx, id)
@@ -135,7 +135,7 @@ func (s *Service) hasMessage(ctx context.Context, ch core.Channel, start core.Se
 
 // ForkAt makes a thread of a channel that begins with a copy of a conversation,
 // up to a message when start names one.
-func (s *Service) ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (View, error) {
+func (s *Service) ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (core.ChannelView, error) {
 	start.Mode = core.SessionFork
-	return s.CreateThread(ctx, ThreadRequest{ParentID: id, Name: name, Session: start})
+	return s.CreateThread(ctx, core.ThreadRequest{ParentID: id, Name: name, Session: start})
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"loop/backend/core"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 
 // Search finds channels by name, branch and folder, the best match first. An
 // empty query gives the ones with the newest events.
-func (s *Service) Search(ctx context.Context, query string) ([]View, error) {
+func (s *Service) Search(ctx context.Context, query string) ([]core.ChannelView, error) {
 	views, err := s.List(ctx)
 	if err != nil {
 		return nil, err
@@ -25,13 +27,13 @@ func (s *Service) Search(ctx context.Context, query string) ([]View, error) {
 }
 
 // Rank orders views by how well they match and leaves out those that do not.
-func Rank(views []View, query string) []View {
+func Rank(views []core.ChannelView, query string) []core.ChannelView {
 	if r := []rune(query); len(r) > maxQuery {
 		query = string(r[:maxQuery])
 	}
 	words := strings.Fields(strings.ToLower(query))
 	type hit struct {
-		view  View
+		view  core.ChannelView
 		score int
 	}
 	hits := make([]hit, 0, len(views))
@@ -52,7 +54,7 @@ func Rank(views []View, query string) []View {
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(b.score-a.score, cmp.Compare(b.view.LastEventID, a.view.LastEventID))
 	})
-	out := make([]View, min(len(hits), maxFound))
+	out := make([]core.ChannelView, min(len(hits), maxFound))
 	for i := range out {
 		out[i] = hits[i].view
 	}

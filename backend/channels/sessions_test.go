@@ -107,7 +107,7 @@ func TestWorktree(t *testing.T) {
 	if inner.Dir != dir || inner.ParentDir != w.dir || inner.Branch != "fix/login" || inner.StateOwner() != v.ID {
 		t.Errorf("%+v", inner)
 	}
-	_, err := w.s.CreateWorktree(t.Context(), WorktreeRequest{ParentID: p.ID, Branch: "fix/login"})
+	_, err := w.s.CreateWorktree(t.Context(), core.WorktreeRequest{ParentID: p.ID, Branch: "fix/login"})
 	w.refused(err, core.CodeConflict, "already")
 	if again, err := w.s.Add(t.Context(), dir, ""); err != nil || again.ID != v.ID {
 		t.Errorf("its folder has another channel: %+v, %v", again, err)
@@ -155,7 +155,7 @@ func TestWorktreeUndone(t *testing.T) {
 			p := w.project()
 			w.kept = tc.kept
 			tc.breaks(w)
-			_, err := w.s.CreateWorktree(t.Context(), WorktreeRequest{ParentID: p.ID, Branch: "x"})
+			_, err := w.s.CreateWorktree(t.Context(), core.WorktreeRequest{ParentID: p.ID, Branch: "x"})
 			if err == nil {
 				t.Fatal("made")
 			}

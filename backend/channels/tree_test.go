@@ -69,7 +69,7 @@ func TestThreadStarts(t *testing.T) {
 			if tc.parent != nil {
 				w.set(p.ID, tc.parent)
 			}
-			v, err := w.s.CreateThread(t.Context(), ThreadRequest{ParentID: p.ID, Session: tc.start})
+			v, err := w.s.CreateThread(t.Context(), core.ThreadRequest{ParentID: p.ID, Session: tc.start})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,19 +87,19 @@ func TestThreadRefusals(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
 	for name, tc := range map[string]struct {
-		req  ThreadRequest
+		req  core.ThreadRequest
 		code core.Code
 		word string
 	}{
-		"no parent":                {ThreadRequest{ParentID: "gone"}, core.CodeNotFound, "does not exist"},
-		"a session of elsewhere":   {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "other"}}, core.CodeNotFound, "does not keep"},
-		"a message of elsewhere":   {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFork, SessionID: "real", At: "p1"}}, core.CodeNotFound, "not part"},
-		"a message of nothing":     {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFork, SessionID: "old", At: "m1"}}, core.CodeNotFound, "not part"},
-		"resume at a message":      {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "real", At: "m1"}}, core.CodeInvalid, "copy"},
-		"resume what":              {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume}}, core.CodeInvalid, "name its session"},
-		"fresh with a session":     {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFresh, SessionID: "real"}}, core.CodeInvalid, "is named"},
-		"a mode that there is not": {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: "twist"}}, core.CodeInvalid, "does not know this way"},
-		"a session without a mode": {ThreadRequest{ParentID: p.ID, Session: core.SessionStart{SessionID: "real"}}, core.CodeInvalid, "is named"},
+		"no parent":                {core.ThreadRequest{ParentID: "gone"}, core.CodeNotFound, "does not exist"},
+		"a session of elsewhere":   {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "other"}}, core.CodeNotFound, "does not keep"},
+		"a message of elsewhere":   {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFork, SessionID: "real", At: "p1"}}, core.CodeNotFound, "not part"},
+		"a message of nothing":     {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFork, SessionID: "old", At: "m1"}}, core.CodeNotFound, "not part"},
+		"resume at a message":      {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "real", At: "m1"}}, core.CodeInvalid, "copy"},
+		"resume what":              {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume}}, core.CodeInvalid, "name its session"},
+		"fresh with a session":     {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFresh, SessionID: "real"}}, core.CodeInvalid, "is named"},
+		"a mode that there is not": {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: "twist"}}, core.CodeInvalid, "does not know this way"},
+		"a session without a mode": {core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{SessionID: "real"}}, core.CodeInvalid, "is named"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.T = t
@@ -120,9 +120,9 @@ func TestProjectIsBounded(t *testing.T) {
 	for range maxProject - 1 {
 		last = w.thread(last, "deep").ID // the greatest depth that is allowed
 	}
-	_, err := w.s.CreateThread(t.Context(), ThreadRequest{ParentID: p.ID})
+	_, err := w.s.CreateThread(t.Context(), core.ThreadRequest{ParentID: p.ID})
 	w.refused(err, core.CodeConflict, "200 channels")
-	_, err = w.s.CreateWorktree(t.Context(), WorktreeRequest{ParentID: last, Branch: "b"})
+	_, err = w.s.CreateWorktree(t.Context(), core.WorktreeRequest{ParentID: last, Branch: "b"})
 	w.refused(err, core.CodeConflict, "200 channels")
 	if err := w.s.RemoveTree(t.Context(), p.ID, false); err != nil || len(w.list) != 0 {
 		t.Errorf("%d left, %v", len(w.list), err)
@@ -227,7 +227,7 @@ func TestNoChildOfAParentThatGoes(t *testing.T) {
 	var once sync.Once
 	w.onCall["CancelChannel"] = func(string) {
 		once.Do(func() {
-			_, err := w.s.CreateThread(context.Background(), ThreadRequest{ParentID: p.ID})
+			_, err := w.s.CreateThread(context.Background(), core.ThreadRequest{ParentID: p.ID})
 			w.refused(err, core.CodeConflict, "being removed")
 			w.refused(w.s.Remove(context.Background(), p.ID), core.CodeConflict, "being removed")
 		})
@@ -256,10 +256,10 @@ func TestNeedsYou(t *testing.T) {
 }
 
 func TestSearchRanks(t *testing.T) {
-	view := func(name, dir, branch string, last int64) View {
-		return View{Channel: core.Channel{Name: name, Dir: dir, Branch: branch}, LastEventID: last}
+	view := func(name, dir, branch string, last int64) core.ChannelView {
+		return core.ChannelView{Channel: core.Channel{Name: name, Dir: dir, Branch: branch}, LastEventID: last}
 	}
-	views := []View{
+	views := []core.ChannelView{
 		view("Billing", "/src/billing", "", 1), view("API", "/src/api", "", 9), view("Fix login", "/src/api/.worktrees/fix-login", "fix/login", 5),
 		view("login", "/src/login-page", "", 2), view("Login page", "/src/other", "", 3), view("relogin", "/src/x", "", 4),
 	}
@@ -281,7 +281,7 @@ func TestSearchRanks(t *testing.T) {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}
-	many := make([]View, 300)
+	many := make([]core.ChannelView, 300)
 	for i := range many {
 		many[i] = view(fmt.Sprint("x", i), "/x", "", int64(i))
 	}
@@ -295,7 +295,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add("é\xff", "\xffe")
 	f.Add("İi", "i̇")
 	f.Fuzz(func(t *testing.T, name, query string) {
-		if n := len(Rank([]View{{Channel: core.Channel{Name: name, Dir: "/x"}}}, query)); n > 1 {
+		if n := len(Rank([]core.ChannelView{{Channel: core.Channel{Name: name, Dir: "/x"}}}, query)); n > 1 {
 			t.Error(n)
 		}
 	})
@@ -304,9 +304,9 @@ func FuzzSearch(f *testing.F) {
 // TestOneChannelForAFolder: two windows that choose the same folder at the same time
 // get the same channel. So do two that open the demo.
 func TestOneChannelForAFolder(t *testing.T) {
-	for name, make := range map[string]func(w *world) (View, error){
-		"folder": func(w *world) (View, error) { return w.s.Add(t.Context(), w.dir, "") },
-		"demo":   func(w *world) (View, error) { return w.s.Demo(t.Context()) },
+	for name, make := range map[string]func(w *world) (core.ChannelView, error){
+		"folder": func(w *world) (core.ChannelView, error) { return w.s.Add(t.Context(), w.dir, "") },
+		"demo":   func(w *world) (core.ChannelView, error) { return w.s.Demo(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -315,7 +315,7 @@ func TestOneChannelForAFolder(t *testing.T) {
 			looked := newGate(2)
 			w.onCall["AddChannel"] = func(string) { looked.pass() }
 			var wg sync.WaitGroup
-			got := [2]View{}
+			got := [2]core.ChannelView{}
 			for i := range got {
 				wg.Go(func() {
 					var err error
@@ -420,7 +420,7 @@ func TestReadingAConversationHoldsNobodyUp(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.s.CreateThread(t.Context(), ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "real"}})
+	_, err := w.s.CreateThread(t.Context(), core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionResume, SessionID: "real"}})
 	if removed != nil {
 		t.Errorf("remove: %v", removed)
 	}

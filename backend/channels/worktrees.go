@@ -22,19 +22,19 @@ const undoTime = time.Minute
 // CreateWorktree makes <project>/.worktrees/<name> and a channel in it that
 // begins with a copy of the parent's conversation. A worktree that is there
 // already for the branch and has no channel gets one.
-func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View, error) {
+func (s *Service) CreateWorktree(ctx context.Context, req core.WorktreeRequest) (core.ChannelView, error) {
 	branch := strings.TrimSpace(req.Branch)
 	if err := CheckBranch(branch); err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	base := strings.TrimSpace(req.Base)
 	if len(base) > maxBranch || strings.HasPrefix(base, "-") || strings.ContainsAny(base, "\x00\n\r") {
-		return View{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.",
+		return core.ChannelView{}, core.Fail(core.CodeInvalid, nil, "That is no branch, tag or commit to begin from.",
 			"Name one that “git log” shows, or leave it empty.")
 	}
 	ch, parent, root, err := s.planWorktree(ctx, req.ParentID, branch, req.Name)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	defer func() {
 		s.tree.Lock()
@@ -46,11 +46,11 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 	}
 	rel, err := below(root.Dir, ch.Dir)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	made, err := s.opts.Worktrees.Create(ctx, root, rel, branch, base)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	view, err := s.adopt(ctx, parent, ch)
 	if err == nil {
@@ -62,7 +62,7 @@ func (s *Service) CreateWorktree(ctx context.Context, req WorktreeRequest) (View
 		defer cancel()
 		errs = append(errs, s.opts.Worktrees.Remove(uctx, root, []string{rel}, false))
 	}
-	return View{}, errors.Join(errs...)
+	return core.ChannelView{}, errors.Join(errs...)
 }
 
 // planWorktree names the channel and the folder, which nothing else may take
@@ -103,14 +103,14 @@ func (s *Service) planWorktree(ctx context.Context, parentID core.ChannelID, bra
 }
 
 // adopt stores the channel of a worktree that is on the disk.
-func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, error) {
+func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (core.ChannelView, error) {
 	// An agent could have put a link there; git in the container followed it.
 	real, err := CheckDir(ch.Dir)
 	if err != nil {
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	if real != ch.Dir {
-		return View{}, core.Fail(core.CodeDir, nil, fmt.Sprintf("%q leads to another place.", ch.Dir),
+		return core.ChannelView{}, core.Fail(core.CodeDir, nil, fmt.Sprintf("%q leads to another place.", ch.Dir),
 			"Look what is at “.worktrees” in the project, and remove the link.")
 	}
 	for _, demo := range []bool{false, true} {
@@ -128,7 +128,7 @@ func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, err
 		case errors.Is(err, core.ErrNotFound):
 			continue // the CLI deletes old transcripts; the worktree starts afresh
 		case err != nil:
-			return View{}, fmt.Errorf("copy the conversation: %w", err)
+			return core.ChannelView{}, fmt.Errorf("copy the conversation: %w", err)
 		case demo:
 			ch.DemoSessionID = session
 		default:
@@ -138,7 +138,7 @@ func (s *Service) adopt(ctx context.Context, parent, ch core.Channel) (View, err
 	s.tree.Lock()
 	defer s.tree.Unlock()
 	if _, _, _, err := s.parentOf(ctx, parent.ID); err != nil { // removed meanwhile
-		return View{}, err
+		return core.ChannelView{}, err
 	}
 	return s.create(ctx, ch)
 }

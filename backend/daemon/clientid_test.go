@@ -29,7 +29,7 @@ func TestClientIDOverHTTP(t *testing.T) {
 	}
 	ports := runner.Ports{Store: st, Publish: func(...core.Event) {}, Log: slog.New(slog.DiscardHandler)}
 	runs := runner.New(ports, runner.Options{})
-	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs, Queued: runs, Asked: runs}})
+	calls, err := api.Tabulate(map[string]any{"Runs": &bind.Runs{Ctx: t.Context(), Service: runs}})
 	if err != nil {
 		t.Fatal(err)
 	}

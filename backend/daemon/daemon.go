@@ -263,11 +263,10 @@ func (d *Daemon) assembleBound() {
 	previews := preview{d.store, d.provision}
 	d.bound = bound{
 		channels: &bind.Channels{
-			Ctx: d.ctx, Service: d.channels, Tree: d.channels, Conversations: d.channels,
-			Timelines: d.store, RunsLive: d.runner, Window: d.opts.Window,
+			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
 		},
-		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner, Queued: d.runner, Asked: d.runner},
-		settings: &bind.Settings{Ctx: d.ctx, Read: d.settings, Edit: d.settings},
+		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
 
 		terminals: &bind.Terminals{
 			Ctx: d.ctx, Service: d.terminals, Tapes: d.recordings, Shared: previews, OS: runtime.GOOS,

@@ -59,9 +59,8 @@ type Service struct {
 }
 
 var (
-	_ bind.SettingsReader = (*Service)(nil)
-	_ bind.SettingsEditor = (*Service)(nil)
-	_ bind.ConfigService  = (*Service)(nil)
+	_ bind.SettingsService = (*Service)(nil)
+	_ bind.ConfigService   = (*Service)(nil)
 )
 
 // New starts nothing; Run does.
