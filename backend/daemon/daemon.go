@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,6 +78,7 @@ type Daemon struct {
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
+	links      *guestlink.Opener
 	guestTCP   *guestlink.Listener
 	bound      bound
 	calls      api.Calls
@@ -190,13 +190,19 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	return d, nil
 }
 
+// lateCallbacks stands for the callbacks before they exist: links need them, the
+// runner opens links, and callbacks queue runs.
+type lateCallbacks struct{ *callbacks.Service }
+
 func (d *Daemon) assembleRuns() {
-	model := demo.New(demo.Options{})
 	d.callbacks = &lateCallbacks{}
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
-	pool := guestlink.NewPool(d.links(model))
+	d.links = &guestlink.Opener{
+		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Network: d.engine, Waker: d.containers, Log: d.log,
+	}
+	pool := guestlink.NewPool(d.links)
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
 		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},
@@ -241,12 +247,6 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
 		Containers: containers, Links: pool, Sessions: transcripts(d.home),
 		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
-	}
-}
-
-func (d *Daemon) links(model http.Handler) *guestlink.Opener {
-	return &guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: model, Network: d.engine, Waker: d.containers, Log: d.log,
 	}
 }
 

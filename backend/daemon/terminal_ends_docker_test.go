@@ -126,7 +126,7 @@ func TestBackgroundOutlivesItsShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := d.links(nil).Open(t.Context(), c)
+	link, err := d.links.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
