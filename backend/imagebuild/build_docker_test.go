@@ -22,8 +22,8 @@ func realService(t *testing.T, o Options) (*engine.Docker, *Service) {
 	}
 	t.Cleanup(func() { _ = e.Close() })
 	o.TempDir, o.Engine = t.TempDir(), e
-	s := New(o)
-	t.Cleanup(func() { _ = s.Close() })
+	s := bare(o)
+	t.Cleanup(s.Close)
 	return e, s
 }
 

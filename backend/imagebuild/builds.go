@@ -21,8 +21,9 @@ const (
 	LabelClaude    = "loop.claude-version" // what was asked for; the image's own "claude --version" is exact
 )
 
-// Images is what building needs of the engine's images.
-type Images interface {
+// Engine is what building needs of the container engine.
+type Engine interface {
+	Status(ctx context.Context) core.EngineStatus
 	ImageInspect(ctx context.Context, ref string) (id string, labels map[string]string, err error)
 	ImagePull(ctx context.Context, ref string, progress func(line string)) error
 	ImageImport(ctx context.Context, root io.Reader, ref string) error
@@ -30,38 +31,24 @@ type Images interface {
 	ImageTag(ctx context.Context, source, ref string) error
 	ImageRemove(ctx context.Context, ref string) error
 	ImagesDangling(ctx context.Context, labels map[string]string) (made map[string]time.Time, err error)
-}
-
-// Containers is what making a base image needs of the engine's containers.
-type Containers interface {
+	// A base image is made in a container.
 	Create(ctx context.Context, s core.Spec) (core.ContainerID, []string, error)
 	Start(ctx context.Context, id core.ContainerID) error
 	Wait(ctx context.Context, id core.ContainerID) (int, error)
 	Logs(ctx context.Context, id core.ContainerID, n int) (string, error)
 	Export(ctx context.Context, id core.ContainerID) (io.ReadCloser, error)
 	Remove(ctx context.Context, id core.ContainerID, force bool) error
-}
-
-// Volumes is what the guest volume needs.
-type Volumes interface {
 	EnsureVolume(ctx context.Context, name string, labels map[string]string) error
 	VolumeFill(ctx context.Context, volume, image string, files []core.VolumeFile) error
 	VolumeRead(ctx context.Context, volume, image, file string) ([]byte, error)
 }
 
-// Engine is the whole of it.
-type Engine interface {
-	Images
-	Containers
-	Volumes
-	Status(ctx context.Context) core.EngineStatus
-}
-
-// Options say what is built, and with what. Engine is required.
+// Options say what is built, and with what. Engine, Settings, Log and Publish are
+// required.
 type Options struct {
 	Engine Engine
 	// Settings is asked with each use, so that a change counts at once; a build goes
-	// on with those it began with. nil means the zero value.
+	// on with those it began with.
 	Settings  func() Settings
 	Base      string // the published base; empty means debian:bookworm-slim
 	LocalCA   string // folder whose *.crt files are added; empty: none
@@ -131,13 +118,6 @@ type build struct {
 // New returns a service; it starts nothing.
 func New(o Options) *Service {
 	o.Base = cmp.Or(o.Base, defaultBase)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Publish == nil {
-		o.Publish = func(core.ImageStatus) {}
-	}
-	if o.Settings == nil {
-		o.Settings = func() Settings { return Settings{} }
-	}
 	net := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	return &Service{
 		opts: o, engine: o.Engine, log: o.Log,
@@ -318,13 +298,12 @@ func (s *Service) Cancel() {
 }
 
 // Close cancels a build under way, waits for it and refuses further ones.
-func (s *Service) Close() error {
+func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.Cancel()
 	s.wg.Wait()
-	return nil
 }
 
 // run is the goroutine of one build.

@@ -2,10 +2,12 @@ package imagebuild
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path"
@@ -69,7 +71,7 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 		r.published = append(r.published, st)
 	}
 	o.Engine = r.fake
-	r.s = New(o)
+	r.s = bare(o)
 	r.s.http = &http.Client{Transport: noNet{}}
 	r.s.guestBinary = func(arch string) ([]byte, string, error) { return []byte("binary " + arch), "abc123", nil }
 	r.s.command = func(ctx context.Context, c Command) error {
@@ -79,12 +81,24 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 		return r.cli(ctx, c)
 	}
 	t.Cleanup(func() {
-		_ = r.s.Close()
+		r.s.Close()
 		if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
 			t.Errorf("temporary files left: %v", left)
 		}
 	})
 	return r
+}
+
+// bare is New with what a test does not care about.
+func bare(o Options) *Service {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Publish == nil {
+		o.Publish = func(core.ImageStatus) {}
+	}
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
+	}
+	return New(o)
 }
 
 // with makes Options of a person's settings.
@@ -371,7 +385,7 @@ func TestCancelLeavesNoTag(t *testing.T) {
 	for name, end := range map[string]func(r *rig, cancel func()){
 		"by the person":          func(r *rig, _ func()) { r.s.Cancel() },
 		"with the last who wait": func(_ *rig, cancel func()) { cancel() },
-		"with Loop":              func(r *rig, _ func()) { _ = r.s.Close() },
+		"with Loop":              func(r *rig, _ func()) { r.s.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Options{}, "docker")
@@ -385,7 +399,7 @@ func TestCancelLeavesNoTag(t *testing.T) {
 			if got := <-err; !errors.Is(got, errCancelled) && !errors.Is(got, context.Canceled) {
 				t.Fatal(got)
 			}
-			_ = r.s.Close()
+			r.s.Close()
 			st := r.wantState(core.ImageMissing)
 			if st.Failure == nil || st.Failure.Code != core.CodeCancelled {
 				t.Errorf("status %+v", st)
@@ -528,7 +542,7 @@ func TestClaudeVersion(t *testing.T) {
 		"nothing answers":    {"", "at-"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := New(Options{Engine: enginetest.NewFake()})
+			s := bare(Options{Engine: enginetest.NewFake()})
 			s.http = &http.Client{Transport: registry(tc.says)}
 			rep := &reporter{s: s}
 			if got := s.claudeVersion(t.Context(), rep); !strings.HasPrefix(got, tc.want) {

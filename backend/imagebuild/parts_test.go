@@ -120,7 +120,7 @@ func TestBuildProgress(t *testing.T) {
 }
 
 func TestLinesAreBounded(t *testing.T) {
-	r := &reporter{s: New(Options{Engine: enginetest.NewFake()})}
+	r := &reporter{s: bare(Options{Engine: enginetest.NewFake()})}
 	r.line("10%\r20%\r100%\r\n")
 	r.line(strings.Repeat("é", maxLine))
 	r.line("bad \xff utf8")

@@ -40,7 +40,7 @@ const (
 func (w *work) attend(ctx context.Context) {
 	most := w.timeout() // by this process's clock; Options.Now only dates what is shown
 	limit := time.AfterFunc(most-w.ran(), func() {
-		w.end(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
+		w.cancel(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
 			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."))
 	})
 	defer limit.Stop()
@@ -202,13 +202,13 @@ func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
 	case sp == nil || sp.Paused == "":
 		return time.Time{}
 	case sp.Paused == "spool full":
-		w.end(core.Fail(core.CodeSpoolFull, nil, "The agent printed more than Loop keeps of one run, and was stopped.",
+		w.cancel(core.Fail(core.CodeSpoolFull, nil, "The agent printed more than Loop keeps of one run, and was stopped.",
 			"Ask for less output at once; everything up to here is in the timeline."))
 	case since.IsZero():
 		w.s.p.Publish(w.notice("warning", "The agent waits: the disk that keeps its output is full. Free some space to let it go on."))
 		return time.Now()
 	case time.Since(since) >= w.s.o.PausedGrace:
-		w.end(diskFull())
+		w.cancel(diskFull())
 	}
 	return since
 }

@@ -16,14 +16,6 @@ import (
 // is another by now, or the question was resolved; core.ErrNotFound that there is
 // none of that id. The store package says more of each.
 type Store interface {
-	RunStore
-	QueueStore
-	QuestionStore
-	SessionStore
-}
-
-// RunStore is the part of Store for runs under way.
-type RunStore interface {
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
 	Run(ctx context.Context, id core.RunID) (core.Run, error)
 	ActiveRuns(ctx context.Context) ([]core.Run, error)
@@ -31,10 +23,7 @@ type RunStore interface {
 	UpdateRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
 	AppendEvents(ctx context.Context, run core.RunID, from, to int64, events ...core.Event) ([]core.Event, error)
 	FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error)
-}
 
-// QueueStore is the part for prompts that wait.
-type QueueStore interface {
 	Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool, err error)
 	Queue(ctx context.Context, ch core.ChannelID) ([]core.Run, error)
 	QueueLengths(ctx context.Context) (map[core.ChannelID]int, error)
@@ -42,19 +31,13 @@ type QueueStore interface {
 	HoldQueued(ctx context.Context, id core.RunID, until time.Time) (core.Run, error)
 	ReorderQueue(ctx context.Context, ch core.ChannelID, ids []core.RunID) ([]core.Run, error)
 	PromoteQueued(ctx context.Context, id core.RunID) (core.Run, error)
-}
 
-// QuestionStore is the part for what agents wait for.
-type QuestionStore interface {
 	AnswerQuestion(
 		ctx context.Context, id string, a core.Answer, cont *core.Run, events ...core.Event,
 	) (core.Question, core.Run, []core.Event, error)
 	Question(ctx context.Context, id string) (core.Question, error)
 	OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
-}
 
-// SessionStore is the part for conversations and what they cost.
-type SessionStore interface {
 	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
 	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
 	// SessionCost is what the agent had counted for a conversation at the end of the

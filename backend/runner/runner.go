@@ -186,7 +186,7 @@ func (s *Service) Cancel(ctx context.Context, id core.RunID) error {
 		case w == nil:
 			return core.Fail(core.CodeConflict, nil, "Loop is not looking after this run at the moment.", "Try again in a few seconds.")
 		}
-		w.end(cancelled())
+		w.cancel(cancelled())
 		if err := w.gone(ctx); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ type work struct {
 	// ending is done when the run is to be ended (its cause says why) or when
 	// Loop closes.
 	ending context.Context
-	cancel context.CancelCauseFunc
+	cancel context.CancelCauseFunc // ends the run before its CLI ends by itself, with a *core.Failure; the first counts
 
 	launch    Launch
 	spec      core.Spec
@@ -76,10 +76,6 @@ func newWork(ctx context.Context, s *Service, run core.Run) *work {
 	w.ending, w.cancel = context.WithCancelCause(ctx)
 	return w
 }
-
-// end asks for the run to be ended before its CLI ends by itself, and says what it
-// ends with; the first counts.
-func (w *work) end(with *core.Failure) { w.cancel(with) }
 
 // cause is why the run is to be ended; nil while it is not, or when only Loop is closing.
 func (w *work) cause() *core.Failure {

@@ -13,10 +13,14 @@ const maxMethods = 7
 
 // wideInterfaces may have more, for the reason given.
 var wideInterfaces = map[string]string{
-	"backend/core.Link":           "one open link is handed from who opened it to who runs a program over it, whole; what it carries is one protocol",
-	"backend/guestlink.Callbacks": "the calls of one protocol, each the handler of a route, judged and counted in one place",
-	"backend/imagebuild.Engine":   "the sum of Images, Containers and Volumes: one engine, which is asked about all three",
-	"backend/runner.Store":        "the sum of four parts of one database: a fake keeps them in step, as its transactions do",
+	"backend/core.Link":            "one open link is handed from who opened it to who runs a program over it, whole; what it carries is one protocol",
+	"backend/guestlink.Callbacks":  "the calls of one protocol, each the handler of a route, judged and counted in one place",
+	"backend/bind.ChannelService":  "the calls of one bound struct, each passed on to the one service behind it",
+	"backend/bind.RunService":      "the calls of one bound struct, each passed on to the one service behind it",
+	"backend/bind.SettingsService": "the calls of one bound struct, each passed on to the one service behind it",
+	"backend/imagebuild.Engine":    "one engine, which is asked about images, containers and volumes; a fake keeps them in step",
+	"backend/registry.Engine":      "one engine: who makes its containers follows what becomes of them",
+	"backend/runner.Store":         "one database: a fake keeps its parts in step, as its transactions do",
 }
 
 // standard are interfaces of the standard library that ours embed.
