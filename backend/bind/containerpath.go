@@ -21,7 +21,7 @@ func (t *Terminals) ContainerPath(channelID, hostPath string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return shellQuote(at), nil
+	return core.ShellQuote(at), nil
 }
 
 var errNoFullPath = core.Fail(core.CodeInvalid, nil, "That is not the full path of a file on this computer.",
@@ -102,15 +102,4 @@ func below(dir, file string, windows bool) (rest string, ok bool) {
 		return "", false
 	}
 	return file[len(dir):], true
-}
-
-// shellQuote returns a word that every POSIX shell reads as s.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

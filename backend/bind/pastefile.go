@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -60,7 +59,7 @@ func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
 		return "", core.Fail(core.CodeDir, err, "The file could not be kept.",
 			"Check that the disk is not full; or copy it into the project's folder and name it there.")
 	}
-	return shellQuote(path.Join(folder.Target, file)), nil
+	return core.ShellQuote(path.Join(folder.Target, file)), nil
 }
 
 // pasteName takes nothing from the page's name but, for text, a known ending.
@@ -76,9 +75,7 @@ func pasteName(now time.Time, name string, data []byte) string {
 			ext = said
 		}
 	}
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails on supported systems
-	return fmt.Sprintf("paste-%s-%x.%s", now.UTC().Format(pasteTime), b, ext)
+	return fmt.Sprintf("paste-%s-%s.%s", now.UTC().Format(pasteTime), core.NewID()[:8], ext)
 }
 
 // keepPaste writes a new file that only its owner may read. A container can write to

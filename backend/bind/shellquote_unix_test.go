@@ -28,7 +28,7 @@ func FuzzShellQuote(f *testing.F) {
 		if _, ok := below("/in", at, false); !ok {
 			t.Fatalf("%q leads to %q", host, at)
 		}
-		out, err := exec.CommandContext(t.Context(), sh, "-c", "printf '<%s>' "+shellQuote(at)).Output()
+		out, err := exec.CommandContext(t.Context(), sh, "-c", "printf '<%s>' "+core.ShellQuote(at)).Output()
 		if err != nil || string(out) != "<"+at+">" {
 			t.Fatalf("%q is read as %q: %v", at, out, err)
 		}

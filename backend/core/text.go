@@ -30,3 +30,12 @@ func Shortened(text string, runes int) string {
 	}
 	return text
 }
+
+// ShellQuote returns a word that every POSIX shell reads as s. Plain words stay as they
+// are, so that a line in a shell's history is one that a person would type.
+func ShellQuote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"runtime"
 	"strings"
@@ -78,7 +77,7 @@ func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	if err != nil {
 		return l, core.Fail(core.CodeConfig, err, "anthropic_base_url is not an address.", "Use the form https://host/path.")
 	}
-	if onThisHost(u.Hostname()) {
+	if core.ThisComputer(u.Hostname()) { // a container cannot reach it under that name, so the link does
 		l.Upstream = core.ModelUpstream{BaseURL: cfg.AnthropicBaseURL}
 	} else {
 		l.BaseURL = cfg.AnthropicBaseURL
@@ -121,17 +120,6 @@ func keepAlive(cfg config.Config) time.Duration {
 		return -1
 	}
 	return time.Duration(cfg.ContainerKeepAliveSec) * time.Second
-}
-
-// onThisHost says that a name means the machine Loop runs on, which a
-// container cannot reach under it: such a model goes through the link.
-func onThisHost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" || host == "gateway.docker.internal" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
 // transcripts reads what the agent CLI keeps in the channels' states.

@@ -80,7 +80,7 @@ func (t *askers) proxy(up core.ModelUpstream) route {
 		DisableCompression:     true, // pass the model's own encoding through
 		MaxResponseHeaderBytes: wire.MaxHeader,
 	}
-	if onHost(target.Hostname()) {
+	if core.ThisComputer(target.Hostname()) {
 		transport.Proxy = nil
 		transport.DialContext = t.dialHost
 	}
@@ -131,17 +131,6 @@ func addKey(h http.Header, path string, up core.ModelUpstream) {
 
 // dialTimeout bounds connecting to a model.
 const dialTimeout = 10 * time.Second
-
-// onHost reports whether a name means the host itself, as seen from a container
-// or from the host.
-func onHost(name string) bool {
-	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "host.docker.internal" {
-		return true
-	}
-	ip := net.ParseIP(name)
-	return ip != nil && ip.IsLoopback()
-}
 
 // dialHost tries the host's loopback addresses, then the engine's bridge, where
 // a server that containers were meant to reach may listen.

@@ -243,11 +243,13 @@ func TestModelOverTheNetwork(t *testing.T) {
 
 // TestSuffixesDiffer: containers of one channel are told apart by them.
 func TestSuffixesDiffer(t *testing.T) {
+	_, service, want := newWorld()
 	seen := map[string]bool{}
 	for range 50 {
-		s := suffix()
-		if len(s) != 6 || strings.Trim(s, "0123456789abcdef") != "" || seen[s] {
-			t.Errorf("%q after %d", s, len(seen))
+		r, err := service.Resolve(t.Context(), want)
+		s, named := strings.CutPrefix(r.Spec.Name, "loop-project-")
+		if err != nil || !named || len(s) != 6 || strings.Trim(s, "0123456789abcdef") != "" || seen[s] {
+			t.Errorf("%q after %d, %v", r.Spec.Name, len(seen), err)
 		}
 		seen[s] = true
 	}

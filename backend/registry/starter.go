@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"loop/backend/backoff"
 	"loop/backend/core"
 	"loop/backend/sandbox"
 )
@@ -234,8 +235,8 @@ func (s *starter) pause(ctx context.Context, id core.ContainerID) error {
 		case s.ended(ctx, id):
 			return core.ErrNotRunning
 		}
-		if terr := tick(ctx); terr != nil {
-			return errors.Join(err, terr)
+		if !backoff.Sleep(ctx, settleTick) {
+			return errors.Join(err, ctx.Err())
 		}
 	}
 }
@@ -244,15 +245,6 @@ func (s *starter) pause(ctx context.Context, id core.ContainerID) error {
 func (s *starter) ended(ctx context.Context, id core.ContainerID) bool {
 	f, err := s.engine.Inspect(ctx, id)
 	return errors.Is(err, core.ErrNotFound) || err == nil && !f.Running
-}
-
-func tick(ctx context.Context) error {
-	select {
-	case <-time.After(settleTick):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // wake returns when a container that Loop paused goes on or has ended. An engine
@@ -267,8 +259,8 @@ func (s *starter) wake(ctx context.Context, id core.ContainerID) error {
 		if refused%wakeLooks == 0 {
 			_ = s.engine.Pause(ctx, id) // where the record was wrong, it is right now
 		}
-		if terr := tick(ctx); terr != nil {
-			return errors.Join(err, terr)
+		if !backoff.Sleep(ctx, settleTick) {
+			return errors.Join(err, ctx.Err())
 		}
 	}
 }

@@ -52,7 +52,7 @@ func InteractiveCommand(
 				fmt.Sprintf("The agent's command line cannot be typed: %q has a line break or another control character.", a),
 				"Look at claude_bin_path, claude_model and extra_dirs.")
 		}
-		args[i] = shellQuote(a)
+		args[i] = core.ShellQuote(a)
 	}
 	return Interactive{Line: strings.Join(args, " "), Env: environ(l, run.SpawnID, interactiveModel(l, id)), Files: files(l, mcp)}, nil
 }
@@ -130,13 +130,4 @@ func interactiveSession(ch core.Channel, demo bool, start InteractiveStart) (res
 		return own, start.Mode == core.OpenFork
 	}
 	return "", false
-}
-
-// shellQuote leaves plain words as they are, so that the line in the shell's
-// history is one a person would type.
-func shellQuote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

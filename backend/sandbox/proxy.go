@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,20 +96,10 @@ func containerProxy(value string) (address string, moved bool, err error) {
 	if name == "" && port == "" {
 		return "", false, errors.New("it is not the address of a proxy")
 	}
-	if moved = name == "" || loopback(name); moved {
+	if moved = name == "" || core.Loopback(name); moved {
 		name = hostAlias
 	}
 	return before + name + port + tail, moved, nil
-}
-
-// loopback says that a host means the computer it is used on.
-func loopback(name string) bool {
-	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && (ip.Unmap().IsLoopback() || ip.Unmap().IsUnspecified())
 }
 
 // noProxy is the list for both letter cases: this computer's, then the
