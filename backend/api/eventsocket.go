@@ -152,9 +152,7 @@ func (f *filter) pass(batch []core.Event) []core.Event {
 	out := batch[:0]
 	for _, e := range batch {
 		if e.ChannelID != "" && f.channels != nil && !f.channels[e.ChannelID] && !global[e.Type] {
-			if f.skipped == 0 {
-				f.skipped = firstOf(e)
-			}
+			f.skipped = cmp.Or(f.skipped, e.FirstSeq, e.Seq)
 			continue
 		}
 		if f.skipped != 0 && e.Type != core.EventReset {
@@ -164,11 +162,4 @@ func (f *filter) pass(batch []core.Event) []core.Event {
 		out = append(out, e)
 	}
 	return out
-}
-
-func firstOf(e core.Event) uint64 {
-	if e.FirstSeq != 0 {
-		return e.FirstSeq
-	}
-	return e.Seq
 }

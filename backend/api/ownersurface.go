@@ -41,7 +41,7 @@ type Options struct {
 	Events   EventSource
 	Frontend fs.FS // the built page; nil serves a hint on how to build it
 	Log      *slog.Logger
-	// Terminals, with their Screens, and Recordings are served when they are set.
+
 	Terminals  Terminals
 	Screens    Screens
 	Recordings Recordings

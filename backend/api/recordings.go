@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"loop/backend/core"
 )
 
 // Recordings keeps recordings of terminals. The caller closes what it opened; a
@@ -17,10 +15,6 @@ type Recordings interface {
 // serveRecording sends a recording as asciicast v2, whole or in ranges. It may
 // still be growing.
 func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Recordings == nil {
-		writeFailure(w, core.Fail(core.CodeNotFound, nil, "This Loop keeps no recordings.", ""))
-		return
-	}
 	f, written, err := s.opts.Recordings.OpenRecording(r.PathValue("name"))
 	if err != nil {
 		writeFailure(w, err)

@@ -45,10 +45,6 @@ type Screens interface {
 // serveTerminal speaks the terminal protocol of docs/protocol.md on one socket.
 // The end of a socket detaches its session and nothing else.
 func (s *Server) serveTerminal(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Terminals == nil {
-		writeFailure(w, core.Fail(core.CodeNotFound, nil, "This Loop has no terminals.", ""))
-		return
-	}
 	s.conns.Add(1) // before the connection is taken from the server, whose Shutdown no longer waits for it then
 	defer s.conns.Done()
 	conn := s.accept(w, r, maxTermRead)

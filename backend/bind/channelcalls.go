@@ -197,5 +197,6 @@ func (c *Channels) SetSession(id string, start core.SessionStart) (core.ChannelV
 // ForkAt makes a thread that begins with a copy of a conversation, up to a
 // message when start names one.
 func (c *Channels) ForkAt(id string, start core.SessionStart, name string) (core.ChannelView, error) {
-	return c.Service.ForkAt(c.Ctx, core.ChannelID(id), start, name)
+	start.Mode = core.SessionFork
+	return c.CreateThread(core.ThreadRequest{ParentID: core.ChannelID(id), Name: name, Session: start})
 }

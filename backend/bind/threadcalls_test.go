@@ -46,15 +46,13 @@ func (f *fakeTree) Messages(_ context.Context, id core.ChannelID, s core.Session
 func (f *fakeTree) StartWith(_ context.Context, id core.ChannelID, st core.SessionStart) (core.ChannelView, error) {
 	return core.ChannelView{}, f.note("start %s %+v", id, st)
 }
-func (f *fakeTree) ForkAt(_ context.Context, id core.ChannelID, st core.SessionStart, name string) (core.ChannelView, error) {
-	return core.ChannelView{}, f.note("fork %s %+v %s", id, st, name)
-}
 
 // TestThreadCalls: each call reaches the service unchanged, answers [] and passes a
 // failure on.
 func TestThreadCalls(t *testing.T) {
 	st := core.SessionStart{Mode: core.SessionFork, SessionID: "s", At: "u"}
 	thread := core.ThreadRequest{ParentID: "p", Name: "n", Session: st}
+	fork := core.ThreadRequest{ParentID: "c", Name: "n", Session: st}
 	tree := core.WorktreeRequest{ParentID: "p", Branch: "b", Name: "n", Base: "v1"}
 	for want, call := range map[string]func(*bind.Channels) (any, error){
 		fmt.Sprintf("thread %+v", thread): func(c *bind.Channels) (any, error) { return c.CreateThread(thread) },
@@ -65,7 +63,9 @@ func TestThreadCalls(t *testing.T) {
 		"sessions c":                      func(c *bind.Channels) (any, error) { return c.Sessions("c") },
 		"messages c s":                    func(c *bind.Channels) (any, error) { return c.Messages("c", "s") },
 		fmt.Sprintf("start c %+v", st):    func(c *bind.Channels) (any, error) { return c.SetSession("c", st) },
-		fmt.Sprintf("fork c %+v n", st):   func(c *bind.Channels) (any, error) { return c.ForkAt("c", st, "n") },
+		fmt.Sprintf("thread %+v", fork): func(c *bind.Channels) (any, error) {
+			return c.ForkAt("c", core.SessionStart{SessionID: "s", At: "u"}, "n")
+		},
 	} {
 		boom := errors.New("boom")
 		for _, fail := range []error{nil, boom} {

@@ -25,7 +25,6 @@ type ChannelService interface {
 	ListSessions(ctx context.Context, id core.ChannelID) ([]core.SessionInfo, error)
 	Messages(ctx context.Context, id core.ChannelID, session core.SessionID) ([]core.SessionMessage, error)
 	StartWith(ctx context.Context, id core.ChannelID, start core.SessionStart) (core.ChannelView, error)
-	ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (core.ChannelView, error)
 }
 
 // TimelineStore reads stored events, prompts and costs.

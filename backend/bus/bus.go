@@ -69,14 +69,8 @@ func (b *Bus) Seq() uint64 {
 	return b.seq
 }
 
-// Subscribe starts a subscription at this moment. The caller closes it.
-func (b *Bus) Subscribe() *Subscription {
-	s, _ := b.Resume(b.launch, b.Seq())
-	return s
-}
-
-// Resume starts a subscription after event since of a launch. When those
-// events are no longer there, or never were, resumed is false and the
+// Resume starts a subscription after event since of a launch, which the caller closes.
+// When those events are no longer there, or never were, resumed is false and the
 // subscription starts at this moment: the page has to take a new snapshot.
 func (b *Bus) Resume(launch string, since uint64) (s *Subscription, resumed bool) {
 	b.mu.Lock()

@@ -15,6 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
+// subscribe starts a subscription at this moment.
+func subscribe(b *Bus) *Subscription {
+	s, _ := b.Resume(b.Launch(), b.Seq())
+	return s
+}
+
 func event(text string) core.Event {
 	return core.NewEvent(core.EventNotice, "c", "r", time.UnixMilli(1000), core.Notice{Level: "info", Text: text})
 }
@@ -38,7 +44,7 @@ func take(t *testing.T, s *Subscription, n int) []core.Event {
 func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
 	b := New()
 	b.Publish(event("before"))
-	first, second := b.Subscribe(), b.Subscribe()
+	first, second := subscribe(b), subscribe(b)
 	defer first.Close()
 	defer second.Close()
 
@@ -70,7 +76,7 @@ func TestNumbersWithoutGapsForEverySubscriber(t *testing.T) {
 
 func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
 	b := withRing(8)
-	slow, quick := b.Subscribe(), b.Subscribe()
+	slow, quick := subscribe(b), subscribe(b)
 	for i := range 50 {
 		b.Publish(event(fmt.Sprint(i)))
 		if got := take(t, quick, 1)[0].Seq; got != uint64(i+1) {
@@ -94,7 +100,7 @@ func TestSlowSubscriberIsToldAndOthersAreUnharmed(t *testing.T) {
 		}
 	}
 	b.Publish(event("ignored"))
-	if s := b.Subscribe(); s.err == nil {
+	if s := subscribe(b); s.err == nil {
 		t.Fatal("a closed bus accepted a subscriber")
 	}
 }
@@ -144,7 +150,7 @@ func BenchmarkPublish(b *testing.B) {
 			bus := New()
 			var wg sync.WaitGroup
 			for range n {
-				s := bus.Subscribe()
+				s := subscribe(bus)
 				wg.Go(func() {
 					for range s.Wake() {
 						for {

@@ -76,7 +76,10 @@ type Service struct {
 
 // New makes the service; it starts nothing.
 func New(o Options) *Service {
-	return &Service{o: o, limits: newLimiter(o.Now), coming: map[core.ChannelID]int{}}
+	return &Service{
+		o: o, limits: limiter{now: o.Now, callers: map[core.RunID]*budget{}, prompts: map[core.RunID]*budget{}},
+		coming: map[core.ChannelID]int{},
+	}
 }
 
 var errForeign = core.Fail(core.CodeForbidden, nil, "An agent may name channels of its own project only.",

@@ -34,10 +34,6 @@ type limiter struct {
 	prompts map[core.RunID]*budget
 }
 
-func newLimiter(now func() time.Time) limiter {
-	return limiter{now: now, callers: map[core.RunID]*budget{}, prompts: map[core.RunID]*budget{}}
-}
-
 type budget struct {
 	total   int
 	made    int

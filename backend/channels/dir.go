@@ -50,9 +50,3 @@ func CheckDir(dir string) (string, error) {
 	}
 	return real, d.Close()
 }
-
-// inside reports whether child lies under parent.
-func inside(child, parent string) bool {
-	rel, err := filepath.Rel(parent, child)
-	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}

@@ -132,10 +132,3 @@ func (s *Service) hasMessage(ctx context.Context, ch core.Channel, start core.Se
 	return core.Fail(core.CodeNotFound, core.ErrNotFound, "That message is not part of the conversation any more.",
 		"Choose another message, or copy the whole conversation.")
 }
-
-// ForkAt makes a thread of a channel that begins with a copy of a conversation,
-// up to a message when start names one.
-func (s *Service) ForkAt(ctx context.Context, id core.ChannelID, start core.SessionStart, name string) (core.ChannelView, error) {
-	start.Mode = core.SessionFork
-	return s.CreateThread(ctx, core.ThreadRequest{ParentID: id, Name: name, Session: start})
-}

@@ -45,15 +45,17 @@ func TestStartWith(t *testing.T) {
 	}
 }
 
-func TestForkAt(t *testing.T) {
+func TestThreadThatIsAFork(t *testing.T) {
 	w := newWorld(t)
 	p := w.project()
-	v, err := w.s.ForkAt(t.Context(), p.ID, core.SessionStart{SessionID: "real", At: "m1"}, "Another way")
+	v, err := w.s.CreateThread(t.Context(), core.ThreadRequest{
+		ParentID: p.ID, Name: "Another way", Session: core.SessionStart{Mode: core.SessionFork, SessionID: "real", At: "m1"},
+	})
 	if err != nil || v.Name != "Another way" || v.ParentID != p.ID || v.NextSession != (core.SessionStart{Mode: core.SessionFork, SessionID: "real", At: "m1"}) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	w.set(p.ID, func(c *core.Channel) { c.SessionID, c.DemoSessionID = "", "" })
-	_, err = w.s.ForkAt(t.Context(), p.ID, core.SessionStart{}, "")
+	_, err = w.s.CreateThread(t.Context(), core.ThreadRequest{ParentID: p.ID, Session: core.SessionStart{Mode: core.SessionFork}})
 	w.refused(err, core.CodeConflict, "no conversation yet")
 }
 

@@ -179,9 +179,9 @@ func folderName(branch string) string {
 
 // below is dir as a path with slashes relative to main, which it must be inside of.
 func below(main, dir string) (string, error) {
-	if main == "" || !inside(dir, main) {
+	rel, err := filepath.Rel(main, dir)
+	if main == "" || err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return "", fmt.Errorf("%q is not below %q", dir, main)
 	}
-	rel, err := filepath.Rel(main, dir)
-	return filepath.ToSlash(rel), err
+	return filepath.ToSlash(rel), nil
 }

@@ -72,7 +72,11 @@ func (r *Registry) Run(ctx context.Context) error {
 		case <-tick.C:
 			r.reconcile(ctx)
 		case <-due.C:
-			r.removeDue(ctx)
+			for _, c := range r.idle() {
+				if ctx.Err() == nil {
+					_ = r.removeNow(ctx, c.Key) // it logs, and one that the engine refuses is tried again
+				}
+			}
 			notBefore = time.Now().Add(time.Second)
 		case <-r.wakeup:
 		}
@@ -262,15 +266,6 @@ func (r *Registry) untilNextRemoval() time.Duration {
 		}
 	}
 	return wait
-}
-
-// removeDue removes what is due. One that the engine refuses is tried again.
-func (r *Registry) removeDue(ctx context.Context) {
-	for _, c := range r.idle() {
-		if ctx.Err() == nil {
-			_ = r.removeNow(ctx, c.Key) // it logs
-		}
-	}
 }
 
 // removeNow removes a container that is due, and returns nil once it is gone; what

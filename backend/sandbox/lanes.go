@@ -184,12 +184,6 @@ func envValue(v any, host Host) string {
 	return fmt.Sprintf("%v", v)
 }
 
-// agentPath is the agent's PATH: its own folders come before those of the system.
-func agentPath(home string) string {
-	return home + "/.local/bin:" + home + "/bin:" + home + "/go/bin:" +
-		"/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-}
-
 // appEnv lists the variables that Loop sets: for programs of the agent, and those
 // that loop init reads to set up the agent.
 func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core.EnvVar {
@@ -209,7 +203,8 @@ func appEnv(sub Subject, host Host, agent core.AgentUser, chown []string) []core
 		app("HOST_USER", user),
 		app("CLAUDE_CONFIG_DIR", ClaudeDir),
 		{Name: "TZ", Value: tz, Lane: lane},
-		app("PATH", agentPath(agent.Home)),
+		app("PATH", agent.Home+"/.local/bin:"+agent.Home+"/bin:"+agent.Home+"/go/bin:"+ // before those of the system
+			"/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
 		app("CHOWN_PATHS", strings.Join(chown, ":")),
 		app("LOOP_AGENT_UID", strconv.Itoa(agent.UID)),
 		app("LOOP_AGENT_GID", strconv.Itoa(agent.GID)),

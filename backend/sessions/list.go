@@ -113,10 +113,11 @@ func transcripts(root *os.Root) ([]found, error) {
 			continue // one odd folder does not hide the rest
 		}
 		for _, name := range list {
-			id, ok := sessionID(name)
-			if !ok {
+			text, ok := strings.CutSuffix(name, suffix)
+			if !ok || !validID(text) || strings.HasPrefix(text, "agent-") { // the CLI's side files for helpers of a session
 				continue
 			}
+			id := core.SessionID(text)
 			p := path.Join(dir, name)
 			info, err := root.Lstat(p)
 			if err != nil || !info.Mode().IsRegular() {

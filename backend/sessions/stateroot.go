@@ -84,13 +84,6 @@ func validID(id string) bool {
 	return id != "" && len(id) <= 64 && id[0] != '-' && strings.Trim(id, letters) == ""
 }
 
-// sessionID is the session a file name stands for; the CLI's side files for
-// helpers of a session are none.
-func sessionID(name string) (core.SessionID, bool) {
-	id, ok := strings.CutSuffix(name, suffix)
-	return core.SessionID(id), ok && validID(id) && !strings.HasPrefix(id, "agent-")
-}
-
 // root opens the Claude folder of a channel; core.ErrNotFound when it has none.
 func (s *Service) root(ch core.Channel) (*os.Root, error) {
 	owner := string(ch.StateOwner())
