@@ -106,18 +106,11 @@ type batch struct {
 }
 
 func (b *batch) add(p parsed) {
-	b.end = p.end
+	b.end, b.items = p.end, append(b.items, p.items...)
 	for _, it := range p.items {
-		if n := len(b.items); it.Passing && n > 0 && b.items[n-1].Passing {
-			if joined, ok := join(b.items[n-1], it); ok {
-				b.items[n-1] = joined
-				continue
-			}
-		}
 		if !it.Passing {
 			b.stored++
 		}
-		b.items = append(b.items, it)
 	}
 }
 
@@ -146,18 +139,6 @@ func (w *work) bounded(items []transcript.Item) []transcript.Item {
 		}
 	}
 	return items
-}
-
-// join makes one piece of two that follow one another.
-func join(a, b transcript.Item) (transcript.Item, bool) {
-	x, ok := a.Data.(core.MessageStreaming)
-	y, ok2 := b.Data.(core.MessageStreaming)
-	if !ok || !ok2 || x.MsgID != y.MsgID || x.Block != y.Block || x.Kind != y.Kind || x.Offset+len(x.Delta) != y.Offset {
-		return a, false
-	}
-	x.Delta += y.Delta
-	a.Data = x
-	return a, true
 }
 
 // flush stores and then announces a batch. A database that refuses is asked again:
