@@ -91,7 +91,8 @@ func TestVolumeAsReadOnlyEntrypoint(t *testing.T) {
 }
 
 // TestExecOfMissingProgram: the engine refuses an exec of a missing program only after
-// the stream was upgraded. The message must come back as an error, not as output.
+// the stream was upgraded. The message must come back as an error and as the reason for
+// the end, not as output.
 func TestExecOfMissingProgram(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -114,6 +115,9 @@ func TestExecOfMissingProgram(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	if _, err = c.Read(make([]byte, 4096)); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Fatalf("read gave %v", err)
+	}
+	if words := c.(*ExecStream).Stderr(); !strings.Contains(words, "/no/such/program") {
+		t.Errorf("the stream explains its end with %q", words)
 	}
 }
 

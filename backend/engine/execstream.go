@@ -45,6 +45,7 @@ func (s *ExecStream) Read(p []byte) (int, error) {
 		// these words.
 		for _, w := range []string{"OCI runtime exec failed", "cannot exec in a "} {
 			if bytes.HasPrefix(p[:n], []byte(w)) {
+				_, _ = s.err.Write(p[:n]) // never fails
 				return 0, fmt.Errorf("%w: %s", errExecStart, bytes.TrimSpace(p[:min(n, stderrTail)]))
 			}
 		}
@@ -63,7 +64,8 @@ func (s *ExecStream) Write(p []byte) (int, error) {
 // Close may be called more than once.
 func (s *ExecStream) Close() error { return s.close() }
 
-// Stderr returns the last 8 KiB the process wrote to stderr, as far as Read got.
+// Stderr returns the last 8 KiB the process wrote to stderr, as far as Read got, or the
+// engine's words on why it did not start.
 func (s *ExecStream) Stderr() string { return s.err.String() }
 
 // DialExec starts argv in a running container as user (name or uid:gid) without

@@ -79,8 +79,7 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		}
 		return nil, dialFailure(err)
 	}
-	first := &sniffer{ReadWriteCloser: stream}
-	session, err := yamux.Client(first, wire.MuxConfig())
+	session, err := yamux.Client(stream, wire.MuxConfig())
 	if err != nil {
 		_ = stream.Close()
 		return nil, fmt.Errorf("start link: %w", err)
@@ -91,7 +90,7 @@ func Open(ctx context.Context, d Dialer, id core.ContainerID, opts Options) (*Li
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, helloFailure(err, cmp.Or(stderrOf(stream), first.text()), opts.HelloTimeout)
+		return nil, helloFailure(err, stderrOf(stream), opts.HelloTimeout)
 	}
 	return start(session, id, hello, opts), nil
 }

@@ -31,7 +31,8 @@ func TestOpenNamesTheCause(t *testing.T) {
 		"silent":         {silent, "", "did not say hello within"},
 		"gone":           {func(net.Conn) {}, "", "ended before"},
 		"gone and said":  {func(net.Conn) {}, "noise\nloop link: loop init did not answer: no such file", "ended: loop init did not answer: no such file."},
-		"garbage":        {func(c net.Conn) { _, _ = io.WriteString(c, "OCI runtime exec failed: no such file\n"); silent(c) }, "", "ended: OCI runtime exec failed: no such file."},
+		"never started":  {func(net.Conn) {}, "OCI runtime exec failed: no such file\n", "ended: OCI runtime exec failed: no such file."},
+		"garbage":        {func(c net.Conn) { _, _ = io.WriteString(c, "something that is no hello\n"); silent(c) }, "", "did not answer"},
 		"other protocol": {func(c net.Conn) { s := mux(t, c); _ = sayHello(t, s, other); _ = s.Close() }, "", "another version"},
 		"no hello first": {func(c net.Conn) {
 			s := mux(t, c)

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"loop/backend/core"
 	"loop/backend/wire"
@@ -33,38 +30,6 @@ func stderrOf(stream any) string {
 	t := strings.TrimSpace(strings.ToValidUTF8(s.Stderr(), "\uFFFD"))
 	if len(t) > maxStderr {
 		t = strings.ToValidUTF8(t[len(t)-maxStderr:], "")
-	}
-	return t
-}
-
-// sniffer remembers how a stream began: an engine that could not start loop link
-// may say so in plain text where the protocol was expected.
-type sniffer struct {
-	io.ReadWriteCloser
-	mu    sync.Mutex
-	first []byte
-}
-
-// sniffed is enough for a sentence of the engine's.
-const sniffed = 512
-
-func (s *sniffer) Read(p []byte) (int, error) {
-	n, err := s.ReadWriteCloser.Read(p)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if room := sniffed - len(s.first); room > 0 {
-		s.first = append(s.first, p[:min(n, room)]...)
-	}
-	return n, err
-}
-
-// text is the beginning if it is plain text, else empty.
-func (s *sniffer) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := strings.TrimSpace(string(s.first))
-	if !utf8.ValidString(t) || strings.ContainsFunc(t, unicode.IsControl) {
-		return ""
 	}
 	return t
 }
