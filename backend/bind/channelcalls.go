@@ -49,8 +49,7 @@ type FolderList struct {
 }
 
 func (c *Channels) List() ([]core.ChannelView, error) {
-	list, err := c.Service.List(c.Ctx)
-	return orEmpty(list), err
+	return listed(c.Service.List(c.Ctx))
 }
 
 func (c *Channels) Add(dir, name string) (core.ChannelView, error) {
@@ -142,8 +141,7 @@ func (c *Channels) Folders(path string) (FolderList, error) {
 
 // History returns the channel's last prompts, newest first.
 func (c *Channels) History(id string, limit int) ([]string, error) {
-	list, err := c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory))
-	return orEmpty(list), err
+	return listed(c.Timelines.PromptHistory(c.Ctx, core.ChannelID(id), min(max(limit, 1), maxHistory)))
 }
 
 // CreateThread makes a channel in its parent's folder. Without a session of its
@@ -172,21 +170,18 @@ func (c *Channels) RemoveWorktree(id string, force bool) error {
 
 // Search finds channels by name, branch and folder, the best match first.
 func (c *Channels) Search(query string) ([]core.ChannelView, error) {
-	list, err := c.Service.Search(c.Ctx, query)
-	return orEmpty(list), err
+	return listed(c.Service.Search(c.Ctx, query))
 }
 
 // Sessions returns the conversations that the agent keeps for a channel, newest first.
 func (c *Channels) Sessions(id string) ([]core.SessionInfo, error) {
-	list, err := c.Service.ListSessions(c.Ctx, core.ChannelID(id))
-	return orEmpty(list), err
+	return listed(c.Service.ListSessions(c.Ctx, core.ChannelID(id)))
 }
 
 // Messages returns the messages of a conversation (empty: the channel's own), oldest
 // first. Each is a place where a fork may end.
 func (c *Channels) Messages(id, sessionID string) ([]core.SessionMessage, error) {
-	list, err := c.Service.Messages(c.Ctx, core.ChannelID(id), core.SessionID(sessionID))
-	return orEmpty(list), err
+	return listed(c.Service.Messages(c.Ctx, core.ChannelID(id), core.SessionID(sessionID)))
 }
 
 // SetSession says how the channel's next run begins.

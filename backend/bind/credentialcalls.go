@@ -63,8 +63,7 @@ func (s *System) AdoptCredentials() (ConfigStatus, error) {
 
 // Credentials says which keys there are and where.
 func (s *System) Credentials() ([]CredentialStatus, error) {
-	list, err := s.Keys.List(s.Ctx)
-	return orEmpty(list), err
+	return listed(s.Keys.List(s.Ctx))
 }
 
 // status is the configuration after a change of its keys.

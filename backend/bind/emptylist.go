@@ -8,3 +8,6 @@ func orEmpty[T any](s []T) []T {
 	}
 	return s
 }
+
+// listed is orEmpty for the answer of a service.
+func listed[T any](list []T, err error) ([]T, error) { return orEmpty(list), err }

@@ -61,8 +61,7 @@ func (r *Runs) Release(id string) error { return r.Service.Release(r.Ctx, core.R
 // Reorder puts a channel's queue into the order of ids, which are exactly the
 // queued prompts.
 func (r *Runs) Reorder(channelID string, ids []core.RunID) ([]core.Run, error) {
-	list, err := r.Service.Reorder(r.Ctx, core.ChannelID(channelID), ids)
-	return orEmpty(list), err
+	return listed(r.Service.Reorder(r.Ctx, core.ChannelID(channelID), ids))
 }
 
 // Steer makes an interrupting message of a queued prompt.
@@ -70,8 +69,7 @@ func (r *Runs) Steer(id string) error { return r.Service.Steer(r.Ctx, core.RunID
 
 // Questions returns the open questions of agents in all channels.
 func (r *Runs) Questions() ([]core.Question, error) {
-	list, err := r.Service.Questions(r.Ctx, "")
-	return orEmpty(list), err
+	return listed(r.Service.Questions(r.Ctx, ""))
 }
 
 // Answer resolves a question, once.

@@ -191,8 +191,7 @@ func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
 
 // History lists the revisions of the scope's file, the newest first.
 func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) {
-	list, err := s.Service.History(s.Ctx, scope, core.ChannelID(channelID))
-	return orEmpty(list), err
+	return listed(s.Service.History(s.Ctx, scope, core.ChannelID(channelID)))
 }
 
 // Revision returns a revision with its text and its changes.

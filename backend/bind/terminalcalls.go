@@ -83,8 +83,7 @@ func (t *Terminals) Record(id string, on bool) (core.TerminalInfo, error) {
 
 // Recordings lists the recordings, newest first.
 func (t *Terminals) Recordings() ([]core.Recording, error) {
-	list, err := t.Tapes.Recordings(t.Ctx)
-	return orEmpty(list), err
+	return listed(t.Tapes.Recordings(t.Ctx))
 }
 
 // DeleteRecording removes a recording.
