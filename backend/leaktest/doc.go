@@ -1,4 +1,3 @@
-// Package leaktest gives goroutines that wind down the time they take before goleak
-// looks for those that stay. TestMain of any package may import it; nothing else
-// does.
+// Package leaktest gives goroutines that are ending the time to end before goleak looks
+// for leaked ones. TestMain of any package may import it; nothing else may.
 package leaktest

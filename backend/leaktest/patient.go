@@ -7,13 +7,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is far above what a loaded machine takes. goleak has half a second,
-// within which a connection's goroutine need not have had a processor.
+// patience is far more than a loaded machine takes. goleak itself waits half a second,
+// in which a connection's goroutine may not get a processor at all.
 const patience = time.Minute
 
-// Patient is m for goleak.VerifyTestMain: its Run returns when nothing of the tests
-// is left, or when what is left stays. The options are those that say what is
-// nobody's leak.
+// Patient wraps m for goleak.VerifyTestMain. Its Run returns when no goroutine of the
+// tests is left, or when those that are left do not end. The options name goroutines
+// that do not count as leaks.
 func Patient(m *testing.M, ignored ...goleak.Option) goleak.TestingM { return patient{m, ignored} }
 
 type patient struct {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLogIsBounded: what an agent makes Loop write down does not fill the disk,
-// however long Loop runs; and no line is cut or lost on the way.
+// TestLogIsBounded: an agent can make Loop log without end. The log does not fill the
+// disk, however long Loop runs, and no line is cut or lost on the way.
 func TestLogIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loop.log")
 	log, end, err := Open(Options{Path: path})
@@ -54,7 +54,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLevelChanges: what is logged follows the level from then on.
+// TestLevelChanges: the log follows the new level at once.
 func TestLevelChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loop.log")
 	log, end, err := Open(Options{Path: path, Level: "warn"})
@@ -64,7 +64,7 @@ func TestLevelChanges(t *testing.T) {
 	log.Info("one")
 	end.SetLevel("debug")
 	log.Debug("two")
-	end.SetLevel("nonsense") // as info
+	end.SetLevel("nonsense") // counts as info
 	log.Debug("three")
 	if err := end.Close(); err != nil {
 		t.Fatal(err)

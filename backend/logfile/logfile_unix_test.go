@@ -10,7 +10,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestLogIntoAPipe: a named pipe nobody reads would hold up the start for ever.
+// TestLogIntoAPipe: a named pipe without a reader would hold up the start for ever.
 func TestLogIntoAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "log")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -62,7 +62,7 @@ func TestPageMemory(t *testing.T) {
 	}
 }
 
-// TestPageMemoryThatIsRubbish: Loop starts, and what can be used is.
+// TestPageMemoryThatIsRubbish: Loop starts and keeps the entries that it can use.
 func TestPageMemoryThatIsRubbish(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"a":1}`, "\x00\xff"} {
 		home := t.TempDir()

@@ -17,14 +17,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
-// world is all that a Service has around it. It notes what is done, in order,
-// and fails at the step named by breaks.
+// world is everything that a Service needs. It notes each step in order, and fails at
+// the step named by breaks.
 type world struct {
 	done   []string
 	breaks string
 	why    error
 	values Values
-	left   int // containers that are held
+	left   int // number of containers that are held
 }
 
 var errOwn = errors.New("its own words")
@@ -118,7 +118,7 @@ func newWorld() (*world, *Service, Want) {
 
 var whole = []string{"build", "settings", "image mine:1", "guest", "host", "prepare", "ready", "start for run", "link to box"}
 
-// TestEnsure goes the whole way, once and in order, and gives everything back.
+// TestEnsure takes every step, once and in order, and gives everything back.
 func TestEnsure(t *testing.T) {
 	w, s, want := newWorld()
 	want.Ready = func(r Resolved) error {
@@ -139,7 +139,7 @@ func TestEnsure(t *testing.T) {
 	if l.Container.ID != "box" || l.Link == nil || l.Spec.RunID != "r1" || l.Spec.Labels[core.LabelInstall] != "install-1" {
 		t.Errorf("%+v", l.Spec)
 	}
-	// What is a credential goes with the spawn, and so does the Docker CLI's file.
+	// Credentials go with the spawn, and so does the Docker CLI's file.
 	if len(l.Env) != 1 || l.Env[0].Name != "FORGE_TOKEN" || !strings.Contains(string(l.DockerConfig), "httpProxy") {
 		t.Errorf("%v, %s", l.Env, l.DockerConfig)
 	}
@@ -148,8 +148,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestEnsureFails at each step: nothing after it is done, nothing is left, and
-// the error is the port's own.
+// TestEnsureFails at each step: no later step is taken, nothing is left, and the error
+// is the port's own.
 func TestEnsureFails(t *testing.T) {
 	for i, step := range whole {
 		t.Run(step, func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestEnsureFails(t *testing.T) {
 	}
 }
 
-// TestLinkThatFailsKeepsItsWords, also if what was made cannot be given back and
-// nobody waits any more.
+// TestLinkThatFailsKeepsItsWords: the link's error is returned even when the container
+// cannot be given back and the caller has gone.
 func TestLinkThatFailsKeepsItsWords(t *testing.T) {
 	w, s, want := newWorld()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,8 +179,8 @@ func TestLinkThatFailsKeepsItsWords(t *testing.T) {
 	}
 }
 
-// TestWhatAWantLeavesOut: no build for a trial, no fresh copies for work that has
-// begun, no link unless it is wanted.
+// TestWhatAWantLeavesOut: a trial builds no image, work that has begun copies no files
+// again, and a link is opened only when it is wanted.
 func TestWhatAWantLeavesOut(t *testing.T) {
 	w, s, want := newWorld()
 	want.NoBuild, want.Begun, want.Link, want.Ready = true, true, false, nil
@@ -193,7 +193,7 @@ func TestWhatAWantLeavesOut(t *testing.T) {
 	}
 }
 
-// TestGuestVolumeIsFilledAgain once, when the engine misses loop init.
+// TestGuestVolumeIsFilledAgain once, when the engine does not find loop init.
 func TestGuestVolumeIsFilledAgain(t *testing.T) {
 	missing := core.Fail(core.CodeInternal, errors.New(`exec: "/opt/loop/bin/loop": no such file or directory`), "It could not be started.", "Look.")
 	for name, again := range map[string]bool{"filled": true, "not to be filled": false} {
@@ -216,7 +216,7 @@ func TestGuestVolumeIsFilledAgain(t *testing.T) {
 	}
 }
 
-// TestResolveMakesNothing, and reads the settings that a Want brings along.
+// TestResolveMakesNothing, and uses the settings that a Want carries.
 func TestResolveMakesNothing(t *testing.T) {
 	w, s, want := newWorld()
 	own, _, _ := newWorld()
@@ -228,7 +228,7 @@ func TestResolveMakesNothing(t *testing.T) {
 	}
 }
 
-// TestModelOverTheNetwork is refused where there is none, and nowhere else.
+// TestModelOverTheNetwork is refused for a container without a network, and only there.
 func TestModelOverTheNetwork(t *testing.T) {
 	w, s, want := newWorld()
 	w.values.Container.Network.Value = "none"
@@ -241,7 +241,7 @@ func TestModelOverTheNetwork(t *testing.T) {
 	}
 }
 
-// TestSuffixesDiffer: containers of one channel are told apart by them.
+// TestSuffixesDiffer: the suffix distinguishes the containers of one channel.
 func TestSuffixesDiffer(t *testing.T) {
 	_, service, want := newWorld()
 	seen := map[string]bool{}

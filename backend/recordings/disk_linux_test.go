@@ -10,8 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestFullDisk: a line that was written by half is taken back, the person is told,
-// and what there is can be played. A limit on the size of files stands for the disk.
+// TestFullDisk: a half-written line is taken back, the person gets an error, and the
+// recording so far can be played. A limit on the size of files plays the full disk.
 func TestFullDisk(t *testing.T) {
 	s := New(t.TempDir(), clock())
 	tape, err := s.Begin(session("a"))
@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	if f := core.AsFailure(err); f.Code != core.CodeDir || again == nil {
 		t.Fatal(err, again)
 	}
-	if err := tape.Output([]byte("z\xe2")); err == nil { // there is room now, but a hole before it
+	if err := tape.Output([]byte("z\xe2")); err == nil { // there is room again, but earlier output is missing
 		t.Fatal("written after a hole")
 	}
 	if err := tape.Close(); err != nil {

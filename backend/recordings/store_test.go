@@ -14,7 +14,7 @@ import (
 	"loop/backend/core"
 )
 
-// clock goes on by itself, 100 ms with every look.
+// clock goes on by 100 ms with every call.
 func clock() func() time.Time {
 	at := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
 	return func() time.Time { at = at.Add(100 * time.Millisecond); return at }
@@ -128,7 +128,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestOnlyRecordings: names lead to files of the folder that are recordings.
+// TestOnlyRecordings: a name finds only recordings in the folder.
 func TestOnlyRecordings(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, "recordings")
@@ -175,7 +175,7 @@ func TestOnlyRecordings(t *testing.T) {
 	}
 }
 
-// TestFull ends a recording that has become too long, and it can be read.
+// TestFull ends a recording that has become too long. It can still be read.
 func TestFull(t *testing.T) {
 	s := New(t.TempDir(), clock())
 	tape, err := s.Begin(session("a"))
@@ -191,7 +191,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tape.Output([]byte("y")); !errors.Is(err, ErrFull) { // it would fit, behind what did not
+	if err := tape.Output([]byte("y")); !errors.Is(err, ErrFull) { // this would fit, but earlier output did not
 		t.Fatal(err)
 	}
 	if err := tape.Close(); err != nil {
@@ -209,7 +209,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// FuzzLook: a file is listed by what its beginning and end say, whatever they are.
+// FuzzLook: the beginning and the end of a file decide how it is listed, whatever they
+// are.
 func FuzzLook(f *testing.F) {
 	f.Add([]byte("{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":1,\"title\":\"\x1b\"}\n[1.5, \"o\", \"x\"]\n"))
 	f.Add([]byte("{\"version\":2}\n[1e300, \"o\", \"x\"]\n[-1, \"o\", \"\"]\n[[[["))
@@ -239,8 +240,8 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
-// FuzzTape: whatever a program prints, in whatever pieces, is one JSON event
-// a line, and together what was printed, made valid.
+// FuzzTape: whatever a program prints, in whatever pieces, each line is one JSON event.
+// Together the events hold the output, with invalid text replaced.
 func FuzzTape(f *testing.F) {
 	f.Add([]byte("\x1b[31mh\xc3"), []byte("\xa9\xff\xf0\x9f\x98"))
 	f.Add([]byte("\u2028\"\\\n\x00"), []byte("\xed\xa0\x80"))

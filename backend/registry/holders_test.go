@@ -12,7 +12,8 @@ import (
 	"loop/backend/engine/enginetest"
 )
 
-// TestLastHolderDecides: what becomes of a container, by who gives it back how.
+// TestLastHolderDecides: a container's fate depends on who gives it back, and with
+// which Ending.
 func TestLastHolderDecides(t *testing.T) {
 	person := core.Holder{Kind: core.HolderPerson, ID: "ch"}
 	git := core.Holder{Kind: core.HolderGit, ID: "g"}
@@ -21,10 +22,10 @@ func TestLastHolderDecides(t *testing.T) {
 		e core.Ending
 	}
 	for name, c := range map[string]struct {
-		holders []core.Holder // the first makes it
+		holders []core.Holder // the first one makes the container
 		gone    []step
 		running bool
-		stays   time.Duration // after the last step; 0 is removed at once, -1 for ever
+		stays   time.Duration // after the last step; 0: removed at once, -1: never
 	}{
 		"a run":                         {[]core.Holder{run}, []step{{run, core.Ending{Keep: time.Minute}}}, false, time.Minute},
 		"a run that says nothing":       {[]core.Holder{run}, []step{{run, core.Ending{}}}, false, keptFor},
@@ -77,8 +78,8 @@ func TestLastHolderDecides(t *testing.T) {
 	}
 }
 
-// TestEndLeavesOthersAlone: whoever holds a container alone may end it, and still
-// has its remains until it is given back.
+// TestEndLeavesOthersAlone: the only holder may end a container. The ended container
+// stays until the holder gives it back.
 func TestEndLeavesOthersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)
@@ -115,7 +116,8 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 	})
 }
 
-// TestHoldTakesAnEndBack, of a container that an engine did not stop in time.
+// TestHoldTakesAnEndBack: an engine did not stop a container in time, and somebody
+// holds it again.
 func TestHoldTakesAnEndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fl := &flaky{Fake: enginetest.NewFake()}
@@ -123,7 +125,7 @@ func TestHoldTakesAnEndBack(t *testing.T) {
 		w := newWorldOn(t, newRows(), fl.Fake, fl)
 		defer w.end()
 		c := w.start("a")
-		fl.refuseStop.Store(true) // an engine that is down and comes back would be asked again at once
+		fl.refuseStop.Store(true) // a missing engine that comes back would be asked again at once
 		if err := w.reg.Release(t.Context(), run, core.Ending{Keep: time.Minute}); err == nil {
 			t.Fatal("no word that it was not stopped")
 		}
@@ -134,7 +136,7 @@ func TestHoldTakesAnEndBack(t *testing.T) {
 		}
 		pass(time.Hour)
 		w.want("a", core.ContainerRunning)
-		if err := w.reg.Remove(t.Context(), c.ID); err != nil { // the person says so
+		if err := w.reg.Remove(t.Context(), c.ID); err != nil { // a person removes it
 			t.Fatal(err)
 		}
 		w.want("a", "")
@@ -148,8 +150,8 @@ func TestHoldTakesAnEndBack(t *testing.T) {
 }
 
 // TestHoldersOfAnEarlierProcess: a run and a terminal that live on keep their
-// containers, whoever does not come back gives them up, and a program that Loop
-// waited for is gone with it.
+// containers. Holders that do not come back lose theirs. A program that Loop waited for
+// ended with that Loop.
 func TestHoldersOfAnEarlierProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newRows()
@@ -164,7 +166,7 @@ func TestHoldersOfAnEarlierProcess(t *testing.T) {
 			}
 		}
 		w.fake.SetDown(core.Fail(core.CodeEngineLost, nil, "Gone.", "Wait."))
-		_ = w.reg.Release(t.Context(), holders["stopping"], core.Ending{Keep: time.Hour}) // cannot be stopped now
+		_ = w.reg.Release(t.Context(), holders["stopping"], core.Ending{Keep: time.Hour}) // fails, as the container cannot be stopped now
 		w.stop()
 		w.fake.SetDown(nil)
 
@@ -187,8 +189,8 @@ func TestHoldersOfAnEarlierProcess(t *testing.T) {
 	})
 }
 
-// TestShownOnceTheEngineHasIt: a page hears of a container after it was made, and
-// nothing of one that was not.
+// TestShownOnceTheEngineHasIt: a page hears of a container only after the engine made
+// it.
 func TestShownOnceTheEngineHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)

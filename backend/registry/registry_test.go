@@ -19,7 +19,7 @@ import (
 
 const install = "install-1"
 
-// rows is a store in memory that fails on demand.
+// rows is a store in memory. A test can make its calls fail.
 type rows struct {
 	mu     sync.Mutex
 	m      map[core.ContainerKey]core.Container
@@ -31,7 +31,7 @@ func newRows() *rows {
 	return &rows{m: map[core.ContainerKey]core.Container{}, leases: map[core.Lease]bool{}, fail: map[string]error{}}
 }
 
-// edit changes one row, and the leases with it.
+// edit changes one row together with its leases.
 func (s *rows) edit(method string, key core.ContainerKey, f func(*core.Container)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *rows) Containers(context.Context) ([]core.Container, []core.Lease, erro
 	return slices.Collect(maps.Values(s.m)), slices.Collect(maps.Keys(s.leases)), nil
 }
 
-// named is the row of a container's name.
+// named finds the row with a container's name.
 func (s *rows) named(name string) (core.Container, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,8 @@ type world struct {
 	stop   func()
 }
 
-// newWorld makes a registry on the fake engine and runs it; call in a bubble.
+// newWorld makes a registry on the fake engine and runs it. Call it inside a synctest
+// bubble.
 func newWorld(t *testing.T, store *rows, fake *enginetest.Fake) *world {
 	t.Helper()
 	if fake == nil {
@@ -186,7 +187,7 @@ func (w *world) end() {
 	_ = w.fake.Close()
 }
 
-// pass lets time of the bubble pass and everything due happen.
+// pass lets time of the bubble pass, until everything that is due has happened.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -207,7 +208,7 @@ func (w *world) start(name string) core.Container {
 	return c
 }
 
-// giveBack releases what a run holds of a container, and keeps it for a while.
+// giveBack releases a run's hold of a container and keeps the container for a while.
 func (w *world) giveBack(keep time.Duration) {
 	w.t.Helper()
 	if err := w.reg.Release(w.t.Context(), run, core.Ending{Keep: keep}); err != nil {
@@ -216,7 +217,7 @@ func (w *world) giveBack(keep time.Duration) {
 	synctest.Wait()
 }
 
-// want checks the one row in memory and in the store; status "" means no row.
+// want checks the row in memory and in the store. With status "" there must be none.
 func (w *world) want(name string, st core.ContainerStatus) core.Container {
 	w.t.Helper()
 	kept, okStore := w.store.named(name)
@@ -307,7 +308,7 @@ func TestRemovalSurvivesARestart(t *testing.T) {
 		c := w.start("a")
 		w.giveBack(time.Minute)
 		w.stop()
-		pass(5 * time.Minute) // Loop is away
+		pass(5 * time.Minute) // no Loop runs during this time
 		w2 := newWorld(t, store, w.fake)
 		defer w2.end()
 		pass(time.Second)
@@ -332,7 +333,7 @@ func TestEngineDownKeepsRows(t *testing.T) {
 		w.fake.SetDown(nil)
 		pass(retryRemoval + time.Second)
 		w.want("a", "")
-		w.want("b", "") // gone meanwhile without an event
+		w.want("b", "") // removed meanwhile, without an event
 		w.gone(a.ID)
 	})
 }
@@ -361,7 +362,7 @@ func TestOnlyThisInstall(t *testing.T) {
 		if _, err := w.reg.Acquire(t.Context(), other, run); err == nil {
 			t.Fatal("a foreign label was started")
 		}
-		// One of this install's that the rows do not know gets one and goes in time.
+		// A container of this install without a row gets one, and is removed in time.
 		lost, _, err := w.fake.Create(t.Context(), spec("lost"))
 		if err != nil {
 			t.Fatal(err)
@@ -377,8 +378,8 @@ func TestOnlyThisInstall(t *testing.T) {
 	})
 }
 
-// A crash of Loop at each step of Start leaves rows and containers that the next
-// start brings in order.
+// TestCrashDuringStart: a crash of Loop at each step of Start leaves rows and
+// containers. The next start puts them in order.
 func TestCrashDuringStart(t *testing.T) {
 	cases := map[string]struct {
 		row     core.Container
@@ -420,9 +421,9 @@ type flaky struct {
 	*enginetest.Fake
 	failCreateAfter, failStart error
 	refuseRemove, refuseStop   atomic.Bool
-	reg                        *Registry                         // on this engine; set by due
-	beforeRemove               func(*Registry, core.ContainerID) // on the goroutine of the removal
-	stops                      chan chan struct{}                // each stop waits until what it takes from here is closed
+	reg                        *Registry                         // runs on this engine; set by due
+	beforeRemove               func(*Registry, core.ContainerID) // called on the goroutine of the removal
+	stops                      chan chan struct{}                // each stop receives a channel and waits until it is closed
 }
 
 func (f *flaky) Stop(ctx context.Context, id core.ContainerID, grace time.Duration) error {
@@ -499,8 +500,8 @@ func TestStartFailures(t *testing.T) {
 	})
 }
 
-// due runs a registry on an engine that fails at times, with one container, a,
-// that is to be removed in a second; call in a bubble. end waits for all of it.
+// due runs a registry on an engine that fails at times. Its one container, a, is to be
+// removed in a second. Call it in a bubble. end waits for all of it.
 func due(t *testing.T, fl *flaky, store *rows) (r *Registry, end func()) {
 	t.Helper()
 	fl.Fake = enginetest.NewFake()
@@ -543,8 +544,8 @@ func TestRemovalIsRetriedAndConfirmed(t *testing.T) {
 	})
 }
 
-// TestRemovalThatBegan: a container that is about to be killed is refused to whoever
-// asks for it, who then makes another one.
+// TestRemovalThatBegan: a container that is about to be removed is refused to a caller.
+// The caller then makes another one.
 func TestRemovalThatBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused error
@@ -558,8 +559,8 @@ func TestRemovalThatBegan(t *testing.T) {
 	})
 }
 
-// TestRemovalAfterTwoStops: two stops of one container that end one after the other
-// are both over.
+// TestRemovalAfterTwoStops: two stops of one container return one after the other, and
+// both count as finished.
 func TestRemovalAfterTwoStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fl := &flaky{stops: make(chan chan struct{}, 3)}
@@ -620,15 +621,15 @@ func TestLegalSteps(t *testing.T) {
 	}
 }
 
-// TestSettleLeavesWhatMoved: the list that a row is settled by may be older than
-// what was said of it since.
+// TestSettleLeavesWhatMoved: the engine's list may be older than the row. A newer row
+// is then left alone.
 func TestSettleLeavesWhatMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)
 		defer w.end()
 		c := w.start("a")
 		was := c
-		was.Status = core.ContainerReserved // when the list was made
+		was.Status = core.ContainerReserved // as it was when the list was made
 		w.giveBack(time.Minute)
 		want, _ := w.row("a")
 		for _, running := range []bool{true, false} {

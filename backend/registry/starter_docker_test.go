@@ -19,7 +19,7 @@ import (
 
 const canary = "only the victim's folder has this"
 
-// bare is a registry without a memory.
+// bare is a registry that stores nothing.
 type bare struct {
 	*engine.Docker
 	list []core.Container
@@ -39,22 +39,22 @@ func (b *bare) start(ctx context.Context, spec core.Spec) (core.Container, error
 	return core.Container{ID: id, Status: core.ContainerRunning}, nil
 }
 
-// nobody holds nothing still: the control.
+// nobody is the control: it pauses no container.
 type nobody struct{ *engine.Docker }
 
 func (nobody) Pause(context.Context, core.ContainerID) error   { return core.ErrNotRunning }
 func (nobody) Unpause(context.Context, core.ContainerID) error { return nil }
 
-// choosing is an agent that puts a link where a sibling's mount is about to be
-// made as soon as it is told that the last look was taken, and takes it away
-// again behind the start.
+// choosing is an agent that replaces a folder by a link just before the engine makes a
+// sibling's mount there. It does so as soon as it knows that the last look was taken,
+// and takes the link away after the start.
 func choosing(project, victim string) string {
 	return "cd " + project + "/.git; while :; do until [ -e ../looked ]; do :; done; mv hooks h && ln -s " + victim + " hooks; " +
 		"while [ -e ../looked ]; do :; done; rm hooks; mv h hooks; done"
 }
 
-// TestAgentCannotChooseAMount: an agent that is bound to be in time chooses what
-// a sibling gets to see, unless it is held still.
+// TestAgentCannotChooseAMount: an agent that is always fast enough chooses what a
+// sibling's mount shows, unless Loop pauses the agent.
 func TestAgentCannotChooseAMount(t *testing.T) {
 	docker := engine.Open(engine.Options{})
 	defer func() {
@@ -109,7 +109,7 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 				if err := os.WriteFile(looked, nil, 0o644); err != nil {
 					return err
 				}
-				room := 300 * time.Millisecond // for an agent that must not move
+				room := 300 * time.Millisecond // time for an agent that should be paused
 				if c.leaks {
 					room = time.Minute
 				}
@@ -124,7 +124,7 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 					t.Fatal(err)
 				}
 				soon(time.Minute, func() bool { return !isLink(hooks) })
-				if err != nil { // a look met the link still
+				if err != nil { // the look found the link still there
 					if f := core.AsFailure(err); f.Code != core.CodeMount && c.engine == docker {
 						t.Fatal(err)
 					}
@@ -144,7 +144,7 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 				}
 				remove(b.ID)
 			}
-			if !soon(time.Minute, func() bool { // the engine's record may be late
+			if !soon(time.Minute, func() bool { // the engine may be late to record it
 				f, err := docker.Inspect(t.Context(), a.ID)
 				return err == nil && f.Running && !f.Paused
 			}) {
@@ -158,7 +158,7 @@ func TestAgentCannotChooseAMount(t *testing.T) {
 	}
 }
 
-// soon reports whether ok came true within d.
+// soon reports whether ok became true within d.
 func soon(d time.Duration, ok func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -175,7 +175,7 @@ func isLink(path string) bool {
 	return err == nil && i.Mode().Type() == os.ModeSymlink
 }
 
-// BenchmarkHold is what a sibling loses while a container is started.
+// BenchmarkHold is the time for which a sibling is paused while a container starts.
 func BenchmarkHold(b *testing.B) {
 	docker := engine.Open(engine.Options{})
 	defer docker.Close()

@@ -15,22 +15,21 @@ import (
 	"loop/backend/core"
 )
 
-// stage plays registry and engine: a start takes a second, and everything that
-// happens is noted.
+// stage plays registry and engine. A start takes a second, and every step is noted.
 type stage struct {
 	mu       sync.Mutex
 	list     []core.Container
 	paused   map[core.ContainerID]bool
-	busy     map[string]bool // names of what is being started
+	busy     map[string]bool // names of containers that are being started
 	together int
 	notes    []string
-	late     int // how often the engine says that nothing is paused
+	late     int // how often the engine still reports that nothing is paused
 	pause    map[core.ContainerID]error
-	ends     map[core.ContainerID]int // how often a container is looked at until it is known to have ended
+	ends     map[core.ContainerID]int // looks at a container until its end shows
 	mounts   map[core.ContainerID][]core.Mount
-	lost     bool // the record has lost a pause; the next one makes it right
+	lost     bool // a pause is missing from the record; the next one corrects it
 	startErr error
-	unsaid   error // of looking at a container
+	unsaid   error // the error of a look at a container
 }
 
 func (s *stage) note(format string, args ...any) {
@@ -43,7 +42,7 @@ func (s *stage) start(spec core.Spec) (core.Container, error) {
 	s.together = max(s.together, len(s.busy))
 	s.note("start %s", spec.Name)
 	s.mu.Unlock()
-	<-time.After(time.Second) // by the bubble's clock
+	<-time.After(time.Second) // the bubble's clock, not real time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, spec.Name)
@@ -104,7 +103,7 @@ func (s *stage) Inspect(_ context.Context, id core.ContainerID) (core.ContainerF
 	return core.ContainerFacts{ID: id, Running: running, Paused: s.paused[id] && !s.lost, Mounts: s.mounts[id]}, s.unsaid
 }
 
-// in is a container with a writable workspace, and things mounted below it.
+// in is a container with a writable workspace and mounts below it.
 func in(name, dir string, below ...string) core.Spec {
 	spec := core.Spec{Name: name, Mounts: []core.Mount{{Kind: core.MountWorkspace, Source: dir, Target: dir}}}
 	for _, b := range below {
@@ -143,8 +142,8 @@ func startAll(t *testing.T, st *stage, s *starter, specs ...core.Spec) {
 	wg.Wait()
 }
 
-// TestThreadsOfAProjectStartOneByOne, and each with the others held still;
-// other projects do not wait.
+// TestThreadsOfAProjectStartOneByOne: during each start the other threads are paused.
+// Other projects do not wait.
 func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		began := time.Now()
@@ -152,7 +151,7 @@ func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 		if st.together != 1 || time.Since(began) != 3*time.Second {
 			t.Errorf("%d at once, after %v: %q", st.together, time.Since(began), st.notes)
 		}
-		// The second holds the first, the third both.
+		// The second start pauses the first container, the third pauses both.
 		var pauses int
 		held := map[string]bool{}
 		for _, n := range st.notes {
@@ -187,7 +186,8 @@ func TestThreadsOfAProjectStartOneByOne(t *testing.T) {
 	})
 }
 
-// TestStartsThatHoldTakeTurns, so that none wakes what another wants still.
+// TestStartsThatHoldTakeTurns: no start resumes a container that another start needs
+// paused.
 func TestStartsThatHoldTakeTurns(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		startAll(t, st, s, in("a", "/p"))
@@ -287,8 +287,8 @@ func TestWhoIsHeld(t *testing.T) {
 	}
 }
 
-// TestAwake: who opens a link waits for a start that holds the container still, and
-// wakes what an earlier process left paused.
+// TestAwake: a caller that opens a link waits for a start that has paused the
+// container. It resumes a container that an earlier process left paused.
 func TestAwake(t *testing.T) {
 	onStage(t, func(t *testing.T, st *stage, s *starter) {
 		startAll(t, st, s, in("a", "/p"))

@@ -22,8 +22,8 @@ import (
 
 var errFault = errors.New("database is locked")
 
-// faults is a store of which one call goes wrong, before it took effect or after.
-// With crash, that is the end of everything this launch of Loop does.
+// faults is a store and an engine. One call of the store goes wrong, before or after it
+// took effect. With crash, this launch of Loop then does nothing more.
 type faults struct {
 	*rows
 	*enginetest.Fake
@@ -32,7 +32,7 @@ type faults struct {
 	calls, at    int
 	after, crash bool
 	dead         bool
-	sites        map[string]bool // places in the source where a call went wrong
+	sites        map[string]bool // places in the source whose call went wrong
 }
 
 func (f *faults) do(call func() error) error {
@@ -58,7 +58,7 @@ func (f *faults) do(call func() error) error {
 	return err
 }
 
-// caller is the place in this package's own source that a call comes from.
+// caller returns the place in this package's own source that made the call.
 func caller() string {
 	pc := make([]uintptr, 20)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
@@ -96,7 +96,7 @@ func (f *faults) Containers(ctx context.Context) (list []core.Container, leases 
 	return list, leases, err
 }
 
-// A dead launch does nothing to the engine either.
+// gone fails for a launch that has died, which does nothing to the engine either.
 func (f *faults) gone() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,20 +130,20 @@ func (f *faults) Remove(ctx context.Context, id core.ContainerID, force bool) er
 	return f.Fake.Remove(ctx, id, force)
 }
 
-// story makes containers, holds them, gives them back and ends, with a restart
-// wherever Loop died. In the end only what somebody holds is left.
+// story makes containers, holds them, gives them back and ends, with a restart wherever
+// Loop died. In the end only held containers are left.
 func story(t *testing.T, f *faults) (calls int) {
 	synctest.Test(t, func(t *testing.T) {
 		f.rows, f.Fake = newRows(), enginetest.NewFake()
 		f.AddImage("img", "sha256:1", nil)
 		var r *Registry
 		var end func()
-		keeps := map[string]bool{"shell": true, "joined": true} // by holder
+		keeps := map[string]bool{"shell": true, "joined": true} // holders whose containers stay
 		open := func() {
 			r = newRegistry(f, f)
 			for r.Restore(t.Context()) != nil {
 				f.mu.Lock()
-				f.dead = false // it died once more while it started
+				f.dead = false // Loop died again while it started
 				f.mu.Unlock()
 			}
 			ctx, cancel := context.WithCancel(context.Background())
@@ -164,7 +164,7 @@ func story(t *testing.T, f *faults) (calls int) {
 				}
 			}
 		}
-		// does is a service that goes on, or comes back in the next launch.
+		// does is one step of a service. After a death of Loop, a new launch begins.
 		does := func(what func() error) bool {
 			err := what()
 			if f.gone() == nil {
@@ -195,30 +195,30 @@ func story(t *testing.T, f *faults) (calls int) {
 			made[c.name] = does(func() error { _, err := r.Acquire(ctx, spec(c.name), c.h); return err })
 		}
 		joined := false
-		for range 2 { // a person asks again
+		for range 2 { // a person tries again
 			joined = joined || made["shared"] && does(func() error { return r.Hold(ctx, id("shared"), hold(core.HolderTerminal, "joined")) })
 		}
 		does(func() error { return r.Release(ctx, hold(core.HolderGit, "g"), core.Ending{Now: true}) })
 		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r"), time.Second) })
 		does(func() error { return r.Release(ctx, hold(core.HolderRun, "r"), core.Ending{Keep: time.Minute}) })
 		does(func() error { return r.Release(ctx, hold(core.HolderRun, "s"), core.Ending{Keep: time.Minute}) })
-		if _, _, err := f.Fake.Create(ctx, spec("lost")); err != nil { // no row knows it
+		if _, _, err := f.Fake.Create(ctx, spec("lost")); err != nil { // no row knows this container
 			t.Fatal(err)
 		}
 		pass(2 * time.Minute)
 		does(func() error { return nil })
-		for range 2 { // a person who sees an error asks again
+		for range 2 { // a person tries again after an error
 			does(func() error { return r.Remove(ctx, id("lost")) })
 			does(func() error { return r.Remove(ctx, id("shell")) })
 		}
 		pass(time.Hour)
 		calls = f.calls
-		relaunch() // a row that was written although nobody heard so goes with the next start
+		relaunch() // a row that was written before its caller heard of it goes with the next start
 		pass(time.Hour)
 		does(func() error { return nil })
 		pass(time.Hour)
 		end()
-		// Every container left is held, and the engine, the rows and the registry agree.
+		// Every container that is left is held, and engine, rows and registry agree.
 		list, _ := f.List(ctx, nil)
 		var left []string
 		for _, c := range list {
@@ -236,13 +236,13 @@ func story(t *testing.T, f *faults) (calls int) {
 	return calls
 }
 
-// TestFaultAtEveryRegistryCall: at each call of the store Loop dies and is started
-// again, or the call fails and Loop goes on, before and after it took effect. What
-// nobody holds goes, and what somebody holds stays.
+// TestFaultAtEveryRegistryCall: at each call of the store, Loop dies and is started
+// again, or the call fails and Loop goes on. Each of these happens before and after the
+// call took effect. Containers without a holder go, and held ones stay.
 func TestFaultAtEveryRegistryCall(t *testing.T) {
 	sites := map[string]bool{}
 	all := story(t, &faults{sites: sites})
-	for at := 1; at <= all+8; at++ { // a fault makes more calls
+	for at := 1; at <= all+8; at++ { // a fault causes more calls
 		for _, kind := range []struct{ after, crash bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 			story(t, &faults{sites: sites, at: at, after: kind.after, crash: kind.crash})
 			if t.Failed() {
@@ -257,7 +257,7 @@ func TestFaultAtEveryRegistryCall(t *testing.T) {
 	}
 }
 
-// storeCalls are the places in this package's source that call the store.
+// storeCalls lists the places in this package's source that call the store.
 func storeCalls(t *testing.T) (out []string) {
 	t.Helper()
 	fset := token.NewFileSet()

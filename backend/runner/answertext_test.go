@@ -6,8 +6,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestAnswerInOwnWords: words without a choice are the answer, and the agent is
-// not told that there is none.
+// TestAnswerInOwnWords: text without a choice is the answer. The agent must not read
+// that there is no answer.
 func TestAnswerInOwnWords(t *testing.T) {
 	one := core.Question{Kind: core.QuestionAsk, Questions: []core.AskQuestion{{Question: "Which?"}}}
 	two := core.Question{Kind: core.QuestionAsk, Questions: []core.AskQuestion{{Question: "Which?"}, {Question: "When?"}}}

@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// spawns plays one CLI after the other and keeps what each was asked.
+// spawns plays one CLI after another and keeps the requests.
 type spawns struct {
 	mu   sync.Mutex
 	reqs []core.SpawnRequest
@@ -34,7 +34,7 @@ func (s *spawns) all() []core.SpawnRequest {
 	return slices.Clone(s.reqs)
 }
 
-// prompts are the prompts given, each with the session resumed.
+// prompts lists the prompts, each with the session that was resumed.
 func (s *spawns) prompts() (out []string) {
 	for _, r := range s.all() {
 		text := string(r.Stdin)
@@ -71,7 +71,7 @@ var (
 	fine    = plays(turn("done")+goodResult, 0)
 )
 
-// attempts are the stored steps between the tries of a run.
+// attempts lists the stored steps between the tries of a run.
 func (r *rig) attempts(id core.RunID) (out []core.Attempt) {
 	for _, s := range r.told(id, core.EventAttempt) {
 		var a core.Attempt
@@ -93,7 +93,7 @@ func TestRetryPaths(t *testing.T) {
 		state   core.RunState
 		cause   string
 		detail  string
-		took    time.Duration // at least
+		took    time.Duration // at least this long
 	}{
 		"busy, then well": {cli: []func(*proc){busy, busy, fine}, prompts: []string{"x", "x", "x"},
 			kinds: []core.AttemptKind{core.AttemptTransient, core.AttemptTransient}, state: core.RunDone, took: 15 * time.Second},
@@ -213,8 +213,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestTimeoutCountsWaits: the limit of a run is over all its tries, and a wait
-// that would pass it is not begun.
+// TestTimeoutCountsWaits: the time limit of a run covers all its tries. A wait that
+// would exceed it does not begin.
 func TestTimeoutCountsWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, busy)
@@ -228,7 +228,7 @@ func TestTimeoutCountsWaits(t *testing.T) {
 	})
 }
 
-// TestContainerDiesWhileWaiting: the next try gets another one.
+// TestContainerDiesWhileWaiting: the next try gets a new container.
 func TestContainerDiesWhileWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, busy, fine)
@@ -245,8 +245,8 @@ func TestContainerDiesWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestRestartInEveryTry closes Loop at many moments of a run with retries and
-// opens it again: each step happens once, whatever the moment.
+// TestRestartInEveryTry closes Loop at many moments of a run with retries and opens it
+// again. Each step happens once, whatever the moment.
 func TestRestartInEveryTry(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		for at := 0 * time.Second; at < 20*time.Second; at += 370 * time.Millisecond {
@@ -270,7 +270,7 @@ func TestRestartInEveryTry(t *testing.T) {
 					run := r.ended(id, time.Hour)
 					want := []string{"x @old", "x @sess", "/compact @sess", "x @sess", "x @sess"}
 					if dies && run.State == core.RunInterrupted {
-						return // a CLI died with its container
+						return // this CLI died with its container
 					}
 					if run.State != core.RunDone {
 						t.Fatalf("ended %s: %+v\n%s", run.State, run.Outcome.Failure, r.dump(id))

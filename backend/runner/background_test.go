@@ -33,7 +33,7 @@ func tasksLine(descriptions ...string) string {
 
 const taskStarted = `{"type":"system","subtype":"task_started","task_id":"b0","tool_use_id":"t1","description":"Slow thing"}` + "\n"
 
-// moved is a turn in which a command was moved to the background at its time-out.
+// moved is a turn whose command was moved to the background at its time-out.
 var moved = wardInit + bash("t1", "sleep 600\n&& touch late") + tasksLine("Slow thing") + taskStarted + toolAnswer("t1") +
 	turn("It goes on.") + goodResult
 
@@ -46,7 +46,7 @@ func (r *rig) notices(id core.RunID) string {
 }
 
 // TestRunLastsAsLongAsItsBackgroundTasks: a result does not end the run while a task
-// lives; the turn that follows the task's end gives the outcome.
+// lives. The turn that follows the task's end gives the outcome.
 func TestRunLastsAsLongAsItsBackgroundTasks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, func(p *proc) {
@@ -85,7 +85,7 @@ func TestRunLastsAsLongAsItsBackgroundTasks(t *testing.T) {
 	})
 }
 
-// TestEndedIsNamed: a run names what ends with it, once, however it is ended.
+// TestEndedIsNamed: a run names the tasks that end with it, once, however it ends.
 func TestEndedIsNamed(t *testing.T) {
 	const task = "sleep 600 \\u0026\\u0026 touch late"
 	waits := func(p *proc) { p.print(moved); <-p.killed }
@@ -153,7 +153,7 @@ func (r *rig) cancel(id core.RunID) {
 	}
 }
 
-// TestHangsAfterItsTasks: once the last task has ended and no turn follows, the CLI
+// TestHangsAfterItsTasks: the last task has ended and no turn follows. The CLI then
 // gets the same grace as after a result without tasks.
 func TestHangsAfterItsTasks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestHangsAfterItsTasks(t *testing.T) {
 	})
 }
 
-// TestFailsAfterItsAnswer: a turn that follows a background task and fails does not
-// undo the answer, and the prompt is not sent again.
+// TestFailsAfterItsAnswer: a turn after a background task fails. The answer stays, and
+// the prompt is not sent again.
 func TestFailsAfterItsAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(moved+tasksLine()+wardInit+resultLine("API Error: 529 Overloaded", `,"api_error_status":529`), 1))
@@ -192,7 +192,8 @@ func TestFailsAfterItsAnswer(t *testing.T) {
 	})
 }
 
-// TestQuestionEndsBackgroundTasks: who is asked does not wait for what goes on.
+// TestQuestionEndsBackgroundTasks: a question to the person does not wait for
+// background tasks.
 func TestQuestionEndsBackgroundTasks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		asked := recording(t, "ask")
@@ -214,8 +215,8 @@ func TestQuestionEndsBackgroundTasks(t *testing.T) {
 	})
 }
 
-// TestQuestionStaysOpen: a task that ends before the CLI does begins a turn in which
-// the agent goes on; the question is still one for the person.
+// TestQuestionStaysOpen: a task ends before the CLI does, and the agent goes on in
+// another turn. The question is still open for the person.
 func TestQuestionStaysOpen(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		asked := recording(t, "ask")
@@ -237,8 +238,8 @@ func TestQuestionStaysOpen(t *testing.T) {
 	})
 }
 
-// TestCutShortAfterItsAnswer: the timeline says why a later turn ended, though the run had
-// succeeded before.
+// TestCutShortAfterItsAnswer: the run has succeeded, and a later turn is cut short. The
+// timeline says why.
 func TestCutShortAfterItsAnswer(t *testing.T) {
 	begun := moved + tasksLine() + wardInit + turn("Now the next.")
 	for name, c := range map[string]struct {
@@ -264,8 +265,8 @@ func TestCutShortAfterItsAnswer(t *testing.T) {
 	}
 }
 
-// TestLeftOutStillCounts: a command that was answered after the timeline had enough
-// is not said to have been ended.
+// TestLeftOutStillCounts: a command's answer came when the timeline was full. The
+// command must not be named as ended with the run.
 func TestLeftOutStillCounts(t *testing.T) {
 	w := &work{told: maxEvents - 1}
 	use := transcript.Item{Type: core.EventToolUse, Data: core.ToolUse{ToolUseID: "t1", Name: "Bash", Input: []byte(`{"command":"make all"}`)}}
@@ -278,7 +279,7 @@ func TestLeftOutStillCounts(t *testing.T) {
 	}
 }
 
-// cutRow is a stored row that was cut off.
+// cutRow is a stored message that was cut off.
 type cutRow struct {
 	Type    core.EventType
 	Content string `json:"content"`
@@ -308,14 +309,15 @@ const (
 		`"content_block":{"type":"tool_use","id":"t9","name":"Write","input":{}}}}` + "\n"
 )
 
-// streamed is a message that the CLI has not finished: a thought, a text and a call.
+// streamed is a message that the CLI has not finished: a thought, a text and a tool
+// call.
 var streamed = wardInit + turn("whole") + messageStart + piece(0, "thinking", "Let me ") + piece(0, "thinking", "think.") +
 	piece(1, "text", "The key is secret-of-") + piece(1, "text", "the-run, and so") + toolBegins
 
 var cutOff = []string{"agent.thinking Let me think.", "message.created The key is •••hidden•••, and so", "tool.use Write"}
 
-// TestWhatWasSaidIsKept ends runs in the middle of a message in every way there is:
-// what was streamed of it is stored once, marked, without keys.
+// TestWhatWasSaidIsKept ends runs in the middle of a message in every possible way. The
+// streamed part is stored once, marked as cut, without keys.
 func TestWhatWasSaidIsKept(t *testing.T) {
 	hangs := func(p *proc) { p.print(streamed); <-p.killed }
 	wholeWhen := func(p *proc, when <-chan struct{}) {
@@ -388,8 +390,8 @@ func TestWhatWasSaidIsKept(t *testing.T) {
 	}
 }
 
-// TestCutByTheModel: a message that broke off before a further try stays, marked, in
-// front of that try.
+// TestCutByTheModel: a message broke off before another try. It stays, marked as cut,
+// before that try.
 func TestCutByTheModel(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		n := 0

@@ -13,8 +13,8 @@ import (
 	"loop/backend/store"
 )
 
-// benchRunner is a runner on a real database and fake containers. started gets
-// the moment each CLI is spawned, by its prompt.
+// benchRunner is a runner on a real database and fake containers. It calls started with
+// the prompt when a CLI is spawned.
 func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Service, []core.ChannelID) {
 	b.Helper()
 	ctx := context.Background()
@@ -63,8 +63,8 @@ func percentile(list []time.Duration, p int) float64 {
 	return float64(list[(len(list)-1)*p/100].Microseconds()) / 1000
 }
 
-// BenchmarkQueueToStart is from a prompt's call to the spawn of its CLI, in an
-// idle channel; what engine and image add is not in it.
+// BenchmarkQueueToStart measures from the call that sends a prompt to the spawn of its
+// CLI, in an idle channel. The times of engine and image are not part of it.
 func BenchmarkQueueToStart(b *testing.B) {
 	spawned := make(chan struct{}, 1)
 	s, ids := benchRunner(b, 1, func(string) { spawned <- struct{}{} })

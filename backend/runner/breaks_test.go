@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// whole is what an undisturbed run of a recording stores.
+// whole lists what an undisturbed run of a recording stores.
 func whole(t *testing.T, text string) (want []string) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(text, 0))
@@ -53,7 +53,7 @@ func TestContainerDies(t *testing.T) {
 				text += goodResult
 			}
 			r := newRig(t, func(p *proc) { p.print(text); <-p.killed })
-			r.opts.Flush = time.Second // so that the turn is not stored yet
+			r.opts.Flush = time.Second // late enough that the turn is not stored yet
 			r.start()
 			defer r.quit()
 			run := r.prompt("c", "x")
@@ -117,7 +117,7 @@ func TestEngineGoesAway(t *testing.T) {
 				if run.Outcome.Failure.Code != core.CodeEngineLost {
 					t.Errorf("%+v", run.Outcome.Failure)
 				}
-				r.pass(2 * time.Hour) // the engine is back: its container is stopped then
+				r.pass(2 * time.Hour) // the engine comes back, and the container is stopped then
 			}
 			r.nothingLeft(run.ID)
 		})
@@ -276,8 +276,8 @@ func TestOutputThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestOthersUseTheContainer: a run's end ends the run's programs, and nothing else
-// of a container that a terminal holds too.
+// TestOthersUseTheContainer: when a terminal holds the container too, the end of a run
+// ends only the run's programs.
 func TestOthersUseTheContainer(t *testing.T) {
 	for name, c := range map[string]struct {
 		cli   func(p *proc)

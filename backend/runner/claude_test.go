@@ -25,14 +25,14 @@ import (
 const childEnv = "LOOP_RUNNER_TEST_CHILD"
 
 func init() {
-	if os.Getenv(childEnv) == "mcp" { // this binary as the MCP server of a CLI
+	if os.Getenv(childEnv) == "mcp" { // this binary is the MCP server of a CLI
 		permissionServer(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
 }
 
-// scripted is the demo model with refusals on cue: refuse sees each request for
-// a turn of the conversation and may answer it instead.
+// scripted is the demo model, with refusals that a test sets. The function refuse sees
+// each request for a turn of the conversation and may answer it instead.
 type scripted struct {
 	mu     sync.Mutex
 	turns  int
@@ -59,14 +59,14 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.model.ServeHTTP(w, r)
 }
 
-// cue sets how the next turns are refused, counted from 1.
-// asked is how many turns were asked for since the last cue.
+// asked returns how many turns were requested since the last cue.
 func (s *scripted) asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.turns
 }
 
+// cue sets how the next turns are refused, counted from 1.
 func (s *scripted) cue(refuse func(n int, body string, w http.ResponseWriter) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func firstFew(n, status int, kind, message string) func(int, string, http.Respon
 	}
 }
 
-// real is a runner between the fake store and the real CLI.
+// real is a runner with the fake store and the real CLI.
 type real struct {
 	t     *testing.T
 	store *memStore
@@ -100,7 +100,7 @@ type real struct {
 	quit  func()
 	retry Retry
 	extra []core.EnvVar
-	token bool // as a plan's account instead of an API key
+	token bool // uses a plan's account instead of an API key
 	model string
 
 	mu  sync.Mutex
@@ -171,10 +171,10 @@ func (r *real) run(run core.Run) core.Run {
 
 func (r *real) say(prompt string) core.Run { r.t.Helper(); return r.run(core.Run{Prompt: prompt}) }
 
-// patience bounds every wait: far above what a loaded machine takes.
+// patience bounds every wait. It is far more than a loaded machine takes.
 const patience = 8 * time.Minute
 
-// when waits for something to become true.
+// when waits until ok is true.
 func (r *real) when(what string, ok func() bool) {
 	r.t.Helper()
 	limit := time.NewTimer(patience)
@@ -200,7 +200,7 @@ func (r *real) ended(id core.RunID) (run core.Run) {
 	return run
 }
 
-// steps are the kinds of tries of a run and what was said in it.
+// steps lists the kinds of tries of a run and the texts in it.
 func (r *real) steps(id core.RunID) (kinds []core.AttemptKind, texts []string) {
 	for _, e := range r.store.timeline(id) {
 		switch e.Type {
@@ -238,11 +238,11 @@ func TestClaudeBusy(t *testing.T) {
 	}{"529": {529, "overloaded_error"}, "500": {500, "api_error"}, "429": {429, "rate_limit_error"}} {
 		t.Run(name, func(t *testing.T) {
 			r := newReal(t)
-			r.api.cue(firstFew(2, tc.status, tc.kind, "Not now")) // two requests are one try of the CLI
+			r.api.cue(firstFew(2, tc.status, tc.kind, "Not now")) // two refused requests are one try of the CLI
 			run := r.say("hello")
 			r.want(run, core.RunDone, core.AttemptTransient)
 			if !strings.Contains(run.Outcome.Text, "You said “hello”.") {
-				t.Errorf("answered %q", run.Outcome.Text) // a conversation with this prompt alone
+				t.Errorf("answered %q", run.Outcome.Text) // the conversation must have this prompt alone
 			}
 			r.api.cue(firstFew(4, tc.status, tc.kind, "Not now"))
 			run = r.say("again")
@@ -254,7 +254,7 @@ func TestClaudeBusy(t *testing.T) {
 	}
 }
 
-// TestClaudeBusyAfterWork: the next try knows what was done before.
+// TestClaudeBusyAfterWork: the next try knows of the work that was done before.
 func TestClaudeBusyAfterWork(t *testing.T) {
 	r := newReal(t)
 	r.api.cue(func(n int, body string, w http.ResponseWriter) bool {
@@ -286,7 +286,7 @@ func TestClaudeTooLong(t *testing.T) {
 	if !strings.Contains(run.Outcome.Text, "this is the answer to “go on”") || run.Outcome.SessionID != first.Outcome.SessionID {
 		t.Errorf("answered %q in %s", run.Outcome.Text, run.Outcome.SessionID)
 	}
-	// The conversation goes on, compacted.
+	// The compacted conversation goes on.
 	if after := r.say("and now"); !strings.Contains(after.Outcome.Text, "before that “go on”") {
 		t.Errorf("answered %q", after.Outcome.Text)
 	}
@@ -306,7 +306,7 @@ func TestClaudeOtherFailure(t *testing.T) {
 	r := newReal(t)
 	r.api.cue(firstFew(1000, 400, "invalid_request_error", "messages: something is wrong with them"))
 	r.want(r.say("without a session"), core.RunFailed)
-	one := r.api.asked() // requests of one try: newer CLIs repeat some refusals by themselves
+	one := r.api.asked() // requests of one try; newer CLIs repeat some refusals by themselves
 	r.api.cue(nil)
 	r.say("remember the lighthouse")
 	r.api.cue(firstFew(one, 400, "invalid_request_error", "messages: something is wrong with them"))
@@ -335,7 +335,7 @@ func TestClaudeLostSession(t *testing.T) {
 	}
 }
 
-// TestClaudeTerminal: a failure that no wait can help is not tried again, with or
+// TestClaudeTerminal: a failure that waiting does not mend is not tried again, with or
 // without a session.
 func TestClaudeTerminal(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -360,8 +360,8 @@ func TestClaudeTerminal(t *testing.T) {
 	}
 }
 
-// TestClaudeSessionLimit: a plan's limits as the API tells them. The run is not
-// tried again; after a session limit one is queued for when it is reset.
+// TestClaudeSessionLimit uses a plan's limits as the API reports them. The run is not
+// tried again. After a session limit, a new run is queued for the time of its reset.
 func TestClaudeSessionLimit(t *testing.T) {
 	for claim, later := range map[string]bool{"five_hour": true, "seven_day": false} {
 		t.Run(claim, func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestClaudeAsk(t *testing.T) {
 	if err != nil || len(open) != 1 || len(open[0].Questions) != 2 || run.Outcome.StopReason != "ask_user" {
 		t.Fatalf("%+v %v %+v", open, err, run.Outcome)
 	}
-	r.quit() // the answer finds another launch
+	r.quit() // another launch gets the answer
 	r.start()
 	q, err := r.s.Answer(context.Background(), open[0].ID, core.Answer{Action: core.AnswerGiven, Choices: [][]string{{"Good day"}, {"The date", "A list"}}})
 	if err != nil {
@@ -421,7 +421,7 @@ func TestClaudeAsk(t *testing.T) {
 	}
 }
 
-// continued is the end of the run that was made after another.
+// continued waits for the end of the run that was queued to continue another.
 func (r *real) continued(id core.RunID) core.Run {
 	r.t.Helper()
 	var next core.RunID
@@ -439,7 +439,7 @@ func (r *real) continued(id core.RunID) core.Run {
 }
 
 func TestClaudePlan(t *testing.T) {
-	for _, flag := range []bool{true, false} { // planning because it was asked for, or by the agent's own choice
+	for _, flag := range []bool{true, false} { // the person asked for a plan, or the agent chose it by itself
 		t.Run(fmt.Sprint(flag), func(t *testing.T) {
 			r := newReal(t)
 			answer := func(run core.Run, a core.Answer) core.Run {
@@ -485,7 +485,7 @@ func TestClaudeSessions(t *testing.T) {
 	if at == "" {
 		t.Fatal("the answer has no uuid")
 	}
-	// In this order: resuming adds to the conversation that the others fork.
+	// The order matters: resuming adds to the conversation that the others fork.
 	for _, tc := range []struct {
 		name  string
 		start core.SessionStart
@@ -508,8 +508,8 @@ func TestClaudeSessions(t *testing.T) {
 	}
 }
 
-// TestClaudeInterrupt: the message knows what the stopped run was about, even in
-// the first conversation of a channel.
+// TestClaudeInterrupt: the interrupting message continues the conversation of the
+// stopped run, even a channel's first one.
 func TestClaudeInterrupt(t *testing.T) {
 	r := newReal(t)
 	hang := make(chan struct{})
@@ -532,7 +532,7 @@ func TestClaudeInterrupt(t *testing.T) {
 		defer r.api.mu.Unlock()
 		return r.api.turns >= 2
 	})
-	r.when("the conversation on disk", func() bool { // the CLI of this test is killed without a word
+	r.when("the conversation on disk", func() bool { // the CLI of this test is killed without notice
 		files, _ := filepath.Glob(filepath.Join(r.boxes.home, ".claude", "projects", "*", "*.jsonl"))
 		return slices.ContainsFunc(files, func(f string) bool {
 			b, err := os.ReadFile(f)
@@ -567,8 +567,8 @@ func TestClaudeTodos(t *testing.T) {
 			lacking = lacking || strings.Contains(string(e.Data), "No such tool available: TaskCreate")
 		}
 	}
-	// Some versions of the CLI have no list of steps for a model they do not know;
-	// then none may be shown.
+	// Some versions of the CLI have no list of steps for a model that they do not know.
+	// Then none may be shown.
 	if want := 3; lacking && last != "" || !lacking && strings.Count(last, `"status":"completed"`) != want {
 		t.Errorf("todos %s, the CLI lacks the tool: %v", last, lacking)
 	}

@@ -22,7 +22,7 @@ import (
 	"loop/backend/store"
 )
 
-// ward is a person with a Loop whose store fails once, on a real database.
+// ward is a person and a Loop on a real database. The store fails once.
 type ward struct {
 	t       *testing.T
 	db      *store.Store
@@ -32,15 +32,15 @@ type ward struct {
 	stop    context.CancelFunc
 	stopped chan struct{}
 	launch  *launchPorts
-	gate    chan struct{} // the CLI of “busy” waits for it
+	gate    chan struct{} // the CLI of the prompt “busy” waits for it
 
 	mu      sync.Mutex
 	spawned map[string]int // CLIs started, by prompt
-	worked  map[string]int // CLIs that did what was asked
+	worked  map[string]int // CLIs that finished their work
 }
 
-// launchPorts are the containers as one launch of Loop sees them: a dead one does
-// nothing to them any more.
+// launchPorts are the containers as one launch of Loop sees them. A dead launch cannot
+// change them.
 type launchPorts struct {
 	*boxes
 	mu   sync.Mutex
@@ -95,8 +95,8 @@ func (p *launchPorts) Open(ctx context.Context, c core.Container) (core.Link, er
 
 const wardInit = `{"type":"system","subtype":"init","session_id":"sess"}` + "\n"
 
-// cli is what the agent does, by the words of the prompt. It knows what it did
-// before: containers outlive Loop.
+// cli is what the agent does for a prompt. It knows what it did before, since
+// containers outlive Loop.
 func (w *ward) cli(p *proc) {
 	prompt := string(p.req.Stdin)
 	word := strings.Fields(prompt)[0]
@@ -199,8 +199,8 @@ func (w *ward) revive() bool {
 	return true
 }
 
-// does is what a person does until it has worked: after a crash, or after an
-// error, again. What turns out to be done already is fine then.
+// does repeats what a person does until it works, after a crash or an error. An answer
+// that it was done already is then fine.
 func (w *ward) does(what string, op func() error) {
 	w.t.Helper()
 	for again := false; ; again = true {
@@ -226,7 +226,7 @@ func (w *ward) says(id core.RunID, ch core.ChannelID, prompt string) {
 	})
 }
 
-// until lets time pass until something is so, with a new launch after a crash.
+// until lets time pass until ok is true, with a new launch after each crash.
 func (w *ward) until(what string, ok func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(24 * time.Hour); ; {
@@ -282,7 +282,7 @@ func (w *ward) story() {
 	w.says("r8", "c", "steered")
 	w.does("steer", func() error { return w.s.Steer(ctx, "r8") })
 	w.finished("r7", "r8")
-	w.says("r9", "d", "slow") // a channel's first conversation, interrupted
+	w.says("r9", "d", "slow") // interrupts a channel's first conversation
 	w.until("slow begins", func() bool { return w.state("r9") == core.RunRunning })
 	w.does("interrupt", func() error {
 		_, err := w.s.Interrupt(ctx, core.Run{ID: "r10", ChannelID: "d", Prompt: "instead"})
@@ -322,7 +322,7 @@ func (w *ward) story() {
 	})
 }
 
-// check holds what must be so in the end, whatever went wrong.
+// check verifies the end of the story, wherever a call went wrong.
 func (w *ward) check() {
 	w.t.Helper()
 	ctx := context.Background()
@@ -333,14 +333,14 @@ func (w *ward) check() {
 	} {
 		got := w.state(id)
 		if run, _ := w.db.Run(ctx, id); run.Prompt == "slow" && got == core.RunFailed && run.Outcome.Failure.Code == core.CodeKilled {
-			got = core.RunCancelled // Loop died between stopping it and writing that down
+			got = core.RunCancelled // Loop died between the stop and its record
 		}
 		if got != want {
 			run, _ := w.db.Run(ctx, id)
 			w.t.Errorf("%s ended %s, want %s: %+v", id, got, want, run.Outcome.Failure)
 		}
 	}
-	// No message lost, none run twice.
+	// No message is lost, and none runs twice.
 	want := map[string]int{"first": 1, "busy": 2, "long": 2, "/compact": 1, "right": 1, "later": 1, "slow": 3, "steered": 1, "instead": 1,
 		"ask": 1, "My": 1, "parked": 1, "lost": 2, "limit": 1, "Continue": 1}
 	w.mu.Lock()
@@ -397,7 +397,7 @@ func (w *ward) check() {
 	}
 }
 
-// play tells the story with one fault and reports how many calls there were.
+// play runs the story with one fault and returns the number of calls.
 func play(t *testing.T, fault *faultStore) (calls int) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWard(t, fault)
@@ -415,12 +415,12 @@ func play(t *testing.T, fault *faultStore) (calls int) {
 	return calls
 }
 
-// TestFaultAtEveryStoreCall: at every place that calls the store, before and after
-// the call took effect, Loop dies and is started again, or the call fails and Loop
-// goes on: the first, a middle and the last time that the story comes there. No
-// message is lost and none is run twice. LOOP_EVERY_FAULT=1 tries every time of
-// every place. Under the race detector, which makes it ten times slower, a place
-// gets one of the four faults, once.
+// TestFaultAtEveryStoreCall: at every place that calls the store, Loop dies and is
+// started again, or the call fails and Loop goes on. Each of these happens before and
+// after the call took effect, and at the first, a middle and the last call of that
+// place. No message is lost and none runs twice. LOOP_EVERY_FAULT=1 tries every call of
+// every place. The race detector makes the test ten times slower, so a place then gets
+// only one of the four faults, once.
 func TestFaultAtEveryStoreCall(t *testing.T) {
 	tried := &sites{}
 	whole := &faultStore{sites: tried, record: true}
@@ -461,7 +461,7 @@ func TestFaultAtEveryStoreCall(t *testing.T) {
 	if raceEnabled || t.Failed() {
 		return
 	}
-	// Places that are reached only after another fault.
+	// These places are reached only after another fault.
 	for _, place := range storeCalls(t) {
 		for at := 0; at <= all && !t.Failed(); at++ {
 			for _, kind := range kinds {
@@ -479,7 +479,7 @@ func TestFaultAtEveryStoreCall(t *testing.T) {
 	}
 }
 
-// storeCalls are the places in this package's source that call the store.
+// storeCalls lists the places in this package's source that call the store.
 func storeCalls(t *testing.T) (out []string) {
 	t.Helper()
 	names, err := filepath.Glob("*.go")

@@ -10,8 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestBadCLI is every way the CLI can misbehave: each ends the run with its own
-// words, keeps the turns printed before, and leaves nothing running.
+// TestBadCLI tries every way in which the CLI can misbehave. Each ends the run with its
+// own message, keeps the turns printed before, and leaves nothing running.
 func TestBadCLI(t *testing.T) {
 	forever := func(p *proc) { <-p.killed }
 	for name, tc := range map[string]struct {
@@ -21,7 +21,7 @@ func TestBadCLI(t *testing.T) {
 		cause  string
 		detail string
 		oom    bool
-		late   int // before the engine says so
+		late   int // reports of the engine until the kill for memory shows
 	}{
 		"garbage":             {cli: plays(turn("one")+"npm ERR! code 1\nnpm ERR! bad\n", 1), code: core.CodeNoResult, cause: "exit code 1", detail: "npm ERR! bad"},
 		"nothing":             {cli: plays("", 0), code: core.CodeNoResult, cause: "without printing anything"},
@@ -132,7 +132,7 @@ func TestSetupFailures(t *testing.T) {
 					t.Errorf("%s %+v", run.State, f)
 				}
 				r.nothingLeft(run.ID)
-				// The rest is unharmed.
+				// Other runs work as before.
 				r.boxes.down, r.boxes.noHello, r.boxes.ensure = false, false, nil
 				r.s.p.Provision = provisioner{r.boxes, newRig(t, nil).ports.Provision.(provisioner).resolve}
 				if next := r.ended(r.prompt("c", "y").ID, time.Minute); next.State != core.RunDone {

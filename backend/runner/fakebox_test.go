@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// boxes are containers with a loop init inside that outlive links and services.
+// boxes are containers with loop init. They outlive links and services.
 type boxes struct {
 	cli func(p *proc) // what the CLI does; runs in a goroutine of its own
 
@@ -20,7 +20,7 @@ type boxes struct {
 	all     []*box
 	noHello bool
 	oom     bool
-	oomLate int // how often it is not said yet of a container that ended
+	oomLate int // reports of an ended container until the kill for memory shows
 	opened  int
 	calls   []string
 	ensure  func(ctx context.Context) error
@@ -28,20 +28,20 @@ type boxes struct {
 
 type box struct {
 	c             core.Container
-	plan          bool // its spec is a planning run's
+	plan          bool // made for a planning run
 	running       bool
 	exit          int
-	after         time.Duration // removal after this was stopped; -1 is none
+	after         time.Duration // time from the stop to the removal; -1: never
 	held          bool          // by its run
-	others        bool          // hold it too
+	others        bool          // others hold it too
 	earlier       bool          // made for an earlier launch
 	procs         map[core.SpawnID]*proc
 	links         map[*fakeLink]bool
-	admitted, was map[core.SpawnID]core.Identity // by links; was forgets nobody
+	admitted, was map[core.SpawnID]core.Identity // admitted is emptied with its link; was keeps everything
 	dropped       []core.SpawnID
 }
 
-// proc is a spawned CLI. Its output stays readable after its end, as a spool.
+// proc is a spawned CLI. Its output can be read after its end, as from a spool.
 type proc struct {
 	req    core.SpawnRequest
 	b      *boxes
@@ -137,7 +137,7 @@ func (b *boxes) End(_ context.Context, id core.ContainerID, _ core.Holder, _ tim
 	return nil
 }
 
-// stop is an end that was asked for; the lock is held.
+// stop ends a container on request. The caller holds the lock.
 func (b *boxes) stop(x *box) {
 	if x.running {
 		b.note("stop %s", x.c.ID)
@@ -153,8 +153,7 @@ func (b *boxes) Recovered(_ context.Context, _ core.HolderKind, alive func(strin
 	return b.giveBack(e, func(x *box) bool { return x.earlier && !alive(string(x.c.RunID)) })
 }
 
-// giveBack writes down what becomes of containers, and stops them once the engine
-// is there.
+// giveBack records how containers end, and stops them once the engine answers.
 func (b *boxes) giveBack(e core.Ending, which func(*box) bool) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,7 +176,7 @@ func (b *boxes) giveBack(e core.Ending, which func(*box) bool) (err error) {
 	return err
 }
 
-// back is the engine that answers again.
+// back makes the engine answer again.
 func (b *boxes) back() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +188,7 @@ func (b *boxes) back() {
 	}
 }
 
-// relaunch is another launch of Loop.
+// relaunch begins another launch of Loop.
 func (b *boxes) relaunch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,7 +197,7 @@ func (b *boxes) relaunch() {
 	}
 }
 
-// halt ends a container's processes and links; the lock is held.
+// halt ends a container's processes and links. The caller holds the lock.
 func (b *boxes) halt(x *box, code int) {
 	if !x.running {
 		return
@@ -212,7 +211,7 @@ func (b *boxes) halt(x *box, code int) {
 	}
 }
 
-// die is a container ending by itself.
+// die ends a container as if by itself.
 func (b *boxes) die(i, code int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -246,7 +245,7 @@ func (b *boxes) List() (out []core.Container) {
 	return out
 }
 
-// planned says of each container, in order, whether it was made for a plan.
+// planned reports of each container, in order, whether it was made for a plan.
 func (b *boxes) planned() (out []bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -256,7 +255,7 @@ func (b *boxes) planned() (out []bool) {
 	return out
 }
 
-// breakLinks cuts every link; containers go on.
+// breakLinks cuts every link. The containers go on.
 func (b *boxes) breakLinks() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -404,7 +403,8 @@ func (l *fakeLink) Ping(context.Context) (time.Duration, error)                {
 func (l *fakeLink) Done() <-chan struct{}                                      { return l.done }
 func (l *fakeLink) Close() error                                               { l.breakOff(); return nil }
 
-// procReader follows a stream; a nil link reads what is there, as from a file.
+// procReader follows a stream. With a nil link it reads the present output, as from a
+// file.
 type procReader struct {
 	p      *proc
 	errs   bool
@@ -475,7 +475,7 @@ func (s spoolFiles) Open(_ context.Context, _ core.ChannelID, id core.SpawnID, o
 }
 
 func (s spoolFiles) Exit(_ context.Context, _ core.ChannelID, id core.SpawnID) (core.ExitStatus, bool) {
-	return core.ExitStatus{}, false // a container that died took loop init with it
+	return core.ExitStatus{}, false // loop init died with its container
 }
 
 func (s spoolFiles) Drop(_ context.Context, _ core.ChannelID, id core.SpawnID) error {

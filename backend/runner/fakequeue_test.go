@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// The queue's and the questions' half of memStore.
+// This file is memStore's part for the queue and the questions.
 
 func (s *memStore) queued(ch core.ChannelID) []*core.Run {
 	var out []*core.Run
@@ -26,7 +26,7 @@ func (s *memStore) queued(ch core.ChannelID) []*core.Run {
 	return out
 }
 
-// claimable is the first run that may be claimed now.
+// claimable returns the first run that may be claimed now.
 func (s *memStore) claimable(ch core.ChannelID) *core.Run {
 	for _, q := range s.questions {
 		if q.ChannelID == ch && q.State == core.QuestionOpen {
@@ -127,7 +127,7 @@ func (s *memStore) PromoteQueued(_ context.Context, id core.RunID) (run core.Run
 	return run, err
 }
 
-// openQuestions is done in the transaction of the event.
+// openQuestions works in the transaction of the events.
 func (s *memStore) openQuestions(evs []core.Event) {
 	for _, e := range evs {
 		if e.Type != core.EventAskUser && e.Type != core.EventExitPlan {

@@ -11,8 +11,8 @@ import (
 	"loop/backend/core"
 )
 
-// memStore keeps what the real store keeps, by the same rules; the store's own
-// tests prove those. fault is asked before and after each writing call.
+// memStore keeps the same data as the real store, by the same rules, which the store's
+// own tests prove. It calls fault before and after each writing call.
 type memStore struct {
 	now func() time.Time
 
@@ -35,7 +35,7 @@ func newMemStore(channels ...core.Channel) *memStore {
 	return s
 }
 
-// write runs fn as one transaction between the fault's two chances.
+// write runs fn as one transaction. A fault may come before or after it.
 func (s *memStore) write(call string, fn func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,34 +18,34 @@ var (
 	errCrashed = errors.New("this launch of Loop is dead")
 )
 
-// faultStore is a store of which one call goes wrong: before it took effect or
-// after, once or with the end of everything this launch of Loop does.
+// faultStore is a store with one faulty call, before or after the call took effect.
+// With crash, this launch of Loop does nothing more after it.
 type faultStore struct {
 	real Store
 
 	mu         sync.Mutex
 	calls      int
-	at         int // the call that goes wrong, from 1
+	at         int // the faulty call, counted from 1
 	after      bool
 	crash      bool
 	dead       bool
 	died       func()
 	sites      *sites   // where faults were
-	calledFrom []string // by call, where record is set
+	calledFrom []string // place of each call, when record is set
 	record     bool
-	// then is a place whose first call after that fault goes wrong too, before it
-	// took effect.
+	// then is a place whose first call after that fault fails too, before it took
+	// effect.
 	then      string
 	thenCrash bool
 }
 
-// sites are the places in the source whose calls went wrong, over all stories.
+// sites are the places in the source with a faulty call, over all stories.
 type sites struct{ sync.Map }
 
 func (s *sites) add(place string)      { s.Store(place, true) }
 func (s *sites) has(place string) bool { _, ok := s.Load(place); return ok }
 
-// enter counts a call; the place is that of the runner's own source.
+// enter counts a call and notes its place in the runner's own source.
 func (f *faultStore) enter() (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +97,7 @@ func (f *faultStore) isDead() bool {
 	return f.dead
 }
 
-// caller is the place in the runner's own source that a call comes from.
+// caller returns the place in the runner's own source that made the call.
 func caller() string {
 	pc := make([]uintptr, 20)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])

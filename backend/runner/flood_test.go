@@ -8,8 +8,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestFlood: a CLI that prints without end does not fill the database, and its
-// result is still seen.
+// TestFlood: a CLI that prints without end does not fill the database, and its result
+// still counts.
 func TestFlood(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, printsAtOnce(strings.Repeat(`{"type":"system","subtype":"news"}`+"\n", maxEvents+5000)+goodResult))

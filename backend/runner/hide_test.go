@@ -10,8 +10,8 @@ import (
 	"loop/backend/runner/transcript"
 )
 
-// TestSecretsAreHidden: an agent that lists its environment puts no key of Loop's
-// into the timeline, the result or an error.
+// TestSecretsAreHidden: an agent lists its environment. None of Loop's keys reaches the
+// timeline, the result or an error.
 func TestSecretsAreHidden(t *testing.T) {
 	const key, env = "sk-ant-CANARY-1", "CANARY of \"the\" environment"
 	for name, cli := range map[string]func(*proc){

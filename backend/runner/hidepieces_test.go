@@ -9,9 +9,9 @@ import (
 	"loop/backend/runner/transcript"
 )
 
-// TestPiecesHideSecrets: however a message is cut into pieces, those that are
-// shown join without a gap, hold no secret nor its beginning, and lack at the end
-// only what the next piece could make one.
+// TestPiecesHideSecrets cuts a message into pieces at random. The shown pieces join
+// without a gap and hold neither a secret nor its beginning. At the end they lack only
+// text that the next piece could complete to a secret.
 func TestPiecesHideSecrets(t *testing.T) {
 	h := newHider(Launch{APIKey: "sk-ant-sk-ant-CANARY", OAuthToken: "•ünicode•token"})
 	texts := []string{
@@ -26,7 +26,7 @@ func TestPiecesHideSecrets(t *testing.T) {
 			for at := 0; at < len(text); {
 				n := 1 + rng.IntN(min(9, len(text)-at))
 				for at+n < len(text) && text[at+n]&0xc0 == 0x80 {
-					n++ // pieces are whole characters
+					n++ // pieces end between characters
 				}
 				items := p.hidden(h, []transcript.Item{{Type: core.EventMessageStreaming, Passing: true, Data: core.MessageStreaming{
 					MsgID: "m", Block: block, Kind: "text", Offset: at, Delta: text[at : at+n],
@@ -50,8 +50,8 @@ func TestPiecesHideSecrets(t *testing.T) {
 	}
 }
 
-// TestPiecesOfOthersPass: nothing but pieces of messages is touched, and only where
-// there is a secret to hide.
+// TestPiecesOfOthersPass: only pieces of messages are changed, and only when there is a
+// secret to hide.
 func TestPiecesOfOthersPass(t *testing.T) {
 	var p pieces
 	items := []transcript.Item{{Type: core.EventThinking, Data: core.Thinking{Text: "sk-ant-CAN"}}}
@@ -64,7 +64,7 @@ func TestPiecesOfOthersPass(t *testing.T) {
 	}
 }
 
-// TestHiddenWhereALineIsCut: an over-long line may be cut in a secret's middle.
+// TestHiddenWhereALineIsCut: an over-long line may be cut in the middle of a secret.
 func TestHiddenWhereALineIsCut(t *testing.T) {
 	h := newHider(Launch{APIKey: "sk-ant-CANARY"})
 	l := h.line(transcript.Line{Data: []byte("the key sk-ant-CAN"), Cut: 13})

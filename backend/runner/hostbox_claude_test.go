@@ -22,16 +22,16 @@ import (
 	"loop/backend/wire"
 )
 
-// hostBoxes run the real CLI as processes of this machine, in place of containers
-// with loop init: everything between the runner and the CLI is as in a container.
+// hostBoxes run the real CLI as processes of this machine, in place of containers with
+// loop init. Everything between the runner and the CLI is as in a container.
 type hostBoxes struct {
 	t    *testing.T
 	bin  string
-	dir  string // spawns' files
+	dir  string // files of the spawns
 	home string
 
 	mu    sync.Mutex
-	boxes map[core.ContainerID]bool // running
+	boxes map[core.ContainerID]bool // those that run
 	runs  map[core.ContainerID]core.RunID
 	procs map[core.SpawnID]*hostProc
 	made  int
@@ -295,8 +295,8 @@ func (t *tail) Read(b []byte) (int, error) {
 
 func (t *tail) Close() error { return t.f.Close() }
 
-// permissionServer is an MCP server over stdio with the one tool that the CLI
-// needs, answering as the guest's does.
+// permissionServer is an MCP server over stdio with the one tool that the CLI needs. It
+// answers as the guest's server does.
 func permissionServer(in io.Reader, out io.Writer) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)

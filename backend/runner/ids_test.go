@@ -10,11 +10,11 @@ import (
 )
 
 // TestIDsOfClients: an id that a path cannot carry is refused before anything is
-// stored, and one that is taken stands in the model's address as it is.
+// stored. An accepted id is in the model's address unchanged.
 func TestIDsOfClients(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(goodResult, 0))
-		r.launch.BaseURL = "http://127.0.0.1:1" // goes through the relay
+		r.launch.BaseURL = "http://127.0.0.1:1" // is reached through the relay
 		r.start()
 		defer r.quit()
 		calls := map[string]func(context.Context, core.Run) (core.Run, error){"prompt": r.s.Prompt, "interrupt": r.s.Interrupt}

@@ -71,8 +71,8 @@ func TestInteractiveIsQuoted(t *testing.T) {
 	}
 }
 
-// TestTerminalsHaveNoKey: whatever the access, the CLI in a terminal finds a model
-// and a word in the place of a key, and the link has the key.
+// TestTerminalsHaveNoKey: with any kind of access, the CLI in a terminal finds a model
+// and a placeholder for the key. Only the link has the key.
 func TestTerminalsHaveNoKey(t *testing.T) {
 	for name, k := range map[string]struct {
 		l    Launch

@@ -145,7 +145,7 @@ func TestDemoGetsNoRealKey(t *testing.T) {
 	}
 }
 
-// TestDockerConfigIsBesideTheRunsFiles, and only there: it may hold a login.
+// TestDockerConfigIsBesideTheRunsFiles, and nowhere else, because it may hold a login.
 func TestDockerConfigIsBesideTheRunsFiles(t *testing.T) {
 	run := core.Run{ID: "r", SpawnID: "s1"}
 	l := Launch{DockerConfig: []byte(`{"proxies":{}}`)}

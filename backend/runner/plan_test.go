@@ -10,8 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// plans judges everything that a planned prompt led to: each container was made
-// read-only, and each CLI that was not compacting was in plan mode.
+// plans checks everything that a planned prompt started: each container was made
+// read-only, and each CLI was in plan mode, except one that was compacting.
 func (r *rig) plans(cli *spawns, containers int) {
 	r.t.Helper()
 	made := r.boxes.planned()
@@ -34,8 +34,8 @@ func (r *rig) promptPlan() core.RunID {
 	return run.ID
 }
 
-// TestPlanSurvivesRestarts: Loop is closed at each moment of a planned run with
-// tries of every kind, its container ends or stays, and all that follows plans.
+// TestPlanSurvivesRestarts closes Loop at each moment of a planned run that has tries
+// of every kind. The container ends or stays. Every later try plans too.
 func TestPlanSurvivesRestarts(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		for at := 0 * time.Second; at < 16*time.Second; at += 730 * time.Millisecond {
@@ -64,7 +64,8 @@ func TestPlanSurvivesRestarts(t *testing.T) {
 	}
 }
 
-// TestPlanGoesOn: runs that Loop or the person starts because of a planned run plan too.
+// TestPlanGoesOn: runs that follow a planned run plan too, whether Loop or the person
+// starts them.
 func TestPlanGoesOn(t *testing.T) {
 	ctx := context.Background()
 	for name, tc := range map[string]struct {
@@ -102,8 +103,8 @@ func TestPlanGoesOn(t *testing.T) {
 	}
 }
 
-// TestNoWritableContainerForAPlan: a spec that can write is refused before there
-// is a container.
+// TestNoWritableContainerForAPlan: a spec that can write is refused before its
+// container is made.
 func TestNoWritableContainerForAPlan(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, fine)

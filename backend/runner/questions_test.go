@@ -27,7 +27,7 @@ func TestAskParksTheChannel(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, plays(recording(t, "ask"), 1), fine)
 		r.start()
-		defer func() { r.quit() }() // of the launch that is open by then
+		defer func() { r.quit() }() // quits the launch that runs by then
 		ids := r.prompts("c", "x", "waits")
 		run := r.ended(ids[0], time.Minute)
 		r.ended(r.prompt("d", "free").ID, time.Minute)
@@ -43,7 +43,7 @@ func TestAskParksTheChannel(t *testing.T) {
 			t.Errorf("%s while the agent waits for an answer", s)
 		}
 
-		// The question survives a restart of Loop, and so does the parking.
+		// The question and the parking survive a restart of Loop.
 		r.quit()
 		r.start()
 		r.pass(5 * time.Minute)
@@ -163,8 +163,8 @@ func TestPlanAnswers(t *testing.T) {
 	}
 }
 
-// TestQuestionSurvivesEveryCrash closes Loop at each moment of a run that ends
-// with a question, with the store refusing in between: one question, once.
+// TestQuestionSurvivesEveryCrash closes Loop at each moment of a run that ends with a
+// question, while the store refuses calls in between. There is one question, once.
 func TestQuestionSurvivesEveryCrash(t *testing.T) {
 	for at := time.Duration(0); at < 800*time.Millisecond; at += 17 * time.Millisecond {
 		inBubble(t, func(t *testing.T) {
@@ -188,8 +188,8 @@ func TestQuestionSurvivesEveryCrash(t *testing.T) {
 	}
 }
 
-// TestContinueAfterLimit: the waiting run is queued once, and only for a session
-// limit whose end is known.
+// TestContinueAfterLimit: a run that waits for the limit's end is queued once. It is
+// queued only for a session limit whose end is known.
 func TestContinueAfterLimit(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		limit := plays(limitLine(time.Unix(946692000, 0), "five_hour")+
@@ -217,7 +217,7 @@ func TestContinueAfterLimit(t *testing.T) {
 	})
 }
 
-// limitLine is what the CLI says of a limit that the account has reached.
+// limitLine is the CLI's message about a limit that the account has reached.
 func limitLine(reset time.Time, kind string) string {
 	return fmt.Sprintf(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":%d,"rateLimitType":%q},"session_id":"sess"}`+"\n",
 		reset.Unix(), kind)
@@ -227,7 +227,7 @@ func TestSessionReset(t *testing.T) {
 	now := time.Date(2026, 3, 1, 14, 30, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		limit *transcript.Limit
-		after time.Duration // negative is not known, or not waited for
+		after time.Duration // negative: unknown, or too long to wait
 	}{
 		"session":  {&transcript.Limit{Status: "rejected", Type: "five_hour", ResetsAt: now.Add(time.Hour)}, time.Hour},
 		"over":     {&transcript.Limit{Status: "rejected", Type: "five_hour", ResetsAt: now.Add(-time.Hour)}, 0},

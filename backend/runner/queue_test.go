@@ -20,7 +20,7 @@ func codeOf(err error) core.Code {
 	return ""
 }
 
-// slow takes its time with the first prompt and is quick with the others.
+// slow takes long for the first prompt and is quick with the others.
 func slow(p *proc) {
 	if strings.HasPrefix(string(p.req.Stdin), "slow") {
 		p.print(`{"type":"system","subtype":"init","session_id":"sess"}` + "\n" + turn("working"))
@@ -62,7 +62,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		r.ended(run.ID, time.Minute)
 		r.ended(ids[1], time.Minute)
-		// The message goes on with what the stopped run was about.
+		// The message continues the conversation of the stopped run.
 		if got := cli.prompts(); !slices.Equal(got, []string{"slow", "now @sess", "later @sess"}) {
 			t.Errorf("spawned %q", got)
 		}
@@ -72,9 +72,9 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// TestInterruptBeforeTheFirstWord: a run that is stopped while the model still
-// thinks about its prompt is what the interrupting message refers to all the same,
-// if the CLI has written the prompt down.
+// TestInterruptBeforeTheFirstWord: a run is stopped while the model still thinks about
+// its prompt. The interrupting message still continues that conversation, if the CLI
+// has written the prompt down.
 func TestInterruptBeforeTheFirstWord(t *testing.T) {
 	for name, tc := range map[string]struct {
 		exists, known bool
@@ -109,8 +109,8 @@ func TestInterruptBeforeTheFirstWord(t *testing.T) {
 	}
 }
 
-// TestPromoteBeforeCancel: a crash between the two changes what comes next, and
-// loses nothing.
+// TestPromoteBeforeCancel: a crash between the two changes only the order of the
+// prompts, and loses none.
 func TestPromoteBeforeCancel(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, slow)
@@ -118,7 +118,7 @@ func TestPromoteBeforeCancel(t *testing.T) {
 		ids := r.prompts("c", "slow", "one", "two")
 		r.pass(time.Second)
 		r.boxes.mu.Lock()
-		r.boxes.down = true // stopping cannot be proven
+		r.boxes.down = true // the stop cannot be proven
 		r.boxes.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -142,7 +142,7 @@ func TestPromoteBeforeCancel(t *testing.T) {
 	})
 }
 
-// lateStore reads the runs under way late.
+// lateStore is late to answer which runs are under way.
 type lateStore struct {
 	Store
 	late time.Duration
@@ -153,13 +153,13 @@ func (s lateStore) ActiveRuns(ctx context.Context) ([]core.Run, error) {
 	return s.Store.ActiveRuns(ctx)
 }
 
-// TestSteeredAndOverAlready: the run in the way ends by itself, and the steered
-// one is over too by the time the runs under way are read. What runs then was
-// behind it, and is not what it was to interrupt.
+// TestSteeredAndOverAlready: the running run ends by itself. When the list of runs
+// arrives, the steered run is over, too. The run that then runs was behind it, and must
+// not be interrupted.
 func TestSteeredAndOverAlready(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t, slow)
-		r.launch.Timeout = 2 * time.Hour // the slow one ends by itself
+		r.launch.Timeout = 2 * time.Hour // the slow run ends by itself
 		r.start()
 		defer r.quit()
 		ids := r.prompts("c", "slow", "slow later", "now")
@@ -234,7 +234,8 @@ func TestQueueChanges(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestHold: a held prompt blocks what is behind it, for five minutes at most.
+// TestHold: a held prompt keeps the prompts behind it waiting, for five minutes at
+// most.
 func TestHold(t *testing.T) {
 	ctx := context.Background()
 	for name, free := range map[string]func(r *rig, id core.RunID){
@@ -274,8 +275,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestClockPutBack: neither a delay nor a hold waits for longer than it was
-// meant to, however the clock is set.
+// TestClockPutBack: a delay or a hold lasts no longer than was meant, however the clock
+// is set.
 func TestClockPutBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t, slow)
@@ -383,8 +384,8 @@ func TestSessionStarts(t *testing.T) {
 	}
 }
 
-// TestFailureKeepsTheStart: the start that a channel keeps for its next run is dropped
-// only when a run was done.
+// TestFailureKeepsTheStart: a channel keeps the way in which its next run starts. It
+// drops that only after a run that succeeded.
 func TestFailureKeepsTheStart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, plays(recording(t, "error-401"), 1), fine)

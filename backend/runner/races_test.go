@@ -11,8 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// racingStore does something between the moment a run was read and the moment
-// the answer is used.
+// racingStore calls read after a run was read and before its caller goes on.
 type racingStore struct {
 	*memStore
 	read func(core.RunID)
@@ -54,8 +53,8 @@ func TestCancelOfARunThatIsClaimedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestAnswersOfTheStoreGetLost has each write done once and reported as failed:
-// the run must neither hang nor differ, and its container must not stay.
+// TestAnswersOfTheStoreGetLost does each write once but reports a failure. The run must
+// neither hang nor differ, and its container must not stay.
 func TestAnswersOfTheStoreGetLost(t *testing.T) {
 	text := recording(t, "tools")
 	want := whole(t, text)
@@ -176,7 +175,7 @@ func TestSilentToolOutlivesManyLinks(t *testing.T) {
 	})
 }
 
-// TestMadeOnceMore: provisioning may begin again, which is no second beginning of the run.
+// TestMadeOnceMore: provisioning may begin again, but the run begins only once.
 func TestMadeOnceMore(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(goodResult, 0))
@@ -204,8 +203,8 @@ func (p twice) Ensure(ctx context.Context, run core.Run, ch core.Channel, ready 
 	return p.provisioner.Ensure(ctx, run, ch, ready)
 }
 
-// TestStrayContainerIsGivenBack: an earlier launch made a container and died before
-// it knew.
+// TestStrayContainerIsGivenBack: an earlier launch made a container and died before it
+// knew of it.
 func TestStrayContainerIsGivenBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, id := crashed(t, "", "")
@@ -242,8 +241,8 @@ func TestModelHintIsNoDetailOfADemoRun(t *testing.T) {
 	}
 }
 
-// TestQueueIsToldInOrder: a page hears that a run is queued before it hears that
-// it was claimed, however soon that happens.
+// TestQueueIsToldInOrder: a page hears that a run is queued before it hears that the
+// run was claimed, however soon that is.
 func TestQueueIsToldInOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(goodResult, 0))
@@ -274,7 +273,7 @@ func TestQueueIsToldInOrder(t *testing.T) {
 	})
 }
 
-// slowEnqueue answers long after the run can be claimed.
+// slowEnqueue answers long after its run could be claimed.
 type slowEnqueue struct{ *memStore }
 
 func (s slowEnqueue) Enqueue(ctx context.Context, run core.Run, evs ...core.Event) (core.Run, []core.Event, bool, error) {
@@ -283,8 +282,8 @@ func (s slowEnqueue) Enqueue(ctx context.Context, run core.Run, evs ...core.Even
 	return stored, out, created, err
 }
 
-// earlyStore answers what was under way only after something else happened, and
-// refuses to list the queues and to read the channel at first.
+// earlyStore lists the runs under way only after before was called. At first it refuses
+// to list the queues and to read the channel.
 type earlyStore struct {
 	*memStore
 	before  func()
@@ -303,10 +302,10 @@ func (s *earlyStore) Channel(ctx context.Context, id core.ChannelID) (core.Chann
 }
 
 func (s *earlyStore) ActiveRuns(ctx context.Context) ([]core.Run, error) {
-	if before := s.before; before != nil && !s.begun { // prompts ask for the runs as well
+	if before := s.before; before != nil && !s.begun { // prompts ask for the runs too
 		s.begun = true
 		before()
-		s.before = nil // from here on the first reads of the channel fail
+		s.before = nil // from here on, the first reads of the channel fail
 	}
 	return s.memStore.ActiveRuns(ctx)
 }
@@ -318,9 +317,8 @@ func (s *earlyStore) QueueLengths(ctx context.Context) (map[core.ChannelID]int, 
 	return s.memStore.QueueLengths(ctx)
 }
 
-// TestPromptBeforeRecovery has prompts arrive while Loop still looks for what an
-// earlier launch left: the run of that launch is taken over all the same, and
-// the prompts follow.
+// TestPromptBeforeRecovery: prompts arrive while Loop still looks for the runs of an
+// earlier launch. The run of that launch is still taken over, and the prompts follow.
 func TestPromptBeforeRecovery(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, id := crashed(t, core.RunRunning, turn("one")+goodResult)
@@ -328,7 +326,7 @@ func TestPromptBeforeRecovery(t *testing.T) {
 		var after []core.Run
 		r.ports.Store = &earlyStore{memStore: r.store, before: func() {
 			after = append(after, r.prompt("c", "same channel"), r.prompt("d", "another"))
-			<-time.After(time.Second) // for whatever they set going
+			<-time.After(time.Second) // time for everything that the prompts caused
 		}}
 		r.start()
 		defer r.quit()

@@ -28,7 +28,7 @@ func TestQuitLeavesRunsAloneAndTheNextStartGoesOn(t *testing.T) {
 				t.Fatalf("quitting stopped the container")
 			}
 			clear(x.was)
-			r.pass(time.Duration(at.Milliseconds()%3) * time.Second) // the CLI goes on, or ends, without Loop
+			r.pass(time.Duration(at.Milliseconds()%3) * time.Second) // the CLI goes on or ends without Loop
 			r.start()
 			defer r.quit()
 			run = r.ended(run.ID, time.Minute)
@@ -46,7 +46,7 @@ func TestQuitLeavesRunsAloneAndTheNextStartGoesOn(t *testing.T) {
 	}
 }
 
-// crashed is the state an earlier launch left behind.
+// crashed is the state that an earlier launch left behind.
 func crashed(t *testing.T, state core.RunState, out string) (*rig, core.RunID) {
 	r := newRig(t, plays(goodResult, 0))
 	ctx := context.Background()
@@ -71,8 +71,8 @@ func crashed(t *testing.T, state core.RunState, out string) (*rig, core.RunID) {
 
 func TestRecovery(t *testing.T) {
 	for name, tc := range map[string]struct {
-		state  core.RunState // "" is claimed, container not yet known
-		out    string        // printed; "" is never spawned
+		state  core.RunState // "": claimed, but the container is not known yet
+		out    string        // printed output; "": never spawned
 		dead   bool
 		gone   bool
 		want   core.RunState
@@ -119,13 +119,13 @@ func TestRecovery(t *testing.T) {
 				r.nothingLeft(id)
 				events := len(r.store.timeline(id))
 				r.quit()
-				r.start() // once is enough
+				r.start() // a single start is enough
 				defer r.quit()
 				r.pass(time.Minute)
 				if got := len(r.store.timeline(id)); got != events {
 					t.Errorf("another start added %d events", got-events)
 				}
-				// The channel is free.
+				// The channel is free for another run.
 				if next := r.ended(r.prompt("c", "next").ID, time.Minute); next.State != core.RunDone {
 					t.Errorf("next run %s", next.State)
 				}
@@ -171,8 +171,8 @@ func TestLeftoverContainersAreStopped(t *testing.T) {
 	})
 }
 
-// TestCrashAtEveryStoreCall lets the app die before and after each write of a
-// run, starts it again, and expects the same timeline every time.
+// TestCrashAtEveryStoreCall lets the app die before and after each write of a run and
+// starts it again. The timeline must be the same every time.
 func TestCrashAtEveryStoreCall(t *testing.T) {
 	text := recording(t, "tools")
 	want := whole(t, text)
@@ -209,7 +209,7 @@ func TestCrashAtEveryStoreCall(t *testing.T) {
 			r.store.fault = nil
 			r.start()
 			defer r.quit()
-			if err != nil { // not acknowledged: the page sends it again under the same id
+			if err != nil { // no answer came, so the page sends it again with the same id
 				if _, err = r.s.Prompt(context.Background(), core.Run{ID: "r", ChannelID: "c", Prompt: "x"}); err != nil {
 					t.Fatal(err)
 				}

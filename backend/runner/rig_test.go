@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
 
-// rig is a runner between fakes, in a synctest bubble.
+// rig is a runner with fakes around it, in a synctest bubble.
 type rig struct {
 	t       *testing.T
 	store   *memStore
@@ -58,7 +58,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func unknownSession(core.Channel, string, core.SessionID) (exists, known bool) { return false, false }
 
-// provisioner makes containers as package provision does, between fakes.
+// provisioner makes containers as package provision does, but of fakes.
 type provisioner struct {
 	boxes   imagesAndStarts
 	resolve func(run core.Run, ch core.Channel) (Resolved, error)
@@ -91,7 +91,7 @@ func specOf(run core.Run, ch core.Channel) core.Spec {
 	return core.Spec{RunID: run.ID, ChannelID: ch.ID, WorkDir: ch.Dir, Plan: run.Plan}
 }
 
-// start begins a launch of Loop; quit ends it.
+// start begins a launch of Loop. quit ends it.
 func (r *rig) start() {
 	r.boxes.relaunch()
 	r.s = New(r.ports, r.opts)
@@ -128,7 +128,7 @@ func (r *rig) get(id core.RunID) core.Run {
 	return run
 }
 
-// until waits (in the bubble's time) for a run to be in one of the states.
+// until waits, on the bubble's clock, until a run is in one of the states.
 func (r *rig) until(id core.RunID, limit time.Duration, states ...core.RunState) core.Run {
 	r.t.Helper()
 	deadline := time.Now().Add(limit)
@@ -150,11 +150,11 @@ func (r *rig) until(id core.RunID, limit time.Duration, states ...core.RunState)
 func (r *rig) ended(id core.RunID, limit time.Duration) core.Run {
 	r.t.Helper()
 	run := r.until(id, limit, core.RunDone, core.RunFailed, core.RunCancelled, core.RunInterrupted)
-	r.pass(time.Second) // clean-up follows the stored end
+	r.pass(time.Second) // the clean-up follows the stored end
 	return run
 }
 
-// pass lets the bubble's clock run.
+// pass lets time of the bubble pass.
 func (r *rig) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -168,7 +168,8 @@ func (r *rig) dump(id core.RunID) string {
 	return sb.String() + strings.Join(r.boxes.calls, "\n")
 }
 
-// told lists the stored events of some types; a status is its state and step.
+// told lists the stored events of some types. For a status it gives the state and the
+// step.
 func (r *rig) told(id core.RunID, types ...core.EventType) (out []string) {
 	for _, e := range r.store.timeline(id) {
 		for _, t := range types {
@@ -219,7 +220,7 @@ func recording(t testing.TB, name string) string {
 	return string(b)
 }
 
-// plays is a CLI that prints a recording line by line, a moment apart.
+// plays is a CLI that prints a recording line by line, with a pause after each.
 func plays(text string, code int) func(*proc) {
 	return func(p *proc) {
 		for _, line := range strings.SplitAfter(text, "\n") {

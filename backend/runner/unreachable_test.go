@@ -6,8 +6,8 @@ import (
 	"loop/backend/runner/transcript"
 )
 
-// TestUnreachable: the words of the CLI when it had no answer at all (seen with
-// 2.1.197), and whether waiting helps.
+// TestUnreachable has the messages of CLI 2.1.197 when it got no answer at all, and
+// whether waiting helps.
 func TestUnreachable(t *testing.T) {
 	for text, want := range map[string]because{
 		"API Error: Can't reach the API server \u2014 check your internet or DNS (ENOTFOUND)":                         becauseBusy,

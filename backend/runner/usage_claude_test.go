@@ -20,8 +20,8 @@ const pricedScript = `{"title": "Known numbers", "description": "Two answers.", 
 	{"usage": {"input_tokens": 50, "output_tokens": 10, "cache_read_input_tokens": 3000, "cache_creation_input_tokens": 100},
 	 "blocks": [{"type": "text", "text": "Two."}]}]}`
 
-// TestClaudeCosts runs, resumes, forks, stops and is refused: each run has the
-// cost of its own answers, although the CLI's total goes on through all of them.
+// TestClaudeCosts runs, resumes, forks, stops and is refused. Each run has the cost of
+// its own answers, although the CLI's total goes on through all runs.
 func TestClaudeCosts(t *testing.T) {
 	lib, err := demo.LoadDir(fstest.MapFS{"priced.json": {Data: []byte(pricedScript)}})
 	if err != nil {
@@ -34,7 +34,7 @@ func TestClaudeCosts(t *testing.T) {
 	both := first.Plus(core.Tokens{Input: 50, Output: 10, CacheRead: 3000, CacheWrite: 100})
 	const prompt = "demo:priced\ngo on"
 
-	var rate, total float64 // of a plain input token; of the conversation so far
+	var rate, total float64 // price of a plain input token; cost of the conversation so far
 	for _, tc := range []struct {
 		name  string
 		start core.SessionStart

@@ -51,7 +51,7 @@ func TestPriced(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 2 { // it is asked twice, and changes nothing
+			for range 2 { // a second call changes nothing
 				u := priced(tc.try, tc.counted, rates)
 				if math.Abs(u.CostUSD-tc.usd) > 1e-9 || u.Estimated != tc.estimated || u.Tokens() != tc.tokens {
 					t.Errorf("%+v", u)
@@ -75,8 +75,8 @@ func saidLine(id string, in int) string {
 	return fmt.Sprintf(`{"type":"assistant","session_id":"sess","message":{"id":%q,"model":"m","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":%d,"output_tokens":0}}}`+"\n", id, in)
 }
 
-// TestCostOfRuns: each run of a conversation has a cost of its own, also the one
-// that was stopped, and one of an older CLI that says the total alone.
+// TestCostOfRuns: each run of a conversation has a cost of its own. So have a run that
+// was stopped, and one of an older CLI that reports only the total.
 func TestCostOfRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t,
@@ -94,7 +94,7 @@ func TestCostOfRuns(t *testing.T) {
 		}{
 			{0.01, false, core.Context{Used: 1000, Window: 8000}},
 			{0.02, false, core.Context{Used: 500, Window: 8000}},
-			{0.03, true, core.Context{Used: 3000, Window: 8000}}, // 3000 tokens at the rate of the runs before
+			{0.03, true, core.Context{Used: 3000, Window: 8000}}, // 3000 tokens at the rate of the earlier runs
 			{0.01, false, core.Context{Used: 100, Window: 8000}},
 		} {
 			run := r.ended(r.prompt("c", fmt.Sprint("x", i)).ID, time.Hour)
@@ -106,7 +106,8 @@ func TestCostOfRuns(t *testing.T) {
 	})
 }
 
-// TestCostOfTriesWithEstimate: a try that was broken off and one that was not add up.
+// TestCostOfTriesWithEstimate: the costs of an interrupted try and of a complete one
+// add up.
 func TestCostOfTriesWithEstimate(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t,
@@ -127,7 +128,7 @@ func TestCostOfTriesWithEstimate(t *testing.T) {
 	})
 }
 
-// TestCostAcrossARestart: what was used before Loop went away counts as well.
+// TestCostAcrossARestart: usage from before the restart of Loop counts as well.
 func TestCostAcrossARestart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t, plays(usageLine(0.01, 0.01), 0), func(p *proc) {

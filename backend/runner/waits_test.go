@@ -9,7 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// waitOf returns why a queued run waits; "-" says that it does not, or is not queued.
+// waitOf returns why a queued run waits; "-" means that it does not wait or is not
+// queued.
 func (r *rig) waitOf(ch core.ChannelID, id core.RunID) string {
 	r.t.Helper()
 	queue, err := r.s.Queue(context.Background(), ch)
@@ -24,8 +25,8 @@ func (r *rig) waitOf(ch core.ChannelID, id core.RunID) string {
 	return "-"
 }
 
-// TestPromptSaysWhyItWaits: the answer to a prompt says it, the queue says it when
-// it comes to be so later, and it goes away with its cause.
+// TestPromptSaysWhyItWaits: the answer to a prompt gives the reason. The queue shows a
+// later reason when it begins, and drops it when it ends.
 func TestPromptSaysWhyItWaits(t *testing.T) {
 	for name, a := range map[string]core.Answer{"answered": {Action: core.AnswerGiven, Text: "Red"}, "dropped": {Action: core.AnswerCancel}} {
 		t.Run(name, func(t *testing.T) {
@@ -71,8 +72,8 @@ func TestPromptSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestPromptWaitsForRuns: for the one under way, and for one of another channel
-// where no more may run at once.
+// TestPromptWaitsForRuns: a prompt waits for the run under way in its channel. It also
+// waits for one of another channel, when no more runs may go on at once.
 func TestPromptWaitsForRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, _ := newSpawnRig(t, slow)
@@ -118,11 +119,11 @@ func (s *claimedBetween) ActiveRuns(ctx context.Context) ([]core.Run, error) {
 	return s.memStore.ActiveRuns(ctx)
 }
 
-// TestNoRunWaitsForItself: a prompt that is claimed while its answer is made does not
+// TestNoRunWaitsForItself: a prompt is claimed while its answer is made. It must not
 // seem to wait for the run that it has become.
 func TestNoRunWaitsForItself(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		r := newRig(t, fine) // not started: nothing but the store claims
+		r := newRig(t, fine) // not started, so only the store claims
 		r.ports.Store = &claimedBetween{memStore: r.store}
 		r.s = New(r.ports, r.opts)
 		if run := r.prompt("c", "x"); run.WaitsFor.Reason != core.WaitNone {

@@ -8,11 +8,11 @@ import (
 	"loop/backend/core"
 )
 
-// tree is a pretended file system: path to "dir", "file", "socket", "other",
-// "denied", or "-> target" for a link. Parents exist by themselves.
+// tree is a pretended file system. It maps a path to "dir", "file", "socket", "other",
+// "denied", or "-> target" for a link. Parent folders exist by themselves.
 type tree map[string]string
 
-// fill has the host see the tree as hostfacts has it see this computer.
+// fill shows the tree to the host as hostfacts shows it this computer.
 func (t tree) fill(_ []Layer, _ Subject, h Host) Host {
 	h.Look = func(p string) PathFact { return t.look(h.style(), p) }
 	return h
@@ -94,7 +94,7 @@ func mustResolve(t *testing.T, fs tree, layers []Layer, sub Subject, h Host) (co
 	return spec, ex
 }
 
-// resolveLayers is Resolve on the way to a container.
+// resolveLayers resolves layers as on the way to a container.
 func resolveLayers(layers []Layer, sub Subject, h Host) (core.Spec, core.Explanation, error) {
 	spec, ex, err := Resolve(merged(layers...), sub, h)
 	if err == nil {
@@ -103,10 +103,11 @@ func resolveLayers(layers []Layer, sub Subject, h Host) (core.Spec, core.Explana
 	return spec, ex, err
 }
 
-// Layer is what one file says, as tests write it; nil says nothing.
+// Layer has the settings of one file, as tests write them. A nil field makes no
+// setting.
 type Layer struct {
 	Name string
-	Path string // with one, each setting has a line there
+	Path string // when set, each setting has a line in this file
 
 	Access, Image, Network                *string
 	MemoryMB                              *int
@@ -122,7 +123,7 @@ type Proxies struct {
 	NoProxy     []string
 }
 
-// Layers that nothing makes settings in yet.
+// No file makes settings in these layers yet.
 const (
 	layerProfile = "profile"
 	layerAgent   = "agent"
@@ -130,7 +131,7 @@ const (
 
 func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
 
-// merged is what package config makes of files, in small.
+// merged does in small what package config does with files.
 func merged(layers ...Layer) Settings {
 	s := Settings{
 		Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),

@@ -162,7 +162,7 @@ func firstDifference(want, got string) string {
 	return "one is longer"
 }
 
-// TestOrigins: every field of the spec is explained.
+// TestOrigins: the explanation covers every field of the spec.
 func TestOrigins(t *testing.T) {
 	for _, c := range goldenCases() {
 		spec, ex := mustResolve(t, c.fs, c.layers, c.sub, c.host)
@@ -201,8 +201,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestOriginNamesTheLayer: in a container that every layer has a hand in, each
-// value is said to be from the layer that won.
+// TestOriginNamesTheLayer: every layer makes settings for one container. Each value has
+// the winning layer as its origin.
 func TestOriginNamesTheLayer(t *testing.T) {
 	cases := goldenCases()
 	c := cases[slices.IndexFunc(cases, func(c goldenCase) bool { return c.name == "every-layer" })]

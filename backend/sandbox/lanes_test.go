@@ -8,8 +8,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestInheritedLane: what the settings name is taken from this computer, unless
-// its name or its value speaks against it.
+// TestInheritedLane: the container inherits the variables that the settings name,
+// except those with a bad name or value.
 func TestInheritedLane(t *testing.T) {
 	h := linuxHost()
 	h.Env = map[string]string{
@@ -26,7 +26,7 @@ func TestInheritedLane(t *testing.T) {
 	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
 	got := map[string]core.EnvVar{}
 	for _, v := range spec.Env {
-		forwarded := slices.Contains(proxyNames, v.Name) || slices.Contains(noProxyNames, v.Name) // by themselves
+		forwarded := slices.Contains(proxyNames, v.Name) || slices.Contains(noProxyNames, v.Name) // inherited without being named
 		if v.Lane == LaneInherited && v.Name != "TZ" && !forwarded {
 			got[v.Name] = v
 		}
@@ -55,8 +55,8 @@ func TestInheritedLane(t *testing.T) {
 	}
 }
 
-// TestOperatorLane: the settings may name anything but Loop's own; what looks
-// odd is said.
+// TestOperatorLane: the settings may set any variable but Loop's own. An odd-looking
+// value gets a notice.
 func TestOperatorLane(t *testing.T) {
 	h := linuxHost()
 	h.Env = map[string]string{"A": "host"}
@@ -87,8 +87,8 @@ func TestInheritedPatterns(t *testing.T) {
 	}
 }
 
-// TestCopiesRefused: what was fit when it was looked at and leads elsewhere now,
-// or is named by a caller that is not Resolve, is refused.
+// TestCopiesRefused: a copy was fit when it was checked and now leads elsewhere, or a
+// caller other than Resolve names it. Both are refused.
 func TestCopiesRefused(t *testing.T) {
 	fs := projectTree()
 	fs["/home/mira/.npmrc"], fs["/home/mira/to-loop"], fs["/home/mira/sock"] = "file", "-> /home/mira/.loop/config.json", "socket"

@@ -49,8 +49,8 @@ func TestDisturbs(t *testing.T) {
 	}
 }
 
-// TestNothingIsMountedIntoAVolume: what an agent left in a volume cannot be
-// looked at from here, so no mount may land in one.
+// TestNothingIsMountedIntoAVolume: this computer cannot see what an agent left in a
+// volume, so no mount may have its place in one.
 func TestNothingIsMountedIntoAVolume(t *testing.T) {
 	const p = "/home/mira/code/my-proj"
 	h := linuxHost()

@@ -10,13 +10,13 @@ import (
 	"loop/backend/core"
 )
 
-// allLayers are those that people write, lowest first.
+// allLayers are the layers that people write, lowest first.
 var allLayers = []string{LayerGlobal, LayerProject, LayerWorktree, layerProfile, layerAgent, LayerChannel, LayerRun}
 
-// layerFields is one entry per field of Layer: how a layer writes it, and which
-// fields of the explanation then name that layer.
+// layerFields has one entry per field of Layer: how a layer sets it, and which fields
+// of the explanation then name that layer.
 var layerFields = map[string]struct {
-	write   func(l *Layer, n int) // n differs from layer to layer
+	write   func(l *Layer, n int) // n differs between layers
 	origins []string
 }{
 	"Access":    {func(l *Layer, _ int) { l.Access = new(AccessRO) }, []string{"access", "mounts[/home/mira/code/my-proj]"}},
@@ -31,12 +31,12 @@ var layerFields = map[string]struct {
 	"Proxies": {func(l *Layer, n int) {
 		l.Proxies = &Proxies{HTTP: fmt.Sprintf("http://p%d:1", n), HTTPS: fmt.Sprintf("http://u:secret@p%d:1", n), NoProxy: []string{fmt.Sprint("n", n)}}
 	}, []string{"env[HTTP_PROXY]", "env[http_proxy]", "spawn_env[HTTPS_PROXY]", "spawn_env[https_proxy]", "env[NO_PROXY]", "env[no_proxy]"}},
-	"Inherit": {func(l *Layer, n int) { l.Inherit = []string{fmt.Sprint("INHERITED_", n)} }, nil}, // a list that only grows: below
+	"Inherit": {func(l *Layer, n int) { l.Inherit = []string{fmt.Sprint("INHERITED_", n)} }, nil}, // a list that only grows; checked below
 	"Envs":    {func(l *Layer, n int) { l.Envs = map[string]any{"MINE": n, "MY_TOKEN": "secret"} }, []string{"env[MINE]", "spawn_env[MY_TOKEN]"}},
 }
 
-// TestOriginOfEveryField: with the built-in settings below and layers up to each
-// one in turn on top of it, whatever a layer wrote is said to be its own.
+// TestOriginOfEveryField puts one layer after another on top of the built-in settings.
+// Every setting of the top layer has that layer as its origin.
 func TestOriginOfEveryField(t *testing.T) {
 	typ := reflect.TypeFor[Layer]()
 	for i := range typ.NumField() {
@@ -86,7 +86,7 @@ func TestOriginOfEveryField(t *testing.T) {
 				t.Errorf("the variable that %s names is said to be from %q", name, o.Layer)
 			}
 		}
-		// What the layers below say is left alone when a layer says nothing.
+		// A layer without settings leaves all origins as they are.
 		if silent, _ := origins(append(layers, Layer{Name: LayerRun})); !reflect.DeepEqual(silent, got) {
 			t.Errorf("a silent layer on top of %s changed where something is from", allLayers[top])
 		}
@@ -106,9 +106,9 @@ func TestOriginOfEveryField(t *testing.T) {
 	}
 }
 
-// TestProtectedWhereverTheProjectLies: Loop's settings and git's hooks are
-// read-only in the work directory, in the main work tree of a worktree and in
-// extra directories, also when none of these is a mount of its own.
+// TestProtectedWhereverTheProjectLies: Loop's settings and git's hooks are read-only in
+// the work directory, in the main work tree of a worktree and in extra directories.
+// This holds even when none of these is a mount of its own.
 func TestProtectedWhereverTheProjectLies(t *testing.T) {
 	for name, c := range map[string]struct {
 		dir, parent string
@@ -137,7 +137,7 @@ func TestProtectedWhereverTheProjectLies(t *testing.T) {
 	}
 }
 
-// TestTooManyCopies: the list is bounded, and it is said once.
+// TestTooManyCopies: the list is bounded, and one notice says so.
 func TestTooManyCopies(t *testing.T) {
 	fs := projectTree()
 	var list []string

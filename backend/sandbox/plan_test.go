@@ -82,8 +82,8 @@ func TestPlanMounts(t *testing.T) {
 	}
 }
 
-// TestPlanJudgesAsBefore: a plan allows nothing that a run without one is refused,
-// because agents that are not planning made what lies there.
+// TestPlanJudgesAsBefore: a plan refuses all that a run without a plan refuses, because
+// agents that were not planning made those files.
 func TestPlanJudgesAsBefore(t *testing.T) {
 	fs := projectTree()
 	maps.Copy(fs, tree{
@@ -103,8 +103,8 @@ func TestPlanJudgesAsBefore(t *testing.T) {
 	}
 }
 
-// TestPlanMakesNoPlaces: what would need a new folder in the project is left out,
-// and so is what lies in it.
+// TestPlanMakesNoPlaces: a mount that would need a new folder in the project is left
+// out. So is a mount inside it.
 func TestPlanMakesNoPlaces(t *testing.T) {
 	dir := "/home/mira/code/my-proj"
 	sub := subject(dir)
@@ -125,7 +125,7 @@ func TestPlanMakesNoPlaces(t *testing.T) {
 		}
 	}
 
-	// The folder the agent works in cannot be left out.
+	// The agent's work folder cannot be left out.
 	layers = []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/home/mira/code"}}}
 	if _, _, err := resolveLayers(layers, sub, fs.fill(layers, sub, linuxHost())); err == nil {
 		t.Error("a work directory was mounted where nothing is")
@@ -136,7 +136,7 @@ func TestPlanMakesNoPlaces(t *testing.T) {
 	mustResolve(t, fs, layers, sub, linuxHost())
 }
 
-// TestPlanNamesFileSystems: what the engine is told to leave out is said.
+// TestPlanNamesFileSystems: a notice names the file systems that the engine leaves out.
 func TestPlanNamesFileSystems(t *testing.T) {
 	dir := "/home/mira/code/my-proj"
 	fs := projectTree()
@@ -155,7 +155,7 @@ func TestPlanNamesFileSystems(t *testing.T) {
 	}
 }
 
-// TestValidatePlan: the last look refuses a spec that says it plans and can write.
+// TestValidatePlan: the last check refuses a planning spec that can write.
 func TestValidatePlan(t *testing.T) {
 	fs := projectTree()
 	dir := "/home/mira/code/my-proj"
@@ -177,7 +177,7 @@ func TestValidatePlan(t *testing.T) {
 		bad.Mounts[i].ReadOnly = false
 		wantFailure(t, Validate(bad, h), core.CodeInvalid, "safety rule")
 	}
-	// A state folder that leads into the project is a way to write it.
+	// A state folder that leads into the project could write there.
 	for i, m := range spec.Mounts {
 		if m.Kind != core.MountState {
 			continue

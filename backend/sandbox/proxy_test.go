@@ -64,8 +64,8 @@ func FuzzContainerProxy(f *testing.F) {
 	})
 }
 
-// proxyEnv is the environment of a project's container, and the part of it that
-// travels with the spawn.
+// proxyEnv returns the environment of a project's container, and the part of it that
+// goes only to the spawned process.
 func proxyEnv(t *testing.T, host map[string]string, layers ...Layer) (env map[string]core.EnvVar, spawn []core.EnvVar, ex core.Explanation) {
 	t.Helper()
 	h := linuxHost()
@@ -116,8 +116,8 @@ func TestProxiesInBothCases(t *testing.T) {
 	}
 }
 
-// TestProxyLogins: an address with a password goes to the agent's process alone,
-// whichever lane it came by; without a network nothing goes anywhere.
+// TestProxyLogins: an address with a password goes only to the agent's process,
+// whichever lane it came by. Without a network it goes nowhere.
 func TestProxyLogins(t *testing.T) {
 	env, spawn, ex := proxyEnv(t, map[string]string{"HTTPS_PROXY": "http://u:S3cret@h:1"}, Layer{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}, Envs: map[string]any{"INDEX": "https://u:S3cret@index.test/simple"}})
 	raw, _ := json.Marshal([]any{env, ex})

@@ -82,7 +82,7 @@ func FuzzParseMount(f *testing.F) {
 	})
 }
 
-// FuzzResolve: whatever the mount, the result passes Validate or is refused.
+// FuzzResolve: any mount is either refused, or the spec passes Validate.
 func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"/srv/data:/data", "~/.ssh:/x", "/:/h", "~/.loop:/x", "/srv/data:/opt", "./x:/y", "/srv/data/../../etc:/e"} {
 		f.Add(s, "/srv/data", "k", "v")
@@ -205,8 +205,8 @@ func TestMergeConsent(t *testing.T) {
 	}
 }
 
-// TestConsentTakesOver: of the file that the CLI kept in the home, nothing is lost
-// and nothing newer is replaced; and a file that needs nothing is not written again.
+// TestConsentTakesOver: everything in the CLI's old file in the home is kept, and
+// nothing newer is replaced. A file that needs no change is not written again.
 func TestConsentTakesOver(t *testing.T) {
 	const earlier = `{"userID":"old","mcpServers":{"a":{}},"projects":{"/d":{"old":1},"/e":{"e":1}}}`
 	out, reset := MergeConsent([]byte(`{"userID":"new","projects":{"/d":{"new":1}}}`), []byte(earlier), "/d")
@@ -231,7 +231,7 @@ func checkConsent(t *testing.T, out []byte, dir string) {
 		}
 		return m
 	}
-	// Maps, because a struct would take other spellings of a name too.
+	// These are maps, because a struct would accept other spellings of a name.
 	top := object(out)
 	p := object(object(top["projects"])[dir])
 	for _, flag := range []json.RawMessage{top["hasCompletedOnboarding"], top["bypassPermissionsModeAccepted"], p["hasTrustDialogAccepted"], p["hasCompletedProjectOnboarding"]} {

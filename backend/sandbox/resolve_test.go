@@ -87,7 +87,7 @@ func TestWorkDirNamesThatWork(t *testing.T) {
 	}
 }
 
-// TestPathNobodyLookedAt: an unknown path is never taken for a harmless one.
+// TestPathNobodyLookedAt: a path without facts is never taken for a harmless one.
 func TestPathNobodyLookedAt(t *testing.T) {
 	_, _, err := resolveLayers(nil, subject("/home/mira/p"), linuxHost())
 	wantFailure(t, err, core.CodeDir, "nobody looked")
@@ -228,7 +228,8 @@ func TestRefusedMounts(t *testing.T) {
 	}
 }
 
-// TestProjectInTheClaudeFolder: its path inside is the link's, so it is refused.
+// TestProjectInTheClaudeFolder is refused, because its path in the container goes
+// through a link.
 func TestProjectInTheClaudeFolder(t *testing.T) {
 	fs, sub := projectTree(), subject("/home/mira/.claude/skills/x")
 	fs[sub.Channel.Dir] = "dir"
@@ -236,7 +237,7 @@ func TestProjectInTheClaudeFolder(t *testing.T) {
 	wantFailure(t, err, core.CodeDir, "channel's memory")
 }
 
-// TestPlantedLink: a link the agent left in its home may not move a mount.
+// TestPlantedLink: a link that the agent left in its home must not move a mount.
 func TestPlantedLink(t *testing.T) {
 	fs := projectTree()
 	fs["/home/mira/.loop/channels/"+channelID+"/home/code"] = "-> /opt"
@@ -281,7 +282,7 @@ func TestNoCredentials(t *testing.T) {
 		t.Errorf("a credential is in the spec or its explanation: %s", raw)
 	}
 	env, err := SpawnEnv(merged(layers...), h)
-	if err != nil || len(env) != 5 { // three of envs, the proxy in both letter cases
+	if err != nil || len(env) != 5 { // three variables of envs, and the proxy in both letter cases
 		t.Fatalf("SpawnEnv gave %d variables, %v", len(env), err)
 	}
 	for _, e := range env {
@@ -343,9 +344,9 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// TestALinkOutOfAFolderThatAgentsWrite: what a mount shows is what its text says.
-// An agent that replaces a folder of its project by a link would otherwise choose
-// another one for its next run, of a text that was approved long ago.
+// TestALinkOutOfAFolderThatAgentsWrite: a mount shows the folder that its text names.
+// Otherwise an agent could replace a folder of its project by a link. It would then
+// choose the folder for its next run, under a text that was approved long ago.
 func TestALinkOutOfAFolderThatAgentsWrite(t *testing.T) {
 	fs := projectTree()
 	const proj = "/home/mira/code/my-proj"
@@ -366,7 +367,7 @@ func TestALinkOutOfAFolderThatAgentsWrite(t *testing.T) {
 	ro := AccessRO
 	for _, tc := range []struct {
 		layer Layer
-		text  string // what is refused; empty: nothing is
+		text  string // the mount that is refused; empty: none is
 	}{
 		{Layer{Mounts: []string{proj + "/data:/data"}}, proj + "/data:/data"},
 		{Layer{Mounts: []string{proj + "/data:/data:ro"}}, proj + "/data:/data:ro"},

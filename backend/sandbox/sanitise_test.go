@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNotInherited: names of credentials, and of variables that make a program
-// run something as it starts.
+// TestNotInherited lists names of credentials, and of variables that make a program run
+// another one at its start.
 func TestNotInherited(t *testing.T) {
 	for reason, names := range map[string]string{
 		"its name is a credential's": `ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY OPENROUTER_API_KEY MINIMAX_API_KEY ELEVENLABS_API_KEY
@@ -32,7 +32,7 @@ func TestNotInherited(t *testing.T) {
 	}
 }
 
-// TestOddValue: the bounds are where they are said to be.
+// TestOddValue: the limits are exactly where they are documented.
 func TestOddValue(t *testing.T) {
 	for in, want := range map[string]string{
 		strings.Repeat("A", keyLength-1):                    "",

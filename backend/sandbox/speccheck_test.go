@@ -7,8 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestValidate breaks a good spec in one way at a time, as a caller that does
-// not come from Resolve might.
+// TestValidate breaks a good spec in one way at a time, as a caller other than Resolve
+// might.
 func TestValidate(t *testing.T) {
 	fs := projectTree()
 	fs["/srv/sneaky"] = "-> /home/mira"

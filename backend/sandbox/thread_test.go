@@ -6,7 +6,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestThreadSharesItsParentsMemory: the Claude folder is the state owner's, the
+// TestThreadSharesItsParentsMemory: the Claude folder belongs to the state owner. The
 // home and a run's output stay the channel's own.
 func TestThreadSharesItsParentsMemory(t *testing.T) {
 	const owner = "fedcba9876543210fedcba9876543210"
@@ -47,7 +47,7 @@ func TestThreadSharesItsParentsMemory(t *testing.T) {
 	}
 }
 
-// TestThreadOfADemoInADemo: however deep it is, the folder is its state owner's.
+// TestThreadOfADemoInADemo: at any depth, the folder is the state owner's.
 func TestThreadOfADemoInADemo(t *testing.T) {
 	const owner = "fedcba9876543210fedcba9876543210"
 	dir := "/home/mira/.loop/channels/" + owner + "/work"

@@ -7,8 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestValidateByType breaks one rule of one type at a time, and keeps to it in a
-// spec that differs in nothing else.
+// TestValidateByType breaks one rule of one container type at a time. The spec differs
+// in nothing else.
 func TestValidateByType(t *testing.T) {
 	fs := projectTree()
 	h := fs.fill(nil, subject("/home/mira/code/my-proj"), linuxHost())
@@ -26,7 +26,7 @@ func TestValidateByType(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name    string
-		types   []core.ContainerType // that the change breaks; it leaves the others whole
+		types   []core.ContainerType // types whose rules the change breaks; the other types stay valid
 		breakIt change
 	}{
 		{"unknown type", []core.ContainerType{"agent", "shell", "chrome"}, func(s *core.Spec) { s.Type = "sidecar" }},
@@ -95,8 +95,8 @@ func TestValidateByType(t *testing.T) {
 
 type change = func(*core.Spec)
 
-// TestHashKnowsSharedMemory: the size makes containers differ, and a spec without
-// one hashes as it did before there was any.
+// TestHashKnowsSharedMemory: another size gives another hash. A spec without a size has
+// the same hash as before the field existed.
 func TestHashKnowsSharedMemory(t *testing.T) {
 	a, b := core.Spec{}, core.Spec{ShmBytes: 1}
 	if Hash(a, "i", "g", "rw") == Hash(b, "i", "g", "rw") {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWindowsPathsAtTheEdges: drive paths map to /<drive>/…, and what has no place inside
-// a container is refused before anything is asked of an engine.
+// TestWindowsPathsAtTheEdges: drive paths map to /<drive>/…. A path without a place in
+// a container is refused before the engine is called.
 func TestWindowsPathsAtTheEdges(t *testing.T) {
 	w := pathStyle{windows: true, fold: true}
 	for in, want := range map[string]string{

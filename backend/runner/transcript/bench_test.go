@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// corpus is about 16 MiB of what a long run prints: pieces of messages, turns,
-// tool calls and results of 0.1 to 100 KiB, from a fixed seed.
+// corpus is about 16 MiB of output like that of a long run: pieces of messages, turns,
+// tool calls and results of 0.1 to 100 KiB. A fixed seed makes it.
 func corpus() []byte {
 	r := rand.New(rand.NewSource(1))
 	words := strings.Fields(`func return "quoted" error, the of agent path/to/file.go	tab line\n é naïve 日本 0x1f if err != nil { } struct`)
@@ -70,8 +70,8 @@ func corpus() []byte {
 	return out.Bytes()
 }
 
-// BenchmarkStreamJSON compares in one run: the goal is peek+decode at three
-// times the standard decoder into the same structs.
+// BenchmarkStreamJSON compares decoders in one run. The goal is that peek+decode
+// reaches three times the standard decoder's rate into the same structs.
 func BenchmarkStreamJSON(b *testing.B) {
 	data := corpus()
 	b.Run("lines only", func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"loop/backend/core"
 )
 
-// filler is n bytes of one letter, without holding them.
+// filler gives n bytes of one letter without holding them in memory.
 type filler struct {
 	n int64
 	b byte
@@ -114,7 +114,7 @@ func TestOverLongLines(t *testing.T) {
 				items = append(items, p.Parse(l)...)
 			}
 			runtime.ReadMemStats(&after)
-			// The line's front, grown by doubling, is the bound.
+			// The bound is the beginning of the line, whose buffer grows by doubling.
 			if used := after.TotalAlloc - before.TotalAlloc; used > 12*MaxLine {
 				t.Errorf("%d MiB allocated for one line", used>>20)
 			}
@@ -150,8 +150,8 @@ func TestReaderKeepsTheFront(t *testing.T) {
 	}
 }
 
-// TestResultOfAnotherShape: members of other types than known cost the final word
-// of a newer CLI nothing else.
+// TestResultOfAnotherShape: a newer CLI may use other types for some members. The rest
+// of its result is still read.
 func TestResultOfAnotherShape(t *testing.T) {
 	var p Parser
 	parseAll(t, strings.NewReader(`{"type":"result","num_turns":"3","is_error":true,"errors":7,"result":"no","session_id":"s1"}`+"\n"), &p)

@@ -53,7 +53,7 @@ func parseAll(t testing.TB, r io.Reader, p *Parser) (items []Item, end int64) {
 	}
 }
 
-// told is what reached the timeline, in a form for eyes and goldens.
+// told lists what reached the timeline, as text for golden files.
 func told(items []Item, p *Parser) string {
 	var sb strings.Builder
 	for _, it := range items {
@@ -109,7 +109,7 @@ func TestRecordings(t *testing.T) {
 				t.Error("no result")
 			}
 
-			// However the bytes arrive, the same comes out.
+			// The result is the same however the bytes arrive.
 			for _, r := range []io.Reader{iotest.OneByteReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
 				var p Parser
 				items, _ := parseAll(t, r, &p)
@@ -121,9 +121,9 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestChoppedAtEveryByte breaks the stream at every byte. What is whole in front
-// of the break is read, and going on at the reported offset gives the rest:
-// nothing twice, nothing lost.
+// TestChoppedAtEveryByte breaks the stream at every byte. Whole lines before the break
+// are read. Reading on from the reported offset gives the rest: nothing twice, nothing
+// lost.
 func TestChoppedAtEveryByte(t *testing.T) {
 	for name, data := range samples(t) {
 		if len(data) > 8_000 {
@@ -140,7 +140,7 @@ func TestChoppedAtEveryByte(t *testing.T) {
 				var p Parser
 				var items []Item
 				off := int64(0)
-				// Parsing is the slow part, and the same for every cut of a line.
+				// Parsing is slow, and gives the same for every cut within a line.
 				sampled := cut%37 == 0 || cut < 100
 				broken := NewReader(io.MultiReader(bytes.NewReader(data[:cut]), iotest.ErrReader(io.ErrUnexpectedEOF)), 0)
 				for {
@@ -182,11 +182,11 @@ func TestChoppedAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestResultOfADyingCLI cuts the result line at every byte with no line feed, as a
-// killed CLI leaves it: half a result is none.
+// TestResultOfADyingCLI cuts the result line at every byte, without a line feed, as a
+// killed CLI leaves it. Half a result does not count.
 func TestResultOfADyingCLI(t *testing.T) {
 	for name, data := range samples(t) {
-		var line []byte // of the last result, wherever it says its type
+		var line []byte // line of the last result, wherever in it the type is
 		for l := range bytes.Lines(data) {
 			if bytes.Contains(l, []byte(`"type":"result"`)) {
 				line = bytes.TrimSuffix(l, []byte("\n"))

@@ -15,7 +15,7 @@ import (
 
 const opus = "claude-opus-4-8"
 
-// tokens of one answer of the model that was recorded, and what they cost.
+// These are the tokens and the cost of one answer in the recordings.
 var (
 	answer    = core.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 200}
 	answerUSD = 0.00275
@@ -25,8 +25,8 @@ func times(n int64, t core.Tokens) core.Tokens {
 	return core.Tokens{Input: n * t.Input, Output: n * t.Output, CacheRead: n * t.CacheRead, CacheWrite: n * t.CacheWrite}
 }
 
-// TestUsageOfRecordings reads what Claude Code 2.1.330 printed: the totals of its
-// results go on from run to run, and what the try used itself does not.
+// TestUsageOfRecordings reads output of Claude Code 2.1.330. The totals in its results
+// go on from run to run. The usage of a single try does not.
 func TestUsageOfRecordings(t *testing.T) {
 	stated := func(tokens core.Tokens, usd float64) []core.ModelUsage {
 		return []core.ModelUsage{{Model: opus, Tokens: tokens, CostUSD: usd, Window: 1_000_000}}
@@ -38,10 +38,12 @@ func TestUsageOfRecordings(t *testing.T) {
 		"fork":               {Stated: stated(answer, answerUSD), SessionUSD: 3 * answerUSD, Context: full},
 		"error-401-resumed":  {SessionUSD: 3 * answerUSD, Context: core.Context{Window: 1_000_000}},
 		"background-command": {Stated: stated(times(3, answer), 3*answerUSD), SessionUSD: 3 * answerUSD, Context: full},
-		// The first result covers the sub-agent and what followed, the second nothing.
+		// The first result covers the sub-agent and the turn after it, the second adds
+		// nothing.
 		"two-results": {Stated: stated(times(3, answer).Plus(core.Tokens{Input: 500, Output: 50}), 0.012), SessionUSD: 0.012, Context: full},
 		"compact":     {Stated: stated(times(2, answer), 2*answerUSD), SessionUSD: 4 * answerUSD, Context: core.Context{Used: 2599, Window: 1_000_000}},
-		// No result: each message once, a half one with what it had until then.
+		// There is no result. Each message counts once, and a half message with its
+		// tokens so far.
 		"killed": {
 			Open:    []core.ModelUsage{{Model: opus, Tokens: answer.Plus(core.Tokens{Input: 100, Output: 1, CacheRead: 2000, CacheWrite: 100})}},
 			Context: core.Context{Used: 2200},
