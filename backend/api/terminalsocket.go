@@ -18,7 +18,7 @@ import (
 const (
 	maxTermMessage  = 1 << 20         // more is refused
 	maxTermRead     = 16 << 20        // more than this in one message ends the socket: it is no terminal's
-	termFrame       = 64 << 10        // of binary output; from perf.md §2.4
+	termFrame       = 64 << 10        // of binary output; measured, as the numbers of flow control in package terminal
 	termWriteBudget = 5 * time.Minute // for one frame; a page may stand still in a debugger, and nobody waits for it
 	termGoodbye     = time.Second     // for a client to answer that Loop is closing
 )

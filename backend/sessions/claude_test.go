@@ -18,8 +18,8 @@ import (
 	"loop/backend/demo"
 )
 
-// The real Claude Code (LOOP_CLAUDE_BIN, else “claude” on PATH) on the scripted
-// model, which says in its answer what it was asked now and before that.
+// These tests use the real Claude Code (LOOP_CLAUDE_BIN, else “claude” on PATH) on the
+// scripted model. The model's answer repeats the prompt and the one before it.
 
 type claude struct {
 	*testing.T
@@ -70,7 +70,7 @@ func (c *claude) say(ch core.Channel, dir, prompt string, args ...string) answer
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "IS_SANDBOX=1", "ANTHROPIC_API_KEY=x", "ANTHROPIC_BASE_URL=" + c.url,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 	}
-	out, _ := cmd.Output() // a refusal is in the stream
+	out, _ := cmd.Output() // the error of a refusal is in the stream
 	var last answer
 	said := ""
 	for line := range bytes.Lines(out) {
@@ -105,7 +105,7 @@ func (c *claude) dir(name string) string {
 	return dir
 }
 
-// TestCopiedTranscriptResumes is what worktree channels rest on.
+// TestCopiedTranscriptResumes: worktree channels rely on this.
 func TestCopiedTranscriptResumes(t *testing.T) {
 	for name, parts := range map[string][2]string{
 		"a worktree":    {"my project", "my project/.worktrees/fix-login_x.y"},
@@ -131,8 +131,8 @@ func TestCopiedTranscriptResumes(t *testing.T) {
 				t.Fatalf("the folder has another name: %v", err)
 			}
 
-			// Another state does not have it. (In the same state newer CLIs find it
-			// from any directory, older ones do not.)
+			// A channel with another state does not have the conversation. (In the same
+			// state, newer CLIs find it from any directory, older ones do not.)
 			if a := c.say(to, there, "Lost", "--resume", string(id)); !a.IsError || !strings.Contains(strings.Join(a.Errors, " "), "No conversation found") {
 				t.Errorf("resumed without a copy: %+v", a)
 			}
@@ -154,8 +154,8 @@ func TestCopiedTranscriptResumes(t *testing.T) {
 	}
 }
 
-// TestForks: what --fork-session and --resume-session-at need, and that the
-// messages listed are places where a fork may end.
+// TestForks checks --fork-session and --resume-session-at: a fork may end at each
+// message that is listed.
 func TestForks(t *testing.T) {
 	c := newClaude(t)
 	ch, dir := core.Channel{ID: "c"}, c.dir("p")
@@ -176,7 +176,7 @@ func TestForks(t *testing.T) {
 	}
 	for i, m := range messages {
 		a := c.say(ch, dir, "Branch", "--resume", id, "--fork-session", "--resume-session-at", m.UUID)
-		before := []string{"One", "One", "Two", "Two"}[i] // of a prompt: both are shown together
+		before := []string{"One", "One", "Two", "Two"}[i] // a prompt and its answer count as one place
 		if a.IsError || a.SessionID == id || !strings.Contains(a.Result, "before that “"+before+"”") && m.Role == "assistant" {
 			t.Errorf("at %+v: %+v", m, a)
 		}
@@ -198,12 +198,13 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMessagesAfterCompacting: a fork may end at each message that is listed then.
+// TestMessagesAfterCompacting: a fork may end at each message that is listed after
+// compacting.
 func TestMessagesAfterCompacting(t *testing.T) {
 	c := newClaude(t)
 	ch, dir := core.Channel{ID: "c"}, c.dir("p")
 	one := c.say(ch, dir, "One")
-	c.say(ch, dir, "More", "--resume", one.SessionID) // with less there is nothing to compact
+	c.say(ch, dir, "More", "--resume", one.SessionID) // with less text there is nothing to compact
 	if a := c.say(ch, dir, "/compact", "--resume", one.SessionID); a.IsError {
 		t.Fatalf("%+v", a)
 	}

@@ -31,11 +31,11 @@ func TestCopy(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	// Again, over a copy that went on: the file is replaced as a whole.
+	// The second copy replaces the whole file, even after the first one went on.
 	if err := r.s.Copy(t.Context(), from, to, project, wt, recordedID); err != nil {
 		t.Error(err)
 	}
-	// The folder's name may have followed another rule.
+	// Another version of the CLI may have named the folder by another rule.
 	if err := r.s.Copy(t.Context(), from, core.Channel{ID: "to2"}, "/moved", wt, recordedID); err != nil {
 		t.Error(err)
 	}
@@ -58,7 +58,7 @@ func TestCopyOfNothing(t *testing.T) {
 	}
 }
 
-// TestHostileState: things that an agent could put where transcripts are.
+// TestHostileState: an agent could put these things where transcripts are.
 func TestHostileState(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.jsonl")
@@ -116,7 +116,7 @@ func TestHostileState(t *testing.T) {
 	}
 }
 
-// TestOneOddFileHidesNoOther: the rest of a state is still shown.
+// TestOneOddFileHidesNoOther: the other conversations of a state are still listed.
 func TestOneOddFileHidesNoOther(t *testing.T) {
 	r := newRig(t)
 	r.put("c", project, "good", say("user", "1", "", "hello"))

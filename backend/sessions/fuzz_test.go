@@ -9,8 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// FuzzTranscript: whatever is in a transcript, reading it ends, and what is
-// shown is bounded text.
+// FuzzTranscript: reading any transcript ends, and the listed text is bounded.
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte(recording(f, recorded)))
 	f.Add([]byte(say("user", "a", "b", "ring") + say("assistant", "b", "a", "ring")))

@@ -14,9 +14,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestFewReadersAtATime: an agent that asks for its conversations again and
-// again makes Loop hold few of them in memory at once, and does not keep
-// another project from being read.
+// TestFewReadersAtATime: an agent asks for its conversations again and again. Loop
+// holds few of them in memory at once, and other projects can still be read.
 func TestFewReadersAtATime(t *testing.T) {
 	r := newRig(t)
 	var text strings.Builder

@@ -4,5 +4,5 @@ package sessions
 
 import "testing"
 
-// pipe makes nothing: a pipe has no place in this system's folders.
+// pipe makes nothing, because this system's folders hold no pipes.
 func pipe(*testing.T, string) {}

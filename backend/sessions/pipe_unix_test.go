@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pipe makes what would hold up a reader that opens it without care.
+// pipe makes a named pipe, which holds up a careless reader.
 func pipe(t *testing.T, at string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {

@@ -20,7 +20,7 @@ const (
 	project    = "/home/me/project"
 )
 
-// rig is a Loop folder with the state of channels.
+// rig is a Loop folder with the states of channels.
 type rig struct {
 	*testing.T
 	home string
@@ -36,7 +36,7 @@ func (r *rig) path(ch core.ChannelID, rest ...string) string {
 	return filepath.Join(append([]string{r.home, "channels", string(ch), "claude"}, rest...)...)
 }
 
-// put writes a transcript of the channel's working directory.
+// put writes a transcript into the folder of the channel's working directory.
 func (r *rig) put(ch core.ChannelID, dir string, session, text string) string {
 	r.Helper()
 	p := r.path(ch, "projects", folder(dir), session+suffix)
@@ -68,7 +68,7 @@ func say(role, uuid, parent, text string) string {
 		parent, role, role, content, uuid)
 }
 
-// TestFolder: the names were read from what Claude Code 2.1.197 made.
+// TestFolder: the expected names are those that Claude Code 2.1.197 made.
 func TestFolder(t *testing.T) {
 	long := "/tmp/project/" + strings.TrimSuffix(strings.Repeat(strings.Repeat("d", 60)+"/", 5), "/")
 	for dir, want := range map[string]string{
@@ -128,8 +128,8 @@ func TestMessagesOfARecording(t *testing.T) {
 	}
 }
 
-// TestMessagesAreWhatWouldBeResumed: rewound branches, what came before a
-// compaction, tool traffic, helpers and the CLI's own notes are no places to fork.
+// TestMessagesAreWhatWouldBeResumed: a fork cannot begin in a rewound branch, before a
+// compaction, or at messages of tools, of sub-agents and of the CLI itself.
 func TestMessagesAreWhatWouldBeResumed(t *testing.T) {
 	r := newRig(t)
 	r.put("c", project, "s1", ""+
@@ -201,7 +201,7 @@ func TestListSharesStateAndOrder(t *testing.T) {
 	}
 }
 
-// TestCacheSeesChanges: a summary is kept only for the file it was made of.
+// TestCacheSeesChanges: a summary counts only for the file from which it was made.
 func TestCacheSeesChanges(t *testing.T) {
 	r := newRig(t)
 	ch := core.Channel{ID: "c"}

@@ -7,8 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestATrustRequestForEachText: a text is asked for once while it waits, by
-// however many runs and channels, and again when it waits again.
+// TestATrustRequestForEachText: a waiting text makes one request, for however many runs
+// and channels. When it waits again later, it makes another.
 func TestATrustRequestForEachText(t *testing.T) {
 	times := 0
 	tr := &Service{asked: map[string]asked{}, o: Options{Publish: func(e ...core.Event) { times += len(e) }}}
@@ -20,7 +20,7 @@ func TestATrustRequestForEachText(t *testing.T) {
 		want    int
 	}{
 		{[]config.Pending{x}, 1}, {[]config.Pending{x}, 1}, {[]config.Pending{y}, 2}, {[]config.Pending{y}, 2}, {[]config.Pending{x}, 3},
-		{nil, 3},                 // approved, or put right
+		{nil, 3},                 // approved, or corrected
 		{[]config.Pending{x}, 4}, // revoked, or written again
 		{[]config.Pending{other, x}, 5}, {nil, 5}, {[]config.Pending{other}, 6},
 	} {

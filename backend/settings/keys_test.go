@@ -15,7 +15,7 @@ import (
 	"loop/backend/credentials"
 )
 
-// failing is a keyring that worked once and refuses since.
+// failing is a keyring that worked once and now refuses.
 type failing struct{ err error }
 
 func (f *failing) Get(string) (core.Secret, error) { return "", f.err }
@@ -129,8 +129,8 @@ func TestAdoptMovesBoth(t *testing.T) {
 	}
 }
 
-// TestALockedKeyringIsNotNoKey: a run must not start without its key, nor fall
-// back to another one, because the keyring did not answer.
+// TestALockedKeyringIsNotNoKey: when the keyring does not answer, a run must neither
+// start without its key nor use another one.
 func TestALockedKeyringIsNotNoKey(t *testing.T) {
 	ring := &failing{}
 	works := &switching{now: memoryRing{}}
@@ -148,7 +148,7 @@ func TestALockedKeyringIsNotNoKey(t *testing.T) {
 	if err != nil || list[0].Failure == nil || list[0].InUse {
 		t.Errorf("%+v, %v", list, err)
 	}
-	cfg.AnthropicBaseURL = "http://127.0.0.1:1" // a model that wants no key
+	cfg.AnthropicBaseURL = "http://127.0.0.1:1" // a model that needs no key
 	if _, err := k.Add(t.Context(), cfg); err != nil {
 		t.Errorf("a model without a key: %v", err)
 	}

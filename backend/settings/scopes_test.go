@@ -19,11 +19,11 @@ import (
 	"loop/backend/credentials"
 )
 
-// settingsRig is a Loop folder with a project and a work tree in it.
+// settingsRig is a Loop folder with a project and one of its work trees.
 type settingsRig struct {
 	*Service
 	list          []core.Channel
-	gone          bool // from the list of channels
+	gone          bool // the channel is no longer in the list
 	unread        error
 	project, tree string
 	told          []core.ChannelID
@@ -256,8 +256,8 @@ func TestTrustIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestRunFollowsTheFiles: what somebody else writes counts within a poll, is
-// published and kept as a revision; Run waits for both of its loops.
+// TestRunFollowsTheFiles: within one poll, a change by somebody else is in force,
+// published and kept as a revision. Run waits for both of its loops.
 func TestRunFollowsTheFiles(t *testing.T) {
 	r := newSettingsRig(t)
 	synctest.Test(t, func(t *testing.T) {

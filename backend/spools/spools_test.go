@@ -18,7 +18,7 @@ import (
 
 const canary = "sk-ant-canary-5d1f"
 
-// spoolRig is a channel's spool folder; put writes a file into it.
+// spoolRig is a channel's spool folder. The function put writes a file into it.
 func spoolRig(t *testing.T) (s Folders, folder string, put func(name, text string)) {
 	t.Helper()
 	s = Folders{Home: t.TempDir()}
@@ -53,8 +53,8 @@ func TestSpoolIsReadFromAnOffset(t *testing.T) {
 	}
 }
 
-// TestSpoolThatIsNotThere is core.ErrNotFound; what is there and is no plain
-// file below the folder is refused, and never waited for.
+// TestSpoolThatIsNotThere: a missing spool is core.ErrNotFound. Anything else than a
+// plain file below the folder is refused, and nobody waits for it.
 func TestSpoolThatIsNotThere(t *testing.T) {
 	s, folder, put := spoolRig(t)
 	secret := filepath.Join(s.Home, "config.json")
@@ -126,7 +126,7 @@ func TestDropRemovesOneSpawnsFiles(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(folder, "s1"+wire.ExitSuffix)); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // again is no error
+	for range 2 { // a second removal is no error
 		if err := s.Drop(t.Context(), "c", "s1"); err != nil {
 			t.Error(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// BenchmarkStore reports per event or per row; the goals are WAL+NORMAL at a
-// quarter of WAL+FULL and batches of 100 well below single inserts.
+// BenchmarkStore reports the time per event or row. WAL+NORMAL should take a quarter of
+// WAL+FULL, and batches of 100 far less than single inserts.
 func BenchmarkStore(b *testing.B) {
 	ctx := context.Background()
 	payload := notice("c", "r", strings.Repeat("x", 400))
@@ -67,8 +67,8 @@ func BenchmarkStore(b *testing.B) {
 	})
 }
 
-// BenchmarkQueue is one prompt's way through the store: queued, claimed, ended,
-// with n others waiting behind it.
+// BenchmarkQueue takes one prompt through the store: queued, claimed, ended. Behind it
+// n others wait.
 func BenchmarkQueue(b *testing.B) {
 	ctx := context.Background()
 	for _, waiting := range []int{0, 100} {

@@ -15,7 +15,7 @@ import (
 	"loop/backend/core"
 )
 
-// TestTotalsBecomeOwnCosts opens a database in which every run has the cost of
+// TestTotalsBecomeOwnCosts opens an older database, in which every run has the cost of
 // its whole conversation.
 func TestTotalsBecomeOwnCosts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loop.db")
@@ -41,7 +41,7 @@ func TestTotalsBecomeOwnCosts(t *testing.T) {
 	}{
 		{id: "first", session: "s", stored: 0.10, want: 0.10},
 		{id: "resumed", session: "s", stored: 0.25, want: 0.15},
-		{id: "refused", session: "s", stored: 0.25, want: 0}, // a 401 that repeated the total
+		{id: "refused", session: "s", stored: 0.25, want: 0}, // its 401 repeated the total
 		{id: "forked", session: "f", start: core.SessionStart{Mode: core.SessionFork, SessionID: "s"}, stored: 0.30, want: 0.05},
 		{id: "forked own", session: "g", start: core.SessionStart{Mode: core.SessionFork}, stored: 0.32, want: 0.02},
 		{id: "new", session: "n", start: core.SessionStart{Mode: core.SessionFresh}, stored: 0.07, want: 0.07},
@@ -88,7 +88,7 @@ func TestTotalsBecomeOwnCosts(t *testing.T) {
 	if got, err := s.CostSince(t.Context(), epoch); err != nil || !near(got.CostUSD, sum) || got.Estimated {
 		t.Errorf("in all %+v, %v; want $%v", got, err, sum)
 	}
-	// The totals go on as those of the conversations.
+	// The totals of the conversations stay.
 	if usd, err := s.SessionCost(t.Context(), "n"); err != nil || !near(usd, 0.08) {
 		t.Errorf("conversation n: $%v, %v", usd, err)
 	}
@@ -106,8 +106,8 @@ func TestTotalsBecomeOwnCosts(t *testing.T) {
 	}
 }
 
-// TestEstimatesAreMarked: one estimate marks the sum of the day, and teaches no
-// price.
+// TestEstimatesAreMarked: one estimate marks the day's sum as estimated, and no price
+// is learned from it.
 func TestEstimatesAreMarked(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()

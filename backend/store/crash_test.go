@@ -23,7 +23,7 @@ import (
 	"loop/backend/store/internal/rows"
 )
 
-// opened is a store whose clock and faults the test holds.
+// opened is a store whose clock and faults the test controls.
 type opened struct {
 	*Store
 	f   *faults
@@ -54,7 +54,8 @@ func (o *opened) do(st step) error {
 	return st.do(context.Background(), o.Store)
 }
 
-// goOn takes the steps from first to the end and compares what is there then.
+// goOn runs the steps from first to the end and compares the result with the expected
+// one.
 func (o *opened) goOn(t *testing.T, steps []step, dumps []string, first int) {
 	t.Helper()
 	for _, st := range steps[first:] {
@@ -67,7 +68,7 @@ func (o *opened) goOn(t *testing.T, steps []step, dumps []string, first int) {
 	}
 }
 
-// dump is everything in the database but its own name.
+// dump describes everything in the database except its name.
 func (o *opened) dump(t *testing.T) string {
 	t.Helper()
 	return dump(t, o.reader)
@@ -112,8 +113,8 @@ func dumpTable(t *testing.T, db *sql.DB, table string, b *strings.Builder) {
 	}
 }
 
-// copyDatabase takes what a killed process leaves: the file and its log as they
-// are at this moment.
+// copyDatabase copies what a killed process leaves: the file and its log as they are
+// now.
 func copyDatabase(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
@@ -133,18 +134,18 @@ func copyDatabase(t *testing.T, from, to string) {
 	}
 }
 
-// killed is a copy of the database taken at one point of one step.
+// killed is a copy of the database from one moment of one step.
 type killed struct {
 	path, site    string
 	step, n       int
 	after, commit bool
 }
 
-// TestACrashAtEveryCall: at every begin, statement and commit of every call that
-// writes, before and after it took effect, Loop is killed (a copy of the files
-// is opened) or the call fails. The step is there as a whole or not at all, and
-// the rest of the story ends the same, which is tried after one in ten of them unless
-// all is to run: nothing is lost and nothing done twice.
+// TestACrashAtEveryCall: every writing call consists of begins, statements and commits.
+// At each of these, before and after it took effect, Loop is killed (a copy of the
+// files is opened) or the call fails. The step is then there as a whole or not at all.
+// The rest of the story ends the same: nothing is lost and nothing done twice. That is
+// tried after one in ten crashes, or after all of them when long tests run in full.
 func TestACrashAtEveryCall(t *testing.T) {
 	steps := story()
 	dir := t.TempDir()
@@ -152,7 +153,7 @@ func TestACrashAtEveryCall(t *testing.T) {
 	var copies []killed
 	dumps := make([]string, len(steps)+1)
 	calls := make([]int, len(steps))
-	commits := make([]int, len(steps)) // which of the calls is the commit, 0 without one
+	commits := make([]int, len(steps)) // number of the call that is the commit; 0: none
 	before := make([]string, len(steps))
 
 	f := &faults{}
@@ -199,14 +200,14 @@ func TestACrashAtEveryCall(t *testing.T) {
 			t.Fatalf("killed in %s, call %d at %s, after %v: neither there nor not there:\n%s", steps[k.step].name, k.n, k.site, k.after, got)
 		}
 		if !k.commit {
-			continue // what was there before the step; the story's own end shows how it goes on
+			continue // nothing of the step is there; another copy shows how the story goes on from here
 		}
 		if stories++; soaktest.Skips(stories - 1) {
-			continue // the rest of the story takes minutes in all
+			continue // the rest of the story takes minutes for all copies
 		}
 		o := openFaulty(t, k.path, &faults{})
 		if next > k.step && steps[k.step].twice {
-			_ = o.do(steps[k.step]) // an error is fine, a second effect is not
+			_ = o.do(steps[k.step]) // an error is allowed, a second effect is not
 			if got := o.dump(t); got != dumps[next] {
 				t.Fatalf("%s was done twice:\n%s\nwant\n%s", steps[k.step].name, got, dumps[next])
 			}
@@ -234,7 +235,7 @@ func TestACrashAtEveryCall(t *testing.T) {
 					t.Fatalf("%s, call %d fails and the caller is told %v", st.name, n, err)
 				}
 				if n == commits[i] && after {
-					next++ // the last of them
+					next++ // this was the last call of the step
 				}
 				if got := o.dump(t); got != dumps[next] {
 					t.Fatalf("%s, call %d failed, after %v: neither there nor not there:\n%s", st.name, n, after, got)
@@ -254,8 +255,8 @@ func TestACrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// TestAKillWhileOpening: a database that is being made or brought up to date is
-// complete after the next start, with what was in it.
+// TestAKillWhileOpening: Loop is killed while a database is made or brought up to date.
+// After the next start it is complete, with its old contents.
 func TestAKillWhileOpening(t *testing.T) {
 	for _, from := range []int64{0, 1} {
 		t.Run(fmt.Sprintf("schema %d", from), func(t *testing.T) {
@@ -298,7 +299,7 @@ func TestAKillWhileOpening(t *testing.T) {
 	}
 }
 
-// earlier makes a database as an earlier Loop left it, with a prompt waiting.
+// earlier makes a database as an earlier Loop left it, with one prompt that waits.
 func earlier(t *testing.T, path string, version int64) {
 	t.Helper()
 	if err := createPrivate(path); err != nil {
@@ -331,7 +332,7 @@ func earlier(t *testing.T, path string, version int64) {
 	}
 }
 
-// writes are the places in this package's source that run a statement inside a
+// writes lists the places in this package's source that run a statement inside a
 // transaction, begin one or commit one.
 func writes(t *testing.T) (out []string) {
 	t.Helper()

@@ -17,27 +17,27 @@ import (
 
 var errFault = errors.New("disk I/O error")
 
-// faults counts what the writing connection of one database does: every begin,
-// statement and commit. It can make one of them fail, before or after it took
-// effect, and tells look about each.
+// faults counts the calls of a database's writing connection: every begin, statement
+// and commit. It can make one of them fail, before or after it took effect, and calls
+// look at each.
 type faults struct {
 	mu    sync.Mutex
 	on    bool
-	n     int // calls since on
-	at    int // the call that fails, from 1
+	n     int // calls since arm
+	at    int // the call that fails, counted from 1
 	after bool
 	hit   bool
 	look  func(n int, after, commit bool, site string)
 }
 
-// arm begins to count; at 0 nothing fails.
+// arm begins to count. With at 0 no call fails.
 func (f *faults) arm(at int, after bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.on, f.n, f.at, f.after, f.hit = true, 0, at, after, false
 }
 
-// disarm stops counting and says how many calls there were.
+// disarm stops counting. It returns the number of calls, and whether the fault came.
 func (f *faults) disarm() (calls int, hit bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *faults) do(commit bool, call func() error) error {
 	return nil
 }
 
-// callSite is the place in this package's own source that a call comes from.
+// callSite returns the place in this package's own source that made the call.
 func callSite() string {
 	pc := make([]uintptr, 40)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
@@ -88,8 +88,8 @@ func callSite() string {
 	}
 }
 
-// faultDriver is SQLite with faults on the writing connections of the databases
-// that have some.
+// faultDriver is SQLite, with faults on the writing connections of the databases in
+// byPath.
 type faultDriver struct {
 	driver.Driver
 	byPath sync.Map // path to *faults
@@ -115,7 +115,7 @@ func (d *faultDriver) Open(name string) (driver.Conn, error) {
 	return &faultConn{c.(conn), f.(*faults)}, nil
 }
 
-// conn is what database/sql uses of a connection.
+// conn has the parts of a connection that database/sql uses.
 type conn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -145,7 +145,7 @@ func (c *faultConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.
 		return err
 	})
 	if err != nil {
-		if tx != nil { // nobody else will
+		if tx != nil { // otherwise nobody would
 			err = errors.Join(err, tx.Rollback())
 		}
 		return nil, err
@@ -206,7 +206,7 @@ func (t *faultTx) Commit() error {
 		return t.Tx.Commit()
 	})
 	if err != nil && !done {
-		// As the driver does it: a commit that failed leaves no transaction.
+		// The driver does the same: a commit that failed leaves no transaction.
 		err = errors.Join(err, t.Tx.Rollback())
 	}
 	return err

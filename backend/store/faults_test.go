@@ -59,7 +59,7 @@ func TestDamagedFileNamesItself(t *testing.T) {
 		t.Error("the damaged file was changed")
 	}
 
-	// Damage inside a real database, seen while working.
+	// A real database is damaged inside, which shows during work.
 	path = filepath.Join(t.TempDir(), "real.db")
 	s := openAt(t, path)
 	addChannel(t, s, "c")
@@ -90,7 +90,7 @@ func TestUnusablePlaces(t *testing.T) {
 	_, err = Open(ctx, below, Options{})
 	failure(t, err, core.CodeDatabase, below)
 
-	if os.Geteuid() > 0 { // root may write anything; TestReadOnlyDatabase covers it there
+	if os.Geteuid() > 0 { // root may write anything, which TestReadOnlyDatabase covers
 		shut := filepath.Join(dir, "shut")
 		if err := os.Mkdir(shut, 0o500); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestFullDiskKeepsWhatWasThere(t *testing.T) {
 	}
 }
 
-// crashChild writes runs without end and prints what was acknowledged.
+// crashChild writes runs without end and prints the acknowledged ones.
 func crashChild(path string) {
 	ctx := context.Background()
 	s, err := Open(ctx, path, Options{})
@@ -168,8 +168,8 @@ func crashChild(path string) {
 	}
 }
 
-// TestKilledWriterLosesNothingAcknowledged kills a writing process at many points;
-// every change that was acknowledged must be there, whole.
+// TestKilledWriterLosesNothingAcknowledged kills a writing process at many moments.
+// Every acknowledged change must be there, as a whole.
 func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

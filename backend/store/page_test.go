@@ -9,8 +9,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestTimelinePagesAreBounded walks a timeline of large events backwards: every
-// page keeps to its bytes, and together they are the whole.
+// TestTimelinePagesAreBounded reads a timeline of large events backwards. Every page
+// keeps within its bytes, and together the pages are complete.
 func TestTimelinePagesAreBounded(t *testing.T) {
 	s := open(t)
 	addChannel(t, s, "c")
@@ -19,7 +19,7 @@ func TestTimelinePagesAreBounded(t *testing.T) {
 	for i := range n {
 		text := fmt.Sprint(i)
 		switch {
-		case i == 40: // larger than a page
+		case i == 40: // larger than a whole page
 			text += strings.Repeat("x", maxPageBytes)
 		case i%3 == 0:
 			text += strings.Repeat("y", 1<<20)

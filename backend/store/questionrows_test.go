@@ -29,7 +29,7 @@ func TestAQuestionParksItsChannelUntilItIsAnswered(t *testing.T) {
 	if got := claim(t, s, "c"); got != "r" {
 		t.Fatal(got)
 	}
-	// The row comes with the output it was read from, once.
+	// The question is stored once, together with the output that it was read from.
 	if _, err := s.AppendEvents(ctx, "r", 0, 10, asked("c", "r", "q")); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// clocked opens a store whose clock the test turns.
+// clocked opens a store whose clock the test sets.
 func clocked(t testing.TB) (*Store, *time.Time) {
 	t.Helper()
 	now := epoch
@@ -131,8 +131,8 @@ func TestDoneForgetsHowTheNextRunWasToBegin(t *testing.T) {
 	}
 }
 
-// TestAWishOfARunUnderWayIsForTheNext: an agent chooses another session while
-// its own run goes on.
+// TestAWishOfARunUnderWayIsForTheNext: an agent chooses another session while its own
+// run goes on. The choice counts for the next run.
 func TestAWishOfARunUnderWayIsForTheNext(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
@@ -206,7 +206,7 @@ func TestQueueIsReorderedWholeOrNotAtAll(t *testing.T) {
 	if err != nil || len(got) != 3 || got[0].Rank != 1 || got[0].Priority != 3 || got[2].Priority != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	// A new run is last; a promoted one is first, and loses its wait.
+	// A new run is last. A promoted run is first, and its delay ends.
 	enqueue(t, s, core.Run{ID: "e", ChannelID: "c", Prompt: "e", Priority: 3, NotBefore: epoch.Add(time.Hour)})
 	if got := order(t, s, "c"); !slices.Equal(got, append(want, "e")) {
 		t.Fatalf("a new one went to %v", got)
@@ -267,7 +267,7 @@ func TestAnEditedPromptHoldsWhatIsBehindIt(t *testing.T) {
 	}
 }
 
-// TestAClockPutBackADay: no run waits longer than its own delay.
+// TestAClockPutBackADay: no run waits longer than its delay.
 func TestAClockPutBackADay(t *testing.T) {
 	s, now := clocked(t)
 	ctx := context.Background()

@@ -68,7 +68,7 @@ func notice(ch core.ChannelID, run core.RunID, text string) core.Event {
 	return core.NewEvent(core.EventNotice, ch, run, epoch, core.Notice{Level: "info", Text: text})
 }
 
-// runEvents are the stored events of a run, oldest first.
+// runEvents returns the stored events of a run, oldest first.
 func runEvents(ctx context.Context, s *Store, id core.RunID) ([]core.Event, error) {
 	run, err := s.Run(ctx, id)
 	if err != nil {
@@ -80,7 +80,7 @@ func runEvents(ctx context.Context, s *Store, id core.RunID) ([]core.Event, erro
 
 func TestFilesArePrivateWhateverThePath(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // modes are the directory's ACL there
+		return // the folder's ACL decides there
 	}
 	dir := filepath.Join(t.TempDir(), `odd ?#% "name" é`)
 	s := openAt(t, filepath.Join(dir, "loop.db"))
@@ -410,7 +410,7 @@ func TestContainerRows(t *testing.T) {
 	if err := s.ReserveContainer(ctx, c, run); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("second reservation: %v", err)
 	}
-	other := core.Container{Key: "k2", Name: c.Name, Type: core.TypeShell} // a name handed on
+	other := core.Container{Key: "k2", Name: c.Name, Type: core.TypeShell} // the name passes to another container
 	if err := s.ReserveContainer(ctx, other, core.Holder{}); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestContainerRows(t *testing.T) {
 		}
 	}
 	want(core.ContainerPendingRemoval, at.Local(), run)
-	for range 2 { // holding twice is fine
+	for range 2 { // holding twice is allowed
 		l := core.Lease{Container: c.Key, Holder: term, TakenAt: epoch.Add(time.Second)}
 		if err := s.HoldContainer(ctx, l, core.ContainerRunning, time.Time{}); err != nil {
 			t.Fatal(err)
@@ -472,7 +472,7 @@ func TestContainerRows(t *testing.T) {
 	}
 }
 
-// TestRowsGetKeysAndHolders: containers of a Loop before leases keep their rows.
+// TestRowsGetKeysAndHolders: containers from before leases keep their rows.
 func TestRowsGetKeysAndHolders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loop.db")
 	earlier(t, path, 3)
@@ -511,7 +511,7 @@ func TestRowsGetKeysAndHolders(t *testing.T) {
 	}
 }
 
-// A script's session never becomes the one a real run resumes.
+// TestDemoSessionIsKeptApart: a real run never resumes a script's session.
 func TestDemoSessionIsKeptApart(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	if err := s.AddChannel(ctx, core.Channel{ID: "c", Kind: core.KindProject, Name: "c", Dir: "/c"}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// A step is one call of the store as the story makes it.
+// step is one call of the store in the story.
 type step struct {
 	name string
 	// at is the step's time after epoch: a step that is done again is done at the
@@ -21,7 +21,7 @@ type step struct {
 	twice bool
 }
 
-// wants is for a step that has to be refused.
+// wants checks that a step is refused with this code.
 func wants(code error, err error) error {
 	if errors.Is(err, code) {
 		return nil
@@ -56,7 +56,7 @@ func appends(run core.RunID, from, to int64, evs ...core.Event) func(context.Con
 	}
 }
 
-// ends finishes a run as it is stored.
+// ends finishes a run as the runner does.
 func ends(id core.RunID, state core.RunState, session core.SessionID) func(context.Context, *Store) error {
 	return func(ctx context.Context, s *Store) error {
 		run, err := s.Run(ctx, id)

@@ -11,7 +11,7 @@ import (
 	"loop/backend/terminal/vt"
 )
 
-// prints is a program that prints so many bytes, as fast as they are read, and ends.
+// prints is a program that prints size bytes as fast as they are read, and ends.
 func prints(size int64) *program {
 	f := newProgram()
 	block := make([]byte, frameSize)
@@ -21,9 +21,9 @@ func prints(size int64) *program {
 	return f
 }
 
-// BenchmarkStream measures how fast a session takes a program's output, shows it
-// to its screen and gives it to viewers that acknowledge at once; the screen
-// alone, which every byte has to pass, is the limit.
+// BenchmarkStream measures how fast a session passes a program's output to its screen
+// and to viewers that acknowledge at once. The screen alone is the limit, since every
+// byte has to pass it.
 func BenchmarkStream(b *testing.B) {
 	const size = 32 << 20
 	block := make([]byte, frameSize)
@@ -77,7 +77,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleSessions reports the memory of fifty sessions with a screenful.
+// BenchmarkIdleSessions reports the memory of fifty sessions that show a full screen.
 func BenchmarkIdleSessions(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats
@@ -102,8 +102,8 @@ func BenchmarkIdleSessions(b *testing.B) {
 	}
 }
 
-// BenchmarkAttach measures the first frame of a viewer on a session whose
-// scrollback is full.
+// BenchmarkAttach measures the time to a viewer's first frame, on a session with a full
+// scrollback.
 func BenchmarkAttach(b *testing.B) {
 	f := newProgram()
 	s := New(Options{Programs: &programs{next: func(Start) (Program, error) { return f, nil }}, Containers: &boxes{shells: map[core.ChannelID]core.Container{}}, Leases: &boxes{}})

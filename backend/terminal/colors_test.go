@@ -7,8 +7,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestProgramsAreToldTheColours: dark until somebody says otherwise, then what
-// the viewer has that spoke last; a program that asked hears of the change.
+// TestProgramsAreToldTheColours: the colours are dark until a viewer sends its own. The
+// latest of these count, and a program that asked for changes gets a report.
 func TestProgramsAreToldTheColours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -44,7 +44,7 @@ func TestProgramsAreToldTheColours(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // asked before anybody looks
+	synctest.Test(t, func(t *testing.T) { // the program asks before anybody views it
 		s, f, _ := rig(t, Options{})
 		f.print("\x1b]10;?\a")
 		create(t, s, core.TerminalSpec{Colors: &core.TerminalColors{Foreground: core.Color{1, 2, 3}}})

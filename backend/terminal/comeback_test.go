@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// told are the sizes that a program was told, in order.
+// told lists the sizes that the program got, in order.
 func (f *program) told() (out []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -22,8 +22,8 @@ func (f *program) told() (out []string) {
 	return out
 }
 
-// TestSizeWhileAway: a size that was asked for while the program could not be
-// reached is told when it can be, and asking is no mistake.
+// TestSizeWhileAway: a size is set while the program cannot be reached. That is no
+// error, and the program gets the size when it can.
 func TestSizeWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -47,7 +47,7 @@ func TestSizeWhileAway(t *testing.T) {
 	})
 }
 
-// restored is a service that takes up one session, whose program is given.
+// restored is a service that takes up one session with the program that resume returns.
 func restored(t *testing.T, k *keeper, resume func(Saved, func(int64)) Program) (*Service, core.TerminalID) {
 	t.Helper()
 	id := core.TerminalID(core.NewID())
@@ -59,8 +59,8 @@ func restored(t *testing.T, k *keeper, resume func(Saved, func(int64)) Program) 
 	return s, id
 }
 
-// TestRestoreTellsTheSize: the app may have died after it told the program a
-// size and before that was kept.
+// TestRestoreTellsTheSize: the app may have died after it gave the program a size and
+// before it stored that.
 func TestRestoreTellsTheSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newProgram()
@@ -72,15 +72,15 @@ func TestRestoreTellsTheSize(t *testing.T) {
 	})
 }
 
-// TestQueryRightAfterOldOnes: what was printed before the app came back was
-// answered then or is too late; the next byte is not.
+// TestQueryRightAfterOldOnes: queries from before the app came back have been answered,
+// or it is too late. A query in the next byte is answered.
 func TestQueryRightAfterOldOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newProgram()
 		f.print("old \x1b[6n")
 		restored(t, &keeper{rows: map[core.TerminalID]Saved{}}, func(_ Saved, found func(int64)) Program {
 			found(f.size)
-			f.print("\x1b[5n") // read in one piece with the old
+			f.print("\x1b[5n") // one read returns it together with the old output
 			return f
 		})
 		<-time.After(time.Second)
@@ -92,8 +92,8 @@ func TestQueryRightAfterOldOnes(t *testing.T) {
 	})
 }
 
-// TestRestoredMarks: the commands of an earlier launch are there for who attaches,
-// and what the shell does is what it last said.
+// TestRestoredMarks: a new viewer gets the commands of an earlier launch. The state of
+// the shell is the last stored one.
 func TestRestoredMarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &keeper{rows: map[core.TerminalID]Saved{}}
@@ -123,7 +123,7 @@ func TestRestoredMarks(t *testing.T) {
 	})
 }
 
-// countingKeeper counts snapshots.
+// countingKeeper counts the screens that are kept.
 type countingKeeper struct {
 	*keeper
 	screens atomic.Int64
@@ -134,8 +134,8 @@ func (k *countingKeeper) SaveTerminal(s Saved) error {
 	return k.keeper.SaveTerminal(s)
 }
 
-// TestSpinnerInTheTitle: a title that changes all the time has the screen kept as
-// seldom as other output has.
+// TestSpinnerInTheTitle: when a title changes all the time, the screen is kept no more
+// often than for other output.
 func TestSpinnerInTheTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &countingKeeper{keeper: &keeper{rows: map[core.TerminalID]Saved{}}}
@@ -161,8 +161,8 @@ func TestSpinnerInTheTitle(t *testing.T) {
 	})
 }
 
-// TestOneSnapshotIsEnough: while it is made, the viewer that it is for counts as
-// nobody who is behind.
+// TestOneSnapshotIsEnough: while a snapshot is made for a viewer, that viewer does not
+// count as behind.
 func TestOneSnapshotIsEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -170,12 +170,12 @@ func TestOneSnapshotIsEnough(t *testing.T) {
 		v := attach(t, s, info.ID, true)
 		next(t, v)
 		f.change(func() { f.make, f.size = lines, 5<<20 })
-		<-time.After(time.Minute) // let go of
+		<-time.After(time.Minute) // meanwhile the service gives the viewer up
 		tt, err := s.session(info.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt.screenMu.Lock() // a snapshot takes its time
+		tt.screenMu.Lock() // makes the snapshot take long
 		got := make(chan core.TerminalFrame)
 		go func() {
 			f, _ := v.Next(t.Context())
@@ -202,8 +202,8 @@ func TestOneSnapshotIsEnough(t *testing.T) {
 	})
 }
 
-// TestSizesOfAStalledViewerAreBounded: between any two there is output, so that
-// each is a mark of its own.
+// TestSizesOfAStalledViewerAreBounded: there is output between any two sizes, so each
+// size is a mark of its own.
 func TestSizesOfAStalledViewerAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})

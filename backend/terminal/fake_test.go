@@ -16,12 +16,12 @@ import (
 type program struct {
 	mu      sync.Mutex
 	out     []byte
-	make    func(p []byte, off int64) // instead of out, up to size
+	make    func(p []byte, off int64) // makes the output instead of out, up to size
 	size    int64
-	base    int64 // what lies before is gone
+	base    int64 // output before it is gone
 	ended   bool
 	gone    error
-	down    error // Output fails with it
+	down    error // Output fails with this error
 	input   bytes.Buffer
 	deaf    bool // does not read its input
 	sizes   []sizeMark
@@ -29,7 +29,7 @@ type program struct {
 	readers map[*programReader]bool
 	closed  bool
 	endErr  error
-	endHeld bool // End waits for its context
+	endHeld bool // End waits until its context ends
 }
 
 func newProgram() *program {
@@ -147,7 +147,7 @@ func (f *program) Wait(context.Context) (core.TerminalExit, error) {
 
 func (f *program) Close() error { f.change(func() { f.closed = true }); return nil }
 
-// programs hands out one program after the other.
+// programs returns the programs that a test makes.
 type programs struct {
 	next   func(Start) (Program, error)
 	resume func(s Saved, found func(int64)) Program
@@ -164,7 +164,7 @@ type boxes struct {
 	removed []core.ContainerID
 	paused  bool
 	held    map[core.Holder]core.ContainerID
-	ended   bool // since it was looked at
+	ended   bool // the container has ended since it was looked at
 }
 
 func (b *boxes) Hold(_ context.Context, id core.ContainerID, h core.Holder) error {
@@ -194,7 +194,7 @@ func (b *boxes) Recovered(_ context.Context, kind core.HolderKind, alive func(st
 	return nil
 }
 
-// holders are the terminals that hold a container.
+// holders lists the terminals that hold a container.
 func (b *boxes) holders() (out []core.TerminalID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"loop/backend/soaktest"
 )
 
-// lines fills p with what a program prints that counts: the bytes at an offset
-// are always the same, so a reader can be checked from anywhere.
+// lines fills p with output that counts. The bytes at an offset are always the same, so
+// a reader can be checked from any place.
 func lines(p []byte, off int64) {
 	for i := range p {
 		o := off + int64(i)
@@ -32,7 +32,7 @@ func lines(p []byte, off int64) {
 	}
 }
 
-// reader follows a viewer and hashes what it is given.
+// reader follows a viewer and hashes its output.
 type reader struct {
 	v       core.TerminalViewer
 	acks    bool
@@ -74,7 +74,7 @@ func (r *reader) run(ctx context.Context) error {
 		case core.FrameEnded:
 		}
 		if r.pause > 0 {
-			<-time.After(r.pause) // virtual
+			<-time.After(r.pause) // on synctest's clock
 		}
 		if r.acks && r.got-r.acked >= r.every {
 			r.acked = r.got
@@ -83,8 +83,9 @@ func (r *reader) run(ctx context.Context) error {
 	}
 }
 
-// TestThreeViewers sends a lot (under “make soak” 100 MB) to a fast, a slow and a stalled viewer: the first
-// two get every byte, the third is let go of and resynchronised.
+// TestThreeViewers sends a lot of output (100 MB under “make soak”) to a fast, a slow
+// and a stalled viewer. The first two get every byte. The third is given up and later
+// gets a snapshot.
 func TestThreeViewers(t *testing.T) {
 	size := int64(soaktest.Of(100 << 20))
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestThreeViewers(t *testing.T) {
 		info := create(t, s, core.TerminalSpec{})
 		fast := &reader{v: attach(t, s, info.ID, true), acks: true}
 		slow := &reader{v: attach(t, s, info.ID, true), acks: true, pause: 10 * time.Millisecond}
-		plain := &reader{v: attach(t, s, info.ID, false), pause: 5 * time.Millisecond} // one that never acknowledges
+		plain := &reader{v: attach(t, s, info.ID, false), pause: 5 * time.Millisecond} // never acknowledges
 		stalled := attach(t, s, info.ID, true)
 		if f := next(t, stalled); f.Kind != core.FrameSnapshot {
 			t.Fatalf("first frame %v", f.Kind)
@@ -111,7 +112,7 @@ func TestThreeViewers(t *testing.T) {
 				}
 			})
 		}
-		<-time.After(time.Minute) // the stalled one comes back after a minute
+		<-time.After(time.Minute) // the stalled viewer comes back after a minute
 		f2, err := stalled.Next(t.Context())
 		if err != nil || f2.Kind != core.FrameSnapshot {
 			t.Fatalf("after the stall: %v %v", f2.Kind, err)
@@ -143,8 +144,8 @@ func TestThreeViewers(t *testing.T) {
 	})
 }
 
-// TestHeldProgram stops reading the program while a viewer is behind, and lets go
-// of the viewer after the stated time.
+// TestHeldProgram stops reading from the program while a viewer is behind, and gives
+// the viewer up after the documented time.
 func TestHeldProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -177,8 +178,9 @@ func TestHeldProgram(t *testing.T) {
 	})
 }
 
-// TestCoarseAcknowledgements: after a key the program goes on only when less is
-// owed than such a client ever owes; a second later it does.
+// TestCoarseAcknowledgements: just after a key, the program goes on only when very
+// little is unacknowledged. This client always owes more, so the program waits, and
+// goes on a second later.
 func TestCoarseAcknowledgements(t *testing.T) {
 	for _, every := range []int64{64 << 10, 120 << 10} {
 		synctest.Test(t, func(t *testing.T) {
@@ -200,8 +202,8 @@ func TestCoarseAcknowledgements(t *testing.T) {
 	}
 }
 
-// TestIdleViewerMayBeSlowAtFirst: one that had nothing to read for long is not
-// let go of at the first byte.
+// TestIdleViewerMayBeSlowAtFirst: a viewer that had nothing to read for long is not
+// given up at the first byte.
 func TestIdleViewerMayBeSlowAtFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -218,7 +220,7 @@ func TestIdleViewerMayBeSlowAtFirst(t *testing.T) {
 	})
 }
 
-// TestHiddenViewer holds nobody up and is given a snapshot when it is shown.
+// TestHiddenViewer holds nobody up, and gets a snapshot when it is shown.
 func TestHiddenViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -239,7 +241,7 @@ func TestHiddenViewer(t *testing.T) {
 	})
 }
 
-// TestSizesInTheStream: a viewer meets a size at the byte where it was set.
+// TestSizesInTheStream: a viewer gets a size at the byte where it was set.
 func TestSizesInTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -281,7 +283,7 @@ func TestSizesInTheStream(t *testing.T) {
 	})
 }
 
-// TestRing: pieces written at any size are read back from any offset.
+// TestRing: pieces of any size can be read back from any offset.
 func TestRing(t *testing.T) {
 	var r ring
 	want := make([]byte, 3*RingSize)

@@ -20,12 +20,12 @@ type guestLink struct {
 	ended bool
 }
 
-// guestBox is the container.
+// guestBox is the container of a guestLink.
 type guestBox struct {
 	id       core.SpawnID
 	running  bool
 	gone     bool
-	program  bool // loop init knows it
+	program  bool // loop init has this program
 	out      string
 	base     int64
 	typed    []string
@@ -33,7 +33,7 @@ type guestBox struct {
 	forgot   int
 	resized  [2]uint16
 	links    []*guestLink
-	again    func() // the agent's program is started again; nil is another program
+	again    func() // called when the agent's program is started again; nil: the program is not the agent's
 	launches int
 }
 
@@ -153,7 +153,7 @@ func TestGuestOverALinkThatBreaks(t *testing.T) {
 	if e, err := g.Wait(t.Context()); err != nil || e.Code != 130 || e.Signal != "SIGINT" || b.forgot != 0 {
 		t.Fatal(e, err, b.forgot)
 	}
-	if err := g.Forget(t.Context()); err != nil || b.forgot != 1 { // once its session is closed
+	if err := g.Forget(t.Context()); err != nil || b.forgot != 1 { // called once the session is closed
 		t.Fatal(err, b.forgot)
 	}
 	if g.Typed() != "claude" || g.Typed() != "" {
@@ -167,8 +167,8 @@ func TestGuestOverALinkThatBreaks(t *testing.T) {
 	}
 }
 
-// TestGuestInARestart: a container that does not run for a while is away, not
-// gone; an agent's shell is started again in it, another program is not.
+// TestGuestInARestart: a container that stops running for a while is away, not gone. An
+// agent's shell is started again in it, another program is not.
 func TestGuestInARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, again := range []bool{true, false} {
@@ -229,8 +229,8 @@ func TestGuestInARestart(t *testing.T) {
 	})
 }
 
-// TestGuestOfAnEarlierLaunch: how much it has printed is said once, and a container that
-// does not run ended with it while Loop was away.
+// TestGuestOfAnEarlierLaunch: the length of its output is reported once. When its
+// container does not run, the program ended while Loop was away.
 func TestGuestOfAnEarlierLaunch(t *testing.T) {
 	saved := Saved{Info: core.TerminalInfo{ID: "t"}, Shift: 100}
 	b := &guestBox{id: "t", running: true, program: true, out: "0123456789"}

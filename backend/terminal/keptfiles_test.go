@@ -27,7 +27,7 @@ func TestTerminalFiles(t *testing.T) {
 		return Saved{Info: core.TerminalInfo{ID: id, ChannelID: "c", ContainerID: "box", Cols: 80, Rows: 24, Title: "t", CreatedAt: time.Now().Add(-age).Round(time.Millisecond), Plain: true}, Shift: 7, OpenMode: core.OpenFork}
 	}
 	young, old := row(core.TerminalID(core.NewID()), 0), row(core.TerminalID(core.NewID()), time.Hour)
-	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // as long as a message can bring it
+	young.Info.Cmd = []string{"sh", "-c", strings.Repeat("\x01", 1<<20)} // the longest command that a message can carry
 	for _, r := range []Saved{young, old} {
 		if err := f.SaveTerminal(r); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestTerminalFiles(t *testing.T) {
 		}
 	}
 
-	// Damage costs the one it befell, and is tidied up.
+	// A damaged file costs only its own session, and is removed.
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(f.Dir, name), []byte(text), 0o600); err != nil {

@@ -10,13 +10,13 @@ import (
 	"loop/backend/core"
 )
 
-// TestATerminalHoldsItsContainer, from before its program starts until that has
-// ended, however it does.
+// TestATerminalHoldsItsContainer from before its program starts until the program has
+// ended, in whatever way.
 func TestATerminalHoldsItsContainer(t *testing.T) {
 	boom := errors.New("boom")
 	for name, c := range map[string]struct {
 		start error
-		ended bool // the container, since it was looked at
+		ended bool // the container ends after it was looked at
 		code  core.Code
 		end   func(*testing.T, *Service, *program, core.TerminalID)
 	}{
@@ -63,8 +63,8 @@ func TestATerminalHoldsItsContainer(t *testing.T) {
 	}
 }
 
-// TestTerminalsThatCameBack keep what they held; what others held of an earlier
-// launch is given back.
+// TestTerminalsThatCameBack keep their containers. Holds of other terminals of an
+// earlier launch are given back.
 func TestTerminalsThatCameBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		id := core.TerminalID(core.NewID())

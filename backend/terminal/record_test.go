@@ -8,7 +8,7 @@ import (
 	"loop/backend/core"
 )
 
-// tape is a Recording that takes only so many pieces.
+// tape is a Recording that takes a limited number of pieces.
 type tape struct{ left, closed int }
 
 func (r *tape) Output([]byte) error {
@@ -21,8 +21,8 @@ func (r *tape) Resize(uint16, uint16) error { return r.Output(nil) }
 func (r *tape) Name() string                { return "tape" }
 func (r *tape) Close() error                { r.closed++; return nil }
 
-// TestRecordingThatFails ends by itself, once, says why, and the session goes on;
-// the next one says nothing of it.
+// TestRecordingThatFails: the recording ends by itself, reports why once, and the
+// session goes on. The next recording does not report the old fault.
 func TestRecordingThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &tape{left: 2}
@@ -49,7 +49,7 @@ func TestRecordingThatFails(t *testing.T) {
 	})
 }
 
-// words is a Recording that keeps what it is given.
+// words is a Recording that keeps its input as text.
 type words struct {
 	tape
 	text string
@@ -61,11 +61,11 @@ func (w *words) Resize(cols, rows uint16) error {
 	return nil
 }
 
-// TestRecordingHasWhatWasShown: viewers may be ahead of the screen, which records.
-// What they were given before the end of a recording is in it.
+// TestRecordingHasWhatWasShown: viewers may be ahead of the screen, which writes the
+// recording. Output that they got before the end of a recording is in it.
 func TestRecordingHasWhatWasShown(t *testing.T) {
 	s, f, _ := rig(t, Options{})
-	slow := s.newSession(core.TerminalInfo{Cols: 80, Rows: 24}, f, false) // nothing of it runs
+	slow := s.newSession(core.TerminalInfo{Cols: 80, Rows: 24}, f, false) // its goroutines do not run
 	w := &words{}
 	slow.rec = w
 	slow.append([]byte("one"))

@@ -12,7 +12,7 @@ import (
 	"loop/backend/core"
 )
 
-// againProgram is one that is started again when it is gone.
+// againProgram is a program that is started again when it is gone.
 type againProgram struct {
 	*program
 	launches int
@@ -20,7 +20,7 @@ type againProgram struct {
 }
 
 func (p *againProgram) Relaunch(_ context.Context, at int64) error {
-	p.print(strings.Repeat(" ", int(at-p.size))) // never read: its output begins there
+	p.print(strings.Repeat(" ", int(at-p.size))) // the new output begins here; these bytes are never read
 	p.change(func() { p.gone = nil; p.launches++; p.line = "claude --continue" })
 	return nil
 }
@@ -36,7 +36,7 @@ func (p *againProgram) Typed() string {
 }
 
 // TestTypedAtTheNewPrompt: after a restart the agent's command waits for the new
-// shell's prompt, whatever the old one said of its own.
+// shell's prompt, whatever prompts the old shell has shown.
 func TestTypedAtTheNewPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &againProgram{program: newProgram()}
@@ -45,7 +45,7 @@ func TestTypedAtTheNewPrompt(t *testing.T) {
 		p.print("\x1b]133;B\a$ \x1b]133;B\a$ ")
 		synctest.Wait()
 		p.change(func() { p.gone = core.ErrNotFound })
-		p.print("") // wakes the reader, which finds it gone
+		p.print("") // wakes the reader, which finds the program gone
 		<-time.After(promptQuiet / 2)
 		synctest.Wait()
 		typed := func() string {
@@ -67,8 +67,8 @@ func TestTypedAtTheNewPrompt(t *testing.T) {
 	})
 }
 
-// TestRelaunchIsKeptFirst: whenever the app dies, the next one knows at which
-// offset the new program began.
+// TestRelaunchIsKeptFirst: the offset at which the new program begins is stored before
+// its start. Whenever the app dies, the next launch knows it.
 func TestRelaunchIsKeptFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &keeper{rows: map[core.TerminalID]Saved{}}
@@ -89,7 +89,7 @@ func TestRelaunchIsKeptFirst(t *testing.T) {
 	})
 }
 
-// flakyProgram cannot say at first how it ended.
+// flakyProgram cannot report its exit at first.
 type flakyProgram struct {
 	*program
 	tries int
@@ -115,14 +115,15 @@ func TestEndOverALinkThatBreaks(t *testing.T) {
 	})
 }
 
-// stuckBoxes cannot remove anything.
+// stuckBoxes cannot remove a container.
 type stuckBoxes struct{ *boxes }
 
 func (stuckBoxes) Remove(context.Context, core.ContainerID) error {
 	return errors.New("the engine does not answer")
 }
 
-// TestKillThatFails leaves the sessions as they were: what ends one later says why.
+// TestKillThatFails leaves the sessions as they were. When a session ends later, it has
+// a reason.
 func TestKillThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, b := rig(t, Options{})
@@ -139,8 +140,8 @@ func TestKillThatFails(t *testing.T) {
 	})
 }
 
-// TestMissedInTheMiddle: the note about bytes that are gone is seen although what
-// is gone began within a sequence.
+// TestMissedInTheMiddle: output is lost in the middle of a sequence. The note about the
+// lost bytes is shown all the same.
 func TestMissedInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})

@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// slowSizes is a program behind a slow link.
+// slowSizes is a program behind a slow link, on which sizes take long.
 type slowSizes struct {
 	*program
 	turn chan struct{}
@@ -20,7 +20,8 @@ func (p slowSizes) Resize(ctx context.Context, cols, rows uint16) error {
 	return p.program.Resize(ctx, cols, rows)
 }
 
-// A thousand changes of size while one is on its way are one more.
+// TestResizesDoNotQueueBehindALink: a thousand sizes that are set while one is on its
+// way become one more.
 func TestResizesDoNotQueueBehindALink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := slowSizes{newProgram(), make(chan struct{})}

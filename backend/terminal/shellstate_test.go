@@ -10,7 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// TestWhatAShellDoes: its marks say whether it waits or runs something, and what.
+// TestWhatAShellDoes: the marks show whether the shell waits or runs a command, and
+// which one.
 func TestWhatAShellDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -28,10 +29,10 @@ func TestWhatAShellDoes(t *testing.T) {
 			{"\x1b]133;C\x07running", core.ShellRunning, "make test"},
 			{"\x1b]133;D;0\x07", core.ShellPrompt, ""},
 			{"\x1b]633;E;x\\x1b[31m\u202ey\x07\x1b]133;C\x07", core.ShellRunning, "x[31my"},
-			{"\x1b]133;D\x07\x1b]133;C\x07", core.ShellRunning, ""}, // history did not take the line
+			{"\x1b]133;D\x07\x1b]133;C\x07", core.ShellRunning, ""}, // history did not store the line
 		} {
 			f.print(c.print)
-			<-time.After(time.Second) // output is gathered for a moment
+			<-time.After(time.Second) // the session collects output for a moment
 			if i := s.List("")[0]; i.Shell != c.state || i.Command != c.command {
 				t.Errorf("after %q: %q, %q", c.print, i.Shell, i.Command)
 			}
@@ -39,8 +40,8 @@ func TestWhatAShellDoes(t *testing.T) {
 	})
 }
 
-// TestTitlesOfWhatRuns: the command in front, or what it calls itself, and
-// neither once it is over.
+// TestTitlesOfWhatRuns: the title is the command in front, or the one that it sets
+// itself. Both go when the command is over.
 func TestTitlesOfWhatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -68,8 +69,8 @@ func TestTitlesOfWhatRuns(t *testing.T) {
 	})
 }
 
-// TestLeakedReportsDoNotComeBack: a killed program leaves mouse and focus
-// reports on; who attaches at the prompt after it is not told to send any.
+// TestLeakedReportsDoNotComeBack: a killed program leaves mouse and focus reports
+// switched on. A viewer that attaches at the next prompt does not switch them on.
 func TestLeakedReportsDoNotComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -91,8 +92,8 @@ func TestLeakedReportsDoNotComeBack(t *testing.T) {
 	})
 }
 
-// TestClearIsForEverybody: all viewers are drawn anew without the scrollback,
-// and so is who comes later; the stream goes on.
+// TestClearIsForEverybody: all viewers are drawn again without the scrollback, later
+// viewers too. The stream goes on.
 func TestClearIsForEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})

@@ -6,7 +6,7 @@ import (
 	"loop/backend/core"
 )
 
-// jobs is a program that can say what runs behind it.
+// jobs is a program that can list its background programs.
 type jobs struct {
 	*program
 	others []string
@@ -14,14 +14,14 @@ type jobs struct {
 
 func (j jobs) Others() []string { return j.others }
 
-// TestStanding: what of a session would be missed.
+// TestStanding lists the parts of a session that a person would miss.
 func TestStanding(t *testing.T) {
 	const here, box = core.TargetHost, core.TargetAgent
 	s, _, _ := rig(t, Options{})
 	for name, c := range map[string]struct {
 		info   core.TerminalInfo
 		others []string
-		blind  bool // nobody can look behind its shell
+		blind  bool // Loop cannot look behind the shell
 		keep   bool
 		idle   bool
 		runs   string
@@ -38,7 +38,7 @@ func TestStanding(t *testing.T) {
 		"one that ended":                      {info: core.TerminalInfo{Target: here, Cmd: []string{"htop"}, State: core.TerminalEnded}, idle: true},
 		"a shell that ended before its jobs":  {info: core.TerminalInfo{Target: here, Shell: core.ShellRunning, Command: "exit", State: core.TerminalEnded}, others: []string{"sleep"}, runs: "sleep"},
 		"a foreign container at its prompt":   {info: core.TerminalInfo{Target: box, Shell: core.ShellPrompt}, blind: true, idle: true},
-		"a foreign container without marks":   {info: core.TerminalInfo{Target: box}, blind: true}, // nobody knows, so it may be anything
+		"a foreign container without marks":   {info: core.TerminalInfo{Target: box}, blind: true}, // nobody knows, so anything may run
 		"a program in a container of ours":    {info: core.TerminalInfo{Target: box, Shell: core.ShellRunning, Command: "make"}, blind: true, keep: true, runs: "make"},
 		"a shell in a container of ours":      {info: core.TerminalInfo{Target: box, Shell: core.ShellPrompt}, blind: true, keep: true, idle: true},
 		"a container that is away for now":    {info: core.TerminalInfo{Target: box, State: core.TerminalAway, Cmd: []string{"top"}}, blind: true, keep: true, runs: "top"},

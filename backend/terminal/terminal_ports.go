@@ -129,12 +129,12 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// The numbers of flow control, from perf.md §2.4: with 64 KiB frames and these
-// marks a webview reads at its full rate, and a key still reaches the screen
-// within some 50 ms; the tighter ones count for a second after a key.
+// The numbers of flow control were measured: with 64 KiB frames and these marks a
+// webview reads at its full rate, and a key still reaches the screen within some
+// 50 ms. The tighter marks count for a second after a key.
 const (
 	frameSize = 64 << 10
-	pumpSize  = 16 << 10 // of one read: a terminal gives some 4 KiB at a time (perf.md §2.1)
+	pumpSize  = 16 << 10 // of one read: a terminal gives some 4 KiB at a time
 	highMark  = 512 << 10
 	lowMark   = 128 << 10
 	highKeyed = 128 << 10

@@ -80,7 +80,7 @@ func TestOneShellPerChannel(t *testing.T) {
 	}
 }
 
-// TestOneSideOfASize: who names only rows gets them.
+// TestOneSideOfASize: a request may set only the rows or only the columns.
 func TestOneSideOfASize(t *testing.T) {
 	s, _, _ := rig(t, Options{Programs: &programs{next: func(Start) (Program, error) { return newProgram(), nil }}})
 	for _, tc := range []struct{ cols, rows, wantCols, wantRows uint16 }{{0, 50, 80, 50}, {120, 0, 120, 24}, {0, 0, 80, 24}, {1, 1, core.MinTerminalCols, 1}} {
@@ -90,8 +90,8 @@ func TestOneSideOfASize(t *testing.T) {
 	}
 }
 
-// TestNoAgentInAForeignContainer: nothing is typed into a shell of the engine's,
-// and it is not called Claude.
+// TestNoAgentInAForeignContainer: nothing is typed into a shell that the engine runs,
+// and its title is not Claude.
 func TestNoAgentInAForeignContainer(t *testing.T) {
 	s, _, _ := rig(t, Options{})
 	if i := create(t, s, core.TerminalSpec{}); i.Title != "Shell" || !i.Plain {
@@ -99,7 +99,7 @@ func TestNoAgentInAForeignContainer(t *testing.T) {
 	}
 }
 
-// TestClosedByAnother: viewers that did not ask are told why it is over.
+// TestClosedByAnother: viewers get a reason when another client closes their session.
 func TestClosedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, end := range []func(*Service, core.TerminalInfo) error{
@@ -122,7 +122,7 @@ func TestClosedByAnother(t *testing.T) {
 	})
 }
 
-// TestEnding: what a program printed last reaches its viewers, then how it ended.
+// TestEnding: viewers get the program's last output, and then its exit.
 func TestEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, b := rig(t, Options{})
@@ -149,7 +149,8 @@ func TestEnding(t *testing.T) {
 		if err := s.Input(t.Context(), info.ID, []byte("x")); code(err) != core.CodeConflict {
 			t.Fatalf("input after the end: %v", err)
 		}
-		// A late viewer still sees it, and closing forgets it; the container stays.
+		// A late viewer still sees the end. Closing the session forgets it, but the
+		// container stays.
 		synctest.Wait()
 		late := attach(t, s, info.ID, false)
 		next(t, late)
@@ -180,7 +181,7 @@ func TestStopRemovesTheContainer(t *testing.T) {
 	}
 }
 
-// TestTreeThatStays: a session whose programs could not be ended is not forgotten.
+// TestTreeThatStays: a session is kept when its programs could not be ended.
 func TestTreeThatStays(t *testing.T) {
 	s, f, _ := rig(t, Options{})
 	info := create(t, s, core.TerminalSpec{})
@@ -194,9 +195,9 @@ func TestTreeThatStays(t *testing.T) {
 	}
 }
 
-// TestCloseInAPausedContainer: nothing ends there, and whoever closes is told so
-// in seconds. A container that is found paused once, as when Loop holds it for a
-// moment, is waited for.
+// TestCloseInAPausedContainer: programs in a paused container cannot end, and a close
+// fails within seconds. A container that is paused only for a moment, as by Loop
+// itself, is waited for.
 func TestCloseInAPausedContainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, b := rig(t, Options{})
@@ -222,8 +223,8 @@ func TestCloseInAPausedContainer(t *testing.T) {
 	})
 }
 
-// TestDeafProgram: input that is not read is bounded, refused whole, and holds
-// up nothing else.
+// TestDeafProgram: input that the program does not read is bounded. More input is
+// refused as a whole, and nothing else is held up.
 func TestDeafProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -250,7 +251,7 @@ func TestDeafProgram(t *testing.T) {
 	})
 }
 
-// TestLinkBreaks: the session goes on where it was, with every byte once.
+// TestLinkBreaks: the session goes on where it was, with every byte exactly once.
 func TestLinkBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
@@ -278,7 +279,7 @@ func TestLinkBreaks(t *testing.T) {
 		if st := s.List("")[0].State; st != core.TerminalRunning {
 			t.Fatalf("state %s", st)
 		}
-		// More was printed than is kept: said, not hidden.
+		// More was printed than is kept. A note says so.
 		f.change(func() { f.down = errDown })
 		synctest.Wait()
 		f.change(func() {
@@ -315,11 +316,11 @@ func TestContainerGone(t *testing.T) {
 	})
 }
 
-// TestIdle: nobody looking, nothing printed and nothing typed ends a session;
-// each of them keeps it.
+// TestIdle: a session ends when nobody views it, nothing is printed and nothing is
+// typed. Each of the three keeps it.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var limit atomic.Int64 // the settings change under way
+		var limit atomic.Int64 // the test changes the setting while the session lives
 		s, f, _ := rig(t, Options{IdleTimeout: func() time.Duration { return time.Duration(limit.Load()) }})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -395,9 +396,9 @@ func (k *keeper) row(id core.TerminalID) Saved {
 	return k.rows[id]
 }
 
-// TestRestore: after a restart of the app the session is there under its id, with
-// what was shown and what was printed meanwhile, each once, and old queries are
-// not answered again.
+// TestRestore: after a restart of the app, the session has its old id. It shows its
+// earlier output and the output of the time between, each once. Old queries are not
+// answered again.
 func TestRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &keeper{rows: map[core.TerminalID]Saved{}}
@@ -408,7 +409,7 @@ func TestRestore(t *testing.T) {
 		}
 		f := newProgram()
 		f.print("seen before\r\nwhile away \x1b[6n")
-		f.down = errDown // the engine is not there yet
+		f.down = errDown // the engine does not answer yet
 		time.AfterFunc(time.Second, func() { f.change(func() { f.down = nil }) })
 		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{resume: func(_ Saved, found func(int64)) Program {
 			found(f.size)
@@ -433,7 +434,7 @@ func TestRestore(t *testing.T) {
 		if f.input.Len() != 0 {
 			t.Fatalf("an old query was answered: %q", f.input.String())
 		}
-		// What comes now is answered, and kept.
+		// Output from now on is answered and kept.
 		f.print("live")
 		<-time.After(10 * time.Second)
 		if sv := k.row(id); sv.Offset != f.size {

@@ -10,7 +10,8 @@ import (
 	"loop/backend/core"
 )
 
-// A shell container that is found and gone before its first program is replaced.
+// TestCreateInAContainerThatVanishes: a shell container is found, but gone before its
+// first program. Another one takes its place.
 func TestCreateInAContainerThatVanishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s *Service
@@ -18,7 +19,7 @@ func TestCreateInAContainerThatVanishes(t *testing.T) {
 		starts := 0
 		s, _, b = rig(t, Options{Programs: &programs{next: func(st Start) (Program, error) {
 			if starts++; starts == 1 {
-				// A busy engine takes its time until it says so.
+				// A busy engine takes long to report it.
 				time.AfterFunc(9*time.Second, func() { _ = b.Remove(context.Background(), st.Container.ID) })
 				return nil, core.Fail(core.CodeNoLink, core.ErrLinkDown, "It broke off.", "")
 			}
@@ -31,7 +32,8 @@ func TestCreateInAContainerThatVanishes(t *testing.T) {
 	})
 }
 
-// One that stays is not replaced, and the failure is told.
+// TestCreateThatFailsInALivingContainer: a container that stays is not replaced, and
+// the failure is returned.
 func TestCreateThatFailsInALivingContainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0
@@ -48,8 +50,8 @@ func TestCreateThatFailsInALivingContainer(t *testing.T) {
 	})
 }
 
-// Stopping a session whose programs cannot be ended removes the container all
-// the same, and the session with it.
+// TestStopOfWhatCannotBeEnded: a session's programs cannot be ended. Stopping the
+// session still removes the container, and the session with it.
 func TestStopOfWhatCannotBeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, b := rig(t, Options{})

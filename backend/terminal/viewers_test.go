@@ -15,7 +15,7 @@ import (
 	"loop/backend/terminal/vt"
 )
 
-// mirror is what a viewer's terminal shows: it does with frames what a page does.
+// mirror is a viewer's terminal. It handles frames as the page does.
 type mirror struct {
 	v     core.TerminalViewer
 	rand  *rand.Rand
@@ -47,8 +47,8 @@ func (m *mirror) take(f core.TerminalFrame) error {
 	return nil
 }
 
-// run follows the stream to its end, now and then slow, stalled, hidden or asking
-// for everything anew.
+// run follows the stream to its end. Now and then it is slow, stalls, hides, or asks
+// for a new snapshot.
 func (m *mirror) run(t *testing.T) error {
 	for {
 		f, err := m.v.Next(t.Context())
@@ -78,7 +78,8 @@ func (m *mirror) run(t *testing.T) error {
 	}
 }
 
-// scribble is output that is cut anywhere, with what changes the whole screen.
+// scribble makes output that may end anywhere, with sequences that change the whole
+// screen.
 func scribble(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(200) {
@@ -101,8 +102,8 @@ func scribble(r *rand.Rand) string {
 	return s[:r.IntN(len(s)+1)]
 }
 
-// TestViewersSeeTheSame: whatever viewers do, and whenever they come, they show
-// in the end what the session's own screen shows, with its size.
+// TestViewersSeeTheSame: whatever viewers do and whenever they come, in the end they
+// show the session's own screen, in its size.
 func TestViewersSeeTheSame(t *testing.T) {
 	for seed := range uint64(3) {
 		synctest.Test(t, func(t *testing.T) {

@@ -66,7 +66,7 @@ const (
 // Times both ends agree on.
 const (
 	// HelloTimeout is how long the host waits for the hello before it says that
-	// there is no link (DESIGN §3).
+	// there is no link.
 	HelloTimeout = 10 * time.Second
 	// RequestTimeout is how long a peer may take between opening a stream and
 	// its whole request frame.
@@ -82,7 +82,7 @@ const (
 	CallbackHold = 10 * time.Second
 )
 
-// The supervisor's identity, the same on every host (DESIGN §4): an id that no
+// The supervisor's identity, the same on every host: an id that no
 // distribution hands out to people (UID_MAX is 60000) or to system services.
 const SupervisorID = 64999
 

@@ -16,7 +16,7 @@ func TestFrameRoundTrip(t *testing.T) {
 	if err := WriteFrame(&buf, in); err != nil {
 		t.Fatal(err)
 	}
-	// A reader that gives one byte at a time must make no difference.
+	// A reader that returns one byte at a time must make no difference.
 	got, err := ReadRequest(iotest.OneByteReader(&buf))
 	if err != nil || got != in {
 		t.Fatalf("%+v %v", got, err)
@@ -161,7 +161,7 @@ func TestChunks(t *testing.T) {
 	if buf.String() != "beyond" {
 		t.Fatalf("read past the end: %q left", buf.String())
 	}
-	// Cut anywhere, the output must never look whole.
+	// Cut at any place, the output must never look complete.
 	for cut := 0; cut < len(whole); cut += 1 + cut/3 {
 		if _, err := io.ReadAll(NewChunkReader(bytes.NewReader(whole[:cut]))); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: %v", cut, err)

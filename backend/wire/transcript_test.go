@@ -16,8 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/*.txtar from the code")
 
-// transcripts are whole streams, one per op: what each end says, in order. A
-// change here is a change of the protocol and of what old guests understand.
+// transcripts are whole streams, one per op: the messages of both ends, in order. A
+// change here is a change of the protocol, and of the messages that old guests
+// understand.
 var transcripts = map[string][]message{
 	"hello": {
 		{"guest", Request{Op: OpHello, Hello: &Hello{Protocol: Protocol, GuestVersion: "1.2.3", BootID: "b00t", Arch: "arm64", Pid1UID: SupervisorID}}},
@@ -134,7 +135,7 @@ type (
 	mark  int64
 )
 
-// render writes a message as it goes over the wire and then as text.
+// render encodes a message as for the wire, and shows it as text.
 func render(t *testing.T, m message) string {
 	t.Helper()
 	var buf bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A request that was accepted must survive being written and read again.
+// FuzzRequest: an accepted request is the same after it was written and read again.
 func FuzzRequest(f *testing.F) {
 	f.Add(frame(`{"op":"ping"}`))
 	f.Add(frame(`{"op":"read","id":"a","stream":"out","offset":5}`))
@@ -59,7 +59,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// Whatever the bytes, a chunk stream is bounded by them and ends.
+// FuzzChunks: any chunk stream ends, and gives no more bytes than it has.
 func FuzzChunks(f *testing.F) {
 	var buf bytes.Buffer
 	w := NewChunkWriter(&buf)
@@ -77,7 +77,8 @@ func FuzzChunks(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What looked whole ended with its end mark's reply: a byte less does not.
+		// The stream ended with the reply of its end mark. One byte less must be an
+		// error.
 		short := data[:len(data)-in.Len()-1]
 		if _, err := io.Copy(io.Discard, NewChunkReader(bytes.NewReader(short))); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("without its last byte: %v", err)
@@ -85,8 +86,8 @@ func FuzzChunks(f *testing.F) {
 	})
 }
 
-// A question that was accepted is bounded, and survives being written again; the
-// same bytes never make an answer that allows by accident of what is missing.
+// FuzzQuestions: an accepted question is bounded, and the same after it was written
+// again. Bytes without a clear permission never make an answer that allows.
 func FuzzQuestions(f *testing.F) {
 	f.Add(frame(`{"id":1,"spawn":"a","kind":"file","detail":"L2hvbWU="}`))
 	f.Add(frame(`{"id":1,"withdrawn":true}`))
@@ -117,8 +118,8 @@ func FuzzExitRecord(f *testing.F) {
 	})
 }
 
-// FuzzValidID: an id that is taken is one whole element of a URL's path and of a
-// file's, as it is, and nothing of a path by itself.
+// FuzzValidID: an accepted id is one whole element of a URL's path and of a file's
+// path, unchanged. By itself it is no path.
 func FuzzValidID(f *testing.F) {
 	for _, s := range []string{"", "a", "..", "a/b", "a%2fb", "-a", "a_b-C9", "é", strings.Repeat("x", 65), "018f3c2e-8d5a-7b1e-9f00-1234567890ab"} {
 		f.Add(s)

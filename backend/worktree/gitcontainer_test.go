@@ -11,7 +11,7 @@ import (
 	"loop/backend/core"
 )
 
-// fakeLink answers what one program in a container does.
+// fakeLink plays one program in a container.
 type fakeLink struct {
 	core.Link
 	req      core.SpawnRequest
@@ -22,7 +22,7 @@ type fakeLink struct {
 	mu     sync.Mutex
 	opened int
 	closed int
-	ended  []string // what was done about the spawn afterwards
+	ended  []string // calls on the spawn after its end
 }
 
 func (l *fakeLink) Kill(context.Context, core.SpawnID) error {
@@ -84,7 +84,7 @@ func TestRunIn(t *testing.T) {
 
 func TestRunInIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &fakeLink{out: strings.NewReader("")} // errors never end
+	l := &fakeLink{out: strings.NewReader("")} // its errors never end
 	cancel()
 	if _, err := runIn(ctx, l, []string{"sleep"}, "/"); !errors.Is(err, context.Canceled) {
 		t.Error(err)

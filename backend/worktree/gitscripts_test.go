@@ -15,8 +15,8 @@ import (
 	"loop/backend/core"
 )
 
-// The scripts run with this computer's sh and git here, in folders of the test's
-// own; a container has the same programs.
+// repo is a repository in folders of the test. The scripts run with this computer's sh
+// and git; a container has the same programs.
 type repo struct {
 	*testing.T
 	s    *Service
@@ -101,7 +101,7 @@ func TestLifeOfAWorktree(t *testing.T) {
 	if s := r.git("status", "--porcelain"); s != "" {
 		t.Errorf("the project shows its worktrees: %q", s)
 	}
-	// A worktree left by an interrupted try is taken as it is.
+	// A worktree that an interrupted try left is used.
 	r.create(dir, "fix/login", "", false)
 	if ex := r.git("config", "--list", "--local"); strings.Contains(ex, "fix/login") {
 		t.Errorf("the repository's configuration was changed: %q", ex)
@@ -227,7 +227,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAllOrNone: one worktree with changes keeps all of them, whatever the order.
+// TestAllOrNone: one worktree with changes keeps all of them, in any order.
 func TestAllOrNone(t *testing.T) {
 	r := newRepo(t)
 	dirs := []string{".worktrees/a", ".worktrees/b", ".worktrees/c"}
@@ -257,7 +257,7 @@ func TestAllOrNone(t *testing.T) {
 	if n := there(); n != 3 {
 		t.Fatalf("%d of 3 are left", n)
 	}
-	if err := os.RemoveAll(filepath.Join(r.main.Dir, ".worktrees/c")); err != nil { // by hand
+	if err := os.RemoveAll(filepath.Join(r.main.Dir, ".worktrees/c")); err != nil { // deleted by hand
 		t.Fatal(err)
 	}
 	if err := r.s.Remove(t.Context(), r.main, dirs, true); err != nil || there() != 0 {
@@ -268,7 +268,7 @@ func TestAllOrNone(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreData: no argument becomes part of a script.
+// TestArgumentsAreData: a script never runs an argument.
 func TestArgumentsAreData(t *testing.T) {
 	r := newRepo(t)
 	for _, evil := range []string{"$(touch pwned)", "`touch pwned`", "a; touch pwned", "a' touch pwned '", "--upload-pack=touch pwned"} {
@@ -293,7 +293,7 @@ func TestExecFails(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := New(func(ctx context.Context, _ core.Channel, _ []string, _ string) (Output, error) {
-			<-ctx.Done() // a hook that never ends
+			<-ctx.Done() // plays a hook that never ends
 			return Output{}, ctx.Err()
 		})
 		_, err := s.Create(t.Context(), core.Channel{}, "x", "x", "")

@@ -32,7 +32,7 @@ const (
 	// DefaultSpoolMax is the cap of each spooled stream: 1 GiB of stream-json is
 	// some 250,000 turns, and the disk is the person's.
 	DefaultSpoolMax = 1 << 30
-	// DefaultRing is the memory kept of a stream without a spool (DESIGN §6).
+	// DefaultRing is the memory kept of a stream without a spool.
 	DefaultRing = 1 << 20
 	// DefaultGrace is what a tree gets between TERM and KILL. The CLI writes its
 	// transcript on TERM in well under a second.

@@ -34,9 +34,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkTerminal prints a file of 80 column lines on a terminal of this
-// computer: read bare, and through a session to viewers that acknowledge what
-// they are given (perf.md T1 to T3). Rounds of each kind take turns.
+// BenchmarkTerminal prints a file of 80 column lines on a terminal of this computer. It
+// is read bare, and through a session by viewers that acknowledge. Rounds of each kind
+// take turns.
 func BenchmarkTerminal(b *testing.B) {
 	const size = 32 << 20
 	line := append(bytes.Repeat([]byte("0123456789abcdef"), 5)[:79], '\n')

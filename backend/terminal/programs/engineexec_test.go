@@ -8,7 +8,7 @@ import (
 	"loop/backend/core"
 )
 
-// endedTTY is a program of the engine's that ended with a code.
+// endedTTY is a program that the engine ran and that ended with a code.
 type endedTTY struct {
 	core.TTY
 	code int
@@ -18,12 +18,12 @@ func (e endedTTY) Wait(context.Context) (core.TerminalExit, error) {
 	return core.TerminalExit{Code: e.code}, nil
 }
 
-// TestExecEndsWithItsContainer: a program that was killed with its container
-// says so, also when the engine notices the container's end a little later.
+// TestExecEndsWithItsContainer: a program was killed with its container. Its exit says
+// so, even when the engine notices the container's end a little later.
 func TestExecEndsWithItsContainer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code   int
-		states []any // for each time it is asked, and from the last on: running, or an error
+		states []any // an answer per question, the last one for all later ones: running, or an error
 		reason bool
 	}{
 		"removed":         {137, []any{core.ErrNotFound}, true},

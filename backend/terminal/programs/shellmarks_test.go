@@ -28,7 +28,7 @@ func TestShellsOfContainersAreMarked(t *testing.T) {
 func TestTheOwnShellIsMarked(t *testing.T) {
 	home := t.TempDir()
 	p := Host{Home: home, Log: slog.New(slog.DiscardHandler)}
-	for range 2 { // the second finds the files
+	for range 2 { // the second start finds the files
 		argv, env := p.marked([]string{"/bin/bash", "-l"}, []string{"A=1"})
 		if len(argv) != 4 || len(env) != 1 {
 			t.Fatalf("%q %q", argv, env)
@@ -39,14 +39,14 @@ func TestTheOwnShellIsMarked(t *testing.T) {
 		if text, err := os.ReadFile(argv[2]); err != nil || !strings.HasPrefix(string(text), "__loop_login=1\n") {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(argv[2], []byte("half"), 0o600); err != nil { // is mended
+		if err := os.WriteFile(argv[2], []byte("half"), 0o600); err != nil { // the next start repairs it
 			t.Fatal(err)
 		}
 	}
 	if argv, _ := p.marked([]string{"/bin/sh", "-l"}, nil); len(argv) != 2 {
 		t.Fatal(argv)
 	}
-	// Without a place for the files the shell starts all the same.
+	// Without a place for the files, the shell starts without them.
 	file := filepath.Join(home, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

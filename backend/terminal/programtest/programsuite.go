@@ -16,16 +16,16 @@ import (
 	"loop/backend/core"
 )
 
-// Program is a program on a terminal, as its tests need it.
+// Program is a program on a terminal, as the suite needs it.
 type Program interface {
-	io.Reader // io.EOF behind the last byte, again and again
+	io.Reader // gives io.EOF after the last byte, at every further read
 	io.Writer
 	Resize(cols, rows uint16) error
-	Wait() core.TerminalExit // returns when the program ended
+	Wait() core.TerminalExit // returns when the program has ended
 	Close() error            // ends the program's whole tree; nil only when nothing is left
 }
 
-// Backend starts programs. Where they run there must be /bin/sh, stty and the
+// Backend starts programs. The place where they run must have /bin/sh, stty and the
 // usual small tools.
 type Backend struct {
 	// Start fails the test when it cannot. The suite closes what it gets.
@@ -34,10 +34,10 @@ type Backend struct {
 	Running func(t testing.TB, text string) []string
 }
 
-// patience bounds every wait: far above what a loaded machine takes.
+// patience bounds every wait. It is far more than a loaded machine takes.
 const patience = 3 * time.Minute
 
-// Run checks b.
+// Run checks all promises of b.
 func Run(t *testing.T, b Backend) {
 	for _, c := range []struct {
 		name string
@@ -60,13 +60,13 @@ func Run(t *testing.T, b Backend) {
 	}
 }
 
-// screen collects what a program prints.
+// screen collects the output of a program.
 type screen struct {
 	Program
 	mu   sync.Mutex
 	buf  bytes.Buffer
 	err  error
-	more chan struct{} // closed and made anew with every read
+	more chan struct{} // closed and replaced at every read
 }
 
 func start(t *testing.T, b Backend, script string) *screen {
@@ -103,8 +103,8 @@ func start(t *testing.T, b Backend, script string) *screen {
 	return s
 }
 
-// until waits for ok of what was printed so far, which ok must not keep: a copy of
-// megabytes at every read took longer than the program.
+// until waits until ok accepts the output so far. The function must not keep the slice:
+// it is not a copy, since copying megabytes at every read took longer than the program.
 func (s *screen) until(t *testing.T, what string, ok func(out []byte, err error) bool) []byte {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -142,7 +142,7 @@ func (s *screen) text(t *testing.T, want string) {
 	s.until(t, fmt.Sprintf("%q", want), func(out []byte, _ error) bool { return bytes.Contains(out, []byte(want)) })
 }
 
-// eof waits for the end and returns all of the output.
+// eof waits for the end and returns the whole output.
 func (s *screen) eof(t *testing.T) []byte {
 	t.Helper()
 	out := s.until(t, "the end", func(_ []byte, err error) bool { return err != nil })
@@ -174,7 +174,8 @@ func echo(t *testing.T, b Backend) {
 }
 
 func sizes(t *testing.T, b Backend) {
-	// Asked for after a line: some backends give the first size just behind the start.
+	// The program asks for the size after a line, because some backends set the first
+	// size just after the start.
 	s := start(t, b, `trap 'echo changed' WINCH; echo ready; while true; do if read l; then stty size; fi; done`)
 	s.text(t, "ready")
 	s.write(t, "\r")
@@ -205,9 +206,9 @@ func exitSignal(t *testing.T, b Backend) {
 	}
 }
 
-// stay keeps a program until it is sent a line: what it printed before is there by
-// then. A read of a terminal that finds nothing while its program prints a last
-// word and ends may be told of the end alone.
+// stay keeps a program until it gets a line, by which time its output has been read.
+// Otherwise a read at the moment when a program prints and ends may return the end
+// alone.
 const stay = "; read x"
 
 func end(t *testing.T, b Backend) {
@@ -261,7 +262,7 @@ func controlP(t *testing.T, b Backend) {
 	s.text(t, "ready")
 	s.write(t, "\x10")
 	s.text(t, " 10")
-	s.write(t, "\x11") // with the one before, Docker's keys to leave
+	s.write(t, "\x11") // together with the byte before, Docker's keys to detach
 	s.text(t, " 11")
 	s.write(t, "\n")
 	s.eof(t)
@@ -278,7 +279,7 @@ func controlC(t *testing.T, b Backend) {
 	}
 }
 
-// secret is a number of seconds that no other sleep on the machine has.
+// secret is a number of seconds that no other sleep on the machine uses.
 func secret() string { return fmt.Sprint(100_000_000 + rand.IntN(900_000_000)) }
 
 func tree(t *testing.T, b Backend) {
@@ -317,7 +318,7 @@ func orphans(t *testing.T, b Backend) {
 	}
 }
 
-// running waits until ok of the processes that hold text.
+// running waits until ok accepts the processes whose command line holds text.
 func running(t *testing.T, b Backend, text string, ok func([]string) bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -341,7 +342,7 @@ func unblocks(t *testing.T, b Backend) {
 	wrote := make(chan struct{})
 	go func() {
 		defer close(wrote)
-		_, _ = s.Write(make([]byte, 16<<20)) // nobody reads it
+		_, _ = s.Write(make([]byte, 16<<20)) // the program does not read it
 	}()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

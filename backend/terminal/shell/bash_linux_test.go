@@ -19,8 +19,8 @@ func TestBashMarks(t *testing.T) {
 		"A B",
 		`E;echo one\x3b echo two C D;0 A B`,
 		"E;false C D;1 A B",
-		"A B",       // nothing was run
-		"C D;0 A B", // what history does not take is not told
+		"A B",       // an empty line ran nothing
+		"C D;0 A B", // a command that history ignores has no text
 		`E;printf '%s\\n' "a\x3bb\\c" C D;0 A B`,
 		"E;cd 'a bü' C D;0 A B",
 		"E;(exit 7) C D;7 A B",
@@ -42,8 +42,9 @@ func TestBashMarks(t *testing.T) {
 	}
 }
 
-// All but the marks is what a shell without them prints: the prompt, what the
-// person's own commands and traps do, what the shell knows of itself.
+// TestBashIsOtherwiseUnchanged: without its marks, the output is that of a plain shell:
+// the prompt, the output of the person's own commands and traps, and the shell's own
+// state.
 func TestBashIsOtherwiseUnchanged(t *testing.T) {
 	for name, rc := range map[string]string{
 		"bare":    "",
@@ -64,7 +65,7 @@ func TestBashIsOtherwiseUnchanged(t *testing.T) {
 				"true", "false", "echo $?", "echo last arg", `echo "$_"`, `[ -z "$(trap -p USR1)" ] || kill -USR1 $$`, "trap", "history", "shopt", "set -o", "alias",
 				"(exit 9) | true", `echo "${PIPESTATUS[@]}"`, "for i in 1 2; do\recho $i\rdone", "echo *", "jobs", "declare -F | grep -v __loop", "echo $-",
 			}
-			// The name of the start-up file is in no place a person looks at.
+			// None of these lines shows the name of Loop's start-up file.
 			plain := begin(t, dir, []string{"bash"}, false).run("here> ", slices.Clone(lines)...)
 			if err := os.Remove(filepath.Join(dir, "h")); err != nil {
 				t.Fatal(err)
@@ -80,7 +81,8 @@ func TestBashIsOtherwiseUnchanged(t *testing.T) {
 	}
 }
 
-// A string of prompt commands is how bash before 5.1 has them.
+// TestBashWithAStringOfPromptCommands: before bash 5.1, PROMPT_COMMAND is a single
+// string.
 func TestBashWithAStringOfPromptCommands(t *testing.T) {
 	was := bashFile
 	defer func() { bashFile = was }()
@@ -120,7 +122,7 @@ func TestBashReadsLoginFiles(t *testing.T) {
 			if !strings.Contains(with, c.want) || !strings.Contains(with, "133;A") {
 				t.Errorf("%q", with)
 			}
-			// A login shell says so when it goes.
+			// A login shell prints “logout” when it ends.
 			plain = strings.Replace(plain, "logout\r\n", "exit\r\n", 1)
 			if with = ours.ReplaceAllString(with, ""); with != plain {
 				t.Error(differ(plain, with))

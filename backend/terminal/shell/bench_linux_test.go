@@ -2,8 +2,8 @@ package shell
 
 import "testing"
 
-// BenchmarkCommand is a command of the shell's own, from its last key to the
-// next prompt, with marks and without.
+// BenchmarkCommand times a command of the shell itself, from its last key to the next
+// prompt, with marks and without.
 func BenchmarkCommand(b *testing.B) {
 	dir := home(b, map[string]string{
 		".bashrc": "PS1='here> '\n", ".zshrc": "PS1='here> '\n",

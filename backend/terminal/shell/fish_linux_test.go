@@ -60,7 +60,8 @@ if status is-login; echo '[login]'; end
 	lines := []string{"true", "false", "echo $status", "history", "functions -n | string match -v '*__loop*'", "set -S PWD", "jobs"}
 	said := func(marks bool) string {
 		out := begin(t, dir, []string{"fish", "-l"}, marks).run("here> ", slices.Clone(lines)...)
-		// fish draws its line anew while it is typed, as timing has it: what was printed counts.
+		// fish draws its line again while it is typed, depending on timing. Only the
+		// printed text counts.
 		var list []string
 		for line := range strings.Lines(sequence.ReplaceAllString(out, "")) {
 			line = strings.TrimSpace(line[strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r')+1:])

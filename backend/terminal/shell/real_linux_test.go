@@ -14,7 +14,7 @@ import (
 	"loop/backend/hostpty"
 )
 
-// patience is far above what a loaded machine takes.
+// patience is far more time than a loaded machine takes.
 const patience = time.Minute
 
 // live is a real shell at work.
@@ -25,10 +25,10 @@ type live struct {
 	out  bytes.Buffer
 	err  error
 	more chan struct{}
-	read int // of out, by wait
+	read int // position in out up to which wait has read
 }
 
-// home makes a home directory out of files.
+// home makes a home directory with these files.
 func home(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,11 +44,12 @@ func home(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// ended is printed behind a shell's end. Its terminal stays: when the last program
-// of one prints and ends while nobody reads, the end may be all that is told.
+// ended is printed after a shell's end, and its terminal stays. Otherwise the last
+// output may be lost, when the last program on a terminal prints and ends while nobody
+// reads.
 const ended = "[the shell has ended]"
 
-// begin starts a shell; with marks when marks is set.
+// begin starts a shell, with or without marks.
 func begin(t testing.TB, home string, argv []string, marks bool, env ...string) *live {
 	t.Helper()
 	if marks {
@@ -85,7 +86,7 @@ func begin(t testing.TB, home string, argv []string, marks bool, env ...string) 
 			if err != nil {
 				return
 			}
-			// fish asks who the terminal is and waits for the answer.
+			// fish asks the terminal for its type and waits for the answer.
 			for asked := bytes.Count(l.out.Bytes(), []byte("\x1b[c")); answered < asked; answered++ {
 				_, _ = pty.Write([]byte("\x1b[?62c"))
 			}
@@ -100,7 +101,7 @@ func begin(t testing.TB, home string, argv []string, marks bool, env ...string) 
 	return l
 }
 
-// wait for text behind what was waited for before.
+// wait reads until text comes, after the text of the wait before.
 func (l *live) wait(text string) {
 	l.t.Helper()
 	late := time.NewTimer(patience)
@@ -126,8 +127,8 @@ func (l *live) wait(text string) {
 	}
 }
 
-// run types lines, each once the prompt is there, and returns all that was
-// printed until the shell ended.
+// run types each line when the prompt is there. It returns all output until the shell
+// ended.
 func (l *live) run(prompt string, lines ...string) string {
 	l.t.Helper()
 	for _, line := range append(lines, "exit") {
@@ -145,7 +146,7 @@ func (l *live) run(prompt string, lines ...string) string {
 
 var ours = regexp.MustCompile("\x1b\\](133;[ABCD]|633;E|7;)[^\x07]*\x07")
 
-// marks returns the marks in what was printed, with what stands between them cut.
+// marks returns the marks in the output, without the text between them.
 func marks(out string) []string {
 	var list []string
 	for _, m := range ours.FindAllString(out, -1) {
@@ -154,7 +155,7 @@ func marks(out string) []string {
 	return list
 }
 
-// commands are the marks without where the shell is.
+// commands returns the marks without those of the shell's directory.
 func commands(out string) string {
 	var list []string
 	for _, m := range marks(out) {
@@ -165,7 +166,7 @@ func commands(out string) string {
 	return strings.Join(list, " ")
 }
 
-// between returns what a command printed: what stands between its C and D.
+// between returns the output of a command: the text between its marks C and D.
 func between(out string, n int) string {
 	parts := strings.Split(out, "\x1b]133;C\x07")
 	if n >= len(parts) {
@@ -175,7 +176,7 @@ func between(out string, n int) string {
 	return text
 }
 
-// differ shows where two outputs part.
+// differ shows where two outputs begin to differ.
 func differ(plain, with string) string {
 	i := 0
 	for i < min(len(plain), len(with)) && plain[i] == with[i] {

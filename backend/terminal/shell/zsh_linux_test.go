@@ -70,7 +70,8 @@ func TestZshIsOtherwiseUnchanged(t *testing.T) {
 			if !strings.Contains(with, "\x1b]133;D;0") || !strings.Contains(with, "\x1b]133;B") {
 				t.Error("there are no marks")
 			}
-			// Without a line-init widget of the person's, the line editor says where it begins.
+			// Without a line-init widget of the person's own, the line editor marks its
+			// beginning.
 			if with = ours.ReplaceAllString(with, ""); with != plain {
 				t.Error(differ(plain, with))
 			}
@@ -84,7 +85,7 @@ func TestZshKeepsItsDirectory(t *testing.T) {
 	if !strings.Contains(out, "[mine]") || strings.Contains(out, "[wrong]") || !strings.Contains(out, dir+"/z\r\n") || !strings.Contains(out, "133;C") {
 		t.Errorf("%q", out)
 	}
-	// Set by the person's own .zshenv, and then to nothing.
+	// The person's own .zshenv sets it, then to an empty value.
 	dir = home(t, map[string]string{".zshenv": "ZDOTDIR=~/z\n", "z/.zshrc": "PS1='here> '\n"})
 	out = begin(t, dir, []string{"zsh"}, true).run("here> ", "echo $ZDOTDIR")
 	if !strings.Contains(out, dir+"/z\r\n") || !strings.Contains(out, "133;C") {

@@ -42,7 +42,7 @@ func benchData(kind string) []byte {
 
 var benchKinds = []string{"ascii", "sgr", "truecolor", "tui", "unicode", "yes"}
 
-// BenchmarkWrite feeds 64 KiB blocks into a terminal whose scrollback is full.
+// BenchmarkWrite writes blocks of 64 KiB to a terminal whose scrollback is full.
 func BenchmarkWrite(b *testing.B) {
 	for _, kind := range benchKinds {
 		data := benchData(kind)
@@ -62,7 +62,7 @@ func BenchmarkWrite(b *testing.B) {
 			}
 		})
 	}
-	b.Run("limit", func(b *testing.B) { // what copying costs
+	b.Run("limit", func(b *testing.B) { // the cost of copying alone
 		data, to := benchData("ascii"), make([]byte, 64<<10)
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
@@ -73,7 +73,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// BenchmarkSnapshot is of 10,000 full lines and a screen.
+// BenchmarkSnapshot times a snapshot of 10,000 full lines and a screen.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, kind := range benchKinds {
 		b.Run(kind, func(b *testing.B) {
@@ -89,8 +89,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkResize is of a full scrollback of long lines, to half the width and
-// back.
+// BenchmarkResize times a resize to half the width and back, with a full scrollback of
+// long lines.
 func BenchmarkResize(b *testing.B) {
 	var t *Terminal
 	var used time.Duration
@@ -103,7 +103,7 @@ func BenchmarkResize(b *testing.B) {
 		t.Resize(40, 24)
 		t.Resize(80, 24)
 		b.StopTimer()
-		used += from // without what is not timed
+		used += from // leaves out the untimed part
 		used -= cpuTime()
 		b.StartTimer()
 	}

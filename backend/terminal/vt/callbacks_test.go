@@ -9,7 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// listen writes s and says what the terminal told.
+// listen writes s and returns the callbacks that the terminal made.
 func listen(s string) []string {
 	var told []string
 	t := New(80, 24, Options{
@@ -29,7 +29,7 @@ func TestWhatTheOutputSays(t *testing.T) {
 		want string // joined by |
 	}{
 		{"\x07a\x1b]0;t\x07", "title t"},
-		{"\x1b]0;one\x07\x1b]2;two \u202e\u0085three\x1b\\", "title one"}, // C1 ends the command
+		{"\x1b]0;one\x07\x1b]2;two \u202e\u0085three\x1b\\", "title one"}, // the C1 control is dropped
 		{"\x1b]2;a\u202eb\u200bc \x1b\\", "title abc"},
 		{"\x1b]2;" + strings.Repeat("é", 500) + "\x07", "title " + strings.Repeat("é", 200)},
 		{"\x1b]2;cut", ""},
@@ -52,14 +52,14 @@ func TestWhatTheOutputSays(t *testing.T) {
 		{"\x1b[>q\x1b[>0q\x1b[>1q", `answer "\x1bP>|xterm.js(6.0.0)\x1b\\"|answer "\x1bP>|xterm.js(6.0.0)\x1b\\"`},
 		{"\x1b[?2026$p\x1b[?25$p\x1b[4$p\x1b[?9999$p", `answer "\x1b[?2026;2$y"|answer "\x1b[?25;1$y"|answer "\x1b[4;2$y"|answer "\x1b[?9999;0$y"`},
 		{"\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]12;?\x07", `answer "\x1b]10;rgb:0101/2020/ffff\x1b\\"|answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"|answer "\x1b]12;rgb:0000/0000/0000\x1b\\"`},
-		{"\x1b]11;#ffffff\x07\x1b]11;?\x07", `answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"`}, // never what a program chose
+		{"\x1b]11;#ffffff\x07\x1b]11;?\x07", `answer "\x1b]11;rgb:0000/0000/0a0a\x1b\\"`}, // the theme's colour, never one that a program set
 		{"\x1b]4;1;?\x07\x1b]52;c;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[?u\x1b[x\x1b[0x\x1b[=c\x1b]50;?\x07\x05", ""},
 	} {
 		want := strings.Split(c.want, "|")
 		if c.want == "" {
 			want = nil
 		}
-		// A sequence in XTVERSION's answer holds a bar itself.
+		// A sequence in the answer to XTVERSION contains a bar.
 		if strings.Contains(c.want, ">|") {
 			want = strings.Split(strings.ReplaceAll(c.want, ">|x", ">\x00x"), "|")
 			for i := range want {
@@ -72,7 +72,7 @@ func TestWhatTheOutputSays(t *testing.T) {
 	}
 }
 
-// TestWithoutCallbacks writes everything to a terminal that tells nobody.
+// TestWithoutCallbacks writes everything to a terminal without callbacks.
 func TestWithoutCallbacks(t *testing.T) {
 	v := New(0, 0, Options{})
 	v.Write([]byte("\x07\x1b]0;t\x07\x1b]7;file:///a\x07\x1b]133;A\x07\x1b[c\x1b]11;?\x07"))

@@ -9,7 +9,7 @@ func TestClear(t *testing.T) {
 	for _, c := range []struct {
 		name, in   string
 		cols, rows int
-		want       []string // what the screen shows
+		want       []string // the text of the screen afterwards
 		x, y       int
 	}{
 		{"scrollback and screen", strings.Repeat("line\r\n", 50) + "$ ls", 20, 4, []string{"$ ls"}, 4, 0},
@@ -49,7 +49,8 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestClearBehindAFullScreenProgram: what it draws and what it came from stay.
+// TestClearBehindAFullScreenProgram: the program's screen and the shell's screen behind
+// it stay.
 func TestClearBehindAFullScreenProgram(t *testing.T) {
 	a := New(20, 3, Options{})
 	a.Write([]byte(strings.Repeat("line\r\n", 20) + "$ vim\x1b[?1049h\x1b[Hfile"))

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used: steadier than a clock beside others.
+// cpuTime is the processor time of this process. It is steadier than a clock while
+// other programs run.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Dump describes the whole state as text, in the form xtermtest describes a real
-// xterm.js in, for tests to compare. Exact describes what no snapshot can carry
-// over as well.
+// Dump describes the whole state as text, so tests can compare it. xtermtest describes
+// a real xterm.js in the same form. With exact, it includes the parts that no snapshot
+// can carry over.
 func (t *Terminal) Dump(exact bool) string {
 	var w strings.Builder
 	screen := "normal"
@@ -44,7 +44,7 @@ func (t *Terminal) dumpBuffer(w *strings.Builder, name string, b *buffer, exact 
 	sy = max(sy, 0)
 	x := b.x
 	if !exact && b != t.b {
-		x = 0 // it will be that of the other screen
+		x = 0 // the cursor of the other screen will set it
 	}
 	fmt.Fprintf(w, "%s: lines %d base %d cursor %d,%d margins %d,%d\n", name, b.lines.n, b.base, x, b.y, b.top, b.bottom)
 	fmt.Fprintf(w, "%s: saved %d,%d %s %s\n", name, sx, sy, t.dumpAttr(b.saved.fg, b.saved.bg&^bgExt, 0, nil, false), b.saved.charset.dump())

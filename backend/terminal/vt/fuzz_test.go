@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzTerminal writes anything in pieces between resizes. Nothing may panic; a
-// snapshot must draw the same again here, and ask nothing.
+// FuzzTerminal writes any bytes in pieces between resizes. Nothing may panic. A
+// snapshot must draw the same screen again, and must not contain queries.
 func FuzzTerminal(f *testing.F) {
 	for seed := range uint64(20) {
 		g := newGenerator(seed)
@@ -39,7 +39,7 @@ func FuzzTerminal(f *testing.F) {
 			Dir:  func(string) {},
 			Mark: func(byte, string) {},
 		})
-		for i, piece := range bytes.SplitAfter(data, []byte{0xff}) { // 0xff is in no character
+		for i, piece := range bytes.SplitAfter(data, []byte{0xff}) { // no character contains 0xff
 			if i > 0 && len(piece) > 2 {
 				v.Resize(int(piece[0]), int(piece[1])%60)
 				piece = piece[2:]
@@ -57,5 +57,5 @@ func FuzzTerminal(f *testing.F) {
 	})
 }
 
-// withoutPending is a dump, which does not show bytes of incomplete sequences.
+// withoutPending is a dump without the bytes of incomplete sequences.
 func withoutPending(t *Terminal) []byte { return []byte(t.Dump(false)) }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// event is output, or a resize if cols is not 0.
+// event is output, or a resize when cols is not 0.
 type event struct {
 	data       []byte
 	cols, rows int
 }
 
-// generator makes streams that use everything a terminal knows, in sizes and
-// places where they meet.
+// generator makes streams with everything that a terminal knows, in sizes and at places
+// where features interact.
 type generator struct {
 	*rand.Rand
 	cols, rows int
-	irregular  bool // sequences that leave halves of wide characters
+	irregular  bool // sequences that leave half of a wide character
 }
 
 func newGenerator(seed uint64) *generator {
@@ -42,7 +42,7 @@ func (g *generator) stream(n int) []event {
 		if g.IntN(10) == 0 {
 			data = g.soup()
 		}
-		for len(data) > 0 && g.IntN(3) == 0 { // cut anywhere
+		for len(data) > 0 && g.IntN(3) == 0 { // cuts the data anywhere
 			k := 1 + g.IntN(len(data))
 			events = append(events, event{data: data[:k]})
 			data = data[k:]
@@ -61,8 +61,8 @@ func (g *generator) stream(n int) []event {
 
 func (g *generator) pick(s ...string) string { return s[g.IntN(len(s))] }
 
-// soup is bytes that may or may not be sequences. Long numbers are left out:
-// xterm.js would count them.
+// soup returns bytes that may or may not form sequences. Long numbers are left out,
+// because xterm.js would repeat that often.
 func (g *generator) soup() []byte {
 	const common = "\x1b\x1b\x1b[[[]P_^X\\(?>!$ ;;:0123456789\x07\x18\x1a\n\r\b\t\x0e\x0f\x7f"
 	out := make([]byte, 1+g.IntN(60))
@@ -127,7 +127,7 @@ func (g *generator) num() string {
 	}
 }
 
-// count is a number for what xterm.js does one by one.
+// count returns a number for sequences that xterm.js does one by one.
 func (g *generator) count() string {
 	if g.IntN(4) == 0 {
 		return ""
@@ -212,7 +212,7 @@ func (g *generator) osc() string {
 		"7;file://h/tmp", "133;A", "133;A", "133;C", "133;D;1", "633;E;ls \\x3b", "633;P;Cwd=/x", "1337;CurrentDir=/y", "52;c;?", ";", "x;y", "0", "4;1;?", "10;?") + end
 }
 
-// broken are sequences that end in error, are too long or hold controls.
+// broken returns sequences that end in an error, are too long or contain controls.
 func (g *generator) broken() string {
 	return g.pick("\x1b[1\n2H", "\x1b[1;\r3H", "\x1b[?", "\x1b[1;2", "\x1b", "\x1b(", "\x1b]0;ab", "\x1bP1$q", "\x1bPq#0;2\x1b\\", "\x1b_apc", "\x1b^pm\x1b\\",
 		"\x1bX sos \x1b\\", "\x1b[<1;2M", "\x1b[1:2:3H", "\x1b[;;;;5H", "\x1b[é", "\x1b_é", "\x1bP\x1b[2A", "\x1b[?1;?2h", "\x1b[   q", "\x1b[1$$p", "\x1b[\x7f3C",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMemoryIsBounded writes for each thing that grows far more than fits.
+// TestMemoryIsBounded writes far more than fits of each thing that can grow.
 func TestMemoryIsBounded(t *testing.T) {
 	numbered := func(format string, n int) func() []byte {
 		return func() []byte {
@@ -67,7 +67,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		// Cells of 10,024 lines are 13 MB, and strings beside them bounded above.
+		// The cells of 10,024 lines take 13 MB. The strings beside them have the bounds
+		// above.
 		if m.HeapAlloc > 80<<20 {
 			t.Errorf("%s: %d MB in use", name, m.HeapAlloc>>20)
 		}
@@ -75,8 +76,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestLongPending cuts sequences that are too long to be kept: what follows is
-// still swallowed as part of them.
+// TestLongPending cuts the stream in sequences that are too long to keep. The bytes
+// that follow still count as part of them.
 func TestLongPending(t *testing.T) {
 	for name, start := range map[string]string{
 		"osc": "\x1b]2;", "dcs": "\x1bPq", "dcs parameters": "\x1bP1;", "apc": "\x1b_", "csi": "\x1b[1;", "csi ignore": "\x1b[<<", "intermediates": "\x1b[ ",
@@ -108,8 +109,8 @@ func TestLongPending(t *testing.T) {
 	}
 }
 
-// TestRepetitionIsBounded: a few bytes print a few lines at most, also where a
-// cell holds much.
+// TestRepetitionIsBounded: a few bytes print at most a few lines, even when a cell
+// holds a lot.
 func TestRepetitionIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// marksOf are the marks in all lines, by the line's text.
+// marksOf lists the marks of all lines, each with the line's text.
 func marksOf(v *Terminal) string {
 	var out strings.Builder
 	for i := range v.normal.lines.n {
@@ -35,8 +35,8 @@ const (
 	command = "\x1b]633;E;make x\\x3b y\a\x1b]133;C\a"
 )
 
-// TestMarksAreInSnapshots: who attaches late knows the commands as well as who
-// was there, wherever in the stream that is.
+// TestMarksAreInSnapshots: a viewer that attaches late, anywhere in the stream, knows
+// the same commands as one that was there from the start.
 func TestMarksAreInSnapshots(t *testing.T) {
 	stream := prompt + "one\r\n" + command + "out1\r\nout2\r\n\x1b]133;D;2\a" +
 		prompt + "\r\n" + "\x1b]133;D\a" + prompt + "two\r\n" + command + strings.Repeat("wide ", 12) + "\r\n\x1b]133;D;0;aid=1\a" +
@@ -62,7 +62,7 @@ func TestMarksAreInSnapshots(t *testing.T) {
 	}
 }
 
-// TestMarksOfWrappedLines: a mark in a line that is reached by wrapping, and in
+// TestMarksOfWrappedLines puts a mark into a line that is reached by wrapping, and into
 // one that is joined to another.
 func TestMarksOfWrappedLines(t *testing.T) {
 	v := New(10, 4, Options{})
@@ -78,8 +78,8 @@ func TestMarksOfWrappedLines(t *testing.T) {
 	}
 }
 
-// TestMarksGoWithTheirLines: what is erased or scrolled away has none, and no
-// program can pile them up.
+// TestMarksGoWithTheirLines: erased lines and lines that are scrolled away lose their
+// marks. No program can pile marks up.
 func TestMarksGoWithTheirLines(t *testing.T) {
 	v := New(20, 4, Options{Scrollback: 3})
 	v.Write([]byte(prompt + "a\r\n" + command + "b\r\n\x1b[2J"))
@@ -107,8 +107,8 @@ func TestMarksGoWithTheirLines(t *testing.T) {
 	}
 }
 
-// TestMarksOfRandomStreams: whatever a program does, the marks of a snapshot are
-// in the lines where they were.
+// TestMarksOfRandomStreams: whatever a program does, a snapshot has the marks in the
+// same lines.
 func TestMarksOfRandomStreams(t *testing.T) {
 	found := 0
 	for seed := range uint64(2000) {

@@ -1,7 +1,7 @@
 package vt
 
-// reproducible says whether the state has nothing that Snapshot says it cannot
-// carry over.
+// reproducible reports whether Snapshot can carry over the whole state. Its comment
+// names the exceptions.
 func (t *Terminal) reproducible() bool {
 	for _, b := range []*buffer{t.normal, t.alt} {
 		if b.saved.y > b.base+t.rows-1 || b.lines.n > 0 && b.lines.n != b.base+t.rows || b.saved.x > t.cols || b.saved.x == t.cols && !t.b.row(clamp(b.saved.y-b.base, 0, t.rows-1)).hasContent(t.cols-1) {
@@ -22,11 +22,11 @@ func (t *Terminal) reproducible() bool {
 		for i := range b.lines.n {
 			l := b.line(i)
 			if l.n != t.cols {
-				return false // cells that a resize hid
+				return false // a resize hid these cells
 			}
 			for _, c := range l.comb {
 				if l.code(c.col)&codeComb == 0 {
-					return false // leftovers that a reflow may bring back
+					return false // a reflow may bring these leftovers back
 				}
 			}
 			if s := (&snapshot{cols: t.cols}); s.emptyEnd(l) && l.code(t.cols-2) == width1 && !erasable(l.at(t.cols-2)) {

@@ -40,8 +40,8 @@ func TestScanner(t *testing.T) {
 	}
 }
 
-// TestScannerIsBounded: a sequence that never ends is held up to a bound, and what
-// follows it is read again.
+// TestScannerIsBounded: a sequence that never ends is held back up to a bound. The text
+// after it is read normally again.
 func TestScannerIsBounded(t *testing.T) {
 	for _, begin := range []string{"\x1b[", "\x1b]", "\x1bPq", "\x1b("} {
 		var s Scanner

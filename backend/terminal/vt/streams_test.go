@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// The streams in testdata are corners that were once drawn otherwise, and the
-// things programs do every day. Each has what xterm.js 6.0.0 made of it; with the
-// tag xterm and -update they are made anew.
+// TestStreams plays the streams in testdata. They are rare cases that once were drawn
+// wrong, and things that programs do every day. Each has the result of xterm.js 6.0.0;
+// the tag xterm and -update write it again.
 func TestStreams(t *testing.T) {
 	for _, f := range streamFiles(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestStreamsInPieces writes them byte by byte: pieces must make no difference.
+// TestStreamsInPieces writes the streams byte by byte, which must make no difference.
 func TestStreamsInPieces(t *testing.T) {
 	for _, f := range streamFiles(t) {
 		v, w := New(f.cols, f.rows, Options{Scrollback: f.scrollback}), New(f.cols, f.rows, Options{Scrollback: f.scrollback})
@@ -52,7 +52,8 @@ func TestStreamsInPieces(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOfStreams takes a snapshot after every event and goes on with both.
+// TestSnapshotsOfStreams takes a snapshot after every event. The original and the copy
+// then go on alike.
 func TestSnapshotsOfStreams(t *testing.T) {
 	for _, f := range streamFiles(t) {
 		for f.snapAt = range len(f.events) + 1 {
@@ -150,7 +151,7 @@ func parseScenario(s string) (c scenario, err error) {
 	return c, nil
 }
 
-// diffLines says where two dumps differ.
+// diffLines returns the first difference of two dumps.
 func diffLines(ours, theirs string) string {
 	if ours == theirs {
 		return ""
@@ -169,7 +170,7 @@ func diffLines(ours, theirs string) string {
 			continue
 		}
 		k++
-		from := 0 // show where they part
+		from := 0 // begins at the first difference
 		for from < min(len(x), len(y)) && x[from] == y[from] {
 			from++
 		}

@@ -12,8 +12,8 @@ var (
 	lightTheme = core.TerminalColors{Foreground: [3]uint8{0, 0, 0}, Background: [3]uint8{255, 255, 255}}
 )
 
-// TestColoursAreTold: a program that asks hears the theme, not what it or another
-// program set.
+// TestColoursAreTold: a program that asks gets the colours of the theme, not those that
+// it or another program set.
 func TestColoursAreTold(t *testing.T) {
 	var said strings.Builder
 	v := New(20, 3, Options{Theme: darkTheme, Answer: func(p []byte) { said.Write(p) }})
@@ -38,8 +38,9 @@ func TestColoursAreTold(t *testing.T) {
 	ask("\x1b]10;?;?;?\x1b\\\x1b[?996n", "")
 }
 
-// TestThemeReports: a program that wants to know is told when light turns dark,
-// also one whose terminal was made anew from a snapshot; a prompt ends it.
+// TestThemeReports: a program that asked for reports gets one when light turns dark or
+// back, even after its terminal was made again from a snapshot. A prompt ends the
+// reports.
 func TestThemeReports(t *testing.T) {
 	said := ""
 	o := Options{Theme: darkTheme, Answer: func(p []byte) { said += string(p) }}
@@ -56,7 +57,7 @@ func TestThemeReports(t *testing.T) {
 	v.SetTheme(darkTheme)
 	v.SetTheme(lightTheme)
 	v.SetTheme(core.TerminalColors{Foreground: [3]uint8{9}, Background: [3]uint8{200, 200, 200}})
-	if said != "\x1b[?997;2n" { // dark as it was, then light, and light in other colours
+	if said != "\x1b[?997;2n" { // the first theme is dark as before, the second is light, the third is light in other colours
 		t.Fatalf("%q", said)
 	}
 	said = ""

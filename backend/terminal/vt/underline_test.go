@@ -2,8 +2,8 @@ package vt
 
 import "testing"
 
-// TestUnderlinesThatAreSeen: DECRC brings back the flag of an underline or its
-// style alone. A snapshot has what is seen of that, in its cells and in what is
+// TestUnderlinesThatAreSeen: DECRC restores either the flag of an underline or its
+// style. A snapshot has the visible result, in its cells and in the text that is
 // printed next.
 func TestUnderlinesThatAreSeen(t *testing.T) {
 	seen := func(v *Terminal) (out string) {

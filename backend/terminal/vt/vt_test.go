@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// text is the screen's text, without what is empty at line ends.
+// text returns the screen's text, without empty cells at the ends of lines.
 func (t *Terminal) text() string {
 	var rows []string
 	for y := range t.rows {

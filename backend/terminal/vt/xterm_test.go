@@ -24,7 +24,7 @@ var (
 	keepGoing = flag.Bool("vt.all", false, "count failures instead of stopping at the first few")
 )
 
-// screen is what both terminals can do.
+// screen has the methods of both terminals.
 type screen interface {
 	Write([]byte) (int, error)
 	Resize(cols, rows int)
@@ -41,11 +41,11 @@ func (e event) apply(s ...screen) {
 	}
 }
 
-// differs runs a stream in both terminals and says how they differ.
+// differs runs a stream in both terminals and returns their difference.
 func (c *scenario) differs(n *xtermtest.Node) string {
 	var said strings.Builder
 	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback, Answer: func(p []byte) {
-		if !(bytes.HasPrefix(p, []byte("\x1b[8;")) && bytes.HasSuffix(p, []byte("t"))) && !bytes.HasPrefix(p, []byte("\x1bP")) { // those xterm.js leaves to others
+		if !(bytes.HasPrefix(p, []byte("\x1b[8;")) && bytes.HasSuffix(p, []byte("t"))) && !bytes.HasPrefix(p, []byte("\x1bP")) { // xterm.js itself does not give these answers
 			said.Write(p)
 		}
 	}})
@@ -69,10 +69,11 @@ func (c *scenario) differs(n *xtermtest.Node) string {
 	return ""
 }
 
-// statusStrings are answers to DECRQSS, which are given to nobody here.
+// statusStrings are answers to DECRQSS, which vt does not give.
 var statusStrings = regexp.MustCompile(`\x1bP[^\x1b]*\x1b\\`)
 
-// snapshotDiffers takes a snapshot on the way and goes on with its reader.
+// snapshotDiffers takes a snapshot on the way, and goes on with a terminal made from
+// it.
 func (c *scenario) snapshotDiffers(n *xtermtest.Node) string {
 	ours := New(c.cols, c.rows, Options{Scrollback: c.scrollback})
 	for _, e := range c.events[:c.snapAt] {
@@ -112,15 +113,15 @@ var tabLines = regexp.MustCompile(`(?m)^\w+: tabs.*\n`)
 
 func withoutTabs(s string) string { return tabLines.ReplaceAllString(s, "") }
 
-// diff says where two dumps differ; threw that xterm.js threw an error.
+// diff returns the difference of two dumps. It sets threw when xterm.js threw an error.
 func diff(ours, theirs string) (d string, threw bool) {
-	if strings.HasPrefix(theirs, "threw") || strings.Contains(theirs, " undefined\n") { // which comes to the same
+	if strings.HasPrefix(theirs, "threw") || strings.Contains(theirs, " undefined\n") { // the second is an error as well
 		return "", true
 	}
 	return diffLines(ours, theirs), false
 }
 
-// shrink drops what the difference does not need.
+// shrink drops events that the difference does not need.
 func shrink(c scenario, differs func(*scenario) string) scenario {
 	tries := 0
 	bad := func(c *scenario) string {
@@ -252,7 +253,8 @@ func describe(events []event) string {
 	return b.String()
 }
 
-// hiddenTabs says whether there are tab stops that only a wider terminal has.
+// hiddenTabs reports whether tab stops lie beyond the width, where only a wider
+// terminal has them.
 func (t *Terminal) hiddenTabs() bool {
 	for i := t.cols; i < maxTabs; i++ {
 		if t.normal.tabs.has(i) || t.alt.tabs.has(i) {

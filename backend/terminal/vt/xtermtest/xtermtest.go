@@ -15,7 +15,8 @@ import (
 //go:embed driver.mjs
 var driver string
 
-// Node is a running node with terminals in it. It is not safe for concurrent use.
+// Node is a running node process with terminals in it. It is not safe for concurrent
+// use.
 type Node struct {
 	tb   testing.TB
 	in   *bufio.Writer
@@ -23,7 +24,7 @@ type Node struct {
 	next uint32
 }
 
-// Terminal is one xterm.js.
+// Terminal is one xterm.js terminal.
 type Terminal struct {
 	n  *Node
 	id uint32
@@ -37,7 +38,7 @@ func Start(tb testing.TB) *Node {
 	if err := os.WriteFile(file, []byte(driver), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), "node", file, frontend) // ends with its input
+	cmd := exec.CommandContext(context.Background(), "node", file, frontend) // ends when its input ends
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -59,7 +60,7 @@ func Start(tb testing.TB) *Node {
 	return &Node{tb: tb, in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}
 }
 
-// findFrontend looks for the packages from the test's folder upwards.
+// findFrontend looks for the packages in the test's folder and in those above it.
 func findFrontend(tb testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -96,7 +97,7 @@ func (t *Terminal) raw(op byte, p []byte) {
 	head := append([]byte{op}, make([]byte, 8)...)
 	binary.LittleEndian.PutUint32(head[1:], t.id)
 	binary.LittleEndian.PutUint32(head[5:], uint32(len(p)))
-	// An error stays with the writer and is seen when it is flushed.
+	// The writer keeps an error, which Flush returns.
 	_, _ = t.n.in.Write(head)
 	_, _ = t.n.in.Write(p)
 }
@@ -126,8 +127,8 @@ func (t *Terminal) Write(p []byte) (int, error) {
 // Resize changes the size.
 func (t *Terminal) Resize(cols, rows int) { t.send('r', uint32(cols), uint32(rows)) }
 
-// Dump describes the state as vt's Dump does; it begins with "threw" after
-// xterm.js threw an error.
+// Dump describes the state as vt's Dump does. It begins with “threw” after xterm.js
+// threw an error.
 func (t *Terminal) Dump(exact bool) string {
 	b := byte(0)
 	if exact {
@@ -137,13 +138,13 @@ func (t *Terminal) Dump(exact bool) string {
 	return string(t.reply())
 }
 
-// Said is what the terminal answered to queries so far.
+// Said returns the terminal's answers to queries so far.
 func (t *Terminal) Said() string {
 	t.raw('s', nil)
 	return string(t.reply())
 }
 
-// Widths are the columns of all code points.
+// Widths returns the columns of each code point.
 func (t *Terminal) Widths() []byte {
 	t.raw('u', nil)
 	return t.reply()
