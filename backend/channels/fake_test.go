@@ -33,7 +33,7 @@ type world struct {
 	copied    []string
 	made      []string
 	removed   []string
-	kept      bool                       // git keeps the worktree
+	kept      bool                       // the worktree was there before
 	fail      map[string]error           // by method
 	onCall    map[string]func(id string) // called before the method, with no lock held
 }

@@ -174,7 +174,8 @@ func (p *page) shows(id int64) bool {
 	return p.events[id] != ""
 }
 
-// watch shows a channel until the context ends, and once more after that.
+// watch shows a channel until the context ends. The page then has the events that it
+// read.
 func (s *server) watch(ctx context.Context, ch core.ChannelID) *page {
 	p := &page{events: map[int64]string{}, done: make(chan struct{})}
 	keep := func(events []core.Event) {

@@ -121,7 +121,7 @@ func TestHostileProject(t *testing.T) {
 	events := s.listen()
 
 	var run core.RunID
-	for range 2 { // the second run reports nothing new
+	for range 2 { // the second run makes no further request
 		var saw string
 		saw, run = s.looked(ch, work)
 		for _, no := range []string{"canary-env", "canary-in-the-diary", evil.URL, "docker.sock", "sk-evil"} {

@@ -83,7 +83,7 @@ func TestPlanCannotWrite(t *testing.T) {
 	volume := "loop-test-plan-" + core.NewID()
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k",
 		"extra_dirs":[%q],"mounts":["%s:/data","%s:/vol"]}`, c.port, extra, data, volume))
-	t.Cleanup(func() { // clean-ups run backwards, so this one runs after the removal of the containers
+	t.Cleanup(func() { // the containers go before their volume; newHome removes them too late
 		h.removeContainers()
 		if out, err := docker(context.Background(), "volume", "rm", "-f", volume); err != nil {
 			t.Logf("remove %s: %v %s", volume, err, out)

@@ -147,7 +147,7 @@ func (p *engineProxy) serve(app net.Conn) {
 	starting := make(chan core.ContainerID, 16)
 	p.wg.Go(func() {
 		p.copy(engine, app, func(b []byte) {
-			// The client library writes each request from its beginning.
+			// The client library begins a new write for each request.
 			if m := startCall.FindSubmatch(b); m != nil {
 				starting <- core.ContainerID(m[1])
 			}

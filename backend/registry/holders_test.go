@@ -78,8 +78,8 @@ func TestLastHolderDecides(t *testing.T) {
 	}
 }
 
-// TestEndLeavesOthersAlone: the only holder may end a container. The ended container
-// stays until the holder gives it back.
+// TestEndLeavesOthersAlone: a holder may end a container only while nobody else holds
+// it. The ended container stays until the holder gives it back.
 func TestEndLeavesOthersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, newRows(), nil)

@@ -13,7 +13,8 @@ import (
 	"loop/backend/runner/transcript"
 )
 
-// What the CLI prints besides its turns; see transcript/testdata/claude-2.1.330.
+// bash and the functions below return lines that the CLI prints besides its turns, as in
+// transcript/testdata/claude-2.1.330.
 func bash(id, command string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"id":"m%s","content":[`+
 		`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}]}}`+"\n", id, id, command)

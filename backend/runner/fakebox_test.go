@@ -37,7 +37,7 @@ type box struct {
 	earlier       bool          // made for an earlier launch
 	procs         map[core.SpawnID]*proc
 	links         map[*fakeLink]bool
-	admitted, was map[core.SpawnID]core.Identity // admitted is emptied with its link; was keeps everything
+	admitted, was map[core.SpawnID]core.Identity // by spawn; admitted loses forgotten spawns, was keeps all
 	dropped       []core.SpawnID
 }
 

@@ -176,7 +176,7 @@ func TestForks(t *testing.T) {
 	}
 	for i, m := range messages {
 		a := c.say(ch, dir, "Branch", "--resume", id, "--fork-session", "--resume-session-at", m.UUID)
-		before := []string{"One", "One", "Two", "Two"}[i] // a prompt and its answer count as one place
+		before := []string{"One", "One", "Two", "Two"}[i] // by message: a prompt and its answer have the same prompt before them
 		if a.IsError || a.SessionID == id || !strings.Contains(a.Result, "before that “"+before+"”") && m.Role == "assistant" {
 			t.Errorf("at %+v: %+v", m, a)
 		}

@@ -200,7 +200,7 @@ func TestACrashAtEveryCall(t *testing.T) {
 			t.Fatalf("killed in %s, call %d at %s, after %v: neither there nor not there:\n%s", steps[k.step].name, k.n, k.site, k.after, got)
 		}
 		if !k.commit {
-			continue // nothing of the step is there; another copy shows how the story goes on from here
+			continue // the state is that before the step, from which the story itself goes on
 		}
 		if stories++; soaktest.Skips(stories - 1) {
 			continue // the rest of the story takes minutes for all copies

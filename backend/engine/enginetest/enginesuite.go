@@ -194,7 +194,7 @@ func (s *suite) pause(t *testing.T, ctx context.Context) {
 	paused(true)
 	wantIs(t, s.e.Pause(ctx, id), core.ErrConflict)
 	must(t, s.e.Unpause(ctx, id))
-	// A real engine may be late to record the start.
+	// A real engine may be late to record the end of a pause.
 	s.poll(t, ctx, func() bool { return s.e.Pause(ctx, id) == nil })
 	must(t, s.e.Stop(ctx, id, 5*time.Second)) // a stop reaches a paused container
 	wantIs(t, s.e.Pause(ctx, id), core.ErrNotRunning)

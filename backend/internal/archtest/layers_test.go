@@ -175,8 +175,7 @@ func TestLayersAreOrdered(t *testing.T) {
 		}
 		for _, may := range l.may {
 			at := index(may)
-			// hostfacts and imagebuild import a pure package that stands in the same
-			// row of the picture.
+			// hostfacts and imagebuild import a pure package that stands later in the table.
 			if at > i && may != "backend/sandbox" && may != "agentimage" && l.pkg != "agentimage/guest" {
 				t.Errorf("%s may import %s, which is higher in the table", l.pkg, may)
 			}
