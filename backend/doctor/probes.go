@@ -304,6 +304,6 @@ func (p Parts) display(ctx context.Context) (Check, error) {
 }
 
 func (p Parts) gate(context.Context) (Check, error) {
-	return Check{State: Warn, Summary: "Not built yet: nothing stops at the kernel to ask you. The container is the only wall.",
-		Remedy: "Give agents only directories you can restore; docs/limits.md says what that means."}, nil
+	return Check{State: Warn, Summary: "Not built yet: nothing asks you before an agent acts. The container is the only wall.",
+		Remedy: "Open only folders that you can restore; docs/limits.md says what that means."}, nil
 }

@@ -77,7 +77,7 @@ async function look(page, mock, dialog, open, from, back = from) {
 
 const OF_CHANNEL = { worktree: "New worktree", sessions: "Conversations", rename: "Rename", remove: "Remove" };
 const BY_PALETTE = {
-  worktree: "new worktree", sessions: "conversations", rename: "rename channel", remove: "remove channel", settings: "settings", doctor: "check this machine",
+  worktree: "new worktree", sessions: "conversations", rename: "rename channel", remove: "remove channel", settings: "settings", doctor: "run the checks",
   containers: "containers", shortcuts: "keyboard shortcuts", folder: "open a project", image: "build the agent image", recordings: "recordings of",
 };
 

@@ -26,7 +26,7 @@ const CHECKS = [
   { id: "ca", title: "Certificates", state: "ok", summary: "No extra CA files are configured; the system's are used.", duration_ms: 1 },
   { id: "credentials", title: "Model access", state: "ok", summary: "api.anthropic.com accepted the API key.", duration_ms: 304 },
   { id: "display", title: "Display", state: "ok", summary: "A display answers at :0.", duration_ms: 3 },
-  { id: "gate", title: "Gate", state: "warn", summary: "Not built yet: nothing stops at the kernel to ask you. The container is the only wall.", remedy: "Give agents only directories you can restore; docs/limits.md says what that means.", duration_ms: 0 },
+  { id: "gate", title: "Gate", state: "warn", summary: "Not built yet: nothing asks you before an agent acts. The container is the only wall.", remedy: "Open only folders that you can restore; docs/limits.md says what that means.", duration_ms: 0 },
 ];
 
 function populate(w) {

@@ -70,7 +70,7 @@ function Trouble() {
           <Unplug size={14} aria-hidden />
           <p>
             <strong>Loop does not answer.</strong>{" "}
-            {ready ? "This is as of its last answer; prompts you send go out on reconnect." : "Start it with “loop serve” or “make run”; this page connects by itself."}
+            {ready ? "The page shows the state of its last answer. Prompts that you send go out when it answers again." : "Start it with “loop serve” or “make run”; this page connects by itself."}
           </p>
           <Button look="small" onClick={() => session().reconnect()}>Try now</Button>
         </div>

@@ -40,7 +40,7 @@ export function StatusBar() {
         </button>
       )}
       {f.gate && (
-        <button type="button" className="status-item need" onClick={() => openDialog("doctor")} title="Nothing stops at the kernel to ask you yet. The container is the only wall.">
+        <button type="button" className="status-item need" onClick={() => openDialog("doctor")} title="Nothing asks you yet before an agent acts. The container is the only wall.">
           <ShieldOff size={13} aria-hidden />
           Gate: {f.gate}
         </button>
@@ -63,7 +63,7 @@ function Today() {
   const costs = useStore(frameStore, (f) => f.costs);
   const now = useMidnight();
   const { usd, estimated } = costsAt(costs, now);
-  const why = `What the runs that ended today cost${estimated ? "; a part of it is estimated" : ""}`;
+  const why = `Cost of the runs that ended today${estimated ? "; a part of it is an estimate" : ""}`;
   return <span className="status-item tnum" title={why}>today {amount(usd, estimated)}</span>;
 }
 

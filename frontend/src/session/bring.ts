@@ -72,7 +72,7 @@ function base64(f: File, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const r = new FileReader();
     r.addEventListener("load", () => resolve(String(r.result).replace(/^[^,]*,?/, "")));
-    r.addEventListener("error", () => reject(invalid(`${name} cannot be read.`, "If it is a folder, take the files in it; else look at who may read it.")));
+    r.addEventListener("error", () => reject(invalid(`${name} cannot be read.`, "If it is a folder, take the files in it; else check its permissions.")));
     r.readAsDataURL(f);
   });
 }

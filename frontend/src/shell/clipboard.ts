@@ -1,5 +1,10 @@
 // The clipboard. A page in the window uses the window's clipboard, because on WebKitGTK
 // navigator.clipboard only exchanges copies with the page itself.
+
+/** The words for a person when copyText returned false. */
+export const NOT_COPIED = "Not copied: the clipboard refused the text. Try again; if it repeats, select the text and copy it with the keyboard.";
+
+/** Copies text. Returns false if the clipboard refused it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (window.runtime?.ClipboardSetText) return await window.runtime.ClipboardSetText(text);

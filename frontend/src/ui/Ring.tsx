@@ -20,7 +20,7 @@ export function ContextMeter({ context, fresh }: { context: ContextFill | undefi
   const percent = fresh ? null : fullness(context);
   if (percent === null) {
     const used = fresh ? 0 : (context?.used_tokens ?? 0);
-    const why = fresh ? "empty: the next prompt begins a new conversation" : used ? `${tokens(used)} tokens; how many the model holds is not known` : "known after the next answer";
+    const why = fresh ? "empty: the next prompt begins a new conversation" : used ? `${tokens(used)} tokens; the size of the model's context is not known` : "known after the next answer";
     return (
       <span className="context-meter" role="img" aria-label={`Context ${why}`} title={`Context ${why}`}>
         <Ring percent={0} />

@@ -2,7 +2,7 @@ import { Copy, Ellipsis, GitBranch, History, MessageSquarePlus, Pencil, Trash2 }
 import { useEffect, useRef, useState } from "react";
 import type { ChannelView } from "../../api/types";
 import { visible } from "../../model/text";
-import { copyText } from "../../shell/clipboard";
+import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { IconButton } from "../../ui/Button";
 import { Menu, MenuItem, MenuLine } from "../../ui/Menu";
 import { openDialog } from "../../session/actions";
@@ -40,7 +40,7 @@ export function ChannelMenu({ channel, inTree }: { channel: ChannelView; inTree?
       <MenuItem icon={<History size={14} aria-hidden />} name="Conversations" onSelect={open("sessions")} />
       <MenuLine />
       <MenuItem icon={<Pencil size={14} aria-hidden />} name="Rename" hint="F2" onSelect={open("rename")} />
-      <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy folder path" onSelect={() => void copyText(channel.dir).then(() => toast("Copied the folder's path."))} />
+      <MenuItem icon={<Copy size={14} aria-hidden />} name="Copy folder path" onSelect={() => void copyText(channel.dir).then((ok) => toast(ok ? "Copied the folder's path." : NOT_COPIED))} />
       <MenuItem icon={<Trash2 size={14} aria-hidden />} name="Remove" hint="Del" danger onSelect={open("remove")} />
     </Menu>
   );

@@ -16,7 +16,7 @@ export function SelectedContainer() {
     <div className="side-foot" title={c.container_name}>
       <Box size={14} aria-hidden />
       <span className="ellipsis mono">{c.container_name}</span>
-      <span className="state tnum">{c.status === "running" ? "running" : removeAt > 0 && left > 0 ? `kept ${elapsed(left)}` : c.status.replace("-", " ")}</span>
+      <span className="state tnum">{c.status === "running" ? "running" : removeAt > 0 && left > 0 ? `kept ${elapsed(left)}` : c.status === "pending-removal" ? "kept" : c.status}</span>
     </div>
   );
 }

@@ -25,7 +25,7 @@ export function WorktreeDialog({ channel, onClose }: { channel: ChannelView; onC
         <input id="worktree-branch" className="field" value={branch} maxLength={200} spellCheck={false} autoComplete="off" placeholder="fix-login" onChange={(e) => setBranch(e.target.value)} />
         <p className="hint">A branch that does not exist is made.</p>
         <label className="label" htmlFor="worktree-base">Start from</label>
-        <input id="worktree-base" className="field" value={base} maxLength={200} spellCheck={false} autoComplete="off" placeholder="what is checked out now" onChange={(e) => setBase(e.target.value)} />
+        <input id="worktree-base" className="field" value={base} maxLength={200} spellCheck={false} autoComplete="off" placeholder="the commit that is checked out now" onChange={(e) => setBase(e.target.value)} />
         <p className="hint">
           The folder is made in <span className="mono">{visible(channel.parent_dir || channel.dir)}/.worktrees</span>; git works inside a container. The agent takes a copy of this conversation along.
         </p>

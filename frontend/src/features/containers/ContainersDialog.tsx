@@ -19,7 +19,7 @@ export function ContainersDialog({ onClose }: { onClose(): void }) {
       {containers.length === 0 ? (
         <div className="containers-empty">
           <Box size={20} aria-hidden />
-          <p>None now. A run makes one, and it is kept for five minutes after, to look into.</p>
+          <p>No containers now. A run or a terminal makes one. It is kept for a while afterwards, so that you can look into it.</p>
         </div>
       ) : (
         <table className="containers">

@@ -19,7 +19,7 @@ export function DoctorDialog({ onClose }: { onClose(): void }) {
   const checks = report?.checks ?? [];
   const running = phase === "running";
   return (
-    <Modal title="Checks" wide scrolls onClose={onClose} description="What Loop needs on this machine, each tried for real" foot={
+    <Modal title="Checks" wide scrolls onClose={onClose} description="Everything that Loop needs on this computer, each tried for real" foot={
       <>
         <span className="grow muted" role="status">{running ? "Each check performs the operation; this takes some seconds." : ""}</span>
         <CopyButton look="" text={() => reportText(frameStore.getState(), checks)}>Copy this report</CopyButton>

@@ -104,7 +104,7 @@ export function FolderDialog({ onClose }: { onClose(): void }) {
   }
 
   return (
-    <Modal title="Open a project folder" wide onClose={onClose} description="Folders on the machine that Loop runs on" foot={
+    <Modal title="Open a project folder" wide onClose={onClose} description="Folders on the computer that Loop runs on" foot={
       <>
         <span className="grow muted ellipsis mono" title={list?.path}>{list ? visible(list.path) : ""}</span>
         <Button onClick={onClose}>Cancel</Button>

@@ -67,7 +67,7 @@ export function Palette() {
             <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
             <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />
-            <Item icon={<HeartPulse size={14} aria-hidden />} name="Check this machine" onSelect={run(() => openDialog("doctor"))} />
+            <Item icon={<HeartPulse size={14} aria-hidden />} name="Run the checks" onSelect={run(() => openDialog("doctor"))} />
             <Item icon={<Hammer size={14} aria-hidden />} name="Build the agent image" onSelect={run(() => void buildImage())} />
             <Item icon={<Boxes size={14} aria-hidden />} name="Containers" onSelect={run(() => openDialog("containers"))} />
             <Item icon={<Settings2 size={14} aria-hidden />} name="Settings" hint={keys(MOD, ",")} onSelect={run(() => openDialog("settings"))} />

@@ -13,7 +13,7 @@ import type { Editing } from "./editing";
 const RULES: Record<string, string> = {
   tighten: "A project may only tighten this by itself.",
   trust: "In a project's file this waits for your approval.",
-  never: "For all projects; a project cannot say this.",
+  never: "This holds for all projects; a project's file cannot set it.",
 };
 
 export function FieldRow({ field: f, editing }: { field: SettingsField; editing: Editing }) {
@@ -59,7 +59,7 @@ export function FieldRow({ field: f, editing }: { field: SettingsField; editing:
         {f.doc} {f.unit ? `In ${f.unit}.` : ""} {f.restart ? "Counts after a restart." : ""} {editing.channel ? (RULES[f.project] ?? "") : ""}
       </p>
       {f.secret ? (
-        <p className="hint">{f.value ? "Set in the file. It is not shown; General keeps keys elsewhere." : "Not set in the file."}</p>
+        <p className="hint">{f.value ? "Set in the file, and not shown here. Under General you can move it out of the file." : "Not set in the file."}</p>
       ) : (
         <Control f={f} id={id} text={text ?? shown(f)} disabled={barred} onText={(t) => { setText(t); setWrong(""); }} onSave={save} />
       )}
@@ -72,7 +72,7 @@ export function FieldRow({ field: f, editing }: { field: SettingsField; editing:
       {wrong && <p className="hint bad" role="alert">{wrong}</p>}
       {(f.layers ?? []).filter((l) => !l.in_force).map((l) => (
         <p key={l.layer} className="hint bad">
-          The {l.layer} file says something else in line {l.line}; it is not in force.
+          Line {l.line} of the {l.layer} file sets another value; it is not in force.
         </p>
       ))}
       {failure && <FailureCard failure={failure} />}
@@ -107,7 +107,7 @@ function Control({ f, id, text, disabled, onText, onSave }: ControlProps) {
   }
   if (f.kind === "list" || f.kind === "object") {
     const rows = Math.min(8, Math.max(2, text.split("\n").length));
-    return <textarea className="field mono" rows={rows} spellCheck={false} placeholder={f.kind === "list" ? "one in a line" : "{ }"} {...described} value={text} onChange={(e) => onText(e.target.value)} />;
+    return <textarea className="field mono" rows={rows} spellCheck={false} placeholder={f.kind === "list" ? "one per line" : "{ }"} {...described} value={text} onChange={(e) => onText(e.target.value)} />;
   }
   const number = f.kind === "integer" || f.kind === "number";
   return <input className="field mono" spellCheck={false} autoComplete="off" inputMode={number ? "decimal" : "text"} placeholder={String(f.default ?? "")} {...described} value={text} onChange={(e) => onText(e.target.value)} />;

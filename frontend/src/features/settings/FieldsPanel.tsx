@@ -18,7 +18,7 @@ export function FieldsPanel({ editing }: { editing: Editing }) {
         <input className="field" type="search" placeholder="Search settings" aria-label="Search settings" value={query} onChange={(e) => setQuery(e.target.value)} />
         <label className="tick-box">
           <input type="checkbox" checked={set} onChange={(e) => setSet(e.target.checked)} />
-          Changed ones only
+          Only changed settings
         </label>
       </div>
       {fields.length === 0 && <p className="hint">No setting by that name.</p>}

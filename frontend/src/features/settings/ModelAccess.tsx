@@ -56,7 +56,7 @@ export function ModelAccess() {
     <section className="setting">
       <h3>Model access</h3>
       <p className="hint first">
-        {config?.has_credentials ? "A key is never shown again; a new one replaces it." : "Not set. The demo channel works without."}
+        {config?.has_credentials ? "A key is never shown again; a new one replaces it." : "No key yet. The demo channel works without one."}
       </p>
       <form onSubmit={(e) => { e.preventDefault(); void save(); }}>
         <div className="segments" role="radiogroup" aria-label="Kind">

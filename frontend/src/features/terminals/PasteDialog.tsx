@@ -2,13 +2,15 @@ import { asOneLine, preview } from "../../model/terminals/paste";
 import { Button } from "../../ui/Button";
 import { Modal } from "../../ui/Modal";
 
+const WHY = "This program may not take a paste as a whole. It may run each line as soon as the line arrives.";
+
 /** Asks before several lines are pasted into a program that would run each as it comes. */
 export function PasteDialog({ text, onPaste }: { text: string; onPaste(text: string | null): void }) {
   const lines = text.replace(/\n$/, "").split("\n").length;
   return (
     <Modal
       title={`Paste ${lines} lines?`} scrolls
-      description="The program does not say that it takes pastes as a whole: each line may be run as soon as it arrives."
+      description={WHY}
       onClose={() => onPaste(null)}
       foot={
         <>
@@ -18,7 +20,7 @@ export function PasteDialog({ text, onPaste }: { text: string; onPaste(text: str
         </>
       }
     >
-      <p className="hint">The program does not say that it takes pastes as a whole: each line may be run as soon as it arrives.</p>
+      <p className="hint">{WHY}</p>
       <pre className="paste-preview">{preview(text)}</pre>
     </Modal>
   );

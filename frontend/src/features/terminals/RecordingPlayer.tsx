@@ -19,7 +19,7 @@ import "./player.css";
 
 const SPEEDS = [0.5, 1, 2, 4, 8, 16];
 const STEP_S = 5;
-const NONE: Failure = { code: "recording", cause: "This file is not a recording that can be played.", remedy: "Recordings are asciicast, version 2." };
+const NONE: Failure = { code: "recording", cause: "This file is not a recording that can be played.", remedy: "Record the terminal again. Loop plays asciicast version 2 only." };
 
 type Props = { name: string; at(): Promise<At>; settings?: TerminalSettings; onClose(): void };
 
@@ -98,7 +98,7 @@ function Loaded({ cast, settings, onClose }: { cast: Cast; settings: TerminalSet
   return (
     <div className="player" role="group" aria-label={`Recording of ${title}`} data-region onKeyDown={onKeyDown}>
       <div className="player-screen" tabIndex={0} role="group" aria-label={`What ${title} showed`}><div ref={host} /></div>
-      {cast.cut && <p className="player-cut">This is the beginning of the recording: it was broken off, or is longer than 64 MB.</p>}
+      {cast.cut && <p className="player-cut">Only the beginning is shown: the recording broke off, or is longer than 64 MB.</p>}
       <div className="player-foot">
         <IconButton name={now.playing ? "Pause" : "Play"} keys="Space" onClick={() => player.current?.play(!now.playing)}>
           {now.playing ? <Pause size={15} /> : <Play size={15} />}

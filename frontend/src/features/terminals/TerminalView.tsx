@@ -3,7 +3,7 @@ import { ArrowDown, Circle } from "lucide-react";
 import { ContextMenu } from "radix-ui";
 import type { SyntheticEvent } from "react";
 import { useEffect, useRef } from "react";
-import { copyText } from "../../shell/clipboard";
+import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { Button } from "../../ui/Button";
 import { SafeText } from "../../ui/SafeText";
 import { reportsMouse } from "./core";
@@ -97,7 +97,7 @@ export function TerminalView(props: TerminalViewProps) {
           selected={() => pane.current?.term.hasSelection() ?? false}
           output={() => pane.current?.shell.output() ?? null}
           selectAll={() => pane.current?.term.selectAll()}
-          copyOutput={(text) => void copyText(text).then((done) => p.notice(done ? "Copied the command's output." : "It could not be copied."))}
+          copyOutput={(text) => void copyText(text).then((done) => p.notice(done ? "Copied the command's output." : NOT_COPIED))}
           record={(on) => pane.current?.client.record(on)}
         />
       </ContextMenu.Root>

@@ -91,7 +91,7 @@ export const terminalPanel: PanelKind<TerminalData> = {
   rename({ id, data }) {
     const info = sessionsStore.getState().byId[data.session];
     if (!data.session) return null;
-    return { what: "Name of the terminal", name: info ? sessionTitle(info) : (panesStore.getState()[id]?.title ?? ""), placeholder: "As its program says", save: (name) => void rename(data.session, name) };
+    return { what: "Name of the terminal", name: info ? sessionTitle(info) : (panesStore.getState()[id]?.title ?? ""), placeholder: "The program's own title", save: (name) => void rename(data.session, name) };
   },
   type: ({ id }, data) => handles.get(id)?.input(data),
   onHost: ({ data }) => data.target === "host",

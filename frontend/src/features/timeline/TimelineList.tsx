@@ -12,7 +12,7 @@ import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { session } from "../../session/session";
-import { copyText } from "../../shell/clipboard";
+import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
 import { isFoldable } from "../../model/timeline/fold";
 import { Row } from "./rows/Row";
@@ -103,7 +103,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       ArrowRight: () => isFoldable(it) && !open[it.key] && toggle(it.key),
       ArrowLeft: () => isFoldable(it) && open[it.key] && toggle(it.key),
       f: () => it.kind === "text" && it.uuid && void forkFrom(it.uuid),
-      c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : "The clipboard did not take it.")),
+      c: () => void copyText(itemText(it)).then((ok) => toast(ok ? "Copied." : NOT_COPIED)),
     };
     const f = act[e.key];
     if (!f) return;
@@ -142,7 +142,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
       )}
       {filter !== "all" && items.length === 0 && (
         <p className="older">
-          Nothing of that kind in what is loaded. <button type="button" className="link" onClick={onClearFilter}>Show everything</button>
+          No loaded item is of this kind. <button type="button" className="link" onClick={onClearFilter}>Show everything</button>
         </p>
       )}
       {!following && (

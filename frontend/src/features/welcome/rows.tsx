@@ -61,7 +61,7 @@ export function ImageRow({ image, engineOK }: { image: ImageStatus | null; engin
 
 export function GateRow({ gate }: { gate: string }) {
   if (gate === "not built yet") {
-    return <CheckRow state="open" title="Gate" summary="Nothing stops an agent to ask you yet. The container is the only wall, so open only folders that you can restore." aside={<span>not built yet</span>} />;
+    return <CheckRow state="open" title="Gate" summary="Nothing asks you yet before an agent acts. The container is the only wall, so open only folders that you can restore." aside={<span>not built yet</span>} />;
   }
   return <CheckRow state="ok" title="Gate" summary={gate} />;
 }

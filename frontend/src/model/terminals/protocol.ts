@@ -273,7 +273,7 @@ export class TerminalClient {
       // The session may have been made. Asking for another by itself could start an agent twice.
       this.set({ state: "failed", failure: {
         code: "offline", cause: "The connection to Loop broke while the terminal was opened.",
-        remedy: "Look whether it is in the list of terminals; if not, try again.",
+        remedy: "If the list of terminals does not show it, try again.",
       } });
       return;
     }

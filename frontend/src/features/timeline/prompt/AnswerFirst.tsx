@@ -45,7 +45,7 @@ export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
         <Button
           look="small"
           disabled={busy || onTheWay}
-          title={onTheWay ? "When the files are there" : undefined}
+          title={onTheWay ? "Wait until the files are in the container" : undefined}
           onClick={() => void give()}
         >
           {busy ? "Sending" : plan ? "Send as changes" : "Send as the answer"}

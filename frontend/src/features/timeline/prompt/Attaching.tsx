@@ -28,7 +28,7 @@ export function Attaching({ channelId }: { channelId: ChannelID }) {
         {a.problems.length > SHOWN && (
           <div className="banner fail">
             <TriangleAlert size={14} aria-hidden />
-            <p>{a.problems.length - SHOWN} more did not get there either.</p>
+            <p>{a.problems.length - SHOWN} more files could not be taken either.</p>
             <Button look="small" onClick={() => dismiss(channelId)}>Dismiss all</Button>
           </div>
         )}

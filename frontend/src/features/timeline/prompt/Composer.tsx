@@ -153,7 +153,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
               <Kbd>{keys(MOD, ".")}</Kbd>
             </Button>
           )}
-          <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "When the files are there" : online ? undefined : "Goes out on reconnect"}>
+          <Button look="primary" disabled={!text.trim() || onTheWay} onClick={() => submit()} title={onTheWay ? "Wait until the files are in the container" : online ? undefined : "The prompt goes out when Loop answers again"}>
             <ArrowUp size={14} aria-hidden />
             {busy || parked ? "Queue" : "Send"}
           </Button>

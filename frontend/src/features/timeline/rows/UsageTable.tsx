@@ -34,7 +34,7 @@ export function UsageTable({ usage }: { usage: Usage }) {
               </td>
               <td>{exactly(m.cache_write_tokens)}</td>
               <td>{exactly(m.output_tokens)}</td>
-              <td>{m.cost_usd ? amount(m.cost_usd, usage.cost_estimated) : "not said"}</td>
+              <td>{m.cost_usd ? amount(m.cost_usd, usage.cost_estimated) : "unknown"}</td>
             </tr>
           ))}
         </tbody>
