@@ -101,7 +101,7 @@ test("keys: where they are kept, moved and removed", { loop: { config: KEY } }, 
   await settings(page);
   await page.getByText("in config.json").waitFor();
   await page.getByRole("button", { name: "Move out of config.json" }).click();
-  await page.getByText("in an encrypted file").waitFor();
+  await page.getByText("in an encrypted file of Loop's folder").waitFor();
   ok(!(await loop.text("global")).includes("sk-ant"), "the key is still in config.json");
   await page.getByRole("button", { name: "Remove the API key" }).click();
   await until("removed", async () => (await loop.call("System.Credentials")).every((k) => !k.set));

@@ -43,7 +43,7 @@ export function dialTerminal(at: () => Promise<At>, events: SocketEvents) {
   };
 }
 
-/** The text of a recording. Reading stops with the chunk in which limit bytes are reached. */
+/** The text of a recording. Reading stops with the chunk that passes limit bytes. */
 export async function fetchRecording({ base, token }: At, name: string, limit: number, signal?: AbortSignal): Promise<string> {
   const nothing: Failure = { code: "offline", cause: "The recording could not be read.", remedy: "Try again; if it repeats, look whether the recording still exists." };
   let res: Response;

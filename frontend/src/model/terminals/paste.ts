@@ -13,10 +13,10 @@ export type Paste = {
 };
 
 // The markers of bracketed paste, with ESC [ and with the one-character CSI.
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- the pattern must match control characters
 const MARKER = /(?:\u001b\[|\u009b)20[01]~/g;
-// C0 but tab and newlines, DEL, C1. Without ESC and CSI nothing can pretend to be the end of the paste.
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// All of C0 but tab and newlines, DEL, and C1. Without ESC and CSI nothing can pretend to be the end of the paste.
+// eslint-disable-next-line no-control-regex -- the pattern must match control characters
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 export function preparePaste(raw: string, bracketed: boolean): Paste {

@@ -40,7 +40,7 @@ export type TaskInfo = { id: string; kind: string; what: string; since: number }
 export type RunInfo = {
   runId: RunID;
   startedAt: number;
-  runningAt: number; // the agent was started; 0 before
+  runningAt: number; // time when the agent started; 0 before
   promptAt: number;
   endedAt: number; // 0 while it goes on
   ready: boolean; // the agent has shown a first sign of life
