@@ -44,7 +44,8 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 	defer cancel()
 	defer func() { _ = c.Close() }()
 	for {
-		q, err := wire.ReadQuestion(c)
+		var q wire.Question
+		err := wire.ReadFrame(c, &q)
 		if err == nil {
 			err = j.take(ctx, q)
 		}

@@ -24,46 +24,45 @@ func (q Request) Validate() error {
 	case OpPing, OpList, OpQuestions:
 		return nil
 	case OpPolicy:
-		if q.Policy == nil || q.ID != "" && !ValidID(q.ID) {
+		if q.Policy == nil {
 			return fmt.Errorf("policy without its fields")
 		}
-		return q.Policy.validate()
+		if err := q.Policy.validate(); err != nil || q.ID == "" {
+			return err
+		}
 	case OpHello:
 		if q.Hello == nil {
 			return fmt.Errorf("hello without its fields")
 		}
 		return q.Hello.validate()
 	case OpSpawn:
-		if !ValidID(q.ID) {
-			return fmt.Errorf("spawn id %q is not a name", clip(q.ID))
-		}
 		if q.Spawn == nil {
 			return fmt.Errorf("spawn without its fields")
 		}
-		return q.Spawn.validate()
+		if err := q.Spawn.validate(); err != nil {
+			return err
+		}
 	case OpRead:
 		if q.Stream != StreamOut && q.Stream != StreamErr && !validPipe(q.Stream) {
 			return fmt.Errorf("stream %q is neither out nor err nor a pipe", clip(q.Stream))
 		}
-		if q.Offset < 0 {
-			return fmt.Errorf("offset %d is negative", q.Offset)
-		}
-		if q.Hold < 0 {
-			return fmt.Errorf("hold %d is negative", q.Hold)
+		if q.Offset < 0 || q.Hold < 0 {
+			return fmt.Errorf("offset %d or hold %d is negative", q.Offset, q.Hold)
 		}
 	case OpStdin:
 		if q.Stream != StreamIn && !validPipe(q.Stream) {
 			return fmt.Errorf("stream %q is neither stdin nor a pipe", clip(q.Stream))
 		}
-	case OpHTTP, OpResize, OpSignal, OpKill, OpWait, OpForget:
+	case OpResize:
+		if q.Cols == 0 || q.Rows == 0 {
+			return fmt.Errorf("size %d×%d has no cells", q.Cols, q.Rows)
+		}
+	case OpHTTP, OpSignal, OpKill, OpWait, OpForget:
 	default:
 		return fmt.Errorf("unknown op %q", clip(string(q.Op)))
 	}
 	if !ValidID(q.ID) {
 		return fmt.Errorf("spawn id %q is not a name", clip(q.ID))
-	}
-	if q.Op == OpResize && (q.Cols == 0 || q.Rows == 0) {
-		return fmt.Errorf("size %d×%d has no cells", q.Cols, q.Rows)
 	}
 	return nil
 }
@@ -85,10 +84,8 @@ func (s Spawn) validate() error {
 	if len(s.Argv) > MaxArgs || len(s.Env) > MaxArgs {
 		return fmt.Errorf("arguments or environment: %w", ErrTooLarge)
 	}
-	for _, a := range s.Argv {
-		if strings.IndexByte(a, 0) >= 0 {
-			return fmt.Errorf("an argument has a NUL byte")
-		}
+	if strings.Contains(strings.Join(s.Argv, ""), "\x00") {
+		return fmt.Errorf("an argument has a NUL byte")
 	}
 	for _, e := range s.Env {
 		name, _, ok := strings.Cut(e, "=")

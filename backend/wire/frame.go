@@ -30,7 +30,7 @@ func WriteFrame(w io.Writer, v any) error {
 	return nil
 }
 
-// ReadFrame reads one frame into v. io.EOF means that the stream ended before
+// ReadFrame reads one frame into v, and checks a v that can be. io.EOF means that the stream ended before
 // the first byte; one torn later is io.ErrUnexpectedEOF.
 func ReadFrame(r io.Reader, v any) error {
 	var n uint32
@@ -47,23 +47,21 @@ func ReadFrame(r io.Reader, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("decode frame: %w", err)
 	}
+	if c, ok := v.(interface{ Validate() error }); ok {
+		return c.Validate()
+	}
 	return nil
 }
 
 // ReadRequest reads and checks the first frame of a stream.
 func ReadRequest(r io.Reader) (q Request, err error) {
-	if err = ReadFrame(r, &q); err == nil {
-		err = q.Validate()
-	}
+	err = ReadFrame(r, &q)
 	return q, err
 }
 
 // ReadReply reads a reply. A refusal comes back as its *Error.
 func ReadReply(r io.Reader) (p Reply, err error) {
-	if err = ReadFrame(r, &p); err == nil {
-		err = p.Validate()
-	}
-	if err == nil && p.Error != nil {
+	if err = ReadFrame(r, &p); err == nil && p.Error != nil {
 		err = p.Error
 	}
 	return p, err

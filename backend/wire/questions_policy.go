@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -75,18 +74,10 @@ type Answer struct {
 // Deny is an answer whose text is cut to MaxText.
 func Deny(id uint64, why string) Answer { return Answer{ID: id, Text: clip(why)} }
 
-// ReadQuestion reads and checks what a guest asks.
-func ReadQuestion(r io.Reader) (q Question, err error) {
-	if err = ReadFrame(r, &q); err == nil {
-		err = q.Validate()
+// Validate bounds what a host can answer.
+func (a Answer) Validate() error {
+	if a.ID == 0 || len(a.Text) > 2*MaxText {
+		return fmt.Errorf("impossible answer to question %d", a.ID)
 	}
-	return q, err
-}
-
-// ReadAnswer reads what a host answers.
-func ReadAnswer(r io.Reader) (a Answer, err error) {
-	if err = ReadFrame(r, &a); err == nil && (a.ID == 0 || len(a.Text) > 2*MaxText) {
-		err = fmt.Errorf("impossible answer to question %d", a.ID)
-	}
-	return a, err
+	return nil
 }

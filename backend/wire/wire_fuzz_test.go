@@ -93,16 +93,18 @@ func FuzzQuestions(f *testing.F) {
 	f.Add(frame(`{"id":1,"withdrawn":true}`))
 	f.Add(frame(`{"id":1,"allow":true,"text":"yes"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if q, err := ReadQuestion(bytes.NewReader(data)); err == nil {
+		var q Question
+		if err := ReadFrame(bytes.NewReader(data), &q); err == nil {
 			var buf bytes.Buffer
 			if err := WriteFrame(&buf, q); err != nil || len(q.Detail) > MaxDetail && !q.Withdrawn {
 				t.Fatalf("accepted %d bytes of detail: %v", len(q.Detail), err)
 			}
-			if _, err := ReadQuestion(&buf); err != nil {
+			if err := ReadFrame(&buf, &Question{}); err != nil {
 				t.Fatalf("not accepted a second time: %v", err)
 			}
 		}
-		if a, err := ReadAnswer(bytes.NewReader(data)); err == nil && a.Allow && !bytes.Contains(data, []byte("allow")) && !bytes.Contains(data, []byte(`\u`)) {
+		var a Answer
+		if err := ReadFrame(bytes.NewReader(data), &a); err == nil && a.Allow && !bytes.Contains(data, []byte("allow")) && !bytes.Contains(data, []byte(`\u`)) {
 			t.Fatalf("allowed by %q", data)
 		}
 	})

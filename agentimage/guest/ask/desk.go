@@ -61,8 +61,8 @@ func (d *Desk) Serve(st Stream) error {
 		}
 	}()
 	for {
-		a, err := wire.ReadAnswer(st)
-		if err != nil {
+		var a wire.Answer
+		if err := wire.ReadFrame(st, &a); err != nil {
 			return err
 		}
 		if answer := d.leave(a.ID); answer != nil {

@@ -38,8 +38,8 @@ func serve(t *testing.T, d *Desk) *host {
 
 func (h *host) question(t *testing.T) wire.Question {
 	t.Helper()
-	q, err := wire.ReadQuestion(h)
-	if err != nil {
+	var q wire.Question
+	if err := wire.ReadFrame(h, &q); err != nil {
 		t.Error(err)
 	}
 	return q
