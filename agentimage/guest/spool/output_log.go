@@ -141,30 +141,38 @@ func (l *Log) finish() {
 
 // room waits until the log may grow and says by how much; 0 is never again.
 func (l *Log) room(ctx context.Context) int64 {
-	for {
-		l.mu.Lock()
-		room := l.free()
-		if room > 0 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ctx.Err() == nil {
+		if room := l.free(); room > 0 {
 			l.setPaused("")
-		} else if l.file != nil {
+			return room
+		}
+		if l.file != nil {
 			l.setPaused(wire.PausedSpool)
 		}
-		wake, lifted := l.wake, l.lifted && l.kept == nil
-		l.mu.Unlock()
-		switch {
-		case ctx.Err() != nil:
-			return 0
-		case room > 0:
-			return room
-		case lifted:
+		if l.lifted && l.kept == nil {
 			return 0 // a ring with a reader that is far behind; what the program printed is in it
 		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return 0
-		}
+		l.wait(ctx, math.MaxInt64, nil)
 	}
+	return 0
+}
+
+// wait gives the lock back until the log changes or reaches end, late has come or ctx
+// ends. It reports whether it was the log.
+func (l *Log) wait(ctx context.Context, end int64, late <-chan time.Time) bool {
+	l.wakeAt = min(l.wakeAt, end)
+	wake := l.wake
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	select {
+	case <-wake:
+		return true
+	case <-late:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // free is by how much the log may grow now. The lock is held.
@@ -223,27 +231,21 @@ func (l *Log) append(ctx context.Context, p []byte) bool {
 // p. It returns io.EOF at the end of an ended log, ErrGap when the bytes are gone, and
 // ctx's error.
 func (l *Log) Next(ctx context.Context, p []byte, off int64) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for {
-		l.mu.Lock()
 		l.come()
 		switch {
 		case off < l.base:
-			l.mu.Unlock()
 			return 0, ErrGap
 		case off < l.end:
 			return l.readLocked(p, off)
 		case l.ended:
-			l.mu.Unlock()
 			return 0, io.EOF
-		}
-		l.wakeAt = min(l.wakeAt, off+1)
-		wake := l.wake
-		l.mu.Unlock()
-		select {
-		case <-wake:
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			return 0, ctx.Err()
 		}
+		l.wait(ctx, off+1, nil)
 	}
 }
 
@@ -261,40 +263,22 @@ func (l *Log) Hurry() {
 // Gather waits for the log to reach end, so that more of it is moved at a time,
 // but for no longer than wait.
 func (l *Log) Gather(ctx context.Context, end int64, wait time.Duration) {
-	var late <-chan time.Time
-	for {
-		l.mu.Lock()
-		if l.end >= end || l.ended || l.free() <= 0 || time.Since(l.typed) < hurry {
-			l.mu.Unlock()
-			return
-		}
-		l.wakeAt = min(l.wakeAt, end)
-		wake := l.wake
-		l.mu.Unlock()
-		if late == nil {
-			late = time.After(wait)
-		}
-		select {
-		case <-wake:
-		case <-late:
-			return
-		case <-ctx.Done():
-			return
-		}
+	late := time.After(wait)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.end < end && !l.ended && l.free() > 0 && time.Since(l.typed) >= hurry && l.wait(ctx, end, late) {
 	}
 }
 
-// readLocked is entered with the lock held and gives it back.
+// readLocked is called with the lock held, and gives it back while it reads a file.
 func (l *Log) readLocked(p []byte, off int64) (int, error) {
-	if have := l.end - off; int64(len(p)) > have {
-		p = p[:have]
-	}
+	p = p[:min(int64(len(p)), l.end-off)]
 	if l.file == nil {
-		defer l.mu.Unlock()
 		l.copyRing(p, off)
 		return len(p), nil
 	}
 	l.mu.Unlock()
+	defer l.mu.Lock()
 	disk <- struct{}{}
 	n, err := l.file.ReadAt(p, off)
 	<-disk

@@ -152,9 +152,7 @@ func (l *Log) appendHeld(ctx context.Context, p []byte) bool {
 func (l *Log) appendRing(p []byte) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if free := max(0, l.freeRing()); int64(len(p)) > free {
-		p = p[:free]
-	}
+	p = p[:min(int64(len(p)), max(0, l.freeRing()))]
 	took := len(p)
 	if skip := int64(len(p)) - l.max; skip > 0 {
 		p = p[skip:]
