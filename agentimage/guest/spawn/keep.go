@@ -17,11 +17,13 @@ import (
 	"loop/backend/wire"
 )
 
-// keepEvent is what the keeper tells loop init: first how the start went, then
-// how the program ended.
-type keepEvent struct {
-	Pid    int         `json:"pid,omitempty"`
-	Status *int        `json:"status,omitempty"` // raw wait status
+// report is what the stage tells the keeper: once without an error, right before it
+// executes the program, or last of all with one. No report at all means that it died
+// earlier. The keeper tells loop init in the same way how the start went, and then how
+// the program ended.
+type report struct {
+	Pid    int         `json:"pid,omitempty"`    // the keeper's
+	Status *int        `json:"status,omitempty"` // the keeper's: raw wait status
 	Error  *wire.Error `json:"error,omitempty"`  // why the program was not executed
 }
 
@@ -50,14 +52,14 @@ func Keep(args []string) int {
 		if errors.Is(err, syscall.EAGAIN) {
 			err = errNoProcess
 		}
-		_ = up.send(keepEvent{Error: wire.AsError(err)})
+		_ = up.send(report{Error: wire.AsError(err)})
 		return 1
 	}
-	_ = up.send(keepEvent{Pid: pid, Error: awaitStage(stage)})
+	_ = up.send(report{Pid: pid, Error: awaitStage(stage)})
 	stage.close()
 	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
 		if ended == pid {
-			_ = up.send(keepEvent{Status: new(int(ws))})
+			_ = up.send(report{Status: new(int(ws))})
 		}
 	})
 	return 0
@@ -111,7 +113,7 @@ func layout(at map[int]int) []uintptr {
 func awaitStage(stage socket) *wire.Error {
 	last := wire.NewError(wire.CodeLimit, "the process ended before it executed the program, which happens without free processes or memory")
 	for {
-		var said stageReport
+		var said report
 		fd, err := stage.receive(&said)
 		if errors.Is(err, io.EOF) {
 			return last

@@ -224,12 +224,7 @@ func (tab *Table) killStrays() {
 				continue
 			}
 			found = true
-			if below, err := descendants(q.pid); err == nil {
-				for _, c := range below {
-					_ = signalProcess(c, unix.SIGKILL)
-				}
-			}
-			if err := signalProcess(q, unix.SIGKILL); err != nil {
+			if err := errors.Join(sweep(q.pid, nil, unix.SIGKILL), signalProcess(q, unix.SIGKILL)); err != nil {
 				tab.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
 			}
 		}

@@ -34,7 +34,7 @@ func TestDescriptorTravels(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()
-	var said stageReport
+	var said report
 	fd, err := ours.receive(&said)
 	if err != nil || fd < 0 || said.Error == nil || said.Error.Text != "with a pipe" {
 		t.Fatalf("%d %+v %v", fd, said.Error, err)
@@ -58,7 +58,7 @@ func sendDescriptor() int {
 	if err != nil {
 		return 1
 	}
-	if err := socket(peerFD).send(stageReport{Error: &wire.Error{Text: "with a pipe"}}, int(r.Fd())); err != nil {
+	if err := socket(peerFD).send(report{Error: &wire.Error{Text: "with a pipe"}}, int(r.Fd())); err != nil {
 		return 1
 	}
 	if _, err := w.WriteString("through it"); err != nil {

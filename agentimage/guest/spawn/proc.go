@@ -162,7 +162,7 @@ type tree struct {
 }
 
 // next waits for the keeper's next event; io.EOF means that the keeper has ended.
-func (t tree) next() (ev keepEvent, err error) {
+func (t tree) next() (ev report, err error) {
 	buf := make([]byte, maxMessage)
 	n, err := t.events.Read(buf) // one message
 	if err != nil {

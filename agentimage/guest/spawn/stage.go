@@ -34,13 +34,6 @@ type stageConfig struct {
 	Pipes     []int             // descriptors that the program keeps besides 0, 1 and 2
 }
 
-// stageReport is what the stage tells the keeper: once without an error, right
-// before it executes the program, or last of all with one. No report at all means
-// that it died earlier.
-type stageReport struct {
-	Error *wire.Error `json:"error,omitempty"`
-}
-
 // Stage becomes the agent and executes the program. It returns only when that
 // failed, after telling the keeper why.
 func Stage() int {
@@ -48,7 +41,7 @@ func Stage() int {
 	syscall.CloseOnExec(configFD)
 	syscall.CloseOnExec(peerFD)
 	err := stage(socket(peerFD))
-	_ = socket(peerFD).send(stageReport{Error: wire.AsError(err)})
+	_ = socket(peerFD).send(report{Error: wire.AsError(err)})
 	return 127
 }
 
@@ -91,7 +84,7 @@ func stage(keeper socket) error {
 			return fmt.Errorf("keep pipe %d: %w", fd, err)
 		}
 	}
-	if err := keeper.send(stageReport{}); err != nil {
+	if err := keeper.send(report{}); err != nil {
 		return fmt.Errorf("report to keeper: %w", err)
 	}
 	return execError(program, syscall.Exec(program, c.Argv, c.Env))
