@@ -70,7 +70,7 @@ func TestExecTTYConformance(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return lasting{p}
+					return p
 				},
 				Running: func(t testing.TB, text string) []string {
 					out := inBox(t, d, id, `for f in /proc/[0-9]*; do [ $f = /proc/$$ ] || tr '\0' ' ' <$f/cmdline 2>/dev/null; echo; done`)
@@ -85,21 +85,6 @@ func TestExecTTYConformance(t *testing.T) {
 			})
 		})
 	}
-}
-
-// lasting is used after the test's context, which ends before the clean-up.
-type lasting struct{ core.TTY }
-
-func (p lasting) Resize(cols, rows uint16) error {
-	return p.TTY.Resize(context.Background(), cols, rows)
-}
-
-func (p lasting) Wait() core.TerminalExit {
-	exit, err := p.TTY.Wait(context.Background())
-	if err != nil {
-		return core.TerminalExit{Code: -1, Reason: err.Error()}
-	}
-	return exit
 }
 
 func TestExecTTYThatCannotStart(t *testing.T) {

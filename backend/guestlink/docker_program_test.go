@@ -23,16 +23,13 @@ type guestProgram struct {
 	id   core.SpawnID
 }
 
-func (p guestProgram) Resize(cols, rows uint16) error {
-	return p.link.Resize(p.t.Context(), p.id, cols, rows)
+func (p guestProgram) Resize(ctx context.Context, cols, rows uint16) error {
+	return p.link.Resize(ctx, p.id, cols, rows)
 }
 
-func (p guestProgram) Wait() core.TerminalExit {
-	e, err := p.link.Wait(p.t.Context(), p.id)
-	if err != nil {
-		p.t.Error(err)
-	}
-	return core.TerminalExit{Code: e.Code, Signal: e.Signal}
+func (p guestProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
+	e, err := p.link.Wait(ctx, p.id)
+	return core.TerminalExit{Code: e.Code, Signal: e.Signal}, err
 }
 
 func (p guestProgram) Close() error { return p.link.Kill(context.WithoutCancel(p.t.Context()), p.id) }

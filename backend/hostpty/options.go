@@ -2,6 +2,7 @@ package hostpty
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 	"loop/backend/core"
 )
 
+var _ core.TTY = (*PTY)(nil)
+
 // Exit is the end of a program: its code, signal or the reason for neither.
 type Exit = core.TerminalExit
 
@@ -25,15 +28,19 @@ type ending struct {
 
 func newEnding() ending { return ending{exited: make(chan struct{})} }
 
-// Wait returns once the program ended and says how. What it printed may not have
-// been read yet.
-func (e *ending) Wait() Exit {
-	<-e.exited
-	return e.exit
+// Wait returns once the program ended and says how, or with ctx's error. What the
+// program printed may not have been read yet.
+func (e *ending) Wait(ctx context.Context) (Exit, error) {
+	select {
+	case <-e.exited:
+		return e.exit, nil
+	case <-ctx.Done():
+		return Exit{}, ctx.Err()
+	}
 }
 
-// Done is closed when Wait would return.
-func (e *ending) Done() <-chan struct{} { return e.exited }
+// End is Close, which takes as long as it takes.
+func (p *PTY) End(context.Context) error { return p.Close() }
 
 // Options say what to start.
 type Options struct {

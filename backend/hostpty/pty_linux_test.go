@@ -167,8 +167,8 @@ func TestTheBackgroundStaysUntilClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Wait(); e.Code != 5 || e.Signal != "" {
-		t.Fatalf("%+v", e)
+	if e, err := p.Wait(t.Context()); err != nil || e.Code != 5 || e.Signal != "" {
+		t.Fatalf("%+v %v", e, err)
 	}
 	// The kernel shows no arguments of a process that is just becoming a sleep.
 	for late := time.Now().Add(time.Minute); len(running(t, n)) != 1; {
@@ -182,9 +182,7 @@ func TestTheBackgroundStaysUntilClose(t *testing.T) {
 	if left := running(t, n); len(left) > 0 {
 		t.Fatal(left)
 	}
-	select {
-	case <-p.Done():
-	default:
+	if _, err := p.Wait(t.Context()); err != nil {
 		t.Fatal("not done")
 	}
 }
@@ -278,8 +276,8 @@ func TestTheEndDoesNotWaitForTheBackground(t *testing.T) {
 	if _, err := io.Copy(io.Discard, p); err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Wait(); e.Code != 0 || e.Signal != "" {
-		t.Fatalf("%+v", e)
+	if e, err := p.Wait(t.Context()); err != nil || e.Code != 0 || e.Signal != "" {
+		t.Fatalf("%+v %v", e, err)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)

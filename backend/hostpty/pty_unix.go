@@ -3,6 +3,7 @@
 package hostpty
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -216,7 +217,7 @@ func (p *PTY) Write(b []byte) (int, error) {
 }
 
 // Resize changes the terminal's size; the program gets a SIGWINCH.
-func (p *PTY) Resize(cols, rows uint16) error {
+func (p *PTY) Resize(_ context.Context, cols, rows uint16) error {
 	err := control(p.master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows})
 	})

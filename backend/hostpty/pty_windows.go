@@ -1,6 +1,7 @@
 package hostpty
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -201,7 +202,7 @@ func (p *PTY) Write(b []byte) (int, error) {
 }
 
 // Resize changes the console's size.
-func (p *PTY) Resize(cols, rows uint16) error {
+func (p *PTY) Resize(_ context.Context, cols, rows uint16) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.con == 0 {

@@ -15,24 +15,6 @@ import (
 	"loop/backend/terminal/programtest"
 )
 
-// ttyProgram makes a core.TTY a program for the suite of programs.
-type ttyProgram struct {
-	core.TTY
-	t testing.TB
-}
-
-func (p ttyProgram) Resize(cols, rows uint16) error {
-	return p.TTY.Resize(p.t.Context(), cols, rows)
-}
-
-func (p ttyProgram) Wait() core.TerminalExit {
-	exit, err := p.TTY.Wait(p.t.Context())
-	if err != nil {
-		p.t.Error(err)
-	}
-	return exit
-}
-
 // playPTY runs the program on this computer.
 func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 	p, err := hostpty.Start(hostpty.Options{Argv: term.Spec.Argv, Cols: term.Spec.Cols, Rows: term.Spec.Rows})
@@ -65,16 +47,20 @@ func playPTY(ctx context.Context, term FakeTTY) core.TerminalExit {
 	for {
 		select {
 		case size := <-term.Sizes:
-			_ = p.Resize(size[0], size[1])
+			_ = p.Resize(ctx, size[0], size[1])
 		case b := <-typed:
 			select { // applies a size that was set before this input
 			case size := <-term.Sizes:
-				_ = p.Resize(size[0], size[1])
+				_ = p.Resize(ctx, size[0], size[1])
 			default:
 			}
 			_, _ = p.Write(b)
 		case <-out:
-			return p.Wait()
+			exit, err := p.Wait(context.WithoutCancel(ctx))
+			if err != nil {
+				exit.Reason = err.Error()
+			}
+			return exit
 		}
 	}
 }
@@ -101,7 +87,7 @@ func TestFakeTTYConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return ttyProgram{p, t}
+			return p
 		},
 		Running: func(t testing.TB, text string) []string {
 			t.Helper()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -60,7 +61,9 @@ func BenchmarkTerminal(b *testing.B) {
 	}
 	frames := 0
 	session := func(viewers int) error {
-		s := terminal.New(terminal.Options{Programs: shellPrograms{}})
+		s := terminal.New(terminal.Options{
+			Programs: shellPrograms{}, Publish: func(core.EventType, core.TerminalInfo) {}, Log: slog.New(slog.DiscardHandler),
+		})
 		defer s.Close()
 		info, err := s.Create(b.Context(), core.TerminalSpec{Target: core.TargetHost, Cmd: argv})
 		if err != nil {

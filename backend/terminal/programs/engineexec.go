@@ -40,7 +40,7 @@ func (e Exec) Start(ctx context.Context, s terminal.Start) (terminal.Program, er
 	if err != nil {
 		return nil, err
 	}
-	return &execProgram{tty: tty, close: sync.OnceValue(tty.Close), running: func(ctx context.Context) (bool, error) {
+	return &execProgram{TTY: tty, close: sync.OnceValue(tty.Close), running: func(ctx context.Context) (bool, error) {
 		_, _, running, err := e.Containers.Running(ctx, s.Container.ID)
 		return running, err
 	}}, nil
@@ -48,7 +48,7 @@ func (e Exec) Start(ctx context.Context, s terminal.Start) (terminal.Program, er
 
 // execProgram is a Program of the engine's.
 type execProgram struct {
-	tty     core.TTY
+	core.TTY
 	running func(context.Context) (bool, error) // whether its container does
 	close   func() error
 }
@@ -61,7 +61,7 @@ type execOutput struct {
 }
 
 func (o *execOutput) Read(b []byte) (int, error) {
-	n, err := o.p.tty.Read(b)
+	n, err := o.p.Read(b)
 	if err == nil {
 		return n, nil
 	}
@@ -86,16 +86,9 @@ func (p *execProgram) Output(_ context.Context, offset int64) (io.ReadCloser, in
 }
 
 func (p *execProgram) Write(_ context.Context, b []byte) error {
-	_, err := p.tty.Write(b)
+	_, err := p.TTY.Write(b)
 	return err
 }
-
-func (p *execProgram) Resize(ctx context.Context, cols, rows uint16) error {
-	return p.tty.Resize(ctx, cols, rows)
-}
-
-// End implements terminal.Program.
-func (p *execProgram) End(ctx context.Context) error { return p.tty.End(ctx) }
 
 // killed is what the engine gives for a program that got SIGKILL, as all do when
 // their container is stopped or removed.
@@ -110,7 +103,7 @@ const (
 
 // Wait says of a program that was killed with its container that it was.
 func (p *execProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
-	exit, err := p.tty.Wait(ctx)
+	exit, err := p.TTY.Wait(ctx)
 	if err != nil || exit.Code != killed || exit.Reason != "" {
 		return exit, err
 	}

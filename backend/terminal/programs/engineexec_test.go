@@ -36,7 +36,7 @@ func TestExecEndsWithItsContainer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := 0
-				p := &execProgram{tty: endedTTY{code: tc.code}, running: func(context.Context) (bool, error) {
+				p := &execProgram{TTY: endedTTY{code: tc.code}, running: func(context.Context) (bool, error) {
 					s := tc.states[min(asked, len(tc.states)-1)]
 					asked++
 					if err, ok := s.(error); ok {

@@ -83,33 +83,12 @@ type hostProgram struct{ *hostpty.PTY }
 
 var _ terminal.Inspector = hostProgram{}
 
-// hostOutput reads a terminal; there is one reader in a session's life, which
-// ends when the terminal does.
-type hostOutput struct{ *hostpty.PTY }
-
-func (hostOutput) Close() error { return nil }
-
+// Output has one reader in a session's life, which ends when the terminal does.
 func (p hostProgram) Output(_ context.Context, offset int64) (io.ReadCloser, int64, error) {
-	return hostOutput(p), offset, nil
+	return io.NopCloser(p.PTY), offset, nil
 }
 
 func (p hostProgram) Write(_ context.Context, b []byte) error {
 	_, err := p.PTY.Write(b)
 	return err
-}
-
-func (p hostProgram) Resize(_ context.Context, cols, rows uint16) error {
-	return p.PTY.Resize(cols, rows)
-}
-
-// End implements terminal.Program; it takes the time that hostpty says.
-func (p hostProgram) End(context.Context) error { return p.Close() }
-
-func (p hostProgram) Wait(ctx context.Context) (core.TerminalExit, error) {
-	select {
-	case <-p.Done():
-		return p.PTY.Wait(), nil
-	case <-ctx.Done():
-		return core.TerminalExit{}, ctx.Err()
-	}
 }

@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,9 +21,9 @@ import (
 type Program interface {
 	io.Reader // gives io.EOF after the last byte, at every further read
 	io.Writer
-	Resize(cols, rows uint16) error
-	Wait() core.TerminalExit // returns when the program has ended
-	Close() error            // ends the program's whole tree; nil only when nothing is left
+	Resize(ctx context.Context, cols, rows uint16) error
+	Wait(ctx context.Context) (core.TerminalExit, error) // returns when the program has ended
+	Close() error                                        // ends the program's whole tree; nil only when nothing is left
 }
 
 // Backend starts programs. The place where they run must have /bin/sh, stty and the
@@ -159,6 +160,16 @@ func (s *screen) write(t *testing.T, text string) {
 	}
 }
 
+// exit waits for the program's end.
+func (s *screen) exit(t *testing.T) core.TerminalExit {
+	t.Helper()
+	exit, err := s.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exit
+}
+
 func tail(b []byte) []byte { return b[max(0, len(b)-500):] }
 
 func echo(t *testing.T, b Backend) {
@@ -168,7 +179,7 @@ func echo(t *testing.T, b Backend) {
 	s.text(t, "grüße\r\ngrüße\r\n")
 	s.write(t, "\x04") // the line editor's end of file
 	s.eof(t)
-	if e := s.Wait(); e.Code != 0 {
+	if e := s.exit(t); e.Code != 0 {
 		t.Fatalf("exit %+v", e)
 	}
 }
@@ -181,7 +192,7 @@ func sizes(t *testing.T, b Backend) {
 	s.write(t, "\r")
 	s.text(t, "24 80\r\n")
 	for _, c := range [][2]uint16{{61, 17}, {1000, 500}, {2, 1}} {
-		if err := s.Resize(c[0], c[1]); err != nil {
+		if err := s.Resize(t.Context(), c[0], c[1]); err != nil {
 			t.Fatal(err)
 		}
 		s.write(t, "\r")
@@ -193,7 +204,7 @@ func sizes(t *testing.T, b Backend) {
 func exitCode(t *testing.T, b Backend) {
 	for _, code := range []int{0, 1, 7, 255} {
 		s := start(t, b, fmt.Sprintf("exit %d", code))
-		if e := s.Wait(); e.Code != code || e.Signal != "" {
+		if e := s.exit(t); e.Code != code || e.Signal != "" {
 			t.Errorf("exit %d came as %+v", code, e)
 		}
 	}
@@ -201,7 +212,7 @@ func exitCode(t *testing.T, b Backend) {
 
 func exitSignal(t *testing.T, b Backend) {
 	s := start(t, b, "kill -KILL $$")
-	if e := s.Wait(); e.Code != 137 || e.Signal != "" && e.Signal != "SIGKILL" {
+	if e := s.exit(t); e.Code != 137 || e.Signal != "" && e.Signal != "SIGKILL" {
 		t.Fatalf("SIGKILL came as %+v", e)
 	}
 }
@@ -223,7 +234,7 @@ func end(t *testing.T, b Backend) {
 			t.Fatalf("after the end: %d bytes, %v", n, err)
 		}
 	}
-	if e := s.Wait(); e.Code != 0 {
+	if e := s.exit(t); e.Code != 0 {
 		t.Fatalf("exit %+v", e)
 	}
 }
@@ -274,7 +285,7 @@ func controlC(t *testing.T, b Backend) {
 	s.write(t, "\x03")
 	s.text(t, "interrupted")
 	s.write(t, "\r")
-	if e := s.Wait(); e.Code != 3 {
+	if e := s.exit(t); e.Code != 3 {
 		t.Fatalf("exit %+v", e)
 	}
 }
@@ -300,13 +311,13 @@ func tree(t *testing.T, b Backend) {
 	if left := b.Running(t, n); len(left) > 0 {
 		t.Fatalf("left: %q", left)
 	}
-	s.Wait()
+	s.exit(t)
 }
 
 func orphans(t *testing.T, b Backend) {
 	n := secret()
 	s := start(t, b, strings.ReplaceAll(`trap "" HUP; sleep N & setsid sleep N & echo started`, "N", n))
-	if e := s.Wait(); e.Code != 0 {
+	if e := s.exit(t); e.Code != 0 {
 		t.Fatalf("exit %+v", e)
 	}
 	s.eof(t)
