@@ -4,8 +4,6 @@ package instance
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"loop/backend/atomicfile"
+	"loop/backend/backoff"
 	"loop/backend/core"
 )
 
@@ -39,11 +38,7 @@ type Info struct {
 }
 
 // NewToken makes the per-launch token: 256 random bits in hex.
-func NewToken() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails on supported systems
-	return hex.EncodeToString(b[:])
-}
+func NewToken() string { return core.NewID() + core.NewID() }
 
 // Lock makes this process the one that works on the Loop folder. The lock
 // is the kernel's, so it cannot be left behind by a crash.
@@ -138,9 +133,7 @@ func openOrShow[T any](ctx context.Context, open func() (T, error), show func() 
 		if time.Since(begun) > handoverTime {
 			return none, err
 		}
-		select {
-		case <-time.After(handoverPause):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, handoverPause) {
 			return none, ctx.Err()
 		}
 	}

@@ -37,7 +37,7 @@ var layers = []layer{
 	{"backend/chrome", below, "an adapter to CDP"},
 	{"backend/dialog", below, "an adapter to native dialogs"},
 	{"backend/hostfacts", append(slices.Clone(below), "backend/sandbox", "backend/atomicfile"), "an adapter: it fills sandbox's Host from the real computer, so that sandbox stays pure"},
-	{"backend/instance", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the lock and the file by which a Loop is found"},
+	{"backend/instance", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "an adapter to the lock and the file by which a Loop is found"},
 	{"backend/logfile", []string{"backend/core"}, "an adapter to the log's file, and failures said in core's words"},
 	{"backend/pagememory", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the file of what the page keeps"},
 	{"backend/spools", nouns, "an adapter to what loop init leaves on this host"},
