@@ -66,11 +66,8 @@ func (s Folders) Exit(_ context.Context, ch core.ChannelID, spawn core.SpawnID) 
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil {
-		return core.ExitStatus{}, false
-	}
-	r, err := wire.ParseExitRecord(string(spawn), b)
-	if err != nil {
+	r, perr := wire.ParseExitRecord(string(spawn), b)
+	if err != nil || perr != nil {
 		return core.ExitStatus{}, false
 	}
 	return core.ExitStatus{Code: r.Exit.Code, Signal: r.Exit.Signal, At: time.UnixMilli(r.Exit.At)}, true
