@@ -43,7 +43,7 @@ func BenchmarkStream(b *testing.B) {
 			var given atomic.Int64
 			for b.Loop() {
 				f := prints(size)
-				s := New(Options{Programs: &programs{next: func(Start) (Program, error) { return f, nil }}, Containers: &boxes{shells: map[core.ChannelID]core.Container{}}, Leases: &boxes{}})
+				s := New(whole(Options{Programs: &programs{next: func(Start) (Program, error) { return f, nil }}}, &boxes{shells: map[core.ChannelID]core.Container{}}))
 				info, err := s.Create(b.Context(), core.TerminalSpec{ChannelID: "c"})
 				if err != nil {
 					b.Fatal(err)
@@ -83,7 +83,7 @@ func BenchmarkIdleSessions(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		s := New(Options{Programs: &programs{next: func(Start) (Program, error) { return newProgram(), nil }}, Containers: &boxes{shells: map[core.ChannelID]core.Container{}}, Leases: &boxes{}})
+		s := New(whole(Options{Programs: &programs{next: func(Start) (Program, error) { return newProgram(), nil }}}, &boxes{shells: map[core.ChannelID]core.Container{}}))
 		for range 50 {
 			info, err := s.Create(b.Context(), core.TerminalSpec{ChannelID: "c"})
 			if err != nil {
@@ -106,7 +106,7 @@ func BenchmarkIdleSessions(b *testing.B) {
 // scrollback.
 func BenchmarkAttach(b *testing.B) {
 	f := newProgram()
-	s := New(Options{Programs: &programs{next: func(Start) (Program, error) { return f, nil }}, Containers: &boxes{shells: map[core.ChannelID]core.Container{}}, Leases: &boxes{}})
+	s := New(whole(Options{Programs: &programs{next: func(Start) (Program, error) { return f, nil }}}, &boxes{shells: map[core.ChannelID]core.Container{}}))
 	info, err := s.Create(b.Context(), core.TerminalSpec{ChannelID: "c", Cols: 120, Rows: 40})
 	if err != nil {
 		b.Fatal(err)

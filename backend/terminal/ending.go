@@ -154,7 +154,7 @@ func (s *Service) remove(t *session) {
 	}
 	t.end()
 	t.unkeep()
-	s.publish(core.EventTerminalRemoved, t.view())
+	s.o.Publish(core.EventTerminalRemoved, t.view())
 	s.giveBack(s.ctx, t.info.ID, t.info.ContainerID)
 }
 
@@ -174,9 +174,6 @@ func (t *session) end() {
 
 // Restore takes up the sessions whose programs outlived an earlier launch.
 func (s *Service) Restore(context.Context) error {
-	if s.o.Keeper == nil {
-		return nil
-	}
 	rows, err := s.o.Keeper.SavedTerminals()
 	if err != nil {
 		return fmt.Errorf("read saved terminals: %w", err)
@@ -219,10 +216,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.log.Warn("give back containers of terminals that did not come back", "err", err)
 	}
 	for {
-		every, limit := time.Minute, time.Duration(0)
-		if s.o.IdleTimeout != nil {
-			limit = s.o.IdleTimeout()
-		}
+		every, limit := time.Minute, s.o.IdleTimeout()
 		if limit > 0 {
 			every = min(every, max(time.Second, limit/4))
 		}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"sync"
 	"testing"
+	"time"
 
 	"loop/backend/core"
 )
@@ -249,6 +251,21 @@ func (b *boxes) Remove(_ context.Context, id core.ContainerID) error {
 	return nil
 }
 
+// whole fills in what a test does not look at.
+func whole(o Options, b *boxes) Options {
+	o.Containers, o.Leases, o.Log = b, b, slog.New(slog.DiscardHandler)
+	if o.Keeper == nil {
+		o.Keeper = &keeper{rows: map[core.TerminalID]Saved{}}
+	}
+	if o.Publish == nil {
+		o.Publish = func(core.EventType, core.TerminalInfo) {}
+	}
+	if o.IdleTimeout == nil {
+		o.IdleTimeout = func() time.Duration { return 0 }
+	}
+	return o
+}
+
 // rig is a service with one program.
 func rig(t *testing.T, o Options) (*Service, *program, *boxes) {
 	t.Helper()
@@ -256,8 +273,7 @@ func rig(t *testing.T, o Options) (*Service, *program, *boxes) {
 	if o.Programs == nil {
 		o.Programs = &programs{next: func(Start) (Program, error) { return f, nil }}
 	}
-	o.Containers, o.Leases = b, b
-	s := New(o)
+	s := New(whole(o, b))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)

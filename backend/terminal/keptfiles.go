@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,13 +92,9 @@ func (f Files) read(id core.TerminalID) (s Saved, err error) {
 	if !keptID.MatchString(string(id)) {
 		return s, fmt.Errorf("read terminal %q: not an id", id)
 	}
-	file, err := os.Open(f.path(id))
-	if err != nil {
-		return s, fmt.Errorf("read terminal: %w", err)
-	}
-	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, maxKeptBytes+1))
-	if err != nil {
+	b, _, err := atomicfile.Read(f.path(id), maxKeptBytes)
+	whole := !errors.Is(err, atomicfile.ErrTooLarge)
+	if err != nil && whole {
 		return s, fmt.Errorf("read terminal: %w", err)
 	}
 	row, screen, _ := bytes.Cut(b, []byte("\n"))
@@ -112,7 +107,7 @@ func (f Files) read(id core.TerminalID) (s Saved, err error) {
 	if s.Info.ID != id || s.Info.ContainerID == "" || s.Info.Cols == 0 || s.Info.Rows == 0 || s.Offset < 0 {
 		return s, errors.New("a terminal's file is incomplete")
 	}
-	if s.Screen = screen; len(screen) == 0 || len(b) > maxKeptBytes {
+	if s.Screen = screen; len(screen) == 0 || !whole {
 		s.Screen, s.Offset = nil, 0 // there is still the program's own ring
 	}
 	return s, nil

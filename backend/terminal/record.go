@@ -9,9 +9,6 @@ import (
 // startRecording begins with the screen as it is, so that a replay shows what
 // was seen and not what came after alone.
 func (s *session) startRecording() error {
-	if s.svc.o.Record == nil {
-		return core.Fail(core.CodeInvalid, nil, "This Loop keeps no recordings.", "")
-	}
 	s.screenMu.Lock()
 	defer s.screenMu.Unlock()
 	s.mu.Lock()

@@ -232,7 +232,7 @@ func (s *session) tell() bool {
 	s.dirty = false
 	s.mu.Unlock()
 	if dirty {
-		s.svc.publish(core.EventTerminalChanged, info)
+		s.svc.o.Publish(core.EventTerminalChanged, info)
 	}
 	return dirty
 }

@@ -113,18 +113,16 @@ type Recording interface {
 	Close() error
 }
 
-// Options of a Service. Programs, Containers and Leases are required.
+// Options of a Service; all are required.
 type Options struct {
 	Programs   Programs
 	Containers Containers
 	Leases     Leases
-	Keeper     Keeper // nil keeps nothing over a restart
-	// Record begins a recording; nil cannot.
-	Record  func(core.TerminalInfo) (Recording, error)
-	Publish func(core.EventType, core.TerminalInfo) // in order for one session; must not call back
+	Keeper     Keeper
+	Record     func(core.TerminalInfo) (Recording, error) // begins a recording
+	Publish    func(core.EventType, core.TerminalInfo)    // in order for one session; must not call back
 	// IdleTimeout ends a session that nobody looks at, that prints nothing and
-	// is given nothing for so long; 0 is never, and nil as well. It is asked with
-	// each look.
+	// is given nothing for so long; 0 is never. It is asked with each look.
 	IdleTimeout func() time.Duration
 	Log         *slog.Logger
 }

@@ -35,18 +35,9 @@ type Service struct {
 
 // New returns a service without sessions.
 func New(o Options) *Service {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	s := &Service{o: o, log: o.Log, shells: map[core.ChannelID]chan struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
-}
-
-func (s *Service) publish(t core.EventType, i core.TerminalInfo) {
-	if s.o.Publish != nil {
-		s.o.Publish(t, i)
-	}
 }
 
 func closing() error { return core.Fail(core.CodeCancelled, nil, "Loop is closing.", "") }
@@ -134,7 +125,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 		Title: cmp.Or(spec.Title, commandTitle(spec)), Named: spec.Title != "", Cmd: spec.Cmd, Plain: spec.Plain,
 		Cols: spec.Cols, Rows: spec.Rows, CreatedAt: time.Now(),
 	}
-	t := s.newSession(info, p, ours && s.o.Keeper != nil)
+	t := s.newSession(info, p, ours)
 	if spec.Colors != nil {
 		t.colors(*spec.Colors)
 	}
@@ -146,7 +137,7 @@ func (s *Service) Create(ctx context.Context, spec core.TerminalSpec) (_ core.Te
 		defer cancel()
 		return core.TerminalInfo{}, errors.Join(closing(), p.End(ectx), p.Close())
 	}
-	s.publish(core.EventTerminalCreated, t.view())
+	s.o.Publish(core.EventTerminalCreated, t.view())
 	return t.view(), nil
 }
 
@@ -195,9 +186,6 @@ func (s *Service) container(ctx context.Context, st Start) (core.Container, erro
 			err = core.Fail(core.CodeConflict, core.ErrNotRunning, "That container does not run.",
 				"Start it, or leave it out to use the channel's own.")
 		}
-		return c, err
-	}
-	if c, ok, err := s.o.Containers.FindShell(ctx, spec.ChannelID); err != nil || ok {
 		return c, err
 	}
 	unlock, err := s.lockShell(ctx, spec.ChannelID)
