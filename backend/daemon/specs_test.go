@@ -187,7 +187,7 @@ func TestCredentialsStayOutOfTheContainer(t *testing.T) {
 }
 
 // TestLimitsOfTheCLIUnlessAsked: the CLI repeats a refused request only a few times.
-// Its background work ends only with the run.
+// Only the time limit of the run bounds its background work.
 func TestLimitsOfTheCLIUnlessAsked(t *testing.T) {
 	for name, value := range map[string]string{retriesEnv: maxRetries, backgroundEnv: backgroundWait} {
 		r := newSpecRig(t)

@@ -26,8 +26,8 @@ func kept(p timeline, run core.RunID, typ core.EventType) (out []string) {
 }
 
 // TestBackgroundCommandIsWaitedFor: at its time-out, the CLI moves a command to the
-// background and ends its turn. The run ends with the command. That is later after the
-// first result than Loop would wait for a CLI that hangs.
+// background and ends its turn. The run ends with the command. This takes longer than
+// Loop would wait for a CLI that hangs after its first result.
 func TestBackgroundCommandIsWaitedFor(t *testing.T) {
 	h := newHome(t, "")
 	work := t.TempDir()

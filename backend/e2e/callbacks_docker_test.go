@@ -251,7 +251,7 @@ func TestAgentsCallBack(t *testing.T) {
 				t.Errorf("the other project heard %+v", other.Events)
 			}
 			token, err := os.ReadFile(filepath.Join(work, "token"))
-			slices.Reverse(token) // reversed, because the CLI records changed files of a repository itself
+			slices.Reverse(token) // the file has it reversed, because the CLI records changed files of a repository
 			if err != nil || (len(token) == 64) != (transport == "tcp") {
 				t.Fatalf("a token of %d bytes, %v", len(token), err)
 			}

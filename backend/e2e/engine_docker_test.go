@@ -64,7 +64,7 @@ func (s *server) engineIs(ok bool) core.EngineStatus {
 	return s.engineBecomes(ok, func() {})
 }
 
-// engineBecomes is engineIs that calls meanwhile again and again while it waits.
+// engineBecomes waits as engineIs does, and calls meanwhile again and again.
 func (s *server) engineBecomes(ok bool, meanwhile func()) core.EngineStatus {
 	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
@@ -169,8 +169,8 @@ func outcome(p timeline, run core.RunID) (last core.Status) {
 	return last
 }
 
-// TestEngineRefused: Loop tells a socket that this user may not open from a missing
-// one. The engine works as soon as the socket may be opened.
+// TestEngineRefused: a socket that this user may not open is not reported as missing.
+// The engine works as soon as the socket may be opened.
 func TestEngineRefused(t *testing.T) {
 	p := newEngineProxy(t)
 	h := newHome(t, "{"+p.config()+"}")

@@ -508,7 +508,7 @@ func TestCallbacks(t *testing.T) {
 	})
 }
 
-// peek reads what the log holds now.
+// peek returns the output so far.
 func peek(tb testing.TB, l *guestlink.Link, id core.SpawnID, n int64) []byte {
 	tb.Helper()
 	r, err := l.Read(tb.Context(), id, "out", 0)

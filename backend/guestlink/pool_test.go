@@ -48,7 +48,7 @@ func TestPool(t *testing.T) {
 		t.Fatalf("%d links for two containers", len(opened))
 	}
 	_ = a.Close()
-	_ = a.Close() // a second close counts once
+	_ = a.Close() // closing twice counts once
 	if opened[0].closed != 0 {
 		t.Fatal("closed under its other user")
 	}

@@ -121,7 +121,7 @@ var (
 
 func unmoved(core.Spec) error { return nil }
 
-const keptFor = 300 * time.Second // how long a container stays where no holder says
+const keptFor = 300 * time.Second // how long a container stays when its last holder does not say
 
 func newRegistry(store Store, engine Engine) *Registry {
 	return New(Options{

@@ -27,7 +27,7 @@ func TestReadme(t *testing.T) {
 	if !strings.Contains(text, "gate") || !strings.Contains(text, "is not built yet") {
 		t.Error("README.md must say plainly that the gate is not built yet, until it is")
 	}
-	// README.md shows these two set-up commands only. They do everything else.
+	// README.md shows only these two set-up commands.
 	want := []string{"make run", "make test"}
 	var got []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
