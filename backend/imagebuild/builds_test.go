@@ -89,7 +89,7 @@ func newRig(t *testing.T, o Options, dockers ...string) *rig {
 	return r
 }
 
-// bare is New with what a test does not care about.
+// bare is New with defaults for the options that a test leaves out.
 func bare(o Options) *Service {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Publish == nil {
