@@ -3,27 +3,13 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
-	"time"
 )
 
 // ProjectWatch notices changes of projects' settings files. It starts nothing;
-// its methods are for one goroutine.
+// its methods are for one goroutine. The zero value has seen nothing.
 type ProjectWatch struct {
-	now  func() time.Time
-	seen map[string]glimpse
-}
-
-// glimpse is a settings file as it was read last.
-type glimpse struct {
-	look
-	sum string
-}
-
-// NewProjectWatch has seen nothing.
-func NewProjectWatch() *ProjectWatch {
-	return &ProjectWatch{now: time.Now, seen: map[string]glimpse{}}
+	seen map[string]string // by folder (see glimpse)
 }
 
 // Poll looks at the projects at dirs and returns those that it sees for the
@@ -31,42 +17,29 @@ func NewProjectWatch() *ProjectWatch {
 // last: different, new or gone. A directory that is no longer named is
 // forgotten.
 func (w *ProjectWatch) Poll(dirs []string) (first, changed []string) {
-	next := make(map[string]glimpse, len(dirs))
-	for _, dir := range dirs {
-		if _, twice := next[dir]; twice {
-			continue
-		}
-		old, known := w.seen[dir]
-		now := w.glimpse(dir, old)
-		next[dir] = now
-		switch {
+	next := make(map[string]string, len(dirs))
+	for _, dir := range slices.Compact(slices.Sorted(slices.Values(dirs))) {
+		next[dir] = glimpse(dir)
+		switch old, known := w.seen[dir]; {
 		case !known:
 			first = append(first, dir)
-		case old.sum != now.sum:
+		case old != next[dir]:
 			changed = append(changed, dir)
 		}
 	}
 	w.seen = next
-	slices.Sort(first)
-	slices.Sort(changed)
 	return first, changed
 }
 
-// glimpse reads the file only when it is not the one of the last glimpse.
-func (w *ProjectWatch) glimpse(dir string, old glimpse) glimpse {
-	info, err := os.Lstat(ProjectPath(dir))
+// glimpse tells a text of a project's settings file from others, and a fault of it
+// from others; it is empty without a file.
+func glimpse(dir string) string {
+	data, err := readProjectFile(dir, "")
 	switch {
-	case err != nil:
-		return glimpse{}
-	case old.same(info):
-		return old
-	}
-	g := glimpse{look: look{info, w.now()}}
-	switch data, err := readProjectFile(dir, ""); {
 	case err == nil:
-		g.sum = sumOf(data)
-	case !errors.Is(err, fs.ErrNotExist):
-		g.sum = err.Error() // a different fault is news as well
+		return sumOf(data)
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
 	}
-	return g
+	return err.Error()
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -27,22 +25,20 @@ type Snapshot struct {
 }
 
 // Source follows one settings file. All methods may be called from any
-// goroutine. It starts none: Run polls until its context ends.
+// goroutine. It starts none: Run reads it until its context ends.
 type Source struct {
 	path string
 
-	mu     sync.Mutex
-	snap   Snapshot
-	looked look // at the file, before it was read
-	now    func() time.Time
-	subs   []func(Snapshot)
+	mu   sync.Mutex
+	snap Snapshot
+	subs []func(Snapshot)
 
 	notify sync.Mutex // keeps calls to subscribers in order
 }
 
 // NewSource reads the file at path for the first time.
 func NewSource(path string) *Source {
-	s := &Source{path: path, now: time.Now}
+	s := &Source{path: path}
 	s.Reload()
 	return s
 }
@@ -67,7 +63,7 @@ func (s *Source) Subscribe(f func(Snapshot)) {
 	s.subs = append(s.subs, f)
 }
 
-// Reload reads the file again, whether or not it seems to have changed.
+// Reload reads the file again.
 func (s *Source) Reload() Snapshot {
 	s.notify.Lock()
 	defer s.notify.Unlock()
@@ -85,8 +81,6 @@ func (s *Source) Reload() Snapshot {
 
 // read loads the file and reports whether the snapshot changed. s.mu is held.
 func (s *Source) read() bool {
-	info, _ := os.Stat(s.path)
-	s.looked = look{info, s.now()}
 	doc := load(s.path)
 	problems, err := doc.problems, failure(doc.problems)
 	old := s.snap
@@ -97,47 +91,17 @@ func (s *Source) read() bool {
 	return !reflect.DeepEqual(old.Config, s.snap.Config) || !slices.Equal(old.Problems, problems) || (old.Err == nil) != (err == nil)
 }
 
-// settle is how long after a change the file is read again although its time
-// and size look the same: coarse file systems stamp to two seconds (FAT).
-const settle = 2 * time.Second
-
-// look is what was seen of a file, and when.
-type look struct {
-	info fs.FileInfo // nil when there was none
-	at   time.Time
-}
-
-// same reports that the file seen now is the one seen then: nothing of it changed,
-// and its time was not set so short before that look that it could have changed
-// unseen.
-func (l look) same(now fs.FileInfo) bool {
-	if l.info == nil || now == nil {
-		return l.info == now
-	}
-	return os.SameFile(now, l.info) && now.ModTime().Equal(l.info.ModTime()) && now.Size() == l.info.Size() && now.Mode() == l.info.Mode() &&
-		l.at.Sub(now.ModTime()) > settle
-}
-
-// Poll reads the file again if its time, size or identity changed.
-func (s *Source) Poll() {
-	info, _ := os.Stat(s.path)
-	s.mu.Lock()
-	same := s.looked.same(info)
-	s.mu.Unlock()
-	if !same {
-		s.Reload()
-	}
-}
-
-// Run polls at every tick until ctx ends, and returns when the last poll did.
-// The caller owns the ticker; one second is quick enough to feel immediate.
+// Run reads the file at every tick until ctx ends. A file of the usual size takes a
+// fraction of a millisecond, and its time may not tell of a change: some file systems
+// stamp to two seconds. The caller owns the ticker; one second is quick enough to feel
+// immediate.
 func (s *Source) Run(ctx context.Context, tick <-chan time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick:
-			s.Poll()
+			s.Reload()
 		}
 	}
 }

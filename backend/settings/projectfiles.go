@@ -18,7 +18,7 @@ func (s *Service) record(f config.File) {
 
 // watch looks at every tick until ctx ends.
 func (s *Service) watch(ctx context.Context, tick <-chan time.Time) {
-	w := config.NewProjectWatch()
+	w := &config.ProjectWatch{}
 	for {
 		s.poll(ctx, w)
 		select {

@@ -219,7 +219,7 @@ func TestSettingsHistory(t *testing.T) {
 
 func TestSettingsWatch(t *testing.T) {
 	r, ctx := newSettingsRig(t), t.Context()
-	w := config.NewProjectWatch()
+	w := &config.ProjectWatch{}
 	r.write(t, r.tree, `{}`)
 	r.poll(ctx, w)
 	if len(r.told) != 0 {
