@@ -3,7 +3,6 @@ package bind
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"loop/backend/core"
 )
@@ -20,7 +19,7 @@ type Settings struct {
 type SettingsService interface {
 	View(ctx context.Context, ch core.ChannelID) (SettingsView, error)
 	Raw(ctx context.Context, scope string, ch core.ChannelID) (RawSettings, error)
-	History(ctx context.Context, scope string, ch core.ChannelID) ([]SettingsRevision, error)
+	History(ctx context.Context, scope string, ch core.ChannelID) ([]core.SettingsRevision, error)
 	Revision(ctx context.Context, id string) (SettingsRevisionText, error)
 	Schema() json.RawMessage
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
@@ -33,14 +32,14 @@ type SettingsService interface {
 
 // SettingsView has the values in force for a channel, and their origins.
 type SettingsView struct {
-	ChannelID    string            `json:"channel_id"`
-	Path         string            `json:"path"`                    // of the global file
-	ProjectPath  string            `json:"project_path,omitempty"`  // of the project's, there or not
-	WorktreePath string            `json:"worktree_path,omitempty"` // of the work tree's, there or not
-	Fields       []SettingsField   `json:"fields"`
-	Problems     []SettingsProblem `json:"problems"`
-	Pending      []SettingsPending `json:"pending"`
-	Approved     []string          `json:"approved"` // paths of project files that are trusted as they are
+	ChannelID    string                 `json:"channel_id"`
+	Path         string                 `json:"path"`                    // of the global file
+	ProjectPath  string                 `json:"project_path,omitempty"`  // of the project's, there or not
+	WorktreePath string                 `json:"worktree_path,omitempty"` // of the work tree's, there or not
+	Fields       []SettingsField        `json:"fields"`
+	Problems     []core.SettingsProblem `json:"problems"`
+	Pending      []core.SettingsPending `json:"pending"`
+	Approved     []string               `json:"approved"` // paths of project files that are trusted as they are
 }
 
 // SettingsField is one field that holds a value; parts of nested objects are
@@ -88,43 +87,12 @@ type SettingsLayer struct {
 	InForce bool   `json:"in_force"` // false: it waits for approval, or is not a project's to say
 }
 
-// SettingsProblem is one thing wrong with a file. Unless it is a warning, the
-// file is not used: the global one as it was before, a project's not at all,
-// and then nothing runs there.
-type SettingsProblem struct {
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	Col     int    `json:"col"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	Remedy  string `json:"remedy"`
-	Warning bool   `json:"warning"`
-}
-
-// SettingsPending is a project's file of which fields wait for approval.
-type SettingsPending struct {
-	Path   string   `json:"path"`
-	SHA256 string   `json:"sha256"`
-	Diff   string   `json:"diff"` // unified, against what was approved last
-	Fields []string `json:"fields"`
-}
-
 // RawSettings is the text of a file; credentials are hidden, and a hidden one
 // that comes back by SetRaw stays as it is.
 type RawSettings struct {
 	Path   string `json:"path"`
 	Text   string `json:"text"`
 	SHA256 string `json:"sha256"` // of the file; empty when there is none
-}
-
-// SettingsRevision is one text a file had.
-type SettingsRevision struct {
-	ID      string    `json:"id"`
-	Path    string    `json:"path"`
-	Source  string    `json:"source"` // settings, external, initial, restore:<id>
-	At      time.Time `json:"at"`
-	Added   int       `json:"added"`
-	Removed int       `json:"removed"`
 }
 
 // SettingsRevisionText is a revision with its text, credentials hidden, and its
@@ -190,7 +158,7 @@ func (s *Settings) Revoke(channelID, path string) (SettingsView, error) {
 }
 
 // History lists the revisions of the scope's file, the newest first.
-func (s *Settings) History(scope, channelID string) ([]SettingsRevision, error) {
+func (s *Settings) History(scope, channelID string) ([]core.SettingsRevision, error) {
 	return listed(s.Service.History(s.Ctx, scope, core.ChannelID(channelID)))
 }
 

@@ -50,7 +50,7 @@ func (f *fakeSettings) Revoke(_ context.Context, ch core.ChannelID, path string)
 	return f.ask("revoke", string(ch), path)
 }
 
-func (f *fakeSettings) History(_ context.Context, scope string, ch core.ChannelID) ([]bind.SettingsRevision, error) {
+func (f *fakeSettings) History(_ context.Context, scope string, ch core.ChannelID) ([]core.SettingsRevision, error) {
 	return nil, f.ask("history", scope, string(ch))
 }
 

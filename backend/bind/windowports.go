@@ -100,13 +100,13 @@ const (
 
 // ConfigStatus is the configuration as the page shows it; it never holds a key.
 type ConfigStatus struct {
-	Path           string            `json:"path"`
-	Problems       []SettingsProblem `json:"problems"` // of the global file
-	HasCredentials bool              `json:"has_credentials"`
-	CredentialKind string            `json:"credential_kind,omitempty"`
-	Theme          string            `json:"theme"`
-	Text           TextSizes         `json:"text"`
-	Terminal       TerminalLook      `json:"terminal"`
+	Path           string                 `json:"path"`
+	Problems       []core.SettingsProblem `json:"problems"` // of the global file
+	HasCredentials bool                   `json:"has_credentials"`
+	CredentialKind string                 `json:"credential_kind,omitempty"`
+	Theme          string                 `json:"theme"`
+	Text           TextSizes              `json:"text"`
+	Terminal       TerminalLook           `json:"terminal"`
 }
 
 // TextSizes are those of the page besides terminals, in CSS pixels.

@@ -153,15 +153,11 @@ func valueText(v any) string {
 // settingsTrouble names what is wrong with the files, and what waits.
 func (a *app) settingsTrouble(v bind.SettingsView) {
 	for _, p := range v.Problems {
-		where := p.Path
-		if p.Line > 0 {
-			where = fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Col)
-		}
 		style := red
 		if p.Warning {
 			style = amber
 		}
-		a.err.styledLine(style, "%s: %s %s", where, p.Message, p.Remedy)
+		a.err.styledLine(style, "%v %s", p, p.Remedy)
 	}
 	for _, p := range v.Pending {
 		a.err.styledLine(amber, "%s waits for approval: %s. See “loop config trust”.", p.Path, strings.Join(p.Fields, ", "))
@@ -382,8 +378,8 @@ func (a *app) configHistory() *cobra.Command {
 	})
 }
 
-var revisionColumns = columns[bind.SettingsRevision]{[]string{"REVISION", "TIME", "LINES", "SOURCE"},
-	func(r bind.SettingsRevision) []string {
+var revisionColumns = columns[core.SettingsRevision]{[]string{"REVISION", "TIME", "LINES", "SOURCE"},
+	func(r core.SettingsRevision) []string {
 		return []string{r.ID, r.At.Local().Format(time.DateTime), fmt.Sprintf("+%d -%d", r.Added, r.Removed), r.Source}
 	}}
 

@@ -27,8 +27,8 @@ func settingsAnswer() bind.SettingsView {
 			{Name: "envs", Kind: "object", Value: map[string]any{}, Origin: bind.SettingsOrigin{Layer: "built-in"}},
 			{Name: "font_sizes.chat", Kind: "integer", Value: 13, Origin: bind.SettingsOrigin{Layer: "built-in"}},
 		},
-		Problems: []bind.SettingsProblem{{Path: "/h/config.json", Line: 9, Col: 1, Message: "Something.", Remedy: "Mend it.", Warning: true}},
-		Pending:  []bind.SettingsPending{{Path: "/p/.loop/config.json", SHA256: sum, Diff: "@@ -0,0 +1 @@\n+\"mounts\": [\"/:/h\"]\x1b[2J\n", Fields: []string{"mounts"}}},
+		Problems: []core.SettingsProblem{{Path: "/h/config.json", Line: 9, Col: 1, Message: "Something.", Remedy: "Mend it.", Warning: true}},
+		Pending:  []core.SettingsPending{{Path: "/p/.loop/config.json", SHA256: sum, Diff: "@@ -0,0 +1 @@\n+\"mounts\": [\"/:/h\"]\x1b[2J\n", Fields: []string{"mounts"}}},
 		Approved: []string{},
 	}
 }
@@ -40,7 +40,7 @@ func settingsRig(t *testing.T) *rig {
 		r.fake.answers["Settings."+m] = settingsAnswer()
 	}
 	r.fake.channels = []map[string]any{{"channel_id": "ch1", "name": "demo", "dir": r.dir, "kind": "project"}}
-	r.fake.answers["Settings.History"] = []bind.SettingsRevision{{ID: "0123456789abcdef-7", Source: "external", Added: 2, Removed: 1}}
+	r.fake.answers["Settings.History"] = []core.SettingsRevision{{ID: "0123456789abcdef-7", Source: "external", Added: 2, Removed: 1}}
 	r.fake.answers["Settings.Revision"] = bind.SettingsRevisionText{Diff: "@@ -1 +1 @@\n-a\n+b\n"}
 	r.fake.answers["Settings.Schema"] = map[string]any{"type": "object"}
 	return r

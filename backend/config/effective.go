@@ -22,15 +22,6 @@ const (
 // Origin says where a value comes from.
 type Origin = sandbox.Origin
 
-// Pending is a project's settings file that waits for approval: it names Fields,
-// and they are not in force.
-type Pending struct {
-	Path   string   `json:"path"`
-	SHA256 string   `json:"sha256"` // of the file as Diff shows it
-	Diff   string   `json:"diff"`   // unified, against what was approved last; credentials are hidden
-	Fields []string `json:"fields"`
-}
-
 // Layer is one file's part of the settings: of Config only the fields for which Has
 // is true. A field of a project's file that waits for approval is not among them.
 type Layer struct {
@@ -57,8 +48,8 @@ type Effective struct {
 	// lists and objects: mounts[<container path>], extra_dirs[<text>],
 	// envs.NAME, mcp.servers.NAME.
 	Origins  map[string]Origin
-	Problems []Problem // of the project files
-	Pending  []Pending
+	Problems []core.SettingsProblem // of the project files
+	Pending  []core.SettingsPending
 	Approved []string // paths of the project files that are trusted as they are
 	// Err says that a file cannot be used. Nothing may be run then: it may have
 	// said “network none”.
@@ -145,7 +136,7 @@ func (e *Effective) project(trust *Trust, dir, parent, name string) {
 		e.Approved = append(e.Approved, doc.path)
 	}
 	if waiting != nil {
-		e.Pending = append(e.Pending, Pending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, sum, doc), Fields: waiting})
+		e.Pending = append(e.Pending, core.SettingsPending{Path: doc.path, SHA256: sum, Diff: trust.diff(dir, sum, doc), Fields: waiting})
 	}
 }
 

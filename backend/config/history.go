@@ -39,20 +39,10 @@ const (
 	SourceRestore  = "restore:"
 )
 
-// Revision is one text that a settings file had.
-type Revision struct {
-	ID      string    `json:"id"`
-	Path    string    `json:"path"`
-	Source  string    `json:"source"`
-	At      time.Time `json:"at"`
-	Added   int       `json:"added"`   // lines, against the revision before
-	Removed int       `json:"removed"` // lines
-}
-
 // kept is a revision as it is stored. The revisions of a settings file are in one
 // file, in order of time.
 type kept struct {
-	Revision
+	core.SettingsRevision
 	Text string `json:"text"`
 }
 
@@ -102,7 +92,7 @@ func (h *History) record(f File, source string) error {
 		return nil
 	}
 	_, seq, _ := splitID(last.ID)
-	rev := Revision{ID: key + "-" + strconv.Itoa(seq+1), Path: f.Path, Source: source, At: h.now().UTC()}
+	rev := core.SettingsRevision{ID: key + "-" + strconv.Itoa(seq+1), Path: f.Path, Source: source, At: h.now().UTC()}
 	rev.Added, rev.Removed = Changed(last.Text, text)
 	list = append(list, kept{rev, text})
 	size := 0
@@ -124,20 +114,20 @@ func (h *History) record(f File, source string) error {
 }
 
 // List returns the revisions of a file, the newest first.
-func (h *History) List(f File) ([]Revision, error) {
+func (h *History) List(f File) ([]core.SettingsRevision, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list, err := h.load(keyOf(f.Path))
-	var out []Revision
+	var out []core.SettingsRevision
 	for _, rev := range slices.Backward(list) {
-		out = append(out, rev.Revision)
+		out = append(out, rev.SettingsRevision)
 	}
 	return out, err
 }
 
 // Revision returns one revision, its text and what it changed of the one
 // before it that is still kept.
-func (h *History) Revision(id string) (rev Revision, text, diff string, err error) {
+func (h *History) Revision(id string) (rev core.SettingsRevision, text, diff string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []kept
@@ -153,7 +143,7 @@ func (h *History) Revision(id string) (rev Revision, text, diff string, err erro
 	if i > 0 {
 		before = list[i-1].Text
 	}
-	return list[i].Revision, list[i].Text, Diff(before, list[i].Text), nil
+	return list[i].SettingsRevision, list[i].Text, Diff(before, list[i].Text), nil
 }
 
 // load reads the revisions of one file. A damaged file is moved aside, and its

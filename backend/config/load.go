@@ -17,6 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"loop/backend/atomicfile"
+	"loop/backend/core"
 )
 
 // MaxSize bounds config.json, in bytes. A file that a person writes is hundreds of
@@ -35,7 +36,7 @@ func load(path string) *document {
 	if err != nil {
 		doc := &document{path: path, config: locate(Defaults(), path)}
 		if !errors.Is(err, fs.ErrNotExist) {
-			doc.problems = []Problem{fileProblem(path, MaxSize, err)}
+			doc.problems = []core.SettingsProblem{fileProblem(path, MaxSize, err)}
 		}
 		return doc
 	}
@@ -98,26 +99,26 @@ var reasons = []struct {
 		"Make it readable for yourself (chmod 600, and chown if it belongs to somebody else)."},
 }
 
-func fileProblem(path string, most int, err error) Problem {
+func fileProblem(path string, most int, err error) core.SettingsProblem {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {
-			return Problem{Path: path, Message: r.what, Remedy: r.remedy}
+			return core.SettingsProblem{Path: path, Message: r.what, Remedy: r.remedy}
 		}
 	}
-	p := Problem{Path: path, Message: "The settings file cannot be read: " + err.Error() + ".", Remedy: "Check the disk and the path."}
+	what, remedy := "The settings file cannot be read: "+err.Error()+".", "Check the disk and the path."
 	if errors.Is(err, atomicfile.ErrTooLarge) {
-		p.Message, p.Remedy = fmt.Sprintf("The settings file is larger than %d MiB.", most>>20), "Check that it is the right file."
+		what, remedy = fmt.Sprintf("The settings file is larger than %d MiB.", most>>20), "Check that it is the right file."
 	}
-	return p
+	return core.SettingsProblem{Path: path, Message: what, Remedy: remedy}
 }
 
 // parse gives the syntax tree of data, or the problem that stops it. The text
 // it parsed comes back too, since offsets count in it.
-func parse(path string, data []byte) (root hujson.Value, text []byte, bad *Problem) {
+func parse(path string, data []byte) (root hujson.Value, text []byte, bad *core.SettingsProblem) {
 	text = bytes.TrimPrefix(data, bom)
-	at := func(offset int, msg, remedy string) (hujson.Value, []byte, *Problem) {
+	at := func(offset int, msg, remedy string) (hujson.Value, []byte, *core.SettingsProblem) {
 		p := (&places{text: text}).of(offset)
-		return root, text, &Problem{Path: path, Line: p.line, Col: p.col, Message: msg, Remedy: remedy}
+		return root, text, &core.SettingsProblem{Path: path, Line: p.line, Col: p.col, Message: msg, Remedy: remedy}
 	}
 	if whole := bytes.ToValidUTF8(text, nil); len(whole) < len(text) {
 		same := 0

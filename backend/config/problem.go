@@ -9,29 +9,7 @@ import (
 	"loop/backend/core"
 )
 
-// Problem is one thing wrong with the file, with the place to look at. Line
-// and Col count from 1, Col in characters; both are 0 when the whole file is
-// meant.
-type Problem struct {
-	Path    string `json:"path"`
-	Line    int    `json:"line,omitempty"`
-	Col     int    `json:"col,omitempty"`
-	Field   string `json:"field,omitempty"`
-	Message string `json:"message"`
-	Remedy  string `json:"remedy,omitempty"`
-	// Warning says that the rest of the file is used all the same.
-	Warning bool `json:"warning,omitempty"`
-}
-
-func (p Problem) String() string {
-	where := p.Path
-	if p.Line > 0 {
-		where = fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Col)
-	}
-	return where + ": " + p.Message
-}
-
-// place is a line and a column, counted as in Problem; zero is not known.
+// place is a line and a column, counted as in core.SettingsProblem; zero is not known.
 type place struct{ line, col int }
 
 // places turns byte offsets of a text into places. It goes on from the offset
@@ -57,8 +35,8 @@ func (p *places) of(offset int) place {
 }
 
 // firstError is the first problem that is no warning; nil when there is none.
-func firstError(problems []Problem) *Problem {
-	if i := slices.IndexFunc(problems, func(p Problem) bool { return !p.Warning }); i >= 0 {
+func firstError(problems []core.SettingsProblem) *core.SettingsProblem {
+	if i := slices.IndexFunc(problems, func(p core.SettingsProblem) bool { return !p.Warning }); i >= 0 {
 		return &problems[i]
 	}
 	return nil
@@ -66,7 +44,7 @@ func firstError(problems []Problem) *Problem {
 
 // failure is the error that goes with problems of which at least one is not a
 // warning; nil otherwise.
-func failure(problems []Problem) error {
+func failure(problems []core.SettingsProblem) error {
 	p := firstError(problems)
 	if p == nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"loop/backend/atomicfile"
+	"loop/backend/core"
 )
 
 // ProjectFolder is the folder in a project that holds its settings file.
@@ -128,7 +129,7 @@ func loadProject(dir, parent string) (doc *document, sum string) {
 		return nil, ""
 	}
 	if err != nil {
-		return &document{path: path, config: Defaults(), problems: []Problem{fileProblem(path, MaxProjectSize, err)}}, ""
+		return &document{path: path, config: Defaults(), problems: []core.SettingsProblem{fileProblem(path, MaxProjectSize, err)}}, ""
 	}
 	doc = decode(path, data)
 	doc.resolve(dir)

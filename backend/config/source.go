@@ -6,13 +6,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"loop/backend/core"
 )
 
 // Snapshot holds the settings in force and the problems of the file.
 type Snapshot struct {
 	Path     string
 	Config   Config
-	Problems []Problem
+	Problems []core.SettingsProblem
 	// Err is nil when Config is what the file says. Otherwise Config is the
 	// last good one, or, when Good is false, the defaults with those fields
 	// that could be read.

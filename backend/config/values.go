@@ -15,6 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"loop/backend/core"
 )
 
 // document is one settings file as it was read.
@@ -28,7 +30,7 @@ type document struct {
 	// parts (font_sizes.chat), entries of lists (mounts[0]) and of objects
 	// (envs.NAME, mcp.servers.NAME).
 	set      map[string]place
-	problems []Problem
+	problems []core.SettingsProblem
 	unknown  bool // it has a name that is no field's
 	places   places
 }
@@ -50,7 +52,7 @@ func (doc *document) add(at place, field string, warning bool, msg, remedy strin
 		return
 	}
 	doc.problems = append(doc.problems,
-		Problem{Path: doc.path, Line: at.line, Col: at.col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
+		core.SettingsProblem{Path: doc.path, Line: at.line, Col: at.col, Field: field, Message: msg, Remedy: remedy, Warning: warning})
 }
 
 func decode(path string, data []byte) *document {
@@ -58,7 +60,7 @@ func decode(path string, data []byte) *document {
 	root, text, bad := parse(path, data)
 	doc.text, doc.places.text = text, text
 	if bad != nil {
-		doc.problems = []Problem{*bad}
+		doc.problems = []core.SettingsProblem{*bad}
 		return doc
 	}
 	root.Standardize() // white space for comments and trailing commas, so that offsets stay

@@ -17,7 +17,7 @@ import (
 // channelSettings are what counts in channels; package settings has them.
 type channelSettings interface {
 	Effective(ch core.Channel) config.Effective
-	Waits(ch core.ChannelID, pending []config.Pending)
+	Waits(ch core.ChannelID, pending []core.SettingsPending)
 }
 
 // credentialChoice adds the credential that is kept outside the configuration.
@@ -51,7 +51,7 @@ func valuesOf(e config.Effective) provision.Values {
 }
 
 // waiting says what of the project's settings is left out of a run.
-func waiting(pending []config.Pending) (notices []string) {
+func waiting(pending []core.SettingsPending) (notices []string) {
 	for _, p := range pending {
 		notices = append(notices, fmt.Sprintf(
 			"%s is not approved as it is, so this run goes without its %s. Look at it in the settings, or with “loop config trust”.",

@@ -35,11 +35,11 @@ type specRig struct {
 // rules are settings that a test sets.
 type rules struct {
 	effective func(ch core.Channel) config.Effective
-	waits     []config.Pending // from the last call of Waits
+	waits     []core.SettingsPending // from the last call of Waits
 }
 
 func (r *rules) Effective(ch core.Channel) config.Effective                      { return r.effective(ch) }
-func (r *rules) Waits(_ core.ChannelID, pending []config.Pending)                { r.waits = pending }
+func (r *rules) Waits(_ core.ChannelID, pending []core.SettingsPending)          { r.waits = pending }
 func (r *rules) Add(_ context.Context, cfg config.Config) (config.Config, error) { return cfg, nil }
 
 func newSpecRig(t *testing.T) *specRig {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"time"
 
-	"loop/backend/config"
 	"loop/backend/core"
 )
 
@@ -18,7 +17,7 @@ type asked struct {
 // Waits takes note of settings that a run of a channel goes without, because nobody
 // approved them. The person is asked once for each text of a file. A text that was
 // approved or put right meanwhile is asked for again when it waits again.
-func (s *Service) Waits(ch core.ChannelID, pending []config.Pending) {
+func (s *Service) Waits(ch core.ChannelID, pending []core.SettingsPending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waits := map[string]bool{}

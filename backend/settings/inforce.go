@@ -13,6 +13,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,15 +127,12 @@ func (s *Service) Status() bind.ConfigStatus {
 	snap := s.o.Source.Current()
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
-		Path: snap.Path, Problems: []bind.SettingsProblem{}, Theme: snap.Config.Theme,
+		Path: snap.Path, Problems: slices.Concat([]core.SettingsProblem{}, snap.Problems), Theme: snap.Config.Theme,
 		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,
 			CopyOnSelect: t.CopyOnSelect, ScreenReader: t.ScreenReader, Colors: t.Colors, MinimumContrast: t.MinimumContrast,
 		},
-	}
-	for _, p := range snap.Problems {
-		st.Problems = append(st.Problems, bind.SettingsProblem(p))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusWait)
 	defer cancel()

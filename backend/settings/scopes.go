@@ -160,18 +160,13 @@ func (s *Service) Revoke(ctx context.Context, id core.ChannelID, path string) er
 	return s.after(scopeProject, id, err)
 }
 
-func (s *Service) History(ctx context.Context, scope string, id core.ChannelID) ([]bind.SettingsRevision, error) {
+func (s *Service) History(ctx context.Context, scope string, id core.ChannelID) ([]core.SettingsRevision, error) {
 	f, err := s.file(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
 	s.record(f)
-	list, err := s.editor.History.List(f)
-	out := make([]bind.SettingsRevision, 0, len(list))
-	for _, r := range list {
-		out = append(out, bind.SettingsRevision(r))
-	}
-	return out, err
+	return s.editor.History.List(f)
 }
 
 func (s *Service) Revision(_ context.Context, id string) (bind.SettingsRevisionText, error) {

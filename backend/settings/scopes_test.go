@@ -245,7 +245,7 @@ func TestSettingsWatch(t *testing.T) {
 func TestTrustIsAskedForOnce(t *testing.T) {
 	var got []core.Event
 	tr := &Service{asked: map[string]asked{}, o: Options{Publish: func(e ...core.Event) { got = append(got, e...) }}}
-	one := []config.Pending{{Path: "/p", SHA256: "a", Fields: []string{"mounts"}}}
+	one := []core.SettingsPending{{Path: "/p", SHA256: "a", Fields: []string{"mounts"}}}
 	tr.Waits("c", one)
 	tr.Waits("c", one)
 	tr.Waits("c", nil)

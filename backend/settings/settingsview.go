@@ -41,16 +41,10 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 		}
 		v.Fields = append(v.Fields, field)
 	}
-	problems := slices.Concat(snap.Problems, e.Problems)
+	v.Problems, v.Pending = slices.Concat(snap.Problems, e.Problems), e.Pending
 	if err := s.editor.Trust.Problem(); err != nil {
 		f := core.AsFailure(err)
-		problems = append(problems, config.Problem{Path: config.TrustFileName, Message: f.Cause, Remedy: f.Remedy, Warning: true})
-	}
-	for _, p := range problems {
-		v.Problems = append(v.Problems, bind.SettingsProblem(p))
-	}
-	for _, p := range e.Pending {
-		v.Pending = append(v.Pending, bind.SettingsPending(p))
+		v.Problems = append(v.Problems, core.SettingsProblem{Path: config.TrustFileName, Message: f.Cause, Remedy: f.Remedy, Warning: true})
 	}
 	return v, nil
 }

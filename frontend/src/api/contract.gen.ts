@@ -491,8 +491,8 @@ export type SettingsOrigin = {
 
 export type SettingsPending = {
   path: string;
-  sha256: string;
-  diff: string; // unified, against what was approved last
+  sha256: string; // of the file as Diff shows it
+  diff: string; // unified, against what was approved last; credentials are hidden
   fields: string[] | null;
 };
 
@@ -511,7 +511,7 @@ export type SettingsRevision = {
   path: string;
   source: string; // settings, external, initial, restore:<id>
   at: string;
-  added: number;
+  added: number; // lines, against the revision before
   removed: number;
 };
 

@@ -1,0 +1,47 @@
+package core
+
+import (
+	"fmt"
+	"time"
+)
+
+// SettingsProblem is one thing wrong with a settings file. Unless it is a warning, the
+// file is not used: the global one as it was before, a project's not at all,
+// and then nothing runs there. Line and Col count from 1, Col in characters; both are
+// 0 when the whole file is meant.
+type SettingsProblem struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+	Warning bool   `json:"warning"`
+}
+
+func (p SettingsProblem) String() string {
+	where := p.Path
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Col)
+	}
+	return where + ": " + p.Message
+}
+
+// SettingsPending is a project's settings file that waits for approval: it names
+// Fields, and they are not in force.
+type SettingsPending struct {
+	Path   string   `json:"path"`
+	SHA256 string   `json:"sha256"` // of the file as Diff shows it
+	Diff   string   `json:"diff"`   // unified, against what was approved last; credentials are hidden
+	Fields []string `json:"fields"`
+}
+
+// SettingsRevision is one text that a settings file had.
+type SettingsRevision struct {
+	ID      string    `json:"id"`
+	Path    string    `json:"path"`
+	Source  string    `json:"source"` // settings, external, initial, restore:<id>
+	At      time.Time `json:"at"`
+	Added   int       `json:"added"` // lines, against the revision before
+	Removed int       `json:"removed"`
+}
