@@ -2,9 +2,10 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,12 +28,14 @@ func mask(data []byte) []byte {
 	if bad != nil {
 		return maskLoosely(data)
 	}
-	eachLiteral(&root, nil, func(path []string, lit hujson.Literal, v *hujson.Value) {
-		if text := shown(path, lit); text != lit.String() {
-			v.Value = hujson.String(text)
-		}
-	})
+	eachValue(&root, nil, hide)
 	return packed(root, data)
+}
+
+func hide(path []string, v *hujson.Value) {
+	if text := shown(path, v.Value); text != plain(v.Value) {
+		v.Value = hujson.String(text)
+	}
 }
 
 // packed is the text of root without the line end that parse added.
@@ -44,36 +47,42 @@ func packed(root hujson.Value, data []byte) []byte {
 	return out
 }
 
-// eachLiteral calls do for every value outside of lists that has no parts, with its
-// path of names.
-func eachLiteral(v *hujson.Value, path []string, do func(path []string, lit hujson.Literal, v *hujson.Value)) {
-	switch t := v.Value.(type) {
-	case hujson.Literal:
-		do(path, t, v)
-	case *hujson.Object:
-		for i := range t.Members {
-			m := &t.Members[i]
-			eachLiteral(&m.Value, append(slices.Clip(path), memberName(m)), do)
-		}
+// eachValue calls do for every value that is no object, with its path of names.
+func eachValue(v *hujson.Value, path []string, do func(path []string, v *hujson.Value)) {
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		do(path, v)
+		return
 	}
+	for i := range obj.Members {
+		m := &obj.Members[i]
+		eachValue(&m.Value, append(slices.Clip(path), memberName(m)), do)
+	}
+}
+
+// plain is a text without its quotes; of another value it is its JSON.
+func plain(v hujson.ValueTrimmed) string {
+	if lit, ok := v.(hujson.Literal); ok {
+		return lit.String()
+	}
+	return hujson.Value{Value: v}.String()
 }
 
 // shown is what people see of the value at a path. Credentials are hidden: the
 // fields made for them, environment variables named like one (core.NamesSecret), and
 // who somebody is in the address of a proxy or in an environment variable.
-func shown(path []string, lit hujson.Literal) string {
-	text := lit.String()
-	if lit.Kind() != '"' && lit.Kind() != '0' || text == "" || len(path) == 0 {
-		return text
-	}
-	name := path[len(path)-1]
+func shown(path []string, v hujson.ValueTrimmed) string {
+	text := plain(v)
 	switch {
-	case len(path) == 1 && (name == CredentialAPIKey || name == CredentialOAuth):
+	case v.Kind() == 'n' || text == "" || len(path) == 0:
+	case len(path) == 1 && (path[0] == CredentialAPIKey || path[0] == CredentialOAuth):
 		return Hidden
-	case len(path) == 2 && path[0] == "envs", len(path) == 5 && path[0] == "mcp" && path[3] == "env":
-		return shownEnv(name, text)
-	case len(path) == 2 && path[0] == "proxies":
-		return shownProxy(text)
+	case len(path) >= 2 && path[0] == "envs":
+		return shownEnv(path[1], text)
+	case len(path) >= 5 && path[0] == "mcp" && path[3] == "env":
+		return shownEnv(path[4], text)
+	case len(path) == 2 && path[0] == "proxies" && hasPassword(text):
+		return hideUser(text)
 	}
 	return text
 }
@@ -81,22 +90,12 @@ func shown(path []string, lit hujson.Literal) string {
 // shownEnv is the value of an environment variable for people.
 func shownEnv(name, value string) string {
 	switch {
-	case value == "":
-		return ""
 	case core.NamesSecret(name):
 		return Hidden
 	case core.HoldsLogin(value):
 		return hideUser(value)
 	}
 	return value
-}
-
-// shownProxy is the address of a proxy for people.
-func shownProxy(address string) string {
-	if hasPassword(address) {
-		return hideUser(address)
-	}
-	return address
 }
 
 func hasPassword(address string) bool {
@@ -129,8 +128,8 @@ func hideUser(address string) string {
 }
 
 // isHidden reports whether a value is one that mask made.
-func isHidden(lit hujson.Literal) bool {
-	return lit.Kind() == '"' && (lit.String() == Hidden || strings.Contains(lit.String(), Hidden+"@"))
+func isHidden(v hujson.ValueTrimmed) bool {
+	return v.Kind() == '"' && (plain(v) == Hidden || strings.Contains(plain(v), Hidden+"@"))
 }
 
 // loose finds credentials in a text that is not whole: the name of one, and
@@ -155,17 +154,17 @@ func unmask(path string, text, present []byte, drop bool) ([]byte, error) {
 	if bad != nil {
 		return nil, core.Fail(core.CodeConfig, nil, "The text has an error in line "+strconv.Itoa(bad.Line)+": "+bad.Message, bad.Remedy)
 	}
-	have := map[string]hujson.Literal{}
+	have := map[string]hujson.ValueTrimmed{}
 	if old, _, bad := parse(path, present); bad == nil {
-		eachLiteral(&old, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) { have[strings.Join(path, ".")] = lit })
+		eachValue(&old, nil, func(path []string, v *hujson.Value) { have[strings.Join(path, ".")] = v.Value })
 	}
 	missing := ""
-	eachLiteral(&root, nil, func(path []string, lit hujson.Literal, v *hujson.Value) {
+	eachValue(&root, nil, func(path []string, v *hujson.Value) {
 		name := strings.Join(path, ".")
 		old, ok := have[name]
 		switch {
-		case !isHidden(lit):
-		case ok && (lit.String() == Hidden || lit.String() == shown(path, old)): // else it is hidden of another proxy
+		case !isHidden(v.Value):
+		case ok && (plain(v.Value) == Hidden || plain(v.Value) == shown(path, old)): // else it is hidden of another proxy
 			v.Value = old
 		case missing == "":
 			missing = name
@@ -188,7 +187,7 @@ func dropHidden(v *hujson.Value) {
 		return
 	}
 	for i := len(obj.Members) - 1; i >= 0; i-- {
-		if lit, ok := obj.Members[i].Value.Value.(hujson.Literal); ok && isHidden(lit) {
+		if isHidden(obj.Members[i].Value.Value) {
 			remove(obj, i)
 			continue
 		}
@@ -217,45 +216,26 @@ func visible(text string) string {
 
 // Shown is the field's value in c for people: credentials in it are Hidden.
 // The field must hold a value itself (see Leaves).
-func (f Field) Shown(c Config) any {
-	v := f.in(&c).Interface()
-	switch v := v.(type) {
-	case Secret:
-		if v == "" {
-			return ""
-		}
-		return Hidden
-	case string:
-		if f.check == "proxy" {
-			return shownProxy(v)
-		}
-	case []string:
-		if v == nil {
-			return []string{}
-		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, value := range v {
-			if text, ok := value.(string); ok {
-				value = shownEnv(name, text)
-			} else if value != nil && core.NamesSecret(name) {
-				value = Hidden
-			}
-			out[name] = value
-		}
-		return out
-	case map[string]MCPServer:
-		out := make(map[string]MCPServer, len(v))
-		for name, s := range v {
-			s.Env = maps.Clone(s.Env)
-			for key, value := range s.Env {
-				s.Env[key] = shownEnv(key, value)
-			}
-			out[name] = s
-		}
-		return out
+func (f Field) Shown(c Config) (out any) {
+	v := f.in(&c)
+	switch k := v.Kind(); {
+	case k == reflect.Slice && v.IsNil():
+		return []string{}
+	case k == reflect.Map && v.IsNil():
+		return map[string]any{}
+	case k != reflect.String && k != reflect.Map:
+		return v.Interface()
 	}
-	return v
+	raw, err := json.Marshal(v.Interface())
+	if err != nil {
+		return Hidden // what was read from JSON always encodes
+	}
+	root, _ := hujson.Parse(raw)
+	eachValue(&root, strings.Split(f.Name, "."), hide)
+	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
+	dec.UseNumber() // as it was written
+	_ = dec.Decode(&out)
+	return out
 }
 
 // Said is the value that the layer's file gives a field, in force or not, as it was

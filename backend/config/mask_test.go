@@ -31,6 +31,19 @@ func TestMask(t *testing.T) {
 	if back, err := unmask("c", []byte(got), []byte(secretText), false); err != nil || string(back) != secretText {
 		t.Errorf("%v\n%s", err, back)
 	}
+	lists := `{"envs": {"A_TOKEN": ["CANARY6"], "B_TOKEN": {"of": "CANARY7"}, "C": ["shown"]}}`
+	got = string(mask([]byte(lists)))
+	if strings.Contains(got, "CANARY") || !strings.Contains(got, "shown") {
+		t.Errorf("%s", got)
+	}
+	if back, err := unmask("c", []byte(got), []byte(lists), false); err != nil || string(back) != lists {
+		t.Errorf("%v\n%s", err, back)
+	}
+	for _, f := range leaves() {
+		if text, _ := json.Marshal(f.Shown(decode("c", []byte(lists)).config)); bytes.Contains(text, []byte("CANARY")) {
+			t.Errorf("%s shows %s", f.Name, text)
+		}
+	}
 	if got := mask([]byte(`{"theme": "dark"}`)); string(got) != `{"theme": "dark"}` {
 		t.Errorf("%s", got)
 	}
@@ -150,9 +163,9 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("the masked text is broken: %s", masked)
 		}
 		var hidden []string
-		eachLiteral(&before, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) { hidden = append(hidden, shown(path, lit)) })
-		eachLiteral(&after, nil, func(path []string, lit hujson.Literal, _ *hujson.Value) {
-			if len(hidden) == 0 || lit.String() != hidden[0] {
+		eachValue(&before, nil, func(path []string, v *hujson.Value) { hidden = append(hidden, shown(path, v.Value)) })
+		eachValue(&after, nil, func(path []string, v *hujson.Value) {
+			if len(hidden) == 0 || plain(v.Value) != hidden[0] {
 				t.Fatalf("%q is not hidden as it should be", path)
 			}
 			hidden = hidden[1:]
