@@ -1,46 +1,26 @@
 package hostfacts
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"loop/backend/atomicfile"
 )
 
-// openUnlinked opens the file at an absolute path that leads through no link: each
-// folder is opened from the one before, so that one which is replaced by a link
-// meanwhile is not followed either. A folder need not be readable, only entered.
+// openUnlinked opens the file at an absolute path that leads through no link: the
+// kernel says where the file lies that was opened, whatever is replaced by a link
+// meanwhile.
 func openUnlinked(name string) (*os.File, error) {
-	fail := func(err error) (*os.File, error) {
-		return nil, &os.PathError{Op: "open", Path: name, Err: err}
-	}
-	dir, err := openAt(unix.AT_FDCWD, "/", unix.O_PATH|unix.O_DIRECTORY)
+	f, err := os.OpenFile(name, os.O_RDONLY|atomicfile.NoWait|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
-	parts := strings.Split(strings.TrimPrefix(filepath.Clean(name), "/"), "/")
-	last := len(parts) - 1
-	for _, part := range parts[:last] {
-		below, err := openAt(dir, part, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW)
-		_ = unix.Close(dir) // only looked through
-		if err != nil {
-			return fail(err)
-		}
-		dir = below
+	if real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err != nil || real != filepath.Clean(name) {
+		_ = f.Close() // nothing was read of it
+		return nil, &os.PathError{Op: "open", Path: name, Err: errNotOrdinary}
 	}
-	fd, err := openAt(dir, parts[last], unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW)
-	_ = unix.Close(dir) // only looked through
-	if err != nil {
-		return fail(err)
-	}
-	return os.NewFile(uintptr(fd), name), nil
-}
-
-func openAt(dir int, name string, flags int) (fd int, err error) {
-	for {
-		if fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0); err != unix.EINTR {
-			return fd, err
-		}
-	}
+	return f, nil
 }
