@@ -1,11 +1,12 @@
 package hostfacts
 
 import (
-	"io"
 	"os"
 	"regexp"
 	"strings"
 	"time"
+
+	"loop/backend/atomicfile"
 )
 
 // zoneTextLimit is far above any zone's name.
@@ -19,11 +20,7 @@ func timeZone() string {
 	if set && strings.TrimSpace(env) == "" {
 		return "UTC" // as POSIX has it
 	}
-	var text []byte
-	if file, err := os.Open("/etc/timezone"); err == nil {
-		text, _ = io.ReadAll(io.LimitReader(file, zoneTextLimit))
-		file.Close()
-	}
+	text, _, _ := atomicfile.Read("/etc/timezone", zoneTextLimit)
 	// The first link's text is what names the zone: its target may itself be a
 	// link to an older spelling.
 	link, _ := os.Readlink("/etc/localtime")

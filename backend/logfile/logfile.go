@@ -34,7 +34,6 @@ type File struct {
 	mu   sync.Mutex
 	f    *os.File
 	size int64
-	file bool // it can be set aside: it is no terminal
 }
 
 // Open opens the log for appending, 0600, and sets a long one aside, at once and
@@ -73,37 +72,30 @@ func (l *File) SetLevel(level string) {
 	l.level.Set(v)
 }
 
-// open opens what is at the path, setting it aside when it is long.
-func (l *File) open() error {
-	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
-		if err := os.Rename(l.path, l.path+".old"); err != nil {
-			return err
+// open opens what is at the path, setting it aside when it is long. A log that cannot
+// be set aside goes on where it is rather than be silent, and is tried again as much
+// later.
+func (l *File) open() (err error) {
+	l.size = 0
+	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
+		if l.size = info.Size(); l.size > maxLogBytes {
+			_ = os.Rename(l.path, l.path+".old")
+			l.size = 0
 		}
 	}
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	l.f = f
-	if info, err := f.Stat(); err == nil {
-		l.size, l.file = info.Size(), info.Mode().IsRegular()
-	}
-	return nil
+	l.f, err = os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return err
 }
 
-// Write appends one record. A log that cannot be set aside goes on where it is
-// rather than be silent, and is tried again as much later.
+// Write appends one record.
 func (l *File) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file && l.size > maxLogBytes {
+	if l.size > maxLogBytes {
 		_ = l.f.Close() // before it is renamed: Windows does not rename what is open
 		if err := l.open(); err != nil {
-			f, ferr := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			if ferr != nil {
-				return 0, errors.Join(err, ferr)
-			}
-			l.f, l.size = f, 0
+			l.size = maxLogBytes + 1 // the next record tries again
+			return 0, err
 		}
 	}
 	n, err := l.f.Write(p)

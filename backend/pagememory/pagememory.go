@@ -1,15 +1,14 @@
 // Package pagememory keeps notes of the page in a file of Loop's folder. A browser
-// would keep them by address, and the port is another one after each start. daemon and tests may import it.
+// would keep them by address, and the port is another one after each start. daemon and
+// tests may import it.
 package pagememory
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
@@ -42,14 +41,13 @@ type File struct {
 // start: the page begins as on the first day.
 func Open(home string) (*File, error) {
 	m := &File{name: filepath.Join(home, fileName), kept: map[string]string{}}
-	f, err := os.Open(m.name)
+	data, _, err := atomicfile.Read(m.name, maxMemoryFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
 	read := map[string]string{}
 	if err == nil {
-		defer f.Close()
-		err = json.NewDecoder(io.LimitReader(f, maxMemoryFile)).Decode(&read)
+		err = json.Unmarshal(data, &read)
 	}
 	if err != nil {
 		return m, fmt.Errorf("read the page's memory: %w", err)
