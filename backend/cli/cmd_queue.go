@@ -43,26 +43,25 @@ func (a *app) queueList(cmd *cobra.Command) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("all", "channel")
 	cmd.MarkFlagsMutuallyExclusive("all", "dir")
 	return a.job(cmd, a.connectIdle, func(j *job) error {
-		queues, err := f.queues(j.ctx, j)
+		found, err := f.waiting(j.ctx, j)
 		if err != nil {
 			return err
 		}
 		if j.asJSON {
 			runs := []core.Run{}
-			for _, q := range queues {
-				runs = append(runs, q.runs...)
+			for _, w := range found {
+				runs = append(runs, w.Run)
 			}
 			return j.printValue(runs)
 		}
-		rows := queueRows(queues, f.all, a.now())
-		if len(rows) == 1 {
+		if len(found) == 0 {
 			a.out.line("Nothing waits.")
 			return nil
 		}
-		a.table(rows)
-		for _, q := range queues {
-			if len(q.runs) > 0 && q.runs[0].WaitsFor.QuestionID != "" {
-				a.err.styledLine(amber, "What waits for your answer starts after: %s", answerCommand(q.runs[0].WaitsFor))
+		a.table(queueRows(found, f.all, a.now()))
+		for _, w := range found {
+			if w.place == 1 && w.WaitsFor.QuestionID != "" {
+				a.err.styledLine(amber, "What waits for your answer starts after: %s", answerCommand(w.WaitsFor))
 			}
 		}
 		j.sayAsleep()

@@ -18,18 +18,13 @@ type queueFlags struct {
 	all bool
 }
 
-// queue is what waits in one channel.
-type queue struct {
-	channel string // its name, where all are looked at
-	runs    []core.Run
-}
-
 // waiting is one prompt that waits, as it was found.
 type waiting struct {
 	core.Run
-	name  string // the beginning of its id, for people
-	place int    // from 1
-	queue []core.Run
+	channel string // its channel's name
+	name    string // the beginning of its id, for people
+	place   int    // from 1
+	queue   []core.Run
 }
 
 // late explains why a change was refused: err, unless the prompt does not wait any
@@ -55,49 +50,48 @@ func queueOf(ctx context.Context, c Core, id core.ChannelID) ([]core.Run, error)
 	return page.Queue, err
 }
 
-// queues reads the queue of the channel that the flags name, or all there are.
-func (f *queueFlags) queues(ctx context.Context, c Core) ([]queue, error) {
+// waiting reads what waits in the channel that the flags name, or in all there are.
+func (f *queueFlags) waiting(ctx context.Context, c Core) (found []waiting, err error) {
+	var id core.ChannelID
 	if !f.all {
-		id, err := f.channelFlags.find(ctx, c)
-		if err != nil {
+		if id, err = f.channelFlags.find(ctx, c); err != nil {
 			return nil, err
 		}
-		runs, err := queueOf(ctx, c, id)
-		return []queue{{"", runs}}, err
 	}
 	list, err := call[[]channelView](ctx, c, "Channels.List")
 	if err != nil {
 		return nil, err
 	}
-	var out []queue
 	for _, ch := range list {
-		if ch.Queued == 0 {
+		if ch.Queued == 0 || !f.all && ch.ID != id {
 			continue
 		}
 		runs, err := queueOf(ctx, c, ch.ID)
 		if err != nil && !failedAs(err, core.CodeNotFound) { // a channel may be removed meanwhile
 			return nil, err
 		}
-		out = append(out, queue{ch.Name, runs})
+		for i, r := range runs {
+			found = append(found, waiting{Run: r, channel: ch.Name, name: short(r, runs), place: i + 1, queue: runs})
+		}
 	}
-	return out, nil
+	return found, nil
 }
 
 // find returns the prompts that are named. An id is looked for everywhere unless
 // a channel is given; a place is one of the folder's channel.
 func (f *queueFlags) find(ctx context.Context, c Core, wants []string) (found []waiting, err error) {
-	read := map[bool][]queue{} // by whether they are all
+	read := map[bool][]waiting{} // by whether they are all
 	for _, want := range wants {
 		place := isPlace(want)
 		look := queueFlags{channelFlags: f.channelFlags, all: !place && f.channelFlags == channelFlags{}}
-		queues, ok := read[look.all]
+		all, ok := read[look.all]
 		if !ok {
-			if queues, err = look.queues(ctx, c); err != nil {
+			if all, err = look.waiting(ctx, c); err != nil {
 				return nil, err
 			}
-			read[look.all] = queues
+			read[look.all] = all
 		}
-		w, err := match(queues, want, place)
+		w, err := match(all, want, place)
 		if err != nil {
 			return nil, err
 		}
@@ -116,19 +110,15 @@ func isPlace(want string) bool {
 	return err == nil && len(want) <= 3
 }
 
-func match(queues []queue, want string, place bool) (waiting, error) {
+func match(all []waiting, want string, place bool) (waiting, error) {
 	var hits []waiting
-	total := 0
-	for _, q := range queues {
-		for i, r := range q.runs {
-			total++
-			w := waiting{Run: r, name: short(r, q.runs), place: i + 1, queue: q.runs}
-			if string(r.ID) == want {
-				return w, nil
-			}
-			if n, err := strconv.Atoi(want); place && err == nil && n == i+1 || !place && strings.HasPrefix(string(r.ID), want) {
-				hits = append(hits, w)
-			}
+	n, _ := strconv.Atoi(want) // 0 is no place
+	for _, w := range all {
+		if string(w.ID) == want {
+			return w, nil
+		}
+		if place && w.place == n || !place && strings.HasPrefix(string(w.ID), want) {
+			hits = append(hits, w)
 		}
 	}
 	switch {
@@ -138,7 +128,7 @@ func match(queues []queue, want string, place bool) (waiting, error) {
 		return waiting{}, core.Fail(core.CodeInvalid, nil, fmt.Sprintf("%d prompts that wait have an id that begins with %q.", len(hits), want),
 			"Give more of it; “loop queue --all --json” shows the whole ids.")
 	case place:
-		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, howMany(total)),
+		return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("There is no place %s in this queue; %s.", want, howMany(len(all))),
 			"“loop queue” shows what waits.")
 	}
 	return waiting{}, core.Fail(core.CodeNotFound, nil, fmt.Sprintf("No prompt that waits has an id that begins with %q.",
@@ -200,24 +190,19 @@ func placeFrom(text string, place, of int) (int, error) {
 // triggers say who queued a prompt.
 var triggers = map[string]string{"": "you", "agent": "an agent", "answer": "your answer", "continue": "goes on by itself"}
 
-func queueRows(queues []queue, all bool, now time.Time) [][]string {
-	head := []string{"PLACE", "PROMPT", "STARTS", "FROM", "TEXT"}
-	if all {
-		head = append([]string{"CHANNEL"}, head...)
+func queueRows(found []waiting, all bool, now time.Time) [][]string {
+	rows := [][]string{{"CHANNEL", "PLACE", "PROMPT", "STARTS", "FROM", "TEXT"}}
+	for _, w := range found {
+		from, ok := triggers[w.Trigger]
+		if !ok {
+			from = w.Trigger
+		}
+		starts, _ := waitWords(w.WaitsFor, now)
+		rows = append(rows, []string{oneLine(w.channel, 30), strconv.Itoa(w.place), w.name, starts, from, oneLine(w.Prompt, 80)})
 	}
-	rows := [][]string{head}
-	for _, q := range queues {
-		for i, r := range q.runs {
-			from, ok := triggers[r.Trigger]
-			if !ok {
-				from = r.Trigger
-			}
-			starts, _ := waitWords(r.WaitsFor, now)
-			row := []string{strconv.Itoa(i + 1), short(r, q.runs), starts, from, oneLine(r.Prompt, 80)}
-			if all {
-				row = append([]string{oneLine(q.channel, 30)}, row...)
-			}
-			rows = append(rows, row)
+	if !all {
+		for i := range rows {
+			rows[i] = rows[i][1:]
 		}
 	}
 	return rows
