@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -73,23 +72,23 @@ func (a *app) answer(ctx context.Context, f answerFlags) error {
 	if err != nil {
 		return err
 	}
-	err = a.answerOn(ctx, c, f)
-	a.closed(c, err)
-	return err
+	fo := &follower{app: a, core: c, sink: a.sink(f.json)}
+	return fo.close(fo.answer(ctx, f))
 }
 
-func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
-	short, stop := a.untilInterrupt(ctx)
+// answer answers a question and follows the run that brings the agent the answer.
+func (f *follower) answer(ctx context.Context, flags answerFlags) error {
+	short, stop := f.app.untilInterrupt(ctx)
 	defer stop()
-	q, err := pickQuestion(short, c, f.question)
+	q, err := pickQuestion(short, f.core, flags.question)
 	if err != nil {
 		return err
 	}
 	var ans core.Answer
-	if f.given() {
-		ans, err = answerOf(q, f)
-	} else if isTerminal(a.in) {
-		ans, err = typed(short, func() (core.Answer, error) { return a.ask(q) })
+	if flags.given() {
+		ans, err = answerOf(q, flags)
+	} else if isTerminal(f.app.in) {
+		ans, err = typed(short, func() (core.Answer, error) { return f.app.ask(q) })
 	} else {
 		err = usagef("the answer is missing: use --choose, --text, --approve, --revise or --cancel")
 	}
@@ -99,61 +98,24 @@ func (a *app) answerOn(ctx context.Context, c Core, f answerFlags) error {
 	// Followed before the answer is sent, so that no event of its run is missed.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	events, err := c.Events(life)
-	if err != nil {
+	if f.events, err = f.core.Events(life); err != nil {
 		return err
 	}
-	q, err = call[core.Question](short, c, "Runs.Answer", q.ID, ans)
-	if err != nil {
+	f.began = time.Now()
+	q, err = call[core.Question](short, f.core, "Runs.Answer", q.ID, ans)
+	switch {
+	case err != nil:
 		return err
-	}
-	if q.State == core.QuestionCancelled {
-		a.err.line("The question is dropped.")
+	case q.State == core.QuestionCancelled:
+		f.app.err.line("The question is dropped.")
 		return nil
-	}
-	if f.leave {
-		a.err.line("Answered.")
-		return nil
-	}
-	run, rest, ok := a.continued(life, q, events)
-	if !ok {
-		a.err.line("Answered. The agent goes on as soon as its channel is free.")
+	case flags.leave || q.NextRunID == "":
+		f.app.err.line("Answered.")
 		return nil
 	}
 	stop()
-	fo := &follower{app: a, core: c, sink: a.sink(f.json), run: run, events: events, began: time.Now()}
-	defer func() {
-		if fo.core != c { // the caller closes c
-			_ = fo.core.Close()
-		}
-	}()
-	for _, e := range rest {
-		fo.take(e)
-	}
-	return fo.toEnd(ctx, life)
-}
-
-// continued finds the run that brings the agent the answer; rest are the events after
-// its first one. ok is false when it does not come within the first wait.
-func (a *app) continued(life context.Context, q core.Question, events <-chan []core.Event) (run core.Run, rest []core.Event, ok bool) {
-	limit, stop := context.WithTimeout(life, a.times.first)
-	defer stop()
-	for {
-		select {
-		case batch, open := <-events:
-			if !open {
-				return run, nil, false
-			}
-			for i, e := range batch {
-				var r core.Run
-				if e.Type == core.EventQueueChanged && e.ChannelID == q.ChannelID && json.Unmarshal(e.Data, &r) == nil && r.Trigger == "answer" {
-					return r, batch[i+1:], true
-				}
-			}
-		case <-limit.Done():
-			return run, nil, false
-		}
-	}
+	f.run = core.Run{ID: q.NextRunID, ChannelID: q.ChannelID, State: core.RunQueued}
+	return f.toEnd(ctx, life)
 }
 
 var questionColumns = columns[core.Question]{[]string{"QUESTION", "CHANNEL", "ASKED", "WHAT"}, func(q core.Question) []string {

@@ -83,7 +83,7 @@ func mustJSON(v any) string {
 func TestAnswerFollows(t *testing.T) {
 	r := newRig(t)
 	r.fake.answers["Runs.Questions"] = []core.Question{plan}
-	r.fake.answers["Runs.Answer"] = core.Question{ID: "q2", ChannelID: "ch1", State: core.QuestionAnswered}
+	r.fake.answers["Runs.Answer"] = core.Question{ID: "q2", ChannelID: "ch1", State: core.QuestionAnswered, NextRunID: "r2"}
 	r.fake.onCall = func(method string) {
 		if method != "Runs.Answer" {
 			return

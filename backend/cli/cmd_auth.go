@@ -28,8 +28,6 @@ const (
 var kindWords = map[string]string{kindToken: "Claude Code token", kindKey: "Anthropic API key"}
 
 func (a *app) authCommand() *cobra.Command {
-	auth := &cobra.Command{Use: "auth", Short: "Give Loop a key of the model, look where it is kept, remove it", Args: noKey,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var token, adopt bool
 	login := &cobra.Command{
 		Use: "login", Short: "Keep a key in the system's keyring, or in an encrypted file where there is none", Args: noKey,
@@ -68,7 +66,8 @@ func (a *app) authCommand() *cobra.Command {
 	logout.Flags().BoolVar(&onlyKey, "api-key", false, "only the key of the Anthropic API")
 	logout.Flags().BoolVar(&onlyToken, "oauth-token", false, "only the token")
 	logout.MarkFlagsMutuallyExclusive("api-key", "oauth-token")
-	auth.AddCommand(login, status, logout)
+	auth := group("auth", "Give Loop a key of the model, look where it is kept, remove it", login, status, logout)
+	auth.Args = noKey
 	return auth
 }
 

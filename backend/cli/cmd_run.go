@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -57,20 +56,7 @@ func (a *app) run(ctx context.Context, s sink, f promptFlags, req bind.PromptReq
 	}
 	unsent.ChannelID, req.ChannelID = channel, string(channel)
 	fo := &follower{app: a, core: c, sink: s, run: unsent}
-	err = fo.follow(ctx, req)
-	if errors.Is(err, errLeft) {
-		// Left in a hurry: the end of the process closes Loop's connection.
-		return exitError(exitCancelled)
-	}
-	a.closed(fo.core, err)
-	return err
-}
-
-// closed closes Loop after err, and says so when that fails and nothing else did.
-func (a *app) closed(c Core, err error) {
-	if cerr := c.Close(); cerr != nil && err == nil {
-		a.err.failure(core.AsFailure(fmt.Errorf("close Loop: %w", cerr)))
-	}
+	return fo.close(fo.follow(ctx, req))
 }
 
 // prepare finds Loop and the channel; Ctrl-C ends it.

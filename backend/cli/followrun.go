@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -74,6 +75,17 @@ func (f *follower) toEnd(ctx, life context.Context) error {
 	}
 	f.app.err.failure(f.reason())
 	return exitError(exitFailed)
+}
+
+// close closes Loop after err, and says so when that fails and nothing else did.
+func (f *follower) close(err error) error {
+	if errors.Is(err, errLeft) {
+		return exitError(exitCancelled) // in a hurry: the end of the process closes Loop's connection
+	}
+	if cerr := f.core.Close(); cerr != nil && err == nil {
+		f.app.err.failure(core.AsFailure(fmt.Errorf("close Loop: %w", cerr)))
+	}
+	return err
 }
 
 // reason is why the run did not end well.

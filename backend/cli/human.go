@@ -262,7 +262,7 @@ func (h *human) image(s core.ImageStatus) {
 func (h *human) result(run core.Run) {
 	h.out.fresh()
 	if run.State == core.RunDone {
-		if t := strings.TrimSpace(run.Outcome.Text); t != "" && h.out.quietSoFar() {
+		if t := strings.TrimSpace(run.Outcome.Text); t != "" && !h.out.wrote {
 			h.out.line("%s", t)
 		}
 		h.err.styledLine(green, "Done%s.", facts(run))

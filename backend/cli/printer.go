@@ -34,7 +34,7 @@ type printer struct {
 	colour   bool
 	midLine  bool // the cursor is not at the start of a line
 	terminal bool
-	wrote    bool
+	wrote    bool     // anything
 	beside   *printer // writes to the same terminal
 }
 
@@ -59,9 +59,6 @@ func (o *outlet) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
-
-// quietSoFar reports whether nothing was printed yet.
-func (p *printer) quietSoFar() bool { return !p.wrote }
 
 func newPrinter(w io.Writer, env func(string) (string, bool)) *printer {
 	p := &printer{w: w, terminal: isTerminal(w)}

@@ -37,6 +37,7 @@ type Question struct {
 	CreatedAt    time.Time     `json:"created_at"`
 	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`
 	Answer       *Answer       `json:"answer,omitempty"`
+	NextRunID    RunID         `json:"next_run_id,omitempty"` // brings the agent the answer; only told to who gives it
 }
 
 // AskQuestion is one question; the names are those of the CLI's own tool.

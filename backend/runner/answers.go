@@ -82,6 +82,7 @@ func (s *Service) Answer(ctx context.Context, id string, a core.Answer) (core.Qu
 	}
 	s.p.Publish(evs...)
 	s.kick(q.ChannelID)
+	stored.NextRunID = run.ID
 	return stored, nil
 }
 

@@ -375,6 +375,7 @@ export type Question = {
   created_at: string;
   resolved_at?: string;
   answer?: Answer;
+  next_run_id?: RunID; // brings the agent the answer; only told to who gives it
 };
 
 export type QuestionKind = "ask_user" | "exit_plan";
