@@ -144,29 +144,26 @@ func (t *Trust) diff(dir, sum string, doc *document) string {
 	return d
 }
 
-// Approve trusts the settings file of the project at dir as it is, provided that it
-// still has the SHA-256 sum of the text that the person was shown. path must be the
-// file's. A file that has changed is ErrConflict.
-func (t *Trust) Approve(dir, path, sum string) error {
-	if filepath.Clean(path) != ProjectPath(dir) {
-		return core.Fail(core.CodeInvalid, nil, "That is not the settings file of this project.", "Approve the file that is shown.")
-	}
-	data, err := readProjectFile(dir, "")
+// Approve trusts the settings file of a project as it is, provided that it still has
+// the SHA-256 sum of the text that the person was shown. A file that has changed is
+// ErrConflict.
+func (t *Trust) Approve(f File, sum string) error {
+	data, err := f.read()
 	if err != nil {
-		return ProjectFile(dir).unreadable(err)
+		return f.unreadable(err)
 	}
 	if sumOf(data) != sum {
-		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", path, core.ErrConflict),
+		return core.Fail(core.CodeConflict, fmt.Errorf("approve %s: %w", f.Path, core.ErrConflict),
 			"The project's settings file has changed since it was shown.", "Look at it again.")
 	}
-	if doc := decode(path, data); failure(doc.problems) != nil {
-		return failure(doc.problems)
+	if err := failure(decode(f.Path, data).problems); err != nil {
+		return err
 	}
-	return t.put(dir, t.approval(path, data))
+	return t.put(f.dir, t.approval(f.Path, data))
 }
 
 // Revoke takes an approval back; one that is not there is no error.
-func (t *Trust) Revoke(dir string) error { return t.put(dir, nil) }
+func (t *Trust) Revoke(f File) error { return t.put(f.dir, nil) }
 
 func (t *Trust) put(dir string, e *trusted) error {
 	t.mu.Lock()

@@ -22,13 +22,10 @@ func TestTrustRemembers(t *testing.T) {
 	if !strings.Contains(p.Diff, "+  \"mounts\": [\"a-b:/a\"],") || strings.Contains(p.Diff, "CANARY") || p.Path != ProjectPath(dir) {
 		t.Errorf("%+v", p)
 	}
-	if err := trust.Approve(dir, p.Path, strings.Repeat("0", 64)); !errors.Is(err, core.ErrConflict) || core.AsFailure(err).Code != core.CodeConflict {
+	if err := trust.Approve(ProjectFile(dir), strings.Repeat("0", 64)); !errors.Is(err, core.ErrConflict) || core.AsFailure(err).Code != core.CodeConflict {
 		t.Errorf("another sum: %v", err)
 	}
-	if err := trust.Approve(dir, filepath.Join(t.TempDir(), FileName), p.SHA256); err == nil {
-		t.Error("another path")
-	}
-	if err := trust.Approve(dir, p.Path, p.SHA256); err != nil {
+	if err := trust.Approve(ProjectFile(dir), p.SHA256); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -54,10 +51,10 @@ func TestTrustRemembers(t *testing.T) {
 	if d := ForDir(g, trust, dir, "").Pending[0].Diff; d == "" || strings.Contains(d, "OTHER") {
 		t.Errorf("%q", d)
 	}
-	if err := trust.Revoke(dir); err != nil {
+	if err := trust.Revoke(ProjectFile(dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := trust.Revoke(dir); err != nil {
+	if err := trust.Revoke(ProjectFile(dir)); err != nil {
 		t.Error(err)
 	}
 	if OpenTrust(path).approved(dir, p.SHA256) {
@@ -90,7 +87,7 @@ func TestUnreadableTrustTrustsNothing(t *testing.T) {
 			if trust.Problem() == nil || trust.approved(dir, sum) {
 				t.Fatal("it is trusted")
 			}
-			if err := trust.Approve(dir, ProjectPath(dir), sum); err != nil {
+			if err := trust.Approve(ProjectFile(dir), sum); err != nil {
 				t.Fatal(err)
 			}
 			if again := OpenTrust(path); again.Problem() != nil || !again.approved(dir, sum) {
@@ -116,7 +113,7 @@ func TestTrustThatCannotBeStoredIsNotKept(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	write(t, blocked, "")
 	trust := &Trust{path: filepath.Join(blocked, TrustFileName), now: openTrust(t).now, entries: map[string]trusted{}}
-	if err := trust.Approve(dir, ProjectPath(dir), sum); err == nil || trust.approved(dir, sum) {
+	if err := trust.Approve(ProjectFile(dir), sum); err == nil || trust.approved(dir, sum) {
 		t.Errorf("%v", err)
 	}
 }
@@ -131,11 +128,11 @@ func TestTrustByManyAtOnce(t *testing.T) {
 			for range 5 {
 				e := ForDir(g, trust, dir, "")
 				for _, p := range e.Pending {
-					if err := trust.Approve(dir, p.Path, p.SHA256); err != nil {
+					if err := trust.Approve(ProjectFile(dir), p.SHA256); err != nil {
 						t.Error(err)
 					}
 				}
-				if err := trust.Revoke(dir); err != nil {
+				if err := trust.Revoke(ProjectFile(dir)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -152,7 +149,7 @@ func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	path := filepath.Join(t.TempDir(), TrustFileName)
 	dir := project(t, t.TempDir(), text)
 	trust := OpenTrust(path)
-	if err := trust.Approve(dir, ProjectPath(dir), sumOf([]byte(text))); err != nil {
+	if err := trust.Approve(ProjectFile(dir), sumOf([]byte(text))); err != nil {
 		t.Fatal(err)
 	}
 	e, ok := trust.get(dir)
@@ -171,7 +168,7 @@ func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	if d := got.Pending[0].Diff; !strings.Contains(d, "+  \"mounts\": [\"a-b:/a\"]") {
 		t.Errorf("%q", d)
 	}
-	if err := trust.Approve(dir, ProjectPath(dir), got.Pending[0].SHA256); err != nil {
+	if err := trust.Approve(ProjectFile(dir), got.Pending[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	if got = ForDir(global(t, `{}`), OpenTrust(path), dir, ""); len(got.Pending) != 0 || len(got.Config.Mounts) != 1 || len(got.Approved) != 1 {

@@ -68,7 +68,7 @@ func BenchmarkForDir(b *testing.B) {
 				b.Fatal(err)
 			}
 			trust := OpenTrust(filepath.Join(b.TempDir(), TrustFileName))
-			if err := trust.Approve(dir, ProjectPath(dir), sumOf(text)); err != nil {
+			if err := trust.Approve(ProjectFile(dir), sumOf(text)); err != nil {
 				b.Fatal(err)
 			}
 			g := NewSource(filepath.Join(b.TempDir(), FileName)).Current()

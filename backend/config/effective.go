@@ -98,7 +98,8 @@ func (e *Effective) global(global Snapshot) {
 }
 
 func (e *Effective) project(trust *Trust, dir, parent, name string) {
-	if sameFile(e.Layers[0].Path, ProjectPath(dir)) {
+	own, err := os.Stat(e.Layers[0].Path)
+	if info, perr := os.Stat(ProjectPath(dir)); err == nil && perr == nil && os.SameFile(own, info) {
 		return // the project is the folder that Loop's own is in
 	}
 	doc, sum := loadProject(dir, parent)
@@ -194,18 +195,6 @@ func (e *Effective) trace(f Field, layer string, doc *document) {
 // prune forgets the entries of a list that was replaced.
 func (e *Effective) prune(field string) {
 	maps.DeleteFunc(e.Origins, func(name string, _ Origin) bool { return strings.HasPrefix(name, field+"[") })
-}
-
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // origin is the place of a name that the file gives a value to. A document that is

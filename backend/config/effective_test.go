@@ -37,7 +37,7 @@ func openTrust(t *testing.T) *Trust {
 func approve(t *testing.T, trust *Trust, dir string, e Effective) {
 	t.Helper()
 	for _, p := range e.Pending {
-		if err := trust.Approve(filepath.Dir(filepath.Dir(p.Path)), p.Path, p.SHA256); err != nil {
+		if err := trust.Approve(ProjectFile(filepath.Dir(filepath.Dir(p.Path))), p.SHA256); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestBrokenProjectFileIsAnError(t *testing.T) {
 			if p := e.Problems[0]; p.Line != c.line || p.Path != ProjectPath(dir) {
 				t.Errorf("%+v", p)
 			}
-			if err := openTrust(t).Approve(dir, ProjectPath(dir), sumOf([]byte("{}"))); err == nil {
+			if err := openTrust(t).Approve(ProjectFile(dir), sumOf([]byte("{}"))); err == nil {
 				t.Error("approved")
 			}
 		})

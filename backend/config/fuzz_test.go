@@ -56,7 +56,7 @@ func FuzzProject(f *testing.F) {
 			if p.Diff == "" || len(p.Fields) == 0 {
 				t.Fatalf("%+v", p)
 			}
-			if err := trust.Approve(dir, p.Path, p.SHA256); err != nil {
+			if err := trust.Approve(ProjectFile(dir), p.SHA256); err != nil {
 				t.Fatal(err)
 			}
 		}

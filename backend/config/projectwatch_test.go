@@ -11,10 +11,14 @@ func TestProjectWatch(t *testing.T) {
 	w := &ProjectWatch{}
 	a, b := t.TempDir(), project(t, t.TempDir(), `{}`)
 	poll := func(dirs ...string) string {
-		first, changed := w.Poll(dirs)
-		short := func(list []string) (out []string) {
-			for _, d := range list {
-				out = append(out, map[string]string{a: "a", b: "b"}[d])
+		var files []File
+		for _, dir := range dirs {
+			files = append(files, ProjectFile(dir))
+		}
+		first, changed := w.Poll(files)
+		short := func(list []File) (out []string) {
+			for _, f := range list {
+				out = append(out, map[string]string{a: "a", b: "b"}[f.dir])
 			}
 			return out
 		}

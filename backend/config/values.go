@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -161,18 +160,7 @@ func (doc *document) unknownName(at place, name string, fields []Field) {
 }
 
 // printable bounds a name out of the file for use in a message.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
-}
+func printable(s string) string { return core.Shortened(core.CleanTitle(s), 60) }
 
 // wrongError is why a value cannot be a field's, in a phrase that follows the name
 // of the field. The value itself is never repeated: it may be secret.

@@ -43,12 +43,12 @@ func TestOriginsOfAllLayers(t *testing.T) {
 "envs": {"THREE": "w"},
 "mounts": ["loop-w:/w"], "copy_files": ["~/.npmrc"]}`,
 	} {
-		path := write(dir, text)
+		write(dir, text)
 		e := config.ForDir(config.NewSource(global).Current(), trust, dir, "")
 		if len(e.Pending) != 1 {
 			t.Fatalf("%s: %+v", dir, e.Pending)
 		}
-		if err := trust.Approve(dir, path, e.Pending[0].SHA256); err != nil {
+		if err := trust.Approve(config.ProjectFile(dir), e.Pending[0].SHA256); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -42,7 +42,7 @@ func TestProjectSettingsOfARun(t *testing.T) {
 	if len(why.Notices) != 1 || !strings.Contains(why.Notices[0], "claude_retry.max_attempts, mounts, envs, mcp.servers") {
 		t.Errorf("notices %q", why.Notices)
 	}
-	if err := trust.Approve(r.channel.Dir, r.ruled.waits[0].Path, r.ruled.waits[0].SHA256); err != nil {
+	if err := trust.Approve(config.ProjectFile(r.channel.Dir), r.ruled.waits[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
 	spec, why, launch, err = r.resolve(t.Context(), core.Run{ID: "r2"}, r.channel)

@@ -38,24 +38,20 @@ func (s *Service) poll(ctx context.Context, watch *config.ProjectWatch) {
 		}
 		return
 	}
-	files := map[string]config.File{} // by folder; a work tree's way to it is the strict one
+	var files []config.File
 	for _, ch := range list {
-		project, tree := projectDirs(ch)
-		if _, known := files[project]; !known && project != "" {
-			files[project] = config.ProjectFile(project)
-		}
-		if tree != "" {
-			files[tree] = config.WorktreeFile(tree, project)
-		}
+		files = slices.AppendSeq(files, maps.Values(projectFiles(ch)))
 	}
-	first, changed := watch.Poll(slices.Collect(maps.Keys(files)))
-	for _, dir := range slices.Concat(first, changed) {
-		s.record(files[dir])
+	first, changed := watch.Poll(files)
+	for _, f := range slices.Concat(first, changed) {
+		s.record(f)
 	}
 	for _, ch := range list {
-		project, tree := projectDirs(ch)
-		if slices.Contains(changed, project) || slices.Contains(changed, tree) {
-			s.changed(ch.ID)
+		for _, f := range projectFiles(ch) {
+			if slices.Contains(changed, f) {
+				s.changed(ch.ID)
+				break
+			}
 		}
 	}
 }

@@ -17,39 +17,28 @@ const (
 	scopeWorktree = config.LayerWorktree
 )
 
-// projectDirs are the directory whose settings a channel has as a project, and
-// the work tree's own if it is one. Both are empty for a channel without a
-// project of the person's.
-func projectDirs(ch core.Channel) (project, tree string) {
+// projectFiles are the settings files that a channel has by scope, besides the global
+// one: of its project, and of its work tree if it is one. A channel without a project
+// of the person's has none.
+func projectFiles(ch core.Channel) map[string]config.File {
 	switch {
-	case ch.Kind == core.KindDemo:
-		return "", ""
+	case ch.Kind == core.KindDemo || ch.Dir == "":
+		return nil
 	case ch.ParentDir != "" && ch.ParentDir != ch.Dir:
-		return ch.ParentDir, ch.Dir
+		return map[string]config.File{
+			scopeProject: config.ProjectFile(ch.ParentDir), scopeWorktree: config.WorktreeFile(ch.Dir, ch.ParentDir),
+		}
 	}
-	return ch.Dir, ""
-}
-
-// projectFiles are the settings files of those directories.
-func projectFiles(ch core.Channel) (files []config.File) {
-	project, tree := projectDirs(ch)
-	if project != "" {
-		files = append(files, config.ProjectFile(project))
-	}
-	if tree != "" {
-		files = append(files, config.WorktreeFile(tree, project))
-	}
-	return files
+	return map[string]config.File{scopeProject: config.ProjectFile(ch.Dir)}
 }
 
 // Effective are the settings in force for a channel. Its Err says that a file cannot
 // be used.
 func (s *Service) Effective(ch core.Channel) config.Effective {
-	project, tree := projectDirs(ch)
-	if tree != "" {
-		return config.ForDir(s.o.Source.Current(), s.editor.Trust, tree, project)
+	if ch.Kind == core.KindDemo {
+		ch.Dir = ""
 	}
-	return config.ForDir(s.o.Source.Current(), s.editor.Trust, project, "")
+	return config.ForDir(s.o.Source.Current(), s.editor.Trust, ch.Dir, ch.ParentDir)
 }
 
 func (s *Service) find(ctx context.Context, id core.ChannelID) (core.Channel, error) {
@@ -72,12 +61,8 @@ func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (co
 	if err != nil {
 		return config.File{}, err
 	}
-	project, tree := projectDirs(ch)
-	switch {
-	case scope == scopeWorktree && tree != "":
-		return config.WorktreeFile(tree, project), nil
-	case scope == scopeProject && project != "":
-		return config.ProjectFile(project), nil
+	if f, ok := projectFiles(ch)[scope]; ok {
+		return f, nil
 	}
 	return config.File{}, core.Fail(core.CodeInvalid, nil, "This channel has no settings of its "+scope+".",
 		"Choose another channel, or change the global settings.")
@@ -128,34 +113,33 @@ func (s *Service) Raw(ctx context.Context, scope string, id core.ChannelID) (bin
 	return bind.RawSettings{Path: f.Path, Text: text, SHA256: sum}, err
 }
 
-// dirOf is the directory of the channel's settings file at path.
-func (s *Service) dirOf(ctx context.Context, id core.ChannelID, path string) (string, error) {
+// fileAt is the channel's settings file at path.
+func (s *Service) fileAt(ctx context.Context, id core.ChannelID, path string) (config.File, error) {
 	ch, err := s.find(ctx, id)
 	if err != nil {
-		return "", err
+		return config.File{}, err
 	}
-	project, tree := projectDirs(ch)
-	for _, dir := range []string{project, tree} {
-		if dir != "" && filepath.Clean(path) == config.ProjectPath(dir) {
-			return dir, nil
+	for _, f := range projectFiles(ch) {
+		if filepath.Clean(path) == f.Path {
+			return f, nil
 		}
 	}
-	return "", core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.",
+	return config.File{}, core.Fail(core.CodeInvalid, nil, "That is not a settings file of this channel's project.",
 		"Choose one of those that wait for approval.")
 }
 
 func (s *Service) Approve(ctx context.Context, id core.ChannelID, path, sum string) error {
-	dir, err := s.dirOf(ctx, id, path)
+	f, err := s.fileAt(ctx, id, path)
 	if err == nil {
-		err = s.editor.Trust.Approve(dir, path, sum)
+		err = s.editor.Trust.Approve(f, sum)
 	}
 	return s.after(scopeProject, id, err)
 }
 
 func (s *Service) Revoke(ctx context.Context, id core.ChannelID, path string) error {
-	dir, err := s.dirOf(ctx, id, path)
+	f, err := s.fileAt(ctx, id, path)
 	if err == nil {
-		err = s.editor.Trust.Revoke(dir)
+		err = s.editor.Trust.Revoke(f)
 	}
 	return s.after(scopeProject, id, err)
 }

@@ -18,13 +18,10 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 		return bind.SettingsView{}, err
 	}
 	snap, e := s.o.Source.Current(), s.Effective(ch)
-	v := bind.SettingsView{ChannelID: string(id), Path: snap.Path, Approved: e.Approved}
-	project, tree := projectDirs(ch)
-	if project != "" {
-		v.ProjectPath = config.ProjectPath(project)
-	}
-	if tree != "" {
-		v.WorktreePath = config.ProjectPath(tree)
+	files := projectFiles(ch)
+	v := bind.SettingsView{
+		ChannelID: string(id), Path: snap.Path, ProjectPath: files[scopeProject].Path, WorktreePath: files[scopeWorktree].Path,
+		Approved: e.Approved,
 	}
 	entries := entriesOf(e.Origins)
 	for _, f := range config.Leaves() {
@@ -51,24 +48,17 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 
 // entriesOf puts the origins of entries to the field they belong to.
 func entriesOf(origins map[string]config.Origin) map[string][]bind.SettingsEntry {
+	begin := map[string]string{"list": "[", "object": "."}
 	out := map[string][]bind.SettingsEntry{}
 	for _, f := range config.Leaves() {
-		if f.Type() != "list" && f.Type() != "object" {
+		if begin[f.Type()] == "" {
 			continue
 		}
 		for name, o := range origins {
-			entry, ok := strings.CutPrefix(name, f.Name)
-			switch {
-			case !ok || entry == "":
-				continue
-			case entry[0] == '[' && f.Type() == "list":
-				entry = strings.TrimSuffix(entry[1:], "]")
-			case entry[0] == '.' && f.Type() == "object":
-				entry = entry[1:]
-			default:
-				continue
+			if entry, ok := strings.CutPrefix(name, f.Name+begin[f.Type()]); ok {
+				entry = strings.TrimSuffix(entry, map[string]string{"list": "]"}[f.Type()])
+				out[f.Name] = append(out[f.Name], bind.SettingsEntry{Name: entry, Origin: bind.SettingsOrigin(o)})
 			}
-			out[f.Name] = append(out[f.Name], bind.SettingsEntry{Name: entry, Origin: bind.SettingsOrigin(o)})
 		}
 		slices.SortFunc(out[f.Name], func(a, b bind.SettingsEntry) int { return strings.Compare(a.Name, b.Name) })
 	}
