@@ -252,7 +252,7 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 
 func (d *Daemon) assembleBound() {
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
-		Engine: d.engine, Image: d.images, Trial: doctor.Container{Home: d.home, Provision: d.provision},
+		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Provision: d.provision}.Try,
 		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,
 		Home: d.home, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"loop/backend/config"
-	"loop/backend/doctor"
+	"loop/backend/core"
 	"loop/backend/settings"
 )
 
@@ -27,12 +27,7 @@ func (s doctorSettings) Credential(ctx context.Context) (kind, secret string) {
 	return kind, key.Reveal()
 }
 
-func (s doctorSettings) Problems() (list []doctor.ConfigProblem) {
+func (s doctorSettings) Problems() (list []core.SettingsProblem, usable bool) {
 	read := s.file.Current()
-	for _, p := range read.Problems {
-		list = append(list, doctor.ConfigProblem{
-			Text: p.String(), Remedy: p.Remedy, Warning: p.Warning, NoneBefore: !p.Warning && !read.Good,
-		})
-	}
-	return list
+	return read.Problems, read.Good
 }

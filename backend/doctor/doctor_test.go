@@ -20,28 +20,27 @@ import (
 type settings struct {
 	kind, base string
 	files      []string
-	problems   []ConfigProblem
+	problems   []core.SettingsProblem
+	unusable   bool
 }
 
 func (s *settings) Credential(context.Context) (kind, secret string) { return s.kind, "canary" }
 func (s *settings) BaseURL() string                                  { return s.base }
 func (s *settings) ExtraCA() []string                                { return s.files }
-func (s *settings) Problems() []ConfigProblem                        { return s.problems }
+func (s *settings) Problems() ([]core.SettingsProblem, bool)         { return s.problems, !s.unusable }
 
-type (
-	engineSays core.EngineStatus
-	imageSays  core.ImageStatus
-	trialSays  func() (Tried, error)
-)
+func engineSays(s core.EngineStatus) func(context.Context) core.EngineStatus {
+	return func(context.Context) core.EngineStatus { return s }
+}
 
-func (e engineSays) Status(context.Context) core.EngineStatus { return core.EngineStatus(e) }
-func (i imageSays) Status(context.Context) core.ImageStatus   { return core.ImageStatus(i) }
-func (f trialSays) Try(context.Context) (Tried, error)        { return f() }
+func imageSays(s core.ImageStatus) func(context.Context) core.ImageStatus {
+	return func(context.Context) core.ImageStatus { return s }
+}
 
 func parts(t *testing.T, s *settings) Parts {
 	return Parts{
-		Engine: engineSays{OK: true, Name: "Docker"}, Image: imageSays{State: core.ImageReady, Ref: "x"},
-		Trial: trialSays(func() (Tried, error) { return Tried{Started: time.Second}, nil }), Settings: s,
+		Engine: engineSays(core.EngineStatus{OK: true, Name: "Docker"}), Image: imageSays(core.ImageStatus{State: core.ImageReady, Ref: "x"}),
+		Trial: func(context.Context) (Tried, error) { return Tried{Started: time.Second}, nil }, Settings: s,
 		Home: t.TempDir(), OS: "linux", Getenv: func(string) string { return "" }, ReadCA: os.ReadFile,
 	}
 }
@@ -70,17 +69,19 @@ func TestAllWell(t *testing.T) {
 // TestConfiguration: an unknown field is only a warning. A Loop that has just started
 // can run nothing when its file is unusable.
 func TestConfiguration(t *testing.T) {
-	unknown := ConfigProblem{Text: "c:1: unknown", Remedy: "Check its name.", Warning: true}
+	unknown := core.SettingsProblem{Path: "c", Line: 1, Col: 2, Message: "unknown", Remedy: "Check its name.", Warning: true}
+	bad := core.SettingsProblem{Path: "c", Line: 2, Col: 2, Message: "bad", Remedy: "Correct it."}
 	for remedy, c := range map[string]struct {
-		list  []ConfigProblem
-		state State
+		list     []core.SettingsProblem
+		unusable bool
+		state    State
 	}{
-		"Check its name.": {[]ConfigProblem{unknown}, Warn},
-		"Correct the file; until then Loop uses the last good values.": {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it."}}, Warn},
-		"Correct the file; nothing can be run until then.":             {[]ConfigProblem{unknown, {Text: "c:2: bad", Remedy: "Correct it.", NoneBefore: true}}, Fail},
+		"Check its name.": {[]core.SettingsProblem{unknown}, true, Warn},
+		"Correct the file; until then Loop uses the last good values.": {[]core.SettingsProblem{unknown, bad}, false, Warn},
+		"Correct the file; nothing can be run until then.":             {[]core.SettingsProblem{unknown, bad}, true, Fail},
 	} {
-		r := Doctor{Probes(parts(t, &settings{problems: c.list}))}.Check(t.Context())
-		if got := r.Checks[0]; got.State != c.state || got.Remedy != remedy || got.Summary != c.list[len(c.list)-1].Text {
+		r := Doctor{Probes(parts(t, &settings{problems: c.list, unusable: c.unusable}))}.Check(t.Context())
+		if got := r.Checks[0]; got.State != c.state || got.Remedy != remedy || got.Summary != c.list[len(c.list)-1].String() {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -88,8 +89,8 @@ func TestConfiguration(t *testing.T) {
 
 func TestWhatNeedsAFailedCheckIsNotTried(t *testing.T) {
 	p := parts(t, &settings{})
-	p.Engine = engineSays{Failure: core.Fail(core.CodeNoEngine, errors.New("refused"), "No engine answers.", "Start Docker.")}
-	p.Trial = trialSays(func() (Tried, error) { t.Error("tried"); return Tried{}, nil })
+	p.Engine = engineSays(core.EngineStatus{Failure: core.Fail(core.CodeNoEngine, errors.New("refused"), "No engine answers.", "Start Docker.")})
+	p.Trial = func(context.Context) (Tried, error) { t.Error("tried"); return Tried{}, nil }
 	got := states(Doctor{Probes(p)}.Check(t.Context()))
 	if got["engine"] != Fail || got["image"] != Skip || got["link"] != Skip {
 		t.Errorf("%v", got)

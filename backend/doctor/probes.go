@@ -19,9 +19,9 @@ import (
 
 // Parts are what the probes work on; daemon fills them from the running app.
 type Parts struct {
-	Engine   Engine
-	Image    Image
-	Trial    Trial
+	Engine   func(context.Context) core.EngineStatus
+	Image    func(context.Context) core.ImageStatus
+	Trial    func(context.Context) (Tried, error) // with a container as of a run (Container.Try)
 	Settings Settings
 	ReadCA   func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
 	Home     string
@@ -30,36 +30,15 @@ type Parts struct {
 	Getenv   func(string) string
 }
 
-// Engine says how the container engine stands.
-type Engine interface {
-	Status(ctx context.Context) core.EngineStatus
-}
-
-// Image says how the agent image stands.
-type Image interface {
-	Status(ctx context.Context) core.ImageStatus
-}
-
-// Trial starts a container with the production spec, opens its link and removes it.
-type Trial interface {
-	Try(ctx context.Context) (Tried, error)
-}
-
 // Settings are the person's, as they are now.
 type Settings interface {
 	// Credential returns what a run would use; both are empty when there is none.
 	Credential(ctx context.Context) (kind, secret string)
 	BaseURL() string   // of the model; empty is the public API
 	ExtraCA() []string // files
-	Problems() []ConfigProblem
-}
-
-// ConfigProblem is one thing wrong with the configuration file.
-type ConfigProblem struct {
-	Text, Remedy string // Text says where
-	// Warning says that the rest of the file is in force. Otherwise nothing of it
-	// is, and NoneBefore that there is no earlier reading to go on with.
-	Warning, NoneBefore bool
+	// Problems are those of Loop's own file. usable says that it was read whole at least
+	// once, so that there is a reading to go on with.
+	Problems() (list []core.SettingsProblem, usable bool)
 }
 
 // Tried is what starting a container and its link took.
@@ -91,27 +70,28 @@ func Probes(p Parts) []Probe {
 }
 
 func (p Parts) config(context.Context) (Check, error) {
-	list := p.Settings.Problems()
+	list, usable := p.Settings.Problems()
 	if len(list) == 0 {
 		return Check{Summary: "Read without problems."}, nil
 	}
 	worst, all := list[0], make([]string, len(list))
 	for i, c := range list {
-		all[i] = c.Text
+		all[i] = c.String()
 		if worst.Warning && !c.Warning {
 			worst = c
 		}
 	}
-	check := Check{State: Warn, Summary: worst.Text, Remedy: worst.Remedy}
+	check := Check{State: Warn, Summary: worst.String(), Remedy: worst.Remedy}
 	if len(all) > 1 {
 		check.Detail = strings.Join(all, "\n")
 	}
 	switch {
-	case worst.NoneBefore:
+	case worst.Warning:
+	case usable:
+		check.Remedy = "Correct the file; until then Loop uses the last good values."
+	default:
 		check.State = Fail
 		check.Remedy = "Correct the file; nothing can be run until then."
-	case !worst.Warning:
-		check.Remedy = "Correct the file; until then Loop uses the last good values."
 	}
 	return check, nil
 }
@@ -145,7 +125,7 @@ func (p Parts) disk(context.Context) (Check, error) {
 }
 
 func (p Parts) engine(ctx context.Context) (Check, error) {
-	s := p.Engine.Status(ctx)
+	s := p.Engine(ctx)
 	if s.Failure != nil {
 		return Check{}, s.Failure
 	}
@@ -160,7 +140,7 @@ func (p Parts) engine(ctx context.Context) (Check, error) {
 }
 
 func (p Parts) image(ctx context.Context) (Check, error) {
-	s := p.Image.Status(ctx)
+	s := p.Image(ctx)
 	switch s.State {
 	case core.ImageReady:
 		return Check{Summary: s.Ref + " is there and matches this version.", Detail: s.Note}, nil
@@ -180,7 +160,7 @@ func (p Parts) image(ctx context.Context) (Check, error) {
 }
 
 func (p Parts) link(ctx context.Context) (Check, error) {
-	t, err := p.Trial.Try(ctx)
+	t, err := p.Trial(ctx)
 	if err != nil {
 		return Check{}, err
 	}
