@@ -121,18 +121,25 @@ func (e Editor) change(f File, source string, own bool, to func([]byte) ([]byte,
 	if err := e.History.record(f, SourceExternal); err != nil {
 		return keeping(err)
 	}
+	data, err := f.read()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f.unreadable(err)
+	}
+	out, err := to(data)
+	if err != nil || bytes.Equal(out, data) {
+		return err
+	}
 	before, _ := e.Trust.get(f.dir)
-	mayTrust := false
-	err := change(f, func(data []byte) ([]byte, error) {
-		mayTrust = own && f.dir != "" && (e.Trust.approved(f.dir, sumOf(data)) || harmless(f.Path, data))
-		out, err := to(data)
-		if err == nil && mayTrust && !bytes.Equal(out, data) {
-			// Approved before it is written: nobody else can have made this text.
-			err = e.Trust.put(f.dir, e.Trust.approval(f.Path, out))
+	mayTrust := own && f.dir != "" && (e.Trust.approved(f.dir, sumOf(data)) || harmless(f.Path, data))
+	if mayTrust {
+		// Approved before it is written: nobody else can have made this text.
+		if err := e.Trust.put(f.dir, e.Trust.approval(f.Path, out)); err != nil {
+			return err
 		}
-		return out, err
-	})
-	if err != nil {
+	}
+	if err := f.write(out); err != nil {
+		err = core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", f.Path, err),
+			"The settings file could not be written.", "Check that the disk is not full and that the folder is yours.")
 		if mayTrust && before.SHA256 != "" {
 			err = errors.Join(err, e.Trust.put(f.dir, &before)) // the file is still that one
 		}

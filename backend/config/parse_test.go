@@ -19,7 +19,7 @@ func Parse(path string, data []byte) (Config, []core.SettingsProblem, error) {
 	return locate(doc.config, path), doc.problems, failure(doc.problems)
 }
 
-// Set writes one field without a history.
+// Set writes one field as its owner.
 func Set(path, field string, value any) error {
-	return change(GlobalFile(path), func(data []byte) ([]byte, error) { return edit(path, data, field, value) })
+	return Editor{History: OpenHistory(path + ".history"), Trust: new(Trust)}.Set(GlobalFile(path), field, value)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -14,23 +13,6 @@ import (
 
 	"loop/backend/core"
 )
-
-// change replaces the text of a file by what to makes of it.
-func change(f File, to func(data []byte) ([]byte, error)) error {
-	data, err := f.read()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f.unreadable(err)
-	}
-	out, err := to(data)
-	if err != nil || bytes.Equal(out, data) {
-		return err
-	}
-	if err := f.write(out); err != nil {
-		return core.Fail(core.CodeConfig, fmt.Errorf("write %s: %w", f.Path, err),
-			"The settings file could not be written.", "Check that the disk is not full and that the folder is yours.")
-	}
-	return nil
-}
 
 // findField returns the field that holds the value called name, and name cut
 // into the names of nested objects: of mcp.servers.x the field mcp.servers and
