@@ -29,7 +29,7 @@ Exit codes: 0 done, 1 too late or refused, 2 wrong input, 130 stopped.`,
   loop queue edit 5f21 "Use the other file"
   loop queue move 3 first
   loop queue remove 2 5f21`,
-		Args: noSuchCommand("queue"),
+		Args: noSuchCommand,
 	})
 	queue.AddCommand(a.queueList(&cobra.Command{Use: "list", Short: "List the prompts that wait", Args: none}),
 		a.queueAdd(), a.queueEdit(), a.queueMove(), a.queueSteer(), a.queueHold(), a.queueRelease(), a.queueRemove())

@@ -88,7 +88,7 @@ func TestRunInput(t *testing.T) {
 		{"help of nothing", "", []string{"help", "bogus"}, 2, `there is no command "bogus"`},
 		{"help of nothing below a command", "", []string{"help", "auth", "bogus"}, 2, `there is no command "auth bogus"`},
 		{"flag without value", "", []string{"run", "--dir"}, 2, "needs an argument"},
-		{"no such command", "", []string{"rnu", "x"}, 2, `no command "rnu"`},
+		{"no such command", "", []string{"rnu", "x"}, 2, `there is no “loop rnu”`},
 		{"both places", "", []string{"run", "--dir", r.dir, "--channel", "a", "x"}, 2, "--channel and --dir do not go together"},
 		{"empty prompt", "", []string{"run", "--dir", r.dir, " \n "}, 2, "prompt is empty"},
 		{"empty input", "", []string{"run", "--dir", r.dir, "-"}, 2, "prompt is empty"},

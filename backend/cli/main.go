@@ -134,12 +134,7 @@ func (a *app) root() *cobra.Command {
 		Example: `  loop run --demo "Show me around"   a whole run without a key
   loop doctor                        what is missing on this machine
   loop serve                         the window's page in a browser`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q", args[0])
-			}
-			return nil
-		},
+		Args:              noSuchCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,

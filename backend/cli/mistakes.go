@@ -46,7 +46,7 @@ func exactly(what ...string) cobra.PositionalArgs {
 // group is a command with nothing but sub-commands.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, Args: noSuchCommand(use),
+		Use: use, Short: short, Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(subs...)
@@ -54,13 +54,11 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 }
 
 // noSuchCommand refuses an argument of a command that has sub-commands.
-func noSuchCommand(use string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usagef("there is no “loop %s %s”", use, args[0])
-		}
-		return nil
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("there is no “%s %s”", cmd.CommandPath(), args[0])
 	}
+	return nil
 }
 
 // exclusive is cobra's word for flags that exclude each other.
