@@ -169,7 +169,7 @@ func TestOneSnapshotIsEnough(t *testing.T) {
 		info := create(t, s, core.TerminalSpec{})
 		v := attach(t, s, info.ID, true)
 		next(t, v)
-		f.change(func() { f.make, f.size = lines, 5<<20 })
+		f.change(func() { f.make, f.size = lines, 2<<20 })
 		<-time.After(time.Minute) // meanwhile the service gives the viewer up
 		tt, err := s.session(info.ID)
 		if err != nil {

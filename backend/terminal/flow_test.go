@@ -147,12 +147,13 @@ func TestThreeViewers(t *testing.T) {
 // TestHeldProgram stops reading from the program while a viewer is behind, and gives
 // the viewer up after the documented time.
 func TestHeldProgram(t *testing.T) {
+	size := int64(soaktest.Of(50 << 20))
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
 		info := create(t, s, core.TerminalSpec{})
 		v := attach(t, s, info.ID, true)
 		next(t, v)
-		f.change(func() { f.make, f.size = lines, 50<<20 })
+		f.change(func() { f.make, f.size = lines, size })
 		read := func() int64 {
 			tt, err := s.session(info.ID)
 			if err != nil {
@@ -169,10 +170,10 @@ func TestHeldProgram(t *testing.T) {
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if got := read(); got != 50<<20 {
+		if got := read(); got != size {
 			t.Fatalf("the program was held up by a viewer that does nothing: %d", got)
 		}
-		if f := next(t, v); f.Kind != core.FrameSnapshot || f.Offset != 50<<20 {
+		if f := next(t, v); f.Kind != core.FrameSnapshot || f.Offset != size {
 			t.Fatalf("frame %v at %d", f.Kind, f.Offset)
 		}
 	})
@@ -182,6 +183,7 @@ func TestHeldProgram(t *testing.T) {
 // little is unacknowledged. This client always owes more, so the program waits, and
 // goes on a second later.
 func TestCoarseAcknowledgements(t *testing.T) {
+	const size = 2 << 20 // four times what may be owed
 	for _, every := range []int64{64 << 10, 120 << 10} {
 		synctest.Test(t, func(t *testing.T) {
 			s, f, _ := rig(t, Options{})
@@ -193,9 +195,9 @@ func TestCoarseAcknowledgements(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			f.change(func() { f.make, f.size, f.ended = lines, 8<<20, true })
+			f.change(func() { f.make, f.size, f.ended = lines, size, true })
 			wg.Wait()
-			if d := time.Since(began); r.resyncs != 0 || r.at != 8<<20 || d > 2*keyedFor {
+			if d := time.Since(began); r.resyncs != 0 || r.at != size || d > 2*keyedFor {
 				t.Errorf("every %d: %d resyncs, %d bytes, %v", every, r.resyncs, r.at, d)
 			}
 		})
@@ -222,6 +224,7 @@ func TestIdleViewerMayBeSlowAtFirst(t *testing.T) {
 
 // TestHiddenViewer holds nobody up, and gets a snapshot when it is shown.
 func TestHiddenViewer(t *testing.T) {
+	size := int64(soaktest.Of(20 << 20))
 	synctest.Test(t, func(t *testing.T) {
 		s, f, _ := rig(t, Options{})
 		info := create(t, s, core.TerminalSpec{})
@@ -229,13 +232,13 @@ func TestHiddenViewer(t *testing.T) {
 		next(t, v)
 		v.Show(false)
 		start := time.Now()
-		f.change(func() { f.make, f.size = lines, 20<<20 })
+		f.change(func() { f.make, f.size = lines, size })
 		synctest.Wait()
 		if d := time.Since(start); d > time.Second {
 			t.Fatalf("held up for %v", d)
 		}
 		v.Show(true)
-		if f := next(t, v); f.Kind != core.FrameSnapshot || f.Offset != 20<<20 {
+		if f := next(t, v); f.Kind != core.FrameSnapshot || f.Offset != size {
 			t.Fatalf("frame %v at %d", f.Kind, f.Offset)
 		}
 	})
