@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,10 +62,15 @@ func newHome(t testing.TB, config string) *home {
 
 // removeContainers removes the containers that this folder's runs kept for inspection.
 func (h *home) removeContainers() {
+	args := []string{"rm", "-f", "-v"}
 	for _, c := range h.containers() {
-		if out, err := docker(context.Background(), "rm", "-f", "-v", c.ID); err != nil {
-			h.t.Logf("remove %s: %v %s", c.ID, err, out)
-		}
+		args = append(args, c.ID)
+	}
+	if len(args) == 3 {
+		return
+	}
+	if out, err := docker(context.Background(), args...); err != nil {
+		h.t.Logf("remove containers: %v %s", err, out)
 	}
 }
 
@@ -279,7 +285,8 @@ type timeline struct {
 	Queue  []core.Run   `json:"queue"`
 }
 
-// until reads the timeline again and again until ok accepts it.
+// until reads the timeline again and again until ok accepts it. A long timeline is read
+// less often, because reading it takes much of the processor.
 func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) timeline {
 	s.h.t.Helper()
 	deadline := time.NewTimer(patience)
@@ -287,11 +294,13 @@ func (s *server) until(ch core.ChannelID, what string, ok func(timeline) bool) t
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
+		began := time.Now()
 		var page timeline // new each time, because decoding keeps old values of fields that are left out
 		s.must("Channels.Timeline", &page, ch, 0, 1000)
 		if ok(page) {
 			return page
 		}
+		tick.Reset(max(50*time.Millisecond, 4*time.Since(began)))
 		select {
 		case <-tick.C:
 		case <-deadline.C:
@@ -346,9 +355,11 @@ type container struct {
 		ReadonlyRootfs, AutoRemove   bool
 		NetworkMode                  string
 	}
+	Mounts []struct{ Source string }
 }
 
-// containers lists the containers of this folder's runs, by the install label.
+// containers lists the containers of this folder's runs. The mount sources show the
+// folder, since every container of a run mounts its channel's state.
 func (h *home) containers() []container {
 	h.t.Helper()
 	out, err := docker(context.Background(), "ps", "-aq", "--no-trunc", "--filter", "label=app=loop-agent")
@@ -365,18 +376,11 @@ func (h *home) containers() []container {
 		h.t.Fatalf("inspect: %v %.500s", err, out)
 	}
 	for _, c := range all {
-		// The mount sources show the folder, since every container of a run mounts its
-		// state.
-		if h.owns(c.ID) {
+		if slices.ContainsFunc(c.Mounts, func(m struct{ Source string }) bool { return strings.HasPrefix(m.Source, h.dir+"/") }) {
 			mine = append(mine, c)
 		}
 	}
 	return mine
-}
-
-func (h *home) owns(id string) bool {
-	out, _ := docker(context.Background(), "inspect", "-f", "{{range .Mounts}}{{.Source}}\n{{end}}", id)
-	return strings.Contains(out, h.dir+"/")
 }
 
 // docker runs the first docker client that reaches the engine.

@@ -118,7 +118,9 @@ func TestQueueCommand(t *testing.T) {
 	queue("remove", ids[4])
 
 	// Every remaining prompt is edited until an edit is refused. Meanwhile another
-	// client moves the prompts, and the queue is worked.
+	// client moves the prompts, and the queue is worked. Each command is a program of
+	// its own; with a shorter pause they would take the processor from the runs.
+	const pause = 300 * time.Millisecond
 	taken := map[string]string{ids[0]: "message 0 as the editor left it"}
 	refused := map[string]bool{}
 	var mu sync.Mutex
@@ -126,7 +128,7 @@ func TestQueueCommand(t *testing.T) {
 	done := make(chan struct{})
 	for n := 1; n < 4; n++ {
 		clients.Go(func() {
-			tick := time.NewTicker(50 * time.Millisecond)
+			tick := time.NewTicker(pause)
 			defer tick.Stop()
 			for round := 0; ; round++ {
 				<-tick.C
@@ -150,7 +152,7 @@ func TestQueueCommand(t *testing.T) {
 	}
 	var movers sync.WaitGroup
 	movers.Go(func() {
-		tick := time.NewTicker(50 * time.Millisecond)
+		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for round := 0; ; round++ {
 			select {
