@@ -34,7 +34,7 @@ run_tests() {
 # run_package -test.run=REGEXP PACKAGE
 run_package() {
   local repo=$LOOP_TEST_DIR/repo test skip
-  test=$LOOP_TEST_DIR/tests/$(printf '%s' "${2#./}" | tr / _).test
+  test=$LOOP_TEST_DIR/tests/$(basename "$2").test
   [ -f "$test" ] || return 0
   skip=$(paste -sd '|' "$test.skip")
   # From the package's directory, as go test does. The environment is made up, so
@@ -104,10 +104,11 @@ skipped() {
   done
 }
 
+# In one go, each called after the last part of its path; go refuses two of one name.
 step "Compiling the tests"
+go test -c -vet=off -ldflags '-s -w' -tags "$tags" -o "$tmp/tests/" "$@"
 for pkg in "$@"; do
-  bin=$tmp/tests/$(printf '%s' "${pkg#./}" | tr / _).test
-  go test -c -tags "$tags" -o "$bin" "$pkg"
+  bin=$tmp/tests/$(basename "$pkg").test
   skipped "$pkg" >"$bin.skip"
   if [ ! -x "$bin" ] || [ ! -s "$bin.skip" ]; then continue; fi
   (cd "$pkg" && "$bin" -test.list '^Test') | sort >"$bin.list"
