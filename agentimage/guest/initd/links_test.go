@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"loop/agentimage/guest/ask"
 	"loop/agentimage/guest/relay"
@@ -32,11 +33,11 @@ import (
 // TestMain also makes the test binary keeper and stage, as the guest binary is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
-		switch os.Args[1] {
+		switch os.Args[1] { // unix.Exit, because os.Exit sleeps for a second under the race detector
 		case "keep":
-			os.Exit(spawn.Keep(os.Args[2:]))
+			unix.Exit(spawn.Keep(os.Args[2:]))
 		case "spawn":
-			os.Exit(spawn.Stage())
+			unix.Exit(spawn.Stage())
 		}
 	}
 	goleak.VerifyTestMain(leaktest.Patient(m))
