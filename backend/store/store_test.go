@@ -247,12 +247,13 @@ func TestClaimTakesTheRightRunOnce(t *testing.T) {
 func TestOnlyLegalSteps(t *testing.T) {
 	ctx := context.Background()
 	all := []core.RunState{core.RunQueued, core.RunStarting, core.RunRunning, core.RunDone, core.RunFailed, core.RunCancelled, core.RunInterrupted}
+	s := open(t)
 	for _, from := range all {
 		for _, to := range all {
-			s := open(t)
-			addChannel(t, s, "c")
-			r := enqueue(t, s, core.Run{ID: "r", ChannelID: "c"})
-			if _, err := s.writer.Exec("update runs set state = ?", string(from)); err != nil {
+			id := fmt.Sprint(from, "-", to) // a channel for each, since it has one run under way
+			addChannel(t, s, core.ChannelID(id))
+			r := enqueue(t, s, core.Run{ID: core.RunID(id), ChannelID: core.ChannelID(id)})
+			if _, err := s.writer.Exec("update runs set state = ? where id = ?", string(from), id); err != nil {
 				t.Fatal(err)
 			}
 			r.State = to
@@ -266,11 +267,10 @@ func TestOnlyLegalSteps(t *testing.T) {
 			if ok != (err == nil) || (err != nil && !errors.Is(err, core.ErrConflict)) {
 				t.Errorf("%s to %s: %v, want legal %v", from, to, err, ok)
 			}
-			got, _ := s.Run(ctx, "r")
+			got, _ := s.Run(ctx, r.ID)
 			if want := map[bool]core.RunState{true: to, false: from}[ok]; got.State != want {
 				t.Errorf("%s to %s left the run %s", from, to, got.State)
 			}
-			s.Close()
 		}
 	}
 }
