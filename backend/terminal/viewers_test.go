@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/soaktest"
 	"loop/backend/terminal/vt"
 )
 
@@ -105,7 +106,7 @@ func scribble(r *rand.Rand) string {
 // TestViewersSeeTheSame: whatever viewers do and whenever they come, in the end they
 // show the session's own screen, in its size.
 func TestViewersSeeTheSame(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(soaktest.Of(10)) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			s, f, _ := rig(t, Options{})
