@@ -191,7 +191,6 @@ type Lease struct {
 // Ending is a holder's wish when it gives a container back. It counts when nobody
 // else holds the container.
 type Ending struct {
-	Now   bool          // nothing in it is worth a look: it is removed at once
-	Keep  time.Duration // how long it stays once it has stopped; 0 is the registry's time, negative is none
-	Grace time.Duration // between the stop signal and the kill; 0 is the registry's
+	Now  bool          // nothing in it is worth a look: it is removed at once
+	Keep time.Duration // how long it stays once it has stopped; 0 is the registry's time, negative is none
 }

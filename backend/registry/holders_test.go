@@ -88,7 +88,7 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		if err := w.reg.Hold(t.Context(), c.ID, term); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.reg.End(t.Context(), c.ID, run, time.Second); !errors.Is(err, core.ErrConflict) {
+		if err := w.reg.End(t.Context(), c.ID, run); !errors.Is(err, core.ErrConflict) {
 			t.Fatalf("a terminal's container was ended: %v", err)
 		}
 		w.want("a", core.ContainerRunning)
@@ -99,7 +99,7 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		if err := w.reg.Release(t.Context(), term, core.Ending{Now: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.reg.End(t.Context(), c.ID, run, time.Second); err != nil {
+		if err := w.reg.End(t.Context(), c.ID, run); err != nil {
 			t.Fatal(err)
 		}
 		if f, err := w.reg.Facts(t.Context(), c.ID); err != nil || f.Running {
@@ -110,7 +110,7 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 		}
 		w.giveBack(time.Minute)
 		pass(time.Minute + time.Second)
-		if err := w.reg.End(t.Context(), c.ID, run, 0); !errors.Is(err, core.ErrNotFound) {
+		if err := w.reg.End(t.Context(), c.ID, run); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("ended what is gone: %v", err)
 		}
 	})

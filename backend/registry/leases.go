@@ -54,7 +54,7 @@ func (r *Registry) Hold(ctx context.Context, id core.ContainerID, h core.Holder)
 	}
 	delete(w.earlier, h)
 	delete(r.owed, core.Lease{Container: w.Key, Holder: h})
-	w.unheld = nil
+	w.unheld = false
 	r.moved(w, core.ContainerRunning, time.Time{})
 	return nil
 }
@@ -138,7 +138,7 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 	w.holders = slices.DeleteFunc(w.holders, func(o core.Holder) bool { return o == h })
 	delete(w.earlier, h)
 	if last && st == core.ContainerRunning {
-		w.unheld = &e
+		w.unheld = true
 	}
 	r.moved(w, st, at)
 	return last, nil
@@ -147,17 +147,12 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 // stopUnheld stops a container that nobody holds any more. Where the engine refuses,
 // Run tries again; its removal ends it at the latest.
 func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error {
-	var how *core.Ending
-	_ = r.with(key, func(w *row) error {
-		if w.going == 0 {
-			how = w.unheld
-		}
-		return nil
-	})
-	if how == nil {
+	unheld := false
+	_ = r.with(key, func(w *row) error { unheld = w.unheld && w.going == 0; return nil })
+	if !unheld {
 		return nil
 	}
-	err := r.stop(ctx, key, how.Grace)
+	err := r.stop(ctx, key)
 	if err == nil || errors.Is(err, core.ErrNotFound) {
 		return nil
 	}
@@ -169,7 +164,7 @@ func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error 
 // until then, and for the time it says then, what is left can be looked at. It is
 // core.ErrConflict while anybody else holds the container, and core.ErrNotFound once
 // it is gone.
-func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error {
+func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	c, ok := r.byID(id)
 	if !ok {
 		return fmt.Errorf("end container %s: %w", id, core.ErrNotFound)
@@ -183,17 +178,17 @@ func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder, 
 	if err != nil {
 		return err
 	}
-	return r.stop(ctx, c.Key, grace)
+	return r.stop(ctx, c.Key)
 }
 
-// stop ends a container: the stop signal, and the kill after grace. Nobody joins it
+// stop ends a container: the stop signal, and the kill after stopGrace. Nobody joins it
 // meanwhile. An absent one is core.ErrNotFound and its row is dropped.
-func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.Duration) error {
+func (r *Registry) stop(ctx context.Context, key core.ContainerKey) error {
 	var id core.ContainerID
 	if err := r.with(key, func(w *row) error { id = w.ID; w.going++; return nil }); err != nil {
 		return err
 	}
-	err := r.o.Engine.Stop(ctx, id, cmp.Or(grace, defaultGrace))
+	err := r.o.Engine.Stop(ctx, id, stopGrace)
 	if errors.Is(err, core.ErrNotFound) {
 		r.drop(context.WithoutCancel(ctx), key)
 	}
@@ -203,7 +198,7 @@ func (r *Registry) stop(ctx context.Context, key core.ContainerKey, grace time.D
 	r.over(key, func(w *row) {
 		w.going--
 		if err == nil {
-			w.unheld = nil
+			w.unheld = false
 		}
 	})
 	return err

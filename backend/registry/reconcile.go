@@ -30,7 +30,7 @@ func (r *Registry) Restore(ctx context.Context) error {
 	}
 	for _, w := range r.rows {
 		if w.Status == core.ContainerRunning && len(w.holders) == 0 && !w.RemoveAt.IsZero() {
-			w.unheld = &core.Ending{} // its last holder was gone before it was stopped
+			w.unheld = true // its last holder was gone before it was stopped
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (r *Registry) endUnheld(ctx context.Context) {
 	owed := maps.Clone(r.owed)
 	var unheld []core.ContainerKey
 	for key, w := range r.rows {
-		if w.unheld != nil {
+		if w.unheld {
 			unheld = append(unheld, key)
 		}
 	}

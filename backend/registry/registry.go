@@ -54,8 +54,8 @@ type Options struct {
 }
 
 const (
-	// defaultGrace is between the stop signal and the kill where no holder says.
-	defaultGrace = 5 * time.Second
+	// stopGrace is between the stop signal and the kill.
+	stopGrace = 5 * time.Second
 	// reconcileEvery is the pace of the backstop behind the event stream.
 	reconcileEvery = 30 * time.Second
 	// retryRemoval is the pause after a removal that the engine refused.
@@ -88,7 +88,7 @@ type row struct {
 	earlier map[core.Holder]bool // those of an earlier process that have not come back
 	busy    bool                 // being made: reconcile leaves it alone
 	going   int                  // stops and removals under way, which are not taken back any more
-	unheld  *core.Ending         // it is to be stopped because nobody holds it
+	unheld  bool                 // it is to be stopped because nobody holds it
 }
 
 // New returns a registry without rows.

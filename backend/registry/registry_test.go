@@ -259,7 +259,7 @@ func TestLifeOfAContainer(t *testing.T) {
 			t.Fatalf("started: %+v", c)
 		}
 		w.want("a", core.ContainerRunning)
-		if err := w.reg.End(t.Context(), c.ID, run, time.Second); err != nil {
+		if err := w.reg.End(t.Context(), c.ID, run); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -576,7 +576,7 @@ func TestRemovalAfterTwoStops(t *testing.T) {
 		c := w.start("a")
 		for range 2 {
 			go func() {
-				if err := w.reg.End(t.Context(), c.ID, run, 0); err != nil {
+				if err := w.reg.End(t.Context(), c.ID, run); err != nil {
 					t.Error(err)
 				}
 			}()

@@ -199,7 +199,7 @@ func story(t *testing.T, f *faults) (calls int) {
 			joined = joined || made["shared"] && does(func() error { return r.Hold(ctx, id("shared"), hold(core.HolderTerminal, "joined")) })
 		}
 		does(func() error { return r.Release(ctx, hold(core.HolderGit, "g"), core.Ending{Now: true}) })
-		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r"), time.Second) })
+		does(func() error { return r.End(ctx, id("run"), hold(core.HolderRun, "r")) })
 		does(func() error { return r.Release(ctx, hold(core.HolderRun, "r"), core.Ending{Keep: time.Minute}) })
 		does(func() error { return r.Release(ctx, hold(core.HolderRun, "s"), core.Ending{Keep: time.Minute}) })
 		if _, _, err := f.Fake.Create(ctx, spec("lost")); err != nil { // no row knows this container

@@ -234,7 +234,7 @@ func (w *work) kill(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder(), w.s.o.StopGrace)
+		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder())
 		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
 			w.closeLink() // so that the reader looks
 		}

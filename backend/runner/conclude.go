@@ -98,7 +98,7 @@ func (w *work) stopContainer(ctx context.Context) (*core.ContainerFacts, error) 
 	pause := backoff.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
 	began := time.Now()
 	for {
-		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder(), w.s.o.StopGrace)
+		err := w.s.p.Containers.End(ctx, w.container.ID, w.holder())
 		if errors.Is(err, core.ErrConflict) {
 			if err = w.killInside(ctx); err == nil {
 				return nil, nil
@@ -151,7 +151,7 @@ func (w *work) holder() core.Holder {
 func (w *work) giveBack(ctx context.Context) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive(), Grace: w.s.o.StopGrace})
+	err := w.s.p.Containers.Release(ctx, w.holder(), core.Ending{Keep: w.keepAlive()})
 	if err != nil {
 		w.log.Warn("give the container back", "error", err) // the registry goes on
 	}

@@ -62,11 +62,11 @@ func (p *launchPorts) Start(ctx context.Context, spec core.Spec) (core.Container
 	}
 	return p.boxes.Start(ctx, spec)
 }
-func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error {
+func (p *launchPorts) End(ctx context.Context, id core.ContainerID, h core.Holder) error {
 	if err := p.gone(); err != nil {
 		return err
 	}
-	return p.boxes.End(ctx, id, h, grace)
+	return p.boxes.End(ctx, id, h)
 }
 func (p *launchPorts) Release(ctx context.Context, h core.Holder, e core.Ending) error {
 	if err := p.gone(); err != nil {

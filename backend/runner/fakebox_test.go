@@ -120,7 +120,7 @@ func (b *boxes) Start(_ context.Context, spec core.Spec) (core.Container, error)
 	return x.c, nil
 }
 
-func (b *boxes) End(_ context.Context, id core.ContainerID, _ core.Holder, _ time.Duration) error {
+func (b *boxes) End(_ context.Context, id core.ContainerID, _ core.Holder) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.down {

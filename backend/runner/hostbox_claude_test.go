@@ -67,7 +67,7 @@ func (h *hostBoxes) Start(_ context.Context, spec core.Spec) (core.Container, er
 	return core.Container{ID: id, RunID: spec.RunID, ChannelID: spec.ChannelID, Status: core.ContainerRunning, Type: core.TypeAgent}, nil
 }
 
-func (h *hostBoxes) End(_ context.Context, id core.ContainerID, _ core.Holder, _ time.Duration) error {
+func (h *hostBoxes) End(_ context.Context, id core.ContainerID, _ core.Holder) error {
 	h.stop(id)
 	return nil
 }

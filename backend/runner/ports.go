@@ -52,7 +52,7 @@ type Store interface {
 type Containers interface {
 	// End stops a container for a holder, which still has to give it back;
 	// core.ErrConflict while others hold it too.
-	End(ctx context.Context, id core.ContainerID, h core.Holder, grace time.Duration) error
+	End(ctx context.Context, id core.ContainerID, h core.Holder) error
 	// Release gives back everything that a holder holds. After an error the registry
 	// goes on trying by itself.
 	Release(ctx context.Context, h core.Holder, e core.Ending) error
@@ -180,7 +180,6 @@ type Options struct {
 	Parallel    int           // runs under way at once over all channels (8)
 	Timeout     time.Duration // of a run (1 h, the original's default)
 	KeepAlive   time.Duration // of a stopped container (300 s, the original's)
-	StopGrace   time.Duration // between TERM and KILL when a container is stopped (5 s)
 	ResultGrace time.Duration // for the CLI to exit after its result and its background tasks (15 s)
 	EngineGrace time.Duration // for an engine that went away to come back (2 min)
 	PausedGrace time.Duration // for a full disk to be freed (2 min)
@@ -194,7 +193,6 @@ func (o Options) withDefaults() Options {
 	o.Parallel = cmp.Or(max(o.Parallel, 0), 8)
 	o.Timeout = cmp.Or(o.Timeout, time.Hour)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 300*time.Second)
-	o.StopGrace = cmp.Or(o.StopGrace, 5*time.Second)
 	o.ResultGrace = cmp.Or(o.ResultGrace, 15*time.Second)
 	o.EngineGrace = cmp.Or(o.EngineGrace, 2*time.Minute)
 	o.PausedGrace = cmp.Or(o.PausedGrace, 2*time.Minute)

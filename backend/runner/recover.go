@@ -49,7 +49,7 @@ func (s *Service) giveBackLeftovers(ctx context.Context, active []core.Run) {
 		return slices.ContainsFunc(active, func(r core.Run) bool { return string(r.ID) == id })
 	}
 	left := s.p.Containers.List()
-	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive, Grace: s.o.StopGrace}); err != nil {
+	if err := s.p.Containers.Recovered(ctx, core.HolderRun, alive, core.Ending{Keep: s.o.KeepAlive}); err != nil {
 		s.p.Log.Warn("give back containers of ended runs", "error", err) // the registry goes on
 	}
 	for _, c := range left {
