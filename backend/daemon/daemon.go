@@ -211,10 +211,9 @@ func (d *Daemon) assembleRuns() {
 	})
 	d.runner = runner.New(runner.Ports{
 		Store: d.store, Containers: d.containers, Links: pool, Spools: spools.Folders{Home: d.home},
-		Provision: runContainers{
-			provision: d.provision, settings: settingsReader{from: d.settings, ask: true}, health: d.health, keys: d.settings.Keys, tcp: d.guestTCP,
-		},
-		Sessions: transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
+		Provision: d.provision,
+		Settings:  runSettings{settingsReader{from: d.settings, ask: true}, d.health, d.settings.Keys, d.guestTCP},
+		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	containers := programs.Containers{

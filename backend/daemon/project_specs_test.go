@@ -19,7 +19,7 @@ func TestProjectSettingsOfARun(t *testing.T) {
 	r := newSpecRig(t)
 	trust := config.OpenTrust(filepath.Join(t.TempDir(), config.TrustFileName))
 	r.ruled.effective = func(ch core.Channel) config.Effective { return config.ForDir(r.snap, trust, ch.Dir, "") }
-	r.settings.ask = true
+	r.ask = true
 	r.snap.Config.AnthropicBaseURL = "http://127.0.0.1:11434" // the link carries the model's requests, so the network may be none
 	if err := os.Mkdir(filepath.Join(r.channel.Dir, config.ProjectFolder), 0o755); err != nil {
 		t.Fatal(err)

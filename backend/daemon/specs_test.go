@@ -22,7 +22,9 @@ import (
 // specRig is a Loop folder and a project on this computer, with an engine that exists
 // only in the test.
 type specRig struct {
-	runContainers
+	runSettings
+	provision *provision.Service
+
 	snap    config.Snapshot
 	channel core.Channel
 	asked   []string
@@ -51,7 +53,7 @@ func newSpecRig(t *testing.T) *specRig {
 		image:   func(string) (string, error) { return "sha256:abc", nil },
 		guest:   func() (string, error) { return sandbox.GuestVolumePrefix + "0123", nil },
 	}
-	r.settings, r.keys = settingsReader{from: &r.ruled}, &r.ruled
+	r.settingsReader, r.keys = settingsReader{from: &r.ruled}, &r.ruled
 	r.ruled.effective = func(core.Channel) config.Effective { return config.ForDir(r.snap, new(config.Trust), "", "") }
 	e := specEngine{r}
 	r.health = e
@@ -65,20 +67,37 @@ func newSpecRig(t *testing.T) *specRig {
 // resolve returns what the runner gets for a run. It calls Ensure unless the run has a
 // container.
 func (r *specRig) resolve(ctx context.Context, run core.Run, ch core.Channel) (core.Spec, core.Explanation, runner.Launch, error) {
-	if run.ContainerID != "" {
-		out, err := r.Resolve(ctx, run, ch)
-		return out.Spec, out.Why, out.Launch, err
+	read := &specReading{r: r, run: run}
+	w := provision.Want{Channel: ch, Run: run.ID, Plan: run.Plan, Settings: read, Begun: run.ContainerID != ""}
+	var out provision.Resolved
+	var err error
+	if w.Begun {
+		out, err = r.provision.Resolve(ctx, w)
+	} else {
+		w.Ready = func(made provision.Resolved) error { out = made; return nil }
+		_, err = r.provision.Ensure(ctx, w)
 	}
-	var out runner.Resolved
-	_, err := r.Ensure(ctx, run, ch, func(made runner.Resolved) error { out = made; return nil })
-	return out.Spec, out.Why, out.Launch, err
+	read.launch.Env, read.launch.DockerConfig = slices.Concat(out.Env, read.launch.Env), out.DockerConfig
+	return out.Spec, out.Why, read.launch, err
+}
+
+// specReading reads the settings for a run, as the runner does.
+type specReading struct {
+	r      *specRig
+	run    core.Run
+	launch runner.Launch
+}
+
+func (s *specReading) ForChannel(ctx context.Context, ch core.Channel) (v provision.Values, err error) {
+	v, s.launch, err = s.r.ForRun(ctx, s.run, ch)
+	return v, err
 }
 
 // specEngine answers the engine's calls from the rig.
 type specEngine struct{ r *specRig }
 
 func (e specEngine) ForChannel(ctx context.Context, ch core.Channel) (provision.Values, error) {
-	return e.r.settings.ForChannel(ctx, ch) // reads what the test has set by now
+	return e.r.settingsReader.ForChannel(ctx, ch) // reads what the test has set by now
 }
 func (specEngine) Ensure(context.Context) error                  { return nil }
 func (e specEngine) GuestVolume(context.Context) (string, error) { return e.r.guest() }

@@ -35,12 +35,13 @@ func benchRunner(b *testing.B, channels int, started func(prompt string)) (*Serv
 		p.print(turn("done") + goodResult)
 		p.end(0)
 	}}
+	makes := provisioner{bx, func(run core.Run, ch core.Channel) (made, error) {
+		return made{Spec: specOf(run, ch), Launch: Launch{APIKey: "x", BaseURL: "http://model"}}, nil
+	}}
 	s := New(Ports{
 		Store: db, Containers: bx, Links: bx, Spools: spoolFiles{bx}, Sessions: unknownSession, Log: quiet,
-		Publish: func(...core.Event) {},
-		Provision: provisioner{bx, func(run core.Run, ch core.Channel) (Resolved, error) {
-			return Resolved{Spec: specOf(run, ch), Launch: Launch{APIKey: "x", BaseURL: "http://model"}}, nil
-		}},
+		Publish:   func(...core.Event) {},
+		Provision: makes, Settings: makes,
 	}, Options{Parallel: channels})
 	run, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -120,23 +120,24 @@ func newReal(t *testing.T) *real {
 	if err != nil {
 		t.Fatal(err)
 	}
+	makes := provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
+		model := r.model
+		if run.Script != "" {
+			model = demo.ModelPrefix + run.Script
+		}
+		l := Launch{
+			BaseURL: srv.URL, APIKey: "x", Model: model, Retry: r.retry, Timeout: patience,
+			MCPServers: map[string]MCPServer{"loop": {Command: self, Env: map[string]string{childEnv: "mcp"}}},
+			Env:        append([]core.EnvVar{{Name: "CLAUDE_CODE_MAX_RETRIES", Value: "1"}}, r.extra...),
+		}
+		if r.token {
+			l.OAuthToken, l.APIKey = "sk-ant-oat01-x", ""
+		}
+		return made{Spec: specOf(run, ch), Launch: l}, nil
+	}}
 	r.ports = Ports{
 		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: noSpools{}, Sessions: unknownSession, Log: quiet,
-		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
-			model := r.model
-			if run.Script != "" {
-				model = demo.ModelPrefix + run.Script
-			}
-			l := Launch{
-				BaseURL: srv.URL, APIKey: "x", Model: model, Retry: r.retry, Timeout: patience,
-				MCPServers: map[string]MCPServer{"loop": {Command: self, Env: map[string]string{childEnv: "mcp"}}},
-				Env:        append([]core.EnvVar{{Name: "CLAUDE_CODE_MAX_RETRIES", Value: "1"}}, r.extra...),
-			}
-			if r.token {
-				l.OAuthToken, l.APIKey = "sk-ant-oat01-x", ""
-			}
-			return Resolved{Spec: specOf(run, ch), Launch: l}, nil
-		}},
+		Provision: makes, Settings: makes,
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

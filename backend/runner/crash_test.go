@@ -173,13 +173,14 @@ func (w *ward) open() {
 		cancel()
 	}
 	w.store.mu.Unlock()
+	makes := provisioner{launch, func(run core.Run, ch core.Channel) (made, error) {
+		l := Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}
+		return made{Spec: specOf(run, ch), Launch: l}, nil
+	}}
 	w.s = New(Ports{
 		Store: w.store, Containers: launch, Links: launch, Spools: spoolFiles{w.boxes}, Sessions: unknownSession, Log: quiet,
-		Publish: func(...core.Event) {},
-		Provision: provisioner{launch, func(run core.Run, ch core.Channel) (Resolved, error) {
-			l := Launch{APIKey: "x", BaseURL: "http://model", Retry: Retry{Base: time.Second, SessionLimitContinue: true}}
-			return Resolved{Spec: specOf(run, ch), Launch: l}, nil
-		}},
+		Publish:   func(...core.Event) {},
+		Provision: makes, Settings: makes,
 	}, Options{})
 	w.stop, w.stopped = cancel, make(chan struct{})
 	s, stopped := w.s, w.stopped

@@ -42,7 +42,7 @@
 // A terminal state is announced only after the container was asked to stop (or
 // could not be), so who waits for a run's end finds nothing of it running.
 //
-// Runner is a service: it declares the ports it needs in core's words and knows
-// no adapter. Daemon assembles it; bind and channels use it through interfaces
-// of their own.
+// Runner is a service: its containers come from package provision, and of
+// everything else it declares what it needs in core's words. It knows no adapter.
+// Daemon assembles it; bind and channels use it through interfaces of their own.
 package runner

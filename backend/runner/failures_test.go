@@ -144,7 +144,7 @@ func TestSetupFailures(t *testing.T) {
 }
 
 func failing(r *rig, err error) Provision {
-	return provisioner{r.boxes, func(core.Run, core.Channel) (Resolved, error) { return Resolved{}, err }}
+	return provisioner{r.boxes, func(core.Run, core.Channel) (made, error) { return made{}, err }}
 }
 
 func TestSpoolFullEndsTheRun(t *testing.T) {

@@ -109,7 +109,7 @@ func TestNoWritableContainerForAPlan(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r, cli := newSpawnRig(t, fine)
 		resolve := r.ports.Provision.(provisioner).resolve
-		r.ports.Provision = provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
+		r.ports.Provision = provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
 			run.Plan = false
 			return resolve(run, ch)
 		}}

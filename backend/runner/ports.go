@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
 // Store keeps runs and the timeline. Methods may be called from any goroutine;
@@ -62,24 +63,31 @@ type Containers interface {
 	List() []core.Container
 }
 
-// Provision gets runs their containers. Problems of the configuration or the
-// directory are Failures.
+// Provision makes containers. Problems of the directory are Failures.
 type Provision interface {
-	// Resolve says what the run's container and CLI would be, and makes nothing. With
-	// an error, the Launch is what was known of it by then.
-	Resolve(ctx context.Context, run core.Run, ch core.Channel) (Resolved, error)
-	// Ensure makes the container and starts it, after building the image where it is
-	// missing. ready gets what will be made, immediately before it is made; its error
-	// ends Ensure. It may be called a second time.
-	Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error)
+	Resolve(ctx context.Context, w provision.Want) (provision.Resolved, error)
+	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
 }
 
-// Resolved is the container of a run, where it comes from, and how the CLI is
-// started in it.
-type Resolved struct {
-	Spec   core.Spec
-	Why    core.Explanation
-	Launch Launch
+// Settings reads what a run's container is made by, and how its CLI is started in it.
+// Each call reads anew. Problems of the configuration are Failures; with one, the
+// Launch is what was known of it by then.
+type Settings interface {
+	ForRun(ctx context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error)
+}
+
+// reading is one reading of the settings for a run: its CLI is started by what its
+// container is made by.
+type reading struct {
+	Settings
+	run    core.Run
+	launch Launch
+}
+
+// ForChannel implements provision.Settings.
+func (r *reading) ForChannel(ctx context.Context, ch core.Channel) (v provision.Values, err error) {
+	v, r.launch, err = r.ForRun(ctx, r.run, ch)
+	return v, err
 }
 
 // Links opens the link into a container and returns after its hello. The
@@ -165,6 +173,7 @@ type MCPServer struct {
 type Ports struct {
 	Store      Store
 	Provision  Provision
+	Settings   Settings
 	Containers Containers
 	Links      Links
 	Spools     Spools

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 )
 
 // racingStore calls read after a run was read and before its caller goes on.
@@ -192,15 +193,15 @@ func TestMadeOnceMore(t *testing.T) {
 
 type twice struct{ provisioner }
 
-func (p twice) Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error) {
-	r, err := p.resolve(run, ch)
+func (p twice) Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error) {
+	r, err := p.Resolve(ctx, w)
 	if err == nil {
-		err = ready(r)
+		err = w.Ready(r)
 	}
 	if err != nil {
-		return core.Container{}, err
+		return nil, err
 	}
-	return p.provisioner.Ensure(ctx, run, ch, ready)
+	return p.provisioner.Ensure(ctx, w)
 }
 
 // TestStrayContainerIsGivenBack: an earlier launch made a container and died before it

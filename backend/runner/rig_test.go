@@ -16,6 +16,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/leaktest"
+	"loop/backend/provision"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(leaktest.Patient(m)) }
@@ -42,17 +43,20 @@ func newRig(t *testing.T, cli func(*proc)) *rig {
 	r.launch = Launch{APIKey: "secret", BaseURL: "http://model"}
 	r.ports = Ports{
 		Store: r.store, Containers: r.boxes, Links: r.boxes, Spools: spoolFiles{r.boxes}, Sessions: unknownSession, Log: quiet,
-		Provision: provisioner{r.boxes, func(run core.Run, ch core.Channel) (Resolved, error) {
-			return Resolved{specOf(run, ch), r.why, r.launch}, nil
-		}},
 		Publish: func(evs ...core.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.bus = append(r.bus, evs...)
 		},
 	}
+	r.ports.makes(provisioner{r.boxes, func(run core.Run, ch core.Channel) (made, error) {
+		return made{specOf(run, ch), r.why, r.launch}, nil
+	}})
 	return r
 }
+
+// makes has p make the containers.
+func (o *Ports) makes(p provisioner) { o.Provision, o.Settings = p, p }
 
 var quiet = slog.New(slog.DiscardHandler)
 
@@ -61,7 +65,14 @@ func unknownSession(core.Channel, string, core.SessionID) (exists, known bool) {
 // provisioner makes containers as package provision does, but of fakes.
 type provisioner struct {
 	boxes   imagesAndStarts
-	resolve func(run core.Run, ch core.Channel) (Resolved, error)
+	resolve func(run core.Run, ch core.Channel) (made, error)
+}
+
+// made is what a run gets.
+type made struct {
+	Spec   core.Spec
+	Why    core.Explanation
+	Launch Launch
 }
 
 type imagesAndStarts interface {
@@ -69,22 +80,32 @@ type imagesAndStarts interface {
 	Start(ctx context.Context, spec core.Spec) (core.Container, error)
 }
 
-func (p provisioner) Resolve(_ context.Context, run core.Run, ch core.Channel) (Resolved, error) {
-	return p.resolve(run, ch)
+func (p provisioner) ForRun(_ context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error) {
+	m, err := p.resolve(run, ch)
+	return provision.Values{}, m.Launch, err
 }
 
-func (p provisioner) Ensure(ctx context.Context, run core.Run, ch core.Channel, ready func(Resolved) error) (core.Container, error) {
-	if err := p.boxes.Ensure(ctx); err != nil {
-		return core.Container{}, err
+func (p provisioner) Resolve(ctx context.Context, w provision.Want) (r provision.Resolved, err error) {
+	if _, err = w.Settings.ForChannel(ctx, w.Channel); err != nil {
+		return r, err
 	}
-	r, err := p.resolve(run, ch)
+	m, err := p.resolve(core.Run{ID: w.Run, Plan: w.Plan}, w.Channel)
+	return provision.Resolved{Spec: m.Spec, Why: m.Why}, err
+}
+
+func (p provisioner) Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error) {
+	if err := p.boxes.Ensure(ctx); err != nil {
+		return nil, err
+	}
+	r, err := p.Resolve(ctx, w)
 	if err == nil {
-		err = ready(r)
+		err = w.Ready(r)
 	}
 	if err != nil {
-		return core.Container{}, err
+		return nil, err
 	}
-	return p.boxes.Start(ctx, r.Spec)
+	c, err := p.boxes.Start(ctx, r.Spec)
+	return &provision.Lease{Resolved: r, Container: c}, err
 }
 
 func specOf(run core.Run, ch core.Channel) core.Spec {

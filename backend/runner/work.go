@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 	"loop/backend/runner/transcript"
 )
 
@@ -110,21 +112,41 @@ func (w *work) readChannel(ctx context.Context) error {
 	})
 }
 
+// want is the run's container.
+func (w *work) want() (provision.Want, *reading) {
+	read := &reading{Settings: w.s.p.Settings, run: w.run}
+	return provision.Want{
+		Channel: w.ch, Run: w.run.ID, Plan: w.run.Plan, Settings: read, Holder: w.holder(), Begun: w.run.ContainerID != "",
+	}, read
+}
+
+// use takes what the container is, and how the CLI is started in it.
+func (w *work) use(r provision.Resolved, l Launch) {
+	w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, l, true
+	w.launch.Env, w.launch.DockerConfig = slices.Concat(r.Env, l.Env), r.DockerConfig
+}
+
 // provision gets the run's container.
-func (w *work) provision(ctx context.Context) (err error) {
+func (w *work) provision(ctx context.Context) error {
 	told := w.run.State != core.RunStarting
-	w.container, err = w.s.p.Provision.Ensure(ctx, w.run, w.ch, func(r Resolved) error {
+	want, read := w.want()
+	want.Ready = func(r provision.Resolved) error {
 		if r.Spec.Plan != w.run.Plan {
 			return core.Fail(core.CodeInternal, nil,
 				"No container was made, because one that can write does not fit a run that plans first.", "")
 		}
-		w.spec, w.why, w.launch, w.launched = r.Spec, r.Why, r.Launch, true
+		w.use(r, read.launch)
 		if told {
 			return nil // of an earlier try, or Ensure begins again
 		}
 		told, w.run.StartedAt = true, w.s.o.Now() // the time limit does not count an image build
 		return w.step(ctx, stepContainer, w.explain(w.why)...)
-	})
+	}
+	w.container = core.Container{}
+	lease, err := w.s.p.Provision.Ensure(ctx, want)
+	if err == nil {
+		w.container = lease.Container
+	}
 	return err
 }
 
@@ -175,15 +197,16 @@ func (w *work) resolve(ctx context.Context) {
 	if !w.resumed || w.launched {
 		return
 	}
-	r, err := w.s.p.Provision.Resolve(ctx, w.run, w.ch)
-	if err != nil {
-		w.log.Warn("resolve container of a run taken over", "error", err)
-	} else {
-		w.spec, w.why = r.Spec, r.Why
+	want, read := w.want()
+	r, err := w.s.p.Provision.Resolve(ctx, want)
+	if err == nil {
+		w.use(r, read.launch)
+		return
 	}
-	// Also with an error, say of a folder that is gone meanwhile: without its
-	// route the CLI would hear that there is no model.
-	w.launch, w.launched = r.Launch, err == nil
+	w.log.Warn("resolve container of a run taken over", "error", err)
+	// Say of a folder that is gone meanwhile: without its route the CLI would hear that
+	// there is no model.
+	w.launch = read.launch
 }
 
 func (w *work) openLink(ctx context.Context) error {

@@ -46,9 +46,9 @@ var layers = []layer{
 	{"backend/sessions", append(slices.Clone(below), "backend/runner/transcript"), "an adapter to the transcripts the agent CLI keeps in a channel's state"},
 	{"backend/sandbox", nouns, "resolving a spec is a pure function of layers and host facts"},
 
-	{"backend/runner", append(slices.Clone(below), "backend/backoff", "backend/sandbox"), "a service declares the ports it needs; adapters are handed in by daemon"},
 	{"backend/registry", append(slices.Clone(below), "backend/backoff", "backend/sandbox"), "a service; the engine is a port"},
 	{"backend/provision", append(slices.Clone(below), "backend/sandbox"), "a service; settings, images, containers, links and the computer are ports"},
+	{"backend/runner", append(slices.Clone(below), "backend/backoff", "backend/sandbox", "backend/provision"), "a service; its containers come from provision, and everything else is a port"},
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage", "backend/atomicfile", "backend/backoff"), "a service; the engine is a port, the build context is agentimage's embedded files"},
 	{"backend/channels", below, "a service; the store is a port"},
 	{"backend/worktree", append(slices.Clone(below), "backend/sandbox", "backend/provision"), "a service; its programs run in containers that provision makes"},

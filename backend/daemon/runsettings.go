@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"loop/backend/config"
@@ -66,54 +65,44 @@ const (
 	apiTokenEnv = "LOOP_API_TOKEN"
 )
 
-// runContainers is the runner's way to package provision.
-type runContainers struct {
-	provision *provision.Service
-	settings  settingsReader
-	health    provision.Health
-	keys      credentialChoice
+// runSettings are those of runs, with the keys and the routes that their CLI needs.
+type runSettings struct {
+	settingsReader
+	health provision.Health
+	keys   credentialChoice
 	// tcp lets programs of the agent call over TCP where the settings say so.
 	tcp *guestlink.Listener
 }
 
-var _ runner.Provision = runContainers{}
+var _ runner.Settings = runSettings{}
 
-// runReading is one reading of the settings for a run: its CLI is started by what
-// its container is made by.
-type runReading struct {
-	runContainers
-	run    core.Run
-	launch runner.Launch
-}
-
-func (r *runReading) ForChannel(ctx context.Context, ch core.Channel) (v provision.Values, err error) {
-	e, err := r.settings.read(ch)
+func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) (v provision.Values, l runner.Launch, err error) {
+	e, err := s.read(ch)
 	if err != nil {
-		return v, err
+		return v, l, err
 	}
-	if !r.run.Demo {
-		if e.Config, err = r.keys.Add(ctx, e.Config); err != nil {
-			return v, err
+	if !run.Demo {
+		if e.Config, err = s.keys.Add(ctx, e.Config); err != nil {
+			return v, l, err
 		}
 	}
-	if r.launch, err = launchOf(e.Config, r.run); err != nil {
-		return v, err
+	if l, err = launchOf(e.Config, run); err != nil {
+		return v, l, err
 	}
 	v = valuesOf(e)
-	v.OverNetwork = r.launch.Upstream == core.ModelUpstream{}
-	l := &r.launch
+	v.OverNetwork = l.Upstream == core.ModelUpstream{}
 	for _, own := range []core.EnvVar{{Name: retriesEnv, Value: maxRetries}, {Name: backgroundEnv, Value: backgroundWait}} {
 		if _, set := e.Config.Envs[own.Name]; !set {
 			own.Lane = sandbox.LaneApp
 			l.Env = append(l.Env, own)
 		}
 	}
-	access, err := r.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: r.run.ID}, guestlink.Wish{
+	access, err := s.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: run.ID}, guestlink.Wish{
 		TCP: e.Config.GuestTransport == config.TransportTCP, AdvertiseURL: e.Config.APIAdvertiseURL,
-		NoNetwork: v.Container.Network.Value == "none", Rootless: r.health.Status(ctx).Traits.Rootless,
+		NoNetwork: v.Container.Network.Value == "none", Rootless: s.health.Status(ctx).Traits.Rootless,
 	})
 	if err != nil {
-		return v, err
+		return v, l, err
 	}
 	if access.Notice != "" {
 		v.Notices = append(v.Notices, access.Notice)
@@ -123,41 +112,5 @@ func (r *runReading) ForChannel(ctx context.Context, ch core.Channel) (v provisi
 			core.EnvVar{Name: apiURLEnv, Value: access.URL, Lane: sandbox.LaneApp},
 			core.EnvVar{Name: apiTokenEnv, Value: access.Token.Reveal(), Lane: sandbox.LaneApp, Secret: true})
 	}
-	return v, nil
-}
-
-func (r *runReading) want(ch core.Channel) provision.Want {
-	return provision.Want{
-		Channel: ch, Run: r.run.ID, Plan: r.run.Plan, Settings: r,
-		Holder: core.Holder{Kind: core.HolderRun, ID: string(r.run.ID)}, Begun: r.run.ContainerID != "",
-	}
-}
-
-// resolved is what provision resolved, and how the CLI is started in it.
-func (r *runReading) resolved(p provision.Resolved) runner.Resolved {
-	out := runner.Resolved{Spec: p.Spec, Why: p.Why, Launch: r.launch}
-	out.Launch.Env, out.Launch.DockerConfig = slices.Concat(p.Env, r.launch.Env), p.DockerConfig
-	return out
-}
-
-func (c runContainers) Resolve(ctx context.Context, run core.Run, ch core.Channel) (runner.Resolved, error) {
-	r := &runReading{runContainers: c, run: run}
-	p, err := c.provision.Resolve(ctx, r.want(ch))
-	if err != nil {
-		return runner.Resolved{Launch: r.launch}, err
-	}
-	return r.resolved(p), nil
-}
-
-func (c runContainers) Ensure(
-	ctx context.Context, run core.Run, ch core.Channel, ready func(runner.Resolved) error,
-) (core.Container, error) {
-	r := &runReading{runContainers: c, run: run}
-	w := r.want(ch)
-	w.Ready = func(p provision.Resolved) error { return ready(r.resolved(p)) }
-	lease, err := c.provision.Ensure(ctx, w)
-	if err != nil {
-		return core.Container{}, err
-	}
-	return lease.Container, nil
+	return v, l, nil
 }
