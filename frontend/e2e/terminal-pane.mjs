@@ -61,7 +61,7 @@ test("pane: OSC 52 writes with a notice, never reads", silent(), async (page, mo
   await said(page, "A program copied 12 characters.");
   await until("copied", async () => (await clip(page)) === "by a program");
   await gives(page, mock, () => prints(page, mock, "\x1b]52;c;?\x07"), "");
-  await said(page, "A program asked for the clipboard. It was not given.");
+  await said(page, "A program wanted to read the clipboard. Loop refused it.");
   equal(await clip(page), "by a program");
 });
 

@@ -21,7 +21,7 @@ describe("what was typed", () => {
   it.each([
     ["integer", "x", "Type a whole number."], ["integer", "", "Type a whole number."], ["integer", "1.5", "Type a whole number."], ["integer", "1e999", "Type a whole number."],
     ["number", "", "Type a number."], ["number", "NaN", "Type a number."],
-    ["object", "{", "This is not JSON."], ["object", "[1]", 'Type a JSON object, like {"NAME": "value"}.'], ["object", "null", 'Type a JSON object, like {"NAME": "value"}.'],
+    ["object", "{", "This is not JSON. Check its quotes, commas and braces."], ["object", "[1]", 'Type a JSON object, like {"NAME": "value"}.'], ["object", "null", 'Type a JSON object, like {"NAME": "value"}.'],
   ])("%s %j is wrong: %s", (kind, text, wrong) => expect(read(field(kind), text)).toEqual({ wrong }));
 
   it("loses blank lines of a list, and nothing of a text", () => {

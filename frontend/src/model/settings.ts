@@ -27,7 +27,7 @@ export function read(f: SettingsField, text: string): { value: unknown } | { wro
         if (typeof v !== "object" || v === null || Array.isArray(v)) return { wrong: "Type a JSON object, like {\"NAME\": \"value\"}." };
         return { value: v };
       } catch {
-        return { wrong: "This is not JSON." };
+        return { wrong: "This is not JSON. Check its quotes, commas and braces." };
       }
     default:
       return { value: text };

@@ -127,7 +127,7 @@ describe("the clipboard and programs", () => {
     expect(wish(`c;${b64("by a program")}`).p.notice?.text).toBe("A program copied 12 characters.");
   });
   it("is never read, nor filled, and nonsense is nothing", () => {
-    expect(wish("c;?").p.notice?.text).toBe("A program asked for the clipboard. It was not given.");
+    expect(wish("c;?").p.notice?.text).toBe("A program wanted to read the clipboard. Loop refused it.");
     expect(wish(`c;${b64("x".repeat(120_000))}`).p.notice?.text).toContain("more than 100 KB");
     for (const bad of ["", "c;", "c;***", "zz;eA=="]) expect([wish(bad).did, wish(bad).p.notice]).toEqual([[], null]);
   });

@@ -165,9 +165,9 @@ function clipboard(p: Pane, data: string): Step {
       return [next, [{ do: "copied", text: w.text, primary: w.primary }, ...effects]];
     }
     case "too-long":
-      return said(p, "A program wanted to put more than 100 KB on the clipboard. It was not let.");
+      return said(p, "A program wanted to put more than 100 KB on the clipboard. Loop refused it.");
     case "read":
-      return said(p, "A program asked for the clipboard. It was not given.");
+      return said(p, "A program wanted to read the clipboard. Loop refused it.");
     default:
       return [p, []];
   }
@@ -175,7 +175,7 @@ function clipboard(p: Pane, data: string): Step {
 
 function paste(p: Pane, text: string, bracketed: boolean, sure: boolean): Step {
   const made = preparePaste(text, bracketed);
-  if (made.tooLong) return said(p, "That is too much for one paste. Put it into a file.");
+  if (made.tooLong) return said(p, "The text is too much for one paste. Put it into a file.");
   if (made.ask && !sure) return [{ ...p, paste: made.text }, []];
   const insert: PaneEffect[] = made.text ? [{ do: "insert", text: made.text }] : [];
   if (made.removed === 0) return [p, insert];
