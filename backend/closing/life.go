@@ -26,24 +26,16 @@ const (
 // toldOnce is the page's note that the person knows what closing the window does.
 const toldOnce = "closing.told"
 
-// Clients are the pages besides the window's.
-type Clients interface {
-	// Clients is how many are connected, and when the last one left.
-	Clients() (connected int, left time.Time)
-}
-
-// UnderWay says what becomes of everything under way if Loop ends now.
-type UnderWay interface {
-	Leaving(ctx context.Context) (bind.Leaving, error)
-}
-
 // Life is the life of a Loop. Its fields are set before its first use; without a
 // Window only Begin and Begun may be called. Methods may be called from any
 // goroutine.
 type Life struct {
-	Window  bind.Native
-	Look    UnderWay
-	Clients Clients
+	Window bind.Native
+	// Look says what becomes of everything under way if Loop ends now (Survey.Leaving).
+	Look func(ctx context.Context) (bind.Leaving, error)
+	// Clients is how many pages besides the window's are connected, and when the last
+	// one left.
+	Clients func() (connected int, left time.Time)
 	Memory  bind.PageMemory
 	Log     *slog.Logger
 
@@ -64,7 +56,7 @@ func (l *Life) Begun() bool { return l.closing.Load() }
 // needed reports whether something is under way that Loop stays for. Work that
 // cannot be looked at counts.
 func (l *Life) needed(ctx context.Context) bool {
-	all, err := l.Look.Leaving(ctx)
+	all, err := l.Look(ctx)
 	if err != nil {
 		l.Log.Error("look at what is under way", "err", err)
 		return true
@@ -80,7 +72,7 @@ func (l *Life) Requested(ctx context.Context, what string) (end bool) {
 	if l.closing.Load() {
 		return true
 	}
-	if n, _ := l.Clients.Clients(); !l.needed(ctx) && (n == 0 || what == bind.AskQuit) {
+	if n, _ := l.Clients(); !l.needed(ctx) && (n == 0 || what == bind.AskQuit) {
 		l.closing.Store(true)
 		return true
 	}
@@ -162,7 +154,7 @@ func (l *Life) Quit() {
 }
 
 // Leaving implements bind.Life.
-func (l *Life) Leaving(ctx context.Context) (bind.Leaving, error) { return l.Look.Leaving(ctx) }
+func (l *Life) Leaving(ctx context.Context) (bind.Leaving, error) { return l.Look(ctx) }
 
 // Watch ends a hidden Loop that nothing has needed and nobody has looked at for
 // quietTime. It returns then, or when ctx ends.
@@ -192,7 +184,7 @@ func (l *Life) quiet(ctx context.Context, now time.Time) bool {
 	l.mu.Lock()
 	hidden := l.hidden
 	l.mu.Unlock()
-	n, left := l.Clients.Clients()
+	n, left := l.Clients()
 	return hidden && n == 0 && now.Sub(left) > quietLook && !l.needed(ctx)
 }
 

@@ -60,7 +60,7 @@ func (p *pretend) Clients() (n int, left time.Time) {
 
 func newPretend() *pretend {
 	p := &pretend{visible: true, kept: map[string]string{}}
-	p.life = &Life{Window: p, Memory: p, Look: p, Clients: p, Log: slog.New(slog.DiscardHandler)}
+	p.life = &Life{Window: p, Memory: p, Look: p.Leaving, Clients: p.Clients, Log: slog.New(slog.DiscardHandler)}
 	return p
 }
 

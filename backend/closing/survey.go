@@ -91,33 +91,21 @@ type Store interface {
 	Channels(ctx context.Context) ([]core.Channel, error)
 }
 
-// Terminals are those that are open.
-type Terminals interface{ Standing() []terminal.Standing }
-
-// Images builds the agent image.
-type Images interface{ Building() bool }
-
-// Models knows whether a run's agent reaches its model through Loop, by the settings
-// in force.
-type Models interface {
-	Feeds(ch core.Channel, r core.Run) bool
-}
-
 // Survey looks at everything that is under way.
 type Survey struct {
-	Store     Store
-	Terminals Terminals
-	Images    Images
-	Models    Models
+	Store    Store
+	Standing func() []terminal.Standing // of the terminals that are open
+	Building func() bool                // whether the agent image is being built
+	// Feeds knows whether a run's agent reaches its model through Loop, by the settings
+	// in force.
+	Feeds func(ch core.Channel, r core.Run) bool
 }
 
-var _ UnderWay = Survey{}
-
-// Leaving implements UnderWay.
+// Leaving says what becomes of everything if Loop ends now.
 func (s Survey) Leaving(ctx context.Context) (bind.Leaving, error) {
 	u := underWay{
 		fed: map[core.RunID]bool{}, parked: map[core.ChannelID]bool{}, names: map[core.ChannelID]string{},
-		terminals: s.Terminals.Standing(), building: s.Images.Building(),
+		terminals: s.Standing(), building: s.Building(),
 	}
 	runs, err := s.Store.ListRuns(ctx, "", maxLeaving, core.RunQueued, core.RunStarting, core.RunRunning)
 	open, qerr := s.Store.OpenQuestions(ctx, "")
@@ -137,7 +125,7 @@ func (s Survey) Leaving(ctx context.Context) (bind.Leaving, error) {
 	}
 	for _, r := range u.runs {
 		if r.State == core.RunRunning {
-			u.fed[r.ID] = s.Models.Feeds(channels[r.ChannelID], r)
+			u.fed[r.ID] = s.Feeds(channels[r.ChannelID], r)
 		}
 	}
 	return leavingOf(u), nil

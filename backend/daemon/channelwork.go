@@ -23,7 +23,7 @@ func (w channelWork) CancelChannel(ctx context.Context, ch core.ChannelID) error
 // upstreams says whose model is behind the link.
 type upstreams struct{ settingsReader }
 
-// Feeds implements closing.Models.
+// Feeds is what closing.Survey asks.
 func (u upstreams) Feeds(ch core.Channel, r core.Run) bool {
 	settings, err := u.read(ch)
 	if err != nil {

@@ -186,7 +186,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d.life.Clients = d.api
+	d.life.Clients = d.api.Clients
 	return d, nil
 }
 
@@ -251,7 +251,7 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) 
 
 func (d *Daemon) assembleBound() {
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
-		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Provision: d.provision}.Try,
+		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Ensure: d.provision.Ensure}.Try,
 		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,
 		Home: d.home, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}
@@ -280,14 +280,16 @@ func (d *Daemon) assembleBound() {
 		},
 	}
 	if d.opts.Window != nil {
-		d.life.Window, d.life.Look, d.life.Memory, d.life.Log = d.opts.Window, d.survey(), memory, d.log
+		d.life.Window, d.life.Look, d.life.Memory, d.life.Log = d.opts.Window, d.survey().Leaving, memory, d.log
 		d.bound.system.Life = &d.life
 	}
 }
 
 // survey looks at what goes on in Loop.
 func (d *Daemon) survey() closing.Survey {
-	return closing.Survey{Store: d.store, Terminals: d.terminals, Images: d.images, Models: upstreams{settingsReader{from: d.settings}}}
+	return closing.Survey{
+		Store: d.store, Standing: d.terminals.Standing, Building: d.images.Building, Feeds: upstreams{settingsReader{from: d.settings}}.Feeds,
+	}
 }
 
 // keyringWait is how long the end of the app waits for a keyring that does not

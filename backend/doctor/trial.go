@@ -14,15 +14,10 @@ import (
 // trialCleanup bounds removing the trial's container after its probe ended.
 const trialCleanup = 15 * time.Second
 
-// Provision makes containers.
-type Provision interface {
-	Ensure(ctx context.Context, w provision.Want) (*provision.Lease, error)
-}
-
 // Container makes the trial of Parts.
 type Container struct {
-	Home      string // Loop's folder
-	Provision Provision
+	Home   string // Loop's folder
+	Ensure func(ctx context.Context, w provision.Want) (*provision.Lease, error)
 }
 
 // Try starts a container as a run would, waits for its hello, measures one round
@@ -36,7 +31,7 @@ func (p Container) Try(ctx context.Context) (t Tried, err error) {
 	}
 	defer os.RemoveAll(filepath.Dir(ch.Dir))
 	var began time.Time
-	lease, err := p.Provision.Ensure(ctx, provision.Want{
+	lease, err := p.Ensure(ctx, provision.Want{
 		Channel: ch, Holder: core.Holder{Kind: core.HolderSetUp, ID: string(ch.ID)}, Link: true, NoBuild: true,
 		Ready: func(provision.Resolved) error { began = time.Now(); return nil },
 	})
