@@ -19,13 +19,7 @@ import (
 // maxPasted bounds what is read of a key; Loop itself takes less.
 const maxPasted = 64 << 10
 
-// Kinds of keys as the flags say them.
-const (
-	kindToken = "claude_code_oauth_token"
-	kindKey   = "anthropic_api_key"
-)
-
-var kindWords = map[string]string{kindToken: "Claude Code token", kindKey: "Anthropic API key"}
+var kindWords = map[bind.CredentialKind]string{bind.CredentialToken: "Claude Code token", bind.CredentialAPIKey: "Anthropic API key"}
 
 func (a *app) authCommand() *cobra.Command {
 	var token, adopt bool
@@ -37,9 +31,9 @@ func (a *app) authCommand() *cobra.Command {
   claude setup-token | loop auth login --oauth-token
   loop auth login --from-config                move keys out of config.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			kind := kindKey
+			kind := bind.CredentialAPIKey
 			if token {
-				kind = kindToken
+				kind = bind.CredentialToken
 			}
 			return a.login(cmd.Context(), kind, adopt)
 		}}
@@ -53,7 +47,7 @@ func (a *app) authCommand() *cobra.Command {
 	logout := a.job(&cobra.Command{
 		Use: "logout", Short: "Remove keys from wherever Loop keeps them", Args: none,
 	}, a.connect, func(j *job) error {
-		for kind, kept := range map[string]bool{kindToken: onlyKey, kindKey: onlyToken} {
+		for kind, kept := range map[bind.CredentialKind]bool{bind.CredentialToken: onlyKey, bind.CredentialAPIKey: onlyToken} {
 			if kept {
 				continue
 			}
@@ -79,7 +73,7 @@ func noKey(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) login(ctx context.Context, kind string, adopt bool) error {
+func (a *app) login(ctx context.Context, kind bind.CredentialKind, adopt bool) error {
 	method, params := "System.AdoptCredentials", []any{}
 	if !adopt { // before Loop is looked for, which may take a moment
 		secret, err := a.readSecret(ctx, kindWords[kind])
@@ -162,7 +156,7 @@ func printKeys(j *job) error {
 func (a *app) sayKeys(list []bind.CredentialStatus) {
 	none, note := true, ""
 	for _, s := range list {
-		what := kindWords[string(s.Kind)]
+		what := kindWords[s.Kind]
 		note = cmp.Or(note, s.Note)
 		switch {
 		case s.Failure != nil:

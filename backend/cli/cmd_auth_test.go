@@ -31,7 +31,7 @@ func TestAuthLogin(t *testing.T) {
 			r := newRig(t)
 			r.fake.answers["System.SetCredential"] = map[string]any{}
 			r.fake.answers["System.AdoptCredentials"] = map[string]any{}
-			r.fake.answers["System.Credentials"] = []bind.CredentialStatus{{Kind: kindToken}, {Kind: kindKey, Set: true, Where: "keyring", InUse: true}}
+			r.fake.answers["System.Credentials"] = []bind.CredentialStatus{{Kind: bind.CredentialToken}, {Kind: bind.CredentialAPIKey, Set: true, Where: "keyring", InUse: true}}
 			r.in = tc.in
 			code := r.run(append([]string{"auth"}, tc.args...)...)
 			said := r.out.String() + r.err.String()
@@ -59,8 +59,8 @@ func TestAuthLogin(t *testing.T) {
 func TestAuthStatusAndLogout(t *testing.T) {
 	r := newRig(t)
 	list := []bind.CredentialStatus{
-		{Kind: kindToken, Failure: core.Fail(core.CodeCredentials, nil, "The system's keyring did not answer.", "Unlock it.")},
-		{Kind: kindKey, Set: true, Where: "file", Note: "A new key is kept in an encrypted file: this session has no keyring."},
+		{Kind: bind.CredentialToken, Failure: core.Fail(core.CodeCredentials, nil, "The system's keyring did not answer.", "Unlock it.")},
+		{Kind: bind.CredentialAPIKey, Set: true, Where: "file", Note: "A new key is kept in an encrypted file: this session has no keyring."},
 	}
 	r.fake.answers["System.Credentials"] = list
 	r.fake.answers["System.ClearCredential"] = map[string]any{}

@@ -147,26 +147,23 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
 		a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
-	strictHelp(root)
+	root.SetHelpCommand(helpCommand())
 	return root
 }
 
-// strictHelp makes “help” of a command that does not exist a mistake: cobra's own
+// helpCommand takes “help” of a command that does not exist for a mistake: cobra's own
 // prints the list of commands and ends well.
-func strictHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	help, _, err := root.Find([]string{"help"})
-	if err != nil || help.Run == nil {
-		return
-	}
-	show := help.Run
-	help.Run = nil
-	help.RunE = func(cmd *cobra.Command, args []string) error {
-		if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
-			return usagef("there is no command %q", strings.Join(args, " "))
-		}
-		show(cmd, args)
-		return nil
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [command]", Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("there is no command %q", strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
 	}
 }
 
