@@ -21,7 +21,7 @@ import (
 func TestClaudeTypedByHand(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
-	scripted := demo.New(demo.Options{})
+	scripted := demo.New(demo.Options{Pace: demo.Instant}) // the CLI draws as long as it waits
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/messages") {
 			mu.Lock()

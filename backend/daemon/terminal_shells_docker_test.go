@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"loop/backend/config"
 	"loop/backend/core"
 )
 
@@ -21,7 +22,17 @@ import (
 // removed after the test.
 func started(t *testing.T) (*Daemon, core.Channel) {
 	t.Helper()
-	t.Setenv("LOOP_HOME", t.TempDir())
+	return startedWith(t, "{}")
+}
+
+// startedWith is started, with a person's settings.
+func startedWith(t *testing.T, settings string) (*Daemon, core.Channel) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("LOOP_HOME", home)
+	if err := os.WriteFile(filepath.Join(home, config.FileName), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	d, err := New(t.Context(), Options{Version: "test", Frontend: fstest.MapFS{}})
 	if err != nil {
 		t.Fatal(err)
