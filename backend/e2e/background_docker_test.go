@@ -29,6 +29,7 @@ func kept(p timeline, run core.RunID, typ core.EventType) (out []string) {
 // background and ends its turn. The run ends with the command. This takes longer than
 // Loop would wait for a CLI that hangs after its first result.
 func TestBackgroundCommandIsWaitedFor(t *testing.T) {
+	t.Parallel() // mostly waits
 	h := newHome(t, "")
 	work := t.TempDir()
 	r := h.runJSON("--demo", "--script", "background", "--dir", work, "Take your time")
@@ -79,6 +80,7 @@ func (s *server) demo(ch core.ChannelID, script string) core.RunID {
 // it. The answer that was given before stays. Loop was killed and started again in
 // between.
 func TestStopNamesBackgroundTasks(t *testing.T) {
+	t.Parallel() // mostly waits
 	h := newHome(t, "")
 	s := h.serve()
 	work := t.TempDir()

@@ -107,7 +107,7 @@ func TestEveryIDRuns(t *testing.T) {
 	var ch core.Channel
 	s.must("Channels.Demo", &ch)
 	prompt := func(id string, run *core.Run) error {
-		return s.call("Runs.Prompt", run, map[string]any{"client_id": id, "channel_id": ch.ID, "prompt": "Show me around"})
+		return s.call("Runs.Prompt", run, map[string]any{"client_id": id, "channel_id": ch.ID, "prompt": "Hello", "script": "quick"})
 	}
 	err := prompt("page.1", nil)
 	if err == nil || !strings.Contains(err.Error(), "400") || !strings.Contains(err.Error(), "1 to 64 letters and digits") {

@@ -172,6 +172,7 @@ func outcome(p timeline, run core.RunID) (last core.Status) {
 // TestEngineRefused: a socket that this user may not open is not reported as missing.
 // The engine works as soon as the socket may be opened.
 func TestEngineRefused(t *testing.T) {
+	t.Parallel() // mostly waits
 	p := newEngineProxy(t)
 	h := newHome(t, "{"+p.config()+"}")
 	if err := os.Chmod(p.path, 0); err != nil {
@@ -239,6 +240,7 @@ func (h *home) giveAway() (work string) {
 // TestEngineAwayForAWhile: the engine stops answering in the middle of a run and comes
 // back. The run finishes, and nothing is lost or said twice.
 func TestEngineAwayForAWhile(t *testing.T) {
+	t.Parallel() // mostly waits
 	t.Run("while the model thinks", func(t *testing.T) {
 		p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 		m.hold = make(chan struct{})
@@ -330,6 +332,7 @@ print(json.dumps({"type":"result","subtype":"success","is_error":False,"result":
 // itself. The rest of the app answers, and the person hears of it. A run that is
 // stopped meanwhile ends as soon as the engine is back.
 func TestEngineGone(t *testing.T) {
+	t.Parallel() // mostly waits
 	p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 	m.hold = make(chan struct{})
 	defer close(m.hold)
@@ -389,6 +392,7 @@ func TestEngineGone(t *testing.T) {
 // TestEngineHangs: an engine that accepts connections and never answers delays only the
 // run that needs it.
 func TestEngineHangs(t *testing.T) {
+	t.Parallel() // mostly waits
 	p, m := newEngineProxy(t), newModel(t, "127.0.0.1:0")
 	h := newHome(t, fmt.Sprintf(`{"anthropic_base_url":"http://127.0.0.1:%s","anthropic_api_key":"k","container_keep_alive_sec":0,%s}`, m.port, p.config()))
 	s := h.serve()
@@ -417,6 +421,7 @@ func TestEngineHangs(t *testing.T) {
 // that as the reason, and the container does not stay running. A paused container is
 // resumed, since an interrupted start may have paused it.
 func TestNoHello(t *testing.T) {
+	t.Parallel() // mostly waits
 	for _, tc := range []struct {
 		name string
 		do   []string

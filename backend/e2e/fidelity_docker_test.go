@@ -360,6 +360,7 @@ func tuiActs(keys ...string) (out []act) {
 // draw. Clients attach at random moments. Each of them must show, cell by cell, the
 // same as a new terminal that got all output from the start.
 func TestLateClientsSeeTheSame(t *testing.T) {
+	t.Parallel() // mostly waits
 	h := newHome(t, "")
 	srv := h.serve()
 	x := newXterm(t)

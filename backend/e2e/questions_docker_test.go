@@ -87,13 +87,14 @@ func TestPlanAcrossProcesses(t *testing.T) {
 // TestRunSaysWhyItWaits: a prompt to a channel with an open question says at once why
 // it waits, and names the command for the answer. It runs after the answer.
 func TestRunSaysWhyItWaits(t *testing.T) {
+	t.Parallel() // mostly waits
 	h := newHome(t, "")
 	work := t.TempDir()
 	s := h.serve()
 	h.ok("run", "--demo", "--script", "ask", "--dir", work, "Greet somebody")
 	q := h.questions()[0]
 	said := &words{}
-	cmd := exec.CommandContext(t.Context(), h.bin, "run", "--demo", "--dir", work, "Show me around")
+	cmd := exec.CommandContext(t.Context(), h.bin, "run", "--demo", "--script", "quick", "--dir", work, "Hello")
 	cmd.Env, cmd.SysProcAttr, cmd.Stderr = h.env, h.as, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

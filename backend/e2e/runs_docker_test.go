@@ -17,6 +17,7 @@ import (
 
 // TestDemoRun is a new user's first minute on the command line.
 func TestDemoRun(t *testing.T) {
+	t.Parallel() // mostly waits
 	h := newHome(t, "")
 	work := t.TempDir()
 	r := h.runJSON("--demo", "--dir", work, "Show me what you can do")

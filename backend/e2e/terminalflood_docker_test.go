@@ -167,6 +167,7 @@ const slowPause = 8 * time.Millisecond
 // one holds the program up for a while, and gets the present screen when it reads
 // again.
 func TestThreeViewersOfAFlood(t *testing.T) {
+	t.Parallel() // mostly waits
 	_, s, ch, _ := terminalServer(t)
 	fast := s.viewer(t, "fast", fmt.Sprintf(`{"type":"create","channel_id":%q,"acks":true,"cmd":["/bin/sh","-c","stty -echo; read x; echo BEGIN; seq 1 %d; echo END; sleep 1000"]}`, ch, floodLines))
 	_, made, err := fast.next(t.Context(), false)

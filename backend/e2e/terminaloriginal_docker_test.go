@@ -107,6 +107,7 @@ func (c *originalClient) shown(want string) {
 // TestOriginalClient: a client written for the original system works fully. None of its
 // mistakes harms the session that it shows.
 func TestOriginalClient(t *testing.T) {
+	t.Parallel() // mostly waits
 	_, s, ch, _ := terminalServer(t)
 	c := s.originalClient(t)
 	c.say(map[string]any{"type": "create", "channel_id": ch, "cmd": []string{"/bin/bash", "--norc"}, "target": "agent", "rows": 50, "open_mode": "fork"})

@@ -451,6 +451,7 @@ var markedLine = regexp.MustCompile(`L(\d+)E`)
 // TestTerminalOutlivesACrash kills the app while a program prints. Output from the time
 // without the app is there when it is back, each line once.
 func TestTerminalOutlivesACrash(t *testing.T) {
+	t.Parallel() // mostly waits
 	h, s, ch, _ := terminalServer(t)
 	c := s.termClient(t)
 	made := c.create(fmt.Sprintf(`"channel_id":%q,"cmd":["/bin/bash"],"cols":80,"rows":24`, ch))
