@@ -420,7 +420,7 @@ func play(t *testing.T, fault *faultStore) (calls int) {
 // started again, or the call fails and Loop goes on. Each of these happens before and
 // after the call took effect, and at the first, a middle and the last call of that
 // place. No message is lost and none runs twice. LOOP_EVERY_FAULT=1 tries every call of
-// every place. The race detector makes the test ten times slower, so a place then gets
+// every place. The race detector makes the test several times slower, so a place then gets
 // only one of the four faults, once.
 func TestFaultAtEveryStoreCall(t *testing.T) {
 	tried := &sites{}
