@@ -75,29 +75,26 @@ func (s *session) answer(p []byte) {
 func (s *session) show(ctx context.Context) {
 	var told, kept, drawn time.Time
 	keptAt := int64(-1)
-	for {
+	for ctx.Err() == nil {
 		moved, done := s.step()
 		if moved {
 			if time.Since(drawn) < linger {
 				s.gather(ctx)
 			}
 			drawn = time.Now()
-			if s.keep && time.Since(kept) >= saveEvery {
-				keptAt, kept = s.save(), time.Now()
-			}
-			if ctx.Err() != nil {
-				return
-			}
+		}
+		if s.keep && s.screenOffset() != keptAt && (time.Since(kept) >= saveEvery || time.Since(drawn) >= saveIdle) {
+			keptAt, kept = s.save(), time.Now()
+		}
+		if moved {
 			continue
 		}
 		if time.Since(told) >= announceEvery && s.tell() {
 			told = time.Now()
 		}
 		if done {
-			s.tell()
-			s.endRecording()
-			s.unkeep()
-			return
+			defer s.unkeep()
+			break
 		}
 		var again <-chan time.Time
 		if d := s.restTime(told, drawn, keptAt); d > 0 {
@@ -106,15 +103,11 @@ func (s *session) show(ctx context.Context) {
 		select {
 		case <-s.screenWake:
 		case <-again:
-			if at := s.screenOffset(); s.keep && at != keptAt && time.Since(drawn) >= saveIdle {
-				keptAt, kept = s.save(), time.Now()
-			}
 		case <-ctx.Done():
-			s.tell()
-			s.endRecording()
-			return
 		}
 	}
+	s.tell()
+	s.endRecording()
 }
 
 // gather waits for more output while it comes in quick succession.
