@@ -108,7 +108,7 @@ var outside = []struct {
 	{"golang.org/x/sys", []string{"backend", "agentimage/guest"}, "system calls the standard library lacks"},
 	{"golang.org/x/net", []string{"backend", "agentimage/guest"}, "small protocol parts"},
 	{"golang.org/x/sync", []string{"backend", "agentimage/guest"}, "singleflight, semaphores"},
-	{"golang.org/x/text", []string{"backend"}, "Unicode forms of names"},
+	{"golang.org/x/text", []string{"backend/terminal/vt"}, "the columns that characters take"},
 	{"go.uber.org/goleak", []string{"backend", "agentimage/guest"}, "leftover goroutines; tests only"},
 	{"golang.org/x/tools", []string{"backend", "agentimage/guest"}, "txtar transcripts; tests only"},
 	{"github.com/rogpeppe/go-internal", []string{"backend", "agentimage/guest"}, "scripts as tests; tests only"},
