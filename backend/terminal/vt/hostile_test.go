@@ -58,7 +58,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if n := v.countComb(); n > maxCombBytes {
 			t.Errorf("%s: %d bytes of combining characters", name, n)
 		}
-		if n := v.exts.bytes(v); n > maxLinkBytes {
+		if n := v.exts.collect(v); n > maxLinkBytes {
 			t.Errorf("%s: %d bytes of links", name, n)
 		}
 		if cap(v.osc) > 2*maxOSC || cap(v.pend) > 2*maxPending || len(v.palette) > 259 {

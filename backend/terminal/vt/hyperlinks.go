@@ -1,27 +1,27 @@
 package vt
 
-// extTable gives cells under a link a number. Numbers no cell holds any more are
-// collected when the table has grown.
+import "maps"
+
+// extTable gives cells under a link a number. Numbers that no cell holds any more are
+// collected when the links have come to take too much.
 type extTable struct {
-	list  []extAttr
+	attrs map[uint32]extAttr
 	index map[extAttr]uint32
-	free  []uint32
-	gcAt  int
-	links budget
+	last  uint32 // number given
+	taken budget
 	byID  map[link]*link // those with an id, which share
 }
 
-const linkCost = 128 // bytes a link costs besides its text
+const linkCost = 128 // bytes a link costs in each style, besides its text
 
 func (e *extTable) init() {
-	e.list, e.free = nil, nil
-	e.index = map[extAttr]uint32{}
-	e.byID = map[link]*link{}
-	e.gcAt = 4096
-	e.links = budget{limit: maxLinkBytes}
+	*e = extTable{attrs: map[uint32]extAttr{}, index: map[extAttr]uint32{}, byID: map[link]*link{}, taken: budget{limit: maxLinkBytes}}
 }
 
-// of is what a cell's ext is for a style and link.
+func (a extAttr) bytes() int { return len(a.link.uri) + len(a.link.id) + linkCost }
+
+// of is what a cell's ext is for a style and link: without the link where there are
+// too many.
 func (e *extTable) of(t *Terminal, bits uint32, l *link) uint32 {
 	if l == nil {
 		return bits
@@ -30,20 +30,12 @@ func (e *extTable) of(t *Terminal, bits uint32, l *link) uint32 {
 	if i, ok := e.index[a]; ok {
 		return extLink | i
 	}
-	if len(e.list)-len(e.free) >= e.gcAt {
-		e.collect(t)
+	if !e.taken.spend(a.bytes(), func() int { return e.collect(t) }) {
+		return bits
 	}
-	var i uint32
-	if n := len(e.free); n > 0 {
-		i = e.free[n-1]
-		e.free = e.free[:n-1]
-		e.list[i] = a
-	} else {
-		i = uint32(len(e.list))
-		e.list = append(e.list, a)
-	}
-	e.index[a] = i
-	return extLink | i
+	e.last = (e.last + 1) &^ extLink
+	e.attrs[e.last], e.index[a] = a, e.last
+	return extLink | e.last
 }
 
 // get is the reverse of of.
@@ -51,78 +43,47 @@ func (e *extTable) get(ext uint32) (bits uint32, l *link) {
 	if ext&extLink == 0 {
 		return ext, nil
 	}
-	a := e.list[ext&^extLink]
+	a := e.attrs[ext&^extLink]
 	return a.bits, a.link
 }
 
-// collect frees the numbers that neither a cell nor the pen holds.
-func (e *extTable) collect(t *Terminal) {
-	used := make([]bool, len(e.list))
+// collect forgets what neither a cell nor the pen holds, and says how many bytes the
+// rest takes.
+func (e *extTable) collect(t *Terminal) (bytes int) {
+	used := map[uint32]bool{t.dot.ext: true}
 	t.eachLine(func(l *line) {
 		for i := range l.cells {
 			if ext := l.cells[i].ext; ext&extLink != 0 {
-				used[ext&^extLink] = true
+				used[ext] = true
 			}
 		}
 	})
-	if t.dot.ext&extLink != 0 {
-		used[t.dot.ext&^extLink] = true
-	}
-	live := 0
-	links := map[*link]bool{}
-	if t.pen.link != nil {
-		links[t.pen.link] = true
-	}
-	e.free = e.free[:0]
-	for i, a := range e.list {
-		if used[i] {
-			live++
+	links := map[*link]bool{t.pen.link: true}
+	for i, a := range e.attrs {
+		if used[extLink|i] {
 			links[a.link] = true
+			bytes += a.bytes()
 			continue
 		}
 		delete(e.index, a)
-		e.list[i] = extAttr{}
-		e.free = append(e.free, uint32(i))
+		delete(e.attrs, i)
 	}
-	for k, l := range e.byID {
-		if !links[l] {
-			delete(e.byID, k)
-		}
-	}
-	e.gcAt = max(4096, 2*live)
+	maps.DeleteFunc(e.byID, func(_ link, l *link) bool { return !links[l] })
+	return bytes
 }
 
-// bytes is what the links that cells show take.
-func (e *extTable) bytes(t *Terminal) int {
-	e.collect(t)
-	n := 0
-	seen := map[*link]bool{}
-	for _, a := range e.list {
-		if a.link != nil && !seen[a.link] {
-			seen[a.link] = true
-			n += len(a.link.uri) + len(a.link.id) + linkCost
-		}
-	}
-	return n
-}
-
-// open makes a link, or returns nil when there are too many.
-func (e *extTable) open(t *Terminal, id, uri string) *link {
-	k := link{id, uri}
-	if id != "" {
-		if l, ok := e.byID[k]; ok {
-			return l
-		}
-	}
+// open makes a link, or returns nil for one that is too long.
+func (e *extTable) open(id, uri string) *link {
+	l := &link{id, uri}
 	if len(uri) > maxURI || len(id) > maxURI {
 		return nil
 	}
-	if !e.links.spend(len(uri)+len(id)+linkCost, func() int { return e.bytes(t) }) {
-		return nil
+	if id == "" {
+		return l
 	}
-	l := &link{id, uri}
-	if id != "" {
-		e.byID[k] = l
+	if known, ok := e.byID[*l]; ok {
+		return known
 	}
+	e.byID[*l] = l
 	return l
 }

@@ -123,7 +123,7 @@ func (t *Terminal) hyperlink(data string) {
 	}
 	_, id, _ := strings.Cut(":"+strings.TrimSpace(attrs), ":id=")
 	id, _, _ = strings.Cut(id, ":")
-	t.setLink(t.exts.open(t, id, uri))
+	t.setLink(t.exts.open(id, uri))
 }
 
 func (t *Terminal) setLink(l *link) {

@@ -14,7 +14,7 @@ const (
 
 	maxOSC        = 16 << 10 // bytes of an OSC that is acted on; the longest wanted is a link's address
 	maxURI        = 8 << 10  // of one link; browsers and VTE stop at 2 KiB
-	maxLinkBytes  = 8 << 20  // of all links that cells still show
+	maxLinkBytes  = 8 << 20  // of all links that cells still show, in each of their styles
 	maxComb       = 256      // bytes in one cell; far above any script's stacks
 	maxCombBytes  = 16 << 20 // of all cells with combining characters
 	maxPending    = 64 << 10 // bytes of an incomplete sequence kept for a snapshot
