@@ -292,11 +292,8 @@ func (t *Terminal) repeat(n int) {
 	l := t.b.row(t.b.y)
 	x := t.b.x - int(t.join)
 	var text string
-	switch code := l.code(x); {
-	case code&codeComb != 0:
-		text, _ = l.text(x)
-	case code&codeMask != 0:
-		text = string(rune(code & codeMask))
+	if l.hasContent(x) {
+		text = string(l.appendText(nil, x))
 	}
 	n = min(n, repeatLines*t.cols/max(1, utf8.RuneCountInString(text)))
 	if len(text) == 1 && t.charset == nil && !t.modes.insert {

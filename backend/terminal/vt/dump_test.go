@@ -84,8 +84,7 @@ func (t *Terminal) dumpCells(w *strings.Builder, l *line, n int) {
 			w.WriteString(" " + a)
 		}
 		if c.code&codeComb != 0 {
-			s, _ := l.text(i)
-			fmt.Fprintf(w, " %d%s", c.width(), dumpText(s))
+			fmt.Fprintf(w, " %d%s", c.width(), dumpText(l.text(i)))
 		} else {
 			fmt.Fprintf(w, " %x", c.code)
 		}

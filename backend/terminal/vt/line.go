@@ -208,17 +208,9 @@ func (l *line) copyCells(src *line, srcCol, dstCol, n int, reverse bool) {
 		}
 		l.put(dstCol+i, src.at(srcCol+i))
 	}
-	if len(src.comb) == 0 {
-		return
-	}
-	cols := make([]int, len(src.comb))
-	for i, c := range src.comb {
-		cols[i] = c.col
-	}
-	for _, col := range cols {
-		if col >= srcCol {
-			s, _ := src.text(col)
-			l.setText(col-srcCol+dstCol, s)
+	for _, c := range slices.Clone(src.comb) {
+		if c.col >= srcCol {
+			l.setText(c.col-srcCol+dstCol, src.text(c.col)) // which may have been copied there just now
 		}
 	}
 }
@@ -227,28 +219,24 @@ func (l *line) find(col int) (int, bool) {
 	return slices.BinarySearchFunc(l.comb, col, func(c comb, col int) int { return c.col - col })
 }
 
-func (l *line) text(col int) (string, bool) {
+func (l *line) text(col int) string {
 	if i, ok := l.find(col); ok {
-		return l.comb[i].text, true
+		return l.comb[i].text
 	}
-	return "", false
+	return ""
 }
 
 func (l *line) setText(col int, s string) {
 	i, ok := l.find(col)
-	if ok {
-		l.comb[i].text = s
-		return
+	if !ok {
+		l.comb = slices.Insert(l.comb, i, comb{col: col})
 	}
-	l.comb = slices.Insert(l.comb, i, comb{col, s})
+	l.comb[i].text = s
 }
 
 // moveComb copies the strings of cells [from, from+n) to [to, to+n); leftovers
 // of overwritten cells stay where they are.
 func (l *line) moveComb(from, to, n int) {
-	if len(l.comb) == 0 {
-		return
-	}
 	var moved []comb
 	for _, c := range l.comb {
 		if c.col >= from && c.col < from+n && l.code(c.col)&codeComb != 0 {

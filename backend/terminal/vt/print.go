@@ -149,21 +149,17 @@ func (t *Terminal) combine(l *line, r rune) {
 		at--
 	}
 	code := l.code(at)
-	switch {
-	case code&codeComb != 0:
-		s, _ := l.text(at)
-		if len(s)+utf8.RuneLen(r) > maxComb || !t.combBytes.spend(utf8.RuneLen(r), t.countComb) {
-			break
+	if code&contentMask != 0 {
+		s := string(utf8.AppendRune(l.appendText(nil, at), r))
+		cost := utf8.RuneLen(r)
+		if code&codeComb == 0 {
+			cost = len(s) + combCost
 		}
-		l.setText(at, s+string(r))
-	case code&codeMask != 0:
-		s := string(rune(code & codeMask))
-		if at < 0 || at >= l.n || !t.combBytes.spend(len(s)+utf8.RuneLen(r)+combCost, t.countComb) {
-			break
+		if len(s) <= maxComb && t.combBytes.spend(cost, t.countComb) {
+			l.setText(at, s)
+			code = code&^codeMask | codeComb
 		}
-		l.setText(at, s+string(r))
-		code = code&^codeMask | codeComb
-	default:
+	} else {
 		code = uint32(r) | width1
 	}
 	c := l.at(at)

@@ -1,5 +1,7 @@
 package vt
 
+import "slices"
+
 // reflowLarger joins wrapped lines after the columns grew. The line with the
 // cursor is left to the program.
 func (b *buffer) reflowLarger(oldCols, cols, rows int) {
@@ -99,9 +101,9 @@ func wrappedLength(group []*line, i, cols int) int {
 	return cols
 }
 
-// inserted are lines that reflow adds at an index of the list to be.
+// inserted are lines that reflow adds in front of a line of the list.
 type inserted struct {
-	start int
+	at    int
 	lines []*line
 }
 
@@ -110,19 +112,12 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 	var insert []inserted
 	total := 0
 	for y := b.lines.n - 1; y >= 0; y-- {
-		next := b.lines.get(y)
-		if next == nil || !next.wrapped && next.trimmed() <= cols {
-			continue
-		}
 		last := y
-		for next.wrapped && y > 0 {
-			y--
-			if next = b.lines.get(y); next == nil {
-				break
-			}
-		}
-		if next == nil {
+		if l := b.line(y); !l.wrapped && l.trimmed() <= cols {
 			continue
+		}
+		for y > 0 && b.line(y).wrapped {
+			y--
 		}
 		if at := b.base + b.y; at >= y && at <= last {
 			continue // the program redraws the line with the cursor
@@ -139,10 +134,8 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 		} else {
 			cut = max(0, b.lines.n-len(b.lines.slots)+adding)
 		}
-		if len(more) > 0 {
-			insert = append(insert, inserted{y + len(group) + total, more})
-			total += len(more)
-		}
+		insert = append(insert, inserted{last + 1, more})
+		total += len(more)
 		for range max(adding-cut, 0) {
 			switch {
 			case b.base > 0:
@@ -158,7 +151,7 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 		}
 		b.saved.y = min(b.saved.y+adding, b.base+rows-1)
 	}
-	if len(insert) > 0 {
+	if total > 0 {
 		b.insertLines(insert, total)
 	}
 }
@@ -166,35 +159,27 @@ func (b *buffer) reflowSmaller(oldCols, cols, rows int) {
 // splitGroup spreads the cells of a wrapped line over more, narrower lines and
 // returns those to be added.
 func (b *buffer) splitGroup(group []*line, oldCols, cols int) []*line {
-	lastLength := group[len(group)-1].trimmed()
 	lengths := narrowLengths(group, oldCols, cols)
 	var more []*line
 	for range len(lengths) - len(group) {
 		more = append(more, &line{n: cols, wrapped: true})
 	}
-	src := len(group) - 1
 	all := append(group[:len(group):len(group)], more...)
-	dst := len(lengths) - 1
-	srcCol, dstCol := lastLength, 0
-	if dst >= 0 {
-		dstCol = lengths[dst]
-	}
-	for src >= 0 && dst >= 0 && dst < len(all) {
-		n := min(srcCol, dstCol)
-		all[dst].copyCells(all[src], srcCol-n, dstCol-n, n, true)
-		if dstCol -= n; dstCol == 0 {
-			if dst--; dst >= 0 {
-				dstCol = lengths[dst]
+	src, srcCol := len(group)-1, group[len(group)-1].trimmed()
+	for dst, dstCol := range slices.Backward(lengths) {
+		for dstCol > 0 && src >= 0 {
+			n := min(srcCol, dstCol)
+			all[dst].copyCells(all[src], srcCol-n, dstCol-n, n, true)
+			dstCol -= n
+			if srcCol -= n; srcCol == 0 {
+				src--
+				srcCol = wrappedLength(all, max(src, 0), oldCols)
 			}
 		}
-		if srcCol -= n; srcCol == 0 {
-			src--
-			srcCol = wrappedLength(all, max(src, 0), oldCols)
-		}
 	}
-	for i, l := range all {
-		if i < len(lengths) && lengths[i] < cols {
-			l.put(lengths[i], null)
+	for i, n := range lengths {
+		if n < cols {
+			all[i].put(n, null)
 		}
 	}
 	return more
@@ -234,24 +219,16 @@ func narrowLengths(group []*line, oldCols, cols int) []int {
 func (b *buffer) insertLines(insert []inserted, total int) {
 	old := b.group(0, b.lines.n)
 	b.lines.n = min(len(b.lines.slots), len(old)+total)
-	from, done := len(old)-1, 0
-	for i := min(len(b.lines.slots), len(old)+total) - 1; i >= 0; i-- {
-		if len(insert) > 0 && insert[0].start > from+done {
-			more := insert[0].lines
-			for j := len(more) - 1; j >= 0; j-- {
-				b.lines.set(i, more[j])
+	for i, from := b.lines.n-1, len(old)-1; i >= 0; {
+		if len(insert) > 0 && insert[0].at > from {
+			for _, l := range slices.Backward(insert[0].lines) {
+				b.lines.set(i, l)
 				i--
 			}
-			i++
-			done += len(more)
 			insert = insert[1:]
 			continue
 		}
-		if from >= 0 {
-			b.lines.set(i, old[from])
-		} else {
-			b.lines.set(i, nil)
-		}
-		from--
+		b.lines.set(i, old[from])
+		i, from = i-1, from-1
 	}
 }

@@ -93,16 +93,12 @@ func (t *Terminal) extendedColor(i int) int {
 	for {
 		acc[took+space] = ps.v[i+took]
 		if subs := ps.subs(i + took); len(subs) > 0 {
-			for k := 0; ; {
+			for k, v := range subs {
 				if acc[1] == 5 {
 					space = 1
 				}
 				if at := took + k + 1 + space; at < len(acc) {
-					acc[at] = subs[k]
-				}
-				k++
-				if k >= len(subs) || k+took+1+space >= len(acc) {
-					break
+					acc[at] = v
 				}
 			}
 			break

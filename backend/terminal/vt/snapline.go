@@ -103,8 +103,7 @@ func (s *snapshot) regular(l *line, i int) bool {
 func (l *line) firstRune(i int) rune {
 	code := l.code(i)
 	if code&codeComb != 0 {
-		s, _ := l.text(i)
-		r, _ := utf8.DecodeRuneInString(s)
+		r, _ := utf8.DecodeRuneInString(l.text(i))
 		return r
 	}
 	return rune(code & codeMask)

@@ -51,23 +51,20 @@ func (s *snapshot) setPen(p pen) {
 		s.wholePen(p)
 		return
 	}
-	s.str("\x1b[")
+	codes := s.codes
 	if p.fg != old.fg {
-		s.color(p.fg, 30)
+		codes = color(codes, p.fg, 30)
 	}
 	if p.bg != old.bg {
-		if p.fg != old.fg {
-			s.out = append(s.out, ';')
-		}
-		s.color(p.bg, 40)
+		codes = color(codes, p.bg, 40)
 	}
-	s.out = append(s.out, 'm')
+	s.csi("m", codes...)
 }
 
 // flags goes from one pen's colours and flags to another's, one by one: none of
 // these touches the underline.
 func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
-	var codes []int
+	codes := s.codes
 	for _, f := range styles {
 		if was, is := fg&f.fg|bg&f.bg, toFg&f.fg|toBg&f.bg; was&^is != 0 {
 			codes = append(codes, int(f.off))
@@ -78,14 +75,7 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 			codes = append(codes, int(f.on))
 		}
 	}
-	if len(codes) > 0 {
-		s.csi("m", codes...)
-	}
-	s.str("\x1b[")
-	s.color(toFg, 30)
-	s.out = append(s.out, ';')
-	s.color(toBg, 40)
-	s.out = append(s.out, 'm')
+	s.csi("m", color(color(codes, toFg, 30), toBg, 40)...)
 	if toBg&bgProtect != 0 {
 		s.str("\x1b[1\"q")
 	} else if bg&bgProtect != 0 {
@@ -95,60 +85,43 @@ func (s *snapshot) flags(fg, bg, toFg, toBg uint32) {
 
 // wholePen sets everything from nothing.
 func (s *snapshot) wholePen(p pen) {
-	s.str("\x1b[0")
+	codes := append(s.codes, 0)
 	if (p.fg|p.bg)&^colorBits != 0 {
 		for i := range styles {
 			if f := &styles[i]; p.fg&f.fg|p.bg&f.bg != 0 {
-				s.out = append(s.out, ';')
-				s.num(int(f.on))
+				codes = append(codes, int(f.on))
 			}
 		}
 	}
-	if style := p.ext & extStyle >> extStyleShift; style == 1 {
-		s.str(";4")
-	} else if style > 1 {
-		s.str(";4:")
-		s.num(int(style))
-	}
-	for _, c := range [...]struct {
-		v    uint32
-		base int
-	}{{p.fg, 30}, {p.bg, 40}, {p.ext, 50}} {
-		if c.v&modeMask != 0 {
-			s.out = append(s.out, ';')
-			s.color(c.v, c.base)
+	for i, c := range [...]uint32{p.fg, p.bg, p.ext} {
+		if c&modeMask != 0 {
+			codes = color(codes, c, 30+10*i)
 		}
 	}
-	s.out = append(s.out, 'm')
+	s.csi("m", codes...)
+	if style := p.ext & extStyle >> extStyleShift; style > 0 {
+		s.out = append(s.out, 0x1b, '[', '4', ':', '0'+byte(style), 'm')
+	}
 	if p.bg&bgProtect != 0 {
 		s.str("\x1b[1\"q")
 	}
 }
 
-// color writes the parameters for a colour; base is 30, 40 or 50.
-func (s *snapshot) color(c uint32, base int) {
+// color appends the parameters for a colour; base is 30, 40 or 50.
+func color(codes []int, c uint32, base int) []int {
 	v := int(c & colorMask)
 	switch c & modeMask {
 	case mode16:
 		if v >= 8 {
 			v += 60 - 8
 		}
-		s.num(base + v)
+		return append(codes, base+v)
 	case mode256:
-		s.num(base + 8)
-		s.str(";5;")
-		s.num(v)
+		return append(codes, base+8, 5, v)
 	case modeRGB:
-		s.num(base + 8)
-		s.str(";2;")
-		s.num(v >> 16)
-		s.out = append(s.out, ';')
-		s.num(v >> 8 & 0xff)
-		s.out = append(s.out, ';')
-		s.num(v & 0xff)
-	default:
-		s.num(base + 9)
+		return append(codes, base+8, 2, v>>16, v>>8&0xff, v&0xff)
 	}
+	return append(codes, base+9)
 }
 
 func (s *snapshot) link(l *link) {

@@ -14,7 +14,7 @@ import (
 // a resize hid; halves of wide characters that a resize or an insertion
 // cut off; and a saved cursor outside the screen.
 func (t *Terminal) Snapshot() []byte {
-	s := &snapshot{t: t, b: t.normal, cols: t.cols, rows: t.rows}
+	s := &snapshot{t: t, b: t.normal, cols: t.cols, rows: t.rows, codes: make([]int, 0, 32)}
 	s.out = make([]byte, 0, s.guess())
 	s.start()
 	s.normalScreen()
@@ -36,6 +36,7 @@ type snapshot struct {
 	cols, rows int
 	x          int // cols when a wrap is pending
 	pen        pen
+	codes      []int // empty, with room for the parameters of any pen
 }
 
 // guess is about how long a snapshot will be.
@@ -218,19 +219,11 @@ func (s *snapshot) pendAgain(l *line) {
 // screenState sets what a screen has of its own: tab stops and margins.
 func (s *snapshot) screenState() {
 	b := s.b
-	var usual tabs
-	usual.every8(0, s.cols)
-	changed := false
+	s.str("\x1b[3g")
 	for i := range s.cols {
-		changed = changed || b.tabs.has(i) != usual.has(i)
-	}
-	if changed {
-		s.str("\x1b[3g")
-		for i := range s.cols {
-			if b.tabs.has(i) {
-				s.column(i)
-				s.str("\x1bH")
-			}
+		if b.tabs.has(i) {
+			s.column(i)
+			s.str("\x1bH")
 		}
 	}
 	if b.top != 0 || b.bottom != s.rows-1 {
@@ -282,8 +275,7 @@ func (s *snapshot) save(v saved, l *line) {
 func (l *line) appendText(out []byte, i int) []byte {
 	code := l.code(i)
 	if code&codeComb != 0 {
-		s, _ := l.text(i)
-		return append(out, s...)
+		return append(out, l.text(i)...)
 	}
 	return utf8.AppendRune(out, rune(code&codeMask))
 }

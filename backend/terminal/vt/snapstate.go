@@ -1,5 +1,10 @@
 package vt
 
+import (
+	"bytes"
+	"cmp"
+)
+
 // finish sets all that is not on a screen, puts the cursor in its place, and
 // leaves the pen as it is.
 func (s *snapshot) finish() {
@@ -154,15 +159,12 @@ func (s *snapshot) settings() {
 			s.mode(v, true)
 		}
 	}
-	switch {
-	case m.cursorShape != 0 && m.cursorBlink > 0:
-		s.csi(" q", int(m.cursorShape)*2-1)
-	case m.cursorShape != 0:
-		s.csi(" q", int(m.cursorShape)*2)
-	case m.cursorBlink > 0:
-		s.csi(" q", 7)
-	case m.cursorBlink < 0:
-		s.csi(" q", 8)
+	if m.cursorBlink != 0 { // which is set with the shape
+		style := 2 * int(cmp.Or(m.cursorShape, 4))
+		if m.cursorBlink > 0 {
+			style--
+		}
+		s.csi(" q", style)
 	}
 	for g, cs := range s.t.charsets {
 		if cs != nil {
@@ -190,7 +192,7 @@ func (s *snapshot) pending() {
 		if t.pendLong {
 			s.str(longPending[t.state])
 		}
-		for _, c := range t.pend {
+		for _, c := range bytes.ToValidUTF8(t.pend, nil) { // what is none was dropped
 			if c == 0x1b || c >= 0x20 { // other controls were obeyed, or passed over, when they came
 				s.out = append(s.out, c)
 			}
