@@ -97,10 +97,8 @@ func (tab *Table) Kill(ctx context.Context, id string) error {
 // kill asks the tree to end for grace, then hunts it. The hunt sweeps again and
 // again, because a process may fork between being listed and being signalled.
 func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error {
-	select {
-	case <-p.ready:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := await(ctx, p.ready); err != nil {
+		return err
 	}
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
@@ -236,6 +234,16 @@ func (tab *Table) killStrays() {
 		case <-tab.ctx.Done():
 			return
 		}
+	}
+}
+
+// await waits for c to be closed, or ctx to end.
+func await(ctx context.Context, c <-chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -107,10 +107,8 @@ func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Bod
 	if err != nil {
 		return wire.Info{}, err
 	}
-	select {
-	case <-p.ready:
-	case <-ctx.Done():
-		return wire.Info{}, ctx.Err()
+	if err := await(ctx, p.ready); err != nil {
+		return wire.Info{}, err
 	}
 	if p.startErr != nil {
 		return wire.Info{}, p.startErr
@@ -218,12 +216,10 @@ func (tab *Table) Wait(ctx context.Context, id string) (wire.Exit, error) {
 	if err != nil {
 		return wire.Exit{}, err
 	}
-	select {
-	case <-p.exited:
-		return *p.exit.Load(), nil
-	case <-ctx.Done():
-		return wire.Exit{}, ctx.Err()
+	if err := await(ctx, p.exited); err != nil {
+		return wire.Exit{}, err
 	}
+	return *p.exit.Load(), nil
 }
 
 // Forget drops an ended spawn: what is left of its tree, its spool and its
@@ -240,10 +236,8 @@ func (tab *Table) Forget(ctx context.Context, id string) error {
 		return err
 	}
 	p.stopDrains()
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := await(ctx, p.done); err != nil {
+		return err
 	}
 	if err := p.removeFiles(); err != nil {
 		return err
@@ -269,11 +263,7 @@ func (tab *Table) Close(ctx context.Context) error {
 	tab.cancel()
 	done := make(chan struct{})
 	go func() { tab.wg.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		err = errors.Join(err, ctx.Err())
-	}
+	err = errors.Join(err, await(ctx, done))
 	for _, p := range all {
 		p.closeLogs()
 	}

@@ -60,15 +60,13 @@ func (r *Reaper) deliver(pid int, ws syscall.WaitStatus) {
 	}
 }
 
-// do runs f on the thread and reports whether there still is one.
-func (r *Reaper) do(f func()) bool {
+// do runs f on the thread, if there still is one.
+func (r *Reaper) do(f func()) {
 	done := make(chan struct{})
 	select {
 	case r.asks <- func() { defer close(done); f() }:
 		<-done
-		return true
 	case <-r.ended:
-		return false
 	}
 }
 
