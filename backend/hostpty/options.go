@@ -26,8 +26,6 @@ type ending struct {
 	exit   Exit
 }
 
-func newEnding() ending { return ending{exited: make(chan struct{})} }
-
 // Wait returns once the program ended and says how, or with ctx's error. What the
 // program printed may not have been read yet.
 func (e *ending) Wait(ctx context.Context) (Exit, error) {

@@ -81,7 +81,7 @@ func Start(o Options) (*PTY, error) {
 	}
 	p := &PTY{
 		cmd: cmd, master: master, marker: marker, dev: deviceOf(tty),
-		ending: newEnding(), reap: make(chan struct{}), reaped: make(chan struct{}),
+		ending: ending{exited: make(chan struct{})}, reap: make(chan struct{}), reaped: make(chan struct{}),
 	}
 	go p.await()
 	return p, nil

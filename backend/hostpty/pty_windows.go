@@ -48,7 +48,7 @@ func Start(o Options) (*PTY, error) {
 	if err := checkCommand(program, o.Argv); err != nil {
 		return nil, err
 	}
-	p := &PTY{ending: newEnding(), shut: make(chan struct{})}
+	p := &PTY{ending: ending{exited: make(chan struct{})}, shut: make(chan struct{})}
 	proc, err := p.start(o, program)
 	if err != nil {
 		p.release()
