@@ -108,11 +108,9 @@ func startTime(text string, now time.Time) (time.Time, error) {
 		}
 		if at.Year() == 0 { // a time of day
 			hour, minute, second := at.Clock()
-			on := func(days int) time.Time {
-				return time.Date(now.Year(), now.Month(), now.Day()+days, hour, minute, second, 0, now.Location())
-			}
-			if at = on(0); !at.After(now) {
-				at = on(1)
+			at = time.Date(now.Year(), now.Month(), now.Day(), hour, minute, second, 0, now.Location())
+			if !at.After(now) {
+				at = at.AddDate(0, 0, 1)
 			}
 		}
 		if !at.After(now) {
