@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"loop/backend/core"
 )
@@ -24,7 +25,8 @@ func (s *Service) enter(ctx context.Context, owner core.ChannelID) (done func(),
 	s.mu.Unlock()
 	var taken []chan struct{}
 	done = func() {
-		for _, place := range taken {
+		// Backwards, so that the next one of the state finds the place of this one free.
+		for _, place := range slices.Backward(taken) {
 			<-place
 		}
 	}

@@ -34,7 +34,7 @@ func TestFewReadersAtATime(t *testing.T) {
 		}
 	}()
 	var wg sync.WaitGroup
-	for n := range 24 {
+	for n := range 12 {
 		wg.Go(func() {
 			var err error
 			if n%2 == 0 {
