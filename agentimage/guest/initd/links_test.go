@@ -212,7 +212,7 @@ func TestServe(t *testing.T) {
 // which goleak and the server's Close see.
 func TestLeavingReaderIsLetGo(t *testing.T) {
 	s := connect(t, newServer(t, os.Getuid()), wire.Reply{})
-	req := wire.Spawn{Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}, Stdio: wire.StdioPipes}
+	req := wire.Spawn{Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; sleep 0.01; done"}, Stdio: wire.StdioPipes}
 	if _, _, err := request(t, s, wire.Request{Op: wire.OpSpawn, ID: "a", Spawn: &req}); err != nil {
 		t.Fatal(err)
 	}
