@@ -103,14 +103,6 @@ test("what is typed into the prompt box can be the answer, or changes to the pla
   equal(answers(mock).at(-1), { action: "revise", text: "also make a plan for the docs" }, "changes");
 });
 
-test("a prompt behind runs elsewhere says so", async (page, mock) => {
-  [mock.world.maxRuns, mock.play.held, mock.channel("infra").state] = [1, true, "working"]; // no queued prompt begins
-  await page.reload();
-  await open(page, "docs");
-  await send(page, "waits for infra");
-  await rowsOf(page).getByText("next, when a run elsewhere ends").waitFor();
-});
-
 test("a plan: changes asked for, then approved; answered elsewhere is said", { quietErrors: true }, async (page, mock) => {
   await open(page, "docs");
   await send(page, "make a plan");
@@ -160,11 +152,6 @@ test("plan first: what the menu, the queue, the timeline and the card say", asyn
   const runs = () => [...mock.world.runs.values()].filter((r) => r.channel_id === [...mock.world.questions.values()][0].channel_id);
   await until("the approved run", () => runs().at(-1).prompt.includes("approved"));
   equal(runs().filter((r) => r.prompt !== "this waits").map((r) => !!r.plan), [true, true, false], "which runs planned");
-  // The card says so when the agent planned by its own choice, in a run that can write.
-  await page.getByText("Done", { exact: true }).last().waitFor();
-  await send(page, "make a plan by yourself");
-  await card.getByText("The agent chose to plan, in a run that can write to your folders. Look at what it changed.").waitFor();
-  equal(await card.getByText("read-only").count(), 0, "no word of read-only");
 });
 
 test("the queue: reorder by keyboard, edit in place, send now, delay", async (page, mock) => {

@@ -44,24 +44,3 @@ test("costs: the end of a run, its table, the meter at the prompt and the day's 
   await until("the meter is there after a reload", async () => (await meter(page).getAttribute("aria-valuenow")) === "43");
   equal(await today(page).innerText(), "today ≈ $0.21", "the day after a reload");
 });
-
-test("costs: a context above 80 % is amber, and a refusal costs nothing and leaves it", { speed: 60 }, async (page) => {
-  await page.getByRole("treeitem", { name: "docs" }).click();
-  await box(page).fill("write an essay");
-  await page.keyboard.press("Enter");
-  await until("the meter is amber", () => page.locator(".context-meter.high").count());
-  const before = await today(page).innerText();
-  await box(page).fill("401");
-  await page.keyboard.press("Enter");
-  await page.getByText("The model refused the key (401).").waitFor();
-  equal(await meter(page).getAttribute("aria-valuenow"), "86", "the meter");
-  equal(await today(page).innerText(), before, "the day");
-  equal(await page.locator(".item.end .gutter").last().innerText(), "", "cost of a refusal");
-});
-
-test("costs: the demo says that it costs nothing", { speed: 40 }, async (page) => {
-  await page.getByRole("button", { name: "Demo channel" }).click();
-  await page.getByRole("button", { name: "Run the demo" }).click();
-  await page.locator(".gutter").getByText("no cost", { exact: true }).waitFor();
-  equal(await today(page).innerText(), "today $0.18", "the day");
-});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Question, QuestionKind, Run, Wait } from "../api/types";
-import { waits, waitWords } from "./waits";
+import type { ChannelState, ChannelView, Question, QuestionKind, Run, Wait } from "../api/types";
+import { allBusy, waits, waitWords } from "./waits";
 
 type Case = {
   name: string;
@@ -22,6 +22,13 @@ describe("why a prompt waits", () => {
     const question = c.question && ({ question_id: "q", kind: c.question } as Question);
     const got = waits(queue, { question, running: c.running ?? false, full: c.full ?? false, now });
     expect(got).toEqual(c.want.map((w) => ({ ...w, reason: w.reason ?? "", until: at(w.until) })));
+  });
+  it("may be that runs elsewhere are as many as there may be", () => {
+    const channels = (states: ChannelState[]) => states.map((state) => ({ state }) as ChannelView);
+    const busy = (maxRuns: number, ...states: ChannelState[]) => allBusy({ maxRuns, channels: channels(states) });
+    expect(busy(2, "working", "queued", "needs_you", "working")).toBe(true);
+    expect(busy(2, "working", "queued", "needs_you", "done")).toBe(false);
+    expect(busy(0, "working")).toBe(false); // Loop has not said how many
   });
   it("is said in words", () => {
     const words = (w: Wait) => waitWords(w, now);

@@ -2,8 +2,14 @@
 // pass the cases in backend/core/testdata/waits.json.
 import type { Question, Run, Wait } from "../api/types";
 import { elapsed } from "./format";
+import type { FrameState } from "./frame";
 
 export type QueueState = { question?: Question; running: boolean; full: boolean; now: number };
+
+/** Whether as many runs are under way as there may be, over all channels. */
+export function allBusy(f: Pick<FrameState, "maxRuns" | "channels">): boolean {
+  return f.maxRuns > 0 && f.channels.filter((c) => c.state === "working").length >= f.maxRuns;
+}
 
 /** The reasons in the order of the queue. At most one prompt has none: it is about to begin. */
 export function waits(queue: Run[], s: QueueState): Wait[] {

@@ -10,7 +10,7 @@ import { channel, failure, page, pretendLoop } from "../test/loop";
 import { emptyTimeline } from "../model/timeline/state";
 import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
 import { forkFrom, newThread, newWorktree, nextNeed, startWith } from "./branches";
-import { asked, cancel, canQuit, closeWindow, quit, refresh } from "./leave";
+import { asked, cancel, canQuit, closeWindow, dialogIsThere, quit, refresh } from "./leave";
 import { hold, release, reorder } from "./queue";
 import { startSession } from "./session";
 
@@ -225,6 +225,18 @@ describe("leaving", () => {
     expect(loop.called("System.Answered").length).toBe(1);
     closeWindow();
     expect([leavingStore.getState().asking, loop.called("System.Hide").length]).toEqual(["", 1]);
+  });
+
+  it("by the system's menu is asked about once, and answered each time it is chosen", async () => {
+    const nothing = () => null;
+    const loop = start({ "System.Leaving": () => leaving({ stays: true }), "System.Answered": nothing, "System.Quit": nothing }, "window");
+    asked("quit");
+    dialogIsThere(); // as the dialog says when it is drawn
+    await settle();
+    asked("quit");
+    await settle();
+    expect(leavingStore.getState()).toMatchObject({ asking: "quit", facts: { stays: true } });
+    expect([loop.called("System.Answered").length, loop.called("System.Quit").length]).toEqual([2, 0]);
   });
 
   it("does not open again by an answer that came late", async () => {

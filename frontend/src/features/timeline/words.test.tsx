@@ -1,0 +1,66 @@
+// What rows and cards say, drawn without a browser.
+import "../../test/browser";
+import type { ReactElement } from "react";
+import { renderToString } from "react-dom/server";
+import { describe, expect, it } from "vitest";
+import type { Question, Status } from "../../api/types";
+import type { EndItem } from "../../model/timeline/items";
+import { ContextMeter } from "../../ui/Ring";
+import { PlanCard } from "./question/PlanCard";
+import { EndRow } from "./rows/EndRow";
+
+const html = (el: ReactElement) => renderToString(el).replaceAll("<!-- -->", "");
+const gutter = (s: string) => /class="gutter tnum"[^>]*>([^<]*)</.exec(s)?.[1];
+
+const end = (status: Partial<Status>, more: Partial<EndItem> = {}) => {
+  const of = { kind: "end", key: "e", runId: "r", at: 2000, startedAt: 1000 };
+  const item = { ...of, status: { status: "completed", state: "done", ...status }, ...more } as EndItem;
+  return html(<EndRow item={item} model="" open={false} onToggle={() => undefined} />);
+};
+const meter = (used_tokens: number, window_tokens?: number, fresh = false) => {
+  return html(<ContextMeter context={{ used_tokens, window_tokens }} fresh={fresh} />);
+};
+
+describe("the end of a run", () => {
+  it("says what it cost, and of the demo that it costs nothing", () => {
+    expect(gutter(end({ cost_usd: 0.02 }))).toBe("$0.02");
+    expect(gutter(end({ cost_usd: 0.0062, cost_estimated: true, state: "cancelled", status: "error" }))).toBe("≈ $0.0062");
+    expect(gutter(end({ cost_usd: 0, model: "scripted" }))).toBe("no cost");
+  });
+  it("names no cost of a refusal, but why and what helps", () => {
+    const failure = { code: "model_auth", cause: "The model refused the key (401).", remedy: "Check the key." } as EndItem["failure"];
+    const said = end({ state: "failed", status: "error" }, { failure });
+    expect(gutter(said)).toBe("");
+    expect(said).toContain("The model refused the key (401).");
+    expect(said).toContain("Check the key.");
+    expect(said).toContain("Retry");
+  });
+  it("has a word for one that says nothing", () => {
+    expect(end({ state: "failed", status: "error" })).toContain("The run ended without saying why.");
+  });
+});
+
+describe("the context at the prompt", () => {
+  it("is amber above 80 %", () => {
+    expect(meter(160_000, 200_000)).not.toContain("high");
+    expect(meter(172_000, 200_000)).toMatch(/class="context-meter tnum high"[^>]*aria-valuenow="86"/);
+  });
+  it("is no meter where it is not known", () => {
+    expect(meter(84_000)).toContain("84 k tokens; the size of the model&#x27;s context is not known");
+    expect(html(<ContextMeter context={undefined} fresh={false} />)).toContain("Context known after the next answer");
+    expect(meter(172_000, 200_000, true)).toContain("empty: the next prompt begins a new conversation");
+    for (const s of [meter(84_000), meter(172_000, 200_000, true)]) expect(s).not.toContain('role="meter"');
+  });
+});
+
+describe("a plan", () => {
+  const answering = { busy: false, failure: null, give: () => undefined };
+  const card = (read_only: boolean) => html(<PlanCard q={{ kind: "exit_plan", plan: "1. Read it.", read_only } as Question} answering={answering} />);
+  it("says that its run could not write", () => {
+    expect(card(true)).toContain("Your folders were read-only for this run. Approving starts one that can write to them.");
+  });
+  it("of a run that can write is called that", () => {
+    expect(card(false)).toContain("The agent chose to plan, in a run that can write to your folders.");
+    expect(card(false)).not.toContain("read-only");
+  });
+});
