@@ -53,6 +53,7 @@ case ${1:-build} in
   e2e)
     build
     step "Frontend: in a real browser"
+    # With LOOP_SOAK only the long ones, in full.
     alone npm run --silent e2e
     ;;
   *) die "Usage: build/frontend.sh deps|build|test|e2e" ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs in full the tests of which "make test" does a tenth: soak.sh [TIMES]
 #
-# They are those of files that import backend/soaktest. Each runs TIMES times (1
-# unless given), and none is tried again.
+# They are those of files that import backend/soaktest, and the page flows with the
+# option long. Each runs TIMES times (1 unless given), and none is tried again.
 # shellcheck source=build/say.sh
 . "$(dirname "$0")/say.sh"
 # shellcheck source=build/group.sh
@@ -23,5 +23,6 @@ trap 'rm -rf "$LOOP_HOME"' EXIT
 long() { grep -rl --include='*_test.go' '"loop/backend/soaktest"' backend agentimage; }
 names=$(long | xargs sed -nE 's/^func (Test[A-Za-z0-9_]+)\(.*/\1/p' | grep -vx TestMain | sort -u | paste -sd '|' -)
 step "Long tests in full, ${1:-1} times"
+for ((i = 0; i < ${1:-1}; i++)); do build/frontend.sh e2e; done
 long | xargs -n 1 dirname | sort -u | sed 's|^|./|' |
   xargs go test -v -timeout 180m -count="${1:-1}" -p 1 -tags docker,claude -run "^($names)\$"

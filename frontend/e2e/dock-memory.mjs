@@ -1,10 +1,10 @@
 // A layout of panels comes back: after a reload, in another browser, under another address.
-import { boxes, enter, four, live, opens, prompted, ready, sessions, tabs, typed } from "./dock-steps.mjs";
+import { boxes, enter, four, live, opens, prompted, quiet, ready, sessions, tabs, typed } from "./dock-steps.mjs";
 import { becomes, equal, grab, ok, test, until } from "./harness.mjs";
 
 const kept = (mock, n) => until("Loop keeps the layout", () => Object.entries(mock.world.memory).some(([k, v]) => k.startsWith("dock.") && v.split('"terminal"').length === n + 1));
 
-test("dock: a reload and another channel bring all panes back, bad memory does no harm", { size: [1440, 900] }, async (page, mock) => {
+test("dock: a reload and another channel bring all panes back, bad memory does no harm", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
   const before = await boxes(page);
   await kept(mock, 4);
@@ -37,7 +37,7 @@ test("dock: a reload and another channel bring all panes back, bad memory does n
   await page.getByRole("button", { name: "Open a terminal (4 without a pane)" }).waitFor();
 });
 
-test("dock: another browser has the same panes, and what it changes comes back", { size: [1440, 900] }, async (page, mock) => {
+test("dock: another browser has the same panes, and what it changes comes back", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
   await kept(mock, 4);
   const places = await boxes(page);
@@ -56,7 +56,7 @@ test("dock: another browser has the same panes, and what it changes comes back",
   await becomes(() => page.evaluate(() => localStorage.getItem("loop.terminal.zoom")), "1");
 });
 
-test("dock: tabs say where a shell waits and what runs; an idle one closes without a question after a reload", { size: [1440, 900] }, async (page, mock) => {
+test("dock: tabs say where a shell waits and what runs; an idle one closes without a question after a reload", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await enter(page);
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("shell in");
@@ -92,7 +92,7 @@ test("dock: tabs say where a shell waits and what runs; an idle one closes witho
   ok(!(await page.getByRole("dialog").isVisible()), "no dialog");
 });
 
-test("dock: a cleared terminal stays cleared", async (page, mock) => {
+test("dock: a cleared terminal stays cleared", quiet, async (page, mock) => {
   await enter(page);
   await opens(page, mock, "Control+Shift+T", 1);
   await prompted(page);

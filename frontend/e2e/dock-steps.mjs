@@ -1,6 +1,9 @@
 // Steps that the tests of panels share.
 import { becomes, until } from "./harness.mjs";
 
+/** Option of a test that is not about timelines: its channels are empty, which costs less to draw. */
+export const quiet = { scenario: "quiet" };
+
 export const enter = async (page, name = "api-server") => {
   await page.getByRole("treeitem", { name }).click();
   await page.getByRole("textbox", { name: "Prompt" }).waitFor();

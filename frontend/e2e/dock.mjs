@@ -1,10 +1,7 @@
 // Panels of the centre: terminals beside the timeline, by keyboard and by mouse.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { boxes, enter, four, inTerminal, live, opens, prompted, ready, sessions, tabs, typed } from "./dock-steps.mjs";
-import { becomes, equal, frames, grab, still, test, until } from "./harness.mjs";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { clean, DIALOG, MENU } from "./clean.mjs";
+import { boxes, enter, four, inTerminal, live, opens, prompted, quiet, ready, sessions, tabs, typed } from "./dock-steps.mjs";
+import { becomes, equal, frames, grab, test, until } from "./harness.mjs";
 
 test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
@@ -55,7 +52,7 @@ test("dock: four splits, focus, size, zoom and tabs by keys alone", { size: [144
   equal(sessions(mock).length, 4, "no terminal was made anew");
 });
 
-test("dock: tabs by keys: arrows, rename, close asks only if something runs", async (page, mock) => {
+test("dock: tabs by keys: arrows, rename, close asks only if something runs", quiet, async (page, mock) => {
   await enter(page);
   await opens(page, mock, "Control+Shift+T", 1);
   await live(page, 1);
@@ -103,7 +100,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", as
   await until("it is gone", () => sessions(mock).length === 0);
 });
 
-test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [1440, 900] }, async (page, mock) => {
+test("dock: by mouse: drag a tab beside, into and along, move a line", { ...quiet, size: [1440, 900], reduced: false }, async (page, mock) => {
   await enter(page);
   for (let i = 1; i <= 3; i++) {
     await page.getByRole("button", { name: "Open a terminal" }).last().click();
@@ -152,7 +149,7 @@ test("dock: by mouse: drag a tab beside, into and along, move a line", { size: [
   await until("closed by the middle button", () => sessions(mock).length === 2);
 });
 
-test("dock: typing into all is unmistakable and reaches the visible ones only", { size: [1440, 900] }, async (page, mock) => {
+test("dock: typing into all is unmistakable and reaches the visible ones only", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await four(page, mock);
   await opens(page, mock, "Control+Shift+T", 5); // the fifth covers the fourth
   await page.keyboard.press("Control+Shift+B");
@@ -167,7 +164,7 @@ test("dock: typing into all is unmistakable and reaches the visible ones only", 
   await until("one again", () => sessions(mock).filter((s) => typed(s) === "ls\rx").length === 1);
 });
 
-test("dock: this computer is marked; bell, new output, away and the end are said on the tab", async (page, mock) => {
+test("dock: this computer is marked; bell, new output, away and the end are said on the tab", quiet, async (page, mock) => {
   await enter(page);
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("this computer");
@@ -195,7 +192,7 @@ test("dock: this computer is marked; bell, new output, away and the end are said
   await until("the same again in its place", () => mock.terminals.last().spec.target === "host" && sessions(mock).length === 3 && !mock.terminals.sessions.has(host.id));
 });
 
-test("dock: record, play, delete", async (page, mock) => {
+test("dock: record, play, delete", quiet, async (page, mock) => {
   await enter(page);
   await opens(page, mock, "Control+Shift+T", 1);
   await page.getByRole("button", { name: /^Actions for/ }).last().click();
@@ -220,55 +217,42 @@ test("dock: record, play, delete", async (page, mock) => {
   await page.getByText("Nothing was recorded yet.").waitFor();
 });
 
-/** Runs axe. menu: a menu is open, which by nature lies in no landmark of the page. */
-async function clean(page, what, menu = false) {
-  await still(page);
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const r = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-    return r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`);
-  });
-  equal(found.filter((f) => !menu || !f.startsWith("region: div[data-radix-popper")), [], what);
-}
-
-for (const theme of ["dark", "light"]) {
-  test(`dock axe ${theme}: splits, menus, bars, dialogs`, { theme, reduced: true, size: [1440, 900] }, async (page, mock) => {
-    await four(page, mock);
-    await clean(page, "four splits");
-    await page.keyboard.press("Control+Shift+B");
-    await page.getByText("Typing goes to all 4 visible").waitFor();
-    await clean(page, "typing into all");
-    await page.keyboard.press("Control+Shift+B");
-    await page.getByRole("button", { name: "Open a terminal" }).last().click();
-    await page.getByRole("menu").waitFor();
-    await clean(page, "menu of new terminals", true);
-    await page.keyboard.press("Escape");
-    await page.getByRole("menu").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: /^Actions for/ }).last().click();
-    await page.getByRole("menu").waitFor();
-    await clean(page, "menu of a pane", true);
-    await page.keyboard.press("Escape");
-    await page.getByRole("menu").waitFor({ state: "detached" });
-    await ready(page); // the menu has given the keyboard back
-    await page.keyboard.press("Shift");
-    await grab(page.getByRole("tab").nth(2));
-    await page.keyboard.press("F2");
-    await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
-    await clean(page, "renaming");
-    await page.keyboard.press("Escape");
-    await ready(page);
-    await page.keyboard.press("Control+Shift+L");
-    const bar = page.getByRole("group", { name: "Arrange panes" });
-    await until("the bar has the keyboard", () => bar.evaluate((el) => el === document.activeElement));
-    await clean(page, "arranging");
-    await page.keyboard.press("Escape");
-    await ready(page);
-    mock.terminals.addRecording("a.cast", `${JSON.stringify({ version: 2, width: 80, height: 24, timestamp: 1767000000, title: "demo" })}\n[2.5,"o","hello"]`);
-    await page.evaluate(() => document.activeElement?.blur());
-    await page.keyboard.press("Control+Shift+P");
-    await page.keyboard.type("recordings of");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: /^Play/ }).waitFor();
-    await clean(page, "recordings");
-  });
-}
+test("dock axe: splits, menus, bars, dialogs", { ...quiet, size: [1440, 900] }, async (page, mock) => {
+  await four(page, mock);
+  await clean(page, "four splits");
+  await page.keyboard.press("Control+Shift+B");
+  await page.getByText("Typing goes to all 4 visible").waitFor();
+  await clean(page, "typing into all");
+  await page.keyboard.press("Control+Shift+B");
+  await page.getByRole("button", { name: "Open a terminal" }).last().click();
+  await page.getByRole("menu").waitFor();
+  await clean(page, "menu of new terminals", { within: MENU });
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Actions for/ }).last().click();
+  await page.getByRole("menu").waitFor();
+  await clean(page, "menu of a pane", { within: MENU });
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  await ready(page); // the menu has given the keyboard back
+  await page.keyboard.press("Shift");
+  await grab(page.getByRole("tab").nth(2));
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Name of the terminal" }).waitFor();
+  await clean(page, "renaming", { within: ".dock-strip:has(input)" });
+  await page.keyboard.press("Escape");
+  await ready(page);
+  await page.keyboard.press("Control+Shift+L");
+  const bar = page.getByRole("group", { name: "Arrange panes" });
+  await until("the bar has the keyboard", () => bar.evaluate((el) => el === document.activeElement));
+  await clean(page, "arranging");
+  await page.keyboard.press("Escape");
+  await ready(page);
+  mock.terminals.addRecording("a.cast", `${JSON.stringify({ version: 2, width: 80, height: 24, timestamp: 1767000000, title: "demo" })}\n[2.5,"o","hello"]`);
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("recordings of");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: /^Play/ }).waitFor();
+  await clean(page, "recordings", { within: DIALOG });
+});

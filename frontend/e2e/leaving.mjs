@@ -1,18 +1,12 @@
 // Closing the window and quitting Loop.
-import { clean } from "./axe.mjs";
+import { clean, DIALOG } from "./clean.mjs";
 import { becomes, equal, ok, test, until } from "./harness.mjs";
 import { ask, openWindow, under } from "./window.mjs";
 
 const called = (mock, name) => mock.log.filter((c) => c.name === `System.${name}`).length;
 const focused = (page) => page.evaluate(() => document.activeElement?.textContent ?? "");
 const dialog = (page, name) => page.getByRole("dialog", { name });
-const inWindow = { open: openWindow };
-
-test("quit: at once where nothing is under way", inWindow, async (page, mock) => {
-  await page.keyboard.press("Control+q");
-  await until("it quits", () => called(mock, "Quit") === 1);
-  equal(await page.getByRole("dialog").count(), 0, "dialogs");
-});
+const inWindow = { open: openWindow, scenario: "quiet" };
 
 test("quit: what would end is listed, and Cancel and Escape keep it", inWindow, async (page, mock) => {
   mock.world.leaving = under;
@@ -52,7 +46,7 @@ test("quit: by the palette, with the keyboard alone, and the list follows", inWi
   await until("it quits", () => called(mock, "Quit") === 1);
 });
 
-test("quit: above what is open, which stays", inWindow, async (page, mock) => {
+test("quit: above what is open, which stays", { ...inWindow, reduced: false }, async (page, mock) => {
   mock.world.leaving = under;
   await page.getByRole("treeitem", { name: "infra" }).click();
   await page.keyboard.press("F2");
@@ -112,25 +106,13 @@ test("closing: the first time it is said, and Loop hears that it was", inWindow,
   equal(called(mock, "Quit"), 0, "quits");
 });
 
-test("quit: by the system's menu, also when it is chosen twice", inWindow, async (page, mock) => {
+test("axe: quit and closing", inWindow, async (page, mock) => {
   mock.world.leaving = under;
-  await ask(page, "quit");
+  await page.keyboard.press("Control+q");
   await dialog(page, "Quit Loop").getByText("Ends now").waitFor();
-  await ask(page, "quit");
-  await until("it is answered each time", () => called(mock, "Answered") === 2);
-  equal(await page.getByRole("dialog").count(), 1, "dialogs");
-  ok(called(mock, "Quit") === 0, "it quits by itself");
+  await clean(page, "quit", { within: DIALOG });
+  await page.keyboard.press("Escape");
+  await ask(page, "close");
+  await dialog(page, "Loop goes on in the background").getByText("2 runs").waitFor();
+  await clean(page, "closing", { within: DIALOG });
 });
-
-for (const theme of ["dark", "light"]) {
-  test(`axe ${theme}: quit and closing`, { ...inWindow, theme, reduced: true }, async (page, mock) => {
-    mock.world.leaving = under;
-    await page.keyboard.press("Control+q");
-    await dialog(page, "Quit Loop").getByText("Ends now").waitFor();
-    await clean(page, "quit");
-    await page.keyboard.press("Escape");
-    await ask(page, "close");
-    await dialog(page, "Loop goes on in the background").getByText("2 runs").waitFor();
-    await clean(page, "closing");
-  });
-}

@@ -114,7 +114,7 @@ test("prompt: a chip without room ends in an ellipsis", async (page) => {
   equal(await chip.evaluate((el) => el.scrollWidth <= el.clientWidth), true, "it fits");
 });
 
-test("a terminal is marked while a file is dragged over it", async (page, mock, context) => {
+test("a terminal is marked while a file is dragged over it", { reduced: false }, async (page, mock, context) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("shell in the container");

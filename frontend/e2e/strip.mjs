@@ -1,6 +1,6 @@
 // The strip of tabs in little room, and the state that a folded project shows.
-import { enter, opens, ready, sessions, tabs } from "./dock-steps.mjs";
-import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
+import { enter, opens, quiet, ready, sessions, tabs } from "./dock-steps.mjs";
+import { becomes, equal, frames, grab, ok, SOAK, test, until } from "./harness.mjs";
 
 const strip = (page) => page.locator(".dock-strip").last();
 /** Tabs and buttons that overlap or stick out of their strip. */
@@ -27,7 +27,7 @@ async function named(page, mock, count, from = 0) {
   await page.getByRole("tab", { name: `work ${count}` }).waitFor();
 }
 
-test("strip: gives up tags, then names, then lists; nothing stands over anything", { size: [1400, 700] }, async (page, mock) => {
+test("strip: gives up tags, then names, then lists; nothing stands over anything", { ...quiet, size: [1400, 700], reduced: false, alone: true, long: true }, async (page, mock) => {
   await enter(page);
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("this computer");
@@ -37,7 +37,7 @@ test("strip: gives up tags, then names, then lists; nothing stands over anything
   await page.keyboard.press("Control+Shift+X"); // one pane alone is as wide as the window
   await page.getByRole("button", { name: "Hide the sidebar" }).click();
   const seen = [];
-  for (let w = 1400; w >= 160; w -= 40) {
+  for (let w = 1400; w >= 160; w -= SOAK ? 20 : 40) {
     await page.setViewportSize({ width: w, height: 700 });
     await frames(page, 4);
     await becomes(() => crowded(page), [], `at ${w} px`);
@@ -48,9 +48,11 @@ test("strip: gives up tags, then names, then lists; nothing stands over anything
   equal(seen.filter((f) => f !== "icons"), ["whole", "untagged", "icons list", "one list"], "in this order");
 });
 
-test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", { size: [1200, 700] }, async (page, mock) => {
+const MANY = 20;
+
+test("strip: more tabs than 320 px have room for: arrows, the wheel, the list and its keys", { ...quiet, size: [1200, 700], reduced: false, alone: true }, async (page, mock) => {
   await enter(page);
-  await named(page, mock, 20);
+  await named(page, mock, MANY);
   await page.keyboard.press("Control+Shift+X");
   await page.getByRole("button", { name: "Hide the sidebar" }).click();
   await page.setViewportSize({ width: 320, height: 700 });
@@ -58,9 +60,9 @@ test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", {
   await list.waitFor();
   await becomes(() => crowded(page), []);
   ok(await front(page), "the tab in front can be seen");
-  equal((await tabs(page)).at(-1).length, 20, "all are tabs");
+  equal((await tabs(page)).at(-1).length, MANY, "all are tabs");
   // Arrow keys reach every tab and bring it into sight.
-  await grab(page.getByRole("tab", { name: "work 20" }));
+  await grab(page.getByRole("tab", { name: `work ${MANY}` }));
   for (const key of ["ArrowLeft", "ArrowLeft", "Home", "End", "Home"]) {
     await page.keyboard.press(key);
     await until(`in sight after ${key}`, () => front(page));
@@ -75,28 +77,28 @@ test("strip: twenty tabs at 320 px: arrows, the wheel, the list and its keys", {
   // The list has every tab with its state in words, and works by keys alone.
   await list.focus();
   await page.keyboard.press("Enter");
-  await becomes(() => page.getByRole("menuitem").count(), 20, "items");
-  await page.getByText("20 tabs of this group").waitFor();
+  await becomes(() => page.getByRole("menuitem").count(), MANY, "items");
+  await page.getByText(`${MANY} tabs of this group`).waitFor();
   await page.getByRole("menuitem", { name: /work 1 .*shown/ }).waitFor();
   const item = (name) => until(`the item ${name}`, () => page.evaluate((n) => document.activeElement?.textContent.startsWith(n), name));
   await page.keyboard.press("End");
-  await item("work 20");
+  await item(`work ${MANY}`);
   await page.keyboard.press("ArrowUp");
-  await item("work 19");
+  await item(`work ${MANY - 1}`);
   await page.keyboard.press("Enter");
-  await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), "work 19running");
+  await becomes(() => page.getByRole("tab", { selected: true }).last().textContent(), `work ${MANY - 1}running`);
   await ready(page);
   await until("it is in sight", () => front(page));
   // The Delete key in the list closes a tab. Below 320 pixels the plus button is an item of the pane's menu.
   await list.click();
-  await page.getByRole("menuitem", { name: "work 20" }).hover();
+  await page.getByRole("menuitem", { name: `work ${MANY}` }).hover();
   await page.keyboard.press("Delete");
-  await becomes(() => sessions(mock).length, 19, "one was closed");
+  await becomes(() => sessions(mock).length, MANY - 1, "one was closed");
   await page.setViewportSize({ width: 300, height: 700 });
   await page.getByRole("button", { name: "Open a terminal" }).last().waitFor({ state: "detached" });
   await page.getByRole("button", { name: /^Actions for/ }).last().click();
   await page.getByRole("menuitem", { name: "Shell in the container" }).click();
-  await becomes(() => sessions(mock).length, 20, "one was opened");
+  await becomes(() => sessions(mock).length, MANY, "one was opened");
   await ready(page);
 });
 

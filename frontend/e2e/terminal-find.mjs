@@ -54,7 +54,7 @@ test("pane: search counts, case, regular expressions", pane(), async (page) => {
   await page.locator(".term-search.low").waitFor();
 });
 
-test("pane: links show where they lead and open only with Ctrl", silent(), async (page, mock, context) => {
+test("pane: links show where they lead and open only with Ctrl", silent({ alone: true }), async (page, mock, context) => {
   await last(mock).write("\x1b]8;;https://evil.example/real\x07https://good.example\x1b]8;;\x07 and https://plain.example/a and \x1b]8;;javascript:alert(1)\x07click me\x1b]8;;\x07\r\n");
   await shows(page, "click me");
   const row = await page.locator(".xterm-rows > div", { hasText: "click me" }).boundingBox();

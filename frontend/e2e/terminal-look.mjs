@@ -1,10 +1,8 @@
 // Input methods as a browser reports them, images, recordings, and axe on every state of a pane.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { becomes, equal, still, test, until } from "./harness.mjs";
+import { clean, CONTRAST, DIALOG, MENU } from "./clean.mjs";
+import { becomes, equal, test, until } from "./harness.mjs";
 import { drawn, gives, keyboard, last, pane, prompted, screen, set, shows } from "./pane/open.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WEBKIT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
 
 /** Plays a trace of WebKitGTK's events on the terminal's hidden field. */
@@ -99,78 +97,68 @@ test("recordings: one that is gone says so", pane({ noWait: true, query: "record
   await page.getByRole("button", { name: "Try again" }).waitFor();
 });
 
-async function clean(page, what, off = []) {
-  await still(page);
-  await page.evaluate(axe);
-  const found = await page.evaluate(async (rules) => (await window.axe.run(document, { rules: Object.fromEntries(rules.map((r) => [r, { enabled: false }])), runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? n.all[0]?.message ?? ""}`).join(" | ")}`), off);
-  equal(found, [], what);
-}
-
-for (const [theme, query] of [["dark", ""], ["light", ""], ["light", "contrast=more"]]) {
-  const o = { theme, query, reduced: true, quietErrors: true };
-  test(`axe ${theme} ${query}: a pane in all its states`, pane(o), async (page, mock) => {
-    await page.keyboard.type("ls\rtest\rseq 50\r");
-    await prompted(page);
-    await clean(page, "live");
-    await page.keyboard.press("Control+Shift+F");
-    await page.getByRole("textbox", { name: "Find in the terminal" }).fill("line");
-    await until("something is found", async () => /of \d/.test(await page.locator(".term-count").innerText()));
-    await clean(page, "search");
-    await page.keyboard.press("Escape");
-    await keyboard(page);
-    await page.mouse.click(300, 200, { button: "right" });
-    await page.getByRole("menuitem").first().waitFor();
-    await clean(page, "menu", ["region"]); // a menu lies over the page, in no landmark
-    await page.keyboard.press("Escape");
-    await keyboard(page);
-    await page.evaluate(() => navigator.clipboard.writeText("a\nb"));
-    await page.keyboard.press("Control+Shift+V");
-    await page.getByRole("dialog").waitFor();
-    await clean(page, "paste question");
-    await page.keyboard.press("Escape");
-    await keyboard(page);
-    await last(mock).write("\r\npkg/a.go:40: wrong\r\n");
-    const named = await page.locator(".xterm-rows > div", { hasText: "pkg/a.go:40" }).boundingBox();
-    await page.keyboard.down("Control");
-    await page.mouse.move(named.x + 30, named.y + 5);
-    await page.mouse.click(named.x + 40, named.y + named.height / 2);
-    await page.keyboard.up("Control");
-    await page.locator("[aria-current]").waitFor();
-    await clean(page, "a file");
-    await page.keyboard.press("Escape");
-    await keyboard(page);
-    await page.evaluate(() => window.pane.handle.record(true));
-    await page.getByRole("button", { name: "Recording" }).waitFor();
-    await last(mock).write("\x1b]9;4;1;60\x07");
-    await page.mouse.move(300, 300);
-    await page.mouse.wheel(0, -400);
-    await last(mock).write("more\r\n");
-    await page.getByRole("button", { name: "New output" }).waitFor();
-    await clean(page, "recording, progress, new output");
-    mock.down();
-    await page.getByText("Loop does not answer.").waitFor();
-    await clean(page, "reconnecting");
-    mock.up();
-    await until("back", async () => (await page.getByText("Loop does not answer.").count()) === 0);
-    last(mock).end(137, { signal: "SIGKILL", reason: "The container was removed." });
-    await page.getByText("Ended by SIGKILL.").waitFor();
-    await clean(page, "ended");
-  });
-  test(`axe ${theme} ${query}: failed, opening, a recording`, pane({ ...o, noWait: true, prepare: (mock) => { mock.terminals.failNext = { error_code: "session_failed", message: "No.", remedy: "Do something." }; mock.terminals.addRecording("a.cast", CAST); } }), async (page, mock) => {
-    await page.getByText("Do something.").waitFor();
-    await clean(page, "failed");
-    mock.terminals.hold();
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.locator(".term-skeleton").waitFor();
-    await until("words", () => page.getByText("Opening the terminal…").evaluate((el) => getComputedStyle(el).opacity === "1"));
-    await clean(page, "opening");
-    const url = new URL(page.url());
-    url.searchParams.set("recording", "a.cast");
-    await page.goto(url.href);
-    await shows(page, "first");
-    await clean(page, "recording");
-  });
-}
+test("axe: a pane in all its states", pane({ quietErrors: true }), async (page, mock) => {
+  await page.keyboard.type("ls\rtest\rseq 50\r");
+  await prompted(page);
+  await clean(page, "live", { looks: CONTRAST });
+  await page.keyboard.press("Control+Shift+F");
+  await page.getByRole("textbox", { name: "Find in the terminal" }).fill("line");
+  await until("something is found", async () => /of \d/.test(await page.locator(".term-count").innerText()));
+  await clean(page, "search", { looks: CONTRAST });
+  await page.keyboard.press("Escape");
+  await keyboard(page);
+  await page.mouse.click(300, 200, { button: "right" });
+  await page.getByRole("menuitem").first().waitFor();
+  await clean(page, "menu", { within: MENU, looks: CONTRAST });
+  await page.keyboard.press("Escape");
+  await keyboard(page);
+  await page.evaluate(() => navigator.clipboard.writeText("a\nb"));
+  await page.keyboard.press("Control+Shift+V");
+  await page.getByRole("dialog").waitFor();
+  await clean(page, "paste question", { within: DIALOG, looks: CONTRAST });
+  await page.keyboard.press("Escape");
+  await keyboard(page);
+  await last(mock).write("\r\npkg/a.go:40: wrong\r\n");
+  const named = await page.locator(".xterm-rows > div", { hasText: "pkg/a.go:40" }).boundingBox();
+  await page.keyboard.down("Control");
+  await page.mouse.move(named.x + 30, named.y + 5);
+  await page.mouse.click(named.x + 40, named.y + named.height / 2);
+  await page.keyboard.up("Control");
+  await page.locator("[aria-current]").waitFor();
+  await clean(page, "a file", { within: DIALOG, looks: CONTRAST });
+  await page.keyboard.press("Escape");
+  await keyboard(page);
+  await page.evaluate(() => window.pane.handle.record(true));
+  await page.getByRole("button", { name: "Recording" }).waitFor();
+  await last(mock).write("\x1b]9;4;1;60\x07");
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, -400);
+  await last(mock).write("more\r\n");
+  await page.getByRole("button", { name: "New output" }).waitFor();
+  await clean(page, "recording, progress, new output", { looks: CONTRAST });
+  mock.down();
+  await page.getByText("Loop does not answer.").waitFor();
+  await clean(page, "reconnecting", { looks: CONTRAST });
+  mock.up();
+  await until("back", async () => (await page.getByText("Loop does not answer.").count()) === 0);
+  last(mock).end(137, { signal: "SIGKILL", reason: "The container was removed." });
+  await page.getByText("Ended by SIGKILL.").waitFor();
+  await clean(page, "ended", { looks: CONTRAST });
+});
+test("axe: a pane that failed, one that opens, a recording", pane({ quietErrors: true, noWait: true, prepare: (mock) => { mock.terminals.failNext = { error_code: "session_failed", message: "No.", remedy: "Do something." }; mock.terminals.addRecording("a.cast", CAST); } }), async (page, mock) => {
+  await page.getByText("Do something.").waitFor();
+  await clean(page, "failed", { looks: CONTRAST });
+  mock.terminals.hold();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".term-skeleton").waitFor();
+  await until("words", () => page.getByText("Opening the terminal…").evaluate((el) => getComputedStyle(el).opacity === "1"));
+  await clean(page, "opening", { looks: CONTRAST });
+  const url = new URL(page.url());
+  url.searchParams.set("recording", "a.cast");
+  await page.goto(url.href);
+  await shows(page, "first");
+  await clean(page, "recording", { looks: CONTRAST });
+});
 
 test("screen readers: lines are in the tree, keys still work", pane({ program: "silent" }), async (page, mock) => {
   await set(page, { settings: { fontFamily: "", fontSize: 13, lineHeight: 1.2, scrollback: 10000, cursorBlink: false, shiftEnter: true, copyOnSelect: true, screenReader: true, bellSound: false, minimumContrast: 4.5, macOptionIsMeta: true, leaveByF6: true } });
@@ -178,5 +166,5 @@ test("screen readers: lines are in the tree, keys still work", pane({ program: "
   await last(mock).write("read me\r\n");
   await page.locator(".xterm-accessibility").getByText("read me").first().waitFor();
   await gives(page, mock, () => page.keyboard.type("ok"), "ok");
-  await clean(page, "screen reader mode");
+  await clean(page, "screen reader mode", { looks: CONTRAST });
 });

@@ -62,11 +62,11 @@ export function shell(s) {
   void prompt();
 }
 
-/** Prints lines as fast as the viewers take them. */
-export async function flood(s, mb) {
+/** Prints lines as fast as the viewers take them: so many MB, and then on while more() is true. */
+export async function flood(s, mb, more = () => false) {
   const line = "the quick brown fox jumps over the lazy dog, again and again 0123456789 \x1b[32mok\x1b[0m\r\n";
   const chunk = Buffer.from(line.repeat(Math.floor((32 * 1024) / line.length)));
-  for (let n = 0; n < mb * 1024 * 1024 && s.state === "running"; n += chunk.length) {
+  for (let n = 0; (n < mb * 1024 * 1024 || more()) && s.state === "running"; n += chunk.length) {
     await s.write(chunk);
     await new Promise((r) => setImmediate(r));
   }

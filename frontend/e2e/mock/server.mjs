@@ -14,7 +14,7 @@ import { fail, newID, World } from "./world.mjs";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".woff": "font/woff" };
-// The content security policy of backend/api/page.go, so that tests notice a breach by the page.
+// Content security policy and caching as in backend/api/page.go, so that tests notice a breach by the page.
 const policy = (host) => `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; connect-src 'self' ws://${host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const CHECKS = [
@@ -36,6 +36,7 @@ function populate(w) {
   const shop = w.addChannel("storefront", "/home/ana/src/storefront");
   const infra = w.addChannel("infra", "/home/ana/src/infra");
   w.addChannel("docs & <b>notes</b>", "/home/ana/src/docs notes");
+  if (w.scenario === "quiet") return; // nothing has happened yet
   flakyTest(w, api, now - 26 * 60_000);
   failedRun(w, shop, now - 80 * 60_000, { code: "out_of_memory", cause: "The container ran out of memory (2048 MB).", remedy: "Raise container_memory_mb in the configuration, or ask for less at once.", detail: "exit 137, oom_killed=true\nlast output: webpack: building 3412 modules" });
   failedRun(w, infra, now - 90 * 60_000, { code: "interrupted", cause: "Loop stopped while this run was going on, and its container did not survive.", remedy: "Everything up to here is kept. Run it again to go on." }, "interrupted");
@@ -168,7 +169,10 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
     const file = normalize(url.pathname === "/" ? "/index.html" : url.pathname);
     try {
       const data = await readFile(join(dist, file));
-      res.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": policy(req.headers.host), "X-Content-Type-Options": "nosniff" });
+      res.writeHead(200, {
+        "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": policy(req.headers.host), "X-Content-Type-Options": "nosniff",
+        "Cache-Control": file.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-store",
+      });
       res.end(data);
     } catch {
       res.writeHead(404).end("not found");
@@ -193,7 +197,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
       ws.on("close", () => { sockets.delete(ws); world.listeners.delete(send); });
     });
   });
-  await new Promise((r) => server.listen(port, "127.0.0.1", r));
+  await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
     world, play, settings, terminals, log, token, address, url: `${address}/#token=${token}`,

@@ -100,7 +100,7 @@ let fences = 0;
 async function fence(page, mock) {
   const n = ++fences;
   const sent = await page.evaluate(async (k) => {
-    await new Promise((r) => setTimeout(r, 80));
+    await new Promise((r) => setTimeout(r, 40));
     if (window.wire?.readyState !== WebSocket.OPEN) return false;
     window.wire.send(JSON.stringify({ type: "fence", n: k }));
     return true;
