@@ -45,38 +45,29 @@ type SettingsView struct {
 // SettingsField is one field that holds a value; parts of nested objects are
 // joined by a dot.
 type SettingsField struct {
-	Name    string          `json:"name"`
-	Kind    string          `json:"kind"`    // text, integer, number, boolean, list, object
-	Value   any             `json:"value"`   // in force; credentials are hidden
-	Default json.RawMessage `json:"default"` // null when there is none
-	Doc     string          `json:"doc"`
-	Unit    string          `json:"unit,omitempty"`
-	Min     string          `json:"min,omitempty"`
-	Max     string          `json:"max,omitempty"`
-	OneOf   []string        `json:"one_of,omitempty"`
-	Merge   string          `json:"merge"`   // override, by target, by key, append, replace, union
-	Project string          `json:"project"` // free, tighten, trust, never
-	Secret  bool            `json:"secret,omitempty"`
-	Restart bool            `json:"restart,omitempty"` // a change counts when Loop starts again
-	Origin  SettingsOrigin  `json:"origin"`
-	Entries []SettingsEntry `json:"entries,omitempty"` // of a list or an object
-	Layers  []SettingsLayer `json:"layers"`            // the files that name the field, lowest first
-}
-
-// SettingsOrigin is where a value comes from; path and line are missing for
-// built-in values.
-type SettingsOrigin struct {
-	Layer string `json:"layer"` // built-in, global, project, worktree
-	Path  string `json:"path,omitempty"`
-	Line  int    `json:"line,omitempty"`
-	Col   int    `json:"col,omitempty"`
+	Name    string              `json:"name"`
+	Kind    string              `json:"kind"`    // text, integer, number, boolean, list, object
+	Value   any                 `json:"value"`   // in force; credentials are hidden
+	Default json.RawMessage     `json:"default"` // null when there is none
+	Doc     string              `json:"doc"`
+	Unit    string              `json:"unit,omitempty"`
+	Min     string              `json:"min,omitempty"`
+	Max     string              `json:"max,omitempty"`
+	OneOf   []string            `json:"one_of,omitempty"`
+	Merge   string              `json:"merge"`   // override, by target, by key, append, replace, union
+	Project string              `json:"project"` // free, tighten, trust, never
+	Secret  bool                `json:"secret,omitempty"`
+	Restart bool                `json:"restart,omitempty"` // a change counts when Loop starts again
+	Origin  core.SettingsOrigin `json:"origin"`
+	Entries []SettingsEntry     `json:"entries,omitempty"` // of a list or an object
+	Layers  []SettingsLayer     `json:"layers"`            // the files that name the field, lowest first
 }
 
 // SettingsEntry is one entry of a list or an object. Mounts go by their
 // container path.
 type SettingsEntry struct {
-	Name   string         `json:"name"`
-	Origin SettingsOrigin `json:"origin"`
+	Name   string              `json:"name"`
+	Origin core.SettingsOrigin `json:"origin"`
 }
 
 // SettingsLayer is the value of a field in one file.

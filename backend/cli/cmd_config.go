@@ -31,12 +31,10 @@ type configFlags struct {
 func (f *configFlags) on(cmd *cobra.Command, scopes bool) {
 	f.channelFlags.on(cmd)
 	cmd.Flags().BoolVar(&f.global, "global", false, "Loop's own settings file, whatever folder this is")
+	cmd.MarkFlagsMutuallyExclusive("channel", "dir", "global")
 	if scopes {
 		cmd.Flags().BoolVar(&f.project, "project", false, "the project's .loop/config.json")
 		cmd.Flags().BoolVar(&f.tree, "worktree", false, "the work tree's .loop/config.json")
-	}
-	cmd.MarkFlagsMutuallyExclusive("channel", "dir", "global")
-	if scopes {
 		cmd.MarkFlagsMutuallyExclusive("global", "project", "worktree")
 	}
 }
@@ -254,7 +252,7 @@ func (a *app) configExplain() *cobra.Command {
 		}
 		all := len(j.args) == 0
 		for _, field := range v.Fields {
-			if !all || field.Origin.Layer != "built-in" || len(field.Layers) > 0 {
+			if !all || field.Origin.Layer != core.LayerBuiltin || len(field.Layers) > 0 {
 				j.explainField(field, !all)
 			}
 		}
@@ -268,7 +266,7 @@ func (a *app) configExplain() *cobra.Command {
 
 func (a *app) explainField(f bind.SettingsField, whole bool) {
 	a.out.styledLine(bold, "%s = %s", f.Name, oneLine(valueText(f.Value), 200))
-	a.out.line("  from %s", originText(f.Origin))
+	a.out.line("  from %s", f.Origin)
 	for _, l := range f.Layers {
 		note := ""
 		if !l.InForce {
@@ -277,22 +275,12 @@ func (a *app) explainField(f bind.SettingsField, whole bool) {
 		a.out.line("  %s line %d says %s%s", l.Layer, l.Line, oneLine(valueText(l.Value), 200), note)
 	}
 	for _, e := range f.Entries {
-		a.out.line("  [%s] from %s", e.Name, originText(e.Origin))
+		a.out.line("  [%s] from %s", e.Name, e.Origin)
 	}
 	if whole {
 		a.out.line("  %s", f.Doc)
 		a.out.line("  default %s; merge: %s; in a project's file: %s", valueText(f.Default), f.Merge, f.Project)
 	}
-}
-
-func originText(o bind.SettingsOrigin) string {
-	switch {
-	case o.Path == "":
-		return o.Layer
-	case o.Line == 0:
-		return o.Layer + ", " + o.Path
-	}
-	return fmt.Sprintf("%s, %s:%d", o.Layer, o.Path, o.Line)
 }
 
 // wholeSum is a SHA-256 in hex. A beginning of one will not do: two texts of which

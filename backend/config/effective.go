@@ -8,19 +8,7 @@ import (
 	"strings"
 
 	"loop/backend/core"
-	"loop/backend/sandbox"
 )
-
-// Names of the layers, lowest first.
-const (
-	LayerBuiltin  = sandbox.LayerBuiltin
-	LayerGlobal   = sandbox.LayerGlobal
-	LayerProject  = sandbox.LayerProject
-	LayerWorktree = sandbox.LayerWorktree
-)
-
-// Origin says where a value comes from.
-type Origin = sandbox.Origin
 
 // Layer is one file's part of the settings: of Config only the fields for which Has
 // is true. A field of a project's file that waits for approval is not among them.
@@ -47,7 +35,7 @@ type Effective struct {
 	// Origins has every field that holds a value itself, and every entry of
 	// lists and objects: mounts[<container path>], extra_dirs[<text>],
 	// envs.NAME, mcp.servers.NAME.
-	Origins  map[string]Origin
+	Origins  map[string]core.SettingsOrigin
 	Problems []core.SettingsProblem // of the project files
 	Pending  []core.SettingsPending
 	Approved []string // paths of the project files that are trusted as they are
@@ -61,8 +49,8 @@ type Effective struct {
 // project at parentDir. A project's file may loosen a field only where trust knows
 // the file. ForDir reads the files each time and keeps nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
-	e := Effective{Config: global.Config, Origins: map[string]Origin{}}
-	e.Layers = []Layer{{Name: LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}
+	e := Effective{Config: global.Config, Origins: map[string]core.SettingsOrigin{}}
+	e.Layers = []Layer{{Name: core.LayerGlobal, Path: global.Path, Config: global.Config, doc: global.doc}}
 	e.global(global)
 	if global.Err != nil && !global.Good {
 		e.Err = global.Err
@@ -71,10 +59,10 @@ func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 		return e
 	}
 	if parentDir != "" && parentDir != dir {
-		e.project(trust, parentDir, "", LayerProject)
-		e.project(trust, dir, parentDir, LayerWorktree)
+		e.project(trust, parentDir, "", core.LayerProject)
+		e.project(trust, dir, parentDir, core.LayerWorktree)
 	} else {
-		e.project(trust, dir, "", LayerProject)
+		e.project(trust, dir, "", core.LayerProject)
 	}
 	return e
 }
@@ -82,17 +70,17 @@ func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {
 func (e *Effective) global(global Snapshot) {
 	def := Defaults()
 	for _, f := range leaves() {
-		o := Origin{Layer: LayerBuiltin}
+		o := core.SettingsOrigin{Layer: core.LayerBuiltin}
 		if global.doc.has(f.Name) || global.doc == nil && !same(f.in(&def), f.in(&e.Config)) {
-			o = global.doc.origin(LayerGlobal, global.Path, f.Name)
+			o = global.doc.origin(core.LayerGlobal, global.Path, f.Name)
 		}
 		e.Origins[f.Name] = o
 		for _, en := range entries(f, &e.Config) {
-			if o.Layer == LayerBuiltin {
+			if o.Layer == core.LayerBuiltin {
 				e.Origins[en.name] = o
 				continue
 			}
-			e.Origins[en.name] = global.doc.origin(LayerGlobal, global.Path, en.place)
+			e.Origins[en.name] = global.doc.origin(core.LayerGlobal, global.Path, en.place)
 		}
 	}
 }
@@ -122,7 +110,7 @@ func (e *Effective) project(trust *Trust, dir, parent, name string) {
 		if !doc.has(f.Name) || f.Project == ProjectNever {
 			continue
 		}
-		next := joined(f, &e.Config, &doc.config, name == LayerWorktree)
+		next := joined(f, &e.Config, &doc.config, name == core.LayerWorktree)
 		free := f.Project == ProjectFree || f.Project == ProjectTighten && tightens(f, f.in(&e.Config), next)
 		if !free && !(approved && approval.covers(f)) && !e.unchanged(f, doc, next) {
 			waiting = append(waiting, f.Name)
@@ -156,12 +144,12 @@ func (e *Effective) unchanged(f Field, doc *document, next reflect.Value) bool {
 func (e *Effective) apply(f Field, doc *document, next reflect.Value) {
 	if other := replaced(f, doc, next); other != nil {
 		other.in(&e.Config).SetString("")
-		e.Origins[other.Name] = Origin{Layer: LayerBuiltin}
+		e.Origins[other.Name] = core.SettingsOrigin{Layer: core.LayerBuiltin}
 	}
 	if f.Name == "inherit_mounts" && !doc.config.InheritMounts {
 		e.Config.Mounts = nil
 		e.prune("mounts")
-		e.Origins["mounts"] = Origin{Layer: LayerBuiltin}
+		e.Origins["mounts"] = core.SettingsOrigin{Layer: core.LayerBuiltin}
 	}
 	f.in(&e.Config).Set(next)
 }
@@ -181,7 +169,7 @@ func replaced(f Field, doc *document, next reflect.Value) *Field {
 // names, are the layer's.
 func (e *Effective) trace(f Field, layer string, doc *document) {
 	e.Origins[f.Name] = doc.origin(layer, doc.path, f.Name)
-	if f.Merge == MergeReplace || f.Merge == MergeUnion && layer != LayerWorktree {
+	if f.Merge == MergeReplace || f.Merge == MergeUnion && layer != core.LayerWorktree {
 		e.prune(f.Name)
 	}
 	for _, en := range entries(f, &doc.config) {
@@ -194,13 +182,13 @@ func (e *Effective) trace(f Field, layer string, doc *document) {
 
 // prune forgets the entries of a list that was replaced.
 func (e *Effective) prune(field string) {
-	maps.DeleteFunc(e.Origins, func(name string, _ Origin) bool { return strings.HasPrefix(name, field+"[") })
+	maps.DeleteFunc(e.Origins, func(name string, _ core.SettingsOrigin) bool { return strings.HasPrefix(name, field+"[") })
 }
 
 // origin is the place of a name that the file gives a value to. A document that is
 // nil, or does not have the name, leaves the line out.
-func (doc *document) origin(layer, path, name string) Origin {
-	o := Origin{Layer: layer, Path: path}
+func (doc *document) origin(layer, path, name string) core.SettingsOrigin {
+	o := core.SettingsOrigin{Layer: layer, Path: path}
 	if doc != nil {
 		o.Line, o.Col = doc.set[name].line, doc.set[name].col
 	}

@@ -63,11 +63,11 @@ func TestFreeAndTighten(t *testing.T) {
 	if g.Config.ContainerMemoryMB != 4096 || len(g.Config.ClaudeBatchDisallowedTools) != 1 {
 		t.Error("the global configuration was changed")
 	}
-	if o := e.Origins["container_memory_mb"]; o != (Origin{Layer: LayerProject, Path: ProjectPath(dir), Line: 3, Col: 3}) {
+	if o := e.Origins["container_memory_mb"]; o != (core.SettingsOrigin{Layer: core.LayerProject, Path: ProjectPath(dir), Line: 3, Col: 3}) {
 		t.Errorf("%+v", o)
 	}
 	for name, layer := range map[string]string{
-		"claude_batch_disallowed_tools[A]": LayerGlobal, "claude_batch_disallowed_tools[B]": LayerProject, "theme": LayerBuiltin,
+		"claude_batch_disallowed_tools[A]": core.LayerGlobal, "claude_batch_disallowed_tools[B]": core.LayerProject, "theme": core.LayerBuiltin,
 	} {
 		if e.Origins[name].Layer != layer {
 			t.Errorf("%s: %+v", name, e.Origins[name])
@@ -99,7 +99,7 @@ func TestHostileProjectChangesNothingUntilApproved(t *testing.T) {
 			}
 			for _, f := range e.Pending[0].Fields {
 				covered[f] = true
-				if o := e.Origins[f]; o.Layer == LayerProject {
+				if o := e.Origins[f]; o.Layer == core.LayerProject {
 					t.Errorf("%s comes from the project", f)
 				}
 				if len(e.Layers) != 2 || e.Layers[1].Has(f) {

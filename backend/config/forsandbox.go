@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"loop/backend/core"
 	"loop/backend/sandbox"
 )
 
@@ -13,7 +14,7 @@ const TransportTCP = "tcp"
 // Container lists the settings that make a container, each with its origin.
 func (e Effective) Container() sandbox.Settings {
 	c, s := e.Config, sandbox.Settings{}
-	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: Origin{Layer: LayerBuiltin}}
+	s.Access = sandbox.Setting[string]{Value: sandbox.AccessRW, From: core.SettingsOrigin{Layer: core.LayerBuiltin}}
 	s.Image = made(e, "container_image", c.ContainerImage)
 	s.MemoryMB = made(e, "container_memory_mb", c.ContainerMemoryMB)
 	s.CPUs = made(e, "container_cpus", c.ContainerCPUs)

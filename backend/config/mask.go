@@ -240,9 +240,9 @@ func (f Field) Shown(c Config) (out any) {
 
 // Said is the value that the layer's file gives a field, in force or not, as it was
 // written, credentials hidden.
-func (l Layer) Said(f Field) (value any, from Origin, ok bool) {
+func (l Layer) Said(f Field) (value any, from core.SettingsOrigin, ok bool) {
 	if !l.doc.has(f.Name) {
-		return nil, Origin{}, false
+		return nil, core.SettingsOrigin{}, false
 	}
 	return f.Shown(l.doc.written), l.doc.origin(l.Name, l.Path, f.Name), true
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loop/backend/core"
 )
 
 // TestMergeAllLayers sets every field in every layer that may set it, approved, and
@@ -72,7 +74,7 @@ func TestMergeAllLayers(t *testing.T) {
 	lines := map[string]string{}
 	for name, o := range e.Origins {
 		lines[name] = fmt.Sprintf("%s %d", o.Layer, o.Line)
-		if wantPath := map[string]string{LayerBuiltin: "", LayerGlobal: g.Path, LayerProject: ProjectPath(parent), LayerWorktree: ProjectPath(tree)}[o.Layer]; o.Path != wantPath {
+		if wantPath := map[string]string{core.LayerBuiltin: "", core.LayerGlobal: g.Path, core.LayerProject: ProjectPath(parent), core.LayerWorktree: ProjectPath(tree)}[o.Layer]; o.Path != wantPath {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
@@ -101,7 +103,7 @@ func TestMergeAllLayers(t *testing.T) {
 	if stale := slices.DeleteFunc(slices.Collect(maps.Keys(lines)), func(n string) bool { return n != "extra_dirs[/g]" && n != "copy_files[~/.g]" }); len(stale) > 0 {
 		t.Errorf("origins of what is gone: %q", stale)
 	}
-	if l := e.Layers[2]; l.Name != LayerWorktree || !l.Has("mounts") || l.Has("claude_model") || len(l.Config.Mounts) != 1 {
+	if l := e.Layers[2]; l.Name != core.LayerWorktree || !l.Has("mounts") || l.Has("claude_model") || len(l.Config.Mounts) != 1 {
 		t.Errorf("%+v", l)
 	}
 	if !e.Layers[0].Has("claude_model") {
@@ -119,7 +121,7 @@ func TestInheritMountsFalse(t *testing.T) {
 	}
 	approve(t, trust, dir, e)
 	e = ForDir(g, trust, dir, "")
-	if _, stale := e.Origins["mounts[/a]"]; !slices.Equal(e.Config.Mounts, []string{"c-d:/c"}) || stale || e.Origins["mounts[/c]"].Layer != LayerProject {
+	if _, stale := e.Origins["mounts[/a]"]; !slices.Equal(e.Config.Mounts, []string{"c-d:/c"}) || stale || e.Origins["mounts[/c]"].Layer != core.LayerProject {
 		t.Errorf("%+v", e)
 	}
 }

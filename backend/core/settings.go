@@ -5,6 +5,39 @@ import (
 	"time"
 )
 
+// Names of the layers that make a setting. The order is that of precedence, lowest
+// first.
+const (
+	LayerBuiltin = "built-in"
+	LayerGlobal  = "global"
+	// LayerProject and LayerWorktree are files inside a folder that agents write. Only
+	// those of their settings that are in force count.
+	LayerProject  = "project"
+	LayerWorktree = "worktree"
+	LayerChannel  = "channel"
+	LayerRun      = "run"
+)
+
+// SettingsOrigin is where a setting was made. Path is empty where no file says it.
+// Line and Col count from 1, and are 0 where the place in the file is not known.
+type SettingsOrigin struct {
+	Layer string `json:"layer"`
+	Path  string `json:"path,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
+}
+
+// String names the layer, and the file and line where they are known.
+func (o SettingsOrigin) String() string {
+	switch {
+	case o.Path == "":
+		return o.Layer
+	case o.Line == 0:
+		return o.Layer + ", " + o.Path
+	}
+	return fmt.Sprintf("%s, %s:%d", o.Layer, o.Path, o.Line)
+}
+
 // SettingsProblem is one thing wrong with a settings file. Unless it is a warning, the
 // file is not used: the global one as it was before, a project's not at all,
 // and then nothing runs there. Line and Col count from 1, Col in characters; both are

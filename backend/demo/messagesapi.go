@@ -97,38 +97,31 @@ func (h *handler) greet(w http.ResponseWriter, r *http.Request) {
 }
 
 // decode reads a bounded body; on failure it has answered and returns false.
-func decode(w http.ResponseWriter, r *http.Request, req *request) (size int, ok bool) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
-	if err != nil {
-		if _, big := errors.AsType[*http.MaxBytesError](err); big {
-			writeError(w, http.StatusRequestEntityTooLarge, "Request exceeds the maximum size")
-		} else {
-			writeError(w, http.StatusBadRequest, "The request body ended early")
-		}
-		return 0, false
-	}
-	if err := json.Unmarshal(data, req); err != nil {
+func decode(w http.ResponseWriter, r *http.Request, req *request) bool {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequestBytes)).Decode(req)
+	if _, big := errors.AsType[*http.MaxBytesError](err); big {
+		writeError(w, http.StatusRequestEntityTooLarge, "Request exceeds the maximum size")
+	} else if err != nil {
 		writeError(w, http.StatusBadRequest, "The request body is not valid JSON: "+err.Error())
-		return 0, false
 	}
-	return len(data), true
+	return err == nil
 }
 
 func (h *handler) count(w http.ResponseWriter, r *http.Request) {
 	ob := observe(r, purposeCount)
 	var req request
-	size, ok := decode(w, r, &req)
+	ok := decode(w, r, &req)
 	ob.Model = req.Model
 	h.opts.Observe(ob)
 	if ok {
-		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": 1 + size/bytesPerToken})
+		writeJSON(w, http.StatusOK, map[string]int64{"input_tokens": 1 + max(r.ContentLength, 0)/bytesPerToken})
 	}
 }
 
 func (h *handler) messages(w http.ResponseWriter, r *http.Request) {
 	ob := observe(r, purposeOther)
 	var req request
-	_, ok := decode(w, r, &req)
+	ok := decode(w, r, &req)
 	ob.Model = req.Model
 	if !ok || req.Model == "" || len(req.Messages) == 0 {
 		h.opts.Observe(ob)

@@ -10,7 +10,7 @@ import (
 
 type parsedMount struct {
 	text string
-	from Origin
+	from core.SettingsOrigin
 	MountText
 }
 

@@ -140,11 +140,11 @@ func merged(layers ...Layer) Settings {
 	s.Envs = map[string]Setting[any]{}
 	for _, l := range layers {
 		line := 0
-		from := func() Origin {
+		from := func() core.SettingsOrigin {
 			if l.Path != "" {
 				line++
 			}
-			return Origin{Layer: l.Name, Path: l.Path, Line: line}
+			return core.SettingsOrigin{Layer: l.Name, Path: l.Path, Line: line}
 		}
 		set(&s.Access, l.Access, from)
 		set(&s.Image, l.Image, from)
@@ -182,7 +182,7 @@ func merged(layers ...Layer) Settings {
 	return s
 }
 
-func set[T any](s *Setting[T], v *T, from func() Origin) {
+func set[T any](s *Setting[T], v *T, from func() core.SettingsOrigin) {
 	if v != nil {
 		*s = Setting[T]{*v, from()}
 	}
@@ -195,7 +195,7 @@ func filled(v string) *string {
 	return &v
 }
 
-func said(to []Setting[string], texts []string, from func() Origin) []Setting[string] {
+func said(to []Setting[string], texts []string, from func() core.SettingsOrigin) []Setting[string] {
 	for _, text := range texts {
 		to = append(to, Setting[string]{text, from()})
 	}

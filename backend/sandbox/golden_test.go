@@ -73,41 +73,41 @@ func goldenCases() []goldenCase {
 		{"root-host", tree{"/root/x/My Proj é!": "dir", "/root/.loop": "dir"}, nil, subject("/root/x/My Proj é!"), root},
 		{"mac-symlink", tree{"/Users/mira/.loop": "dir", "/private/tmp/p": "dir", "/tmp": "-> /private/tmp"}, nil, subject("/tmp/p"), mac},
 		{"windows", tree{`C:\Users\Mira\src\App`: "dir", `C:\Users\Mira\.loop`: "dir", `D:\data`: "dir"},
-			[]Layer{{Name: LayerGlobal, Mounts: []string{`D:\data:/data:ro`, `D:\data:D:\data`, `loop-npm:~/.npm`}}}, subject(`C:\Users\Mira\src\App`), win},
+			[]Layer{{Name: core.LayerGlobal, Mounts: []string{`D:\data:/data:ro`, `D:\data:D:\data`, `loop-npm:~/.npm`}}}, subject(`C:\Users\Mira\src\App`), win},
 		{"default-dir-no-network", tree{"/home/mira/.loop/channels/" + channelID + "/work": "dir"},
-			[]Layer{{Name: LayerGlobal, Network: new("none")}}, demo, linuxHost()},
+			[]Layer{{Name: core.LayerGlobal, Network: new("none")}}, demo, linuxHost()},
 		{"worktree-inside", tree{"/home/mira/proj/.worktrees/wt1/.loop": "dir", "/home/mira/proj/.git/hooks": "dir", "/home/mira/.loop": "dir"},
 			nil, worktree, linuxHost()},
 		{"worktree-outside", tree{"/home/mira/wt/wt1": "dir", "/home/mira/proj/sub": "dir", "/home/mira/.loop": "dir", "/srv/data/.git/hooks": "dir"},
-			[]Layer{{Name: LayerChannel, ExtraDirs: []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}}}, outside, linuxHost()},
-		{"mounts", projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{
+			[]Layer{{Name: core.LayerChannel, ExtraDirs: []string{"/home/mira/proj/sub", "/srv/data", "~/gone", "/srv/data"}}}, outside, linuxHost()},
+		{"mounts", projectTree(), []Layer{{Name: core.LayerGlobal, Mounts: []string{
 			"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh", "~/.gitconfig:~/.gitconfig:ro", "~/nothing:/nothing",
 			"/var/run/docker.sock:/var/run/docker.sock", "~/.loop:/l:ro", "~:/h:ro", "/etc:/host-etc", "./sub:/x", "loop-guest-1:/guest", "x-vol:/opt/loop",
 		}}}, subject("/home/mira/code/my-proj"), excludes},
 		{"layers", projectTree(), []Layer{
-			{Name: LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
+			{Name: core.LayerGlobal, MemoryMB: new(4096), Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "~/a", "N": float64(1000000), "B": true, "GONE": "x", "API_URL": "http://evil", "GITHUB_TOKEN": "ghp_secret", "ANTHROPIC_API_KEY": "sk-secret"}},
 			{Name: layerProfile, CPUs: new(8.0)},
-			{Name: LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
-			{Name: LayerRun, Access: new(AccessRO)},
+			{Name: core.LayerChannel, Mounts: []string{"loop-c:/b:ro"}, Envs: map[string]any{"GONE": nil, "A": "~other"}, ExtraDirs: []string{"~/other"}},
+			{Name: core.LayerRun, Access: new(AccessRO)},
 		}, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"copies", copied, []Layer{
-			{Name: LayerGlobal, CopyFiles: []string{"~/gone"}, Mounts: []string{"loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro"}},
-			{Name: LayerProject, CopyFiles: []string{
+			{Name: core.LayerGlobal, CopyFiles: []string{"~/gone"}, Mounts: []string{"loop-npm:~/.npm", "~/.gitconfig:~/.gitconfig:ro"}},
+			{Name: core.LayerProject, CopyFiles: []string{
 				"~/.vimrc", "~/.npmrc", "~/.claude/CLAUDE.md", "~/.tmux.conf", "~/.vimrc", "~/gone", "~/other", "~/.gitconfig", "~/.npm/x", "~/code", "/etc/hosts",
 				"/home/mira/code/my-proj/x", "~/.claude/projects/p/s.jsonl", "~/.loop/config.json", "relative", "",
 			}},
 		}, subject("/home/mira/code/my-proj"), linuxHost()},
 		{"every-layer", copied, []Layer{
-			{Name: LayerGlobal, Path: "/home/mira/.loop/config.json", Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
+			{Name: core.LayerGlobal, Path: "/home/mira/.loop/config.json", Image: new("loop-agent:latest"), MemoryMB: new(4096), CPUs: new(2.0), Mounts: []string{"loop-a:/a", "loop-b:/b"}, CopyFiles: []string{"~/.npmrc"},
 				Envs: map[string]any{"A": "g", "B": "g", "C": "g"}, Proxies: &Proxies{HTTP: "http://127.0.0.1:3128", NoProxy: []string{"g.test"}}, Inherit: []string{"GOPROXY"}},
-			{Name: LayerProject, Path: "/home/mira/code/my-proj/.loop/config.json", MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
+			{Name: core.LayerProject, Path: "/home/mira/code/my-proj/.loop/config.json", MemoryMB: new(2048), Pids: new(int64(500)), Mounts: []string{"loop-p:/b", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"B": "p"},
 				Proxies: &Proxies{HTTPS: "http://u:secret@p.test:3128"}, CopyFiles: []string{"~/.vimrc"}},
-			{Name: LayerWorktree, MemoryMB: new(1024), Envs: map[string]any{"C": "w", "DEPLOY_TOKEN": "secret"}, ExtraDirs: []string{"~/other"}, Proxies: &Proxies{NoProxy: []string{"w.test"}}, Inherit: []string{"NPM_CONFIG_*"}},
-			{Name: LayerChannel, Network: new("mine")},
-			{Name: LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
+			{Name: core.LayerWorktree, MemoryMB: new(1024), Envs: map[string]any{"C": "w", "DEPLOY_TOKEN": "secret"}, ExtraDirs: []string{"~/other"}, Proxies: &Proxies{NoProxy: []string{"w.test"}}, Inherit: []string{"NPM_CONFIG_*"}},
+			{Name: core.LayerChannel, Network: new("mine")},
+			{Name: core.LayerRun, Access: new(AccessRW), CPUs: new(1.5)},
 		}, both, every},
 		{"plan", planning, []Layer{
-			{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b:ro", "~/x:/x", "~/.gitconfig:~/.gitconfig:ro", "loop-m:~/code/my-proj/node_modules", "loop-t:~/code/my-proj/target"}, ExtraDirs: []string{"~/other"}, CopyFiles: []string{"~/.vimrc"}},
+			{Name: core.LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b:ro", "~/x:/x", "~/.gitconfig:~/.gitconfig:ro", "loop-m:~/code/my-proj/node_modules", "loop-t:~/code/my-proj/target"}, ExtraDirs: []string{"~/other"}, CopyFiles: []string{"~/.vimrc"}},
 		}, planned, func() Host {
 			h := every
 			h.FileSystems = []string{"/", "/home", "/home/mira/code/my-proj/disk", "/home/mira/code/my-proj/target"}
@@ -115,7 +115,7 @@ func goldenCases() []goldenCase {
 		}()},
 		{"proxies", projectTree(), nil, subject("/home/mira/code/my-proj"), proxied},
 		{"loop-home-under-mount", tree{"/data/loop": "dir", "/data/p": "dir", "/home/mira": "dir"},
-			[]Layer{{Name: LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},
+			[]Layer{{Name: core.LayerGlobal, Mounts: []string{"/data:/all-data:ro", "/data:/rw-data"}}}, subject("/data/p"), func() Host { h := linuxHost(); h.LoopHome = "/data/loop"; return h }()},
 	}
 }
 
@@ -215,14 +215,14 @@ func TestOriginNamesTheLayer(t *testing.T) {
 		got[o.Field] = o.Layer
 	}
 	for field, layer := range map[string]string{
-		"image": LayerGlobal, "limits.memory_bytes": LayerWorktree, "limits.cpus": LayerRun, "limits.pids": LayerProject, "network": LayerChannel,
-		"mounts[/a]": LayerGlobal, "mounts[/b]": LayerProject, "mounts[/home/mira/.gitconfig]": LayerProject,
-		"mounts[/home/mira/other]": LayerWorktree, "mounts[/home/mira/code/my-proj]": LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": LayerBuiltin,
-		"mounts[/home/mira/code/my-proj/.worktrees/wt1/.loop]": LayerBuiltin, "copies[/home/mira/.vimrc]": LayerProject,
-		"env[A]": LayerGlobal, "env[B]": LayerProject, "env[C]": LayerWorktree, "env[HTTP_PROXY]": LayerGlobal, "env[http_proxy]": LayerGlobal,
-		"spawn_env[HTTPS_PROXY]": LayerProject, "spawn_env[https_proxy]": LayerProject, "spawn_env[DEPLOY_TOKEN]": LayerWorktree, "env[NO_PROXY]": LayerWorktree, "env[no_proxy]": LayerWorktree,
-		"env[GOPROXY]": LayerGlobal, "env[NPM_CONFIG_REGISTRY]": LayerWorktree, "env[TZ]": originHost, "env[HOME]": LayerBuiltin,
-		"name": LayerChannel, "agent": originHost, "work_dir": LayerChannel, "run_id": LayerRun,
+		"image": core.LayerGlobal, "limits.memory_bytes": core.LayerWorktree, "limits.cpus": core.LayerRun, "limits.pids": core.LayerProject, "network": core.LayerChannel,
+		"mounts[/a]": core.LayerGlobal, "mounts[/b]": core.LayerProject, "mounts[/home/mira/.gitconfig]": core.LayerProject,
+		"mounts[/home/mira/other]": core.LayerWorktree, "mounts[/home/mira/code/my-proj]": core.LayerRun, "mounts[/home/mira/.gitignore_all]": originHost, "mounts[/opt/loop/bin]": core.LayerBuiltin,
+		"mounts[/home/mira/code/my-proj/.worktrees/wt1/.loop]": core.LayerBuiltin, "copies[/home/mira/.vimrc]": core.LayerProject,
+		"env[A]": core.LayerGlobal, "env[B]": core.LayerProject, "env[C]": core.LayerWorktree, "env[HTTP_PROXY]": core.LayerGlobal, "env[http_proxy]": core.LayerGlobal,
+		"spawn_env[HTTPS_PROXY]": core.LayerProject, "spawn_env[https_proxy]": core.LayerProject, "spawn_env[DEPLOY_TOKEN]": core.LayerWorktree, "env[NO_PROXY]": core.LayerWorktree, "env[no_proxy]": core.LayerWorktree,
+		"env[GOPROXY]": core.LayerGlobal, "env[NPM_CONFIG_REGISTRY]": core.LayerWorktree, "env[TZ]": originHost, "env[HOME]": core.LayerBuiltin,
+		"name": core.LayerChannel, "agent": originHost, "work_dir": core.LayerChannel, "run_id": core.LayerRun,
 	} {
 		if got[field] != layer {
 			t.Errorf("%s is said to be from %q, want %q", field, got[field], layer)

@@ -42,11 +42,13 @@ var modelNames = map[string]string{
 // Secret: it travels with the spawn request and is in no spec.
 type lanes struct {
 	vars    map[string]core.EnvVar
-	from    map[string]Origin
+	from    map[string]core.SettingsOrigin
 	notices []string
 }
 
-func (l *lanes) set(v core.EnvVar, from Origin) { l.vars[v.Name], l.from[v.Name] = v, from }
+func (l *lanes) set(v core.EnvVar, from core.SettingsOrigin) {
+	l.vars[v.Name], l.from[v.Name] = v, from
+}
 
 func (l *lanes) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(l.notices, text) {
@@ -57,7 +59,7 @@ func (l *lanes) note(format string, args ...any) {
 // resolveLanes puts the lanes over each other: inherited, then proxies, then
 // what the settings say.
 func resolveLanes(m Settings, host Host) (lanes, error) {
-	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]Origin{}}
+	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]core.SettingsOrigin{}}
 	l.inherit(m, host)
 	if m.Network.Value != "none" {
 		l.proxies(m, host)
@@ -107,7 +109,7 @@ func (l *lanes) inherit(m Settings, host Host) {
 func (l *lanes) operator(m Settings, host Host) error {
 	for _, name := range sortedKeys(m.Envs) {
 		e := m.Envs[name]
-		where := fmt.Sprintf("%s envs[%q]%s", e.From.Layer, name, e.From.place(" (%s:%d)"))
+		where := fmt.Sprintf("envs[%q] (%s)", name, e.From)
 		if !envName.MatchString(name) {
 			return core.Fail(core.CodeInvalid, nil, "The name of "+where+" is not valid for an environment variable.",
 				"Use letters, digits and underscores, and do not begin with a digit.")
@@ -224,7 +226,7 @@ func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown 
 		if _, over := l.vars[v.Name]; over {
 			continue
 		}
-		l.set(v, map[string]Origin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
+		l.set(v, map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
 	}
 	env := make([]core.EnvVar, 0, len(l.vars))
 	for _, name := range sortedKeys(l.vars) {

@@ -19,7 +19,7 @@ func TestInheritedLane(t *testing.T) {
 		"INDEX": "https://u:S3cret@index.test", "NUL": "a\x00b", "ESC": "\x1b[31m", "BAD": "\xff", "LINES": "a\n\tb", "LONG": strings.Repeat("x y", 40000), "HUGE": strings.Repeat("x", maxEnvValue+1),
 		"BLOB": strings.Repeat("aB3/", 30), "1X": "x", "UNASKED": "x",
 	}
-	layers := []Layer{{Name: LayerGlobal, Inherit: []string{"GOPROXY", "NPM_CONFIG_*"}}, {Name: LayerProject, Inherit: []string{
+	layers := []Layer{{Name: core.LayerGlobal, Inherit: []string{"GOPROXY", "NPM_CONFIG_*"}}, {Name: core.LayerProject, Inherit: []string{
 		"OPENAI_API_KEY", "SLACK_BOT_TOKEN", "My_Password", "AWS_ACCESS_KEY_ID", "ANTHROPIC_BASE_URL", "PATH", "LD_*", "NODE_OPTIONS", "LOOP_*", "HOME", "HTTPS_PROXY", "DOCKER_HOST",
 		"INDEX", "NUL", "ESC", "BAD", "LINES", "LONG", "HUGE", "BLOB", "1X", "GONE",
 	}}}
@@ -60,7 +60,7 @@ func TestInheritedLane(t *testing.T) {
 func TestOperatorLane(t *testing.T) {
 	h := linuxHost()
 	h.Env = map[string]string{"A": "host"}
-	layers := []Layer{{Name: LayerGlobal, Inherit: []string{"A"}, Envs: map[string]any{
+	layers := []Layer{{Name: core.LayerGlobal, Inherit: []string{"A"}, Envs: map[string]any{
 		"A": "mine", "NODE_OPTIONS": "--x", "TZ": "Asia/Tokyo", "BLOB": strings.Repeat("aB3/", 30), "LONG": strings.Repeat("x ", 20000), "BLOB_TOKEN": strings.Repeat("aB3/", 30), "LOOP_X": "x", "CHOWN_PATHS": "/etc",
 	}}}
 	spec, ex := mustResolve(t, projectTree(), layers, subject("/home/mira/code/my-proj"), h)
@@ -72,7 +72,7 @@ func TestOperatorLane(t *testing.T) {
 		t.Errorf("%+v", env)
 	}
 	notices := strings.Join(ex.Notices, "\n")
-	for _, part := range []string{`envs["BLOB"] is in the container's environment`, `envs["LONG"] is in`, `envs["BLOB_TOKEN"] is handed to the agent's process alone`, `envs["LOOP_X"] was left out`, `envs["CHOWN_PATHS"] was left out`, `envs["TZ"] replaces`} {
+	for _, part := range []string{`envs["BLOB"] (global) is in the container's environment`, `envs["LONG"] (global) is in`, `envs["BLOB_TOKEN"] is handed to the agent's process alone`, `envs["LOOP_X"] (global) was left out`, `envs["CHOWN_PATHS"] (global) was left out`, `envs["TZ"] (global) replaces`} {
 		if !strings.Contains(notices, part) {
 			t.Errorf("no notice says %q in\n%s", part, notices)
 		}
@@ -93,7 +93,7 @@ func TestCopiesRefused(t *testing.T) {
 	fs := projectTree()
 	fs["/home/mira/.npmrc"], fs["/home/mira/to-loop"], fs["/home/mira/sock"] = "file", "-> /home/mira/.loop/config.json", "socket"
 	fs["/home/mira/shared/.x"], fs["/home/mira/.x"] = "file", "-> /home/mira/shared/.x"
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"~/shared:/shared"}, CopyFiles: []string{"~/to-loop", "~/sock", "~/.x", "~root/.x", "~/a\x00", "~/.claude.json"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"~/shared:/shared"}, CopyFiles: []string{"~/to-loop", "~/sock", "~/.x", "~root/.x", "~/a\x00", "~/.claude.json"}}}
 	sub := subject("/home/mira/code/my-proj")
 	spec, ex := mustResolve(t, fs, layers, sub, linuxHost())
 	if len(spec.Copies) != 0 || len(ex.Skipped) != 6 {

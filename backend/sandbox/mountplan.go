@@ -17,7 +17,7 @@ type planned struct {
 	core.Mount
 	written string
 	project bool // a directory the agent works in
-	from    Origin
+	from    core.SettingsOrigin
 	held    bool // read-only because the run plans first
 }
 
@@ -50,7 +50,7 @@ func (p *plan) inVolume(target string) bool {
 	return slices.ContainsFunc(p.mounts, func(o planned) bool { return o.Volume && inside(o.Target, target) })
 }
 
-func (p *plan) add(m planned, from Origin) {
+func (p *plan) add(m planned, from core.SettingsOrigin) {
 	m.from = from
 	p.mounts = append(p.mounts, m)
 }
@@ -155,7 +155,7 @@ func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
 
 // workspace mounts the work directory; for a work tree inside its parent the
 // parent instead, and for one outside both, so that git finds the main .git.
-func (p *plan) workspace(w work, readOnly bool, from Origin) error {
+func (p *plan) workspace(w work, readOnly bool, from core.SettingsOrigin) error {
 	s := p.host.style()
 	dirs := []string{w.dir}
 	p.roots = append(p.roots, w.dir)
@@ -223,7 +223,7 @@ func (p *plan) gitExcludes(workspace []planned) {
 // mount shows it already; the CLI is told of all of them.
 func (p *plan) extraDirs(m Settings, w work, readOnly bool) {
 	s := p.host.style()
-	var from Origin // of the last
+	var from core.SettingsOrigin // of the last
 	for _, e := range m.ExtraDirs {
 		text := e.Value
 		if err := plainText(text); err != nil {

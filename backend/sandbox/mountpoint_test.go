@@ -17,7 +17,7 @@ func TestDisturbs(t *testing.T) {
 		}
 		sub := subject(dir)
 		sub.Channel.ID = ch
-		got, _ := mustResolve(t, fs, []Layer{{Name: LayerGlobal, Mounts: mounts}}, sub, linuxHost())
+		got, _ := mustResolve(t, fs, []Layer{{Name: core.LayerGlobal, Mounts: mounts}}, sub, linuxHost())
 		return got
 	}
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestNothingIsMountedIntoAVolume(t *testing.T) {
 	h.GitExcludes = "/home/mira/.cache/ignore"
 	fs := projectTree()
 	fs[h.GitExcludes], fs["/home/mira/.cache/dir"], fs[p+"/.git/hooks"] = "file", "dir", "dir"
-	layers := []Layer{{Name: LayerGlobal, ExtraDirs: []string{"~/.cache/dir"}, Mounts: []string{"loop-git:" + p + "/.git", "loop-cache:~/.cache", "/srv/data:~/.cache/data", "loop-x:~/.cache/x:ro", "loop-code:~/code", "loop-ro:/ro:ro", "/srv/data:/ro/data"}}}
+	layers := []Layer{{Name: core.LayerGlobal, ExtraDirs: []string{"~/.cache/dir"}, Mounts: []string{"loop-git:" + p + "/.git", "loop-cache:~/.cache", "/srv/data:~/.cache/data", "loop-x:~/.cache/x:ro", "loop-code:~/code", "loop-ro:/ro:ro", "/srv/data:/ro/data"}}}
 	spec, ex := mustResolve(t, fs, layers, subject(p), h)
 	var targets []string
 	for _, m := range spec.Mounts {

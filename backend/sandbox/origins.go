@@ -1,55 +1,23 @@
 package sandbox
 
-import "fmt"
+import "loop/backend/core"
 
-// Names of the layers that make a setting. The order is that of precedence, lowest
-// first.
-const (
-	LayerBuiltin = "built-in"
-	LayerGlobal  = "global"
-	// LayerProject and LayerWorktree are files inside a folder that agents write. The
-	// caller passes only those of their settings that are in force.
-	LayerProject  = "project"
-	LayerWorktree = "worktree"
-	LayerChannel  = "channel"
-	LayerRun      = "run"
-	// originHost marks a value taken from a fact of the host; it is not a layer
-	// that anybody can write.
-	originHost = "host"
-)
-
-// Origin is where a setting was made. Path is empty where no file says it. Line and Col
-// count from 1, and are 0 where the place in the file is not known.
-type Origin struct {
-	Layer string `json:"layer"`
-	Path  string `json:"path,omitempty"`
-	Line  int    `json:"line,omitempty"`
-	Col   int    `json:"col,omitempty"`
-}
-
-// String names the layer, and the line where that is known.
-func (o Origin) String() string { return o.Layer + o.place(", %s:%d") }
-
-// place is empty where the line is not known.
-func (o Origin) place(format string) string {
-	if o.Line == 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, o.Path, o.Line)
-}
+// originHost marks a value taken from a fact of the host; it is not a layer that anybody
+// can write.
+const originHost = "host"
 
 // Origins that are no file's.
 var (
-	fromBuiltin = Origin{Layer: LayerBuiltin}
-	fromHost    = Origin{Layer: originHost}
-	fromChannel = Origin{Layer: LayerChannel}
-	fromRun     = Origin{Layer: LayerRun}
+	fromBuiltin = core.SettingsOrigin{Layer: core.LayerBuiltin}
+	fromHost    = core.SettingsOrigin{Layer: originHost}
+	fromChannel = core.SettingsOrigin{Layer: core.LayerChannel}
+	fromRun     = core.SettingsOrigin{Layer: core.LayerRun}
 )
 
 // Setting is a value and where it was made.
 type Setting[T any] struct {
 	Value T
-	From  Origin
+	From  core.SettingsOrigin
 }
 
 // Settings are those of one container, merged by whoever read them.

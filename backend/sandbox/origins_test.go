@@ -11,7 +11,7 @@ import (
 )
 
 // allLayers are the layers that people write, lowest first.
-var allLayers = []string{LayerGlobal, LayerProject, LayerWorktree, layerProfile, layerAgent, LayerChannel, LayerRun}
+var allLayers = []string{core.LayerGlobal, core.LayerProject, core.LayerWorktree, layerProfile, layerAgent, core.LayerChannel, core.LayerRun}
 
 // layerFields has one entry per field of Layer: how a layer sets it, and which fields
 // of the explanation then name that layer.
@@ -87,7 +87,7 @@ func TestOriginOfEveryField(t *testing.T) {
 			}
 		}
 		// A layer without settings leaves all origins as they are.
-		if silent, _ := origins(append(layers, Layer{Name: LayerRun})); !reflect.DeepEqual(silent, got) {
+		if silent, _ := origins(append(layers, Layer{Name: core.LayerRun})); !reflect.DeepEqual(silent, got) {
 			t.Errorf("a silent layer on top of %s changed where something is from", allLayers[top])
 		}
 		if len(ex.AddDirs) != 1 {
@@ -96,8 +96,8 @@ func TestOriginOfEveryField(t *testing.T) {
 	}
 	got, _ := origins(nil)
 	for field, layer := range map[string]string{
-		"preset": LayerBuiltin, "layout": LayerBuiltin, "access": LayerBuiltin, "image": LayerBuiltin, "limits.memory_bytes": LayerBuiltin, "limits.cpus": LayerBuiltin,
-		"limits.pids": LayerBuiltin, "network": LayerBuiltin, "read_only_root": LayerBuiltin, "stop_grace_sec": LayerBuiltin,
+		"preset": core.LayerBuiltin, "layout": core.LayerBuiltin, "access": core.LayerBuiltin, "image": core.LayerBuiltin, "limits.memory_bytes": core.LayerBuiltin, "limits.cpus": core.LayerBuiltin,
+		"limits.pids": core.LayerBuiltin, "network": core.LayerBuiltin, "read_only_root": core.LayerBuiltin, "stop_grace_sec": core.LayerBuiltin,
 		"env[HTTP_PROXY]": originHost, "env[https_proxy]": originHost, "env[NO_PROXY]": originHost, "env[TZ]": originHost, "add_dirs": "",
 	} {
 		if got[field].Layer != layer {
@@ -126,7 +126,7 @@ func TestProtectedWhereverTheProjectLies(t *testing.T) {
 		}
 		sub := subject(c.dir)
 		sub.ParentDir = c.parent
-		spec, _ := mustResolve(t, fs, []Layer{{Name: LayerChannel, ExtraDirs: c.extra}}, sub, linuxHost())
+		spec, _ := mustResolve(t, fs, []Layer{{Name: core.LayerChannel, ExtraDirs: c.extra}}, sub, linuxHost())
 		for _, d := range c.want {
 			for _, p := range protectedInside {
 				if i := slices.IndexFunc(spec.Mounts, func(m core.Mount) bool { return m.Target == d+"/"+p }); i < 0 || !spec.Mounts[i].ReadOnly {
@@ -153,7 +153,7 @@ func TestTooManyCopies(t *testing.T) {
 		}
 		return look(p)
 	}
-	spec, ex, err := resolveLayers([]Layer{{Name: LayerGlobal, CopyFiles: list}}, sub, h)
+	spec, ex, err := resolveLayers([]Layer{{Name: core.LayerGlobal, CopyFiles: list}}, sub, h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestPlanMounts(t *testing.T) {
 	host.GitExcludes = "/home/mira/.gitignore_all"
 	sub := subject("/home/mira/wt")
 	sub.ParentDir = dir
-	layers := []Layer{{Name: LayerGlobal, ExtraDirs: []string{"~/other"}, Mounts: []string{
+	layers := []Layer{{Name: core.LayerGlobal, ExtraDirs: []string{"~/other"}, Mounts: []string{
 		"~/x:/rw", "/srv/data:/ro:ro", "~/.ssh:/keys", "loop-v:/vol", "loop-w:/volro:ro", "~/x:" + dir + "/.git/hooks",
 	}}}
 	with := sub
@@ -92,7 +92,7 @@ func TestPlanJudgesAsBefore(t *testing.T) {
 	host := linuxHost()
 	host.LoopHome = "/data/loop"
 	layers := []Layer{{
-		Name: LayerGlobal, Mounts: []string{"/data:/data-rw", "~/code/my-proj/out:/out"}, CopyFiles: []string{"~/code/my-proj/rc"},
+		Name: core.LayerGlobal, Mounts: []string{"/data:/data-rw", "~/code/my-proj/out:/out"}, CopyFiles: []string{"~/code/my-proj/rc"},
 	}}
 	sub := subject("/home/mira/code/my-proj")
 	_, without := mustResolve(t, fs, layers, sub, host)
@@ -108,7 +108,7 @@ func TestPlanJudgesAsBefore(t *testing.T) {
 func TestPlanMakesNoPlaces(t *testing.T) {
 	dir := "/home/mira/code/my-proj"
 	sub := subject(dir)
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{
 		"/srv/data:" + dir + "/new", "/srv/data:" + dir + "/new/sub", "loop-n:" + dir + "/node_modules", "/srv/data:~/made",
 	}}}
 	fs := projectTree()
@@ -126,7 +126,7 @@ func TestPlanMakesNoPlaces(t *testing.T) {
 	}
 
 	// The agent's work folder cannot be left out.
-	layers = []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/home/mira/code"}}}
+	layers = []Layer{{Name: core.LayerGlobal, Mounts: []string{"/srv/data:/home/mira/code"}}}
 	if _, _, err := resolveLayers(layers, sub, fs.fill(layers, sub, linuxHost())); err == nil {
 		t.Error("a work directory was mounted where nothing is")
 	} else {
@@ -143,7 +143,7 @@ func TestPlanNamesFileSystems(t *testing.T) {
 	fs[dir+"/shown"] = "dir"
 	host := linuxHost()
 	host.FileSystems = []string{"/", dir, dir + "/disk", dir + "/shown", "/home/mira/elsewhere"}
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{dir + "/shown:" + dir + "/shown"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{dir + "/shown:" + dir + "/shown"}}}
 	for _, plan := range []bool{false, true} {
 		sub := subject(dir)
 		sub.Plan = plan
@@ -160,7 +160,7 @@ func TestValidatePlan(t *testing.T) {
 	fs := projectTree()
 	dir := "/home/mira/code/my-proj"
 	fs[dir+"/.loop"] = "dir"
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/data", "loop-v:/vol"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"/srv/data:/data", "loop-v:/vol"}}}
 	sub := subject(dir)
 	sub.Plan = true
 	spec, _ := mustResolve(t, fs, layers, sub, linuxHost())

@@ -104,7 +104,7 @@ func containerProxy(value string) (address string, moved bool, err error) {
 
 // noProxy is the list for both letter cases: this computer's, then the
 // settings', then what must be on it.
-func noProxy(m Settings, host Host) (list string, from Origin) {
+func noProxy(m Settings, host Host) (list string, from core.SettingsOrigin) {
 	from = fromHost
 	var out []string
 	left := maxNoProxy - len(strings.Join(noProxyAlways, ",")) // nothing crowds them out
@@ -143,7 +143,7 @@ func DockerConfig(m Settings, host Host) ([]byte, error) {
 	if m.Network.Value == "none" || m.ownDockerConfig(host) {
 		return nil, nil
 	}
-	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]Origin{}}
+	l := lanes{vars: map[string]core.EnvVar{}, from: map[string]core.SettingsOrigin{}}
 	l.proxies(m, host)
 	p := map[string]string{}
 	for name, field := range map[string]string{"HTTP_PROXY": "httpProxy", "HTTPS_PROXY": "httpsProxy", "NO_PROXY": "noProxy"} {

@@ -92,13 +92,13 @@ func TestProxiesInBothCases(t *testing.T) {
 		"no_proxy alone": {map[string]string{"no_proxy": "a"}, nil, map[string]string{"no_proxy": "", "NO_PROXY": ""}},
 		"one case":       {map[string]string{"https_proxy": "http://p:1"}, nil, map[string]string{"HTTPS_PROXY": "http://p:1", "https_proxy": "http://p:1", "HTTP_PROXY": ""}},
 		"each its own":   {map[string]string{"https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1"}, nil, map[string]string{"HTTPS_PROXY": "http://b:1", "https_proxy": "http://a:1"}},
-		"settings win": {map[string]string{"http_proxy": "http://a:1", "HTTP_PROXY": "http://b:1"}, []Layer{{Name: LayerGlobal, Proxies: &Proxies{HTTP: ":9"}}},
+		"settings win": {map[string]string{"http_proxy": "http://a:1", "HTTP_PROXY": "http://b:1"}, []Layer{{Name: core.LayerGlobal, Proxies: &Proxies{HTTP: ":9"}}},
 			map[string]string{"HTTP_PROXY": "http://host.docker.internal:9", "http_proxy": "http://host.docker.internal:9", "HTTPS_PROXY": ""}},
-		"later layer": {nil, []Layer{{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://a:1", NoProxy: []string{"g"}}}, {Name: LayerProject, Proxies: &Proxies{HTTP: "http://b:1", NoProxy: []string{"p", "g", " q , r"}}}},
+		"later layer": {nil, []Layer{{Name: core.LayerGlobal, Proxies: &Proxies{HTTP: "http://a:1", NoProxy: []string{"g"}}}, {Name: core.LayerProject, Proxies: &Proxies{HTTP: "http://b:1", NoProxy: []string{"p", "g", " q , r"}}}},
 			map[string]string{"http_proxy": "http://b:1", "NO_PROXY": "g,p,q,r,host.docker.internal,localhost,127.0.0.1,::1,172.16.0.0/12"}},
 		"lists of both cases": {map[string]string{"http_proxy": "http://a:1", "no_proxy": "a, b,localhost", "NO_PROXY": "b,c,"}, nil,
 			map[string]string{"NO_PROXY": "b,c,a,localhost,host.docker.internal,127.0.0.1,::1,172.16.0.0/12", "no_proxy": "b,c,a,localhost,host.docker.internal,127.0.0.1,::1,172.16.0.0/12"}},
-		"envs win over both": {map[string]string{"http_proxy": "http://a:1"}, []Layer{{Name: LayerGlobal, Envs: map[string]any{"http_proxy": "http://mine:1"}}}, map[string]string{"http_proxy": "http://mine:1", "HTTP_PROXY": "http://a:1"}},
+		"envs win over both": {map[string]string{"http_proxy": "http://a:1"}, []Layer{{Name: core.LayerGlobal, Envs: map[string]any{"http_proxy": "http://mine:1"}}}, map[string]string{"http_proxy": "http://mine:1", "HTTP_PROXY": "http://a:1"}},
 		"bad address":        {map[string]string{"http_proxy": "http://a\nb:1"}, nil, map[string]string{"http_proxy": "", "NO_PROXY": ""}},
 		"control in list":    {map[string]string{"http_proxy": "http://a:1", "no_proxy": "a\x1b[31m,b"}, nil, map[string]string{"no_proxy": "b,host.docker.internal,localhost,127.0.0.1,::1,172.16.0.0/12"}},
 	} {
@@ -110,7 +110,7 @@ func TestProxiesInBothCases(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("host.test,", 10000)
-	env, _, _ := proxyEnv(t, map[string]string{"http_proxy": "http://a:1"}, Layer{Name: LayerGlobal, Proxies: &Proxies{NoProxy: []string{long, "last" + strings.Repeat("x", maxNoProxy)}}})
+	env, _, _ := proxyEnv(t, map[string]string{"http_proxy": "http://a:1"}, Layer{Name: core.LayerGlobal, Proxies: &Proxies{NoProxy: []string{long, "last" + strings.Repeat("x", maxNoProxy)}}})
 	if v := env["NO_PROXY"].Value; len(v) > maxNoProxy+200 || !strings.HasSuffix(v, "172.16.0.0/12") {
 		t.Errorf("a long list became %d bytes", len(v))
 	}
@@ -119,7 +119,7 @@ func TestProxiesInBothCases(t *testing.T) {
 // TestProxyLogins: an address with a password goes only to the agent's process,
 // whichever lane it came by. Without a network it goes nowhere.
 func TestProxyLogins(t *testing.T) {
-	env, spawn, ex := proxyEnv(t, map[string]string{"HTTPS_PROXY": "http://u:S3cret@h:1"}, Layer{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}, Envs: map[string]any{"INDEX": "https://u:S3cret@index.test/simple"}})
+	env, spawn, ex := proxyEnv(t, map[string]string{"HTTPS_PROXY": "http://u:S3cret@h:1"}, Layer{Name: core.LayerGlobal, Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}, Envs: map[string]any{"INDEX": "https://u:S3cret@index.test/simple"}})
 	raw, _ := json.Marshal([]any{env, ex})
 	if strings.Contains(string(raw), "S3cret") {
 		t.Errorf("a login is in the container's environment: %s", raw)
@@ -134,7 +134,7 @@ func TestProxyLogins(t *testing.T) {
 	if env["NO_PROXY"].Value == "" {
 		t.Error("NO_PROXY is missing")
 	}
-	off := []Layer{{Name: LayerGlobal, Network: new("none"), Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}}}
+	off := []Layer{{Name: core.LayerGlobal, Network: new("none"), Proxies: &Proxies{HTTP: "http://u:S3cret@g:1"}}}
 	if spawn, err := SpawnEnv(merged(off...), linuxHost()); err != nil || len(spawn) != 0 {
 		t.Errorf("without a network: %v %v", spawn, err)
 	}
@@ -146,7 +146,7 @@ func TestProxyLogins(t *testing.T) {
 func TestDockerConfig(t *testing.T) {
 	h := linuxHost()
 	h.Env = map[string]string{"https_proxy": "http://u:p@localhost:3128"}
-	proxied := Layer{Name: LayerGlobal, Proxies: &Proxies{HTTP: "http://p:1"}}
+	proxied := Layer{Name: core.LayerGlobal, Proxies: &Proxies{HTTP: "http://p:1"}}
 	got, err := DockerConfig(merged(proxied), h)
 	const want = `{"proxies":{"default":{"httpProxy":"http://p:1","httpsProxy":"http://u:p@host.docker.internal:3128","noProxy":"host.docker.internal,localhost,127.0.0.1,::1,172.16.0.0/12"}}}`
 	if err != nil || string(got) != want {
@@ -156,10 +156,10 @@ func TestDockerConfig(t *testing.T) {
 		t.Errorf("without a proxy: %s %v", got, err)
 	}
 	for name, own := range map[string]Layer{
-		"variable": {Name: LayerProject, Envs: map[string]any{"DOCKER_CONFIG": "/x"}},
-		"mount":    {Name: LayerProject, Mounts: []string{"~/.docker/config.json:~/.docker/config.json:ro"}},
-		"volume":   {Name: LayerProject, Mounts: []string{"loop-docker:~/.docker"}},
-		"copy":     {Name: LayerProject, CopyFiles: []string{"", "~/.docker/config.json"}},
+		"variable": {Name: core.LayerProject, Envs: map[string]any{"DOCKER_CONFIG": "/x"}},
+		"mount":    {Name: core.LayerProject, Mounts: []string{"~/.docker/config.json:~/.docker/config.json:ro"}},
+		"volume":   {Name: core.LayerProject, Mounts: []string{"loop-docker:~/.docker"}},
+		"copy":     {Name: core.LayerProject, CopyFiles: []string{"", "~/.docker/config.json"}},
 	} {
 		if got, err := DockerConfig(merged(proxied, own), h); err != nil || got != nil {
 			t.Errorf("%s: the settings bring their own, and yet: %s %v", name, got, err)

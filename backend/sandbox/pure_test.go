@@ -90,7 +90,7 @@ func FuzzResolve(f *testing.F) {
 	fs := projectTree()
 	fs["/etc"], fs["/"], fs["/proc"] = "dir", "dir", "dir"
 	f.Fuzz(func(t *testing.T, mount, extra, name, value string) {
-		layers := []Layer{{Name: LayerGlobal, Mounts: []string{mount}, ExtraDirs: []string{extra}, CopyFiles: []string{extra}, Proxies: &Proxies{HTTP: value, NoProxy: []string{extra}}, Envs: map[string]any{name: value}}}
+		layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{mount}, ExtraDirs: []string{extra}, CopyFiles: []string{extra}, Proxies: &Proxies{HTTP: value, NoProxy: []string{extra}}, Envs: map[string]any{name: value}}}
 		sub := subject("/home/mira/code/my-proj")
 		h := fs.fill(layers, sub, linuxHost())
 		spec, _, err := resolveLayers(layers, sub, h)

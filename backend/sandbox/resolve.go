@@ -11,7 +11,7 @@ import (
 // explainer collects origins while the spec is made.
 type explainer struct{ out core.Explanation }
 
-func (e *explainer) set(field, value string, from Origin) {
+func (e *explainer) set(field, value string, from core.SettingsOrigin) {
 	o := core.FieldOrigin{Field: field, Value: value, Layer: from.Layer, Path: from.Path, Line: from.Line}
 	e.out.Origins = append(e.out.Origins, o)
 }

@@ -108,7 +108,7 @@ func TestSettingsOutOfRange(t *testing.T) {
 		{Layer{Envs: map[string]any{"A": "x\x00y"}}, "NUL"},
 		{Layer{Envs: map[string]any{"A": strings.Repeat("x", maxEnvValue+1)}}, "limit"},
 	} {
-		c.l.Name = LayerGlobal
+		c.l.Name = core.LayerGlobal
 		layers, sub, h := []Layer{c.l}, subject("/home/mira/code/my-proj"), linuxHost()
 		_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeInvalid, c.part)
@@ -171,7 +171,7 @@ func TestMalformedMounts(t *testing.T) {
 		{"/x\xff:/y", "UTF-8"},
 		{"/" + strings.Repeat("a", maxMountText) + ":/y", "longer than"},
 	} {
-		layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-ok:/ok", c.text}}}
+		layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"loop-ok:/ok", c.text}}}
 		sub, h := subject("/home/mira/code/my-proj"), linuxHost()
 		_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, h))
 		wantFailure(t, err, core.CodeMount, c.part)
@@ -179,7 +179,7 @@ func TestMalformedMounts(t *testing.T) {
 			t.Errorf("%q: the entry is not named: %v", c.text, err)
 		}
 	}
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/x", "loop-b:/x/"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"loop-a:/x", "loop-b:/x/"}}}
 	sub := subject("/home/mira/code/my-proj")
 	_, _, err := resolveLayers(layers, sub, projectTree().fill(layers, sub, linuxHost()))
 	wantFailure(t, err, core.CodeMount, "same container path")
@@ -206,7 +206,7 @@ func TestRefusedMounts(t *testing.T) {
 		"/srv/nothing:/n": "does not exist",
 	}
 	for text, part := range refused {
-		layers := []Layer{{Name: LayerGlobal, Mounts: []string{text}}}
+		layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{text}}}
 		_, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), linuxHost())
 		if len(ex.Skipped) != 1 || ex.Skipped[0].Text != text || !strings.Contains(ex.Skipped[0].Reason, part) {
 			t.Errorf("%q: skipped %v, want a reason with %q", text, ex.Skipped, part)
@@ -216,7 +216,7 @@ func TestRefusedMounts(t *testing.T) {
 		"/etc/ssl:/etc/ssl": core.MountExtra, "~/.ssh:/k": core.MountCredential, "~/.config/gh:~/.config/gh": core.MountCredential,
 		"/etc/ssl:~/.claude/skills": core.MountExtra,
 	} {
-		layers := []Layer{{Name: LayerGlobal, Mounts: []string{text}}}
+		layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{text}}}
 		spec, ex := mustResolve(t, fs, layers, subject("/home/mira/code/my-proj"), linuxHost())
 		m := spec.Mounts[6]
 		if rel, in := strings.CutPrefix(text, "/etc/ssl:~/.claude"); in && m.Target != ClaudeDir+rel {
@@ -270,7 +270,7 @@ func TestProtectedLinks(t *testing.T) {
 }
 
 func TestNoCredentials(t *testing.T) {
-	layers := []Layer{{Name: LayerGlobal, Envs: map[string]any{
+	layers := []Layer{{Name: core.LayerGlobal, Envs: map[string]any{
 		"ANTHROPIC_API_KEY": "S3cret", "CLAUDE_CODE_OAUTH_TOKEN": "S3cret", "ANTHROPIC_AUTH_TOKEN": "S3cret", "GITHUB_TOKEN": "S3cret", "db_password": "S3cret", "AWS_SECRET_ACCESS_KEY": "S3cret",
 	}}}
 	h := linuxHost()
@@ -294,7 +294,7 @@ func TestNoCredentials(t *testing.T) {
 
 func TestHash(t *testing.T) {
 	base := func() (tree, []Layer, Subject, Host) {
-		return projectTree(), []Layer{{Name: LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "1"}}}, subject("/home/mira/code/my-proj"), linuxHost()
+		return projectTree(), []Layer{{Name: core.LayerGlobal, Mounts: []string{"loop-a:/a", "loop-b:/b"}, Envs: map[string]any{"A": "1"}}}, subject("/home/mira/code/my-proj"), linuxHost()
 	}
 	hash := func(change func(tree, []Layer, *Subject, *Host)) string {
 		fs, layers, sub, h := base()
@@ -333,7 +333,7 @@ func TestHash(t *testing.T) {
 }
 
 func BenchmarkResolve(b *testing.B) {
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh:ro", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"A": "~/a", "B": 2}, ExtraDirs: []string{"~/other"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"loop-npmcache:~/.npm", "loop-gocache:/go", "~/.ssh:~/.ssh:ro", "~/.gitconfig:~/.gitconfig:ro"}, Envs: map[string]any{"A": "~/a", "B": 2}, ExtraDirs: []string{"~/other"}}}
 	sub := subject("/home/mira/code/my-proj")
 	h := projectTree().fill(layers, sub, linuxHost())
 	b.ReportAllocs()
@@ -381,7 +381,7 @@ func TestALinkOutOfAFolderThatAgentsWrite(t *testing.T) {
 		{Layer{Mounts: []string{proj + "/data:/data"}, Access: &ro}, ""},
 	} {
 		fs["/home/mira/other/x"] = "dir"
-		tc.layer.Name = LayerGlobal
+		tc.layer.Name = core.LayerGlobal
 		spec, ex := mustResolve(t, fs, []Layer{tc.layer}, subject(proj), linuxHost())
 		if tc.text == "" && len(ex.Skipped) > 0 || tc.text != "" && !refused(spec, ex, tc.text) {
 			t.Errorf("%q %q: skipped %+v", tc.layer.Mounts, tc.layer.ExtraDirs, ex.Skipped)

@@ -12,7 +12,7 @@ import (
 func TestValidate(t *testing.T) {
 	fs := projectTree()
 	fs["/srv/sneaky"] = "-> /home/mira"
-	layers := []Layer{{Name: LayerGlobal, Mounts: []string{"/srv/data:/data"}}}
+	layers := []Layer{{Name: core.LayerGlobal, Mounts: []string{"/srv/data:/data"}}}
 	sub := subject("/home/mira/code/my-proj")
 	good, _ := mustResolve(t, fs, layers, sub, linuxHost())
 	h := fs.fill(layers, sub, linuxHost())

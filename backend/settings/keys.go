@@ -81,14 +81,14 @@ func (k *Keys) Set(ctx context.Context, kind string, secret core.Secret) error {
 	if !k.inConfig(kind) {
 		return nil
 	}
-	return k.settings.Unset(ctx, scopeGlobal, "", kind)
+	return k.settings.Unset(ctx, core.LayerGlobal, "", kind)
 }
 
 // Clear removes a key from wherever it is kept.
 func (k *Keys) Clear(ctx context.Context, kind string) error {
 	defer k.settings.changed("")
 	if k.inConfig(kind) {
-		if err := k.settings.Unset(ctx, scopeGlobal, "", kind); err != nil {
+		if err := k.settings.Unset(ctx, core.LayerGlobal, "", kind); err != nil {
 			return err
 		}
 	}

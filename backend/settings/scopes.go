@@ -10,26 +10,18 @@ import (
 	"loop/backend/core"
 )
 
-// Scopes of a change; the names are those of the layers.
-const (
-	scopeGlobal   = config.LayerGlobal
-	scopeProject  = config.LayerProject
-	scopeWorktree = config.LayerWorktree
-)
-
-// projectFiles are the settings files that a channel has by scope, besides the global
-// one: of its project, and of its work tree if it is one. A channel without a project
-// of the person's has none.
+// projectFiles are the settings files that a channel has besides the global one, by
+// scope, which is the name of their layer. A channel without a project has none.
 func projectFiles(ch core.Channel) map[string]config.File {
 	switch {
 	case ch.Kind == core.KindDemo || ch.Dir == "":
 		return nil
 	case ch.ParentDir != "" && ch.ParentDir != ch.Dir:
 		return map[string]config.File{
-			scopeProject: config.ProjectFile(ch.ParentDir), scopeWorktree: config.WorktreeFile(ch.Dir, ch.ParentDir),
+			core.LayerProject: config.ProjectFile(ch.ParentDir), core.LayerWorktree: config.WorktreeFile(ch.Dir, ch.ParentDir),
 		}
 	}
-	return map[string]config.File{scopeProject: config.ProjectFile(ch.Dir)}
+	return map[string]config.File{core.LayerProject: config.ProjectFile(ch.Dir)}
 }
 
 // Effective are the settings in force for a channel. Its Err says that a file cannot
@@ -50,10 +42,10 @@ func (s *Service) find(ctx context.Context, id core.ChannelID) (core.Channel, er
 
 // file is the settings file that a scope means for a channel.
 func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (config.File, error) {
-	if scope == scopeGlobal {
+	if scope == core.LayerGlobal {
 		return config.GlobalFile(s.o.Source.Path()), nil
 	}
-	if scope != scopeProject && scope != scopeWorktree {
+	if scope != core.LayerProject && scope != core.LayerWorktree {
 		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a work tree's.",
 			"Name one of global, project and worktree.")
 	}
@@ -96,7 +88,7 @@ func (s *Service) after(scope string, id core.ChannelID, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case scope == scopeGlobal:
+	case scope == core.LayerGlobal:
 		s.o.Source.Reload()
 	default:
 		s.changed(id)
@@ -133,7 +125,7 @@ func (s *Service) Approve(ctx context.Context, id core.ChannelID, path, sum stri
 	if err == nil {
 		err = s.editor.Trust.Approve(f, sum)
 	}
-	return s.after(scopeProject, id, err)
+	return s.after(core.LayerProject, id, err)
 }
 
 func (s *Service) Revoke(ctx context.Context, id core.ChannelID, path string) error {
@@ -141,7 +133,7 @@ func (s *Service) Revoke(ctx context.Context, id core.ChannelID, path string) er
 	if err == nil {
 		err = s.editor.Trust.Revoke(f)
 	}
-	return s.after(scopeProject, id, err)
+	return s.after(core.LayerProject, id, err)
 }
 
 func (s *Service) History(ctx context.Context, scope string, id core.ChannelID) ([]core.SettingsRevision, error) {
@@ -164,10 +156,10 @@ func (s *Service) Restore(ctx context.Context, id string) (core.ChannelID, error
 		return "", err
 	}
 	var of core.ChannelID
-	scope := scopeProject
+	scope := core.LayerProject
 	_, err = s.editor.Restore(id, func(path string) (config.File, bool) {
 		if path == s.o.Source.Path() {
-			scope = scopeGlobal
+			scope = core.LayerGlobal
 			return config.GlobalFile(path), true
 		}
 		for _, ch := range list {

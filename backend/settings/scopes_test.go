@@ -99,7 +99,7 @@ func TestSettingsByScope(t *testing.T) {
 		scope string
 		ch    core.ChannelID
 		value string
-	}{{scopeGlobal, "", "a"}, {scopeProject, "t", "b"}, {scopeWorktree, "w", "c"}} {
+	}{{core.LayerGlobal, "", "a"}, {core.LayerProject, "t", "b"}, {core.LayerWorktree, "w", "c"}} {
 		if err := r.Set(ctx, c.scope, c.ch, "claude_model", c.value); err != nil {
 			t.Fatal(err)
 		}
@@ -119,21 +119,21 @@ func TestSettingsByScope(t *testing.T) {
 	if raw, err := json.Marshal(v); err != nil || len(raw) < 1000 {
 		t.Errorf("%s %v", raw, err)
 	}
-	if err := r.Unset(ctx, scopeProject, "p", "claude_model"); err != nil || r.field(t, "p", "claude_model").Value != "a" {
+	if err := r.Unset(ctx, core.LayerProject, "p", "claude_model"); err != nil || r.field(t, "p", "claude_model").Value != "a" {
 		t.Errorf("%v", err)
 	}
 	for _, c := range []struct {
 		scope string
 		ch    core.ChannelID
-	}{{"elsewhere", "p"}, {scopeWorktree, "p"}, {scopeProject, ""}, {scopeProject, "d"}} {
+	}{{"elsewhere", "p"}, {core.LayerWorktree, "p"}, {core.LayerProject, ""}, {core.LayerProject, "d"}} {
 		if err := r.Set(ctx, c.scope, c.ch, "claude_model", "x"); err == nil || core.AsFailure(err).Code != core.CodeInvalid {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if err := r.Set(ctx, scopeProject, "gone", "claude_model", "x"); !errors.Is(err, core.ErrNotFound) {
+	if err := r.Set(ctx, core.LayerProject, "gone", "claude_model", "x"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if err := r.Set(ctx, scopeGlobal, "", "claude_model", nil); err == nil {
+	if err := r.Set(ctx, core.LayerGlobal, "", "claude_model", nil); err == nil {
 		t.Error("set to nothing")
 	}
 }
@@ -146,7 +146,7 @@ func TestSettingsApproval(t *testing.T) {
 		t.Fatalf("%+v %v", v, err)
 	}
 	f := r.field(t, "w", "mounts")
-	if len(f.Layers) != 1 || f.Layers[0].InForce || f.Layers[0].Line != 1 || f.Origin.Layer != config.LayerBuiltin {
+	if len(f.Layers) != 1 || f.Layers[0].InForce || f.Layers[0].Line != 1 || f.Origin.Layer != core.LayerBuiltin {
 		t.Errorf("%+v", f)
 	}
 	p := v.Pending[0]
@@ -179,18 +179,18 @@ func TestSettingsApproval(t *testing.T) {
 
 func TestSettingsHistory(t *testing.T) {
 	r, ctx := newSettingsRig(t), t.Context()
-	if err := r.SetRaw(ctx, scopeProject, "p", "{\"claude_model\": \"a\"}\n", ""); err != nil {
+	if err := r.SetRaw(ctx, core.LayerProject, "p", "{\"claude_model\": \"a\"}\n", ""); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := r.Raw(ctx, scopeProject, "t")
+	raw, err := r.Raw(ctx, core.LayerProject, "t")
 	if err != nil || raw.Text != "{\"claude_model\": \"a\"}\n" || raw.Path != config.ProjectPath(r.project) {
 		t.Fatalf("%+v %v", raw, err)
 	}
 	r.write(t, r.project, `{"claude_model": "b"}`)
-	if err := r.SetRaw(ctx, scopeProject, "p", "{}", raw.SHA256); !errors.Is(err, core.ErrConflict) {
+	if err := r.SetRaw(ctx, core.LayerProject, "p", "{}", raw.SHA256); !errors.Is(err, core.ErrConflict) {
 		t.Errorf("%v", err)
 	}
-	list, err := r.History(ctx, scopeProject, "p")
+	list, err := r.History(ctx, core.LayerProject, "p")
 	if err != nil || len(list) != 2 || list[0].Source != config.SourceExternal {
 		t.Fatalf("%+v %v", list, err)
 	}
@@ -201,17 +201,17 @@ func TestSettingsHistory(t *testing.T) {
 	if ch, err := r.Restore(ctx, list[1].ID); err != nil || ch != "p" || r.field(t, "p", "claude_model").Value != "a" {
 		t.Errorf("%s %v", ch, err)
 	}
-	if err := r.Set(ctx, scopeGlobal, "", "theme", "dark"); err != nil {
+	if err := r.Set(ctx, core.LayerGlobal, "", "theme", "dark"); err != nil {
 		t.Fatal(err)
 	}
-	if list, err = r.History(ctx, scopeGlobal, ""); err != nil || len(list) != 1 {
+	if list, err = r.History(ctx, core.LayerGlobal, ""); err != nil || len(list) != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
 	if ch, err := r.Restore(ctx, list[0].ID); err != nil || ch != "" {
 		t.Errorf("%s %v", ch, err)
 	}
 	r.gone = true
-	list, _ = r.History(ctx, scopeProject, "p")
+	list, _ = r.History(ctx, core.LayerProject, "p")
 	if _, err := r.Restore(ctx, list[0].ID); err == nil || core.AsFailure(err).Code != core.CodeNotFound {
 		t.Errorf("%v", err)
 	}
@@ -235,7 +235,7 @@ func TestSettingsWatch(t *testing.T) {
 	if !slices.Equal(r.told, []core.ChannelID{"w", "p", "t", "w"}) {
 		t.Errorf("told %v", r.told)
 	}
-	if list, err := r.History(ctx, scopeWorktree, "w"); err != nil || len(list) != 2 || list[1].Source != config.SourceInitial {
+	if list, err := r.History(ctx, core.LayerWorktree, "w"); err != nil || len(list) != 2 || list[1].Source != config.SourceInitial {
 		t.Errorf("%+v %v", list, err)
 	}
 	r.unread = errors.New("no database")
@@ -276,7 +276,7 @@ func TestRunFollowsTheFiles(t *testing.T) {
 		stop()
 		<-ended
 	})
-	if list, err := r.History(t.Context(), scopeGlobal, ""); err != nil || len(list) != 1 {
+	if list, err := r.History(t.Context(), core.LayerGlobal, ""); err != nil || len(list) != 1 {
 		t.Errorf("%+v %v", list, err)
 	}
 }

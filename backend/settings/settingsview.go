@@ -20,7 +20,7 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 	snap, e := s.o.Source.Current(), s.Effective(ch)
 	files := projectFiles(ch)
 	v := bind.SettingsView{
-		ChannelID: string(id), Path: snap.Path, ProjectPath: files[scopeProject].Path, WorktreePath: files[scopeWorktree].Path,
+		ChannelID: string(id), Path: snap.Path, ProjectPath: files[core.LayerProject].Path, WorktreePath: files[core.LayerWorktree].Path,
 		Approved: e.Approved,
 	}
 	entries := entriesOf(e.Origins)
@@ -29,7 +29,7 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 			Name: f.Name, Kind: f.Type(), Value: f.Shown(e.Config), Default: json.RawMessage(cmp.Or(f.Default, "null")),
 			Doc: f.Doc, Unit: f.Unit, Min: f.Min, Max: f.Max, OneOf: f.OneOf,
 			Merge: string(f.Merge), Project: string(f.Project), Secret: f.Secret, Restart: f.Restart,
-			Origin: bind.SettingsOrigin(e.Origins[f.Name]), Entries: entries[f.Name],
+			Origin: e.Origins[f.Name], Entries: entries[f.Name],
 		}
 		for _, l := range e.Layers {
 			if value, from, ok := l.Said(f); ok {
@@ -47,7 +47,7 @@ func (s *Service) View(ctx context.Context, id core.ChannelID) (bind.SettingsVie
 }
 
 // entriesOf puts the origins of entries to the field they belong to.
-func entriesOf(origins map[string]config.Origin) map[string][]bind.SettingsEntry {
+func entriesOf(origins map[string]core.SettingsOrigin) map[string][]bind.SettingsEntry {
 	begin := map[string]string{"list": "[", "object": "."}
 	out := map[string][]bind.SettingsEntry{}
 	for _, f := range config.Leaves() {
@@ -57,7 +57,7 @@ func entriesOf(origins map[string]config.Origin) map[string][]bind.SettingsEntry
 		for name, o := range origins {
 			if entry, ok := strings.CutPrefix(name, f.Name+begin[f.Type()]); ok {
 				entry = strings.TrimSuffix(entry, map[string]string{"list": "]"}[f.Type()])
-				out[f.Name] = append(out[f.Name], bind.SettingsEntry{Name: entry, Origin: bind.SettingsOrigin(o)})
+				out[f.Name] = append(out[f.Name], bind.SettingsEntry{Name: entry, Origin: o})
 			}
 		}
 		slices.SortFunc(out[f.Name], func(a, b bind.SettingsEntry) int { return strings.Compare(a.Name, b.Name) })

@@ -484,7 +484,7 @@ export type SettingsLayer = {
 };
 
 export type SettingsOrigin = {
-  layer: string; // built-in, global, project, worktree
+  layer: string;
   path?: string;
   line?: number;
   col?: number;
