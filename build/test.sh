@@ -62,11 +62,12 @@ stage_image() {
 
 # Unit tests of the same packages are left out: the stage "unit" runs them.
 # -count=1: go's cache of results knows nothing of engine and image. The stage "static"
-# vets these packages with these tags.
+# vets these packages with these tags. Three of them run at a time, on two cores too,
+# because they mostly wait.
 stage_docker() {
   step "Tests with an engine"
   build/retest.sh docker --packages="$(engine_packages | paste -sd ' ' -)" -- \
-    -timeout 40m -count=1 -vet=off -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
+    -p 3 -timeout 40m -count=1 -vet=off -tags "$tags" -run "^($(build/engine-tests.sh | paste -sd '|' -))\$"
 }
 
 # The stage "docker" has run all of these as root. Tests whose result does not depend
@@ -103,8 +104,8 @@ stage_window() {
 
 # --- parts ---
 
-# engine_packages lists the packages with tests that need an engine or the CLI. The
-# first one takes as long as all others together, which run beside it.
+# engine_packages lists the packages with tests that need an engine or the CLI, the one
+# that takes longest first.
 engine_packages() {
   say ./backend/e2e
   build/engine-tests.sh packages | grep -vx ./backend/e2e
