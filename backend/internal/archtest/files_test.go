@@ -84,6 +84,24 @@ func TestNamesSayWhatIsInside(t *testing.T) {
 	}
 }
 
+// TestFileNamesAreSaidOnce keeps production files apart by their names alone, as a
+// reader names them. Entries of programs and package comments are called alike everywhere.
+func TestFileNamesAreSaidOnce(t *testing.T) {
+	first := map[string]string{"doc.go": "", "main.go": ""}
+	for _, g := range goFiles(t) {
+		name := path.Base(g.path)
+		if g.isTest() || g.generated() {
+			continue
+		}
+		switch other, met := first[name]; {
+		case !met:
+			first[name] = g.path
+		case other != "":
+			t.Errorf("%s and %s have one name: call each after its subject", other, g.path)
+		}
+	}
+}
+
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	for dir, group := range byDir(goFiles(t)) {
 		var docs []string
