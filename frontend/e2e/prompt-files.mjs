@@ -32,7 +32,7 @@ async function withFiles(body) {
 async function drag(context, page, at, files) {
   const cdp = await context.newCDPSession(page);
   const send = async (type, over) => {
-    const b = await over.boundingBox();
+    const b = await until("the place is there", () => over.boundingBox()); // rows are drawn anew
     await cdp.send("Input.dispatchDragEvent", { type, x: b.x + b.width / 2, y: b.y + b.height / 2, data: { items: [], files, dragOperationsMask: 1 } });
   };
   await send("dragEnter", at);
