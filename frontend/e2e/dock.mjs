@@ -100,7 +100,7 @@ test("dock: tabs by keys: arrows, rename, close asks only if something runs", qu
   await until("it is gone", () => sessions(mock).length === 0);
 });
 
-test("dock: by mouse: drag a tab beside, into and along, move a line", { ...quiet, size: [1440, 900], reduced: false }, async (page, mock) => {
+test("dock: by mouse: drag a tab beside, into and along, move a line", { ...quiet, size: [1440, 900] }, async (page, mock) => {
   await enter(page);
   for (let i = 1; i <= 3; i++) {
     await page.getByRole("button", { name: "Open a terminal" }).last().click();

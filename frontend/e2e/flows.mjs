@@ -49,7 +49,7 @@ test("a skeleton in the next frames after sending, before Loop answers", async (
   ok(n <= 3, `skeleton after ${n} frames`);
 });
 
-test("streaming: the end stays in view, and stays away once left", { speed: 8, reduced: false }, async (page, mock) => {
+test("streaming: the end stays in view, and stays away once left", { speed: 8 }, async (page, mock) => {
   await page.getByRole("treeitem", { name: "docs" }).click();
   mock.play.endless = true;
   mock.play.pauseAt = "Paragraph 6.";
@@ -132,7 +132,7 @@ test("hostile text neither loads, links, runs nor hides", async (page) => {
   await until("the override is shown", async () => (await page.locator(".hidden-char").allInnerTexts()).includes("RLO"));
 });
 
-test("thousands of items: few nodes, older pages on scrolling up, nothing moves by a pixel", { scenario: "long", reduced: false, alone: true, long: true }, async (page, mock) => {
+test("thousands of items: few nodes, older pages on scrolling up, nothing moves by a pixel", { scenario: "long", long: true }, async (page, mock) => {
   await page.getByRole("treeitem", { name: "monorepo" }).click();
   await page.getByText("Task 700:").waitFor();
   ok((await page.locator("article").count()) < 80, "virtualised");

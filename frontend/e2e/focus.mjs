@@ -226,7 +226,7 @@ test("focus: by the first page", { scenario: "fresh" }, async (page, mock) => {
   await look(page, mock, "palette", presses("Control+k"), "body", "body");
 });
 
-test("focus: by terminals, their tabs and menus", { ...quiet, reduced: false }, async (page, mock) => {
+test("focus: by terminals, their tabs and menus", quiet, async (page, mock) => {
   await enter(page);
   await opens(page, mock, "Control+Shift+T", 1);
   await prompted(page);

@@ -27,7 +27,7 @@ async function named(page, mock, count, from = 0) {
   await page.getByRole("tab", { name: `work ${count}` }).waitFor();
 }
 
-test("strip: gives up tags, then names, then lists; nothing stands over anything", { ...quiet, size: [1400, 700], reduced: false, alone: true, long: true }, async (page, mock) => {
+test("strip: gives up tags, then names, then lists; nothing stands over anything", { ...quiet, size: [1400, 700], long: true }, async (page, mock) => {
   await enter(page);
   await page.keyboard.press("Control+Shift+P");
   await page.keyboard.type("this computer");
@@ -37,7 +37,7 @@ test("strip: gives up tags, then names, then lists; nothing stands over anything
   await page.keyboard.press("Control+Shift+X"); // one pane alone is as wide as the window
   await page.getByRole("button", { name: "Hide the sidebar" }).click();
   const seen = [];
-  for (let w = 1400; w >= 160; w -= SOAK ? 20 : 40) {
+  for (let w = 1400; w >= 160; w -= SOAK ? 20 : 80) {
     await page.setViewportSize({ width: w, height: 700 });
     await frames(page, 4);
     await becomes(() => crowded(page), [], `at ${w} px`);
@@ -50,7 +50,7 @@ test("strip: gives up tags, then names, then lists; nothing stands over anything
 
 const MANY = 20;
 
-test("strip: more tabs than 320 px have room for: arrows, the wheel, the list and its keys", { ...quiet, size: [1200, 700], reduced: false, alone: true }, async (page, mock) => {
+test("strip: more tabs than 320 px have room for: arrows, the wheel, the list and its keys", { ...quiet, size: [1200, 700] }, async (page, mock) => {
   await enter(page);
   await named(page, mock, MANY);
   await page.keyboard.press("Control+Shift+X");
