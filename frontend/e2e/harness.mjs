@@ -151,6 +151,8 @@ class Profile {
     }
     const storageTypes = "cookies,local_storage,indexeddb,cache_storage,service_workers";
     await this.cdp.send("Storage.clearDataForOrigin", { origin: mock.address, storageTypes });
+    // The process of the pages keeps its own copy, which learns of that clearing too late.
+    await this.anchor.evaluate(() => localStorage.clear());
     return mock;
   }
 
@@ -180,7 +182,7 @@ async function attempt(browser, t) {
   const errors = [];
   const outside = [];
   page.on("pageerror", (e) => errors.push(String(e)));
-  page.on("console", (m) => m.type() === "error" && errors.push(m.text()));
+  page.on("console", (m) => m.type() === "error" && errors.push(`${m.text()} (${m.location().url})`));
   page.on("request", (r) => /^(data|blob):/.test(r.url()) || r.url().startsWith(mock.address) || outside.push(r.url()));
   const began = Date.now();
   const spent = cpuSeconds();
