@@ -272,6 +272,10 @@ func TestQueueStartAt(t *testing.T) {
 			t.Errorf("%q: %v %v, want %s", text, at, err, want)
 		}
 	}
+	// Today lacks 02:30; tomorrow does not.
+	if at, err := startTime("02:30", time.Date(2026, 3, 29, 4, 0, 0, 0, berlin)); err != nil || at.Format(time.RFC3339) != "2026-03-30T02:30:00+02:00" {
+		t.Errorf("%v %v", at, err)
+	}
 	f := promptFlags{startAt: "17:30"}
 	if req, err := f.request(now); err != nil || req.DelaySeconds != 29*60+30 {
 		t.Errorf("%v %+v", err, req)

@@ -110,7 +110,7 @@ func startTime(text string, now time.Time) (time.Time, error) {
 			hour, minute, second := at.Clock()
 			at = time.Date(now.Year(), now.Month(), now.Day(), hour, minute, second, 0, now.Location())
 			if !at.After(now) {
-				at = at.AddDate(0, 0, 1)
+				at = time.Date(now.Year(), now.Month(), now.Day()+1, hour, minute, second, 0, now.Location()) // at was moved if today lacks that time
 			}
 		}
 		if !at.After(now) {
