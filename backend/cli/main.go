@@ -80,11 +80,6 @@ type times struct {
 	stopping time.Duration // for a run to end after SIGTERM
 }
 
-func defaultTimes() times {
-	return times{startup: 15 * time.Second, probe: 3 * time.Second, first: 2 * time.Second, quiet: 15 * time.Second,
-		reattach: 500 * time.Millisecond, stopping: 10 * time.Second}
-}
-
 func init() {
 	cobra.MousetrapHelpText = "" // the desktop binary is started from Explorer
 }
@@ -96,7 +91,8 @@ func Main(ctx context.Context, args []string, stdio Stdio, deps Deps) int {
 	if deps.Env == nil {
 		deps.Env = os.LookupEnv
 	}
-	a := &app{deps: deps, in: stdio.In, times: defaultTimes(), now: time.Now}
+	a := &app{deps: deps, in: stdio.In, now: time.Now, times: times{startup: 15 * time.Second, probe: 3 * time.Second,
+		first: 2 * time.Second, quiet: 15 * time.Second, reattach: 500 * time.Millisecond, stopping: 10 * time.Second}}
 	a.screen = func() (screen, error) { return openScreen(stdio.In, stdio.Out) }
 	if isTerminal(stdio.In) && isTerminal(stdio.Out) {
 		a.editor = func(ctx context.Context, file string) error { return editFile(ctx, stdio, deps.Env, file) }
@@ -147,24 +143,22 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.runCommand(), a.queueCommand(), a.answerCommand(), a.serveCommand(), a.doctorCommand(), a.imageCommand(),
 		a.channelsCommand(), a.terminalCommand(), a.threadCommand(), a.worktreeCommand(), a.sessionsCommand(), a.psCommand(),
 		a.authCommand(), a.explainCommand(), a.configCommand(), a.versionCommand(), a.demoModelCommand())
-	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Run, help.RunE = nil, showHelp
+	}
 	return root
 }
 
-// helpCommand takes “help” of a command that does not exist for a mistake: cobra's own
+// showHelp takes “help” of a command that does not exist for a mistake: cobra's own
 // prints the list of commands and ends well.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [command]", Short: "Help about any command",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", strings.Join(args, " "))
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
+func showHelp(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return usagef("there is no command %q", strings.Join(args, " "))
 	}
+	about.InitDefaultHelpFlag()
+	return about.Help()
 }
 
 // exitError ends with a code and prints nothing: the command said it already.
