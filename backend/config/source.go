@@ -69,8 +69,9 @@ func (s *Source) Subscribe(f func(Snapshot)) {
 func (s *Source) Reload() Snapshot {
 	s.notify.Lock()
 	defer s.notify.Unlock()
+	doc := load(s.path) // a file system may take its time, and Current never waits for it
 	s.mu.Lock()
-	changed := s.read()
+	changed := s.take(doc)
 	snap, subs := s.snap, s.subs
 	s.mu.Unlock()
 	if changed {
@@ -81,9 +82,8 @@ func (s *Source) Reload() Snapshot {
 	return snap
 }
 
-// read loads the file and reports whether the snapshot changed. s.mu is held.
-func (s *Source) read() bool {
-	doc := load(s.path)
+// take makes a snapshot of what was read and reports whether it changed. s.mu is held.
+func (s *Source) take(doc *document) bool {
 	problems, err := doc.problems, failure(doc.problems)
 	old := s.snap
 	s.snap = Snapshot{Path: s.path, Problems: problems, Err: err, Good: old.Good || err == nil, Config: doc.config, doc: doc}
