@@ -128,7 +128,8 @@ func TestProblems(t *testing.T) {
 		{`{"contaner_memory_mb": 1}`, 1, 2, "contaner_memory_mb", "not a setting", true},
 		{`{"gates": {}}`, 1, 2, "gates", "not acted on in this version: the gate is not built yet", true},
 		{`{"workflows": []}`, 1, 2, "workflows", "not acted on", true},
-		{`{"a\u001b[31m` + strings.Repeat("x", 200) + `": 1}`, 1, 2, "", "“a[31m", true},
+		{`{"a\u001b[31m` + strings.Repeat("x", 200) + `": 1}`, 1, 2, "", `“a\x1b[31m`, true},
+		{`{"container_image\u200b": "x"}`, 1, 2, "", `“container_image\u200b” is not`, true},
 	} {
 		_, problems, err := Parse("c.json", []byte(c.text))
 		if len(problems) == 0 {

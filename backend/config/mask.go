@@ -26,7 +26,7 @@ const Hidden = "•••hidden•••"
 func mask(data []byte) []byte {
 	root, _, bad := parse("", data)
 	if bad != nil {
-		return maskLoosely(data)
+		return loose.ReplaceAll(data, []byte(`${1}${3}`+Hidden))
 	}
 	eachValue(&root, nil, hide)
 	return packed(root, data)
@@ -138,10 +138,6 @@ var loose = regexp.MustCompile(`(?i)((?:` + CredentialAPIKey + `|` + CredentialO
 	`|[A-Z0-9_-]*(?:` + core.SecretNameEndings + `))["']?` +
 	`\s*[:=]\s*)("(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s,}\]]+)` +
 	`|sk-ant-[A-Za-z0-9_-]+|(://)[^/@\s"]+@`)
-
-func maskLoosely(data []byte) []byte {
-	return loose.ReplaceAll(data, []byte(`${1}${3}`+Hidden))
-}
 
 // unmask puts the values of the present file back where text has Hidden.
 // Where the present file has none, drop removes the member; otherwise that is

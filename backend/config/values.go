@@ -159,8 +159,9 @@ func (doc *document) unknownName(at place, name string, fields []Field) {
 	doc.add(at, name, true, fmt.Sprintf("“%s” is not a setting that Loop knows.", printable(name)), remedy)
 }
 
-// printable bounds a name out of the file for use in a message.
-func printable(s string) string { return core.Shortened(core.CleanTitle(s), 60) }
+// printable bounds a name out of the file for use in a message. What cannot be seen is
+// shown by its number.
+func printable(s string) string { return core.Shortened(strings.Trim(strconv.Quote(s), `"`), 60) }
 
 // wrongError is why a value cannot be a field's, in a phrase that follows the name
 // of the field. The value itself is never repeated: it may be secret.
