@@ -97,13 +97,11 @@ func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) 
 			l.Env = append(l.Env, own)
 		}
 	}
-	access, err := s.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: run.ID}, guestlink.Wish{
+	access, refused := s.tcp.Admit(ctx, core.Caller{ChannelID: ch.ID, RunID: run.ID}, guestlink.Wish{
 		TCP: e.Config.GuestTransport == config.TransportTCP, AdvertiseURL: e.Config.APIAdvertiseURL,
 		NoNetwork: v.Container.Network.Value == "none", Rootless: s.health.Status(ctx).Traits.Rootless,
 	})
-	if err != nil {
-		return v, l, err
-	}
+	l.Refused = refused
 	if access.Notice != "" {
 		v.Notices = append(v.Notices, access.Notice)
 	}

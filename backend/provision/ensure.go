@@ -202,8 +202,8 @@ func (s *Service) start(ctx context.Context, w Want) (*Lease, error) {
 }
 
 // Resolve says what Ensure would make. It changes nothing, builds no image, and
-// calls the engine only to look. With an error, Why holds what was explained by
-// then.
+// calls the engine only to look. With an error, Why holds what was explained by then,
+// and Env is there if the settings could be read.
 func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 	from := w.Settings
 	if from == nil {
@@ -214,6 +214,12 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		return r, err
 	}
 	r.Why.Notices = v.Notices
+	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx)); err != nil {
+		return r, err
+	}
+	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host); err != nil {
+		return r, err
+	}
 	image := v.Container.Image.Value
 	imageID, _, err := s.o.Engine.ImageInspect(ctx, image)
 	if err != nil {
@@ -227,15 +233,9 @@ func (s *Service) Resolve(ctx context.Context, w Want) (r Resolved, err error) {
 		Channel: w.Channel, RunID: w.Run, Plan: w.Plan, Type: cmp.Or(w.Type, core.TypeAgent), Image: image, ImageID: imageID,
 		GuestVolume: volume, InstallID: s.o.Install, NameSuffix: core.NewID()[:6], ModelOnRelay: !v.OverNetwork, ParentDir: w.Channel.ParentDir,
 	}
-	if r.host, err = s.o.Computer.Host(ctx, s.o.Health.Status(ctx)); err != nil {
-		return r, err
-	}
 	r.Spec, r.Why, err = sandbox.Resolve(v.Container, sub, r.host)
 	r.Why.Notices = append(r.Why.Notices, v.Notices...)
 	if err != nil {
-		return r, err
-	}
-	if r.Env, err = sandbox.SpawnEnv(v.Container, r.host); err != nil {
 		return r, err
 	}
 	r.DockerConfig, err = sandbox.DockerConfig(v.Container, r.host)

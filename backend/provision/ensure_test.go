@@ -116,7 +116,7 @@ func newWorld() (*world, *Service, Want) {
 	return w, s, want
 }
 
-var whole = []string{"build", "settings", "image mine:1", "guest", "host", "prepare", "ready", "start for run", "link to box"}
+var whole = []string{"build", "settings", "host", "image mine:1", "guest", "prepare", "ready", "start for run", "link to box"}
 
 // TestEnsure takes every step, once and in order, and gives everything back.
 func TestEnsure(t *testing.T) {
@@ -185,7 +185,7 @@ func TestWhatAWantLeavesOut(t *testing.T) {
 	w, s, want := newWorld()
 	want.NoBuild, want.Begun, want.Link, want.Ready = true, true, false, nil
 	l, err := s.Ensure(t.Context(), want)
-	if err != nil || l.Link != nil || !slices.Equal(w.done, []string{"settings", "image mine:1", "guest", "host", "start for run"}) {
+	if err != nil || l.Link != nil || !slices.Equal(w.done, []string{"settings", "host", "image mine:1", "guest", "start for run"}) {
 		t.Errorf("%v, did %q", err, w.done)
 	}
 	if err := l.Release(t.Context(), core.Ending{}); err != nil || w.left != 0 {
@@ -223,8 +223,21 @@ func TestResolveMakesNothing(t *testing.T) {
 	own.values = values("theirs:2")
 	want.Settings, want.Type, want.Run = own, core.TypeShell, ""
 	r, err := s.Resolve(t.Context(), want)
-	if err != nil || r.Spec.Type != core.TypeShell || r.Spec.Image != "theirs:2" || w.left != 0 || !slices.Equal(w.done, []string{"image theirs:2", "guest", "host"}) {
+	if err != nil || r.Spec.Type != core.TypeShell || r.Spec.Image != "theirs:2" || w.left != 0 || !slices.Equal(w.done, []string{"host", "image theirs:2", "guest"}) {
 		t.Errorf("%v %+v, did %q", err, r.Spec, w.done)
+	}
+}
+
+// TestEnvOfAContainerThatCannotBe: the credentials of the settings are known even so. A
+// run taken over has them hidden in what it says.
+func TestEnvOfAContainerThatCannotBe(t *testing.T) {
+	for _, step := range []string{"image mine:1", "guest"} {
+		w, s, want := newWorld()
+		w.breaks = step
+		w.values.Container.Envs = map[string]sandbox.Setting[any]{"FORGE_TOKEN": {Value: "x"}}
+		if r, err := s.Resolve(t.Context(), want); !errors.Is(err, errOwn) || len(r.Env) != 1 || r.Env[0].Value != "x" {
+			t.Errorf("%s: %v, %v", step, err, r.Env)
+		}
 	}
 }
 

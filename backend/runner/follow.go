@@ -106,12 +106,28 @@ type batch struct {
 }
 
 func (b *batch) add(p parsed) {
-	b.end, b.items = p.end, append(b.items, p.items...)
+	b.end = p.end
 	for _, it := range p.items {
 		if !it.Passing {
 			b.stored++
+		} else if n := len(b.items); n > 0 && join(&b.items[n-1], it) {
+			continue
 		}
+		b.items = append(b.items, it)
 	}
+}
+
+// join makes one piece of two that follow one another: a burst of small ones would push
+// events that matter out of the bus before a page has read them.
+func join(a *transcript.Item, b transcript.Item) bool {
+	x, ok := a.Data.(core.MessageStreaming)
+	y, also := b.Data.(core.MessageStreaming)
+	if !ok || !also || x.MsgID != y.MsgID || x.Block != y.Block || x.Kind != y.Kind || x.Offset+len(x.Delta) != y.Offset {
+		return false
+	}
+	x.Delta += y.Delta
+	a.Data = x
+	return true
 }
 
 // maxEvents bounds what the timeline keeps of one run. Days of honest work are a

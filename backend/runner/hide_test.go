@@ -1,12 +1,16 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/provision"
 	"loop/backend/runner/transcript"
 )
 
@@ -36,6 +40,60 @@ func TestSecretsAreHidden(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// unresolved is a provisioner that does not get further than the settings.
+type unresolved struct{ provisioner }
+
+func (u unresolved) Resolve(ctx context.Context, w provision.Want) (r provision.Resolved, err error) {
+	r, _ = u.provisioner.Resolve(ctx, w)
+	r.Env = []core.EnvVar{{Name: "T", Value: "CANARY of the environment", Secret: true}}
+	return r, errors.New("the folder is gone")
+}
+
+// TestSecretsOfARunTakenOver are hidden, whatever became of its settings meanwhile.
+func TestSecretsOfARunTakenOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, core.RunRunning, turn("it is CANARY of the environment")+goodResult)
+		(spoolFiles{r.boxes}).find("spawn").end(0)
+		r.launch.Refused = errors.New("nothing can be started now")
+		r.ports.Provision = unresolved{r.ports.Provision.(provisioner)}
+		r.start()
+		defer r.quit()
+		run := r.ended(id, time.Minute)
+		if said := r.dump(id); run.State != core.RunDone || strings.Contains(said, "CANARY") || !strings.Contains(said, hiddenMark) {
+			t.Errorf("%s: %s", run.State, said)
+		}
+	})
+}
+
+// TestRefusedLaunch: no container is made for a CLI that must not be started.
+func TestRefusedLaunch(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, plays(goodResult, 0))
+		r.launch.Refused = core.Fail(core.CodeInvalid, nil, "No way to call back.", "Set one.")
+		r.start()
+		defer r.quit()
+		run := r.ended(r.prompt("c", "x").ID, time.Hour)
+		if run.State != core.RunFailed || run.Outcome.Failure.Cause != "No way to call back." || len(r.boxes.all) != 0 {
+			t.Errorf("%s %+v, %d containers", run.State, run.Outcome.Failure, len(r.boxes.all))
+		}
+	})
+}
+
+// TestPiecesOfABatchAreJoined, where one continues another.
+func TestPiecesOfABatchAreJoined(t *testing.T) {
+	piece := func(block, at int, text string) transcript.Item {
+		return transcript.Item{Type: core.EventMessageStreaming, Passing: true, Data: core.MessageStreaming{MsgID: "m", Block: block, Kind: "text", Offset: at, Delta: text}}
+	}
+	whole := transcript.Item{Type: core.EventNotice, Data: core.Notice{Text: "n"}}
+	var b batch
+	b.add(parsed{items: []transcript.Item{piece(0, 0, "a"), piece(0, 1, "b")}, end: 2})
+	b.add(parsed{items: []transcript.Item{piece(0, 2, "c"), piece(0, 9, "j"), piece(1, 0, "x"), whole, piece(1, 1, "y")}, end: 7})
+	want := []transcript.Item{piece(0, 0, "abc"), piece(0, 9, "j"), piece(1, 0, "x"), whole, piece(1, 1, "y")}
+	if !reflect.DeepEqual(b.items, want) || b.stored != 1 || b.end != 7 {
+		t.Errorf("%d stored to %d: %+v", b.stored, b.end, b.items)
 	}
 }
 

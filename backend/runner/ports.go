@@ -138,6 +138,7 @@ type Launch struct {
 	Timeout      time.Duration // of the whole run; 0 is Options.Timeout
 	KeepAlive    time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
 	Retry        Retry
+	Refused      error // why the CLI must not be started; a run under way goes on
 }
 
 // Retry bounds what is tried again inside one run. Zero values take the

@@ -136,6 +136,9 @@ func (w *work) provision(ctx context.Context) error {
 				"No container was made, because one that can write does not fit a run that plans first.", "")
 		}
 		w.use(r, read.launch)
+		if w.launch.Refused != nil {
+			return w.launch.Refused
+		}
 		if told {
 			return nil // of an earlier try, or Ensure begins again
 		}
@@ -199,14 +202,13 @@ func (w *work) resolve(ctx context.Context) {
 	}
 	want, read := w.want()
 	r, err := w.s.p.Provision.Resolve(ctx, want)
-	if err == nil {
-		w.use(r, read.launch)
-		return
+	w.use(r, read.launch)
+	if err != nil {
+		// Say of a folder that is gone meanwhile. What is known counts: without its route
+		// the CLI would hear that there is no model, and secrets would not be hidden.
+		w.launched = false
+		w.log.Warn("resolve container of a run taken over", "error", err)
 	}
-	w.log.Warn("resolve container of a run taken over", "error", err)
-	// Say of a folder that is gone meanwhile: without its route the CLI would hear that
-	// there is no model.
-	w.launch = read.launch
 }
 
 func (w *work) openLink(ctx context.Context) error {
