@@ -41,13 +41,10 @@ func (s *ExecStream) Read(p []byte) (int, error) {
 	if !s.started && n > 0 {
 		s.started = true
 		// The engine answers a start it could not make on stdout of the stream
-		// itself, after the upgrade; a process cannot be told from that but by
-		// these words.
-		for _, w := range []string{"OCI runtime exec failed", "cannot exec in a "} {
-			if bytes.HasPrefix(p[:n], []byte(w)) {
-				_, _ = s.err.Write(p[:n]) // never fails
-				return 0, fmt.Errorf("%w: %s", errExecStart, bytes.TrimSpace(p[:min(n, stderrTail)]))
-			}
+		// itself, after the upgrade: with one piece of text that ends in CR LF.
+		if p[0] >= ' ' && bytes.HasSuffix(p[:n], []byte("\r\n")) {
+			_, _ = s.err.Write(p[:n]) // never fails
+			return 0, fmt.Errorf("%w: %s", errExecStart, bytes.TrimSpace(p[:min(n, stderrTail)]))
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) && isLost(err) {
@@ -72,7 +69,8 @@ func (s *ExecStream) Stderr() string { return s.err.String() }
 // a terminal and connects to it; the result is an *ExecStream. ctx bounds the
 // start, not the stream. A container that is not running gives core.ErrNotRunning,
 // an absent one core.ErrNotFound. An exec cannot be attached to again: when the
-// stream is lost, make a new one.
+// stream is lost, make a new one. The first output of argv must not be text that ends
+// in CR LF, which is what the engine's refusal looks like.
 func (d *Docker) DialExec(ctx context.Context, id core.ContainerID, user string, argv []string) (io.ReadWriteCloser, error) {
 	var conn types.HijackedResponse
 	err := d.do(ctx, "start an exec", func(ctx context.Context, cli *client.Client) error {
