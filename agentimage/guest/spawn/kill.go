@@ -222,7 +222,11 @@ func (tab *Table) killStrays() {
 				continue
 			}
 			found = true
-			if err := errors.Join(sweep(q.pid, nil, unix.SIGKILL), signalProcess(q, unix.SIGKILL)); err != nil {
+			below, err := descendants(q.pid) // no groups: docker exec may share one with what is no stray
+			for _, c := range append(below, q) {
+				err = errors.Join(err, signalProcess(c, unix.SIGKILL))
+			}
+			if err != nil {
 				tab.cfg.Log.Error("kill stray", "pid", q.pid, "err", err)
 			}
 		}
