@@ -34,6 +34,11 @@ func pair(tb testing.TB, domain int) (client int, server net.Conn) {
 		tb.Fatal(err)
 	}
 	var to unix.Sockaddr = &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+	if domain == unix.AF_INET { // from an address of its own, whose ports nobody else takes
+		if err := unix.Bind(client, &unix.SockaddrInet4{Addr: [4]byte{127, 82, 0, 1}}); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	if domain == unix.AF_INET6 {
 		to = &unix.SockaddrInet6{Port: port, Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}}
 	}
