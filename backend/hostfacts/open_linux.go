@@ -18,7 +18,9 @@ func openUnlinked(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err != nil || real != filepath.Clean(name) {
+	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	// The kernel's mark says that the file was replaced since: what was opened is whole.
+	if name = filepath.Clean(name); err != nil || real != name && real != name+" (deleted)" {
 		_ = f.Close() // nothing was read of it
 		return nil, &os.PathError{Op: "open", Path: name, Err: errNotOrdinary}
 	}
