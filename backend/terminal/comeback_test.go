@@ -161,6 +161,23 @@ func TestSpinnerInTheTitle(t *testing.T) {
 	})
 }
 
+// TestSizeIsKept: a size that changes is kept although the program says nothing to it.
+func TestSizeIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{rows: map[core.TerminalID]Saved{}}
+		s, _, _ := rig(t, Options{Keeper: k, Programs: &programs{next: func(Start) (Program, error) { return NewGuest(&guestBox{}, "t", nil, ""), nil }}})
+		info := create(t, s, core.TerminalSpec{Cols: 80, Rows: 24})
+		<-time.After(2 * saveEvery)
+		if err := s.Resize(t.Context(), info.ID, 70, 20); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if sv := k.row(info.ID); sv.Info.Cols != 70 || sv.Info.Rows != 20 {
+			t.Fatalf("kept %dx%d", sv.Info.Cols, sv.Info.Rows)
+		}
+	})
+}
+
 // TestOneSnapshotIsEnough: while a snapshot is made for a viewer, that viewer does not
 // count as behind.
 func TestOneSnapshotIsEnough(t *testing.T) {

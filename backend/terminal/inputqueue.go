@@ -20,10 +20,6 @@ type inputQueue struct {
 	space   chan struct{} // closed and made anew when pending shrinks
 }
 
-func newInputQueue() inputQueue {
-	return inputQueue{wake: make(chan struct{}, 1), space: make(chan struct{})}
-}
-
 // add waits for a while for room; none of p is taken when there is none.
 func (q *inputQueue) add(ctx context.Context, p []byte) error {
 	if len(p) > maxInput {

@@ -83,7 +83,7 @@ func (s *session) show(ctx context.Context) {
 			}
 			drawn = time.Now()
 		}
-		if s.keep && s.screenOffset() != keptAt && (time.Since(kept) >= saveEvery || time.Since(drawn) >= saveIdle) {
+		if s.keep && (moved || s.screenOffset() != keptAt) && (time.Since(kept) >= saveEvery || time.Since(drawn) >= saveIdle) {
 			keptAt, kept = s.save(), time.Now()
 		}
 		if moved {

@@ -242,7 +242,8 @@ func (s *Service) newSession(info core.TerminalInfo, p Program, keep bool) *sess
 	t := &session{
 		svc: s, program: p, keep: keep, log: s.log, info: info, viewers: map[*viewer]struct{}{}, used: time.Now(),
 		pumpWake: make(chan struct{}, 1), screenWake: make(chan struct{}, 1), ended: make(chan struct{}),
-		prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1), input: newInputQueue(),
+		prompt: make(chan struct{}, 1), resizing: make(chan struct{}, 1),
+		input: inputQueue{wake: make(chan struct{}, 1), space: make(chan struct{})},
 	}
 	t.ctx, t.stop = context.WithCancel(s.ctx)
 	t.screen = t.newScreen(info.Cols, info.Rows)
