@@ -13,7 +13,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -127,7 +126,7 @@ func (s *Service) Status() bind.ConfigStatus {
 	snap := s.o.Source.Current()
 	t, sizes := snap.Config.Terminal, snap.Config.FontSizes
 	st := bind.ConfigStatus{
-		Path: snap.Path, Problems: slices.Concat([]core.SettingsProblem{}, snap.Problems), Theme: snap.Config.Theme,
+		Path: snap.Path, Problems: append([]core.SettingsProblem{}, snap.Problems...), Theme: snap.Config.Theme,
 		Text: bind.TextSizes{Sidebar: sizes.Sidebar, Chat: sizes.Chat, Editor: sizes.Editor, Panels: sizes.Panels},
 		Terminal: bind.TerminalLook{
 			FontFamily: t.FontFamily, FontSize: sizes.Terminal, ShiftEnter: t.ShiftEnter, Bell: t.Bell,

@@ -93,6 +93,13 @@ func (r *settingsRig) field(t *testing.T, ch core.ChannelID, name string) bind.S
 	return v.Fields[i]
 }
 
+// TestStatusWithoutProblems has an empty list of them, as its readers may count on.
+func TestStatusWithoutProblems(t *testing.T) {
+	if st := newSettingsRig(t).Status(); st.Problems == nil || len(st.Problems) != 0 {
+		t.Errorf("%#v", st.Problems)
+	}
+}
+
 func TestSettingsByScope(t *testing.T) {
 	r, ctx := newSettingsRig(t), t.Context()
 	for _, c := range []struct {
