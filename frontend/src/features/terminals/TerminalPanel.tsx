@@ -70,7 +70,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
       <div className="dock-empty" data-region>
         <SquareTerminal size={20} aria-hidden />
         <h2>This terminal is no longer there</h2>
-        <p>Its session ended while no page showed it, with its container or with Loop.</p>
+        <p>Its session ended while this page did not show it, with its container or with Loop.</p>
         <div className="dock-empty-do">
           <Button look="primary" onClick={() => restart(id)}>Open a new one here</Button>
           <Button onClick={() => closePane(id)}>Close</Button>
