@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,11 +57,6 @@ func (d *frontDoor) admit(r *http.Request) bool {
 		return d.origins[origins[0]]
 	}
 	return false
-}
-
-// fromWindow reports whether the window's own page asks.
-func fromWindow(r *http.Request) bool {
-	return slices.Contains(webviewOrigins, r.Header.Get("Origin"))
 }
 
 // authenticated looks for the token in the Authorization header or, for a

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -174,7 +175,7 @@ func (s *Server) owner(next http.HandlerFunc) http.HandlerFunc {
 				"Open the address that Loop printed when it started; each start makes a new one."))
 			return
 		}
-		if !fromWindow(r) {
+		if !slices.Contains(webviewOrigins, r.Header.Get("Origin")) { // the window's own page is no client
 			s.clients.count(1)
 			defer s.clients.count(-1)
 		}

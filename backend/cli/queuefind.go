@@ -82,7 +82,9 @@ func (f *queueFlags) waiting(ctx context.Context, c Core) (found []waiting, err 
 func (f *queueFlags) find(ctx context.Context, c Core, wants []string) (found []waiting, err error) {
 	read := map[bool][]waiting{} // by whether they are all
 	for _, want := range wants {
-		place := isPlace(want)
+		// Ids that Loop makes are random, so that three digits are the beginning of none.
+		_, err := strconv.ParseUint(want, 10, 31)
+		place := err == nil && len(want) <= 3
 		look := queueFlags{channelFlags: f.channelFlags, all: !place && f.channelFlags == channelFlags{}}
 		all, ok := read[look.all]
 		if !ok {
@@ -101,13 +103,6 @@ func (f *queueFlags) find(ctx context.Context, c Core, wants []string) (found []
 		found = append(found, w)
 	}
 	return found, nil
-}
-
-// isPlace tells a place from the beginning of an id: those that Loop makes are
-// random, so that three digits name none.
-func isPlace(want string) bool {
-	_, err := strconv.ParseUint(want, 10, 31)
-	return err == nil && len(want) <= 3
 }
 
 func match(all []waiting, want string, place bool) (waiting, error) {

@@ -78,7 +78,6 @@ type Daemon struct {
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
-	links      *guestlink.Opener
 	guestTCP   *guestlink.Listener
 	bound      bound
 	calls      api.Calls
@@ -199,10 +198,9 @@ func (d *Daemon) assembleRuns() {
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
-	d.links = &guestlink.Opener{
+	pool := guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Network: d.engine, Waker: d.containers, Log: d.log,
-	}
-	pool := guestlink.NewPool(d.links)
+	})
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
 		Install: d.store.InstallID(), Settings: settingsReader{from: d.settings},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/guestlink"
 	"loop/backend/terminal/programs"
 )
 
@@ -124,7 +125,7 @@ func TestBackgroundOutlivesItsShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := d.links.Open(t.Context(), c)
+	link, err := (&guestlink.Opener{Dialer: d.engine, Callbacks: d.callbacks, Network: d.engine, Waker: d.containers, Log: d.log}).Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

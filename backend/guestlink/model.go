@@ -38,7 +38,7 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 	}
 	rest := cmp.Or(m[2], "/")
 	path, err := url.PathUnescape(rest)
-	if err != nil || slices.Contains(strings.FieldsFunc(path, isSlash), "..") {
+	if err != nil || slices.Contains(strings.Split(strings.ReplaceAll(path, `\`, "/"), "/"), "..") {
 		modelError(w, http.StatusBadRequest, "invalid_request_error", "the path is not usable")
 		return
 	}
@@ -51,8 +51,6 @@ func (t *askers) serveModel(w http.ResponseWriter, r *http.Request) {
 
 // modelPath cuts an escaped path into the run and what follows “model”.
 var modelPath = regexp.MustCompile(`(?s)^/runs/([^/]+)/model(/.*)?$`)
-
-func isSlash(r rune) bool { return r == '/' || r == '\\' }
 
 func refusing(text string) route {
 	return route{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
