@@ -11,7 +11,7 @@ help: ## List the targets
 run: ## Install what is needed, build, and open Loop (ARGS="…" go to loop)
 	@build/run.sh $(ARGS)
 
-test: ## Everything CI runs (STAGES="go docker" for some of it)
+test: ## Everything CI runs (STAGES="unit page" for some of it)
 	@build/test.sh $(STAGES)
 
 soak: ## The long tests in full, of which "make test" does a tenth (TIMES=3 for three rounds)
