@@ -35,7 +35,7 @@ type SettingsView struct {
 	ChannelID    string                 `json:"channel_id"`
 	Path         string                 `json:"path"`                    // of the global file
 	ProjectPath  string                 `json:"project_path,omitempty"`  // of the project's, there or not
-	WorktreePath string                 `json:"worktree_path,omitempty"` // of the work tree's, there or not
+	WorktreePath string                 `json:"worktree_path,omitempty"` // of the worktree's, there or not
 	Fields       []SettingsField        `json:"fields"`
 	Problems     []core.SettingsProblem `json:"problems"`
 	Pending      []core.SettingsPending `json:"pending"`

@@ -96,7 +96,7 @@ func TestWorktree(t *testing.T) {
 	if want := []string{"real " + w.dir + ">" + dir, "play " + w.dir + ">" + dir}; !slices.Equal(w.copied, want) {
 		t.Errorf("%q", w.copied)
 	}
-	// For a worktree of a worktree, the main work tree is still the root's. The
+	// For a worktree of a worktree, the main worktree is still the root's. The
 	// parent's branch is the base.
 	sub := w.worktree(v.ID, "deeper")
 	if sub.ParentDir != w.dir || sub.Dir != filepath.Join(w.dir, ".worktrees", "deeper") || sub.ParentID != v.ID {

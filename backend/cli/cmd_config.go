@@ -34,7 +34,7 @@ func (f *configFlags) on(cmd *cobra.Command, scopes bool) {
 	cmd.MarkFlagsMutuallyExclusive("channel", "dir", "global")
 	if scopes {
 		cmd.Flags().BoolVar(&f.project, "project", false, "the project's .loop/config.json")
-		cmd.Flags().BoolVar(&f.tree, "worktree", false, "the work tree's .loop/config.json")
+		cmd.Flags().BoolVar(&f.tree, "worktree", false, "the worktree's .loop/config.json")
 		cmd.MarkFlagsMutuallyExclusive("global", "project", "worktree")
 	}
 }

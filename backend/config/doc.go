@@ -1,5 +1,5 @@
 // Package config reads and edits settings files: config.json in Loop's folder, and
-// those of projects and work trees. They are JSON with comments and trailing commas.
+// those of projects and worktrees. They are JSON with comments and trailing commas.
 // The Config struct is the one description of every field; its tags give defaults and
 // limits, and the schema and the reference page are made from it.
 //

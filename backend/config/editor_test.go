@@ -173,7 +173,7 @@ func TestEditorStaysInTheProject(t *testing.T) {
 // it is the global one.
 func TestEditorStaysInTheWorktree(t *testing.T) {
 	for name, link := range map[string]func(project, home string) error{
-		"the work tree": func(project, home string) error {
+		"the worktree": func(project, home string) error {
 			return errors.Join(os.Mkdir(filepath.Join(project, ".worktrees"), 0o755), os.Symlink(home, filepath.Join(project, ".worktrees", "fix")))
 		},
 		"their folder": func(project, home string) error {

@@ -45,7 +45,7 @@ type Effective struct {
 }
 
 // ForDir merges the global settings, those of the project at dir, and, when
-// parentDir is not empty, those of the work tree at dir over those of its
+// parentDir is not empty, those of the worktree at dir over those of its
 // project at parentDir. A project's file may loosen a field only where trust knows
 // the file. ForDir reads the files each time and keeps nothing.
 func ForDir(global Snapshot, trust *Trust, dir, parentDir string) Effective {

@@ -40,7 +40,7 @@ const (
 	MergeKey      Merge = "by key"    // objects: the later one of a name
 	MergeAppend   Merge = "append"    // lists: the later ones come after; the global list replaces the built-in one
 	MergeReplace  Merge = "replace"   // lists: the later list counts
-	MergeUnion    Merge = "union"     // lists: a project's replaces the global one, a work tree's adds to its project's
+	MergeUnion    Merge = "union"     // lists: a project's replaces the global one, a worktree's adds to its project's
 )
 
 // Permission says what a project's own file may do with a field. Agents and

@@ -89,7 +89,7 @@ var reasons = []struct {
 	what, remedy string
 }{
 	{errLink, "The settings file of the project, or its .loop folder, is a link.", "Replace it by an ordinary file in an ordinary folder."},
-	{errTreeLink, "The work tree, or a folder between it and its project, is a link.",
+	{errTreeLink, "The worktree, or a folder between it and its project, is a link.",
 		"Look at what stands there, an agent may have made it; then remove the link."},
 	{errSwapped, "The settings file changed while it was read.", "Try again."},
 	{errDangling, "The settings file is a link that leads nowhere.", "Put the file back to where it leads, or remove the link."},

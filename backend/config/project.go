@@ -27,14 +27,14 @@ func ProjectPath(dir string) string { return filepath.Join(dir, ProjectFolder, F
 
 var (
 	errLink     = errors.New("is a link")
-	errTreeLink = errors.New("is a link where a work tree should be")
+	errTreeLink = errors.New("is a link where a worktree should be")
 	errSwapped  = errors.New("changed while it was opened")
 )
 
-// openProject opens the folder of a project, or of a work tree of the project at
+// openProject opens the folder of a project, or of a worktree of the project at
 // parent. Agents write in a project, so no link is followed from parent down to a
-// work tree inside it, whenever it was put there: it would make another folder's
-// file the work tree's. The folders above parent are the person's own.
+// worktree inside it, whenever it was put there: it would make another folder's
+// file the worktree's. The folders above parent are the person's own.
 func openProject(dir, parent string) (*os.Root, error) {
 	rel, err := filepath.Rel(parent, dir)
 	if parent == "" || err != nil || !filepath.IsLocal(rel) {
@@ -74,7 +74,7 @@ func enter(root *os.Root, name string, link error) (*os.Root, error) {
 	case seen.Mode()&fs.ModeSymlink != 0:
 		return nil, link
 	case !seen.IsDir():
-		return nil, fs.ErrNotExist // a file of that name is neither a work tree nor settings
+		return nil, fs.ErrNotExist // a file of that name is neither a worktree nor settings
 	}
 	below, err := root.OpenRoot(name)
 	if err != nil {
@@ -120,7 +120,7 @@ func readProjectFile(dir, parent string) ([]byte, error) {
 	return data, err
 }
 
-// loadProject reads the settings file of the project at dir, or of the work tree
+// loadProject reads the settings file of the project at dir, or of the worktree
 // at dir of the project at parent. Without one it returns nil.
 func loadProject(dir, parent string) (doc *document, sum string) {
 	path := ProjectPath(dir)

@@ -14,8 +14,8 @@ import (
 // File is one settings file: the global one, or the one of a project.
 type File struct {
 	Path string
-	dir  string // of the project or work tree; empty for the global file
-	// parent is the project's folder if dir is that of a work tree.
+	dir  string // of the project or worktree; empty for the global file
+	// parent is the project's folder if dir is that of a worktree.
 	parent string
 }
 
@@ -25,7 +25,7 @@ func GlobalFile(path string) File { return File{Path: path} }
 // ProjectFile is the settings file of the project at dir.
 func ProjectFile(dir string) File { return File{Path: ProjectPath(dir), dir: filepath.Clean(dir)} }
 
-// WorktreeFile is the settings file of the work tree at dir of the project at
+// WorktreeFile is the settings file of the worktree at dir of the project at
 // parent. It is reached through no link that stands in the project.
 func WorktreeFile(dir, parent string) File {
 	f := ProjectFile(dir)
@@ -94,7 +94,7 @@ func (f File) write(data []byte) error {
 }
 
 // unlinked refuses a folder where the last part of its path, or the part before, is
-// a link: an agent of the project can put one there in the place of a work tree.
+// a link: an agent of the project can put one there in the place of a worktree.
 // The folders above them are the person's own.
 func unlinked(dir string, root *os.Root) error {
 	opened, err := root.Stat(".")

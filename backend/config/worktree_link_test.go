@@ -14,11 +14,11 @@ import (
 )
 
 // TestWorktreeBehindALink: an agent of the project can put a link in the place of a
-// work tree, or of a folder on the way. A file behind the link is not the work tree's.
+// worktree, or of a folder on the way. A file behind the link is not the worktree's.
 // Loop neither reads, shows nor writes it.
 func TestWorktreeBehindALink(t *testing.T) {
 	g := Snapshot{Path: "/g", Config: Defaults(), Good: true}
-	for name, at := range map[string]string{"work tree": ".worktrees/deep/fix", "on the way": ".worktrees/deep", "all": ".worktrees"} {
+	for name, at := range map[string]string{"worktree": ".worktrees/deep/fix", "on the way": ".worktrees/deep", "all": ".worktrees"} {
 		t.Run(name, func(t *testing.T) {
 			parent, other := t.TempDir(), t.TempDir()
 			tree := filepath.Join(parent, ".worktrees", "deep", "fix")
@@ -53,7 +53,7 @@ func TestWorktreeBehindALink(t *testing.T) {
 	}
 }
 
-// TestWorktreeWithoutALink: a folder above the project may be a link, and a work tree
+// TestWorktreeWithoutALink: a folder above the project may be a link, and a worktree
 // may be outside.
 func TestWorktreeWithoutALink(t *testing.T) {
 	g := Snapshot{Path: "/g", Config: Defaults(), Good: true}

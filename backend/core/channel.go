@@ -36,7 +36,7 @@ type Channel struct {
 	StateID ChannelID `json:"-"`
 	// Branch is the branch that a worktree channel was made for.
 	Branch string `json:"branch,omitempty"`
-	// ParentDir is the main work tree of a worktree channel.
+	// ParentDir is the main worktree of a worktree channel.
 	ParentDir string `json:"parent_dir,omitempty"`
 	// Context is how full the conversation was at the end of its latest run that
 	// heard from the model.

@@ -153,7 +153,7 @@ func (p *plan) project(kind core.MountKind, dir string, readOnly bool) planned {
 	}, written: dir, project: true}
 }
 
-// workspace mounts the work directory; for a work tree inside its parent the
+// workspace mounts the work directory; for a worktree inside its parent the
 // parent instead, and for one outside both, so that git finds the main .git.
 func (p *plan) workspace(w work, readOnly bool, from core.SettingsOrigin) error {
 	s := p.host.style()
@@ -162,10 +162,10 @@ func (p *plan) workspace(w work, readOnly bool, from core.SettingsOrigin) error 
 	if p.sub.ParentDir != "" {
 		parent := p.sub.ParentDir
 		if err := plainText(parent); err != nil || !s.abs(parent) {
-			return failDir(fmt.Sprintf("The main work tree %q is not a usable path.", parent), "Choose the folder of the parent channel again.")
+			return failDir(fmt.Sprintf("The main worktree %q is not a usable path.", parent), "Choose the folder of the parent channel again.")
 		}
 		parent = s.clean(parent)
-		if err := checkProjectDir("main work tree", parent, ownWorkDir(p.sub, p.host, parent), p.host); err != nil {
+		if err := checkProjectDir("main worktree", parent, ownWorkDir(p.sub, p.host, parent), p.host); err != nil {
 			return err
 		}
 		p.roots = append(p.roots, parent)

@@ -107,7 +107,7 @@ func TestOriginOfEveryField(t *testing.T) {
 }
 
 // TestProtectedWhereverTheProjectLies: Loop's settings and git's hooks are read-only in
-// the work directory, in the main work tree of a worktree and in extra directories.
+// the work directory, in the main worktree of a worktree and in extra directories.
 // This holds even when none of these is a mount of its own.
 func TestProtectedWhereverTheProjectLies(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -115,9 +115,9 @@ func TestProtectedWhereverTheProjectLies(t *testing.T) {
 		extra       []string
 		want        []string
 	}{
-		"worktree inside its main work tree": {"/home/mira/p/.worktrees/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/p/.worktrees/w"}},
+		"worktree inside its main worktree": {"/home/mira/p/.worktrees/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/p/.worktrees/w"}},
 		"worktree outside":                   {"/home/mira/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/w"}},
-		"worktree around its main work tree": {"/home/mira/w", "/home/mira/w/p", nil, []string{"/home/mira/w", "/home/mira/w/p"}},
+		"worktree around its main worktree": {"/home/mira/w", "/home/mira/w/p", nil, []string{"/home/mira/w", "/home/mira/w/p"}},
 		"extra directory inside":             {"/home/mira/w", "", []string{"~/w/x", "~/e"}, []string{"/home/mira/w", "/home/mira/w/x", "/home/mira/e"}},
 	} {
 		fs := tree{"/home/mira/.loop": "dir"}

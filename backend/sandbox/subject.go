@@ -13,7 +13,7 @@ type Subject struct {
 	InstallID   string
 	NameSuffix  string // six lower-case hex digits, random, from the caller
 	Plan        bool   // for a run that plans first: nothing of the project can be written
-	// ParentDir is the main work tree of a worktree channel, else empty.
+	// ParentDir is the main worktree of a worktree channel, else empty.
 	ParentDir string
 	// ModelOnRelay says that the run's model is reached through the relay (the
 	// demo, or a base URL that the host resolves), so no network is needed.

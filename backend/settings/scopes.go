@@ -46,7 +46,7 @@ func (s *Service) file(ctx context.Context, scope string, id core.ChannelID) (co
 		return config.GlobalFile(s.o.Source.Path()), nil
 	}
 	if scope != core.LayerProject && scope != core.LayerWorktree {
-		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a work tree's.",
+		return config.File{}, core.Fail(core.CodeInvalid, nil, "Settings are global, a project's or a worktree's.",
 			"Name one of global, project and worktree.")
 	}
 	ch, err := s.find(ctx, id)

@@ -19,7 +19,7 @@ import (
 	"loop/backend/credentials"
 )
 
-// settingsRig is a Loop folder with a project and one of its work trees.
+// settingsRig is a Loop folder with a project and one of its worktrees.
 type settingsRig struct {
 	*Service
 	list          []core.Channel

@@ -1,4 +1,4 @@
-// Package worktree makes and removes git work trees. It is a service;
+// Package worktree makes and removes git worktrees. It is a service;
 // running a program in a project's container is a port that daemon fills.
 //
 // Git never runs on the host: in a directory that an agent can write, its

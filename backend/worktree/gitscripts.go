@@ -56,9 +56,9 @@ const (
 	codeNotMain   = 207
 )
 
-// Create makes dir, a path below main.Dir with slashes, as a work tree of
+// Create makes dir, a path below main.Dir with slashes, as a worktree of
 // branch. A branch that does not exist is made from base; empty is what main has
-// checked out. A work tree of that branch at that place is kept as it is; then
+// checked out. A worktree of that branch at that place is kept as it is; then
 // made is false.
 func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, base string) (made bool, err error) {
 	if err := checkRel(dir); err != nil {
@@ -90,13 +90,13 @@ func (s *Service) Create(ctx context.Context, main core.Channel, dir, branch, ba
 		return false, core.Fail(core.CodeInvalid, detail, fmt.Sprintf("The repository has no %q to begin from.", clip(base, maxName)),
 			"Name a branch, tag or commit that “git log” shows, or leave it empty.")
 	case codeElsewhere:
-		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another work tree.",
-			"Choose another branch name, or remove that work tree first.")
+		return false, core.Fail(core.CodeConflict, errors.Join(core.ErrConflict, detail), "That branch is checked out in another worktree.",
+			"Choose another branch name, or remove that worktree first.")
 	}
 	return false, core.Fail(core.CodeDir, detail, "Git could not make the worktree.", "Look at the detail for what git said.")
 }
 
-// Remove takes work trees away; their branches stay. Without force, changes in any
+// Remove takes worktrees away; their branches stay. Without force, changes in any
 // of them that are not committed make it core.ErrConflict, and all of them stay.
 // One that is gone is no error.
 func (s *Service) Remove(ctx context.Context, main core.Channel, dirs []string, force bool) error {

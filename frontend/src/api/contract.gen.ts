@@ -526,7 +526,7 @@ export type SettingsView = {
   channel_id: string;
   path: string; // of the global file
   project_path?: string; // of the project's, there or not
-  worktree_path?: string; // of the work tree's, there or not
+  worktree_path?: string; // of the worktree's, there or not
   fields: SettingsField[] | null;
   problems: SettingsProblem[] | null;
   pending: SettingsPending[] | null;
