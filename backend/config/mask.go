@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -47,7 +46,8 @@ func packed(root hujson.Value, data []byte) []byte {
 	return out
 }
 
-// eachValue calls do for every value that is no object, with its path of names.
+// eachValue calls do for every value that is no object, with its path of names, which do
+// must not keep: deep nesting would need memory by the square of its depth.
 func eachValue(v *hujson.Value, path []string, do func(path []string, v *hujson.Value)) {
 	obj, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -56,7 +56,7 @@ func eachValue(v *hujson.Value, path []string, do func(path []string, v *hujson.
 	}
 	for i := range obj.Members {
 		m := &obj.Members[i]
-		eachValue(&m.Value, append(slices.Clip(path), memberName(m)), do)
+		eachValue(&m.Value, append(path, memberName(m)), do)
 	}
 }
 
@@ -113,8 +113,8 @@ func hideUser(address string) string {
 	if !ok {
 		return Hidden + address[strings.LastIndexByte(address, '@'):]
 	}
-	if u, err := url.Parse(address); err != nil || u.User == nil {
-		return Hidden
+	if u, err := url.Parse(address); err != nil || u.User == nil || u.Scheme == "" {
+		return Hidden // without a scheme the cut was elsewhere
 	}
 	end := len(rest)
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -100,6 +101,28 @@ func TestTheHostOfAProxyIsShown(t *testing.T) {
 
 // TestLoginsInAddressesAreHidden: an address in an environment variable may hold a
 // password, like a proxy's.
+// TestMaskOfAHostileFile: a project's file is read at every start, before anybody
+// approved it. It can neither end Loop nor take its memory.
+func TestMaskOfAHostileFile(t *testing.T) {
+	for _, address := range []string{"//u@h/a://b", "//u@h/a://b/x://c@d", "x:y@z://a", "@://", "u@h://"} {
+		_ = mask([]byte(`{"envs": {"A": "` + address + `"}}`))
+		if masked := string(mask([]byte(`{"proxies": {"http_proxy": "` + address + `"}}`))); strings.Contains(masked, "u@h") {
+			t.Errorf("%s is shown in %s", address, masked)
+		}
+	}
+	const depth = 99_000
+	deep := []byte(strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if got := mask(deep); !bytes.Equal(got, deep) {
+		t.Error("the text is another one")
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 512<<20 {
+		t.Errorf("%d MiB for a text of %d KiB", took>>20, len(deep)>>10)
+	}
+}
+
 func TestLoginsInAddressesAreHidden(t *testing.T) {
 	text := `{"envs": {"DATABASE_URL": "postgres://me:CANARY@db:5432/x", "MONGO": "mongodb://me:CANARY@a:1,b:2/x", "GPG_PASSPHRASE": "CANARY", "PLAIN": "https://example.com/@x", "MAIL": "me@example.com", "NEXT": "http://me@a/?n=http://me:CANARY@b"},
 		"mcp": {"servers": {"x": {"command": "c", "env": {"DSN": "mysql://me:CANARY@db/x"}}}}}`
@@ -149,6 +172,7 @@ func FuzzMask(f *testing.F) {
 	f.Add([]byte(`{"envs": {"A": "http://a@b/?http://c@d", "B": "x://u:p@h"}}`))
 	f.Add([]byte(`{"envs": {"A_KEY": "x"}, "mcp": {"servers": null}}`))
 	f.Add([]byte(`{"proxies": {"http_proxy": "a@b"}, "envs": 1`))
+	f.Add([]byte(`{"proxies": {"http_proxy": "//u@h/a://b"}, "envs": {"A": "//u@h/a://b/x://c@d"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return
