@@ -117,6 +117,12 @@ func (t *Trust) approved(dir, sum string) bool {
 // covers reports whether an approval is one of a field, too.
 func (e trusted) covers(f Field) bool { return len(e.Fields) == 0 || slices.Contains(e.Fields, f.Name) }
 
+// whole reports whether an approval is one of every field of its text.
+func (e trusted) whole(path string, data []byte) bool {
+	doc := decode(path, data)
+	return !slices.ContainsFunc(leaves(), func(f Field) bool { return doc.has(f.Name) && !e.covers(f) })
+}
+
 // approval of a text that was read.
 func (t *Trust) approval(path string, data []byte) *trusted {
 	doc := decode(path, data)

@@ -168,6 +168,14 @@ func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	if d := got.Pending[0].Diff; !strings.Contains(d, "+  \"mounts\": [\"a-b:/a\"]") {
 		t.Errorf("%q", d)
 	}
+	// An edit of another field approves nothing that waits.
+	ed := Editor{History: OpenHistory(t.TempDir()), Trust: trust}
+	if err := ed.Set(ProjectFile(dir), "claude_effort", "high"); err != nil {
+		t.Fatal(err)
+	}
+	if got = ForDir(global(t, `{}`), OpenTrust(path), dir, ""); len(got.Pending) != 1 || len(got.Config.Mounts) != 0 {
+		t.Fatalf("%+v %+v", got.Pending, got.Config)
+	}
 	if err := trust.Approve(ProjectFile(dir), got.Pending[0].SHA256); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +187,6 @@ func TestALaterLoopAsksForItsNewFields(t *testing.T) {
 	if harmless(ProjectPath(unknown), []byte("{\n  \"gates\": {\"files\": \"off\"}\n}\n")) {
 		t.Error("a file with names that Loop does not know is taken for harmless")
 	}
-	ed := Editor{History: OpenHistory(t.TempDir()), Trust: trust}
 	if err := ed.Set(ProjectFile(unknown), "claude_effort", "low"); err != nil {
 		t.Fatal(err)
 	}
