@@ -61,6 +61,7 @@ type Vault struct {
 	keyring Backend
 	file    *file
 	calls   sync.WaitGroup
+	probing sync.Mutex // taken before mu
 
 	mu       sync.Mutex
 	works    bool
@@ -89,7 +90,7 @@ func (v *Vault) Wait(limit time.Duration) {
 // ask runs one call of the keyring within a time; the call itself cannot be
 // cancelled and is left behind when it takes longer.
 func (v *Vault) ask(ctx context.Context, limit time.Duration, f func() error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSilent)
 	defer cancel()
 	answer := make(chan error, 1)
 	v.calls.Go(func() { answer <- f() })
@@ -103,11 +104,17 @@ func (v *Vault) ask(ctx context.Context, limit time.Duration, f func() error) er
 
 const probeKind = "probe"
 
-// keyringWorks performs a whole round in the keyring, once while it works.
+// errSilent is of a keyring that may be locked: nobody knows what it holds.
+var errSilent = errors.New("no answer in time")
+
+// keyringWorks performs a whole round in the keyring, once while it works. Callers take
+// turns, because the rounds of two would meet.
 func (v *Vault) keyringWorks(ctx context.Context) bool {
 	if v.keyring == nil {
 		return false
 	}
+	v.probing.Lock()
+	defer v.probing.Unlock()
 	v.mu.Lock()
 	works, again := v.works, v.failed == nil || time.Since(v.failedAt) >= probeAgain
 	v.mu.Unlock()
@@ -147,21 +154,25 @@ func (v *Vault) Get(ctx context.Context, kind string) (core.Secret, error) {
 	return s, err
 }
 
-func (v *Vault) find(ctx context.Context, kind string) (core.Secret, string, error) {
-	if v.keyringWorks(ctx) {
-		var s core.Secret
-		err := v.ask(ctx, callWait, func() (err error) {
-			s, err = v.keyring.Get(kind)
+// find asks the file first: it has only what was put there, or taken away (see Delete),
+// after the keyring had worked last.
+func (v *Vault) find(ctx context.Context, kind string) (s core.Secret, where string, err error) {
+	if s, err = v.file.Get(kind); err == nil && s == "" {
+		return "", "", core.ErrNotFound
+	}
+	if err != nil && v.keyringWorks(ctx) {
+		var kept core.Secret
+		failed := v.ask(ctx, callWait, func() (err error) {
+			kept, err = v.keyring.Get(kind)
 			return err
 		})
-		if err == nil && s != "" {
-			return s, InKeyring, nil
+		if failed == nil && kept != "" {
+			return kept, InKeyring, nil
 		}
-		if err != nil && !errors.Is(err, core.ErrNotFound) {
-			return "", "", keyringFailure("read", err)
+		if failed != nil && !errors.Is(failed, core.ErrNotFound) {
+			return "", "", keyringFailure("read", failed)
 		}
 	}
-	s, err := v.file.Get(kind)
 	return s, InFile, err
 }
 
@@ -188,6 +199,8 @@ func (v *Vault) Delete(ctx context.Context, kind string) error {
 		if err = v.ask(ctx, callWait, func() error { return v.keyring.Delete(kind) }); err != nil {
 			err = keyringFailure("delete", err)
 		}
+	} else if _, why := v.Preferred(ctx); errors.Is(why, errSilent) {
+		return v.file.Set(kind, "") // what the keyring may hold does not count any more
 	}
 	return errors.Join(err, v.file.Delete(kind))
 }

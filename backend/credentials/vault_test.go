@@ -293,6 +293,60 @@ func TestAKeyringThatDoesNotWorkIsPassedOver(t *testing.T) {
 	})
 }
 
+// TestAKeyringThatComesBack: what was cleared or replaced while it was locked does not
+// come back with it.
+func TestAKeyringThatComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newMemory()
+		k.m["gone"], k.m["kept"] = "old-one", "old-two"
+		k.hang = make(chan struct{})
+		v, _ := vaultIn(t, k)
+		if err := v.Delete(t.Context(), "gone"); err != nil {
+			t.Fatal(err)
+		}
+		if where, err := v.Set(t.Context(), "kept", "new-two"); err != nil || where != InFile {
+			t.Fatalf("%s, %v", where, err)
+		}
+		k.mu.Lock()
+		close(k.hang)
+		k.hang = nil
+		k.mu.Unlock()
+		v.Wait(time.Second)
+		<-time.After(probeAgain)
+		if where, err := v.Preferred(t.Context()); err != nil || where != InKeyring {
+			t.Fatalf("%s, %v", where, err)
+		}
+		if s, err := v.Get(t.Context(), "gone"); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a cleared key came back: %q, %v", s, err)
+		}
+		if s, err := v.Get(t.Context(), "kept"); err != nil || s != "new-two" {
+			t.Errorf("%q, %v", s, err)
+		}
+		if where, err := v.Set(t.Context(), "gone", "again"); err != nil || where != InKeyring {
+			t.Errorf("%s, %v", where, err)
+		}
+		if s, err := v.Get(t.Context(), "gone"); err != nil || s != "again" {
+			t.Errorf("%q, %v", s, err)
+		}
+	})
+}
+
+// TestFirstQuestionsAtOnce: several callers find out together whether the keyring works.
+func TestFirstQuestionsAtOnce(t *testing.T) {
+	for range 50 {
+		v, _ := vaultIn(t, newMemory())
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if where, err := v.Preferred(t.Context()); err != nil || where != InKeyring {
+					t.Errorf("%s, %v", where, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
 func TestACancelledQuestionProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newMemory()
