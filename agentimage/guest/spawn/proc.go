@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -268,11 +269,13 @@ func (p *proc) closeLogs() {
 
 // readCommand is the command line of a process, empty for one that has none any more.
 func readCommand(pid int) string {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		return ""
 	}
-	line = bytes.TrimRight(line[:min(len(line), wire.MaxCommand)], "\x00")
+	defer func() { _ = f.Close() }()
+	line, _ := io.ReadAll(io.LimitReader(f, wire.MaxCommand)) // a process may claim gigabytes
+	line = bytes.TrimRight(line, "\x00")
 	return strings.Map(func(r rune) rune { // the agent chose it
 		switch {
 		case r == 0:
