@@ -116,9 +116,9 @@ func TestProtectedWhereverTheProjectLies(t *testing.T) {
 		want        []string
 	}{
 		"worktree inside its main worktree": {"/home/mira/p/.worktrees/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/p/.worktrees/w"}},
-		"worktree outside":                   {"/home/mira/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/w"}},
+		"worktree outside":                  {"/home/mira/w", "/home/mira/p", nil, []string{"/home/mira/p", "/home/mira/w"}},
 		"worktree around its main worktree": {"/home/mira/w", "/home/mira/w/p", nil, []string{"/home/mira/w", "/home/mira/w/p"}},
-		"extra directory inside":             {"/home/mira/w", "", []string{"~/w/x", "~/e"}, []string{"/home/mira/w", "/home/mira/w/x", "/home/mira/e"}},
+		"extra directory inside":            {"/home/mira/w", "", []string{"~/w/x", "~/e"}, []string{"/home/mira/w", "/home/mira/w/x", "/home/mira/e"}},
 	} {
 		fs := tree{"/home/mira/.loop": "dir"}
 		for _, d := range c.want {
