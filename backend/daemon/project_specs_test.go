@@ -10,7 +10,6 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
-	"loop/backend/runner"
 )
 
 // TestProjectSettingsOfARun: settings that a project's file may make by itself count.
@@ -53,7 +52,11 @@ func TestProjectSettingsOfARun(t *testing.T) {
 		t.Errorf("%+v", launch.MCPServers)
 	}
 	write(`{"container_network": "none"`)
-	if _, _, launch, err = r.resolve(t.Context(), core.Run{ID: "r3"}, r.channel); err == nil || core.AsFailure(err).Code != core.CodeConfig || launch.Bin != (runner.Launch{}).Bin {
-		t.Errorf("a broken file: %v", err)
+	// A run under way goes on by what is known: how long it may take, and what is secret.
+	r.snap.Config.ContainerTimeoutSec, r.snap.Config.Envs = 8*3600, map[string]any{"TOKEN": canary}
+	_, launch, err = r.ForRun(t.Context(), core.Run{ID: "r3"}, r.channel)
+	secret := slices.ContainsFunc(launch.Env, func(e core.EnvVar) bool { return e.Value == canary && e.Secret })
+	if err == nil || core.AsFailure(err).Code != core.CodeConfig || launch.Timeout != 8*time.Hour || launch.APIKey != canary || !secret {
+		t.Errorf("a broken file: %+v, %v", launch, err)
 	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -78,15 +79,13 @@ var _ runner.Settings = runSettings{}
 
 func (s runSettings) ForRun(ctx context.Context, run core.Run, ch core.Channel) (v provision.Values, l runner.Launch, err error) {
 	e, err := s.read(ch)
-	if err != nil {
-		return v, l, err
-	}
+	var noKey, noLaunch error
 	if !run.Demo {
-		if e.Config, err = s.keys.Add(ctx, e.Config); err != nil {
-			return v, l, err
-		}
+		e.Config, noKey = s.keys.Add(ctx, e.Config)
 	}
-	if l, err = launchOf(e.Config, run); err != nil {
+	l, noLaunch = launchOf(e.Config, run)
+	if err = cmp.Or(err, noKey, noLaunch); err != nil {
+		l.Env, _ = sandbox.SpawnEnv(e.Container(), sandbox.Host{}) // a run under way goes on, and hides it
 		return v, l, err
 	}
 	v = valuesOf(e)

@@ -38,12 +38,6 @@ const (
 
 // attend follows a running CLI to its end, and the tries after it to theirs.
 func (w *work) attend(ctx context.Context) {
-	most := w.timeout() // by this process's clock; Options.Now only dates what is shown
-	limit := time.AfterFunc(most-w.ran(), func() {
-		w.cancel(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
-			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."))
-	})
-	defer limit.Stop()
 	for {
 		e, err := w.watch(ctx)
 		if err != nil { // only Loop closing
@@ -54,6 +48,21 @@ func (w *work) attend(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// arm begins the time limit, by this process's clock: Options.Now only dates what is
+// shown. The limit of a run taken over counts only when it is known, since the default
+// could be long over.
+func (w *work) arm() {
+	if w.limit != nil || w.overdue == nil || !w.launched {
+		return
+	}
+	most := w.timeout()
+	w.limit = time.AfterFunc(most-w.ran(), func() {
+		w.cancel(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
+			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."))
+	})
+	context.AfterFunc(w.ending, func() { w.limit.Stop() })
 }
 
 // follows ends the run, or reports that another try of it is under way.
@@ -70,6 +79,7 @@ func (w *work) follows(ctx context.Context, e ending) bool {
 func (w *work) watch(ctx context.Context) (ending, error) {
 	overdue := make(chan struct{}, 1)
 	w.overdue = overdue
+	w.arm()
 	guarded, unguard := context.WithCancel(ctx)
 	var guard sync.WaitGroup
 	guard.Go(func() { w.guard(guarded, overdue) })

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	batchEvents = 256     // stored events in one transaction at most
-	batchBytes  = 1 << 20 // offset is stored at least this often, pieces only or not
+	batchEvents   = 256         // stored events in one transaction at most
+	batchBytes    = 1 << 20     // offset is stored at least this often, pieces only or not
+	settingsEvery = time.Minute // between looks at settings that could not be read
 )
 
 // parsed is one line, understood.
@@ -31,7 +32,9 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	lines := make(chan parsed, 64)
 	quit := make(chan struct{})
 	var readErr error // read after lines is closed
-	hide := w.hide()
+	w.hide()
+	look := time.NewTicker(settingsEvery)
+	defer look.Stop()
 	go func() {
 		defer close(lines)
 		r := transcript.NewReader(rc, w.readOff)
@@ -43,6 +46,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 				}
 				return
 			}
+			hide := *w.hidden.Load()
 			p := parsed{items: w.pieces.hidden(hide, w.parser.Parse(hide.line(l))), end: l.End}
 			p.over = w.parser.Over()
 			select {
@@ -86,6 +90,8 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 			}
 		case <-due:
 			full = true
+		case <-look.C:
+			w.hide()
 		case <-ctx.Done():
 			return errQuit
 		}

@@ -91,12 +91,12 @@ func (s *Service) Hide(run core.RunID, text string) string {
 
 // hide makes the hider of the run's own launch. The launch of a run whose container
 // died while Loop was away may not be known; the rest of the output is read all the
-// same.
-func (w *work) hide() hider {
+// same, and its time limit begins when it is.
+func (w *work) hide() {
 	w.resolve(w.service)
+	w.arm()
 	h := newHider(w.launch)
 	w.hidden.Store(&h)
-	return h
 }
 
 // pieces takes secrets out of a message that comes piece by piece, where no
@@ -132,7 +132,7 @@ func (p *pieces) hide(h hider, it transcript.Item) (transcript.Item, bool) {
 		return it, true
 	}
 	if d.MsgID != p.msgID || d.Block != p.block || d.Kind != p.kind || d.Offset == 0 {
-		*p = pieces{msgID: d.MsgID, block: d.Block, kind: d.Kind}
+		*p = pieces{msgID: d.MsgID, block: d.Block, kind: d.Kind, sent: d.Offset}
 	}
 	text := h.text(p.held + d.Delta)
 	n := begun([]byte(text), h.plain)

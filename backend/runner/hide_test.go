@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,46 @@ func TestSecretsOfARunTakenOver(t *testing.T) {
 		run := r.ended(id, time.Minute)
 		if said := r.dump(id); run.State != core.RunDone || strings.Contains(said, "CANARY") || !strings.Contains(said, hiddenMark) {
 			t.Errorf("%s: %s", run.State, said)
+		}
+	})
+}
+
+// mended is a provisioner of settings that cannot be read until they are mended.
+type mended struct {
+	provisioner
+	ok *atomic.Bool
+}
+
+func (m mended) Resolve(ctx context.Context, w provision.Want) (provision.Resolved, error) {
+	if m.ok.Load() {
+		return m.provisioner.Resolve(ctx, w)
+	}
+	return provision.Resolved{}, errors.New("the settings cannot be read")
+}
+
+// TestLimitOfARunTakenOver: while its settings cannot be read, a run is not ended by a
+// limit that it never had. Its own limit counts once they can be.
+func TestLimitOfARunTakenOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, core.RunRunning, turn("one"))
+		r.launch.Timeout = 8 * time.Hour
+		m := mended{r.ports.Provision.(provisioner), new(atomic.Bool)}
+		r.ports.Provision = m
+		r.pass(2 * time.Hour)
+		r.start()
+		defer r.quit()
+		r.pass(time.Hour)
+		if run := r.get(id); run.State != core.RunRunning {
+			t.Fatalf("%s %+v", run.State, run.Outcome.Failure)
+		}
+		m.ok.Store(true)
+		r.pass(4 * time.Hour)
+		if run := r.get(id); run.State != core.RunRunning {
+			t.Fatalf("%s %+v", run.State, run.Outcome.Failure)
+		}
+		run := r.ended(id, 2*time.Hour)
+		if f := run.Outcome.Failure; f == nil || f.Code != core.CodeTimeout || !strings.Contains(f.Cause, "8h0m0s") {
+			t.Errorf("%s %+v", run.State, f)
 		}
 	})
 }

@@ -221,14 +221,11 @@ func (s *Service) CancelChannel(ctx context.Context, ch core.ChannelID) error {
 	if err != nil {
 		return fmt.Errorf("read queue: %w", err)
 	}
-	if err := s.cancelAll(ctx, queued, func(core.Run) bool { return true }); err != nil {
-		return err
-	}
 	active, err := s.p.Store.ActiveRuns(ctx)
 	if err != nil {
 		return fmt.Errorf("read runs: %w", err)
 	}
-	return s.cancelAll(ctx, active, func(r core.Run) bool { return r.ChannelID == ch })
+	return s.cancelAll(ctx, append(queued, active...), func(r core.Run) bool { return r.ChannelID == ch })
 }
 
 func (s *Service) cancelAll(ctx context.Context, runs []core.Run, those func(core.Run) bool) error {

@@ -45,7 +45,7 @@ type work struct {
 	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
 	resumed   bool  // taken over from an earlier launch of Loop
-	launched  bool  // launch is known, of a run taken over
+	launched  bool  // launch is known in full
 	setupEnd  error // why the CLI was not started
 	nextSet   bool  // the channel's next start was stored because of this run
 
@@ -59,6 +59,7 @@ type work struct {
 	// after its last word; grace does that.
 	overdue chan struct{}
 	grace   *time.Timer
+	limit   *time.Timer // of the whole run; nil while it is not known
 
 	hidden atomic.Pointer[hider] // what hide made last
 	pieces pieces                // of the message being streamed
