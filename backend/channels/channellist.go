@@ -26,7 +26,7 @@ type Store interface {
 	AddChannel(ctx context.Context, ch core.Channel) error
 	RenameChannel(ctx context.Context, id core.ChannelID, name string) error
 	RemoveChannel(ctx context.Context, id core.ChannelID) error
-	SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart) error
+	SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, next core.SessionStart, by core.RunID) error
 	Activity(ctx context.Context) (map[core.ChannelID]core.ChannelActivity, error)
 }
 

@@ -120,7 +120,7 @@ func (w *world) RenameChannel(_ context.Context, id core.ChannelID, name string)
 	return w.edit(id, func(c *core.Channel) { c.Name = name })
 }
 
-func (w *world) SetChannelNext(_ context.Context, id core.ChannelID, demo bool, next core.SessionStart) error {
+func (w *world) SetChannelNext(_ context.Context, id core.ChannelID, demo bool, next core.SessionStart, _ core.RunID) error {
 	return w.edit(id, func(c *core.Channel) {
 		if demo {
 			c.DemoNextSession = next

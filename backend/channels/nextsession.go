@@ -57,7 +57,7 @@ func (s *Service) StartWith(ctx context.Context, id core.ChannelID, start core.S
 		kinds = []bool{true, false}
 	}
 	for _, kind := range kinds {
-		if err := s.opts.Store.SetChannelNext(ctx, id, kind, start); err != nil {
+		if err := s.opts.Store.SetChannelNext(ctx, id, kind, start, ""); err != nil {
 			return core.ChannelView{}, missing(fmt.Errorf("store the next run's session: %w", err))
 		}
 	}

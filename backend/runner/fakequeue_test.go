@@ -189,14 +189,18 @@ func (s *memStore) OpenQuestions(_ context.Context, ch core.ChannelID) (out []co
 	return out, nil
 }
 
-func (s *memStore) SetChannelNext(_ context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error {
+func (s *memStore) SetChannelNext(_ context.Context, ch core.ChannelID, demo bool, next core.SessionStart, by core.RunID) error {
 	return s.write("next", func() error {
-		s.setNext(ch, demo, next)
+		s.setNext(ch, demo, next, by)
 		return nil
 	})
 }
 
-func (s *memStore) setNext(ch core.ChannelID, demo bool, next core.SessionStart) {
+func (s *memStore) setNext(ch core.ChannelID, demo bool, next core.SessionStart, by core.RunID) {
+	if by != "" && s.taken[nextOf{ch, demo}] != by {
+		return
+	}
+	s.taken[nextOf{ch, demo}] = by
 	if demo {
 		s.channels[ch].DemoNextSession = next
 		return

@@ -21,14 +21,21 @@ type memStore struct {
 	runs      map[core.RunID]*core.Run
 	order     []core.RunID
 	events    []core.Event
+	taken     map[nextOf]core.RunID // the run that was claimed with what the channel's next start was
 	claims    int
 	rank      map[core.RunID]int
 	questions []*core.Question
 	fault     func(call string, after bool) error
 }
 
+// nextOf names the next start of a channel's runs of one kind.
+type nextOf struct {
+	ch   core.ChannelID
+	demo bool
+}
+
 func newMemStore(channels ...core.Channel) *memStore {
-	s := &memStore{now: time.Now, channels: map[core.ChannelID]*core.Channel{}, runs: map[core.RunID]*core.Run{}, rank: map[core.RunID]int{}}
+	s := &memStore{now: time.Now, channels: map[core.ChannelID]*core.Channel{}, runs: map[core.RunID]*core.Run{}, rank: map[core.RunID]int{}, taken: map[nextOf]core.RunID{}}
 	for _, c := range channels {
 		s.channels[c.ID] = &c
 	}
@@ -146,6 +153,7 @@ func (s *memStore) ClaimNext(_ context.Context, ch core.ChannelID) (run core.Run
 		if best != nil {
 			best.State, best.StartedAt = core.RunStarting, s.now()
 			run, ok = *best, true
+			s.taken[nextOf{ch, run.Demo}] = run.ID
 			s.claims++
 		}
 		return nil
@@ -196,7 +204,7 @@ func (s *memStore) FinishRun(_ context.Context, run core.Run, evs ...core.Event)
 		*r = run
 		if run.State == core.RunDone && run.Outcome.SessionID != "" {
 			s.setSession(run.ChannelID, run.Demo, run.Outcome.SessionID)
-			s.setNext(run.ChannelID, run.Demo, core.SessionStart{})
+			s.setNext(run.ChannelID, run.Demo, core.SessionStart{}, run.ID)
 		}
 		out = s.insert(evs)
 		return nil

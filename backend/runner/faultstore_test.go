@@ -175,8 +175,8 @@ func (f *faultStore) ModelRates(ctx context.Context) (v map[string]core.ModelRat
 func (f *faultStore) SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, id core.SessionID) error {
 	return f.do(func() error { return f.real.SetChannelSession(ctx, ch, demo, id) })
 }
-func (f *faultStore) SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error {
-	return f.do(func() error { return f.real.SetChannelNext(ctx, ch, demo, next) })
+func (f *faultStore) SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart, by core.RunID) error {
+	return f.do(func() error { return f.real.SetChannelNext(ctx, ch, demo, next, by) })
 }
 func (f *faultStore) EditQueued(ctx context.Context, id core.RunID, prompt string, evs ...core.Event) (v core.Run, out []core.Event, err error) {
 	err = f.do(func() (err error) { v, out, err = f.real.EditQueued(ctx, id, prompt, evs...); return })

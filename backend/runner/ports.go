@@ -39,7 +39,7 @@ type Store interface {
 	Question(ctx context.Context, id string) (core.Question, error)
 	OpenQuestions(ctx context.Context, ch core.ChannelID) ([]core.Question, error)
 
-	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart) error
+	SetChannelNext(ctx context.Context, ch core.ChannelID, demo bool, next core.SessionStart, by core.RunID) error
 	SetChannelSession(ctx context.Context, ch core.ChannelID, demo bool, session core.SessionID) error
 	// SessionCost is what the agent had counted for a conversation at the end of the
 	// latest run that was in it; core.ErrNotFound when no run knows.

@@ -72,6 +72,31 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// TestStopKeepsWhatWasChosen: what a person chose for the next run while one was under
+// way still counts when that one is stopped.
+func TestStopKeepsWhatWasChosen(t *testing.T) {
+	for _, chosen := range []core.SessionStart{{Mode: core.SessionResume, SessionID: "other"}, {}} {
+		inBubble(t, func(t *testing.T) {
+			r, _ := newSpawnRig(t, slow)
+			ch := r.store.channels["c"]
+			ch.SessionID = "own"
+			r.start()
+			defer r.quit()
+			id := r.prompts("c", "slow")[0]
+			r.pass(time.Second)
+			if err := r.store.SetChannelNext(context.Background(), "c", false, chosen, ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.s.Cancel(context.Background(), id); err != nil {
+				t.Fatal(err)
+			}
+			if ch.NextSession != chosen {
+				t.Errorf("next start %+v, want %+v", ch.NextSession, chosen)
+			}
+		})
+	}
+}
+
 // TestInterruptBeforeTheFirstWord: a run is stopped while the model still thinks about
 // its prompt. The interrupting message still continues that conversation, if the CLI
 // has written the prompt down.

@@ -72,14 +72,15 @@ func (w *work) written(id core.SessionID) bool {
 
 // keepSession lets the next run go on with the conversation of one that is being
 // stopped: it is what an interrupting message refers to. It is stored before the
-// run's end, so that nothing can be claimed in between.
+// run's end, so that nothing can be claimed in between. What was chosen for the next
+// run meanwhile stays.
 func (w *work) keepSession(ctx context.Context) {
 	id := w.parser.Session
 	if w.run.State != core.RunCancelled || !id.Valid() || id == w.ch.Session(w.run.Demo) || !w.worked() && !w.written(id) {
 		return
 	}
 	next := core.SessionStart{Mode: core.SessionResume, SessionID: id}
-	if err := w.s.p.Store.SetChannelNext(ctx, w.run.ChannelID, w.run.Demo, next); err != nil {
+	if err := w.s.p.Store.SetChannelNext(ctx, w.run.ChannelID, w.run.Demo, next, w.run.ID); err != nil {
 		w.log.Warn("keep the session of a stopped run", "error", err)
 		return
 	}

@@ -59,18 +59,20 @@ func (s *Store) SetChannelSession(ctx context.Context, id core.ChannelID, demo b
 
 // SetChannelNext stores the wish how the next run on a real (or, with demo, on the
 // scripted) model begins. The zero value goes on with the channel's session. The end
-// of a run that is done clears the wish, unless it was set after that run began.
-func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, start core.SessionStart) error {
+// of a run that is done clears the wish, unless it was set after that run began. A run
+// that is named as by sets nothing then, either.
+func (s *Store) SetChannelNext(ctx context.Context, id core.ChannelID, demo bool, start core.SessionStart, by core.RunID) error {
 	return s.inTx(ctx, "set next session", func(q *rows.Queries) error {
 		return changeSessions(ctx, q, string(id), demo, func(_ *string, next *nextSession) bool {
-			*next = nextSession{SessionStart: start}
-			return true
+			ok := by == next.Taken || by == ""
+			*next = nextSession{start, by}
+			return ok
 		})
 	})
 }
 
 // nextSession is the column with the wish how the next run begins. Taken is the run
-// that was claimed with the wish: only the end of that run clears it. A wish that came
+// that was claimed with it, a wish or none: only that run changes it. A wish that came
 // while the run was under way, from the agent itself for example, stays.
 type nextSession struct {
 	core.SessionStart

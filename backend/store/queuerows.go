@@ -76,7 +76,7 @@ func (s *Store) ClaimNext(ctx context.Context, ch core.ChannelID) (run core.Run,
 			ok = true
 			return changeSessions(ctx, q, string(ch), run.Demo, func(_ *string, next *nextSession) bool {
 				next.Taken = run.ID
-				return next.SessionStart != core.SessionStart{}
+				return true
 			})
 		}
 		return nil

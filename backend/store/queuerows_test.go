@@ -80,13 +80,13 @@ func TestChannelsKeepWhatThreadsAndWorktreesHave(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %+v\nwant %+v", got, want)
 	}
-	if err := s.SetChannelNext(ctx, "w", false, core.SessionStart{}); err != nil {
+	if err := s.SetChannelNext(ctx, "w", false, core.SessionStart{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ = s.Channel(ctx, "w"); got.NextSession != (core.SessionStart{}) || got.DemoNextSession != want.DemoNextSession {
 		t.Fatalf("after clearing one: %+v", got)
 	}
-	if err := s.SetChannelNext(ctx, "none", true, core.SessionStart{}); !errors.Is(err, core.ErrNotFound) {
+	if err := s.SetChannelNext(ctx, "none", true, core.SessionStart{}, ""); !errors.Is(err, core.ErrNotFound) {
 		t.Fatalf("unknown channel: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestAWishOfARunUnderWayIsForTheNext(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		if i == 0 {
-			if err := s.SetChannelNext(ctx, "c", false, wish); err != nil {
+			if err := s.SetChannelNext(ctx, "c", false, wish, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,6 +158,31 @@ func TestAWishOfARunUnderWayIsForTheNext(t *testing.T) {
 		}
 		if ch, err := s.Channel(ctx, "c"); err != nil || ch.NextSession != want || ch.SessionID != "own" {
 			t.Errorf("%d: %+v, %v", i, ch, err)
+		}
+	}
+}
+
+// TestARunSetsOnlyTheStartThatItWasClaimedWith: a wish for the next run, or taking one
+// back, counts more than what a run that was under way then would set.
+func TestARunSetsOnlyTheStartThatItWasClaimedWith(t *testing.T) {
+	s := open(t)
+	ctx := context.Background()
+	addChannel(t, s, "c")
+	enqueue(t, s, core.Run{ID: "r", ChannelID: "c", Prompt: "x"})
+	if _, ok, err := s.ClaimNext(ctx, "c"); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	own, other := core.SessionStart{Mode: core.SessionResume, SessionID: "own"}, core.SessionStart{Mode: core.SessionResume, SessionID: "other"}
+	for i, tc := range []struct {
+		start core.SessionStart
+		by    core.RunID
+		want  core.SessionStart
+	}{{own, "r", own}, {own, "r", own}, {other, "", other}, {own, "r", other}, {core.SessionStart{}, "", core.SessionStart{}}, {own, "r", core.SessionStart{}}} {
+		if err := s.SetChannelNext(ctx, "c", false, tc.start, tc.by); err != nil {
+			t.Fatal(err)
+		}
+		if ch, err := s.Channel(ctx, "c"); err != nil || ch.NextSession != tc.want {
+			t.Errorf("%d: %+v, %v", i, ch.NextSession, err)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func story() []step {
 		}, true},
 		{"remove from the queue", 0, ends("unwanted", core.RunCancelled, ""), true},
 		{"begin with a fork", 0, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionFork, SessionID: "old"})
+			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionFork, SessionID: "old"}, "")
 		}, true},
 		{"claim a", hour, claims("c", "a"), true},
 		{"claim beside a run", hour, claims("c", ""), true},
@@ -159,7 +159,7 @@ func story() []step {
 		{"start it", 2 * hour, runs("cont", 1), false},
 		{"it asks", 2 * hour, appends("cont", 0, 7, asked("c", "cont", "q2")), true},
 		{"resume another meanwhile", 2 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionResume, SessionID: "older"})
+			return s.SetChannelNext(ctx, "c", false, core.SessionStart{Mode: core.SessionResume, SessionID: "older"}, "")
 		}, true},
 		{"it is interrupted", 2 * hour, ends("cont", core.RunInterrupted, "s2"), true},
 		{"cancel its question", 2 * hour, func(ctx context.Context, s *Store) error {
@@ -185,7 +185,7 @@ func story() []step {
 		{"another session", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetChannelSession(ctx, "c", false, "s5") }, true},
 		{"another demo session", 9 * hour, func(ctx context.Context, s *Store) error { return s.SetChannelSession(ctx, "c", true, "d1") }, true},
 		{"begin the demo afresh", 9 * hour, func(ctx context.Context, s *Store) error {
-			return s.SetChannelNext(ctx, "c", true, core.SessionStart{Mode: core.SessionFresh})
+			return s.SetChannelNext(ctx, "c", true, core.SessionStart{Mode: core.SessionFresh}, "")
 		}, true},
 		{"enqueue a demo", 9 * hour, queues(scripted), true},
 		{"claim it", 9 * hour, claims("c", "scripted"), true},
