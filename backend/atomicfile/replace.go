@@ -1,5 +1,5 @@
-// Package atomicfile replaces a file of Loop's own in one step, and reads one of a
-// bounded size. Everything that keeps a file in Loop's folder may import it.
+// Package atomicfile replaces a file of Loop's own in one step, reads one of a bounded
+// size, and removes folders. Everything that keeps a file in Loop's folder may import it.
 package atomicfile
 
 import (
@@ -80,4 +80,23 @@ func (w Writer) syncFolder(dir string) {
 		_ = d.Sync()
 		_ = d.Close()
 	}
+}
+
+// RemoveTree removes a folder with all that is in it, also in folders without write
+// permission, as Go's module cache has them. No link is followed out of it.
+func RemoveTree(dir string) error {
+	if err := os.RemoveAll(dir); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = os.Chmod(dir, 0o700) // what does not help, the end says
+	if root, err := os.OpenRoot(dir); err == nil {
+		defer root.Close()
+		_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				_ = root.Chmod(name, 0o700)
+			}
+			return nil
+		})
+	}
+	return os.RemoveAll(dir)
 }

@@ -30,3 +30,41 @@ func TestReplace(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 }
+
+// TestRemoveTree: folders that cannot be written go too, but for root any folder can
+// be. What a link leads to stays as it is.
+func TestRemoveTree(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	tree, kept := filepath.Join(dir, "tree"), filepath.Join(other, "kept")
+	deep := filepath.Join(tree, "a", "b")
+	for _, d := range []string{deep, kept} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "f"), nil, 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = os.Symlink(kept, filepath.Join(deep, "link")) // Windows asks for a right
+	for _, d := range []string{kept, deep, filepath.Dir(deep), tree} {
+		if err := os.Chmod(d, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(d, 0o700) })
+	}
+	if err := RemoveTree(tree); err != nil {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 0 {
+		t.Errorf("%v %v", list, err)
+	}
+	if info, err := os.Stat(filepath.Join(kept, "f")); err != nil || info.Size() != 0 {
+		t.Error(err)
+	}
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o555 {
+		t.Errorf("%v %v", info, err)
+	}
+	if err := RemoveTree(tree); err != nil {
+		t.Errorf("one that is gone: %v", err)
+	}
+}

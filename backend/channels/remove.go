@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -131,7 +131,7 @@ func (s *Service) remove(ctx context.Context, list []core.Channel) error {
 			return errors.Join(append(errs, fmt.Errorf("remove channel: %w", err))...)
 		}
 		s.opts.Publish(core.NewEvent(core.EventChannelDeleted, ch.ID, "", s.opts.Now(), nil))
-		if err := os.RemoveAll(filepath.Join(s.opts.Home, "channels", string(ch.ID))); err != nil {
+		if err := atomicfile.RemoveTree(filepath.Join(s.opts.Home, "channels", string(ch.ID))); err != nil {
 			errs = append(errs, fmt.Errorf("remove the channel's state: %w", err))
 		}
 	}

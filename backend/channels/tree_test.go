@@ -188,7 +188,10 @@ func TestRemoveWithChildren(t *testing.T) {
 	b := w.thread(a.ID, "b")
 	other := w.thread(p.ID, "other")
 	state := filepath.Join(w.home, "channels", string(p.ID), "claude")
-	if err := os.MkdirAll(state, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(state, "go", "mod"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(state, "go"), 0o555); err != nil { // as Go's module cache is
 		t.Fatal(err)
 	}
 	w.refused(w.s.Remove(t.Context(), a.ID), core.CodeConflict, "1 threads")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"loop/backend/atomicfile"
 	"loop/backend/core"
 )
 
@@ -109,7 +109,7 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 	if err != nil {
 		return fmt.Errorf("make a directory for the base: %w", err)
 	}
-	defer func() { err = errors.Join(err, removeTree(dir)) }()
+	defer func() { err = errors.Join(err, atomicfile.RemoveTree(dir)) }()
 	// Other users of the machine have no business in it, but the packages' scripts
 	// run as root in a container only, so the tree's own modes are kept below.
 	root := filepath.Join(dir, "root")
@@ -225,17 +225,6 @@ func packTree(root string, to io.Writer) Command {
 	return Command{
 		Path: "tar", Args: []string{"-C", root, "--numeric-owner", "--owner=0", "--group=0", "--exclude=./dev/*", "-cf", "-", "."}, Stdout: to,
 	}
-}
-
-// removeTree removes a tree that may hold directories without write permission.
-func removeTree(dir string) error {
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return errors.Join(err, os.RemoveAll(dir))
 }
 
 // sbin are the places of administration programs, which an ordinary user's PATH

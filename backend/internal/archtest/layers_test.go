@@ -28,7 +28,7 @@ var layers = []layer{
 	{"backend/bus", nouns, "events are numbered below everything that publishes them"},
 
 	{"backend/backoff", nil, "waiting between tries depends on nothing, so that every loop of tries may import it"},
-	{"backend/atomicfile", nil, "replacing a file depends on nothing, so that every package that keeps one may import it"},
+	{"backend/atomicfile", nil, "replacing a file, or removing folders, depends on nothing, so that every package that keeps one may import it"},
 	{"backend/config", append(slices.Clone(below), "backend/atomicfile", "backend/sandbox"), "an adapter to files; it knows no other adapter, and gives sandbox its settings as it merged them"},
 	{"backend/credentials", append(slices.Clone(below), "backend/atomicfile"), "an adapter to the system's keyring and to an encrypted file; it knows no other adapter"},
 	{"backend/store", below, "an adapter to SQLite; it knows no other adapter"},
@@ -50,7 +50,7 @@ var layers = []layer{
 	{"backend/provision", append(slices.Clone(below), "backend/sandbox"), "a service; settings, images, containers, links and the computer are ports"},
 	{"backend/runner", append(slices.Clone(below), "backend/backoff", "backend/sandbox", "backend/provision"), "a service; its containers come from provision, and everything else is a port"},
 	{"backend/imagebuild", append(slices.Clone(below), "agentimage", "backend/atomicfile", "backend/backoff"), "a service; the engine is a port, the build context is agentimage's embedded files"},
-	{"backend/channels", below, "a service; the store is a port"},
+	{"backend/channels", append(slices.Clone(below), "backend/atomicfile"), "a service; the store is a port"},
 	{"backend/worktree", append(slices.Clone(below), "backend/sandbox", "backend/provision"), "a service; its programs run in containers that provision makes"},
 	{"backend/callbacks", below, "a service; channels, runs and the store are ports"},
 	{"backend/doctor", append(slices.Clone(below), "backend/provision"), "a service; each probe's parts are handed in, and a trial is a container that provision makes"},
