@@ -96,6 +96,11 @@ func (s *Service) claim(ctx context.Context, ch core.ChannelID) (*work, error) {
 func (s *Service) takeOver(ctx context.Context, run core.Run) *work {
 	w := newWork(ctx, s, run)
 	w.resumed = true
+	select { // it is under way in any case
+	case s.slots <- struct{}{}:
+		w.slot = true
+	default:
+	}
 	return s.register(w)
 }
 
@@ -153,6 +158,9 @@ func (s *Service) process(ctx context.Context, w *work) {
 		s.mu.Lock()
 		delete(s.active, run.ID)
 		s.mu.Unlock()
+		if w.slot {
+			<-s.slots
+		}
 		w.cancel(nil)
 		close(w.done)
 	}()

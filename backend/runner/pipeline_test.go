@@ -262,6 +262,27 @@ func TestParallelIsBounded(t *testing.T) {
 	})
 }
 
+// TestRunsTakenOverCount among those that are under way at once.
+func TestRunsTakenOverCount(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, id := crashed(t, core.RunRunning, turn("one"))
+		r.opts.Parallel = 1
+		r.start()
+		defer r.quit()
+		next := r.prompt("d", "y").ID
+		r.pass(time.Minute)
+		if a, b := r.get(id).State, r.get(next).State; a != core.RunRunning || b != core.RunQueued {
+			t.Errorf("%s and %s, want one waiting in the queue", a, b)
+		}
+		(spoolFiles{r.boxes}).find("spawn").end(0)
+		r.ended(id, time.Minute)
+		r.ended(next, time.Minute)
+		if n := len(r.s.slots); n != 0 {
+			t.Errorf("%d slots were not given back", n)
+		}
+	})
+}
+
 func TestDelayedRunWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t, plays(goodResult, 0))

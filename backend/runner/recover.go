@@ -20,8 +20,12 @@ func (s *Service) recover(ctx context.Context) {
 	if err != nil {
 		return // Loop closes
 	}
-	for _, r := range active {
-		s.drainWith(r.ChannelID, s.takeOver(ctx, r))
+	over := make([]*work, len(active)) // each has its slot before a drain takes one for more
+	for i, r := range active {
+		over[i] = s.takeOver(ctx, r)
+	}
+	for _, w := range over {
+		s.drainWith(w.run.ChannelID, w)
 	}
 	s.mu.Lock()
 	s.ready = true

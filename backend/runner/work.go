@@ -45,6 +45,7 @@ type work struct {
 	began     *startAt // how the present try took up a conversation; nil when another launch started it
 	container core.Container
 	resumed   bool  // taken over from an earlier launch of Loop
+	slot      bool  // taken over, it takes one of Service.slots, and gives it back
 	launched  bool  // launch is known in full
 	setupEnd  error // why the CLI was not started
 	nextSet   bool  // the channel's next start was stored because of this run
