@@ -195,11 +195,10 @@ func (s *Service) Rename(ctx context.Context, id core.ChannelID, name string) er
 		return missing(err)
 	}
 	ch, err := s.opts.Store.Channel(ctx, id)
-	if err != nil {
-		return missing(err)
+	if err == nil {
+		s.opts.Publish(core.NewEvent(core.EventChannelUpdated, id, "", s.opts.Now(), ch))
 	}
-	s.opts.Publish(core.NewEvent(core.EventChannelUpdated, id, "", s.opts.Now(), ch))
-	return nil
+	return missing(err)
 }
 
 func missing(err error) error {

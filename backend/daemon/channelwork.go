@@ -25,10 +25,7 @@ type upstreams struct{ settingsReader }
 
 // Feeds is what closing.Survey asks.
 func (u upstreams) Feeds(ch core.Channel, r core.Run) bool {
-	settings, err := u.read(ch)
-	if err != nil {
-		return r.Demo
-	}
+	settings, _ := u.read(ch)            // what can be read of them counts
 	l, _ := launchOf(settings.Config, r) // a missing key does not matter here
 	return l.Upstream != core.ModelUpstream{}
 }

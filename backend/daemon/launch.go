@@ -36,16 +36,13 @@ const (
 func launchOf(cfg config.Config, run core.Run) (runner.Launch, error) {
 	l := runner.Launch{
 		Bin: cfg.ClaudeBinPath, Model: cfg.ClaudeModel, Effort: cfg.ClaudeEffort, DisallowedTools: cfg.ClaudeBatchDisallowedTools,
-		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg),
+		Timeout: time.Duration(cfg.ContainerTimeoutSec) * time.Second, KeepAlive: keepAlive(cfg), MCPServers: map[string]runner.MCPServer{},
 		Retry: runner.Retry{
 			MaxAttempts: cfg.ClaudeRetry.MaxAttempts, Base: time.Duration(cfg.ClaudeRetry.BackoffBaseSec) * time.Second,
 			Max: time.Duration(cfg.ClaudeRetry.BackoffMaxSec) * time.Second, SessionLimitContinue: cfg.ClaudeRetry.SessionLimitAutoContinue,
 		},
 	}
 	for name, server := range cfg.MCP.Servers {
-		if l.MCPServers == nil {
-			l.MCPServers = map[string]runner.MCPServer{}
-		}
 		l.MCPServers[name] = runner.MCPServer(server)
 	}
 	if run.Demo {
@@ -100,10 +97,8 @@ func (a agents) Interactive(ctx context.Context, ch core.Channel) (runner.Launch
 	}
 	demo := ch.Kind == core.KindDemo
 	if !demo {
-		if cfg, kerr := a.keys.Add(ctx, e.Config); kerr == nil {
-			e.Config = cfg
-		} else {
-			a.log.Warn("look for a key for a terminal", "err", kerr)
+		if e.Config, err = a.keys.Add(ctx, e.Config); err != nil {
+			a.log.Warn("look for a key for a terminal", "err", err)
 		}
 	}
 	l, err := launchOf(e.Config, core.Run{Demo: demo})

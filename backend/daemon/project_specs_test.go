@@ -35,7 +35,7 @@ func TestProjectSettingsOfARun(t *testing.T) {
 		t.Fatalf("%+v %+v %v", spec, launch, err)
 	}
 	cache := func(m core.Mount) bool { return m.Target == "/cache" }
-	if slices.ContainsFunc(spec.Mounts, cache) || launch.MCPServers != nil || launch.Retry.MaxAttempts != 5 || launch.Retry.Base != 5*time.Second || len(r.ruled.waits) != 1 {
+	if slices.ContainsFunc(spec.Mounts, cache) || len(launch.MCPServers) > 0 || launch.Retry.MaxAttempts != 5 || launch.Retry.Base != 5*time.Second || len(r.ruled.waits) != 1 {
 		t.Errorf("before approval: %+v %+v %+v", spec.Mounts, launch, r.ruled.waits)
 	}
 	if len(why.Notices) != 1 || !strings.Contains(why.Notices[0], "claude_retry.max_attempts, mounts, envs, mcp.servers") {

@@ -77,8 +77,7 @@ func (r *reporter) said() core.ImageStatus {
 }
 
 func (r *reporter) publishLoop(stop <-chan struct{}) {
-	t := time.NewTicker(publishEvery)
-	defer t.Stop()
+	tick := time.Tick(publishEvery)
 	for {
 		r.mu.Lock()
 		dirty := r.dirty
@@ -88,7 +87,7 @@ func (r *reporter) publishLoop(stop <-chan struct{}) {
 			r.s.opts.Publish(r.said())
 		}
 		select {
-		case <-t.C:
+		case <-tick:
 		case <-stop:
 			return
 		}

@@ -90,23 +90,16 @@ func answered(err error) error {
 	return core.Fail(core.CodeConflict, err, "This question was already answered.", "Look at the timeline for the answer.")
 }
 
-// continuation is the run that tells the agent the answer.
+// continuation is the run that tells the agent the answer; the store puts it in front.
 func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answer) (core.Run, error) {
 	asked, err := s.p.Store.Run(ctx, q.RunID)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return core.Run{}, fmt.Errorf("read the run that asked: %w", err)
 	}
-	queue, err := s.p.Store.Queue(ctx, q.ChannelID)
-	if err != nil {
-		return core.Run{}, fmt.Errorf("read queue: %w", err)
-	}
 	run := core.Run{
 		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
 		Demo: q.Demo, Script: asked.Script, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
 		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
-	}
-	for _, r := range queue {
-		run.Priority = max(run.Priority, r.Priority+1)
 	}
 	if sid := asked.Outcome.SessionID; sid.Valid() {
 		run.Session = core.SessionStart{Mode: core.SessionResume, SessionID: sid}

@@ -179,8 +179,7 @@ func (w *work) stderr(ctx context.Context) string {
 
 // guard carries out the end that was asked for, and watches whether output is held up.
 func (w *work) guard(ctx context.Context, overdue <-chan struct{}) {
-	tick := time.NewTicker(guardEvery)
-	defer tick.Stop()
+	tick := time.Tick(guardEvery)
 	var since time.Time
 	for {
 		select {
@@ -194,7 +193,7 @@ func (w *work) guard(ctx context.Context, overdue <-chan struct{}) {
 		case <-overdue:
 			w.kill(ctx)
 			return
-		case <-tick.C:
+		case <-tick:
 			since = w.checkPaused(ctx, since)
 		}
 	}

@@ -181,9 +181,7 @@ func (w *work) decide(e ending) {
 	if o.Failure == nil && o.SessionID == "" {
 		o.SessionID = w.resumedFrom()
 	}
-	if w.run.EndedAt.IsZero() {
-		w.run.EndedAt = w.s.o.Now()
-	}
+	w.run.EndedAt = cmp.Or(w.run.EndedAt, w.s.o.Now())
 	w.run.SpoolOffset = max(w.run.SpoolOffset, w.readOff)
 }
 

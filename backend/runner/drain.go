@@ -68,13 +68,11 @@ func (s *Service) drain(ctx context.Context, ch core.ChannelID, wake <-chan stru
 			}
 			continue
 		}
-		timer := time.NewTimer(s.untilDue(ctx, ch))
 		select {
-		case <-timer.C:
+		case <-time.After(s.untilDue(ctx, ch)):
 		case <-wake:
 		case <-ctx.Done():
 		}
-		timer.Stop()
 	}
 }
 

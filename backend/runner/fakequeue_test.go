@@ -158,6 +158,9 @@ func (s *memStore) AnswerQuestion(_ context.Context, id string, a core.Answer, c
 		if cont != nil {
 			c := *cont
 			c.State = core.RunQueued
+			for _, o := range s.queued(c.ChannelID) {
+				c.Priority = max(c.Priority, o.Priority+1)
+			}
 			s.runs[c.ID], run = &c, c
 			s.order = append(s.order, c.ID)
 		}

@@ -33,8 +33,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 	quit := make(chan struct{})
 	var readErr error // read after lines is closed
 	w.hide()
-	look := time.NewTicker(settingsEvery)
-	defer look.Stop()
+	look := time.Tick(settingsEvery)
 	go func() {
 		defer close(lines)
 		r := transcript.NewReader(rc, w.readOff)
@@ -90,7 +89,7 @@ func (w *work) follow(ctx context.Context, rc io.ReadCloser, interrupt func()) e
 			}
 		case <-due:
 			full = true
-		case <-look.C:
+		case <-look:
 			w.hide()
 		case <-ctx.Done():
 			return errQuit

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,7 @@ import (
 
 // AddChannel stores a new channel; an id already there is core.ErrConflict.
 func (s *Store) AddChannel(ctx context.Context, c core.Channel) error {
-	if c.CreatedAt.IsZero() {
-		c.CreatedAt = s.now()
-	}
+	c.CreatedAt = cmp.Or(c.CreatedAt, s.now())
 	return s.inTx(ctx, "add channel", func(q *rows.Queries) error {
 		return q.InsertChannel(ctx, rows.InsertChannelParams{
 			ID: string(c.ID), ParentID: string(c.ParentID), Kind: string(c.Kind), Name: c.Name,

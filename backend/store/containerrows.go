@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,12 +13,8 @@ import (
 // lease of the holder it is made for unless that is the zero Holder. A key that is
 // there already is core.ErrConflict.
 func (s *Store) ReserveContainer(ctx context.Context, c core.Container, h core.Holder) error {
-	if c.CreatedAt.IsZero() {
-		c.CreatedAt = s.now()
-	}
-	if c.Status == "" {
-		c.Status = core.ContainerReserved
-	}
+	c.CreatedAt = cmp.Or(c.CreatedAt, s.now())
+	c.Status = cmp.Or(c.Status, core.ContainerReserved)
 	return s.inTx(ctx, "reserve container", func(q *rows.Queries) error {
 		err := q.InsertContainer(ctx, rows.InsertContainerParams{
 			Key: string(c.Key), Name: c.Name, ID: string(c.ID), ChannelID: string(c.ChannelID), RunID: string(c.RunID), Type: string(c.Type),

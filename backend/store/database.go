@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -53,9 +54,6 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.driver == "" {
-		o.driver = "sqlite"
-	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fileFailure(path, fmt.Errorf("resolve path: %w", err))
@@ -64,7 +62,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, fileFailure(path, err)
 	}
 	s := &Store{path: path, now: o.Now}
-	if err := s.open(ctx, o.driver); err != nil {
+	if err := s.open(ctx, cmp.Or(o.driver, "sqlite")); err != nil {
 		err = s.explain(fmt.Errorf("open database: %w", err))
 		if _, ok := errors.AsType[*core.Failure](err); !ok && s.looksDamaged(ctx) {
 			err = damaged.at(path, err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,13 +87,8 @@ const (
 func insertEvents(ctx context.Context, q *rows.Queries, events []core.Event) ([]core.Event, error) {
 	out := make([]core.Event, len(events))
 	for i, e := range events {
-		data := string(e.Data)
-		if data == "" {
-			data = "null"
-		}
-		if e.Timestamp == 0 {
-			e.Timestamp = toMillis(e.Time)
-		}
+		data := cmp.Or(string(e.Data), "null")
+		e.Timestamp = cmp.Or(e.Timestamp, toMillis(e.Time))
 		id, err := q.InsertEvent(ctx, rows.InsertEventParams{
 			ChannelID: string(e.ChannelID), RunID: string(e.RunID), Type: string(e.Type), Ts: e.Timestamp, Data: data,
 		})

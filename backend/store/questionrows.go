@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,9 +26,7 @@ func openQuestion(ctx context.Context, q *rows.Queries, e core.Event) error {
 	if e.Type == core.EventExitPlan {
 		asked.Kind = core.QuestionPlan
 	}
-	if asked.CreatedAt.IsZero() {
-		asked.CreatedAt = fromMillis(e.Timestamp)
-	}
+	asked.CreatedAt = cmp.Or(asked.CreatedAt, fromMillis(e.Timestamp))
 	return q.InsertQuestion(ctx, rows.InsertQuestionParams{
 		ID: asked.ID, ChannelID: string(asked.ChannelID), RunID: string(asked.RunID), Kind: string(asked.Kind),
 		CreatedAt: toMillis(asked.CreatedAt), Data: asJSON(asked),
@@ -94,9 +93,7 @@ func (s *Store) insertFirst(ctx context.Context, q *rows.Queries, ch string, run
 		return core.Run{}, err
 	}
 	run.ChannelID, run.Priority = core.ChannelID(ch), max(run.Priority, int(ends.Priority)+1)
-	if run.CreatedAt.IsZero() {
-		run.CreatedAt = s.now()
-	}
+	run.CreatedAt = cmp.Or(run.CreatedAt, s.now())
 	return insertRun(ctx, q, run, 0)
 }
 

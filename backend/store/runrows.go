@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,9 +19,7 @@ import (
 // that is core.ErrConflict. An unknown channel is core.ErrNotFound.
 func (s *Store) Enqueue(ctx context.Context, run core.Run, events ...core.Event) (stored core.Run, out []core.Event, created bool,
 	err error) {
-	if run.CreatedAt.IsZero() {
-		run.CreatedAt = s.now()
-	}
+	run.CreatedAt = cmp.Or(run.CreatedAt, s.now())
 	err = s.inTx(ctx, "enqueue run", func(q *rows.Queries) error {
 		switch old, err := q.GetRun(ctx, string(run.ID)); {
 		case err == nil:
@@ -94,9 +93,7 @@ func (s *Store) UpdateRun(ctx context.Context, run core.Run, events ...core.Even
 // SetChannelNext). Prices of models and the fill of the context are kept.
 // Finishing a finished run is core.ErrConflict, so a run ends exactly once.
 func (s *Store) FinishRun(ctx context.Context, run core.Run, events ...core.Event) ([]core.Event, error) {
-	if run.EndedAt.IsZero() {
-		run.EndedAt = s.now()
-	}
+	run.EndedAt = cmp.Or(run.EndedAt, s.now())
 	return change(ctx, s, "finish run", func(q *rows.Queries) ([]core.Event, error) {
 		row, err := q.GetRun(ctx, string(run.ID))
 		if err != nil {
