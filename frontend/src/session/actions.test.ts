@@ -135,7 +135,8 @@ describe("runs", () => {
   it("are stopped once, however often it is asked", async () => {
     const loop = start({ "Runs.Cancel": () => new Promise((r) => setTimeout(r, 1)) });
     await stopRun("a");
-    expect(loop.called("Runs.Cancel")).toEqual([]); // nothing runs
+    expect(loop.called("Runs.Cancel")).toEqual([]); // nothing runs, which is said
+    expect(view().toast?.failure).toMatchObject({ code: "no_run", remedy: expect.stringContaining("reload") });
     frameStore.setState({ activeRuns: { a: "r1" } });
     await Promise.all([stopRun("a"), stopRun("a")]);
     expect(loop.called("Runs.Cancel")).toEqual([["r1"]]);

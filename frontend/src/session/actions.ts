@@ -102,12 +102,17 @@ export function newId(): string {
   return Array.from(b, (x) => x.toString(16).padStart(2, "0")).join("");
 }
 
+const NO_RUN = { code: "no_run", cause: "This page knows of no run under way in this channel.", remedy: "If one goes on here, reload the page and stop it then." };
 const stopping = new Set<string>();
 
 export async function stopRun(channelId: ChannelID) {
   const run = activeRun(timelineOf(timelinesStore.getState(), channelId));
   const id = run?.runId ?? frameStore.getState().activeRuns[channelId];
-  if (!id || stopping.has(id)) return;
+  if (!id) {
+    toastFailure(NO_RUN);
+    return;
+  }
+  if (stopping.has(id)) return;
   stopping.add(id);
   try {
     await session().api.runs.cancel(id);

@@ -2,9 +2,9 @@ import { Square, SquareTerminal, Users } from "lucide-react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { elapsed, plural } from "../../model/format";
-import { outboxStore, timelineOf, timelinesStore } from "../../model/stores";
+import { frameStore, outboxStore, timelineOf, timelinesStore } from "../../model/stores";
 import { visible } from "../../model/text";
-import { activeRun } from "../../model/timeline/state";
+import { activeRun, since } from "../../model/timeline/state";
 import { Button } from "../../ui/Button";
 import { Spinner } from "../../ui/Mark";
 import { useNow } from "../../ui/useNow";
@@ -17,6 +17,7 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letter = useStore(outboxStore, (o) => o.letters.find((l) => l.channelId === channelId && l.state === "sending"));
   const { wait, parked } = useWaits(channelId);
+  const runningSince = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.running_since);
   const run = activeRun(t);
   const now = useNow(Boolean(run));
   if (!run) {
@@ -47,7 +48,7 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
             </Button>
           )}
         </div>
-        <span className="gutter tnum">{elapsed(now - run.startedAt)}</span>
+        <span className="gutter tnum">{elapsed(now - since(run, runningSince))}</span>
       </div>
       {run.tasks.length > 0 && (
         <ul className="background-tasks" aria-label="In the background">

@@ -91,6 +91,7 @@ function touch(b: Built, runId: string, at: number): RunInfo {
 function took(b: Built, runId: string, at: number, cut = false): number {
   const run = touch(b, runId, at);
   const t = Math.max(0, at - run.lastAt);
+  if (runId) run.seenAt ||= at;
   run.lastAt = at;
   run.activity = "";
   if (!run.ready) {
@@ -244,7 +245,7 @@ function status(b: Built, ev: LoopEvent, s: Status) {
   if (s.state === "queued") return;
   if (run.endedAt) run.endedAt = 0; // Loop found the run again after it had counted it as lost
   if (s.state === "running") run.runningAt ||= at;
-  const fresh = !run.startedAt;
+  const fresh = !run.startedAt && !run.seenAt;
   if (fresh) {
     run.startedAt = at;
     run.lastAt = at;

@@ -40,6 +40,7 @@ export type TaskInfo = { id: string; kind: string; what: string; since: number }
 export type RunInfo = {
   runId: RunID;
   startedAt: number;
+  seenAt: number; // time of its first row here; its start may be on an older page
   runningAt: number; // time when the agent started; 0 before
   promptAt: number;
   endedAt: number; // 0 while it goes on
@@ -63,7 +64,7 @@ export type Built = {
 export const emptyBuilt: Built = { items: [], runs: {}, live: [], settled: {} };
 
 export function newRun(runId: RunID, at: number): RunInfo {
-  return { runId, startedAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at };
+  return { runId, startedAt: 0, seenAt: 0, runningAt: 0, promptAt: 0, endedAt: 0, ready: false, model: "", activity: "", tasks: [], waiting: false, lastAt: at };
 }
 
 export function isTerminal(state: string): boolean {

@@ -1,7 +1,7 @@
 // One channel's timeline: its pages, its live events, and the need to load it again.
 import type { Failure, LoopEvent, Run, RunID, TimelinePage } from "../../api/types";
 import { fold } from "./build";
-import type { Built } from "./items";
+import type { Built, RunInfo } from "./items";
 import { emptyBuilt } from "./items";
 import { adopt, stream } from "./live";
 
@@ -121,10 +121,15 @@ function leftQueue(queue: Run[], run: RunID, state: string | undefined): Run[] {
   return state && state !== "queued" && queue.some((r) => r.run_id === run) ? queue.filter((r) => r.run_id !== run) : queue;
 }
 
+/** Since when a run is under way. The channel knows it also where the run's start is on an older page. */
+export function since(r: RunInfo, channelSince = ""): number {
+  return Math.min(r.startedAt || r.seenAt, Date.parse(channelSince) || Infinity);
+}
+
 /** The channel's active run, or null. */
 export function activeRun(t: TimelineState) {
   let best = null;
-  for (const r of Object.values(t.built.runs)) if (r.startedAt && !r.endedAt && (!best || r.startedAt > best.startedAt)) best = r;
+  for (const r of Object.values(t.built.runs)) if (since(r) && !r.endedAt && (!best || since(r) > since(best))) best = r;
   return best;
 }
 

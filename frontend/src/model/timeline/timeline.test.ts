@@ -3,7 +3,7 @@ import type { LoopEvent, Run, TimelinePage } from "../../api/types";
 import { utf8Length } from "../text";
 import { passes } from "./filter";
 import type { Item } from "./items";
-import { activeRun, emptyTimeline, loaded, olderLoaded, receive, shownItems, startLoading } from "./state";
+import { activeRun, emptyTimeline, loaded, olderLoaded, receive, shownItems, since, startLoading } from "./state";
 import type { TimelineState } from "./state";
 import { describeTool } from "./tools";
 
@@ -54,6 +54,19 @@ describe("a whole run", () => {
     const late = ready(all.slice(7), { has_more: true });
     expect(kinds(late)).toContain("tool"); // the result alone, until its call is loaded
     expect(bare(olderLoaded(late, page(all.slice(0, 7))).built.items)).toBe(whole);
+  });
+
+  it("is under way also where its start is on an older page", () => {
+    const all = events();
+    const late = ready(all.slice(4, 7), { has_more: true });
+    expect(activeRun(late)).toMatchObject({ runId: RUN, startedAt: 0 });
+    expect([since(activeRun(late)!), since(activeRun(late)!, new Date(5000).toISOString())]).toEqual([all[4]?.timestamp, 5000]);
+    expect(kinds(receive(late, [status("running")]))).toBe("thinking text tool"); // no start of an old run
+    expect(since(activeRun(olderLoaded(late, page(all.slice(0, 4))))!)).toBe(all[1]?.timestamp);
+    const end = receive(late, [status("done")]);
+    expect(activeRun(end)).toBeNull();
+    expect(end.built.items.at(-1)).toMatchObject({ kind: "end", startedAt: 0 }); // its duration is not known
+    expect(activeRun(ready([bot("x", "m1", "")]))).toBeNull();
   });
 
   it("never changes a state that was handed out", () => {
