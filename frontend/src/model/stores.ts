@@ -26,6 +26,9 @@ export const batchListeners = new Set<(batch: LoopEvent[]) => void>();
 /** Text in the prompt boxes, by channel. */
 export const draftsStore = createStore<Record<ChannelID, string>>(() => ({}));
 
+/** Whether the prompt in the box is to be planned first, by channel. */
+export const plansStore = createStore<Record<ChannelID, boolean>>(() => ({}));
+
 export type DoctorState = { phase: "none" | "running" | "done" | "error"; report: DoctorReport | null; failure: Failure | null; at: number };
 export const doctorStore = createStore<DoctorState>(() => ({ phase: "none", report: null, failure: null, at: 0 }));
 

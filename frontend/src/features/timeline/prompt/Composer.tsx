@@ -4,14 +4,14 @@ import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { ChannelID, PromptOptions } from "../../../api/types";
 import { modelName } from "../../../model/format";
-import { connectionStore, draftsStore, frameStore, timelineOf, timelinesStore } from "../../../model/stores";
+import { connectionStore, draftsStore, frameStore, plansStore, timelineOf, timelinesStore } from "../../../model/stores";
 import { visible } from "../../../model/text";
 import { activeRun } from "../../../model/timeline/state";
 import { Button, Kbd } from "../../../ui/Button";
 import { ContextMeter } from "../../../ui/Ring";
 import { composing, keys, mod, MOD } from "../../../ui/keys";
 import { send, stopRun } from "../../../session/actions";
-import { draftOf, setDraft } from "../../../session/drafts";
+import { draftOf, planOf, setDraft, setPlan, takeBack } from "../../../session/drafts";
 import { session } from "../../../session/session";
 import { QuestionCard } from "../question/QuestionCard";
 import { clipboardFiles, hiddenFiles, itemsOf, pastedFiles } from "../../../session/bring";
@@ -35,7 +35,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
   const text = useStore(draftsStore, (d) => draftOf(d, channelId));
   const parked = useStore(frameStore, (f) => f.questions.some((q) => q.channel_id === channelId));
   const [stopping, setStopping] = useState("");
-  const [plan, setPlan] = useState(false);
+  const plan = useStore(plansStore, (all) => planOf(all, channelId));
   const box = useRef<HTMLTextAreaElement>(null);
   const area = useRef<HTMLDivElement>(null);
   const onTheWay = useStore(attachStore, (all) => attachOf(all, channelId).of > 0);
@@ -67,7 +67,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     if (!text.trim() || attaching(channelId)) return;
     dismiss(channelId);
     send(channelId, text, plan ? { ...options, plan } : options);
-    setPlan(false);
+    setPlan(channelId, false);
     history.current = { list: [text.trim(), ...history.current.list], at: -1, draft: "" };
     change("");
   }
@@ -119,7 +119,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
       <div className="column">
       <Banner channelId={channelId} />
       <QuestionCard channelId={channelId} />
-      <QueueList channelId={channelId} onEdit={(t) => { change(text ? `${t}\n\n${text}` : t); box.current?.focus(); }} />
+      <QueueList channelId={channelId} onEdit={(letter) => { takeBack(letter); box.current?.focus(); }} />
       <AnswerFirst key={channelId} channelId={channelId} />
       <Attaching channelId={channelId} />
       <div className={`prompt-box ${over ? "over" : ""}`} data-region="prompt" ref={area} {...handlers}>
@@ -157,7 +157,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
             <ArrowUp size={14} aria-hidden />
             {busy || parked ? "Queue" : "Send"}
           </Button>
-          <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={setPlan} onSend={submit} />
+          <SendOptions busy={busy} disabled={!text.trim() || onTheWay} plan={plan} onPlan={(on) => setPlan(channelId, on)} onSend={submit} />
         </div>
       </div>
       </div>

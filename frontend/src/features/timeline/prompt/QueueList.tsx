@@ -16,7 +16,7 @@ import { QueueRow } from "./QueueRow";
 import { useWaits } from "./useWaits";
 
 /** The waiting prompts: those in Loop's queue, and those on their way to Loop. */
-export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(text: string): void }) {
+export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(letter: Letter): void }) {
   const t = useStore(timelinesStore, (all) => timelineOf(all, channelId));
   const letters = useStore(outboxStore, (o) => o.letters);
   const { wait, now, parked } = useWaits(channelId);
@@ -79,7 +79,7 @@ export function QueueList({ channelId, onEdit }: { channelId: ChannelID; onEdit(
   );
 }
 
-function Failed({ letter: l, onEdit }: { letter: Letter; onEdit(text: string): void }) {
+function Failed({ letter: l, onEdit }: { letter: Letter; onEdit(letter: Letter): void }) {
   return (
     <li className="bad">
       <TriangleAlert size={13} aria-hidden />
@@ -91,7 +91,7 @@ function Failed({ letter: l, onEdit }: { letter: Letter; onEdit(text: string): v
       <Button look="small" onClick={() => void session().deliverLetter(l)}>
         <RotateCw size={12} aria-hidden /> Send again
       </Button>
-      <IconButton small name="Put it back into the prompt box" onClick={() => { session().dropLetter(l.clientId); onEdit(l.prompt); }}>
+      <IconButton small name="Put it back into the prompt box" onClick={() => { session().dropLetter(l.clientId); onEdit(l); }}>
         <Pencil size={13} />
       </IconButton>
     </li>

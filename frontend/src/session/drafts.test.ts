@@ -1,0 +1,38 @@
+import { kept } from "../test/browser";
+import { beforeEach, expect, it } from "vitest";
+import type { PromptOptions } from "../api/types";
+import { draftsStore, plansStore, viewStore } from "../model/stores";
+import { draftOf, planOf, setDraft, setPlan, takeBack } from "./drafts";
+
+const text = () => draftOf(draftsStore.getState(), "a");
+const plan = (id = "a") => planOf(plansStore.getState(), id);
+const letter = (options: PromptOptions) => ({ clientId: "c", channelId: "a", prompt: "do it", options, at: 1, state: "failed" as const, failure: null });
+const reload = () => {
+  draftsStore.setState({}, true);
+  plansStore.setState({}, true);
+};
+
+beforeEach(() => {
+  kept.clear();
+  reload();
+  viewStore.setState({ toast: null });
+});
+
+it("“Plan first” stays with its text, per channel and over a reload", () => {
+  setDraft("a", "half");
+  setPlan("a", true);
+  reload();
+  expect([text(), plan(), plan("b")]).toEqual(["half", true, false]);
+  setPlan("a", false);
+  reload();
+  expect(plan()).toBe(false);
+});
+
+it("an unsent prompt comes back as it was to be sent, or what is lost is said", () => {
+  setDraft("a", "and then");
+  takeBack(letter({ plan: true }));
+  expect([text(), plan(), viewStore.getState().toast]).toEqual(["do it\n\nand then", true, null]);
+  takeBack(letter({ delay_seconds: 1800 }));
+  expect(plan()).toBe(true); // of what is in the box already
+  expect(viewStore.getState().toast?.text).toContain("after 30 m.");
+});
