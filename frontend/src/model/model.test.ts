@@ -5,7 +5,7 @@ import { splitBlocks } from "./blocks";
 import { duration, elapsed, modelName, money } from "./format";
 import { applyEvents, channelRows, costsAt, emptyFrame, fromSnapshot, hasGap, strongest } from "./frame";
 import { confirmed, failed, parseOutbox, put, settle } from "./outbox";
-import { elidePath, oneLine, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
+import { elidePath, oneLine, prose, relativeTo, segments, skipUtf8, utf8Length, visible } from "./text";
 import { parsePatch } from "./patch";
 import { describeTool } from "./timeline/tools";
 import type { ToolItem } from "./timeline/items";
@@ -24,6 +24,12 @@ describe("hostile text", () => {
     expect(visible("safe\u202egpj.exe")).toBe("safe⟨RLO⟩gpj.exe");
     expect(visible("a\u200bb\u0007\u001b]0;x")).toBe("a⟨ZWSP⟩b⟨BEL⟩⟨ESC⟩]0;x");
     expect(visible("\u{e0041}x")).toBe("⟨U+E0041⟩x");
+  });
+  it("names it in prose as well, and leaves emoji whole", () => {
+    const emoji = "👩\u200d💻 ❤\ufe0f\u200d🔥 👨🏽\u200d👩🏽\u200d👧 👩\u200d"; // the last one still streams in
+    expect(prose(emoji)).toBe(emoji);
+    expect(prose(`a\u200db 👩\u200dx\u202e ${emoji}`)).toBe(`a⟨U+200D⟩b 👩⟨U+200D⟩x⟨RLO⟩ ${emoji}`);
+    expect(prose("one\r\ntwo")).toBe("one\ntwo");
   });
   it("lets colours go silently and keeps lines", () => {
     expect(segments("\u001b[1;31mred\u001b[0m\r\nnext\tx")).toEqual([{ text: "red\nnext\tx", hidden: false }]);

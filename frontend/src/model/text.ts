@@ -36,6 +36,14 @@ export function visible(text: string): string {
   return segments(text).map((s) => (s.hidden ? `⟨${s.text}⟩` : s.text)).join("");
 }
 
+// The joiner inside an emoji of several, or behind one whose rest still streams in.
+const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic}|$)/gu;
+
+/** Shows hidden characters in prose. Emoji stay whole. */
+export function prose(text: string): string {
+  return text.search(HIDDEN) < 0 ? text : text.split(JOINER).map(visible).join("\u200d");
+}
+
 export function stripColour(text: string): string {
   return text.includes("\u001b") ? text.replace(SGR, "") : text;
 }

@@ -1,46 +1,47 @@
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { isValidElement, memo, useMemo } from "react";
 import ReactMarkdown from "react-markdown";
 import type { Components } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { splitBlocks } from "../../model/blocks";
-import { visible } from "../../model/text";
+import { prose, visible } from "../../model/text";
 import { openLink } from "../../session/actions";
+import { hostBehind, webAddress } from "./address";
 import { CodeBlock } from "./CodeBlock";
 
 // Agent text is hostile. Raw HTML is never parsed (there is no rehype-raw), and the tree is
 // sanitised as well. Only http(s) links can be followed, and images are not fetched.
 const schema = { ...defaultSchema, tagNames: defaultSchema.tagNames?.filter((t) => t !== "picture" && t !== "source") };
 const remark = [remarkGfm];
-const rehype: [[typeof rehypeSanitize, typeof schema]] = [[rehypeSanitize, schema]];
+const rehype: ComponentProps<typeof ReactMarkdown>["rehypePlugins"] = [[rehypeSanitize, schema], () => showHidden];
 
-function webAddress(href: string | undefined): string {
-  if (!href) return "";
-  try {
-    const u = new URL(href);
-    return u.protocol === "http:" || u.protocol === "https:" ? u.href : "";
-  } catch {
-    return "";
-  }
+/** Names what hides or reorders. The tree is walked, not the source, which could write such a character as “&#x202e;”. */
+function showHidden(node: { type: string; value?: string; children?: object[] }) {
+  if (node.type === "text" && node.value) node.value = prose(node.value);
+  for (const child of node.children ?? []) showHidden(child as typeof node);
 }
 
 function Link({ href, children }: { href?: string; children?: ReactNode }) {
   const url = webAddress(href);
   if (!url) return <span title={href ? visible(href) : undefined}>{children}</span>;
+  const host = hostBehind(textOf(children), url);
   return (
-    <a
-      href={url}
-      rel="noopener noreferrer"
-      title={url}
-      onClick={(e) => {
-        e.preventDefault();
-        openLink(url);
-      }}
-      onAuxClick={(e) => e.preventDefault()}
-    >
-      {children}
-    </a>
+    <>
+      <a
+        href={url}
+        rel="noopener noreferrer"
+        title={url}
+        onClick={(e) => {
+          e.preventDefault();
+          openLink(url);
+        }}
+        onAuxClick={(e) => e.preventDefault()}
+      >
+        {children}
+      </a>
+      {host && <span className="muted"> ({host})</span>}
+    </>
   );
 }
 
@@ -48,7 +49,7 @@ const components: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => (
     <span className="no-image">
-      Image not loaded: <Link href={typeof src === "string" ? src : ""}>{alt || "no description"}</Link>
+      Image not loaded: <Link href={typeof src === "string" ? src : ""}>{alt ? prose(alt) : "no description"}</Link>
     </span>
   ),
   pre: ({ children }) => {
@@ -74,7 +75,7 @@ const components: Components = {
 function textOf(node: ReactNode): string {
   if (typeof node === "string") return node;
   if (Array.isArray(node)) return node.map(textOf).join("");
-  return "";
+  return isValidElement<{ children?: ReactNode }>(node) ? textOf(node.props.children) : "";
 }
 
 const Block = memo(function Block({ text }: { text: string }) {

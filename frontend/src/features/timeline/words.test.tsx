@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Question, Status } from "../../api/types";
 import type { EndItem } from "../../model/timeline/items";
 import { ContextMeter } from "../../ui/Ring";
+import { Markdown } from "./Markdown";
 import { PlanCard } from "./question/PlanCard";
 import { EndRow } from "./rows/EndRow";
 
@@ -62,5 +63,25 @@ describe("a plan", () => {
   it("of a run that can write is called that", () => {
     expect(card(false)).toContain("The agent chose to plan, in a run that can write to your folders.");
     expect(card(false)).not.toContain("read-only");
+  });
+});
+
+describe("agent text", () => {
+  const md = (text: string) => html(<Markdown text={text} live={false} />);
+  it("names what hides or reorders: in prose, in code, and where the source hides it", () => {
+    expect(md("run \u202etxt.exe")).toContain("run ⟨RLO⟩txt.exe");
+    expect(md("a `rm\u200b` b")).toContain("<code>rm⟨ZWSP⟩</code>");
+    expect(md("```sh\nls \u2066x\r\nnext\n```")).toContain("ls ⟨LRI⟩x\nnext");
+    expect(md("&#x202e;x ![a\u202eb](https://x.org/i.png)")).toMatch(/⟨RLO⟩x .*a⟨RLO⟩b/);
+    expect(md("👩\u200d💻 ok")).toContain("👩\u200d💻 ok");
+  });
+  it("says where a link goes whose text names another host", () => {
+    expect(md("[https://bank.com/login](https://evil.org:8080/)")).toContain("(evil.org:8080)");
+    expect(md("[see **www.bank.com**](https://evil.org)")).toContain("(evil.org)");
+    expect(md("[bank.com](https://evil.org)")).toContain("(evil.org)");
+    expect(md("[https://bank.com@evil.org](https://bank.com)")).toContain("(bank.com)");
+    for (const same of ["[the docs](https://x.org)", "<https://x.org/a>", "[www.x.org](https://x.org/b)", "[x.org/a](https://x.org/c)"]) {
+      expect(md(same)).not.toContain("muted");
+    }
   });
 });
