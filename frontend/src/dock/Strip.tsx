@@ -9,7 +9,7 @@ import { dockUi } from "../model/dock/store";
 import { Button } from "../ui/Button";
 import { composing, isMac } from "../ui/keys";
 import { keyOf } from "../model/dock/keys";
-import { beginRename, goInto, requestClose, toggleZoom } from "./dock";
+import { beginRename, endRename, goInto, requestClose, toggleZoom } from "./dock";
 import { update } from "./layouts";
 import { NewMenu, PanelMenu } from "./Menus";
 import { TabsMenu } from "./TabsMenu";
@@ -86,22 +86,21 @@ function Rename({ panel }: { panel: Panel }) {
     field.current.style.left = `${Math.max(0, Math.min(room, tab.offsetLeft - (tab.parentElement?.scrollLeft ?? 0)))}px`;
     field.current.style.width = `${Math.max(NAME_PX, tab.offsetWidth)}px`;
   }, [id]);
-  const done = (save: boolean) => {
+  const done = (save: boolean, byKey: boolean) => {
     if (over.current) return;
     over.current = true;
-    dockUi.setState({ renaming: "" });
     if (save) named?.save(text.trim());
-    goInto(id);
+    endRename(id, byKey);
   };
   return (
     <input
       ref={field} className="dock-rename field" autoFocus value={text} maxLength={200} aria-label={named?.what} placeholder={named?.placeholder}
-      onFocus={(e) => e.target.select()} onChange={(e) => setText(e.target.value)} onBlur={() => done(true)}
+      onFocus={(e) => e.target.select()} onChange={(e) => setText(e.target.value)} onBlur={() => done(true, false)}
       onKeyDown={(e) => {
         if (composing(e)) return;
         e.stopPropagation();
-        if (e.key === "Enter") done(true);
-        else if (e.key === "Escape") done(false);
+        if (e.key === "Enter") done(true, true);
+        else if (e.key === "Escape") done(false, true);
         else return;
         e.preventDefault();
       }}

@@ -113,6 +113,12 @@ export function beginRename(panel: PanelID) {
   if (p && kindOf(p).rename?.(p)) dockUi.setState({ renaming: panel });
 }
 
+/** Closes that field. The panel gets the keyboard if a key closed it, else the place that the person went to keeps it. */
+export function endRename(panel: PanelID, byKey: boolean) {
+  dockUi.setState({ renaming: "" });
+  if (byKey) goInto(panel);
+}
+
 export function toggleZoom() {
   update(here(), change.toggleZoom);
   say(layoutOf(here()).zoom ? "The pane is shown alone." : "All panes are shown.");

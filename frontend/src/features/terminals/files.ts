@@ -23,3 +23,14 @@ export async function wordsFor(d: Dropped, w: Where): Promise<Inserted> {
   }
   return out;
 }
+
+type Taker = { focus(): void; client: { state: Where }; term: { paste(text: string): void } };
+
+/** Types the words of files into a terminal. It takes the keyboard at once and not after the upload, when the person may type elsewhere. */
+export async function insertFiles(p: Taker, d: Dropped, notice: (text: string) => void) {
+  if (d.paths.length + d.files.length === 0) return;
+  p.focus();
+  const got = await wordsFor(d, p.client.state);
+  if (got.problems[0]) notice(got.problems[0]);
+  if (got.text) p.term.paste(got.text);
+}

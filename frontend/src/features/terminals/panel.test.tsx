@@ -1,7 +1,7 @@
 import "../../test/browser";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { TerminalInfo } from "../../api/types";
-import { goInto, requestClose, split } from "../../dock/dock";
+import { endRename, goInto, requestClose, split } from "../../dock/dock";
 import { layoutOf } from "../../dock/layouts";
 import { register } from "../../dock/panels";
 import type { Panel } from "../../model/dock/layout";
@@ -14,6 +14,7 @@ import { startSession } from "../../session/session";
 import { failure, pretendLoop } from "../../test/loop";
 import { openTerminal, rename, restart, showSession, toggleRecord } from "./actions";
 import { terminalPanel } from "./panel";
+import { insertFiles } from "./files";
 import { handles, panesStore } from "./panes";
 import type { PaneInfo } from "./props";
 
@@ -219,5 +220,28 @@ describe("its tab", () => {
     toggleRecord(front().id);
     expect(record.mock.calls).toEqual([[true], [false]]);
     expect(terminalPanel.acts?.(front()).map((c) => c.name)).toEqual(["Type into all visible terminals", "Rename the terminal", "Stop recording the terminal"]);
+  });
+
+  it("gets the keyboard back from its name's field only by a key", () => {
+    showSession(info(1));
+    const shell = front().id;
+    goInto(TIMELINE);
+    dockUi.setState({ renaming: shell, keyboard: "" });
+    endRename(shell, false); // the person clicked elsewhere
+    expect([focusPanel(here()), dockUi.getState()]).toMatchObject([TIMELINE, { renaming: "", keyboard: "" }]);
+    endRename(shell, true);
+    expect([focusPanel(here()), dockUi.getState().keyboard]).toEqual([shell, shell]);
+  });
+
+  it("takes the keyboard when files are put into it, not once they have arrived", async () => {
+    let arrive: (path: string) => void = () => undefined;
+    start({ "Terminals.ContainerPath": () => new Promise((r) => (arrive = r)) });
+    const did: string[] = [];
+    const taker = { focus: () => did.push("focus"), client: { state: { channelId: "ch", target: "agent" as const } }, term: { paste: (t: string) => did.push(t) } };
+    const done = insertFiles(taker, { paths: ["/a"], files: [], text: "" }, () => undefined);
+    expect(did).toEqual(["focus"]);
+    arrive("/w/a");
+    await done;
+    expect(did).toEqual(["focus", "/w/a "]);
   });
 });

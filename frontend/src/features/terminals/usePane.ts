@@ -9,7 +9,7 @@ import { copyText, readsByItself, readText } from "../../shell/clipboard";
 import type { Dropped } from "../../session/bring";
 import { clipboardFiles } from "../../session/bring";
 import { session } from "../../session/session";
-import { wordsFor } from "./files";
+import { insertFiles } from "./files";
 import { takeKeys, takePastes } from "./keyboard";
 import { TerminalPane } from "./pane";
 import type { TerminalViewProps } from "./props";
@@ -41,12 +41,7 @@ export function usePane(props: TerminalViewProps, host: RefObject<HTMLDivElement
   }, [tell]);
 
   const insert = useCallback(async (d: Dropped) => {
-    const p = pane.current;
-    if (!p || d.paths.length + d.files.length === 0) return;
-    const got = await wordsFor(d, p.client.state);
-    if (got.problems[0]) notice(got.problems[0]);
-    if (got.text) p.term.paste(got.text);
-    p.focus();
+    if (pane.current) await insertFiles(pane.current, d, notice);
   }, [notice]);
 
   const run = useCallback((action: KeyAction) => {
