@@ -1,5 +1,5 @@
 import "../test/browser";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { register } from "../dock/panels";
 import { startLayout, TIMELINE } from "../model/dock/layout";
 import { layoutsStore } from "../model/dock/store";
@@ -8,10 +8,10 @@ import { draftsStore, frameStore, outboxStore, timelinesStore, viewStore } from 
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop } from "../test/loop";
 import { emptyTimeline } from "../model/timeline/state";
-import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
+import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, promptAfter, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
 import { forkFrom, newThread, newWorktree, nextNeed, startWith } from "./branches";
 import { asked, cancel, canQuit, closeWindow, dialogIsThere, quit, refresh } from "./leave";
-import { hold, release, reorder } from "./queue";
+import { hold, keepHeld, release, reorder } from "./queue";
 import { startSession } from "./session";
 
 register([{ kind: TIMELINE, noun: "timeline", render: () => null, face: () => ({ title: "", detail: "", state: "", unread: false, bell: false, recording: false }), icon: () => null, focus: () => undefined }]);
@@ -161,6 +161,36 @@ describe("runs", () => {
     loop.given["Runs.Hold"] = () => Promise.reject(failure("running"));
     expect([await hold("r"), failed()]).toEqual([false, "running"]);
     await expect(release("r")).resolves.toBeUndefined();
+  });
+});
+
+describe("a queued prompt that is edited", () => {
+  it("stays held until its editor is gone, and is let go unless it was saved", async () => {
+    vi.useFakeTimers();
+    const loop = start({ "Runs.Hold": () => null, "Runs.Release": () => null });
+    const [leave, save] = [keepHeld("left"), keepHeld("saved")];
+    await vi.advanceTimersByTimeAsync(290_000);
+    expect(loop.called("Runs.Hold").length).toBe(4);
+    leave(false);
+    save(true);
+    await vi.advanceTimersByTimeAsync(290_000);
+    expect([loop.called("Runs.Hold").length, loop.called("Runs.Release")]).toEqual([4, [["left"]]]);
+    vi.useRealTimers();
+  });
+
+  it("gives the keyboard to the prompt box, unless the person went elsewhere", () => {
+    const focus = vi.fn();
+    const button = {};
+    const at = (el: object) => Object.assign(document, { activeElement: el, querySelector: () => ({ focus }) });
+    select("a");
+    for (const [now, id, times] of [[{}, "a", 0], [button, "b", 0], [button, "a", 1], [document.body, "a", 2]] as const) {
+      at(button);
+      const toPrompt = promptAfter(id);
+      at(now);
+      toPrompt();
+      expect(focus).toHaveBeenCalledTimes(times);
+    }
+    Object.assign(document, { activeElement: undefined, querySelector: () => null });
   });
 });
 

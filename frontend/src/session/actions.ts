@@ -43,6 +43,14 @@ export function focusPrompt(suggested = "") {
   });
 }
 
+/** Called before a control acts that then vanishes. What it returns moves the keyboard to the prompt box, unless the person went elsewhere meanwhile. */
+export function promptAfter(channelId: ChannelID): () => void {
+  const had = document.activeElement;
+  return () => {
+    if (viewStore.getState().selected === channelId && [had, document.body].includes(document.activeElement)) focusPrompt();
+  };
+}
+
 export async function openFolder() {
   if (session().kind === "headless") {
     openDialog("folder");

@@ -3,6 +3,9 @@ import type { ChannelID } from "../api/types";
 import { setTimeline, toastFailure } from "../model/stores";
 import { session } from "./session";
 
+// Loop holds an edited prompt for five minutes. The editor renews the hold in time.
+const RENEW_MS = 120_000;
+
 async function tried(f: () => Promise<unknown>): Promise<boolean> {
   try {
     await f();
@@ -20,6 +23,15 @@ export const steer = (id: string) => tried(() => session().api.runs.steer(id));
 /** Ends the hold of an edited prompt. A failure is no problem: the hold may have ended by itself. */
 export async function release(id: string) {
   await session().api.runs.release(id).catch(() => null);
+}
+
+/** Renews the hold of a prompt while it is edited. The returned function ends that: a saved prompt is no longer held, any other is released. */
+export function keepHeld(id: string): (saved: boolean) => void {
+  const t = setInterval(() => void hold(id), RENEW_MS);
+  return (saved) => {
+    clearInterval(t);
+    if (!saved) void release(id);
+  };
 }
 
 /** Reorders a queue. The page then shows the order that Loop has, even after a refusal. */

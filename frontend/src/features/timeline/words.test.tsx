@@ -3,10 +3,12 @@ import "../../test/browser";
 import type { ReactElement } from "react";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import type { Question, Status } from "../../api/types";
+import type { Question, Run, Status } from "../../api/types";
 import type { EndItem } from "../../model/timeline/items";
 import { ContextMeter } from "../../ui/Ring";
 import { Markdown } from "./Markdown";
+import { Editor } from "./prompt/QueueRow";
+import { forget, texts } from "./question/drafts";
 import { PlanCard } from "./question/PlanCard";
 import { EndRow } from "./rows/EndRow";
 
@@ -60,9 +62,26 @@ describe("a plan", () => {
   it("says that its run could not write", () => {
     expect(card(true)).toContain("Your folders were read-only for this run. Approving starts one that can write to them.");
   });
+  it("keeps the changes that were not sent", () => {
+    texts.set("q", "not so fast");
+    const q = { kind: "exit_plan", plan: "1. Read it.", question_id: "q" } as Question;
+    expect(html(<PlanCard q={q} answering={answering} />)).toMatch(/<textarea[^>]*>not so fast/);
+    forget("q");
+    expect(html(<PlanCard q={q} answering={answering} />)).not.toContain("textarea");
+  });
   it("of a run that can write is called that", () => {
     expect(card(false)).toContain("The agent chose to plan, in a run that can write to your folders.");
     expect(card(false)).not.toContain("read-only");
+  });
+});
+
+describe("a waiting prompt", () => {
+  it("keeps an edit whose editor was taken away", () => {
+    texts.set("r", "do more");
+    const editor = () => html(<Editor run={{ run_id: "r", channel_id: "c", prompt: "do it" } as Run} onDone={() => undefined} />);
+    expect(editor()).toMatch(/<textarea[^>]*>do more/);
+    texts.delete("r");
+    expect(editor()).toMatch(/<textarea[^>]*>do it/);
   });
 });
 

@@ -5,7 +5,7 @@ import type { ChannelID } from "../../../api/types";
 import { questionOf, typedAnswer } from "../../../model/questions";
 import { draftsStore, frameStore, toastFailure } from "../../../model/stores";
 import { Button } from "../../../ui/Button";
-import { focusPrompt } from "../../../session/actions";
+import { promptAfter } from "../../../session/actions";
 import { answer, focusQuestion } from "../../../session/branches";
 import { draftOf, setDraft } from "../../../session/drafts";
 import { forget, kept } from "../question/drafts";
@@ -22,13 +22,12 @@ export function AnswerFirst({ channelId }: { channelId: ChannelID }) {
   const plan = q.kind === "exit_plan";
   const give = async () => {
     setBusy(true);
-    const had = document.activeElement;
+    const toPrompt = promptAfter(channelId);
     try {
       await answer(q.question_id, typedAnswer(q, text, kept(q.question_id)));
       forget(q.question_id);
       if (draftOf(draftsStore.getState(), channelId).trim() === text) setDraft(channelId, ""); // else the draft was edited meanwhile
-      // The button vanishes with its focus, so the prompt box takes the focus.
-      if ([had, document.body].includes(document.activeElement)) focusPrompt();
+      toPrompt();
     } catch (err) {
       toastFailure(err);
     }

@@ -1,23 +1,31 @@
 import { ArrowDown, ArrowUp, CircleHelp, Clock3, CornerLeftUp, Hourglass, Pencil, X, Zap } from "lucide-react";
 import type { HTMLAttributes, KeyboardEvent } from "react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Run, Wait } from "../../../api/types";
 import { oneLine } from "../../../model/text";
 import { waitWords } from "../../../model/waits";
 import { Button, IconButton, Kbd } from "../../../ui/Button";
 import { composing, keys, mod, MOD } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
-import { removeQueued } from "../../../session/actions";
+import { promptAfter, removeQueued } from "../../../session/actions";
 import { focusQuestion } from "../../../session/branches";
-import { editQueued, hold, release, steer } from "../../../session/queue";
-
-// Loop holds an edited prompt for five minutes. The editor renews the hold in time.
-const RENEW_MS = 120_000;
+import { editQueued, hold, keepHeld, release, steer } from "../../../session/queue";
+import { texts } from "../question/drafts";
 
 type Props = { run: Run; why: Wait; now: number; place: number; of: number; onMove(to: number): void; drag: HTMLAttributes<HTMLLIElement> };
 
 export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
   const [editing, setEditing] = useState(false);
+  const here = useRef(true);
+  useEffect(() => {
+    here.current = true;
+    return () => void (here.current = false);
+  }, []);
+  const edit = async () => {
+    if (!(await hold(run.run_id))) return;
+    if (here.current) setEditing(true);
+    else void release(run.run_id);
+  };
   if (editing) return <Editor run={run} onDone={() => setEditing(false)} />;
   const asked = why.question_id !== undefined;
   const Icon = asked ? CircleHelp : why.until ? Hourglass : Clock3;
@@ -56,7 +64,7 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
           </IconButton>
         </>
       )}
-      <IconButton small name="Edit" onClick={() => void hold(run.run_id).then((held) => held && setEditing(true))}>
+      <IconButton small name="Edit" onClick={() => void edit()}>
         <Pencil size={13} />
       </IconButton>
       <IconButton small name="Remove from the queue" onClick={() => void removeQueued(run.run_id)}>
@@ -67,22 +75,31 @@ export function QueueRow({ run, why, now, place, of, onMove, drag }: Props) {
 }
 
 /** The editor of a waiting prompt. Meanwhile this prompt and all behind it wait. */
-function Editor({ run, onDone }: { run: Run; onDone(): void }) {
-  const [text, setText] = useState(run.prompt);
+export function Editor({ run, onDone }: { run: Run; onDone(): void }) {
+  const [text, setText] = useState(() => texts.get(run.run_id) ?? run.prompt);
   const [busy, setBusy] = useState(false);
+  const saved = useRef(false);
   useEffect(() => {
-    const t = setInterval(() => void hold(run.run_id), RENEW_MS);
-    return () => clearInterval(t);
+    const end = keepHeld(run.run_id);
+    return () => end(saved.current);
   }, [run.run_id]);
+  const done = (toPrompt: () => void) => {
+    texts.delete(run.run_id);
+    onDone();
+    toPrompt();
+  };
   const save = async () => {
     if (!text.trim() || busy) return;
     setBusy(true);
-    if (await editQueued(run.run_id, text.trim())) onDone();
+    const toPrompt = promptAfter(run.channel_id);
+    saved.current = await editQueued(run.run_id, text.trim());
+    if (saved.current) done(toPrompt);
     setBusy(false);
   };
-  const leave = () => {
-    void release(run.run_id);
-    onDone();
+  const leave = () => done(promptAfter(run.channel_id));
+  const change = (t: string) => {
+    setText(t);
+    texts.set(run.run_id, t); // another channel or tab takes the editor away, not its text
   };
   const onKey = (e: KeyboardEvent) => {
     if (composing(e)) return;
@@ -97,7 +114,7 @@ function Editor({ run, onDone }: { run: Run; onDone(): void }) {
   };
   return (
     <li className="queue-editor">
-      <textarea className="field" rows={3} autoFocus aria-label="Edit the waiting prompt" value={text} onChange={(e) => setText(e.target.value)} onKeyDown={onKey} />
+      <textarea className="field" rows={3} autoFocus aria-label="Edit the waiting prompt" value={text} onChange={(e) => change(e.target.value)} onKeyDown={onKey} />
       <div className="queue-editor-foot">
         <span className="hint">The queue waits while you edit.</span>
         <Button look="small" onClick={leave}>

@@ -11,6 +11,7 @@ import { Button, Kbd } from "../../../ui/Button";
 import { FailureCard } from "../../../ui/FailureCard";
 import { keys, mod, MOD } from "../../../ui/keys";
 import { SafeText } from "../../../ui/SafeText";
+import { promptAfter } from "../../../session/actions";
 import { answer } from "../../../session/branches";
 import { forget, kept, keep } from "./drafts";
 import type { Answering } from "./PlanCard";
@@ -31,8 +32,12 @@ function Card({ q, more }: { q: Question; more: number }) {
   const give = (a: Answer) => {
     setBusy(true);
     setFailure(null);
+    const toPrompt = promptAfter(q.channel_id ?? "");
     answer(q.question_id, a).then(
-      () => forget(q.question_id),
+      () => {
+        forget(q.question_id);
+        toPrompt();
+      },
       (err: unknown) => {
         setFailure(toFailure(err));
         setBusy(false);

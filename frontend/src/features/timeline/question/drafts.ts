@@ -13,4 +13,8 @@ export function keep(id: string, draft: Draft) {
 
 export function forget(id: string) {
   drafts.delete(id);
+  texts.delete(id);
 }
+
+/** Unfinished changes to plans by question, and to waiting prompts by run. */
+export const texts = new Map<string, string>();
