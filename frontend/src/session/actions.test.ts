@@ -8,7 +8,7 @@ import { draftsStore, frameStore, outboxStore, timelinesStore, viewStore } from 
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop } from "../test/loop";
 import { emptyTimeline } from "../model/timeline/state";
-import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, promptAfter, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
+import { addFolder, buildImage, DEMO_PROMPT, openDemo, openFolder, openLink, promptAfter, retryRun, select, send, setTheme, step, stopRun, toggleSidebar } from "./actions";
 import { forkFrom, newThread, newWorktree, nextNeed, startWith } from "./branches";
 import { asked, cancel, canQuit, closeWindow, dialogIsThere, quit, refresh } from "./leave";
 import { hold, keepHeld, release, reorder } from "./queue";
@@ -142,6 +142,20 @@ describe("runs", () => {
     expect(loop.called("Runs.Cancel")).toEqual([["r1"]]);
     await stopRun("a");
     expect(loop.called("Runs.Cancel").length).toBe(2);
+  });
+
+  it("are run again once by a double click, and again later", async () => {
+    vi.useFakeTimers();
+    const loop = start({ "Runs.Retry": () => null });
+    await Promise.all([retryRun("r1"), retryRun("r1")]);
+    await retryRun("r1");
+    await retryRun("r2");
+    expect(loop.called("Runs.Retry")).toEqual([["r1"], ["r2"]]);
+    await vi.advanceTimersByTimeAsync(1000);
+    await retryRun("r1");
+    expect(loop.called("Runs.Retry").length).toBe(3);
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.useRealTimers();
   });
 
   it("that wait are put into the order that Loop has", async () => {

@@ -131,11 +131,19 @@ export async function stopRun(channelId: ChannelID) {
   }
 }
 
+const AGAIN_MS = 1000; // the second click of a double click may come after the answer
+
+const retrying = new Set<string>();
+
 export async function retryRun(runId: string) {
+  if (retrying.has(runId)) return;
+  retrying.add(runId);
   try {
     await session().api.runs.retry(runId);
   } catch (err) {
     toastFailure(err);
+  } finally {
+    setTimeout(() => retrying.delete(runId), AGAIN_MS);
   }
 }
 
