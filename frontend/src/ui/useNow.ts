@@ -29,12 +29,23 @@ export function useNow(active: boolean): number {
   });
 }
 
-/** The time of the last midnight since the first render, or of that render. */
+const DAY_LOOK_MS = 30_000; // a timer until midnight would stand still while the computer sleeps
+
+/** Calls back once the day is no longer that of the last call, or of the first look. The returned function ends that. */
+export function onNewDay(changed: () => void): () => void {
+  const today = () => new Date().toDateString();
+  let day = today();
+  const look = setInterval(() => {
+    if (today() === day) return;
+    day = today();
+    changed();
+  }, DAY_LOOK_MS);
+  return () => clearInterval(look);
+}
+
+/** A time of today. It changes only with the day. */
 export function useMidnight(): number {
   const [at, setAt] = useState(Date.now);
-  useEffect(() => {
-    const midnight = setTimeout(() => setAt(Date.now()), new Date(at).setHours(24, 0, 1, 0) - Date.now());
-    return () => clearTimeout(midnight);
-  }, [at]);
+  useEffect(() => onNewDay(() => setAt(Date.now())), []);
   return at;
 }
