@@ -26,7 +26,7 @@ export function select(id: ChannelID) {
   saveChoice("selected", id);
   if (!id) return;
   const t = timelineOf(timelinesStore.getState(), id);
-  if (t.phase === "empty" || t.phase === "error") void session().load(id);
+  if (t.phase === "empty" || t.phase === "error" || t.stale) void session().load(id);
 }
 
 /** Moves the keyboard to the prompt box. Only the person's own action may call it. A suggested text is selected, so typing replaces it. */

@@ -6,6 +6,7 @@ import { noSessions } from "../model/terminals/sessions";
 import { sessionsStore } from "../model/dock/store";
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop, snapshot } from "../test/loop";
+import { select } from "./actions";
 import { startSession } from "./session";
 
 const settle = () => vi.advanceTimersByTimeAsync(1000);
@@ -138,6 +139,27 @@ describe("after a break", () => {
     await settle();
     expect(loop.called("System.Snapshot").length).toBe(1);
     expect(letters()).toEqual([]);
+  });
+
+  it("a timeline that could not be read again is read once Loop answers, or once it is selected", async () => {
+    const { loop, session } = await connected();
+    viewStore.setState({ selected: "a" });
+    for (const id of ["a", "b"]) await session.load(id);
+    loop.given["Channels.Timeline"] = () => Promise.reject(failure("offline"));
+    for (const id of ["a", "b"]) await session.load(id);
+    expect(timelineOf(timelinesStore.getState(), "a")).toMatchObject({ phase: "ready", stale: true });
+    loop.given["Channels.Timeline"] = () => page();
+    outboxStore.setState({ letters: [letter()] });
+    loop.given["Runs.Prompt"] = () => ({ run_id: "c1", channel_id: "a", state: "running" });
+    loop.link({ state: "online" });
+    await settle();
+    expect([timelineOf(timelinesStore.getState(), "a").stale, letters()]).toEqual([false, []]);
+    select("b");
+    await settle();
+    expect(timelineOf(timelinesStore.getState(), "b").stale).toBe(false);
+    loop.link({ state: "online" });
+    await settle();
+    expect(loop.called("Channels.Timeline").map((x) => x[0])).toEqual(["a", "b", "a", "b", "a", "b"]);
   });
 
   it("Loop that started anew gives a new snapshot", async () => {

@@ -204,6 +204,8 @@ export function startSession(bridge: Bridge) {
     // After a break the stream goes on where it was. If it cannot, it sends a reset.
     if (frameStore.getState().ready && !held) void resend();
     else void snapshot();
+    const { selected } = viewStore.getState();
+    if (timelineOf(timelinesStore.getState(), selected).stale) void load(selected);
   });
 
   const made = {

@@ -32,7 +32,8 @@ export function startLoading(t: TimelineState): TimelineState {
 }
 
 export function loadFailed(t: TimelineState, failure: Failure): TimelineState {
-  return { ...t, phase: t.phase === "ready" ? "ready" : "error", failure, loading: false, pending: [] };
+  const ready = t.phase === "ready"; // what is shown stays, but may miss events
+  return { ...t, phase: ready ? "ready" : "error", stale: ready, failure, loading: false, pending: [] };
 }
 
 /** Takes the newest page. Older events stay if the page follows them without a gap. */
