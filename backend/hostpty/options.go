@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,9 @@ type Exit = core.TerminalExit
 type ending struct {
 	exited chan struct{} // the program ended, exit is set
 	exit   Exit
+
+	closing sync.Mutex // guards closed
+	closed  bool       // nothing is left
 }
 
 // Wait returns once the program ended and says how, or with ctx's error. What the
@@ -35,6 +39,19 @@ func (e *ending) Wait(ctx context.Context) (Exit, error) {
 	case <-ctx.Done():
 		return Exit{}, ctx.Err()
 	}
+}
+
+// Close ends the program with everything that came out of it. It returns when nothing
+// of it is left, or with an error that says what is; the next call tries again then.
+// Read and Write end.
+func (p *PTY) Close() (err error) {
+	p.closing.Lock()
+	defer p.closing.Unlock()
+	if !p.closed {
+		err = p.close()
+		p.closed = err == nil
+	}
+	return err
 }
 
 // End is Close, which takes as long as it takes.

@@ -187,6 +187,35 @@ func TestTheBackgroundStaysUntilClose(t *testing.T) {
 	}
 }
 
+// TestCloseTriesAgain: a close that could not end a program, another user's say, ends
+// the reader all the same. Once the program is gone, the next one succeeds.
+func TestCloseTriesAgain(t *testing.T) {
+	t.Parallel()
+	p, err := Start(Options{Argv: []string{"sh", "-c", "trap '' HUP; echo ready; sleep 123456; read x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, p, "ready")
+	p.kill = func(process) {}
+	if f := core.AsFailure(p.Close()); f.Code != core.CodeConflict || !strings.Contains(f.Cause, "sh (") {
+		t.Fatalf("%s: %s", f.Code, f.Cause)
+	}
+	if _, err := io.Copy(io.Discard, p); err != nil {
+		t.Error(err)
+	}
+	for len(p.left()) > 0 {
+		for _, q := range p.left() {
+			q.kill()
+		}
+	}
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	<-p.reaped
+}
+
 func FuzzStat(f *testing.F) {
 	f.Add([]byte("12 (a) b) S 1 12 12 34816 12 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1"))
 	f.Add([]byte("12 (x"))

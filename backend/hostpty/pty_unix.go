@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -30,7 +29,8 @@ type PTY struct {
 	cmd    *exec.Cmd
 	master *os.File
 	marker string
-	dev    uint64 // the terminal's device number
+	dev    atomic.Uint64 // the terminal's device number, while it can be no other's
+	kill   func(process) // process.kill; tests replace it
 
 	ending
 	reap   chan struct{} // closed by Close, which needs the leader's number no more
@@ -41,9 +41,6 @@ type PTY struct {
 	// released is set before the leader's number is given free: from then on the
 	// number may be another process's.
 	released atomic.Bool
-
-	closeOnce sync.Once
-	closeErr  error
 }
 
 // Start runs a program as the leader of a new session with a new terminal.
@@ -80,9 +77,10 @@ func Start(o Options) (*PTY, error) {
 		return nil, startFailure(o.Argv[0], err)
 	}
 	p := &PTY{
-		cmd: cmd, master: master, marker: marker, dev: deviceOf(tty),
+		cmd: cmd, master: master, marker: marker, kill: process.kill,
 		ending: ending{exited: make(chan struct{})}, reap: make(chan struct{}), reaped: make(chan struct{}),
 	}
+	p.dev.Store(deviceOf(tty))
 	go p.await()
 	return p, nil
 }
@@ -227,21 +225,18 @@ func (p *PTY) Resize(_ context.Context, cols, rows uint16) error {
 	return nil
 }
 
-// Close ends the program with everything that came out of it: SIGHUP, and after
-// 3 s SIGKILL. It returns when nothing of it is left, or with an error that names
-// what is. Read and Write end. Later calls return what the first did.
-func (p *PTY) Close() error {
-	p.closeOnce.Do(func() {
-		p.closeErr = p.end()
+// close sends SIGHUP, and after 3 s SIGKILL. The terminal goes also when programs are
+// left: Loop could not quit while a reader waits for one that nobody can end. The
+// leader's number stays taken then, as the next try finds them by it.
+func (p *PTY) close() error {
+	err := p.end()
+	p.dev.Store(0)
+	_ = p.master.Close()
+	if err == nil {
 		close(p.reap)
-		if err := p.master.Close(); err != nil && p.closeErr == nil {
-			p.closeErr = fmt.Errorf("close the terminal: %w", err)
-		}
-		if p.closeErr == nil {
-			<-p.reaped
-		}
-	})
-	return p.closeErr
+		<-p.reaped
+	}
+	return err
 }
 
 // left lists the processes of the session that still run, its leader among them.
@@ -254,7 +249,7 @@ func (p *PTY) look(each func(process)) []process {
 		if p.released.Load() {
 			sid = 0
 		}
-		left, sure := find(sid, p.marker, p.dev, each)
+		left, sure := find(sid, p.marker, p.dev.Load(), each)
 		if len(left) > 0 || sure || looks <= 1 {
 			return left
 		}
@@ -283,7 +278,7 @@ func (p *PTY) end() error {
 	}
 	left = p.until(hangupGrace, 1, nil)
 	if len(left) > 0 {
-		left = p.until(killGrace, killLooks, process.kill)
+		left = p.until(killGrace, killLooks, p.kill)
 	}
 	if len(left) == 0 {
 		return nil

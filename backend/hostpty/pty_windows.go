@@ -28,9 +28,7 @@ type PTY struct {
 	shut chan struct{} // the console is closed; all output is in the pipe
 	wg   sync.WaitGroup
 	ending
-
-	closeOnce sync.Once
-	closeErr  error
+	hangup sync.Once
 }
 
 // Start runs a program on a new pseudo console, in a job of its own from its
@@ -214,30 +212,28 @@ func (p *PTY) Resize(_ context.Context, cols, rows uint16) error {
 	return nil
 }
 
-// Close ends the program with everything that came out of it: the console is
-// closed, and after 3 s the job is ended. It returns when the job is empty, or
-// with an error. Read and Write end. Later calls return what the first did.
-func (p *PTY) Close() error {
-	p.closeOnce.Do(func() {
+// close closes the console, and after 3 s ends the job.
+func (p *PTY) close() error {
+	p.hangup.Do(func() {
 		// Closing the console can wait for its output to be taken.
 		p.wg.Go(func() { _, _ = io.Copy(io.Discard, p.out) })
 		p.wg.Go(p.closeConsole)
-		if !p.emptied(hangupGrace) {
-			_ = windows.TerminateJobObject(p.job, 1)
-			if !p.emptied(killGrace) {
-				p.closeErr = core.Fail(core.CodeConflict, nil, "Some programs of the terminal could not be ended.", "End them in the task manager.")
-			}
-		}
-		_ = p.in.Close()
-		_ = windows.CloseHandle(p.job)
-		if p.closeErr != nil {
-			return // what goes on keeps the console open: whoever waited for it would wait as long
-		}
-		<-p.shut
-		_ = p.out.Close()
-		p.wg.Wait()
 	})
-	return p.closeErr
+	left := !p.emptied(hangupGrace)
+	if left {
+		_ = windows.TerminateJobObject(p.job, 1)
+		left = !p.emptied(killGrace)
+	}
+	_ = p.in.Close()
+	if left {
+		// What goes on keeps the console open: whoever waited for it would wait as long.
+		return core.Fail(core.CodeConflict, nil, "Some programs of the terminal could not be ended.", "End them in the task manager.")
+	}
+	_ = windows.CloseHandle(p.job)
+	<-p.shut
+	_ = p.out.Close()
+	p.wg.Wait()
+	return nil
 }
 
 // accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
