@@ -116,6 +116,39 @@ func TestEndLeavesOthersAlone(t *testing.T) {
 	})
 }
 
+// TestNobodyJoinsBetweenLookAndEnd: a Hold that succeeded after the look would join a
+// container that is about to be stopped.
+func TestNobodyJoinsBetweenLookAndEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		fl := &flaky{Fake: enginetest.NewFake(), stops: make(chan chan struct{}, 1)}
+		fl.AddImage("img", "sha256:1", nil)
+		fl.stops <- gate
+		w := newWorldOn(t, newRows(), fl.Fake, fl)
+		defer w.end()
+		c := w.start("a")
+		joined := make(chan error, 1)
+		go func() {
+			err := w.reg.stop(t.Context(), c.Key, func(*row) bool {
+				if w.reg.mu.TryLock() {
+					w.reg.mu.Unlock()
+					t.Error("somebody could join now")
+				}
+				go func() { joined <- w.reg.Hold(t.Context(), c.ID, term) }()
+				return true
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		if err := <-joined; !errors.Is(err, core.ErrNotRunning) {
+			t.Errorf("joined: %v", err)
+		}
+		close(gate)
+		synctest.Wait()
+	})
+}
+
 // TestHoldTakesAnEndBack: an engine did not stop a container in time, and somebody
 // holds it again.
 func TestHoldTakesAnEndBack(t *testing.T) {

@@ -148,12 +148,8 @@ func (r *Registry) giveBack(ctx context.Context, key core.ContainerKey, h core.H
 // Run tries again; its removal ends it at the latest.
 func (r *Registry) stopUnheld(ctx context.Context, key core.ContainerKey) error {
 	unheld := false
-	_ = r.with(key, func(w *row) error { unheld = w.unheld && w.going == 0; return nil })
-	if !unheld {
-		return nil
-	}
-	err := r.stop(ctx, key)
-	if err == nil || errors.Is(err, core.ErrNotFound) {
+	err := r.stop(ctx, key, func(w *row) bool { unheld = w.unheld && w.going == 0; return unheld })
+	if err == nil || !unheld || errors.Is(err, core.ErrNotFound) {
 		return nil
 	}
 	r.log.Warn("stop container", "container", key, "err", err)
@@ -169,26 +165,28 @@ func (r *Registry) End(ctx context.Context, id core.ContainerID, h core.Holder) 
 	if !ok {
 		return fmt.Errorf("end container %s: %w", id, core.ErrNotFound)
 	}
-	err := r.with(c.Key, func(w *row) error {
-		if slices.ContainsFunc(w.holders, func(o core.Holder) bool { return o != h }) {
-			return fmt.Errorf("end container %s, which others use: %w", id, core.ErrConflict)
+	return r.stop(ctx, c.Key, func(w *row) bool {
+		return !slices.ContainsFunc(w.holders, func(o core.Holder) bool { return o != h })
+	})
+}
+
+// stop ends a container: the stop signal, and the kill after stopGrace. Nobody joins it
+// meanwhile, nor between the look of may, without which it is core.ErrConflict, and the
+// note that it goes. An absent one is core.ErrNotFound and its row is dropped.
+func (r *Registry) stop(ctx context.Context, key core.ContainerKey, may func(*row) bool) error {
+	var id core.ContainerID
+	err := r.with(key, func(w *row) error {
+		if !may(w) {
+			return fmt.Errorf("end container %s, which others use: %w", w.ID, core.ErrConflict)
 		}
+		id = w.ID
+		w.going++
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return r.stop(ctx, c.Key)
-}
-
-// stop ends a container: the stop signal, and the kill after stopGrace. Nobody joins it
-// meanwhile. An absent one is core.ErrNotFound and its row is dropped.
-func (r *Registry) stop(ctx context.Context, key core.ContainerKey) error {
-	var id core.ContainerID
-	if err := r.with(key, func(w *row) error { id = w.ID; w.going++; return nil }); err != nil {
-		return err
-	}
-	err := r.o.Engine.Stop(ctx, id, stopGrace)
+	err = r.o.Engine.Stop(ctx, id, stopGrace)
 	if errors.Is(err, core.ErrNotFound) {
 		r.drop(context.WithoutCancel(ctx), key)
 	}
