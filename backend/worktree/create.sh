@@ -8,8 +8,13 @@ if [ -e "$2" ] || [ -L "$2" ]; then
   # Made by an earlier try that was broken off before the channel was stored.
   [ ! -L "$2" ] && [ -f "$2/.git" ] && [ "$(git -C "$2" symbolic-ref --quiet --short HEAD)" = "$1" ] || exit 203
   [ "$(git -C "$2" rev-parse --path-format=absolute --git-common-dir)" = "$(git rev-parse --path-format=absolute --git-common-dir)" ] || exit 203
-  echo kept
-  exit 0
+  here=$(git -C "$2" rev-parse --path-format=absolute --git-dir) || exit 203
+  # Git writes the index when every file is there, and says until then what it is at.
+  if [ -e "$here/index" ] || [ "$(cat "$here/locked" 2>/dev/null)" != initializing ]; then
+    echo kept
+    exit 0
+  fi
+  git worktree remove --force --force -- "$2" </dev/null || exit 1
 fi
 common=$(git rev-parse --git-common-dir) || exit 1
 if ! grep -qxF '/.worktrees/' "$common/info/exclude" 2>/dev/null; then

@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"loop/backend/core"
 )
@@ -136,6 +138,51 @@ func TestLifeOfAWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.create(dir, "fix/login", "", true) // somebody deleted the folder by hand
+}
+
+// TestABrokenCheckoutIsMadeAnew: the computer stopped, or the container was removed, while
+// git wrote the files. What a person has worked in since stays.
+func TestABrokenCheckoutIsMadeAnew(t *testing.T) {
+	r := newRepo(t)
+	const dir = ".worktrees/fix"
+	mark := filepath.Join(t.TempDir(), "begun")
+	r.write(".gitattributes", "b.txt filter=slow\n")
+	r.write("b.txt", "two\n")
+	r.git("add", ".")
+	r.git("commit", "--quiet", "-m", "two")
+	r.git("config", "filter.slow.smudge", "echo $$ >"+mark+" && sleep 1000")
+	add := exec.CommandContext(t.Context(), "git", "worktree", "add", "--quiet", "-b", "fix", "--", dir)
+	add.Dir, add.SysProcAttr = r.main.Dir, &syscall.SysProcAttr{Setpgid: true}
+	if err := add.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; {
+		if _, err := os.Stat(mark); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("git writes no files")
+		}
+	}
+	if err := syscall.Kill(-add.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = add.Wait()
+	r.git("config", "--unset", "filter.slow.smudge")
+	if got := r.read(".git/worktrees/fix/locked"); got != "initializing\n" {
+		t.Fatalf("git left %q", got)
+	}
+	r.create(dir, "fix", "", true)
+	if got := r.read(dir + "/b.txt"); got != "two\n" {
+		t.Errorf("%q", got)
+	}
+	if s := r.git("-C", dir, "status", "--porcelain"); s != "" {
+		t.Errorf("it is not whole: %s", s)
+	}
+	r.write(".git/worktrees/fix/locked", "initializing\n")
+	r.write(dir+"/own.txt", "x")
+	r.create(dir, "fix", "", false)
+	r.read(dir + "/own.txt")
 }
 
 func (r repo) read(name string) string {
