@@ -110,12 +110,8 @@ func join(in []core.Event) []core.Event {
 	pieces := map[core.ChannelID]open{}
 	gone := make([]bool, len(in))
 	for i, e := range in {
-		if e.Type != core.EventMessageStreaming {
-			delete(pieces, e.ChannelID)
-			continue
-		}
 		var m core.MessageStreaming
-		if json.Unmarshal(e.Data, &m) != nil {
+		if e.Type != core.EventMessageStreaming || json.Unmarshal(e.Data, &m) != nil {
 			delete(pieces, e.ChannelID)
 			continue
 		}

@@ -110,7 +110,7 @@ func hear(ctx context.Context, conn *websocket.Conn, only *filter) {
 // those that make up the list of channels, always pass.
 type filter struct {
 	mu       sync.Mutex
-	channels map[core.ChannelID]bool // nil: everything
+	channels map[core.ChannelID]bool // none: everything
 	skipped  uint64                  // the first number that was held back since the last event that passed
 }
 
@@ -128,11 +128,8 @@ func newFilter(lists []string) *filter {
 func (f *filter) set(ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.channels = nil
+	f.channels = map[core.ChannelID]bool{}
 	for _, id := range ids {
-		if f.channels == nil {
-			f.channels = map[core.ChannelID]bool{}
-		}
 		f.channels[core.ChannelID(id)] = true
 	}
 }
@@ -151,7 +148,7 @@ func (f *filter) pass(batch []core.Event) []core.Event {
 	defer f.mu.Unlock()
 	out := batch[:0]
 	for _, e := range batch {
-		if e.ChannelID != "" && f.channels != nil && !f.channels[e.ChannelID] && !global[e.Type] {
+		if e.ChannelID != "" && len(f.channels) > 0 && !f.channels[e.ChannelID] && !global[e.Type] {
 			f.skipped = cmp.Or(f.skipped, e.FirstSeq, e.Seq)
 			continue
 		}

@@ -46,17 +46,8 @@ func newFrontDoor(addr, token string) *frontDoor {
 // admit checks Host and Origin. A request without Origin is no cross-site
 // request of a browser (CLI, navigation) and still needs the token.
 func (d *frontDoor) admit(r *http.Request) bool {
-	if !d.hosts[strings.ToLower(r.Host)] {
-		return false
-	}
 	origins := r.Header.Values("Origin")
-	switch len(origins) {
-	case 0:
-		return true
-	case 1:
-		return d.origins[origins[0]]
-	}
-	return false
+	return d.hosts[strings.ToLower(r.Host)] && (len(origins) == 0 || len(origins) == 1 && d.origins[origins[0]])
 }
 
 // authenticated looks for the token in the Authorization header or, for a

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,10 +68,7 @@ type Server struct {
 // New binds the listener, so that the address is known before anything is
 // served. A taken port is a Failure that names the setting.
 func New(opts Options) (*Server, error) {
-	if opts.Addr == "" {
-		opts.Addr = "127.0.0.1:0"
-	}
-	ln, err := listen(opts.Addr)
+	ln, err := listen(cmp.Or(opts.Addr, "127.0.0.1:0"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ func (t *Terminals) paste(channelID, name string, data []byte) (string, error) {
 // pasteName takes nothing from the page's name but, for text, a known ending.
 func pasteName(now time.Time, name string, data []byte) string {
 	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
-	ext, ok := pasteKinds[kind]
-	if !ok {
-		ext = "bin"
-	}
+	ext := cmp.Or(pasteKinds[kind], "bin")
 	if said := strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")); strings.HasPrefix(kind, "text/") {
 		ext = "txt"
 		if slices.Contains(pasteTexts, said) {

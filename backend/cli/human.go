@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -244,11 +245,7 @@ func (h *human) status(s core.Status) {
 		return
 	}
 	h.step = s.Step
-	word, ok := steps[s.Step]
-	if !ok {
-		word = s.Step
-	}
-	h.err.styledLine(dim, "%s", word)
+	h.err.styledLine(dim, "%s", cmp.Or(steps[s.Step], s.Step))
 }
 
 func (h *human) image(s core.ImageStatus) {

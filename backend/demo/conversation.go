@@ -318,8 +318,6 @@ func (c conversation) filler(as func(string) string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func asIs(s string) string { return s }
-
 // inJSON is s as it stands within a JSON string, which it cannot end.
 func inJSON(s string) string {
 	b, _ := json.Marshal(s) // a string always encodes

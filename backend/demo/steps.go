@@ -61,7 +61,7 @@ func (s *Script) pick(c conversation, thinking bool) answer {
 
 func (st Step) fill(c conversation, index int, thinking bool) answer {
 	a := answer{step: index, usage: st.Usage, delay: time.Duration(st.DelayMs) * time.Millisecond, fault: st.Error}
-	text, data := c.filler(asIs), c.filler(inJSON)
+	text, data := c.filler(func(s string) string { return s }), c.filler(inJSON)
 	size := 0
 	for i, b := range st.Blocks {
 		if !c.holds(b.When) || (b.Type == Thinking && !thinking) {

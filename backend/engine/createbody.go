@@ -50,14 +50,12 @@ func createBody(s core.Spec) (*container.Config, *container.HostConfig) {
 		LogConfig:      container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logMaxSize}},
 		Resources:      resources(s.Limits),
 		ShmSize:        s.ShmBytes,
+		Tmpfs:          map[string]string{},
 	}
 	if s.NoNewPrivileges {
 		host.SecurityOpt = append(host.SecurityOpt, "no-new-privileges:true")
 	}
 	for _, t := range s.Tmpfs {
-		if host.Tmpfs == nil {
-			host.Tmpfs = map[string]string{}
-		}
 		host.Tmpfs[t.Target] = t.Options
 	}
 	for _, m := range s.Mounts {

@@ -73,8 +73,13 @@ type execTTY struct {
 // Of all keys, Control-^ alone arrives only with the one after it; that is how
 // the engine recognises keys that leave a terminal.
 func (d *Docker) ExecTTY(ctx context.Context, id core.ContainerID, spec core.ExecSpec) (core.TTY, error) {
+	if len(spec.Argv) == 0 {
+		spec.Argv = []string{"/bin/sh"}
+	}
+	spec.Cols, spec.Rows = cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24)
+	spec.ID = cmp.Or(spec.ID, core.TerminalID(core.NewID()))
 	t, err := aside(ctx,
-		func() (*execTTY, error) { return d.startTTY(context.WithoutCancel(ctx), id, withDefaults(spec)) },
+		func() (*execTTY, error) { return d.startTTY(context.WithoutCancel(ctx), id, spec) },
 		func(late *execTTY) { _ = late.Close() })
 	if err != nil {
 		return nil, failed("start a terminal", err)
@@ -91,9 +96,14 @@ func (d *Docker) startTTY(ctx context.Context, id core.ContainerID, spec core.Ex
 	if err != nil {
 		return nil, err
 	}
+	var env []string
+	for _, v := range spec.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	env = append(env, terminalMark+"="+string(spec.ID))
 	size := &[2]uint{uint(spec.Rows), uint(spec.Cols)}
 	ex, err := cli.ContainerExecCreate(ctx, string(id), container.ExecOptions{
-		User: spec.User, Cmd: spec.Argv, Env: execEnv(spec), WorkingDir: spec.Dir,
+		User: spec.User, Cmd: spec.Argv, Env: env, WorkingDir: spec.Dir,
 		Tty: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 		DetachKeys: detachKeys, ConsoleSize: size,
 	})
@@ -118,24 +128,8 @@ func (d *Docker) startTTY(ctx context.Context, id core.ContainerID, spec core.Ex
 	return t, nil
 }
 
-func withDefaults(spec core.ExecSpec) core.ExecSpec {
-	if len(spec.Argv) == 0 {
-		spec.Argv = []string{"/bin/sh"}
-	}
-	spec.Cols, spec.Rows = cmp.Or(spec.Cols, 80), cmp.Or(spec.Rows, 24)
-	spec.ID = cmp.Or(spec.ID, core.TerminalID(core.NewID()))
-	return spec
-}
-
 // terminalMark is the variable that everything a terminal's program starts inherits.
 const terminalMark = "LOOP_TERMINAL"
-
-func execEnv(spec core.ExecSpec) (env []string) {
-	for _, v := range spec.Env {
-		env = append(env, v.Name+"="+v.Value)
-	}
-	return append(env, terminalMark+"="+string(spec.ID))
-}
 
 // started waits until the program runs, or says why it does not. One that ran
 // and has ended already has started.

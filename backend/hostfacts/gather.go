@@ -114,11 +114,8 @@ func gitExcludes(ctx context.Context, home string) string {
 		}
 	}
 	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
 	p := strings.TrimRight(string(out), "\r\n")
-	if !filepath.IsAbs(p) {
+	if err != nil || !filepath.IsAbs(p) {
 		return ""
 	}
 	return filepath.Clean(p)
@@ -128,12 +125,10 @@ func gitExcludes(ctx context.Context, home string) string {
 func looker() func(string) sandbox.PathFact {
 	known := map[string]sandbox.PathFact{}
 	return func(p string) sandbox.PathFact {
-		f, ok := known[p]
-		if !ok {
-			f = look(p)
-			known[p] = f
+		if _, ok := known[p]; !ok {
+			known[p] = look(p)
 		}
-		return f
+		return known[p]
 	}
 }
 

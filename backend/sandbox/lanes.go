@@ -223,10 +223,9 @@ func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown 
 	}
 	ex.out.Notices = append(ex.out.Notices, l.notices...)
 	for _, v := range appEnv(sub, host, agent, chown) {
-		if _, over := l.vars[v.Name]; over {
-			continue
+		if _, over := l.vars[v.Name]; !over {
+			l.set(v, map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
 		}
-		l.set(v, map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])
 	}
 	env := make([]core.EnvVar, 0, len(l.vars))
 	for _, name := range sortedKeys(l.vars) {

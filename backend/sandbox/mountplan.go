@@ -245,16 +245,11 @@ func (p *plan) extraDirs(m Settings, w work, readOnly bool) {
 		}
 		covered := slices.ContainsFunc(p.mounts, func(o planned) bool { return o.project && s.within(o.written, dir) })
 		if !covered {
-			if p.ledOut(dir) {
-				p.skip(text, ledOutReason)
-				continue
-			}
-			if other := p.taken(target); other != nil {
-				p.skip(text, "Another mount has its path inside the container.")
-				continue
-			}
-			if p.inVolume(target) {
-				p.skip(text, "Refused: it would lie inside a volume.")
+			reason := cmp.Or(when(p.ledOut(dir), ledOutReason),
+				when(p.taken(target) != nil, "Another mount has its path inside the container."),
+				when(p.inVolume(target), "Refused: it would lie inside a volume."))
+			if reason != "" {
+				p.skip(text, reason)
 				continue
 			}
 			p.add(p.project(core.MountWorkspace, dir, readOnly), e.From)

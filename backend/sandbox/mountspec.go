@@ -43,44 +43,28 @@ func ParseMount(text string, host Host, base string) (MountText, error) {
 		return m, errors.New("the container path is missing (host:container[:mode])")
 	case len(parts) > 3:
 		return m, errors.New("it has too many colons (host:container[:mode])")
-	}
-	src, dst := parts[0], parts[1]
-	if src == "" {
+	case parts[0] == "":
 		return m, errors.New("the host path is empty")
-	}
-	if dst == "" {
+	case parts[1] == "":
 		return m, errors.New("the container path is empty")
 	}
 
-	m.Volume = isVolumeName(src)
-	if m.Volume {
-		if !volumeName.MatchString(src) {
-			return m, fmt.Errorf("%q is neither a path nor a valid volume name", src)
-		}
-		m.Source = src
-	} else {
-		p, err := expandHost(src, host, base)
-		if err != nil {
-			return m, err
-		}
-		m.Source = p
+	var err error
+	m.Source = parts[0]
+	// The seed's rule: a volume's name has no slash, and no ~ or . in front.
+	m.Volume = !strings.ContainsAny(m.Source, `/\`) && m.Source[0] != '~' && m.Source[0] != '.'
+	if !m.Volume {
+		m.Source, err = expandHost(m.Source, host, base)
+	} else if !volumeName.MatchString(m.Source) {
+		err = fmt.Errorf("%q is neither a path nor a valid volume name", m.Source)
 	}
-
-	t, err := expandTarget(dst, host)
-	if err != nil {
-		return m, err
+	if err == nil {
+		m.Target, err = expandTarget(parts[1], host)
 	}
-	m.Target = t
-
-	if len(parts) == 3 {
-		return m, m.modes(parts[2])
+	if err == nil && len(parts) == 3 {
+		err = m.modes(parts[2])
 	}
-	return m, nil
-}
-
-// isVolumeName is the seed's rule: no slash, and no ~ or . in front.
-func isVolumeName(src string) bool {
-	return !strings.ContainsAny(src, `/\`) && src[0] != '~' && src[0] != '.'
+	return m, err
 }
 
 // splitMount splits at colons, except the one of a drive letter (C:\x) when

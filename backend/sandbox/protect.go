@@ -161,10 +161,8 @@ func checkTarget(t, home string) string {
 			return "the container path " + quote(t) + " belongs to Loop or to the system"
 		}
 	}
-	for _, a := range imageTargets {
-		if t == a {
-			return "the container path " + quote(t) + " would cover part of the image"
-		}
+	if slices.Contains(imageTargets, t) {
+		return "the container path " + quote(t) + " would cover part of the image"
 	}
 	if t == home {
 		return "the home directory inside is the channel's own"

@@ -23,12 +23,7 @@ func failDir(cause, remedy string) error { return core.Fail(core.CodeDir, nil, c
 // resolveWorkDir judges the channel's directory by the host's facts.
 func resolveWorkDir(sub Subject, host Host) (work, error) {
 	s := host.style()
-	def := stateDir(s, host.LoopHome, sub.Channel.ID, "work")
-	dir := sub.Channel.Dir
-	if dir == "" {
-		dir = def
-	}
-	dir, err := plainDir(dir, s)
+	dir, err := plainDir(cmp.Or(sub.Channel.Dir, stateDir(s, host.LoopHome, sub.Channel.ID, "work")), s)
 	if err != nil {
 		return work{}, err
 	}

@@ -198,7 +198,7 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	}
 	g.admit(link, l) // the settings may be others than when the link was opened
 	for _, req.Dir = range dirs {
-		if err = spawnFirst(ctx, link, req, tries, g.Host.Settings.ShellIntegration()); failedBy(err) != core.CodeDir {
+		if err = spawnFirst(ctx, link, req, tries, g.Host.Settings.ShellIntegration()); core.AsFailure(err).Code != core.CodeDir {
 			break
 		}
 	}
@@ -215,16 +215,9 @@ func spawnFirst(ctx context.Context, link core.Link, req core.SpawnRequest, trie
 		if r.Argv = argv; integrate {
 			r = Marked(req, argv)
 		}
-		if _, err = link.Spawn(ctx, r); failedBy(err) != core.CodeNotFound {
+		if _, err = link.Spawn(ctx, r); core.AsFailure(err).Code != core.CodeNotFound {
 			break
 		}
 	}
 	return err
-}
-
-func failedBy(err error) core.Code {
-	if f, ok := errors.AsType[*core.Failure](err); ok {
-		return f.Code
-	}
-	return ""
 }
