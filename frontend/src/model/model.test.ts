@@ -30,6 +30,9 @@ describe("hostile text", () => {
     expect(prose(emoji)).toBe(emoji);
     expect(prose(`a\u200db 👩\u200dx\u202e ${emoji}`)).toBe(`a⟨U+200D⟩b 👩⟨U+200D⟩x⟨RLO⟩ ${emoji}`);
     expect(prose("one\r\ntwo")).toBe("one\ntwo");
+    const words = "می\u200cخواهم क\u094d\u200dष"; // Persian and Hindi
+    expect(prose(words)).toBe(words);
+    expect(prose(`pass\u200cword ${words}`)).toBe(`pass⟨U+200C⟩word ${words}`);
   });
   it("lets colours go silently and keeps lines", () => {
     expect(segments("\u001b[1;31mred\u001b[0m\r\nnext\tx")).toEqual([{ text: "red\nnext\tx", hidden: false }]);

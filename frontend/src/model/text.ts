@@ -36,12 +36,17 @@ export function visible(text: string): string {
   return segments(text).map((s) => (s.hidden ? `⟨${s.text}⟩` : s.text)).join("");
 }
 
-// The joiner inside an emoji of several, or behind one whose rest still streams in.
-const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic}|$)/gu;
+// Joiners that belong to the text: inside an emoji of several, or behind one whose rest
+// still streams in, and between letters of scripts that are written with them.
+const JOINED = "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar"
+  .split(" ").map((script) => `\\p{Script=${script}}`).join("");
+const JOINER = new RegExp(
+  `((?<=\\p{Extended_Pictographic}[\\ufe0f\\u{1f3fb}-\\u{1f3ff}]?)\\u200d(?=\\p{Extended_Pictographic}|$)|(?<=[${JOINED}])[\\u200c\\u200d](?=[${JOINED}]|$))`, "u",
+);
 
-/** Shows hidden characters in prose. Emoji stay whole. */
+/** Shows hidden characters in prose. Emoji stay whole, and so do words. */
 export function prose(text: string): string {
-  return text.search(HIDDEN) < 0 ? text : text.split(JOINER).map(visible).join("\u200d");
+  return text.search(HIDDEN) < 0 ? text : text.split(JOINER).map((part, i) => (i % 2 === 0 ? visible(part) : part)).join("");
 }
 
 export function stripColour(text: string): string {
