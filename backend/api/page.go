@@ -15,7 +15,8 @@ import (
 func ContentPolicy(connect ...string) string {
 	return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
 		"img-src 'self' blob: data:; font-src 'self'; worker-src 'self'; " +
-		"connect-src " + strings.Join(append([]string{"'self'"}, connect...), " ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+		"connect-src " + strings.Join(append([]string{"'self'"}, connect...),
+		" ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 // WindowPolicy is ContentPolicy for a page that this server does not serve and
