@@ -35,6 +35,16 @@ func TestDockerfile(t *testing.T) {
 			t.Error("a syntax line makes every build fetch a front end")
 		}
 	}
+	// Without it only the last command of a step tells whether the step failed.
+	for _, step := range strings.Split(text, "\nRUN ")[1:] {
+		for strings.HasPrefix(step, "--mount") {
+			_, step, _ = strings.Cut(step, "\\\n")
+			step = strings.TrimSpace(step)
+		}
+		if first, rest, several := strings.Cut(step, "\\\n"); several && rest != "" && !strings.HasPrefix(first, "set -eu;") {
+			t.Errorf("a step of several commands begins with %q", first)
+		}
+	}
 	for _, want := range []string{"FROM ${BASE} AS base", "COPY ca/", "update-ca-certificates", "NODE_EXTRA_CA_CERTS", "/opt/loop/bin"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Dockerfile lacks %q", want)
