@@ -196,7 +196,7 @@ func (s *Service) Ensure(ctx context.Context) error {
 		if b.set.Ref != set.Ref && ctx.Err() == nil {
 			return s.Ensure(ctx) // it was of the image that the settings named before
 		}
-		return err
+		return s.usable(ctx, s.inspect(ctx, set), err)
 	}
 	st := s.inspect(ctx, set)
 	switch {
@@ -213,9 +213,13 @@ func (s *Service) Ensure(ctx context.Context) error {
 		return core.Fail(core.CodeNoImage, core.ErrNoImage, "The agent image is not built.",
 			"Build it with the button in the status bar or with “loop image build”.")
 	}
-	err := s.Build(ctx)
-	if err != nil && st.State == core.ImageStale && !errors.Is(err, errCancelled) && ctx.Err() == nil {
-		s.log.Warn("image is stale and could not be rebuilt; using it as it is", "err", err)
+	return s.usable(ctx, st, s.Build(ctx))
+}
+
+// usable is nil as well if a build failed and there is an image.
+func (s *Service) usable(ctx context.Context, st core.ImageStatus, err error) error {
+	if err != nil && st.ID != "" && !errors.Is(err, errCancelled) && ctx.Err() == nil {
+		s.log.Warn("the image could not be rebuilt; using it as it is", "err", err)
 		return nil
 	}
 	return err

@@ -265,6 +265,34 @@ func TestStaleImage(t *testing.T) {
 	}
 }
 
+// TestStaleImageForAll: those who join a build that fails go on with the image there is.
+func TestStaleImageForAll(t *testing.T) {
+	r := newRig(t, Options{}, "docker")
+	r.fake.AddImage(DefaultRef, "sha256:old", map[string]string{LabelImageHash: "another", "loop.part": "agent"})
+	r.cli = func(ctx context.Context, c Command) error {
+		if isTrial(c) {
+			return r.goodBuild(ctx, c)
+		}
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for joined := 0; joined < 3; <-tick.C {
+			r.s.mu.Lock()
+			joined = r.s.build.waiters
+			r.s.mu.Unlock()
+		}
+		return errors.New("exit status 1")
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if err := r.s.Ensure(t.Context()); err != nil {
+				t.Errorf("a stale image is still an image: %v", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
 // TestPartsOfAnotherLoopStay: a part that is neither of this build nor old is kept,
 // since another Loop's build may need it now.
 func TestPartsOfAnotherLoopStay(t *testing.T) {
