@@ -119,6 +119,7 @@ check_engine() {
   # It makes the base image where no registry answers. Linux only.
   is_linux || return 0
   tool debootstrap debootstrap ''
+  [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || ! is_apt || add debian-archive-keyring
   is_root || tool fakeroot fakeroot '' # debootstrap's first stage insists on root
 }
 

@@ -113,7 +113,7 @@ func (s *Service) bootstrap(ctx context.Context, rep *reporter) (err error) {
 	// Other users of the machine have no business in it, but the packages' scripts
 	// run as root in a container only, so the tree's own modes are kept below.
 	root := filepath.Join(dir, "root")
-	cmd.Args = append(cmd.Args, "--foreign", "--variant=minbase", baseSuite, root, baseMirror)
+	cmd.Args = append(cmd.Args, "--foreign", "--force-check-gpg", "--variant=minbase", baseSuite, root, baseMirror)
 	rep.step("Fetching Debian packages for a base of our own", 0.03)
 	n := 0
 	cmd.Line = func(l string) {
