@@ -50,6 +50,9 @@ func (l *Log) Hold(off, ahead int64) (h *Hold, start int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h = &Hold{l: l, ahead: min(ahead, l.max-spare), taken: max(off, l.base)}
+	if l.file == nil && l.lifted && !l.ended {
+		h.taken = max(h.taken, l.end-l.max+spare) // the program's last words need a place, too
+	}
 	l.holds = append(l.holds, h)
 	if l.take(h.taken); l.kept != nil {
 		l.changed()

@@ -165,6 +165,30 @@ func TestHoldWhileBytesAreBeingRead(t *testing.T) {
 	})
 }
 
+// TestHoldBeforeTheLastBytes begins a hold at the oldest byte of a full ring, between the
+// end of the program and the last bytes of its terminal. Those are not lost.
+func TestHoldBeforeTheLastBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 512 << 10
+		data := pattern(size + 10_000)
+		l := NewRing(size)
+		r, w := io.Pipe()
+		done := make(chan struct{})
+		go func() { l.Drain(context.Background(), r); close(done) }()
+		_, _ = w.Write(data[:size])
+		synctest.Wait()
+		l.Lift()
+		h, start := l.Hold(0, 10_000)
+		_, _ = w.Write(data[size:])
+		_ = w.Close()
+		<-done
+		if _, end, _ := l.State(); start != spare || end != int64(len(data)) {
+			t.Errorf("from %d to %d of %d", start, end, len(data))
+		}
+		h.Release()
+	})
+}
+
 // TestHoldAfterTheEnd has the program end while its reader is behind. Its last output
 // is kept beyond ahead, but a flood that goes on is cut off at the ring's size.
 func TestHoldAfterTheEnd(t *testing.T) {
