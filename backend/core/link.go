@@ -36,6 +36,10 @@ type SpawnRequest struct {
 	Files     []SpawnFile
 	Keep      Keep        // pipes: of stdout and stderr
 	Pipes     []SpawnPipe // pipes: besides stdin, stdout and stderr
+	// Policy is the document that the spawn's supervisor goes by, with a version of
+	// its own that Link.SetPolicy raises. Without one the program is not supervised.
+	Policy        []byte
+	PolicyVersion int64
 }
 
 // Keep says what becomes of output that nobody has read yet.

@@ -64,6 +64,9 @@ type Spawn struct {
 	Spool     bool     `json:"spool,omitzero"`
 	Pause     bool     `json:"pause,omitzero"` // pipes: the program waits for its reader instead of losing what it prints
 	Pipes     []Pipe   `json:"pipes,omitzero"` // pipes: what the program has besides stdin, stdout and stderr
+	// Policy heads the document that the spawn's supervisor goes by; it follows the
+	// files. Without one the program is not supervised.
+	Policy *Policy `json:"policy,omitzero"`
 }
 
 // Pipe is one more descriptor of a program, and a stream of its own: named by the

@@ -1,0 +1,121 @@
+package core
+
+import "time"
+
+// ApprovalKind says what kind of act waits.
+type ApprovalKind string
+
+const (
+	ApprovalFile    ApprovalKind = "file"
+	ApprovalExec    ApprovalKind = "execve"
+	ApprovalConnect ApprovalKind = "connect"
+	ApprovalFlood   ApprovalKind = "flood" // one question about a run that asks too much
+)
+
+// ApprovalState is how an approval stands; only a waiting one can be answered.
+type ApprovalState string
+
+const (
+	ApprovalWaiting   ApprovalState = "waiting"
+	ApprovalAllowed   ApprovalState = "allowed"
+	ApprovalDenied    ApprovalState = "denied"
+	ApprovalExpired   ApprovalState = "expired"   // nobody answered in time: denied once
+	ApprovalWithdrawn ApprovalState = "withdrawn" // nothing waits for it any more: the process died
+	ApprovalBroken    ApprovalState = "broken"    // the link broke or Loop ended: denied once
+)
+
+// ApprovalScope is how far an answer reaches.
+type ApprovalScope string
+
+const (
+	ScopeOnce    ApprovalScope = "once"
+	ScopeRun     ApprovalScope = "run" // until the run, or the terminal's program, ends
+	ScopeProject ApprovalScope = "project"
+	ScopeAlways  ApprovalScope = "always"
+)
+
+// Approval is an act of an agent that the kernel holds until a person answers. It is
+// also the payload of gate.asked, gate.changed and gate.resolved. What comes from the
+// container (Target, AskedAs, From, Processes, Diff) is hostile text.
+type Approval struct {
+	ID        string        `json:"approval_id"`
+	ChannelID ChannelID     `json:"channel_id"`
+	RunID     RunID         `json:"run_id,omitempty"` // empty for a terminal
+	SpawnID   SpawnID       `json:"spawn_id"`
+	ToolUseID string        `json:"tool_use_id,omitempty"` // the tool call that caused it, where it is known
+	Kind      ApprovalKind  `json:"kind"`
+	State     ApprovalState `json:"state"`
+
+	Operation string `json:"operation,omitempty"` // file: write, create, delete, …; exec: run; connect: connect
+	Target    string `json:"target"`
+	AskedAs   string `json:"asked_as,omitempty"`
+	From      string `json:"from,omitempty"`
+	Call      string `json:"call,omitempty"` // of the kernel, e.g. renameat2
+	Calls     int    `json:"calls"`          // how many held calls this one question stands for
+	Append    bool   `json:"append,omitempty"`
+	InPlace   bool   `json:"in_place,omitempty"`
+	Title     string `json:"title"`                 // “Write to a start-up file”
+	Why       string `json:"why"`                   // the rule's message, or what the default is
+	Risk      string `json:"consequence,omitempty"` // what happens if it is allowed, in a clause
+	Rule      string `json:"rule,omitempty"`
+	Category  string `json:"category,omitempty"` // package policy's
+
+	Processes []ApprovalProcess `json:"processes"` // the one that asks first
+	// Diff is unified, bounded, and present only where the act makes exactly this
+	// change. DiffNote says why there is none, or what it leaves out.
+	Diff     string `json:"diff,omitempty"`
+	DiffNote string `json:"diff_note,omitempty"`
+	Digest   string `json:"digest"` // what an answer is bound to
+
+	// Offers are the answers that can be remembered, narrowest first.
+	Offers []ApprovalOffer `json:"offers,omitempty"`
+
+	CreatedAt  time.Time     `json:"created_at"`
+	Deadline   time.Time     `json:"deadline,omitzero"` // denied once at this time; zero: it waits for the person
+	ResolvedAt time.Time     `json:"resolved_at,omitzero"`
+	Scope      ApprovalScope `json:"scope,omitempty"` // of the answer
+	By         string        `json:"by,omitempty"`    // window, dialog, command line, a rule, time, …
+	Reason     string        `json:"reason,omitempty"`
+}
+
+// ApprovalProcess is one process of those that led to an approval.
+type ApprovalProcess struct {
+	Pid     int    `json:"pid"`
+	Exe     string `json:"exe,omitempty"`
+	Command string `json:"command"`
+}
+
+// ApprovalOffer is a rule that an answer would store.
+type ApprovalOffer struct {
+	Scope   ApprovalScope `json:"scope"`
+	Pattern string        `json:"pattern"`
+	Rule    string        `json:"rule"` // as JSON, as it would stand in the settings file
+	Matches []RuleMatch   `json:"matches,omitempty"`
+	Of      int           `json:"of,omitempty"` // how many recent decisions Matches were looked for in
+}
+
+// RuleMatch is a decision of before that a rule would have covered.
+type RuleMatch struct {
+	At       time.Time     `json:"at"`
+	What     string        `json:"what"`
+	Decision ApprovalState `json:"decision"`
+	Own      bool          `json:"own,omitempty"` // this very question
+}
+
+// ApprovalAnswer is what a person says to an approval.
+type ApprovalAnswer struct {
+	Allow bool          `json:"allow"`
+	Scope ApprovalScope `json:"scope"`
+	// Digest is the approval's as it was shown: an answer to another one is refused.
+	Digest   string `json:"digest"`
+	AuthorID string `json:"author_id,omitempty"`
+	By       string `json:"by,omitempty"`
+}
+
+// GateStatus is whether the gate holds, as it was probed and never as configured.
+type GateStatus struct {
+	State  string    `json:"state"` // on, off, unknown, broken
+	Text   string    `json:"text"`  // for the status bar
+	Probed time.Time `json:"probed,omitzero"`
+	Why    string    `json:"why,omitempty"` // what is missing, and the remedy
+}

@@ -1,0 +1,86 @@
+package policy
+
+// Decision is what a rule says.
+type Decision string
+
+const (
+	Allow   Decision = "allow"   // silently
+	Deny    Decision = "deny"    // without asking
+	Approve Decision = "approve" // a person decides
+)
+
+// Operation is what is done to a file.
+type Operation string
+
+const (
+	Read   Operation = "read"
+	Write  Operation = "write" // changes what is there; also by a rename onto it
+	Create Operation = "create"
+	Delete Operation = "delete" // also the old name of a rename
+	Stat   Operation = "stat"   // never held: the supervisor does not see it
+	List   Operation = "list"   // as Stat
+	Chmod  Operation = "chmod"  // mode, times and extended attributes
+	Chown  Operation = "chown"
+	Link   Operation = "link" // a second name for a file, judged by its first
+)
+
+// Category says how dangerous the object of a rule is. It decides the words of a
+// question, and whether "always" is offered.
+type Category string
+
+const (
+	Ordinary   Category = ""
+	Startup    Category = "startup"    // runs later by itself: shells' files, hooks, settings of agents
+	Credential Category = "credential" // never remembered
+	Socket     Category = "socket"     // never remembered
+	Escape     Category = "escape"     // never remembered
+	GateOwn    Category = "gate"       // never remembered
+)
+
+// PathRule judges the target of a connect to a Unix socket.
+type PathRule struct {
+	ID       string   `json:"id,omitempty"`
+	Pattern  string   `json:"pattern"` // glob on the absolute path; an abstract socket is "@name"
+	Decision Decision `json:"decision"`
+	Message  string   `json:"message,omitempty"`
+	Category Category `json:"category,omitempty"`
+}
+
+// CommandRule judges a program that is about to be executed. An empty list matches
+// everything.
+type CommandRule struct {
+	ID           string   `json:"id,omitempty"`
+	Commands     []string `json:"commands,omitempty"`      // globs on the base name
+	ArgsPatterns []string `json:"args_patterns,omitempty"` // RE2 over the arguments, joined by single spaces
+	Decision     Decision `json:"decision"`
+	Message      string   `json:"message,omitempty"`
+	Category     Category `json:"category,omitempty"`
+}
+
+// FileRule judges operations on files. An empty list matches everything.
+type FileRule struct {
+	ID         string      `json:"id,omitempty"`
+	Paths      []string    `json:"paths,omitempty"` // globs on the resolved absolute path
+	Operations []Operation `json:"operations,omitempty"`
+	Decision   Decision    `json:"decision"`
+	Message    string      `json:"message,omitempty"`
+	Category   Category    `json:"category,omitempty"`
+}
+
+// Policy is the document that goes with a spawn. In each class the first rule that
+// matches decides, and DefaultDecision where none does.
+type Policy struct {
+	Name            string        `json:"name,omitempty"` // agent, person, system, plan
+	DefaultDecision Decision      `json:"default_decision"`
+	PathRules       []PathRule    `json:"path_rules"`
+	CommandRules    []CommandRule `json:"command_rules"`
+	FileRules       []FileRule    `json:"file_rules"`
+}
+
+// Verdict is what a policy says of one call.
+type Verdict struct {
+	Decision Decision
+	Rule     string // id of the rule; empty is the default
+	Message  string // of the rule, for a person and for the program
+	Category Category
+}
