@@ -1,0 +1,86 @@
+//go:build linux
+
+package filter
+
+import "golang.org/x/sys/unix"
+
+// arguments are the rules of the calls that calls.txt marks with args. The arguments
+// stand where they do on amd64 and arm64, whose words are the same.
+var arguments = map[string]func(Variant) node{
+	"open":   func(v Variant) node { return opening(v, 1) },
+	"openat": func(v Variant) node { return opening(v, 2) },
+	"sendto": func(v Variant) node {
+		if v == Static {
+			return pass
+		}
+		return has(3, unix.MSG_FASTOPEN, deny(unix.EOPNOTSUPP), null(4, pass, notify))
+	},
+	"sendmsg":    func(v Variant) node { return sending(v, 2) },
+	"sendmmsg":   func(v Variant) node { return sending(v, 3) },
+	"socket":     sockets,
+	"socketpair": sockets,
+	"clone":      func(Variant) node { return none(0, namespaces, pass, deny(unix.EPERM)) },
+	// CLONE_NEWTIME lies where clone has the signal of the child's end.
+	"unshare": func(Variant) node { return none(0, namespaces|unix.CLONE_NEWTIME, pass, deny(unix.EPERM)) },
+	"ioctl":   func(Variant) node { return isOne(1, requests, deny(unix.EPERM), pass) },
+	"prctl":   func(Variant) node { return is(0, unix.PR_SET_MM, deny(unix.EPERM), pass) },
+	"seccomp": func(Variant) node {
+		return has(1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, deny(unix.EPERM), pass)
+	},
+}
+
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// requests of ioctl that are refused. Those of btrfs make and remove names through a
+// descriptor that was opened only to read.
+var requests = []uint32{
+	unix.TIOCSTI,
+	unix.TIOCLINUX,
+	unix.FS_IOC_SETFLAGS,
+	0x40046602, // FS_IOC32_SETFLAGS
+	0x401c5820, // FS_IOC_FSSETXATTR
+	0x50009401, // BTRFS_IOC_SNAP_CREATE
+	0x5000940e, // BTRFS_IOC_SUBVOL_CREATE
+	0x5000940f, // BTRFS_IOC_SNAP_DESTROY
+	0x50009417, // BTRFS_IOC_SNAP_CREATE_V2
+	0x50009418, // BTRFS_IOC_SUBVOL_CREATE_V2
+	0x5000943f, // BTRFS_IOC_SNAP_DESTROY_V2
+	0x4008941a, // BTRFS_IOC_SUBVOL_SETFLAGS
+}
+
+// opening tests the flags of an open. With O_PATH the kernel ignores all others that
+// matter, and what was opened so can be neither read nor written. An access mode of 3
+// checks for both and gives neither; it is not only to read.
+func opening(v Variant, flags int) node {
+	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
+	if v == Static {
+		return pass
+	}
+	read := node(notify)
+	if v == Agent {
+		read = none(flags, unix.O_ACCMODE|unix.O_CREAT|unix.O_TRUNC|tmpfile, pass, notify)
+	}
+	return has(flags, unix.O_PATH, pass, read)
+}
+
+func sending(v Variant, flags int) node {
+	if v == Static {
+		return pass
+	}
+	return has(flags, unix.MSG_FASTOPEN, deny(unix.EOPNOTSUPP), pass)
+}
+
+// sockets refuses what could reach somebody without connect. SOCK_RAW of AF_UNIX is a
+// datagram socket as well.
+func sockets(v Variant) node {
+	const typeMask = 0xf // SOCK_TYPE_MASK; above it are SOCK_CLOEXEC and SOCK_NONBLOCK
+	other := is(0, unix.AF_VSOCK, deny(unix.EAFNOSUPPORT), pass)
+	if v == Static {
+		return other
+	}
+	refused := deny(unix.EPROTONOSUPPORT)
+	datagram := word{lowWord(1), typeMask, unix.SOCK_DGRAM, refused,
+		word{lowWord(1), typeMask, unix.SOCK_RAW, refused, pass}}
+	return is(0, unix.AF_UNIX, datagram, other)
+}

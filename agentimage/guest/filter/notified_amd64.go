@@ -1,0 +1,55 @@
+// Code generated from calls.txt and numbers.txt by TestPrograms. DO NOT EDIT.
+
+//go:build linux
+
+package filter
+
+func notified() []Call {
+	return []Call{
+		{2, "open"},
+		{42, "connect"},
+		{44, "sendto"},
+		{49, "bind"},
+		{59, "execve"},
+		{76, "truncate"},
+		{82, "rename"},
+		{83, "mkdir"},
+		{84, "rmdir"},
+		{85, "creat"},
+		{86, "link"},
+		{87, "unlink"},
+		{88, "symlink"},
+		{90, "chmod"},
+		{91, "fchmod"},
+		{92, "chown"},
+		{93, "fchown"},
+		{94, "lchown"},
+		{132, "utime"},
+		{133, "mknod"},
+		{188, "setxattr"},
+		{189, "lsetxattr"},
+		{190, "fsetxattr"},
+		{197, "removexattr"},
+		{198, "lremovexattr"},
+		{199, "fremovexattr"},
+		{235, "utimes"},
+		{257, "openat"},
+		{258, "mkdirat"},
+		{259, "mknodat"},
+		{260, "fchownat"},
+		{261, "futimesat"},
+		{263, "unlinkat"},
+		{264, "renameat"},
+		{265, "linkat"},
+		{266, "symlinkat"},
+		{268, "fchmodat"},
+		{280, "utimensat"},
+		{316, "renameat2"},
+		{322, "execveat"},
+		{437, "openat2"},
+		{452, "fchmodat2"},
+		{463, "setxattrat"},
+		{466, "removexattrat"},
+		{469, "file_setattr"},
+	}
+}
