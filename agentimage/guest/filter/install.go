@@ -73,8 +73,12 @@ func Install(v Variant) (listener int, err error) {
 		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 	}
 	// No program is EFAULT where the flags are known, and EINVAL where they are not.
-	if _, e := seccomp(flags, nil); e != unix.EFAULT {
+	switch _, e := seccomp(flags, nil); e {
+	case unix.EFAULT:
+	case unix.EINVAL, unix.ENOSYS:
 		return -1, fmt.Errorf("ask for the filter's flags: %w: %w", ErrKernel, e)
+	default: // the engine's profile, or a filter of ours
+		return -1, fmt.Errorf("ask for the filter's flags: %w", e)
 	}
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	fd, e := seccomp(flags, &prog)
