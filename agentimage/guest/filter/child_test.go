@@ -54,16 +54,17 @@ func confined(v Variant) error {
 	if listener >= 0 {
 		rights = unix.UnixRights(listener)
 	}
-	if err := ready(rights); err != nil {
-		return fmt.Errorf("hand over the listener: %w", err)
-	}
-	_, err = unix.Read(childSocket, make([]byte, 1))
-	return err
+	return ready(rights)
 }
 
-// ready says which thread speaks.
+// ready says which thread speaks, and waits until it may go on.
 func ready(rights []byte) error {
-	return unix.Sendmsg(childSocket, binary.NativeEndian.AppendUint32(nil, uint32(unix.Gettid())), rights, nil, 0)
+	tid := binary.NativeEndian.AppendUint32(nil, uint32(unix.Gettid()))
+	if err := unix.Sendmsg(childSocket, tid, rights, nil, 0); err != nil {
+		return fmt.Errorf("say which thread: %w", err)
+	}
+	_, err := unix.Read(childSocket, make([]byte, 1))
+	return err
 }
 
 func installed(v Variant) (int, error) {
