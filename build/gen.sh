@@ -6,12 +6,22 @@
 cd "$ROOT"
 sqlc=github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 # the version named in backend/store/sqlc.yaml
 
-made=(backend/store/internal docs/configuration.md frontend/src/api/contract.gen.ts)
+made=(backend/store/internal docs/configuration.md frontend/src/api/contract.gen.ts agentimage/guest/filter)
 before=$(repo_git status --porcelain -- "${made[@]}")
 step "sqlc generate"
 (cd backend/store && CGO_ENABLED=0 go run "$sqlc" generate)
 step "docs/configuration.md and the contract of the page"
 go test ./backend/internal/archtest -run "TestConfigurationPage|TestContractOfThePage" -update
+
+if is_linux; then
+  step "filters of system calls"
+  if [ -e /usr/include/seccomp.h ]; then
+    CGO_ENABLED=1 go run -C build/seccomp . -write
+  else
+    note "Their numbers were not made again: that needs libseccomp-dev (build/setup.sh test)."
+  fi
+  go test ./agentimage/guest/filter -run TestPrograms -update
+fi
 
 after=$(repo_git status --porcelain -- "${made[@]}")
 [ "$before" = "$after" ] || {

@@ -127,6 +127,7 @@ check_test_tools() {
   is_linux || return 0
   if ! have gcc; then tool gcc gcc ''; fi # the race detector needs cgo
   [ -e /usr/include/stdlib.h ] || ! is_apt || add libc6-dev
+  [ -e /usr/include/seccomp.h ] || ! is_apt || add libseccomp-dev pkg-config # build/seccomp compares its numbers
   tool Xvfb xvfb ''
   tool xdotool xdotool ''
   tool import imagemagick ''

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,7 +17,7 @@ import (
 type node interface {
 	// assemble gives instructions that begin and end by themselves, so that trees are
 	// put one after the other without labels.
-	assemble() []bpf.Instruction
+	assemble() []unix.SockFilter
 }
 
 // verdict ends a call.
@@ -32,8 +31,8 @@ const (
 
 func deny(e unix.Errno) verdict { return verdict(unix.SECCOMP_RET_ERRNO | uint32(e)) }
 
-func (v verdict) assemble() []bpf.Instruction {
-	return []bpf.Instruction{bpf.RetConstant{Val: uint32(v)}}
+func (v verdict) assemble() []unix.SockFilter {
+	return []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: uint32(v)}}
 }
 
 func (v verdict) String() string {
@@ -61,9 +60,9 @@ type below struct {
 	yes, not node
 }
 
-func (s below) assemble() []bpf.Instruction {
+func (s below) assemble() []unix.SockFilter {
 	low, high := s.yes.assemble(), s.not.assemble()
-	return append(append(jump(bpf.JumpGreaterOrEqual, s.number, len(low)), low...), high...)
+	return append(append(jump(unix.BPF_JGE, s.number, len(low)), low...), high...)
 }
 
 // word tests 32 bits: those of mask, that they are want.
@@ -73,22 +72,29 @@ type word struct {
 	yes, not   node
 }
 
-func (w word) assemble() []bpf.Instruction {
-	code := []bpf.Instruction{bpf.LoadAbsolute{Off: w.at, Size: 4}}
+func (w word) assemble() []unix.SockFilter {
+	code := []unix.SockFilter{load(w.at)}
 	if w.mask != math.MaxUint32 {
-		code = append(code, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: w.mask})
+		code = append(code, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: w.mask})
 	}
 	not, yes := w.not.assemble(), w.yes.assemble()
-	code = append(code, jump(bpf.JumpEqual, w.want, len(not))...)
+	code = append(code, jump(unix.BPF_JEQ, w.want, len(not))...)
 	return append(append(code, not...), yes...)
 }
 
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
 // jump skips n instructions if the condition holds; a conditional jump reaches 255.
-func jump(cond bpf.JumpTest, value uint32, n int) []bpf.Instruction {
+func jump(cond uint16, value uint32, n int) []unix.SockFilter {
+	branch := unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | cond, K: value}
 	if n <= math.MaxUint8 {
-		return []bpf.Instruction{bpf.JumpIf{Cond: cond, Val: value, SkipTrue: uint8(n)}}
+		branch.Jt = uint8(n)
+		return []unix.SockFilter{branch}
 	}
-	return []bpf.Instruction{bpf.JumpIf{Cond: cond, Val: value, SkipFalse: 1}, bpf.Jump{Skip: uint32(n)}}
+	branch.Jf = 1
+	return []unix.SockFilter{branch, {Code: unix.BPF_JMP | unix.BPF_JA, K: uint32(n)}}
 }
 
 // lowWord is where the lower half of an argument is. The kernel itself looks at no more
@@ -173,8 +179,8 @@ func tree(t *testing.T, calls []call, a architecture, v Variant) node {
 // loadNumber comes before the first below.
 type loadNumber struct{ then node }
 
-func (l loadNumber) assemble() []bpf.Instruction {
-	return append([]bpf.Instruction{bpf.LoadAbsolute{Off: numberAt, Size: 4}}, l.then.assemble()...)
+func (l loadNumber) assemble() []unix.SockFilter {
+	return append([]unix.SockFilter{load(numberAt)}, l.then.assemble()...)
 }
 
 // search halves the ranges until one is left.
@@ -194,18 +200,15 @@ func same(a, b node) bool {
 
 // machineCode is a tree as the kernel takes it.
 func machineCode(n node) ([]byte, error) {
-	raw, err := bpf.Assemble(n.assemble())
-	if err != nil {
-		return nil, fmt.Errorf("assemble: %w", err)
-	}
-	if len(raw) > unix.BPF_MAXINSNS {
-		return nil, fmt.Errorf("assemble: %d instructions are more than the kernel takes", len(raw))
+	code := n.assemble()
+	if len(code) > unix.BPF_MAXINSNS {
+		return nil, fmt.Errorf("assemble: %d instructions are more than the kernel takes", len(code))
 	}
 	var out []byte
-	for _, r := range raw {
-		out = binary.LittleEndian.AppendUint16(out, r.Op)
-		out = append(out, r.Jt, r.Jf)
-		out = binary.LittleEndian.AppendUint32(out, r.K)
+	for _, i := range code {
+		out = binary.LittleEndian.AppendUint16(out, i.Code)
+		out = append(out, i.Jt, i.Jf)
+		out = binary.LittleEndian.AppendUint32(out, i.K)
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ package filter
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"go/format"
@@ -26,6 +27,7 @@ func programFile(v Variant, a architecture) string {
 // numbers.txt make; -update writes them.
 func TestPrograms(t *testing.T) {
 	calls := readCalls(t)
+	var sums bytes.Buffer
 	for _, a := range architectures {
 		for _, v := range variants {
 			code, err := machineCode(tree(t, calls, a, v))
@@ -34,9 +36,11 @@ func TestPrograms(t *testing.T) {
 			}
 			t.Logf("%s on %s: %d instructions", v, a.name, len(code)/instructionSize)
 			compare(t, programFile(v, a), code)
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(code), filepath.Base(programFile(v, a)))
 		}
 		compare(t, "notified_"+a.name+".go", notifiedSource(t, calls, a))
 	}
+	compare(t, filepath.Join("programs", "SHA256SUMS"), sums.Bytes()) // a change of bytes shows in a diff
 }
 
 func compare(t *testing.T, name string, want []byte) {

@@ -35,7 +35,7 @@ const (
 )
 
 // simulate runs a committed program as the kernel would on a computer of that
-// architecture. The machine of x/net/bpf reads packets, which are big endian.
+// architecture.
 func simulate(t *testing.T, program []byte, d data) verdict {
 	t.Helper()
 	in := d.bytes()
