@@ -186,6 +186,11 @@ func spawnRequest(req core.SpawnRequest) (wire.Request, [][]byte) {
 		s.Files = append(s.Files, wire.File{Name: f.Name, Size: int64(len(f.Data))})
 		body = append(body, f.Data)
 	}
+	if req.Policy != nil {
+		head := policyHead(req.PolicyVersion, req.Policy)
+		s.Policy = &head
+		body = append(body, req.Policy)
+	}
 	return wire.Request{Op: wire.OpSpawn, ID: string(req.ID), Spawn: &s}, body
 }
 

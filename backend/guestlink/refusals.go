@@ -95,6 +95,10 @@ var readable = map[wire.ErrCode]struct {
 		"Stop what runs in it, or raise its limit, then try again."},
 	wire.CodePrivileges: {core.CodeInternal, "The program was not started because its privileges could not be taken away.",
 		"Run “loop doctor” and report what it says."},
+	wire.CodePolicy: {core.CodeInvalid, "The policy of the gate cannot be used: ….",
+		"Correct the gate's rules in the settings, then try again."},
+	wire.CodeGate: {core.CodeForbidden, "The gate cannot hold the program: ….",
+		"Run “loop doctor”; it tries the gate in a container and says what is missing."},
 	wire.CodeInvalid:  {core.CodeInvalid, "The container refused the request: ….", ""},
 	wire.CodeProtocol: {core.CodeInvalid, "The container refused the request: ….", ""},
 }

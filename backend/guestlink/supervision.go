@@ -14,11 +14,11 @@ import (
 )
 
 // SetPolicy gives a spawn a policy, or with an empty id everything that is spawned
-// from now on. Versions only grow: an older one is core.ErrConflict. What comes
-// back says whether the guest enforces it; one that does not keeps it, and says so.
+// from now on. Versions only grow: an older one is core.ErrConflict. For a supervised
+// spawn it answers once its supervisor goes by the policy. What comes back says whether
+// the policy is enforced; where it is not, the guest keeps it for what is spawned later.
 func (l *Link) SetPolicy(ctx context.Context, id core.SpawnID, version int64, doc []byte) (core.PolicyState, error) {
-	sum := sha256.Sum256(doc)
-	want := wire.Policy{Version: version, Hash: hex.EncodeToString(sum[:]), Size: int64(len(doc))}
+	want := policyHead(version, doc)
 	p, err := l.call(ctx, wire.Request{Op: wire.OpPolicy, ID: string(id), Policy: &want}, doc)
 	if err != nil {
 		return core.PolicyState{}, err
@@ -27,6 +27,12 @@ func (l *Link) SetPolicy(ctx context.Context, id core.SpawnID, version int64, do
 		return core.PolicyState{}, l.down(ctx, errors.New("reply to policy names another one"))
 	}
 	return core.PolicyState(*p.Policy), nil
+}
+
+// policyHead says of a document what goes before it.
+func policyHead(version int64, doc []byte) wire.Policy {
+	sum := sha256.Sum256(doc)
+	return wire.Policy{Version: version, Hash: hex.EncodeToString(sum[:]), Size: int64(len(doc))}
 }
 
 // Questions lets answer judge what the container asks, until ctx ends or the link

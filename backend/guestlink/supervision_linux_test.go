@@ -173,6 +173,34 @@ func TestHostileQuestions(t *testing.T) {
 	}
 }
 
+// TestSpawnBringsItsPolicy: the document follows stdin and files, under its own head.
+// The guest's two refusals are told apart.
+func TestSpawnBringsItsPolicy(t *testing.T) {
+	doc := []byte(`{"default_decision":"allow"}`)
+	sum := sha256.Sum256(doc)
+	answer := wire.Reply{Info: &wire.Info{ID: "s1", Pid: 1, Stdio: wire.StdioPipes}}
+	l, _ := open(t, guestlink.Options{}, func(q wire.Request, st *yamux.Stream) {
+		got, err := io.ReadAll(io.LimitReader(st, int64(len("in")+len("file"))+q.Spawn.Policy.Size))
+		want := wire.Policy{Version: 4, Hash: hex.EncodeToString(sum[:]), Size: int64(len(doc))}
+		if err != nil || string(got) != "infile"+string(doc) || *q.Spawn.Policy != want {
+			t.Errorf("%q of %+v (%v)", got, q.Spawn.Policy, err)
+		}
+		reply(st, answer)
+	})
+	req := core.SpawnRequest{ID: "s1", Argv: []string{"true"}, Stdio: core.StdioPipes, Stdin: []byte("in"),
+		Files: []core.SpawnFile{{Name: "f", Data: []byte("file")}}, Policy: doc, PolicyVersion: 4}
+	if _, err := l.Spawn(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[wire.ErrCode]core.Code{wire.CodePolicy: core.CodeInvalid, wire.CodeGate: core.CodeForbidden} {
+		answer = wire.Refuse(code, "line 1, column 2")
+		_, err := l.Spawn(t.Context(), req)
+		if f := core.AsFailure(err); f.Code != want || !strings.Contains(f.Cause, "line 1, column 2") || f.Remedy == "" {
+			t.Errorf("%s: %+v", code, f)
+		}
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	doc := []byte(`{"rules":[]}`)
 	sum := sha256.Sum256(doc)

@@ -94,6 +94,14 @@ const (
 	SocketPath  = "/run/loop/private/init.sock"
 	SpoolDir    = "/run/loop/private/spool"
 	RunsDir     = "/run/loop/runs"
+	GateDir     = "/run/loop/gate" // <spawn id>.json: the policy each supervised spawn goes by
+)
+
+// Variables of the gate. In a container's environment GateEnabled=1 means that loop init
+// refuses every spawn without a policy; a supervised program has both.
+const (
+	GateEnabled    = "LOOP_GATE_ENABLED"
+	GatePolicyFile = "LOOP_GATE_POLICY_FILE"
 )
 
 // RelayAddr is where the relay listens in the container's own network namespace.

@@ -13,8 +13,8 @@
 //	              policy  the request is followed by the document, then the reply
 //	              questions   the reply is followed by Question frames from guest to
 //	                      host and Answer frames back, for as long as both are there
-//	              spawn   the request is followed by its body (stdin, then the
-//	                      files, sizes declared in the request), then the reply
+//	              spawn   the request is followed by its body (stdin, the
+//	                      files, the policy; sizes declared in the request), then the reply
 //	              read    the reply is followed by chunks from guest to host
 //	              stdin   the reply is followed by chunks from host to guest,
 //	                      then one more reply once the last byte was written

@@ -95,6 +95,8 @@ func TestSpawnRefuses(t *testing.T) {
 		"large file":       func(s *Spawn) { s.Files = []File{{Name: "a", Size: MaxBody + 1}} },
 		"large together":   func(s *Spawn) { s.Files = []File{{Name: "a", Size: MaxBody}, {Name: "b", Size: 1}} },
 		"many files":       func(s *Spawn) { s.Files = make([]File, MaxFiles+1) },
+		"odd policy":       func(s *Spawn) { s.Policy = &Policy{Hash: strings.Repeat("0f", 32)} },
+		"large policy":     func(s *Spawn) { s.Policy = &Policy{Version: 1, Hash: strings.Repeat("0f", 32), Size: MaxPolicy + 1} },
 	} {
 		s := ok
 		change(&s)

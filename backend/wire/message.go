@@ -48,8 +48,8 @@ type Hello struct {
 	Pid1UID      int    `json:"pid1_uid"`
 }
 
-// Spawn asks for a process. The bytes of stdin and of the files follow the
-// request frame in this order, exactly as many as are declared here.
+// Spawn asks for a process. The bytes of stdin, of the files and of the policy follow
+// the request frame in this order, exactly as many as are declared here.
 type Spawn struct {
 	Argv      []string `json:"argv"`
 	Env       []string `json:"env,omitzero"` // NAME=value, over the container's own
@@ -133,6 +133,8 @@ const (
 	CodeGap        ErrCode = "gap" // a reader fell behind a ring; Offset is the new start
 	CodeEnded      ErrCode = "ended"
 	CodePrivileges ErrCode = "privileges" // the process could not be made harmless
+	CodePolicy     ErrCode = "policy"     // the document is wrong, or cannot be gone by as it is
+	CodeGate       ErrCode = "gate"       // no program runs here without supervision, and there is none
 	CodeInternal   ErrCode = "internal"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Policy heads the document that follows a policy request. The wire does not look
-// into the document.
+// Policy heads the document that follows a policy request, or the files of a spawn
+// request. The wire does not look into the document.
 type Policy struct {
 	Version int64  `json:"version"` // grows with every change; a guest refuses an older one
 	Hash    string `json:"hash"`    // SHA-256 of the document in lower-case hex
@@ -27,7 +27,7 @@ func (p Policy) validate() error {
 }
 
 // PolicyState names the policy that a guest has. Enforced is false where it only keeps
-// the document, as every guest of this version does.
+// the document: for spawns to come, and for one that began without supervision.
 type PolicyState struct {
 	Version  int64  `json:"version"`
 	Hash     string `json:"hash"`

@@ -49,6 +49,13 @@ var transcripts = map[string][]message{
 			Argv: []string{"chrome", "--remote-debugging-pipe"}, Stdio: StdioPipes, Pause: true, Pipes: []Pipe{{FD: 3}, {FD: 4, Write: true}}}}},
 		{"guest", Reply{Info: &Info{ID: "c3", Pid: 9, Stdio: StdioPipes, Started: 1700000000000}}},
 	},
+	"spawn-policy": {
+		{"host", Request{Op: OpSpawn, ID: "d4", Spawn: &Spawn{
+			Argv: []string{"sh"}, Stdio: StdioPipes, HasStdin: true, StdinSize: 5,
+			Policy: &Policy{Version: 3, Hash: strings.Repeat("0f", 32), Size: 2}}}},
+		{"host", body("hello{}")},
+		{"guest", Refuse(CodePolicy, "line 1, column 2: default_decision is missing")},
+	},
 	"read-pipe": {
 		{"host", Request{Op: OpRead, ID: "c3", Stream: "4", Hold: 256 << 10}},
 		{"guest", Reply{}},

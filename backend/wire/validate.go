@@ -140,6 +140,9 @@ func (s Spawn) validateIO() error {
 	if total > MaxBody {
 		return fmt.Errorf("stdin and files of %d bytes: %w", total, ErrTooLarge)
 	}
+	if s.Policy != nil {
+		return s.Policy.validate()
+	}
 	return nil
 }
 

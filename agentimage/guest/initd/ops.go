@@ -141,6 +141,9 @@ func readBody(st *yamux.Stream, q wire.Request) (b requestBody, err error) {
 		for _, f := range q.Spawn.Files {
 			b.Files = append(b.Files, read("file "+f.Name+" of spawn", f.Size))
 		}
+		if q.Spawn.Policy != nil {
+			b.Policy = read("policy of spawn", q.Spawn.Policy.Size)
+		}
 	}
 	return b, err
 }

@@ -95,8 +95,9 @@ func New(cfg Config) *Table {
 
 // Body is what follows a spawn request.
 type Body struct {
-	Stdin []byte
-	Files [][]byte // in the order of Spawn.Files
+	Stdin  []byte
+	Files  [][]byte // in the order of Spawn.Files
+	Policy []byte   // what Spawn.Policy heads
 }
 
 // Spawn starts a process and answers once the program runs or could not. The
