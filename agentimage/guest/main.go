@@ -27,7 +27,7 @@ func run(args []string) int {
 	switch args[0] {
 	case "init":
 		return initd.Main(version)
-	case "keep":
+	case "syscallwrap":
 		return spawn.Keep(args[1:])
 	case "spawn":
 		return spawn.Stage()

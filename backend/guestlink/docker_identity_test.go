@@ -48,7 +48,7 @@ func TestTwoRunsInOneContainer(t *testing.T) {
 		"session": `WHERE=session setsid bash -c '. $ASKS; all'; sleep 1000`,
 		"double":  `( ( WHERE=double; all ) & wait )`,
 		"orphan":  `WHERE=orphan setsid bash -c '. $ASKS; ( sleep 0.2; all ) & exit'; sleep 1000`,
-		"posing":  `LOOP_RUN=r2 LOOP_SPAWN=two WHERE=posing bash -c "exec -a 'loop keep' bash -c '. $ASKS; all'"`,
+		"posing":  `LOOP_RUN=r2 LOOP_SPAWN=two WHERE=posing bash -c "exec -a 'loop syscallwrap' bash -c '. $ASKS; all'"`,
 	}
 	eachAgent(t, func(t *testing.T, agent int) {
 		box := &voices{by: map[string]core.Caller{}}

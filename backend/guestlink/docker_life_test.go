@@ -239,7 +239,7 @@ func TestLostKeeper(t *testing.T) {
 	l, _ := b.link(t, guestlink.Options{})
 	id := sleeper(t, l)
 	if out, err := dockerTry("exec", "-u", "64999:64999", string(b.id), "sh", "-c",
-		`for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^loop keep' && kill -9 ${p#/proc/}; done; true`); err != nil {
+		`for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | grep -q '^loop syscallwrap' && kill -9 ${p#/proc/}; done; true`); err != nil {
 		t.Fatal(err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -57,7 +57,7 @@ func TestPrograms(t *testing.T) {
 			},
 			Running: func(t testing.TB, text string) (found []string) {
 				for line := range strings.Lines(docker(t, "top", string(b.id), "-eo", "pid,args")) {
-					if strings.Contains(line, text) && !strings.Contains(line, "loop keep") {
+					if strings.Contains(line, text) && !strings.Contains(line, "loop syscallwrap") {
 						found = append(found, line)
 					}
 				}

@@ -385,7 +385,7 @@ func TestManyTerminals(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000, args: []string{"--pids-limit", "1024"}})
 	l, _ := b.link(t, guestlink.Options{})
 	memory := func() string {
-		out, err := b.sh(t, "0:0", `awk '/VmRSS|VmHWM|Threads/ { printf "%s %s ", $1, $2 }' /proc/1/status; ps -eLo pid= | wc -l; for p in $(pgrep -f 'loop keep'); do cat /proc/$p/smaps_rollup; done 2>/dev/null | awk '/^(Pss|Rss|Private_Dirty|Private_Clean):/ { s[$1] += $2 } END { for (k in s) print k, s[k] }'`)
+		out, err := b.sh(t, "0:0", `awk '/VmRSS|VmHWM|Threads/ { printf "%s %s ", $1, $2 }' /proc/1/status; ps -eLo pid= | wc -l; for p in $(pgrep -f 'loop syscallwrap'); do cat /proc/$p/smaps_rollup; done 2>/dev/null | awk '/^(Pss|Rss|Private_Dirty|Private_Clean):/ { s[$1] += $2 } END { for (k in s) print k, s[k] }'`)
 		if err != nil {
 			t.Fatal(err, out)
 		}

@@ -4,7 +4,7 @@
 // whole trees. Three processes of the same binary take part in one spawn:
 //
 //	loop init    PID 1; owns pipes, terminals, spools and the table of spawns
-//	  loop keep  one per spawn, also the supervisor's uid: a child subreaper, so
+//	  loop syscallwrap  one per spawn, also the supervisor's uid: a child subreaper, so
 //	             every descendant of the spawn, double forks included, stays
 //	             below it; it lives until it has no children left
 //	    loop spawn  the stage: gives up every privilege, becomes the agent,

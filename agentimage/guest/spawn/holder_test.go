@@ -88,7 +88,7 @@ func TestHolderIsTheSpawn(t *testing.T) {
 		"own-session":   "setsid bash -c '" + connect + "sleep 1000'",
 		"twice-orphan":  "setsid bash -c '( setsid bash -c \"" + connect + "sleep 1000\" & ) & '; sleep 1000",
 		"left-behind":   "setsid bash -c '" + connect + "sleep 1000' & exit 0",
-		"another-name":  "LOOP_SPAWN=itself exec -a 'loop keep' bash -c '" + connect + "sleep 1000'",
+		"another-name":  "LOOP_SPAWN=itself exec -a 'loop syscallwrap' bash -c '" + connect + "sleep 1000'",
 		"many-files":    "ulimit -n 1024; for i in {10..900}; do eval \"exec $i</dev/null\"; done; " + connect + "sleep 1000",
 		"after-an-exec": connect + "exec sleep 1000",
 	} {

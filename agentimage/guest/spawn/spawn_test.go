@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] { // unix.Exit, because os.Exit sleeps for a second under the race detector
-		case "keep":
+		case "syscallwrap":
 			unix.Exit(Keep(os.Args[2:]))
 		case "spawn":
 			unix.Exit(Stage())

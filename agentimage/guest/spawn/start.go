@@ -69,7 +69,7 @@ func (p *proc) startKeeper(config *os.File) (tree, error) {
 	for i, f := range p.child {
 		at[streamFD+i] = int(f.Fd()) // and makes it one that blocks, as programs expect
 	}
-	argv := []string{"loop", "keep", p.req.Stdio}
+	argv := []string{"loop", "syscallwrap", p.req.Stdio}
 	for _, pipe := range p.req.Pipes {
 		argv = append(argv, strconv.Itoa(pipe.FD))
 	}
