@@ -1,0 +1,119 @@
+package dialog
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"loop/backend/core"
+)
+
+// requestOf is the question of an approval, with the name of its channel and the number
+// of approvals that wait beside it.
+func requestOf(a core.Approval, channel string, others int, now time.Time) Request {
+	r := Request{Title: titleOf(a), Target: a.Target, Note: noteOf(a, others, now)}
+	add := func(label, text string) {
+		if text != "" {
+			r.Facts = append(r.Facts, Fact{label, text})
+		}
+	}
+	if a.AskedAs != a.Target {
+		add("Asked as", a.AskedAs)
+	}
+	add("From", a.From)
+	add("Channel", channel)
+	add("Who", chain(a.Processes))
+	add("Why asked", a.Why)
+	add("If allowed", a.Risk)
+	if a.Calls > 1 {
+		add("Calls", fmt.Sprintf("%d calls wait for this one answer.", a.Calls))
+	}
+	if a.Diff != "" {
+		add("Change", changeOf(a.Diff))
+	}
+	// One answer to a flood, which is many questions, takes the groups of the window.
+	r.ReviewOnly = a.Kind == core.ApprovalFlood
+	return r
+}
+
+// titleOf is “git wants to write to a start-up file”, of “Write to a start-up file”.
+func titleOf(a core.Approval) string {
+	first, size := utf8.DecodeRuneInString(a.Title)
+	what := string(unicode.ToLower(first)) + a.Title[size:]
+	if a.Kind == core.ApprovalFlood || a.Title == "" || len(a.Processes) == 0 {
+		return a.Title
+	}
+	return core.Shortened(programOf(a.Processes[0]), 32) + " wants to " + what
+}
+
+// programOf is the name of a process's program, as far as it is known.
+func programOf(p core.ApprovalProcess) string {
+	exe := p.Exe
+	if exe == "" {
+		exe, _, _ = strings.Cut(p.Command, " ")
+	}
+	if exe == "" {
+		return "A program"
+	}
+	return path.Base(exe)
+}
+
+// chain is “claude → bash → git config --global …”: who began it comes first, and the
+// command is that of the process that asks.
+func chain(processes []core.ApprovalProcess) string {
+	words := make([]string, len(processes))
+	for i, p := range processes {
+		words[len(words)-1-i] = programOf(p)
+	}
+	if len(words) > 0 && processes[0].Command != "" {
+		words[len(words)-1] = processes[0].Command
+	}
+	return strings.Join(words, " → ")
+}
+
+func changeOf(diff string) string {
+	added, removed, body := 0, 0, false
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			body = true
+		case body && line[0] == '+':
+			added++
+		case body && line[0] == '-':
+			removed++
+		}
+	}
+	return fmt.Sprintf("%s added, %s removed. Loop shows them.", lines(added), lines(removed))
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
+
+// noteOf says when the approval is denied by itself, in the clock's time: nothing counts
+// down in the dialog.
+func noteOf(a core.Approval, others int, now time.Time) string {
+	note := "It waits until you answer."
+	if !a.Deadline.IsZero() {
+		at := a.Deadline.In(now.Location())
+		when := at.Format("15:04")
+		if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+			when = at.Format("15:04 on 2 January")
+		}
+		note = "Denied at " + when + " if nobody answers."
+	}
+	note += " Enter and Esc deny."
+	switch {
+	case others == 1:
+		note += " 1 more waits in Loop."
+	case others > 1:
+		note += fmt.Sprintf(" %d more wait in Loop.", others)
+	}
+	return note
+}
