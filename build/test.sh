@@ -88,6 +88,9 @@ stage_window() {
     note "No window was built here."
     return
   fi
+  step "The dialog that asks while the window is out of sight"
+  mkdir -p "$CACHE/window"
+  build/unit.sh -count=1 -tags desktop -artifacts -outputdir "$CACHE/window" ./backend/dialog/...
   local try error=''
   for try in 1 2 3; do
     if build/window-test.sh 2>&1 | tee "$logs/window.try"; then

@@ -38,12 +38,13 @@ type Asker interface {
 	Ask(ctx context.Context, r Request) (Choice, error)
 }
 
-// The words of the buttons, and the title of every dialog.
+// The words of every dialog.
 const (
 	titleText  = "Loop asks"
 	allowText  = "Allow once"
 	denyText   = "Deny"
 	reviewText = "Review in Loop"
+	fullText   = "Show all of it" // opens what did not fit
 )
 
 // inertMs is how many milliseconds a dialog takes no answer after it appears, changes or

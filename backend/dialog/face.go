@@ -11,7 +11,7 @@ const (
 	mostFacts  = 12
 	mostTitle  = 160
 	mostTarget = 240
-	mostFact   = 240
+	mostFact   = 180
 )
 
 // face is a request as it is drawn: every character seen, every text bounded.

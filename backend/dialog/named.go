@@ -17,8 +17,8 @@ const leftToRight = '\u200e'
 
 // named is text in one line in which every character is seen, and in the order it has.
 // Characters that have no picture, or that change how others are shown, are named:
-// ‹U+202E›, ‹0xFF› for a byte that is no text, ‹40 spaces›. A bracket of the text itself
-// is named too, so that it can name nothing. It reads no more than limit bytes and reports
+// ‹U+202E›, ‹0xFF› for a byte that is no text, ‹40 spaces›. An opening bracket of the text
+// itself is named too, so that no text can write such a name. It reads no more than limit bytes and reports
 // whether that was all.
 func named(text string, limit int) (out string, whole bool) {
 	whole = len(text) <= limit
@@ -80,7 +80,7 @@ func unseen(r rune) bool {
 	switch {
 	case r == ' ':
 		return false
-	case r == '‹', r == '›', r == 0x2800, r == 0xfffc: // ours; a blank of Braille; a place for an object
+	case r == '‹', r == 0x2800, r == 0xfffc: // ours; a blank of Braille; a place for an object
 		return true
 	}
 	return !unicode.IsPrint(r) || // control, format (bidi, joiners, tags), other spaces, private, unassigned

@@ -21,7 +21,7 @@ func TestMisleadingCharactersAreNamed(t *testing.T) {
 		{"a\xffb\xc3", "a‹0xFF›b‹0xC3›"},
 		{"a   b", "a   b"},
 		{"ls" + strings.Repeat(" ", 40) + "; rm", "ls‹40 spaces›; rm"},
-		{"‹U+202E›", "‹U+2039›U+202E‹U+203A›"},
+		{"‹U+202E›", "‹U+2039›U+202E›"},
 		{"e\u0301\u0302\u0303\u0304", "e\u0301\u0302\u0303‹U+0304›"},
 		{"größe 日本語 🙂", "größe 日本語 🙂"},
 		{"/a/אב/גד/b", "\u200e/a/אב\u200e/גד\u200e/b"},
