@@ -37,6 +37,9 @@ const (
 	GateOwn    Category = "gate"       // never remembered
 )
 
+// Remembered tells whether an answer about such an object may become a rule.
+func (c Category) Remembered() bool { return c == Ordinary || c == Startup }
+
 // PathRule judges the target of a connect to a Unix socket.
 type PathRule struct {
 	ID       string   `json:"id,omitempty"`
@@ -75,6 +78,9 @@ type Policy struct {
 	PathRules       []PathRule    `json:"path_rules"`
 	CommandRules    []CommandRule `json:"command_rules"`
 	FileRules       []FileRule    `json:"file_rules"`
+	// Tighten are policies that can only make this one stricter, e.g. a project's: each
+	// is judged by itself, without a Tighten of its own, and the strictest answer holds.
+	Tighten []Policy `json:"tighten,omitempty"`
 }
 
 // Verdict is what a policy says of one call.

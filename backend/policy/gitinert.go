@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// gitKey is a key that makes git run nothing, send nothing elsewhere and read no
+// further file, with the values for which that is so. Everything else asks.
+type gitKey struct {
+	section, key string
+	sub          bool // the section has a name of its own
+	value        *regexp.Regexp
+}
+
+// inertGit is what GitConfigChange knows. It is made when it is first needed, as most
+// programs that hold this package never need it.
+type inertGit struct {
+	keys        []gitKey
+	remote, url *regexp.Regexp
+}
+
+var gitKeys = sync.OnceValue(func() inertGit {
+	yesNo := regexp.MustCompile(`^(true|false)$`)
+	anything := regexp.MustCompile(`^.*$`)
+	name := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+	rebase := regexp.MustCompile(`^(true|false|merges)$`)
+	remote := regexp.MustCompile(`^(\.|[A-Za-z0-9][A-Za-z0-9_-]*)$`) // a name, never a URL or a path
+	return inertGit{
+		remote: remote,
+		url:    regexp.MustCompile(`^(https://|ssh://(git@)?|git@)[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5}/|[:/])[A-Za-z0-9_~][A-Za-z0-9._~/+-]*$`),
+		keys: []gitKey{
+			{"user", "name", false, anything},
+			{"user", "email", false, anything},
+			{"core", "repositoryformatversion", false, regexp.MustCompile(`^[01]$`)},
+			{"core", "filemode", false, yesNo},
+			{"core", "bare", false, regexp.MustCompile(`^false$`)},
+			{"core", "logallrefupdates", false, yesNo},
+			{"core", "ignorecase", false, yesNo},
+			{"core", "precomposeunicode", false, yesNo},
+			{"init", "defaultbranch", false, name},
+			{"pull", "rebase", false, rebase},
+			{"pull", "ff", false, regexp.MustCompile(`^(true|false|only)$`)},
+			{"push", "autosetupremote", false, yesNo},
+			{"branch", "remote", true, remote},
+			{"branch", "merge", true, regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/+@#-]*$`)},
+			{"branch", "rebase", true, rebase},
+			{"remote", "fetch", true, regexp.MustCompile(
+				`^\+?refs/(heads/[A-Za-z0-9._/+*-]+:refs/remotes/[A-Za-z0-9._/+*-]+|tags/\*:refs/tags/\*)$`)},
+		},
+	}
+})
+
+// GitConfigChange tells whether the change of a git configuration may pass without a
+// person. It is so only if both texts are small plain UTF-8, are written as git writes
+// them, and differ in nothing but keys that do nothing by themselves, e.g. the branch
+// that a branch follows. A remote may be added if its address is an ordinary one, but
+// the address of one that exists is not inert: a person's next push goes there.
+func GitConfigChange(before, after []byte) (inert bool) {
+	old, err := parseGitConfig(before)
+	if err != nil {
+		return false
+	}
+	now, err := parseGitConfig(after)
+	if err != nil {
+		return false
+	}
+	known := map[string]bool{} // remotes that there were
+	for _, e := range old {
+		if e.section == "remote" {
+			known[e.sub] = true
+		}
+	}
+	added := func(e gitEntry) bool {
+		// A “..” is a path's way out; git's own addresses have none.
+		return e.section == "remote" && e.key == "url" && gitKeys().remote.MatchString(e.sub) && !known[e.sub] &&
+			gitKeys().url.MatchString(e.value) && !strings.Contains(e.value, "..")
+	}
+	old = slices.DeleteFunc(old, gitEntry.inert)
+	now = slices.DeleteFunc(now, func(e gitEntry) bool { return e.inert() || added(e) })
+	return slices.Equal(old, now)
+}
+
+func (e gitEntry) inert() bool {
+	for _, k := range gitKeys().keys {
+		if e.section == k.section && e.key == k.key && k.sub == (e.sub != "") {
+			return k.value.MatchString(e.value) && !strings.Contains(e.value, "..")
+		}
+	}
+	return false
+}
+
+// Content tells whether putting other bytes in the place of a file may pass silently
+// although File asks for it: nothing changes, or it is one of git's configurations and
+// the change is inert. before is empty where there is no file. It must be asked only
+// where exactly the bytes of after will be there. It is false for what is denied and
+// for what other rules ask.
+func (e *Engine) Content(op Operation, file string, before, after []byte) bool {
+	v := e.File(op, file)
+	if v.Decision != Approve || v.Category != Startup || op != Write && op != Create {
+		return false
+	}
+	if op == Write && bytes.Equal(before, after) {
+		return true
+	}
+	switch v.Rule {
+	case ruleGitConfig, ruleGitHome:
+	default:
+		return false
+	}
+	switch lowerASCII(path.Base(file)) {
+	case "config", "config.worktree", ".gitconfig":
+		return GitConfigChange(before, after)
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package policy
+
+// strictness orders decisions. A word that nobody knows is as strict as deny.
+func (d Decision) strictness() int {
+	switch d {
+	case Allow:
+		return 0
+	case Approve:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// Tighter is the stricter of two verdicts, and a where they are equally strict.
+func Tighter(a, b Verdict) Verdict {
+	if b.Decision.strictness() > a.Decision.strictness() {
+		return b
+	}
+	return a
+}
+
+// Merge puts together what a spawn goes by. The person's own rules come before the
+// baseline's, except those of the gate itself, which nothing precedes; the person's
+// default decision, where there is one, replaces the baseline's. Each of the projects'
+// policies counts only where it is stricter than what would be decided without it:
+// neither an allow nor an order of rules in a project's file loosens anything. Whether
+// a project's file is trusted at all is for the caller to know.
+func Merge(baseline, person Policy, projects ...Policy) Policy {
+	merged := Policy{
+		Name:            baseline.Name,
+		DefaultDecision: baseline.DefaultDecision,
+		PathRules:       between(baseline.PathRules, person.PathRules),
+		CommandRules:    between(baseline.CommandRules, person.CommandRules),
+		FileRules:       between(baseline.FileRules, person.FileRules),
+	}
+	if person.DefaultDecision != "" {
+		merged.DefaultDecision = person.DefaultDecision
+	}
+	for _, stack := range [][]Policy{baseline.Tighten, person.Tighten, projects} {
+		for _, p := range stack {
+			merged.Tighten = append(merged.Tighten, flat(p)...)
+		}
+	}
+	return merged
+}
+
+// Stack is a, made stricter by b: what a spawn goes by whose starter goes by a and
+// which has a policy b of its own.
+func Stack(a, b Policy) Policy {
+	tighten := make([]Policy, 0, len(a.Tighten)+len(b.Tighten)+1)
+	a.Tighten = append(append(tighten, a.Tighten...), flat(b)...)
+	return a
+}
+
+// flat is p without a Tighten, and what it has in it.
+func flat(p Policy) []Policy {
+	inner := p.Tighten
+	p.Tighten = nil
+	all := []Policy{p}
+	for _, q := range inner {
+		all = append(all, flat(q)...)
+	}
+	return all
+}
+
+// rule is what the three kinds have in common.
+type rule interface {
+	PathRule | CommandRule | FileRule
+	category() Category
+}
+
+func (r PathRule) category() Category    { return r.Category }
+func (r CommandRule) category() Category { return r.Category }
+func (r FileRule) category() Category    { return r.Category }
+
+// between puts the person's rules after those of the gate itself.
+func between[R rule](baseline, person []R) []R {
+	all := make([]R, 0, len(baseline)+len(person))
+	for _, r := range baseline {
+		if r.category() == GateOwn {
+			all = append(all, r)
+		}
+	}
+	all = append(all, person...)
+	for _, r := range baseline {
+		if r.category() != GateOwn {
+			all = append(all, r)
+		}
+	}
+	return all
+}
