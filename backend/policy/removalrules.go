@@ -24,8 +24,8 @@ func (b *baseline) removal() {
 		CommandRule{
 			ID: "command.rm", Commands: []string{"rm"}, Decision: Deny,
 			ArgsPatterns: []string{
-				`(?s)(?:^|\s)(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?(?:\s|$)).*\s/`,
-				`(?s)(?:^|\s)/.*\s(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?(?:\s|$))`,
+				`(?s)(?:^|\s)(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?\b).*\s/`,
+				`(?s)(?:^|\s)/.*\s(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?\b)`,
 			},
 			Message: "rm -r of an absolute path outside the project and /tmp is refused. Remove files of the project by their relative path.",
 		})

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const clonedConfig = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+[remote "origin"]
+	url = https://example.org/ada/app.git
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[branch "main"]
+	remote = origin
+	merge = refs/heads/main
+`
+
+func TestGitConfigChange(t *testing.T) {
+	change := func(old, now string) string {
+		if !strings.Contains(clonedConfig, old) {
+			t.Fatalf("the configuration has no %q", old)
+		}
+		return strings.Replace(clonedConfig, old, now, 1)
+	}
+	for name, c := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"nothing":                   {clonedConfig, clonedConfig, true},
+		"git init":                  {"", "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n", true},
+		"git clone":                 {"", clonedConfig, true},
+		"push -u":                   {clonedConfig, clonedConfig + "[branch \"fix/a-1\"]\n\tremote = origin\n\tmerge = refs/heads/fix/a-1\n", true},
+		"pull --rebase":             {clonedConfig, clonedConfig + "\trebase = true\n", true},
+		"branch -d":                 {clonedConfig, change("[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n", ""), true},
+		"name":                      {clonedConfig, clonedConfig + "[user]\n\tname = Ada \u00c5. Lovelace\n\temail = ada@example.org\n", true},
+		"remote add":                {clonedConfig, clonedConfig + "[remote \"up\"]\n\turl = git@example.org:up/app.git\n\tfetch = +refs/heads/*:refs/remotes/up/*\n", true},
+		"remote add with port":      {clonedConfig, clonedConfig + "[remote \"up\"]\n\turl = ssh://git@example.org:2222/up/app.git\n", true},
+		"a comment":                 {clonedConfig, "# of mine\n" + clonedConfig, true},
+		"case of a key":             {clonedConfig, change("filemode", "FileMode"), true},
+		"remote set-url":            {clonedConfig, change("https://example.org", "https://example.com"), false},
+		"remote remove":             {clonedConfig, change("\turl = https://example.org/ada/app.git\n", ""), false},
+		"second url":                {clonedConfig, change("\tfetch", "\turl = https://example.com/x.git\n\tfetch"), false},
+		"pushurl":                   {clonedConfig, change("\tfetch", "\tpushurl = https://example.com/x.git\n\tfetch"), false},
+		"remote helper":             {"", "[remote \"up\"]\n\turl = ext::sh -c id\n", false},
+		"local path":                {"", "[remote \"up\"]\n\turl = ../evil\n", false},
+		"option as host":            {"", "[remote \"up\"]\n\turl = ssh://-oProxyCommand=id/x\n", false},
+		"password in address":       {"", "[remote \"up\"]\n\turl = https://a:b@example.org/x\n", false},
+		"file address":              {"", "[remote \"up\"]\n\turl = file:///x\n", false},
+		"branch follows a command":  {clonedConfig, change("remote = origin", "remote = ext::id"), false},
+		"branch follows a path":     {clonedConfig, change("remote = origin", "remote = ../evil"), false},
+		"refspec over branches":     {clonedConfig, change("refs/remotes/origin/*", "refs/heads/*"), false},
+		"vcs of a remote":           {clonedConfig, change("\tfetch", "\tvcs = evil\n\tfetch"), false},
+		"uploadpack":                {clonedConfig, change("\tfetch", "\tuploadpack = id\n\tfetch"), false},
+		"bare":                      {clonedConfig, change("bare = false", "bare = true"), false},
+		"fsmonitor":                 {clonedConfig, change("bare = false", "fsmonitor = id"), false},
+		"hooksPath":                 {clonedConfig, clonedConfig + "[core]\n\thooksPath = x\n", false},
+		"sshCommand":                {clonedConfig, clonedConfig + "[core]\n\tsshCommand = id\n", false},
+		"worktree":                  {clonedConfig, clonedConfig + "[core]\n\tworktree = /\n", false},
+		"include":                   {clonedConfig, clonedConfig + "[include]\n\tpath = x\n", false},
+		"includeIf":                 {clonedConfig, clonedConfig + "[includeIf \"gitdir:/\"]\n\tpath = x\n", false},
+		"alias":                     {clonedConfig, clonedConfig + "[alias]\n\tst = !id\n", false},
+		"filter":                    {clonedConfig, clonedConfig + "[filter \"x\"]\n\tclean = id\n", false},
+		"diff":                      {clonedConfig, clonedConfig + "[diff \"x\"]\n\ttextconv = id\n", false},
+		"credential":                {clonedConfig, clonedConfig + "[credential]\n\thelper = !id\n", false},
+		"insteadOf":                 {clonedConfig, clonedConfig + "[url \"https://evil/\"]\n\tinsteadOf = https://example.org/\n", false},
+		"name with a sub-section":   {clonedConfig, clonedConfig + "[user \"x\"]\n\tname = a\n", false},
+		"order of the rest":         {"[a]\n\tx = 1\n\ty = 2\n", "[a]\n\ty = 2\n\tx = 1\n", false},
+		"key on the section's line": {clonedConfig, clonedConfig + "[user] name = a\n", false},
+		"old sub-section":           {clonedConfig, clonedConfig + "[branch.x]\n\tremote = origin\n", false},
+		"continued line":            {clonedConfig, clonedConfig + "[user]\n\tname = a\\\n[alias]\n", false},
+		"quoted in part":            {clonedConfig, clonedConfig + "[user]\n\tname = a\"b\"\n", false},
+		"comment after a value":     {clonedConfig, clonedConfig + "[user]\n\tname = a ; b\n", false},
+		"before a section":          {"", "name = a\n", false},
+		"carriage return":           {clonedConfig, strings.ReplaceAll(clonedConfig, "\n", "\r\n"), false},
+		"NUL":                       {clonedConfig, clonedConfig + "\x00", false},
+		"bidi":                      {clonedConfig, clonedConfig + "# \u202e\n", false},
+		"zero width":                {clonedConfig, clonedConfig + "[user]\n\tname = a\u200bb\n", false},
+		"byte order mark":           {clonedConfig, "\ufeff" + clonedConfig, false},
+		"not UTF-8":                 {clonedConfig, clonedConfig + "# \xff\n", false},
+		"large":                     {clonedConfig, clonedConfig + strings.Repeat("#\n", maxGitConfig/2), false},
+		"odd before":                {"[user] name = a\n", clonedConfig, false},
+	} {
+		if got := GitConfigChange([]byte(c.before), []byte(c.after)); got != c.want {
+			t.Errorf("%s: inert is %v", name, got)
+		}
+	}
+}
+
+func TestContent(t *testing.T) {
+	agent := compiled(t, shipped(t, NameAgent))
+	git := somewhere.Workspaces[0] + "/.git/"
+	name := []byte("[user]\n\tname = a\n")
+	alias := []byte("[alias]\n\tx = !id\n")
+	for _, c := range []struct {
+		what          string
+		op            Operation
+		path          string
+		before, after []byte
+		want          bool
+	}{
+		{"git init", Create, git + "config", nil, []byte(clonedConfig), true},
+		{"in other letters", Write, somewhere.Workspaces[0] + "/.GIT/CONFIG", nil, name, true},
+		{"an alias", Write, git + "config", name, alias, false},
+		{"in the home", Write, "/home/ada/.gitconfig", nil, name, true},
+		{"the same shell file", Write, "/home/ada/.bashrc", alias, alias, true},
+		{"an empty shell file", Create, "/home/ada/.bashrc", nil, nil, false},
+		{"a hook that looks like a configuration", Create, git + "hooks/config", nil, name, false},
+		{"commondir", Create, git + "commondir", nil, name, false},
+		{"attributes", Create, "/home/ada/.config/git/attributes", nil, name, false},
+		{"a deletion", Delete, git + "config", name, nil, false},
+		{"a key", Write, "/home/ada/.ssh/config", name, name, false},
+		{"what is allowed anyway", Write, "/tmp/config", nil, name, false},
+	} {
+		if got := agent.Content(c.op, c.path, c.before, c.after); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+	if compiled(t, shipped(t, NamePlan)).Content(Write, git+"config", nil, name) {
+		t.Error("a plan changes a configuration")
+	}
+	mine := Merge(shipped(t, NameAgent), Policy{FileRules: []FileRule{{ID: "mine", Paths: []string{"/**/.git/config"}, Decision: Approve}}})
+	if compiled(t, mine).Content(Write, git+"config", nil, name) {
+		t.Error("a rule of the person's asks, and is not asked")
+	}
+}
+
+func FuzzGitConfigChange(f *testing.F) {
+	f.Add([]byte(clonedConfig), []byte(clonedConfig+"[user]\n\tname = a\n"))
+	f.Add([]byte(""), []byte("[include]\n\tpath = x\n"))
+	f.Add([]byte("[a \"b\"]\nc"), []byte("[a \"b\"]\n\tc = \"true\""))
+	f.Fuzz(func(t *testing.T, before, after []byte) {
+		if !GitConfigChange(before, after) {
+			return
+		}
+		if plainText(before) != nil || plainText(after) != nil {
+			t.Fatal("what cannot be read is inert")
+		}
+		if GitConfigChange(before, append([]byte("[alias]\n\tx = !id\n"), after...)) {
+			t.Fatal("an alias is inert")
+		}
+		old, err := parseGitConfig(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := parseGitConfig(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		harmless := []string{"user", "core", "init", "pull", "push", "branch", "remote"}
+		for _, e := range now {
+			if slices.Contains(old, e) {
+				continue
+			}
+			if !slices.Contains(harmless, e.section) || e.section != "user" && strings.ContainsAny(e.value, "!$`;|& ") || strings.Contains(e.value, "::") && e.section != "user" {
+				t.Fatalf("%+v came in", e)
+			}
+		}
+	})
+}
