@@ -66,6 +66,9 @@ type Approval struct {
 	Diff     string `json:"diff,omitempty"`
 	DiffNote string `json:"diff_note,omitempty"`
 	Digest   string `json:"digest"` // what an answer is bound to
+	// Groups are, of a flood, the calls behind it. Allowed, they are asked about one by
+	// one; denied, all that the run holds is denied.
+	Groups []ApprovalGroup `json:"groups,omitempty"`
 
 	// Offers are the answers that can be remembered, narrowest first.
 	Offers []ApprovalOffer `json:"offers,omitempty"`
@@ -83,6 +86,13 @@ type ApprovalProcess struct {
 	Pid     int    `json:"pid"`
 	Exe     string `json:"exe,omitempty"`
 	Command string `json:"command"`
+}
+
+// ApprovalGroup are held calls of a flood that do the same in one folder.
+type ApprovalGroup struct {
+	Operation string `json:"operation"`
+	Folder    string `json:"folder"` // or what is run or connected to
+	Calls     int    `json:"calls"`
 }
 
 // ApprovalOffer is a rule that an answer would store.

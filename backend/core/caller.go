@@ -26,6 +26,8 @@ type Identity struct {
 	ChannelID ChannelID
 	RunID     RunID // empty in a terminal
 	Upstream  ModelUpstream
+	// Unattended says that nobody is there to answer what the gate would ask.
+	Unattended bool
 }
 
 // A guest's requests to the app, in the words of both ends. The Caller says who

@@ -84,4 +84,5 @@ var (
 	ErrLinkDown   = errors.New("link down")
 	ErrNoImage    = errors.New("image not found")
 	ErrNotRunning = errors.New("container not running")
+	ErrWithdrawn  = errors.New("withdrawn") // the cause of a held call's context when the call has gone
 )

@@ -13,7 +13,13 @@ import (
 )
 
 // Admit implements core.Link. An identity is known for as long as this link lasts.
-func (l *Link) Admit(spawn core.SpawnID, who core.Identity) { l.askers.admit(spawn, who) }
+// The gate knows it until the spawn is forgotten, whatever becomes of the link.
+func (l *Link) Admit(spawn core.SpawnID, who core.Identity) {
+	l.askers.admit(spawn, who)
+	if l.opts.Gate != nil {
+		l.opts.Gate.Admit(l.id, spawn, who)
+	}
+}
 
 // askers are the spawns that may ask for something on one link.
 type askers struct {

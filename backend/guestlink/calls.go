@@ -158,6 +158,9 @@ func (l *Link) Wait(ctx context.Context, id core.SpawnID) (core.ExitStatus, erro
 // of that, nothing is asked in its name any more.
 func (l *Link) Forget(ctx context.Context, id core.SpawnID) error {
 	l.askers.dismiss(id)
+	if l.opts.Gate != nil {
+		l.opts.Gate.Dismiss(id)
+	}
 	_, err := l.call(ctx, wire.Request{Op: wire.OpForget, ID: string(id)})
 	return err
 }

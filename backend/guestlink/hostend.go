@@ -30,6 +30,7 @@ type Dialer interface {
 type Options struct {
 	Callbacks    Callbacks
 	DemoModel    http.Handler // the scripted model; sees paths without the route's prefix
+	Gate         Gate         // nil: what the container holds is denied there
 	GatewayIP    string       // the engine's bridge address, tried last for a model on “localhost”
 	HelloTimeout time.Duration
 	// AdmitHold is how long after the hello a request of a spawn without an identity
@@ -104,6 +105,9 @@ func start(session *yamux.Session, id core.ContainerID, hello wire.Hello, opts O
 	l.askers = newAskers(opts)
 	l.http = newServer(l.handler(), opts.Log)
 	l.wg.Go(l.serve)
+	if opts.Gate != nil {
+		l.wg.Go(l.askGate)
+	}
 	opts.Log.Debug("link open", "container", string(id), "guest", hello.GuestVersion, "boot", hello.BootID)
 	return l
 }

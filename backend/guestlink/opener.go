@@ -37,6 +37,7 @@ type Opener struct {
 	Dialer    Dialer
 	Callbacks Callbacks
 	DemoModel http.Handler
+	Gate      Gate // asked for the life of each link; nil: nobody is
 	Network   Network
 	Waker     Waker
 	Log       *slog.Logger
@@ -57,7 +58,7 @@ func (o *Opener) Open(ctx context.Context, c core.Container) (core.Link, error) 
 			return nil, fmt.Errorf("wait for the container: %w", err)
 		}
 		link, err := Open(ctx, o.Dialer, c.ID, Options{
-			Callbacks: o.Callbacks, DemoModel: o.DemoModel, GatewayIP: gateway, Log: o.Log,
+			Callbacks: o.Callbacks, DemoModel: o.DemoModel, Gate: o.Gate, GatewayIP: gateway, Log: o.Log,
 		})
 		if err == nil {
 			return link, nil

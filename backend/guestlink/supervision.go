@@ -38,13 +38,14 @@ func policyHead(version int64, doc []byte) wire.Policy {
 // Questions lets answer judge what the container asks, until ctx ends or the link
 // is down; it waits for answer to return. At most wire.MaxQuestions are judged at a
 // time, each on a goroutine of its own. A call's context ends when nothing waits
-// for its verdict any more: it is withdrawn, or the stream broke, which denies it.
+// for its verdict any more: it is withdrawn, with the cause core.ErrWithdrawn, or the
+// stream broke, which denies it.
 func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.HeldCall) core.Verdict) error {
 	c, _, err := l.begin(ctx, wire.Request{Op: wire.OpQuestions})
 	if err != nil {
 		return err
 	}
-	j := judge{c: c, open: make(map[uint64]context.CancelFunc), answer: answer}
+	j := judge{c: c, open: make(map[uint64]context.CancelCauseFunc), answer: answer}
 	defer j.wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -61,6 +62,30 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 	}
 }
 
+// Gate decides what containers ask. Methods are called from any goroutine.
+type Gate interface {
+	// Held returns the verdict on one call; see Link.Questions for ctx.
+	Held(ctx context.Context, container core.ContainerID, c core.HeldCall) core.Verdict
+	// Admit and Dismiss say who a spawn is, and that it is forgotten.
+	Admit(container core.ContainerID, spawn core.SpawnID, who core.Identity)
+	Dismiss(spawn core.SpawnID)
+}
+
+// askGate has the gate answer what the container asks, for the life of the link. When
+// that ends early, everything that waits is denied in the container, and the link goes
+// down: a new one takes questions again. A guest that asks nothing keeps its link.
+func (l *Link) askGate() {
+	err := l.Questions(context.Background(), func(ctx context.Context, c core.HeldCall) core.Verdict { return l.opts.Gate.Held(ctx, l.id, c) })
+	if l.session.IsClosed() {
+		return
+	}
+	if f := core.AsFailure(err); f.Code != core.CodeInternal {
+		l.opts.Log.Warn("the container asks no questions", "container", string(l.id), "err", err)
+		return
+	}
+	l.broken(fmt.Errorf("questions ended: %w", err))
+}
+
 // judge holds the questions of one stream.
 type judge struct {
 	c       *hostStream
@@ -69,7 +94,7 @@ type judge struct {
 	wg      sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[uint64]context.CancelFunc
+	open map[uint64]context.CancelCauseFunc
 }
 
 func (j *judge) take(ctx context.Context, q wire.Question) error {
@@ -79,17 +104,17 @@ func (j *judge) take(ctx context.Context, q wire.Question) error {
 	switch {
 	case q.Withdrawn:
 		if known { // or its answer is on its way
-			withdraw()
+			withdraw(core.ErrWithdrawn)
 			delete(j.open, q.ID)
 		}
 		return nil
 	case known || len(j.open) >= wire.MaxQuestions:
 		return fmt.Errorf("question %d is one too many", q.ID)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	j.open[q.ID] = cancel
 	j.wg.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		v := j.answer(ctx, core.HeldCall{Spawn: core.SpawnID(q.Spawn), Kind: q.Kind, Detail: q.Detail})
 		j.mu.Lock()
 		_, waits := j.open[q.ID]

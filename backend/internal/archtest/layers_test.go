@@ -92,7 +92,7 @@ var outside = []struct {
 	{"github.com/wailsapp/wails/v2", []string{"."}, "the window's life is in app.go only; nothing starts before wails.Run"},
 	{"modernc.org/sqlite", []string{"backend/store"}, "SQL stays in the store"},
 	{"github.com/pressly/goose/v3", []string{"backend/store"}, "migrations stay in the store"},
-	{"github.com/aymanbagabas/go-udiff", []string{"backend/config"}, "what changed between two texts of a settings file, as a unified diff"},
+	{"github.com/aymanbagabas/go-udiff", []string{"backend/config", "backend/gate"}, "what changed between two texts of a file, as a unified diff"},
 	{"github.com/tailscale/hujson", []string{"backend/config", "backend/hostfacts"}, "comment-keeping JSON, where a person's own file is edited"},
 	{"github.com/zalando/go-keyring", []string{"backend/credentials"}, "the system's keyring on three systems"},
 	{"golang.org/x/crypto", []string{"backend/credentials"}, "the encrypted file where there is no keyring"},

@@ -1,0 +1,304 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/wire"
+)
+
+// J7: two windows answer.
+func TestTheFirstAnswerCounts(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		r.answer(q, false, core.ScopeOnce)
+		_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeOnce, Digest: q.Digest})
+		mustFail(t, err, core.ErrNotFound)
+		if r.now(h).Allow {
+			t.Fatal("the second answer counted")
+		}
+	})
+}
+
+func TestAnAnswerNamesWhatWasShown(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		for _, digest := range []string{"", q.Digest[1:], strings.Repeat("0", 64)} {
+			_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeOnce, Digest: digest})
+			mustFail(t, err, core.ErrConflict)
+		}
+		r.waits(h)
+	})
+}
+
+func TestTheDigestNamesEveryFact(t *testing.T) {
+	s := New(Options{})
+	of := func(a wire.Approval) string {
+		q := s.newQuestion(&asker{}, a, "key")
+		q.view.ID = "same"
+		return digest(q)
+	}
+	base := of(rename("new\n"))
+	if base != of(rename("new\n")) {
+		t.Fatal("the digest is another each time")
+	}
+	for name, change := range map[string]func(*wire.Approval){
+		"target":  func(a *wire.Approval) { a.Target += "x" },
+		"policy":  func(a *wire.Approval) { a.Policy++ },
+		"inode":   func(a *wire.Approval) { a.Identity = "8:9" },
+		"after":   func(a *wire.Approval) { a.After = content("x") },
+		"before":  func(a *wire.Approval) { a.Before = content("x") },
+		"rule":    func(a *wire.Approval) { a.Rule = "x" },
+		"process": func(a *wire.Approval) { a.Processes[0].Command = "x" },
+		"from":    func(a *wire.Approval) { a.From = "/x" },
+	} {
+		a := rename("new\n")
+		change(&a)
+		if of(a) == base {
+			t.Errorf("%s does not count", name)
+		}
+	}
+}
+
+func TestWhatIsNeverRemembered(t *testing.T) {
+	for _, cat := range []string{"credential", "socket", "escape", "gate"} {
+		bubble(t, func(t *testing.T, r *rig) {
+			a := inPlace("/run/thing", "8:5")
+			a.Category = cat
+			h := r.held("spawn1", a)
+			q := r.one()
+			if len(q.Offers) != 0 {
+				t.Fatalf("%s: offers %+v", cat, q.Offers)
+			}
+			for _, sc := range []core.ApprovalScope{core.ScopeRun, core.ScopeProject, core.ScopeAlways} {
+				if _, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: sc, Digest: q.Digest}); core.AsFailure(err).Code != core.CodeForbidden {
+					t.Fatalf("%s, %s: %v", cat, sc, err)
+				}
+			}
+			r.answer(q, false, core.ScopeRun)
+			if r.now(h).Allow || r.now(r.held("spawn1", a)).Allow {
+				t.Fatal("allowed")
+			}
+		})
+	}
+}
+
+// J5: an answer for a run holds for nothing else, and not for another inode.
+func TestAnAnswerForARun(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		waiting := r.held("spawn1", rename("third\n"))
+		h := r.held("spawn1", rename("new\n"))
+		i := slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return strings.Contains(a.Diff, "+new") })
+		r.answer(r.Pending()[i], true, core.ScopeRun)
+		if !r.now(h).Allow || !r.now(waiting).Allow || !r.now(r.held("spawn1", rename("other\n"))).Allow {
+			t.Fatal("not allowed")
+		}
+		r.waits(r.held("spawn2", rename("new\n")))
+		r.waits(r.held("shell", rename("new\n")))
+
+		r.answer(r.Pending()[slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return a.RunID == "run2" })], false, core.ScopeOnce)
+		first := r.held("spawn2", inPlace("/home/ana/.zshrc", "8:5"))
+		r.answer(r.Pending()[slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return a.InPlace })], true, core.ScopeRun)
+		if !r.now(first).Allow || !r.now(r.held("spawn2", inPlace("/home/ana/.zshrc", "8:5"))).Allow {
+			t.Fatal("not allowed")
+		}
+		r.waits(r.held("spawn2", inPlace("/home/ana/.zshrc", "8:6")))
+		r.bus.Publish(core.NewEvent(core.EventStatus, "chan", "run1", time.Now(), core.Status{State: core.RunDone}))
+		synctest.Wait()
+		r.waits(r.held("spawn1", rename("other\n"))) // the run has ended
+	})
+}
+
+func TestARememberedRule(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		if len(q.Offers) != 3 || !strings.Contains(q.Offers[2].Rule, `"/home/ana/.bashrc"`) || q.Offers[2].Scope != core.ScopeAlways {
+			t.Fatalf("offers %+v", q.Offers)
+		}
+		r.answer(q, true, core.ScopeAlways)
+		if !r.now(h).Allow || len(r.rules.list) != 1 || r.rules.list[0].JSON() != q.Offers[2].Rule {
+			t.Fatalf("rules %+v", r.rules.list)
+		}
+		if !r.now(r.held("spawn2", rename("more\n"))).Allow {
+			t.Fatal("another run's spawn, which has the policy of before, was asked")
+		}
+	})
+}
+
+func TestARuleThatCannotBeStored(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		r.rules.err = errors.New("disk full")
+		if _, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeAlways, Digest: q.Digest}); err == nil {
+			t.Fatal("no error")
+		}
+		r.waits(h)
+		r.answer(q, true, core.ScopeOnce)
+	})
+}
+
+// What is not on record is not allowed.
+func TestARecordThatCannotBeWritten(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		r.audit.err = errors.New("disk full")
+		if _, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeRun, Digest: q.Digest}); err == nil {
+			t.Fatal("no error")
+		}
+		r.waits(h)
+		r.audit.err = nil
+		r.answer(q, true, core.ScopeRun)
+		r.audit.err = errors.New("disk full")
+		if r.now(r.held("spawn1", rename("x\n"))).Allow {
+			t.Fatal("allowed without a record")
+		}
+	})
+}
+
+func TestTheProgramEndsWhileARuleIsStored(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		q := r.one()
+		r.rules.wait = make(chan struct{})
+		got := make(chan error, 1)
+		r.calls.Go(func() {
+			_, err := r.Answer(context.Background(), q.ID, core.ApprovalAnswer{Allow: true, Scope: core.ScopeAlways, Digest: q.Digest})
+			got <- err
+		})
+		synctest.Wait()
+		_, err := r.Answer(r.ctx, q.ID, core.ApprovalAnswer{Scope: core.ScopeOnce, Digest: q.Digest})
+		mustFail(t, err, core.ErrConflict) // somebody else is answering
+		h.leave(core.ErrWithdrawn)
+		if r.now(h).Allow {
+			t.Fatal("allowed")
+		}
+		close(r.rules.wait)
+		mustFail(t, <-got, core.ErrConflict)
+		if r.rules.undone != 1 {
+			t.Fatal("the rule stayed")
+		}
+	})
+}
+
+func TestMatchesOfAnOffer(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.held("spawn1", rename("one\n"))
+		r.answer(r.one(), false, core.ScopeOnce)
+		time.Sleep(time.Minute)
+		r.held("spawn1", inPlace("/other", "8:1"))
+		r.answer(r.one(), true, core.ScopeOnce)
+		r.held("spawn1", rename("two\n"))
+		o := r.one().Offers[0]
+		if o.Of != 2 || len(o.Matches) != 2 || !o.Matches[0].Own || o.Matches[1].Decision != core.ApprovalDenied {
+			t.Fatalf("offer %+v", o)
+		}
+	})
+}
+
+func TestRulesMatchThisAlone(t *testing.T) {
+	for target, want := range map[string]string{
+		"/a*b/[c]":   `{"paths":["/a\\*b/\\[c\\]"],"operations":["write"],"decision":"allow"}`,
+		"/plain/ü d": `{"paths":["/plain/ü d"],"operations":["write"],"decision":"allow"}`,
+	} {
+		if got := ruleOf(wire.Approval{Kind: "file", Operation: "write", Target: target}, core.ApprovalAllowed).JSON(); got != want {
+			t.Errorf("%s: %s", target, got)
+		}
+	}
+	got := ruleOf(wire.Approval{Kind: "execve", Target: "/usr/bin/rm -rf /x.y"}, core.ApprovalDenied).JSON()
+	if want := `{"commands":["rm"],"args_patterns":["^-rf /x\\.y$"],"decision":"deny"}`; got != want {
+		t.Errorf("command: %s", got)
+	}
+}
+
+func TestTheToolCallThatCausedIt(t *testing.T) {
+	use := func(id, name, input string) core.Event {
+		return core.NewEvent(core.EventToolUse, "chan", "run1", time.Now(), core.ToolUse{ToolUseID: id, Name: name, Input: []byte(input)})
+	}
+	bubble(t, func(t *testing.T, r *rig) {
+		h := r.held("spawn1", rename("new\n"))
+		if q := r.one(); q.ToolUseID != "" {
+			t.Fatalf("caused by %q", q.ToolUseID)
+		}
+		// The agent's line arrives after the call it led to.
+		r.bus.Publish(use("bash", "Bash", `{"command":"echo hi >> ~/.bashrc"}`))
+		synctest.Wait()
+		if q := r.one(); q.ToolUseID != "bash" {
+			t.Fatalf("caused by %q", q.ToolUseID)
+		}
+		r.bus.Publish(use("write", "Write", `{"file_path":"/home/ana/.profile","content":"x"}`))
+		synctest.Wait()
+		w := r.held("spawn1", inPlace("/home/ana/.profile", "8:5"))
+		b := rename("second\n")
+		r.held("spawn1", b)
+		r.held("spawn1", inPlace("/home/ana/.vimrc", "8:6"))
+		by := map[string]int{}
+		for _, q := range r.Pending() {
+			by[q.ToolUseID]++
+		}
+		if by["bash"] != 2 || by["write"] != 1 || by[""] != 1 {
+			t.Fatalf("causes %v", by)
+		}
+		// An answer once holds until the tool has its result, however long that takes.
+		q := r.Pending()[slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return a.ToolUseID == "write" })]
+		r.answer(q, true, core.ScopeOnce)
+		r.now(w)
+		time.Sleep(time.Minute)
+		if !r.now(r.held("spawn1", inPlace("/home/ana/.profile", "8:5"))).Allow {
+			t.Fatal("asked again within the tool call")
+		}
+		r.bus.Publish(core.NewEvent(core.EventToolResult, "chan", "run1", time.Now(), core.ToolResult{ToolUseID: "write"}))
+		synctest.Wait()
+		r.waits(r.held("spawn1", inPlace("/home/ana/.profile", "8:5")))
+		r.waits(h)
+	})
+}
+
+func TestWhatARunIsAskedStandsInItsTimeline(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.held("spawn1", rename("new\n"))
+		r.answer(r.one(), true, core.ScopeOnce)
+		r.held("shell", rename("new\n"))
+		r.answer(r.one(), true, core.ScopeOnce)
+		synctest.Wait()
+		var types []core.EventType
+		for _, e := range r.kept.list {
+			types = append(types, e.Type)
+		}
+		if !slices.Equal(types, []core.EventType{core.EventGateAsked, core.EventGateResolved}) {
+			t.Fatalf("stored %v", types)
+		}
+		if n := len(r.heard(core.EventGateResolved)); n != 2 {
+			t.Fatalf("%d resolved", n)
+		}
+	})
+}
+
+func TestHowLongARunWasHeld(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		a := r.held("spawn1", rename("new\n"))
+		time.Sleep(time.Minute)
+		b := r.held("spawn1", inPlace("/x", "8:5"))
+		time.Sleep(time.Minute)
+		if d, now := r.HeldFor("run1"); d != 2*time.Minute || !now {
+			t.Fatalf("held for %s, %v", d, now)
+		}
+		a.leave(core.ErrWithdrawn)
+		b.leave(core.ErrWithdrawn)
+		synctest.Wait()
+		time.Sleep(time.Hour)
+		if d, now := r.HeldFor("run1"); d != 2*time.Minute || now {
+			t.Fatalf("held for %s, %v", d, now)
+		}
+	})
+}

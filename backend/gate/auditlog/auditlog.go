@@ -1,0 +1,231 @@
+// Package auditlog writes the decisions of the gate down, one JSON object a line, in a
+// file for each channel and day in a folder that no container sees. Each record holds
+// the hash of the one before it, so that a record that was changed, taken out or put
+// in shows. One that was cut off at the end does not, nor does a file that is gone.
+// Only packages gate and daemon may import it.
+package auditlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Record is one decision.
+type Record struct {
+	At        time.Time `json:"ts"`
+	Channel   string    `json:"channel"`
+	Run       string    `json:"run,omitempty"`
+	Spawn     string    `json:"spawn"`
+	Pid       int       `json:"pid,omitempty"`
+	Kind      string    `json:"kind"`
+	Operation string    `json:"operation"`
+	Target    string    `json:"target"`
+	Rule      string    `json:"rule,omitempty"`
+	Decision  string    `json:"decision"`
+	By        string    `json:"by"`
+	Scope     string    `json:"scope,omitempty"`
+	LatencyMs int64     `json:"latency_ms"`
+	Calls     int       `json:"calls"`
+	Policy    string    `json:"policy"` // its version
+	Prev      string    `json:"prev"`   // hash of the record before it; empty in the first of a channel
+	Hash      string    `json:"hash"`   // SHA-256 in hex of this record with an empty hash
+}
+
+const (
+	// Retention is how long files are kept; the original's default.
+	Retention = 30 * 24 * time.Hour
+	maxLine   = 128 << 10
+	day       = "2006-01-02"
+)
+
+var fileName = regexp.MustCompile(`^([0-9A-Za-z_-]{1,64})-(\d{4}-\d{2}-\d{2})\.jsonl$`)
+
+// Log appends to the files of a folder. Its methods may be called from any goroutine.
+type Log struct {
+	dir string
+
+	mu   sync.Mutex
+	last map[string]string // hash of the last record, by channel
+	day  string            // when old files were looked for last
+}
+
+// Open returns the log of a folder, which is made with the first record.
+func Open(dir string) *Log { return &Log{dir: dir, last: map[string]string{}} }
+
+// Append writes one record; At, Channel and the rest are the caller's, Prev and Hash
+// are not. After an error the file is what it was before.
+func (l *Log) Append(r Record) error {
+	name := r.Channel + "-" + r.At.UTC().Format(day) + ".jsonl"
+	if !fileName.MatchString(name) {
+		return fmt.Errorf("append record: no channel %q", r.Channel)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return fmt.Errorf("make folder of records: %w", err)
+	}
+	l.prune(r.At)
+	f, err := os.OpenFile(filepath.Join(l.dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open records: %w", err)
+	}
+	defer f.Close()
+	last, known := l.last[r.Channel]
+	if !known {
+		if last, err = l.lastHash(r.Channel); err != nil {
+			return err
+		}
+	}
+	end, err := wholeLines(f)
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	r.At, r.Prev, r.Hash = r.At.UTC(), last, ""
+	r.Hash, err = hashOf(r)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	if _, err := f.WriteAt(append(line, '\n'), end); err != nil {
+		return errors.Join(fmt.Errorf("write record: %w", err), f.Truncate(end))
+	}
+	l.last[r.Channel] = r.Hash
+	return nil
+}
+
+// wholeLines is where the next record goes. What a computer that went down left of a
+// record was never acknowledged, and is taken away.
+func wholeLines(f *os.File) (int64, error) {
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil || end == 0 {
+		return 0, err
+	}
+	n := min(end, maxLine)
+	tail := make([]byte, n)
+	if _, err := f.ReadAt(tail, end-n); err != nil {
+		return 0, err
+	}
+	keep := end - n + int64(bytes.LastIndexByte(tail, '\n')+1)
+	if keep == end {
+		return end, nil
+	}
+	return keep, f.Truncate(keep)
+}
+
+// lastHash is the hash of a channel's newest record.
+func (l *Log) lastHash(channel string) (string, error) {
+	files, err := os.ReadDir(l.dir) // in the order of names, which for one channel is that of days
+	if err != nil {
+		return "", fmt.Errorf("list records: %w", err)
+	}
+	for i := len(files) - 1; i >= 0; i-- {
+		m := fileName.FindStringSubmatch(files[i].Name())
+		if m == nil || m[1] != channel {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(l.dir, files[i].Name()))
+		if err != nil {
+			return "", fmt.Errorf("read records: %w", err)
+		}
+		whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
+		lines := strings.Split(strings.TrimSpace(string(whole)), "\n")
+		var r Record
+		if last := lines[len(lines)-1]; last != "" {
+			if err := json.Unmarshal([]byte(last), &r); err != nil {
+				return "changed", nil // the chain is broken, and shows that from here on
+			}
+			return r.Hash, nil
+		}
+	}
+	return "", nil
+}
+
+// prune removes files that are older than Retention, once a day.
+func (l *Log) prune(now time.Time) {
+	today := now.UTC().Format(day)
+	if l.day == today {
+		return
+	}
+	l.day = today
+	oldest := now.Add(-Retention).UTC().Format(day)
+	files, err := os.ReadDir(l.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if m := fileName.FindStringSubmatch(f.Name()); m != nil && m[2] < oldest {
+			_ = os.Remove(filepath.Join(l.dir, f.Name())) // tried again tomorrow
+		}
+	}
+}
+
+func hashOf(r Record) (string, error) {
+	r.Hash = ""
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return "", fmt.Errorf("encode record: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// BrokenError says where a file is not what was written.
+type BrokenError struct {
+	Line int // from 1
+	Why  string
+}
+
+func (e *BrokenError) Error() string { return fmt.Sprintf("line %d %s", e.Line, e.Why) }
+
+// Verify reads one file and returns how many records it holds and the hash that the
+// record before its first one must have. A file that was changed is a *BrokenError.
+func Verify(file string) (records int, before string, err error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err != nil {
+		return 0, "", fmt.Errorf("read records: %w", err)
+	}
+	prev := ""
+	for line := range strings.Lines(string(raw)) {
+		records++
+		var r Record
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&r); err != nil {
+			return records, before, &BrokenError{records, "is no record"}
+		}
+		want, err := hashOf(r)
+		if err != nil {
+			return records, before, err
+		}
+		// A record is compared as a whole line, so that nothing can hide in its spelling.
+		canonical, err := json.Marshal(r)
+		if err != nil {
+			return records, before, fmt.Errorf("encode record: %w", err)
+		}
+		switch {
+		case r.Hash != want || string(canonical)+"\n" != line:
+			return records, before, &BrokenError{records, "is not as it was written"}
+		case records == 1:
+			before = r.Prev
+		case r.Prev != prev:
+			return records, before, &BrokenError{records, fmt.Sprintf("does not follow line %d", records-1)}
+		}
+		prev = r.Hash
+	}
+	return records, before, nil
+}

@@ -1,0 +1,44 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"loop/backend/wire"
+)
+
+// maxDiff bounds what is shown of a change: it goes into events and the timeline.
+const maxDiff = 48 << 10
+
+// change is the difference that an act makes, or why it is not shown.
+func change(a wire.Approval) (diff, note string) {
+	before, after := a.Before, a.After
+	switch {
+	case a.Kind != wire.KindFile || a.Operation != "write" && a.Operation != "create":
+		return "", ""
+	case a.InPlace && a.Append:
+		return "", "What will be added to the end is not known yet."
+	case a.InPlace, after == nil:
+		return "", "What will be written is not known yet."
+	case after.Cut || before != nil && before.Cut:
+		return "", "The change is too long to be shown here."
+	case !isText(after.Text) || before != nil && !isText(before.Text):
+		return "", "The content is not text."
+	}
+	old := ""
+	if before != nil {
+		old = string(before.Text)
+	} else {
+		note = "The file is new."
+	}
+	if old == string(after.Text) {
+		return "", "The content stays the same."
+	}
+	diff = udiff.Unified("before", "after", old, string(after.Text))
+	if len(diff) > maxDiff {
+		cut := strings.LastIndexByte(diff[:maxDiff], '\n') + 1
+		return diff[:cut], "The end of the change is left out here."
+	}
+	return diff, note
+}

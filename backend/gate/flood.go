@@ -1,0 +1,165 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"loop/backend/core"
+)
+
+// A run may ask so many new questions at once, and so many in a second after that.
+const (
+	burst     = 20
+	perSecond = 10
+	maxGroups = 20
+)
+
+// bucket counts the new questions of one origin.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+func (s *Service) spend(o origin) bool {
+	b := s.buckets[o]
+	now := time.Now()
+	if b == nil {
+		b = &bucket{left: burst, at: now}
+		s.buckets[o] = b
+	}
+	b.left = min(burst, b.left+now.Sub(b.at).Seconds()*perSecond)
+	b.at = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// flood is one question that stands for all further calls of a run that asks too
+// much. The run's container is not frozen: that would freeze its supervisor.
+type flood struct {
+	origin origin
+	card   *question
+	parked map[string]*question // by key
+}
+
+// mustPark says that a new question of this asker is not shown by itself.
+func (s *Service) mustPark(who *asker) bool {
+	o := who.origin()
+	if s.floods[o] != nil {
+		return true
+	}
+	n := 0
+	for _, q := range s.open {
+		if q.asker.origin() == o {
+			n++
+		}
+	}
+	return n >= maxPerRun || !s.spend(o)
+}
+
+// park keeps a call behind the flood's one question.
+func (s *Service) park(q *question) *waiter {
+	o := q.asker.origin()
+	f := s.floods[o]
+	if f == nil {
+		f = &flood{origin: o, parked: map[string]*question{}}
+		f.card = s.floodCard(f, q.asker)
+		s.floods[o] = f
+		f.parked[q.key], q.flood = q, f
+		s.parked++
+		f.card.view.Calls, f.card.view.Groups = f.count()
+		s.post(f.card)
+	} else {
+		f.parked[q.key], q.flood = q, f
+		s.parked++
+	}
+	q.asked = time.Now()
+	return s.join(q)
+}
+
+func (s *Service) floodCard(f *flood, who *asker) *question {
+	return &question{asker: who, flood: f, key: core.NewID(), waiters: map[*waiter]struct{}{}, view: core.Approval{
+		ID: core.NewID(), ChannelID: who.ChannelID, RunID: who.RunID, SpawnID: who.spawn, Kind: core.ApprovalFlood,
+		Target: "everything else that it asks", Title: "This run asks too much", Processes: []core.ApprovalProcess{},
+		Why:  fmt.Sprintf("more than %d questions were open at once, or came within a moment", maxPerRun),
+		Risk: "its calls are asked about one by one; denied, all that it holds is denied",
+	}}
+}
+
+// count tells how many calls wait, by what they do and where.
+func (f *flood) count() (calls int, groups []core.ApprovalGroup) {
+	type kind struct{ verb, folder string }
+	by := map[kind]int{}
+	for _, q := range f.parked {
+		k := kind{q.act.Operation, q.act.Target}
+		if q.act.Kind == "file" {
+			k.folder = path.Dir(q.act.Target)
+		}
+		k.folder = core.Shortened(k.folder, 200)
+		n := max(1, len(q.waiters))
+		by[k] += n
+		calls += n
+	}
+	for k, n := range by {
+		groups = append(groups, core.ApprovalGroup{Operation: k.verb, Folder: k.folder, Calls: n})
+	}
+	slices.SortFunc(groups, func(a, b core.ApprovalGroup) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Operation, b.Operation))
+	})
+	return calls, groups[:min(len(groups), maxGroups)]
+}
+
+func (s *Service) floodChanged(f *flood) {
+	f.card.view.Calls, f.card.view.Groups = f.count()
+	s.changedQuestion(f.card)
+}
+
+// unpark ends one parked call. With the last one the flood's question has no object.
+func (s *Service) unpark(q *question, d outcome) {
+	f := q.flood
+	if f.parked[q.key] != q {
+		return
+	}
+	delete(f.parked, q.key)
+	s.parked--
+	s.answerWaiters(q, d)
+	if len(f.parked) == 0 {
+		delete(s.floods, f.origin)
+		s.resolve(f.card, withdrawn())
+		return
+	}
+	s.floodChanged(f)
+}
+
+// endFlood gives everything that is parked the same end.
+func (s *Service) endFlood(f *flood, d outcome) {
+	if s.floods[f.origin] != f {
+		return
+	}
+	delete(s.floods, f.origin)
+	for _, q := range f.parked {
+		s.answerWaiters(q, d)
+	}
+	s.parked -= len(f.parked)
+	clear(f.parked)
+	s.resolve(f.card, d)
+}
+
+// letAsk asks about everything that is parked, oldest first. A run that then asks for
+// more has a new flood.
+func (s *Service) letAsk(f *flood, d outcome) {
+	delete(s.floods, f.origin)
+	list := slices.SortedFunc(maps.Values(f.parked), func(a, b *question) int { return a.asked.Compare(b.asked) })
+	s.parked -= len(list)
+	s.resolve(f.card, d)
+	for _, q := range list {
+		q.flood = nil
+		s.post(q)
+	}
+}

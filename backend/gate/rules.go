@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+
+	"loop/backend/core"
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// Rule is one rule of a policy, of one of its three classes.
+type Rule struct {
+	File    *policy.FileRule
+	Command *policy.CommandRule
+	Path    *policy.PathRule
+}
+
+// JSON is the rule as it stands in the settings.
+func (r Rule) JSON() string {
+	var v any = r.File
+	switch {
+	case r.Command != nil:
+		v = r.Command
+	case r.Path != nil:
+		v = r.Path
+	}
+	raw, err := json.Marshal(v)
+	if err != nil { // strings alone
+		return ""
+	}
+	return string(raw)
+}
+
+// ruleOf is the narrowest rule that says of an act what a person said of it.
+func ruleOf(a wire.Approval, state core.ApprovalState) Rule {
+	d := policy.Deny
+	if state == core.ApprovalAllowed {
+		d = policy.Allow
+	}
+	switch a.Kind {
+	case wire.KindExec:
+		words := strings.SplitN(a.Target, " ", 2)
+		args := ""
+		if len(words) == 2 {
+			args = words[1]
+		}
+		return Rule{Command: &policy.CommandRule{
+			Commands: []string{literal(path.Base(words[0]))}, ArgsPatterns: []string{"^" + regexp.QuoteMeta(args) + "$"}, Decision: d,
+		}}
+	case wire.KindConnect:
+		return Rule{Path: &policy.PathRule{Pattern: literal(a.Target), Decision: d}}
+	}
+	return Rule{File: &policy.FileRule{
+		Paths: []string{literal(a.Target)}, Operations: []policy.Operation{policy.Operation(a.Operation)}, Decision: d,
+	}}
+}
+
+// literal is a glob that matches this text alone.
+func literal(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune(`*?[]{}\`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// maxMatches bounds the decisions that an offer lists.
+const maxMatches = 20
+
+// offers are the answers to an act that can be remembered, narrowest first.
+func (s *Service) offers(who *asker, a wire.Approval) []core.ApprovalOffer {
+	if never(a) {
+		return nil
+	}
+	scopes := []core.ApprovalScope{core.ScopeRun}
+	if s.o.Rules != nil {
+		scopes = append(scopes, core.ScopeProject, core.ScopeAlways)
+	}
+	rule := ruleOf(a, core.ApprovalAllowed)
+	matches, of := s.matches(who, a)
+	var out []core.ApprovalOffer
+	for _, sc := range scopes {
+		out = append(out, core.ApprovalOffer{Scope: sc, Pattern: a.Target, Rule: rule.JSON(), Matches: matches, Of: of})
+	}
+	return out
+}
+
+// matches looks among recent decisions of the channel for those that the rule would
+// have covered: it names one object, so these are the ones on that object.
+func (s *Service) matches(who *asker, a wire.Approval) (out []core.RuleMatch, of int) {
+	list := s.recent[who.ChannelID]
+	out = append(out, core.RuleMatch{At: s.o.Now(), What: core.Shortened(a.Target, 200), Decision: core.ApprovalWaiting, Own: true})
+	for i := len(list) - 1; i >= 0 && len(out) < maxMatches; i-- {
+		p := list[i]
+		if p.kind == a.Kind && p.operation == a.Operation && p.target == core.Shortened(a.Target, 200) {
+			out = append(out, core.RuleMatch{At: p.at, What: p.target, Decision: p.decision})
+		}
+	}
+	return out, len(list)
+}

@@ -1,0 +1,137 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"loop/backend/bus"
+	"loop/backend/core"
+)
+
+// Bounds of the queue. A link holds at most wire.MaxQuestions calls, so that the first
+// is reached by many containers together.
+const (
+	maxWaiting  = 4096 // questions and parked calls together
+	maxPerRun   = 20   // questions of one run before the rest stays behind one
+	defaultTime = 5 * time.Minute
+	extension   = 5 * time.Minute
+	maxTime     = 24 * time.Hour
+	// admitHold is how long a call of a spawn that nobody has named yet is kept: after a
+	// start of Loop its link is there a moment before its run is.
+	admitHold = 5 * time.Second
+)
+
+// Timeline stores events of runs and returns them with their ids.
+type Timeline interface {
+	AddEvents(ctx context.Context, events ...core.Event) ([]core.Event, error)
+}
+
+// Rules keeps what a person wants remembered beyond a run.
+type Rules interface {
+	// Remember stores a rule for the project of ch, or for everything with ScopeAlways.
+	// undo takes it back.
+	Remember(ctx context.Context, scope core.ApprovalScope, ch core.ChannelID, r Rule) (undo func(context.Context) error, err error)
+}
+
+// Audit writes down decisions. One that returned nil is on disk, as far as the system
+// says.
+type Audit interface {
+	Append(r Record) error
+}
+
+// Settings are read anew for each question.
+type Settings struct {
+	Timeout       time.Duration // 0 is five minutes
+	HoldUntilBack bool          // questions wait without an end
+}
+
+// Options are what a Service works with. Rules and Audit may be nil: then nothing is
+// remembered beyond a run, or written down.
+type Options struct {
+	Bus      *bus.Bus
+	Timeline Timeline
+	Rules    Rules
+	Audit    Audit
+	Settings func() Settings
+	Now      func() time.Time // dates what is shown; a computer that slept is late by it
+	Log      *slog.Logger
+}
+
+// Service is the queue. Held and the answers work before Run; events wait for it.
+type Service struct {
+	o Options
+
+	mu      sync.Mutex
+	closed  bool
+	askers  map[core.SpawnID]*asker
+	changed chan struct{} // closed when askers changes
+	open    map[string]*question
+	floods  map[origin]*flood
+	buckets map[origin]*bucket
+	parked  int
+	memory  memory
+	recent  recent
+	tools   toolCalls
+	clocks  map[core.RunID]*clock
+	out     []outgoing
+	status  core.GateStatus
+
+	wake chan struct{} // capacity 1: out has something
+}
+
+// New makes a queue. The caller has Run publish what happens in it.
+func New(o Options) *Service {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
+	}
+	return &Service{
+		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
+		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, memory: newMemory(), recent: recent{},
+		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, wake: make(chan struct{}, 1),
+		status: core.GateStatus{State: "unknown", Text: "Gate not probed yet"},
+	}
+}
+
+// Status is the gate's state as it was probed last.
+func (s *Service) Status() core.GateStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+// SetStatus takes the result of a probe and tells the page when it is another.
+func (s *Service) SetStatus(st core.GateStatus) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.status
+	if s.status = st; was.State != st.State || was.Text != st.Text || was.Why != st.Why {
+		s.publish(core.NewEvent(core.EventGateStatus, "", "", s.o.Now(), st), false)
+	}
+}
+
+// Pending lists the questions that wait, oldest first.
+func (s *Service) Pending() []core.Approval {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending()
+}
+
+// Close denies everything that waits and everything that comes after.
+func (s *Service) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, q := range s.open {
+		s.resolve(q, broken("Loop is closing"))
+	}
+	for _, f := range s.floods {
+		s.endFlood(f, broken("Loop is closing"))
+	}
+}

@@ -1,0 +1,115 @@
+package gate
+
+import (
+	"time"
+
+	"loop/backend/core"
+)
+
+// lookEvery is how often a question's time is looked at. The timer stands still while
+// the computer sleeps; the calendar does not, and who comes back after the deadline
+// must not find a question that is still good.
+const lookEvery = 10 * time.Second
+
+// left is how much time a question has, by the clock that leaves less.
+func (s *Service) left(q *question) time.Duration {
+	if q.end.IsZero() {
+		return maxTime
+	}
+	return min(time.Until(q.end), q.view.Deadline.Round(0).Sub(s.o.Now().Round(0)))
+}
+
+// look denies a question whose time is up.
+func (s *Service) look(q *question) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[q.view.ID] != q {
+		return
+	}
+	left := s.left(q)
+	if left <= 0 && !q.taken {
+		s.expire(q)
+		return
+	}
+	q.timer.Reset(max(min(left, lookEvery), time.Second))
+}
+
+func (s *Service) expire(q *question) {
+	d := outcome{state: core.ApprovalExpired, scope: core.ScopeOnce, by: "time", reason: "nobody answered in time"}
+	if q.view.Kind == core.ApprovalFlood {
+		s.endFlood(q.flood, d)
+		return
+	}
+	s.resolve(q, d)
+}
+
+// Extend gives a question five minutes more. One that waits without an end stays so.
+func (s *Service) Extend(id string) (core.Approval, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.find(id)
+	if err != nil {
+		return core.Approval{}, err
+	}
+	if !q.end.IsZero() && time.Until(q.end) < maxTime {
+		q.end, q.view.Deadline = q.end.Add(extension), q.view.Deadline.Add(extension)
+		s.changedQuestion(q)
+	}
+	return q.view, nil
+}
+
+// find returns a question that waits and still has time.
+func (s *Service) find(id string) (*question, error) {
+	q := s.open[id]
+	if q != nil && !q.taken && s.left(q) <= 0 {
+		s.expire(q)
+		q = nil
+	}
+	switch {
+	case q == nil:
+		return nil, core.Fail(core.CodeNotFound, core.ErrNotFound, "This question does not wait for an answer any more.",
+			"It was answered elsewhere, its time was up, or the program that asked has ended.")
+	case q.taken:
+		return nil, core.Fail(core.CodeConflict, core.ErrConflict, "Somebody else is answering this question.", "Look at what became of it.")
+	}
+	return q, nil
+}
+
+// clock counts for how long calls of a run were held.
+type clock struct {
+	held  int // calls held now
+	since time.Time
+	total time.Duration
+}
+
+func (s *Service) hold(run core.RunID, more int) {
+	if run == "" {
+		return
+	}
+	c := s.clocks[run]
+	if c == nil {
+		c = &clock{}
+		s.clocks[run] = c
+	}
+	if c.held == 0 && more > 0 {
+		c.since = time.Now()
+	}
+	if c.held += more; c.held == 0 {
+		c.total += time.Since(c.since)
+	}
+}
+
+// HeldFor says for how long a run has stood still because calls of it were held, and
+// whether it does now.
+func (s *Service) HeldFor(run core.RunID) (total time.Duration, now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clocks[run]
+	if c == nil {
+		return 0, false
+	}
+	if c.held > 0 {
+		return c.total + time.Since(c.since), true
+	}
+	return c.total, false
+}
