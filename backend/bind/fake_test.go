@@ -70,6 +70,7 @@ type (
 		bind.ConfigService
 	}
 	fakeDoctor struct{ bind.DoctorService }
+	fakeGate   struct{ *fake }
 	fakeWindow struct {
 		*fake
 		bind.Native
@@ -201,11 +202,23 @@ func (f fakeKeys) Clear(_ context.Context, kind string) error {
 
 func (f fakeKeys) List(context.Context) ([]bind.CredentialStatus, error) { return nil, f.err }
 
+func (f fakeGate) Pending() []core.Approval { return nil }
+
+func (f fakeGate) Answer(_ context.Context, id string, a core.ApprovalAnswer) (core.Approval, error) {
+	return core.Approval{ID: id, Scope: a.Scope}, f.ask("answer " + id)
+}
+
+func (f fakeGate) Extend(id string) (core.Approval, error) {
+	return core.Approval{ID: id}, f.ask("extend " + id)
+}
+
+func (f fakeGate) Status() core.GateStatus { return core.GateStatus{State: "on", Text: "Gate on"} }
+
 func newSystem(f *fake) *bind.System {
 	return &bind.System{
 		Log: slog.New(slog.DiscardHandler),
 		Ctx: context.Background(), Channels: fakeChannels{fake: f}, Containers: fakeContainers{fake: f}, Engine: fakeEngine{fake: f}, Image: fakeImage{fake: f},
-		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Timelines: fakeStore{fake: f}, Version: "v1",
+		Config: fakeConfig{fake: f}, Keys: fakeKeys{fake: f}, Doctors: fakeDoctor{}, Gate: fakeGate{fake: f}, Timelines: fakeStore{fake: f}, Version: "v1",
 		Seq: func() uint64 { _ = f.ask("seq"); return 7 },
 	}
 }

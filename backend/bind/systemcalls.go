@@ -11,9 +11,6 @@ import (
 	"loop/backend/doctor"
 )
 
-// GateStatus is shown in place of the gate's state until there is a gate.
-const GateStatus = "not built yet"
-
 // System is bound as window.go.bind.System.
 type System struct {
 	Ctx        context.Context   `json:"-"`
@@ -25,6 +22,7 @@ type System struct {
 	Keys       CredentialService `json:"-"`
 	Explainer  Explainer         `json:"-"`
 	Doctors    DoctorService     `json:"-"`
+	Gate       GateService       `json:"-"`
 	Timelines  TimelineStore     `json:"-"`
 	Seq        func() uint64     `json:"-"`
 	Launch     string            `json:"-"`
@@ -58,14 +56,15 @@ type Snapshot struct {
 	Containers []core.Container   `json:"containers"`
 	Config     ConfigStatus       `json:"config"`
 	CostToday  core.DayCost       `json:"cost_today"`
-	Gate       string             `json:"gate"`
-	MaxRuns    int                `json:"max_runs"` // under way at once, over all channels
+	Gate       core.GateStatus    `json:"gate"`
+	Approvals  []core.Approval    `json:"approvals"` // those that wait, oldest first
+	MaxRuns    int                `json:"max_runs"`  // under way at once, over all channels
 }
 
 // Snapshot reads the number first: what happens while the rest is read comes
 // again as an event, and events are safe to apply twice.
 func (s *System) Snapshot() (Snapshot, error) {
-	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: ModeHeadless, Gate: GateStatus, MaxRuns: s.MaxRuns}
+	snap := Snapshot{Seq: s.Seq(), Launch: s.Launch, Version: s.Version, Mode: ModeHeadless, MaxRuns: s.MaxRuns}
 	if s.Window != nil {
 		snap.Mode = ModeWindow
 	}
@@ -74,6 +73,7 @@ func (s *System) Snapshot() (Snapshot, error) {
 	snap.Engine = s.Engine.Status(s.Ctx)
 	snap.Image = s.ImageStatus()
 	snap.Config = s.Config.Status()
+	snap.Gate, snap.Approvals = s.Gate.Status(), orEmpty(s.Gate.Pending())
 	var err error
 	if snap.Channels, err = s.Channels.List(s.Ctx); err != nil {
 		return Snapshot{}, err

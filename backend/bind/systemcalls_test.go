@@ -24,7 +24,7 @@ func TestSnapshotReadsItsNumberFirst(t *testing.T) {
 	if len(f.asked) < 5 || f.asked[0] != "seq" || strings.Count(f.did(), "seq") != 1 {
 		t.Errorf("asked %q", f.did())
 	}
-	if snap.Seq != 7 || snap.Version != "v1" || snap.Mode != "headless" || !snap.Engine.OK || snap.Image.State != core.ImageReady || snap.CostToday != (core.DayCost{Cost: core.Cost{CostUSD: 1.5, Estimated: true}, LastEventID: 3}) || snap.Gate == "" {
+	if snap.Seq != 7 || snap.Version != "v1" || snap.Mode != "headless" || !snap.Engine.OK || snap.Image.State != core.ImageReady || snap.CostToday != (core.DayCost{Cost: core.Cost{CostUSD: 1.5, Estimated: true}, LastEventID: 3}) || snap.Gate.State != "on" {
 		t.Errorf("%+v", snap)
 	}
 	noNull(t, snap, "channels", "containers", "problems")

@@ -27,6 +27,8 @@ import (
 	"loop/backend/demo"
 	"loop/backend/doctor"
 	"loop/backend/engine"
+	"loop/backend/gate"
+	"loop/backend/gate/auditlog"
 	"loop/backend/guestlink"
 	"loop/backend/hostfacts"
 	"loop/backend/imagebuild"
@@ -78,6 +80,7 @@ type Daemon struct {
 	terminals  *terminal.Service
 	recordings *recordings.Store
 	callbacks  *lateCallbacks
+	gate       *gate.Service
 	guestTCP   *guestlink.Listener
 	bound      bound
 	calls      api.Calls
@@ -101,6 +104,7 @@ type bound struct {
 	system   *bind.System
 
 	terminals *bind.Terminals
+	gate      *bind.Gate
 }
 
 // NewOrShow is New, or has the instance that works on the Loop folder bring its
@@ -198,8 +202,12 @@ func (d *Daemon) assembleRuns() {
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
+	d.gate = gate.New(gate.Options{
+		Bus: d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
+	})
 	pool := guestlink.NewPool(&guestlink.Opener{
-		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Network: d.engine, Waker: d.containers, Log: d.log,
+		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
+		Network: d.engine, Waker: d.containers, Log: d.log,
 	})
 	computer := hostfacts.Computer{LoopHome: d.home}
 	d.provision = provision.New(provision.Options{
@@ -263,6 +271,7 @@ func (d *Daemon) assembleBound() {
 			Ctx: d.ctx, Service: d.channels, Timelines: d.store, Runs: d.runner, Window: d.opts.Window,
 		},
 		runs:     &bind.Runs{Ctx: d.ctx, Service: d.runner},
+		gate:     &bind.Gate{Ctx: d.ctx, Service: d.gate},
 		settings: &bind.Settings{Ctx: d.ctx, Service: d.settings},
 
 		terminals: &bind.Terminals{
@@ -272,7 +281,7 @@ func (d *Daemon) assembleBound() {
 
 		system: &bind.System{
 			Ctx: d.ctx, Channels: d.channels, Containers: d.containers, Engine: d.health, Image: d.images,
-			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Timelines: d.store,
+			Config: d.settings, Keys: d.settings.Keys, Explainer: previews, Doctors: checks, Gate: d.gate, Timelines: d.store,
 			Seq: d.bus.Seq, Launch: d.bus.Launch(), Version: d.opts.Version, Window: d.opts.Window,
 			Kept: memory, MaxRuns: d.runner.MaxRuns(), Log: d.log,
 		},
@@ -298,14 +307,14 @@ const keyringWait = time.Second
 func (d *Daemon) services() map[string]any {
 	return map[string]any{
 		"Channels": d.bound.channels, "Runs": d.bound.runs, "Settings": d.bound.settings, "System": d.bound.system,
-		"Terminals": d.bound.terminals,
+		"Terminals": d.bound.terminals, "Gate": d.bound.gate,
 	}
 }
 
 // Bound are the structs Wails binds; their package name, bind, is part of what
 // the page calls.
 func (d *Daemon) Bound() []any {
-	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals}
+	return []any{d.bound.channels, d.bound.runs, d.bound.settings, d.bound.system, d.bound.terminals, d.bound.gate}
 }
 
 // Start begins work: recovery, queues, reconciling, the listener. It returns
@@ -321,6 +330,7 @@ func (d *Daemon) Start() error {
 	d.work.Go(func() { d.settings.Run(d.ctx) })
 	d.work.Go(func() { d.health.Run(d.ctx) })
 	d.background("registry", d.containers.Run)
+	d.background("gate", d.gate.Run)
 	d.background("runner", d.runner.Run)
 	if err := d.terminals.Restore(d.ctx); err != nil {
 		d.log.Error("take up terminals again", "err", err) // the rest works without
@@ -376,6 +386,9 @@ func (d *Daemon) Close() error {
 		// Work learns first that the app ends. A build that is broken off after that
 		// leaves the runs that wait for it to the next start, instead of failing them.
 		d.stop()
+		if d.gate != nil {
+			d.gate.Close()
+		}
 		if d.images != nil {
 			d.images.Close()
 		}

@@ -37,7 +37,8 @@ func (s *Service) Answer(ctx context.Context, id string, a core.ApprovalAnswer) 
 		if undo != nil {
 			err = undo(context.WithoutCancel(ctx))
 		}
-		return view, core.Fail(core.CodeConflict, core.ErrConflict, "The program that asked has ended meanwhile, so nothing was done.", detail(err))
+		return view, core.Fail(core.CodeConflict, core.ErrConflict,
+			"The program that asked has ended meanwhile, so nothing was done.", detail(err))
 	}
 	return view, nil
 }
@@ -65,7 +66,8 @@ func (s *Service) claim(id string, a core.ApprovalAnswer) (*question, error) {
 	case err != nil:
 		return nil, err
 	case a.Digest != q.view.Digest:
-		return nil, core.Fail(core.CodeConflict, core.ErrConflict, "The question is not the one that was shown.", "Look at it again, then answer.")
+		return nil, core.Fail(core.CodeConflict, core.ErrConflict,
+			"The question is not the one that was shown.", "Look at it again, then answer.")
 	case !slices.Contains([]core.ApprovalScope{core.ScopeOnce, core.ScopeRun, core.ScopeProject, core.ScopeAlways}, a.Scope):
 		return nil, core.Fail(core.CodeInvalid, nil, "The answer says not how far it reaches.", "Say once, run, project or always.")
 	case !offered(q, a):

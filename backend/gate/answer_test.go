@@ -195,7 +195,7 @@ func TestMatchesOfAnOffer(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.held("spawn1", rename("one\n"))
 		r.answer(r.one(), false, core.ScopeOnce)
-		time.Sleep(time.Minute)
+		r.pass(time.Minute)
 		r.held("spawn1", inPlace("/other", "8:1"))
 		r.answer(r.one(), true, core.ScopeOnce)
 		r.held("spawn1", rename("two\n"))
@@ -253,7 +253,7 @@ func TestTheToolCallThatCausedIt(t *testing.T) {
 		q := r.Pending()[slices.IndexFunc(r.Pending(), func(a core.Approval) bool { return a.ToolUseID == "write" })]
 		r.answer(q, true, core.ScopeOnce)
 		r.now(w)
-		time.Sleep(time.Minute)
+		r.pass(time.Minute)
 		if !r.now(r.held("spawn1", inPlace("/home/ana/.profile", "8:5"))).Allow {
 			t.Fatal("asked again within the tool call")
 		}
@@ -287,16 +287,16 @@ func TestWhatARunIsAskedStandsInItsTimeline(t *testing.T) {
 func TestHowLongARunWasHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		a := r.held("spawn1", rename("new\n"))
-		time.Sleep(time.Minute)
+		r.pass(time.Minute)
 		b := r.held("spawn1", inPlace("/x", "8:5"))
-		time.Sleep(time.Minute)
+		r.pass(time.Minute)
 		if d, now := r.HeldFor("run1"); d != 2*time.Minute || !now {
 			t.Fatalf("held for %s, %v", d, now)
 		}
 		a.leave(core.ErrWithdrawn)
 		b.leave(core.ErrWithdrawn)
 		synctest.Wait()
-		time.Sleep(time.Hour)
+		r.pass(time.Hour)
 		if d, now := r.HeldFor("run1"); d != 2*time.Minute || now {
 			t.Fatalf("held for %s, %v", d, now)
 		}

@@ -84,7 +84,7 @@ func TestAFloodEnds(t *testing.T) {
 	t.Run("with its time", func(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			all := r.flood(maxPerRun + 5)
-			time.Sleep(defaultTime)
+			r.pass(defaultTime)
 			for _, h := range all {
 				if r.now(h).Allow {
 					t.Fatal("allowed")
@@ -137,7 +137,7 @@ func TestQuestionsInAMoment(t *testing.T) {
 			t.Fatal("asked by itself")
 		}
 		r.answer(r.one(), false, core.ScopeOnce)
-		time.Sleep(time.Second)
+		r.pass(time.Second)
 		r.held("spawn1", inPlace("/later", "8:5"))
 		if isFlood(r.one()) {
 			t.Fatal("not asked by itself")

@@ -210,3 +210,10 @@ func mustFail(t *testing.T, err, is error) {
 		t.Fatalf("error %v, want %v", err, is)
 	}
 }
+
+// pass lets time go by in the bubble.
+func (r *rig) pass(d time.Duration) {
+	r.t.Helper()
+	<-time.After(d)
+	synctest.Wait()
+}

@@ -36,6 +36,8 @@ var notThePage = map[string]string{
 	"Channels.Messages":       "the command line; the page forks at a message of its timeline",
 	"Channels.Search":         "the command line and agents; the page's palette filters the list it has",
 	"Channels.RemoveWorktree": "the command line, with its --force",
+	"Gate.Pending":            "the command line; the page has the list in its snapshot",
+	"Gate.Status":             "the command line; the page has it in its snapshot",
 	"System.Explain":          "the command line: loop explain",
 	"System.ImageStatus":      "the page's bridge, to see whether its key is good",
 	"System.ListContainers":   "the command line; the page has the list in its snapshot",
@@ -85,6 +87,10 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventTerminalCreated:  reflect.TypeFor[core.TerminalInfo](),
 	core.EventTerminalChanged:  reflect.TypeFor[core.TerminalInfo](),
 	core.EventTerminalRemoved:  reflect.TypeFor[core.TerminalInfo](),
+	core.EventGateAsked:        reflect.TypeFor[core.Approval](),
+	core.EventGateChanged:      reflect.TypeFor[core.Approval](),
+	core.EventGateResolved:     reflect.TypeFor[core.Approval](),
+	core.EventGateStatus:       reflect.TypeFor[core.GateStatus](),
 	core.EventReset:            nil, // the page reads a new snapshot
 }
 

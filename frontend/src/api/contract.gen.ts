@@ -16,6 +16,75 @@ export type Answer = {
 
 export type AnswerAction = "answer" | "approve" | "revise" | "cancel";
 
+export type Approval = {
+  approval_id: string;
+  channel_id: ChannelID;
+  run_id?: RunID; // empty for a terminal
+  spawn_id: SpawnID;
+  tool_use_id?: string; // the tool call that caused it, where it is known
+  kind: ApprovalKind;
+  state: ApprovalState;
+  operation?: string; // file: write, create, delete, …; exec: run; connect: connect
+  target: string;
+  asked_as?: string;
+  from?: string;
+  call?: string; // of the kernel, e.g. renameat2
+  calls: number; // how many held calls this one question stands for
+  append?: boolean;
+  in_place?: boolean;
+  title: string; // “Write to a start-up file”
+  why: string; // the rule's message, or what the default is
+  consequence?: string; // what happens if it is allowed, in a clause
+  rule?: string;
+  category?: string; // package policy's
+  processes: ApprovalProcess[] | null; // the one that asks first
+  diff?: string;
+  diff_note?: string;
+  digest: string; // what an answer is bound to
+  groups?: ApprovalGroup[];
+  offers?: ApprovalOffer[];
+  created_at: string;
+  deadline?: string; // denied once at this time; zero: it waits for the person
+  resolved_at?: string;
+  scope?: ApprovalScope; // of the answer
+  by?: string; // window, dialog, command line, a rule, time, …
+  reason?: string;
+};
+
+export type ApprovalAnswer = {
+  allow: boolean;
+  scope: ApprovalScope;
+  digest: string;
+  author_id?: string;
+  by?: string;
+};
+
+export type ApprovalGroup = {
+  operation: string;
+  folder: string; // or what is run or connected to
+  calls: number;
+};
+
+export type ApprovalKind = "file" | "execve" | "connect" | "flood";
+
+export type ApprovalOffer = {
+  scope: ApprovalScope;
+  pattern: string;
+  rule: string; // as JSON, as it would stand in the settings file
+  matches?: RuleMatch[];
+  of?: number; // how many recent decisions Matches were looked for in
+};
+
+export type ApprovalProcess = {
+  pid: number;
+  exe?: string;
+  command: string;
+};
+
+export type ApprovalScope = "once" | "run" | "project" | "always";
+
+export type ApprovalState = "waiting" | "allowed" | "denied" | "expired" | "withdrawn" | "broken";
+
 export type AskOption = {
   label: string;
   description?: string;
@@ -206,6 +275,10 @@ export type EventType =
   | "terminal.created"
   | "terminal.changed"
   | "terminal.removed"
+  | "gate.asked"
+  | "gate.changed"
+  | "gate.resolved"
+  | "gate.status"
   | "reset";
 
 export type Failure = {
@@ -239,6 +312,13 @@ export type FolderList = {
   path: string;
   parent: string;
   entries: Folder[] | null;
+};
+
+export type GateStatus = {
+  state: string; // on, off, unknown, broken
+  text: string; // for the status bar
+  probed?: string;
+  why?: string; // what is missing, and the remedy
 };
 
 export type ImageState = "unknown" | "missing" | "stale" | "ready" | "building";
@@ -400,6 +480,13 @@ export type Recording = {
   rows: number;
 };
 
+export type RuleMatch = {
+  at: string;
+  what: string;
+  decision: ApprovalState;
+  own?: boolean; // this very question
+};
+
 export type Run = {
   run_id: RunID;
   channel_id: ChannelID;
@@ -546,7 +633,8 @@ export type Snapshot = {
   containers: Container[] | null;
   config: ConfigStatus;
   cost_today: DayCost;
-  gate: string;
+  gate: GateStatus;
+  approvals: Approval[] | null; // those that wait, oldest first
   max_runs: number; // under way at once, over all channels
 };
 
@@ -744,6 +832,10 @@ export type EventData = {
   "terminal.created": TerminalInfo;
   "terminal.changed": TerminalInfo;
   "terminal.removed": TerminalInfo;
+  "gate.asked": Approval;
+  "gate.changed": Approval;
+  "gate.resolved": Approval;
+  "gate.status": GateStatus;
   "reset": unknown;
 };
 
@@ -766,6 +858,10 @@ export const bound = (call: Call) => ({
     sessions: (id: string) => call<SessionInfo[] | null>("Channels", "Sessions", id),
     setSession: (id: string, start: SessionStart) => call<ChannelView>("Channels", "SetSession", id, start),
     timeline: (id: string, beforeID: number, limit: number) => call<TimelinePage>("Channels", "Timeline", id, beforeID, limit),
+  },
+  gate: {
+    answer: (id: string, a: ApprovalAnswer) => call<Approval>("Gate", "Answer", id, a),
+    extend: (id: string) => call<Approval>("Gate", "Extend", id),
   },
   runs: {
     answer: (id: string, a: Answer) => call<Question>("Runs", "Answer", id, a),

@@ -39,7 +39,7 @@ func TestAnAllowedCallGoesOnOnce(t *testing.T) {
 			t.Log(name)
 			r.waits(other)
 		}
-		time.Sleep(repeatsLast)
+		r.pass(repeatsLast)
 		late := r.held("spawn1", rename("new\n"))
 		r.waits(late)
 		if n := len(r.Pending()); n != 3 {
@@ -66,9 +66,9 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Run("in five minutes", func(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			h := r.held("spawn1", rename("new\n"))
-			time.Sleep(defaultTime - time.Second)
+			r.pass(defaultTime - time.Second)
 			r.waits(h)
-			time.Sleep(time.Second)
+			r.pass(time.Second)
 			if v := r.now(h); v.Allow || !strings.Contains(v.Text, "Nobody answered") {
 				t.Fatalf("verdict %+v", v)
 			}
@@ -95,7 +95,7 @@ func TestNobodyAnswers(t *testing.T) {
 		bubble(t, func(t *testing.T, r *rig) {
 			h := r.held("spawn1", rename("new\n"))
 			r.slept = 8 * time.Hour
-			time.Sleep(lookEvery)
+			r.pass(lookEvery)
 			if r.now(h).Allow {
 				t.Fatal("allowed after its time")
 			}
@@ -115,9 +115,9 @@ func TestMoreTime(t *testing.T) {
 		if err != nil || more.Deadline.Sub(q.Deadline) != extension || more.Digest != q.Digest {
 			t.Fatalf("extended %+v, %v", more, err)
 		}
-		time.Sleep(time.Minute + extension - time.Second)
+		r.pass(time.Minute + extension - time.Second)
 		r.waits(h)
-		time.Sleep(time.Second)
+		r.pass(time.Second)
 		r.now(h)
 		_, err = r.Extend(q.ID)
 		mustFail(t, err, core.ErrNotFound)
@@ -128,7 +128,7 @@ func TestHeldUntilThePersonIsBack(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.set.HoldUntilBack = true
 		h := r.held("spawn1", rename("new\n"))
-		time.Sleep(72 * time.Hour)
+		r.pass(72 * time.Hour)
 		r.waits(h)
 		q := r.one()
 		if !q.Deadline.IsZero() {
