@@ -53,6 +53,8 @@ type Config struct {
 
 	MCP MCP `json:"mcp"`
 
+	Gates Gates `json:"gates"`
+
 	APIAddr         string   `json:"api_addr" applies:"restart" project:"never" check:"loopback"`
 	GuestTransport  string   `json:"guest_transport" default:"\"link\"" oneof:"link,tcp" project:"never"`
 	APIAdvertiseURL string   `json:"api_advertise_url" project:"never" check:"url"`
@@ -182,8 +184,7 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 // later are settings that this version reads past, each with the reason that a person
 // is shown, if there is one.
 var later = map[string]string{
-	"gates":             "the gate is not built yet; nothing an agent does is held for approval",
-	"agentgate":         "the gate is not built yet; nothing an agent does is held for approval",
+	"agentgate":         "the gate's settings are those of gates.agentgate",
 	"docker_proxy":      "agents have no access to the container engine in this version",
 	"browser":           "",
 	"browser_enabled":   "",

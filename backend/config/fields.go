@@ -71,14 +71,18 @@ var describe = sync.OnceValue(func() []Field { return fieldsOf(reflect.TypeFor[C
 
 // leaves are the fields that hold a value themselves.
 var leaves = sync.OnceValue(func() (out []Field) {
-	for _, f := range describe() {
+	return below(describe())
+})
+
+func below(fields []Field) (out []Field) {
+	for _, f := range fields {
 		if f.Parts == nil {
 			out = append(out, f)
 		}
-		out = append(out, f.Parts...) // which have none themselves
+		out = append(out, below(f.Parts)...)
 	}
 	return out
-})
+}
 
 // Type is the kind of the field in one word: text, integer, number, boolean, list
 // or object.
@@ -99,6 +103,9 @@ func fieldsOf(t reflect.Type, prefix string, path []int) (out []Field) {
 			Default: cmp.Or(tag("default"), longDefaults[name]), Min: tag("min"), Max: tag("max"), Unit: tag("unit"), Doc: docs[name],
 			Secret: sf.Type == reflect.TypeFor[Secret](), Restart: tag("applies") == "restart", Project: Permission(tag("project")),
 			path: slices.Concat(path, sf.Index), check: tag("check"), only: tag("only") == "project", typ: sf.Type,
+		}
+		if isRules(sf.Type) {
+			f.Kind = "a list of rules"
 		}
 		if list, ok := sf.Tag.Lookup("oneof"); ok {
 			f.OneOf = strings.Split(list, ",")

@@ -26,6 +26,9 @@ func joined(f Field, base, doc *Config, worktree bool) reflect.Value {
 		}
 		return out
 	case MergeAppend:
+		if isRules(now.Type()) {
+			return reflect.AppendSlice(old.Slice3(0, old.Len(), old.Len()), now)
+		}
 		return joinLists(old, now)
 	case MergeUnion:
 		if worktree {
@@ -47,7 +50,7 @@ func joinLists(old, now reflect.Value) reflect.Value {
 	return reflect.ValueOf(out)
 }
 
-// texts is a list of Config: they are all of texts.
+// texts is a list of Config; that of rules has none.
 func texts(v reflect.Value) []string {
 	list, _ := v.Interface().([]string)
 	return list
@@ -100,9 +103,12 @@ func tightens(f Field, old, now reflect.Value) bool {
 		return cmp.Compare(now.Int(), old.Int()) <= 0
 	case reflect.Float64:
 		return cmp.Compare(now.Float(), old.Float()) <= 0
-	case reflect.String: // container_network
-		return now.String() == networkNone
-	case reflect.Slice: // tools that are taken away
+	case reflect.String:
+		if f.Name == "gates.agentgate.default_decision" {
+			return slices.Index(decisions, now.String()) >= slices.Index(decisions, old.String())
+		}
+		return now.String() == networkNone // container_network
+	case reflect.Slice: // tools that are taken away, and rules, which make nothing looser
 		return f.Merge == MergeAppend
 	}
 	return false

@@ -56,6 +56,9 @@ func property(f Field) map[string]any {
 	if f.typ.Kind() == reflect.Slice {
 		p["items"] = map[string]any{"type": "string"}
 	}
+	if isRules(f.typ) {
+		p["items"] = ruleSchema(f.typ.Elem())
+	}
 	if f.typ == reflect.TypeFor[map[string]MCPServer]() {
 		texts := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 		p["propertyNames"] = map[string]any{"pattern": serverName.String()}
@@ -104,6 +107,30 @@ func property(f Field) map[string]any {
 		p["enum"] = append(values, nil)
 	}
 	return p
+}
+
+// ruleSchema describes a rule of the gate.
+func ruleSchema(t reflect.Type) map[string]any {
+	props, need := map[string]any{}, []string{"decision"}
+	for sf := range t.Fields() {
+		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		p := map[string]any{"type": kinds[sf.Type.Kind()][2]}
+		switch name {
+		case "category":
+			continue
+		case "decision":
+			p["enum"] = decisions
+		case "pattern":
+			need = append(need, name)
+		}
+		if sf.Type.Kind() == reflect.Slice {
+			p["items"] = map[string]any{"type": "string"}
+		}
+		props[name] = p
+	}
+	rule := object(props)
+	rule["required"] = need
+	return rule
 }
 
 // literal puts JSON text out of a tag into the schema.

@@ -16,6 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 )
 
 // document is one settings file as it was read.
@@ -208,6 +209,10 @@ func assign(c *Config, f Field, raw []byte) error {
 		*v = make(map[string]any, len(parts))
 		for name, part := range parts {
 			(*v)[name] = freeValue(part)
+		}
+	case *[]policy.PathRule, *[]policy.CommandRule, *[]policy.FileRule:
+		if err = rules(raw, v); err != nil {
+			return err
 		}
 	default:
 		err = json.Unmarshal(raw, v)

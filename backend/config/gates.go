@@ -1,0 +1,78 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"loop/backend/policy"
+)
+
+// Gates are what holds acts of agents until a person answers.
+type Gates struct {
+	AgentGate AgentGate `json:"agentgate"`
+}
+
+// AgentGate is the gate at system calls. The person's rules come before the baseline
+// that Loop ships; a project's only ever make it stricter, so that they need no approval.
+type AgentGate struct {
+	Enabled         bool                 `json:"enabled" default:"true" project:"never"`
+	DefaultDecision string               `json:"default_decision" default:"\"allow\"" oneof:"allow,approve,deny" project:"tighten"`
+	PathRules       []policy.PathRule    `json:"path_rules" merge:"append" project:"tighten"`
+	CommandRules    []policy.CommandRule `json:"command_rules" merge:"append" project:"tighten"`
+	FileRules       []policy.FileRule    `json:"file_rules" merge:"append" project:"tighten"`
+	TimeoutSec      int                  `json:"timeout_sec" default:"300" min:"10" max:"86400" unit:"seconds" project:"never"`
+	HoldUntilBack   bool                 `json:"hold_until_back" default:"false" project:"never"`
+	Dialog          string               `json:"dialog" default:"\"hidden\"" oneof:"hidden,always,never" project:"never"`
+}
+
+// decisions orders the values of default_decision.
+var decisions = []string{string(policy.Allow), string(policy.Approve), string(policy.Deny)}
+
+// isRules says that a field is a list of rules.
+func isRules(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
+}
+
+// rules reads a list of rules, strictly: a name that nobody knows may be a slip that
+// would make the rule say something else.
+func rules(raw []byte, into any) error {
+	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
+		w := &wrongError{msg: "must be a list of rules", remedy: "docs/configuration.md has the form of a rule."}
+		if at, ok := errors.AsType[*json.SemanticError](err); ok && at.JSONPointer != "" {
+			index, part, _ := strings.Cut(string(at.JSONPointer[1:]), "/")
+			n, _ := strconv.Atoi(index)
+			w.entry = n + 1
+			w.msg = fmt.Sprintf("has in rule %d something that a rule does not have at “%s”", n+1, printable(part))
+		}
+		return w
+	}
+	v := reflect.ValueOf(into).Elem()
+	for i := range v.Len() {
+		if err := rule(v.Index(i)); err != nil {
+			return &wrongError{msg: fmt.Sprintf("has in rule %d %v", i+1, err), remedy: "Correct it.", entry: i + 1}
+		}
+	}
+	return nil
+}
+
+// rule checks what the three kinds of rules have in common. What a pattern means is
+// checked where the policy is put together, before anything starts.
+func rule(v reflect.Value) error {
+	d, _ := v.FieldByName("Decision").Interface().(policy.Decision)
+	if !slices.Contains(decisions, string(d)) {
+		return errors.New("no decision of allow, approve and deny")
+	}
+	if c := v.FieldByName("Category").String(); c != "" {
+		return errors.New("a category, which only Loop's own rules have")
+	}
+	if p := v.FieldByName("Pattern"); p.IsValid() && strings.TrimSpace(p.String()) == "" {
+		return errors.New("no pattern")
+	}
+	return nil
+}
