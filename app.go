@@ -32,9 +32,10 @@ import (
 type App struct {
 	daemon *daemon.Daemon
 
-	mu     sync.Mutex      // guards ctx and cancel
+	mu     sync.Mutex      // guards ctx, cancel and hidden
 	ctx    context.Context // Wails' own, valid between OnStartup and OnShutdown
 	cancel func()          // ends the window's events
+	hidden bool            // put away by Hide or Quit, and not shown since
 
 	events sync.WaitGroup
 	failed error // why startup gave up
@@ -179,12 +180,32 @@ func (a *App) menu() *menu.Menu {
 
 // Show brings the window to the front, also when it is hidden.
 func (a *App) Show() {
+	a.putAway(false)
 	a.inWindow(runtime.WindowUnminimise)
 	a.inWindow(runtime.WindowShow)
 }
 
 // Hide puts the window away; what runs in it goes on.
-func (a *App) Hide() { a.inWindow(runtime.WindowHide) }
+func (a *App) Hide() {
+	a.putAway(true)
+	a.inWindow(runtime.WindowHide)
+}
+
+func (a *App) putAway(hidden bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hidden = hidden
+}
+
+// Visible reports that the window is neither hidden nor minimised. Loop itself knows what
+// it has hidden: no system tells. A Wayland compositor does not tell what it has
+// minimised either; such a window counts as visible.
+func (a *App) Visible() bool {
+	a.mu.Lock()
+	ctx, hidden := a.ctx, a.hidden
+	a.mu.Unlock()
+	return ctx != nil && !hidden && !runtime.WindowIsMinimised(ctx)
+}
 
 // Ask has the page of the window ask the person; it calls System.Answered.
 func (a *App) Ask(what string) {
@@ -195,7 +216,7 @@ func (a *App) Ask(what string) {
 // ending programs takes seconds.
 func (a *App) Quit() {
 	a.daemon.BeginClose()
-	a.inWindow(runtime.WindowHide)
+	a.Hide()
 	a.inWindow(runtime.Quit)
 }
 
