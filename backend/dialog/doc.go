@@ -1,15 +1,15 @@
 // Package dialog asks a person about a held act of an agent in a dialog of the desktop,
 // while the window of Loop is out of sight. It has the port (Asker), one adapter for each
 // system, the naming of characters that mislead, and the Presenter, which decides when a
-// dialog is shown.
+// dialog is shown. Its sub-package dialogtest has GTK's loop for the tests.
 //
 // What comes from a container is hostile text. No adapter passes it to anything that reads
 // a format, markup or a hyperlink. Whatever goes wrong means Deny, or no answer at all:
 // then the gate's deadline denies.
 //
 // The adapters: GTK 3 on Linux (tags cgo and desktop; it needs the loop that the window
-// runs), TaskDialogIndirect on Windows, NSAlert on macOS (tags cgo and desktop). Elsewhere
-// Ask fails with ErrUnavailable.
+// runs) and TaskDialogIndirect on Windows. Elsewhere, also on macOS, Ask fails with
+// ErrUnavailable, and questions wait in the window.
 //
 // main hands an Asker to daemon, which makes the Presenter; nothing else imports this
 // package.

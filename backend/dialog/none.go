@@ -1,4 +1,4 @@
-//go:build !windows && !(cgo && desktop && (linux || darwin))
+//go:build !windows && !(linux && cgo && desktop)
 
 package dialog
 
