@@ -16,12 +16,14 @@ import { useShortcuts } from "../session/shortcuts";
 import { Splitter } from "./Splitter";
 import { StatusBar } from "./StatusBar";
 import { useTextSizes } from "./sizes";
+import { useTitle } from "./title";
 import { useTheme } from "./theme";
 import { Toast } from "./Toast";
 import { TopBar } from "./TopBar";
 
 export function App() {
   useTheme();
+  useTitle();
   useTextSizes();
   useShortcuts();
   const sidebarOpen = useStore(viewStore, (v) => v.sidebarOpen);

@@ -1,19 +1,23 @@
-import { Box, Container, FileWarning, ShieldOff, TriangleAlert, Unplug } from "lucide-react";
+import { Box, Container, FileWarning, ShieldAlert, ShieldCheck, ShieldOff, ShieldQuestion, TriangleAlert, Unplug } from "lucide-react";
 import { useStore } from "zustand";
+import type { GateStatus } from "../api/types";
+import { clock } from "../model/clock";
 import { plural } from "../model/format";
+import { gateFace } from "../model/gate";
 import { costsAt } from "../model/frame";
 import { connectionStore, frameStore } from "../model/stores";
 import { amount } from "../model/usage";
 import { Spinner } from "../ui/Mark";
 import { useMidnight, useNow } from "../ui/useNow";
 import { openDialog } from "../session/actions";
-import { nextNeed } from "../session/branches";
+import { nextNeed } from "../session/gate";
+import { useChannels } from "../session/useChannels";
 import { session } from "../session/session";
 
 export function StatusBar() {
   const f = useStore(frameStore);
   const working = f.channels.filter((c) => c.state === "working").length;
-  const needs = f.channels.filter((c) => c.state === "needs_you").length;
+  const needs = useChannels().filter((c) => c.state === "needs_you").length;
   const queued = f.channels.reduce((n, c) => n + c.queued, 0);
   const problems = f.config?.problems?.length ?? 0;
   return (
@@ -34,17 +38,12 @@ export function StatusBar() {
       )}
       {queued > 0 && <span className="status-item">{queued} queued</span>}
       {needs > 0 && (
-        <button type="button" className="status-item need" onClick={nextNeed} title="Go to the next one (F8)" aria-keyshortcuts="F8">
+        <button type="button" className="status-item need" onClick={() => nextNeed()} title="Go to the next one (F8)" aria-keyshortcuts="F8">
           <TriangleAlert size={13} aria-hidden />
           {needs} {needs === 1 ? "needs" : "need"} you
         </button>
       )}
-      {f.gate && (
-        <button type="button" className="status-item need" onClick={() => openDialog("doctor")} title="Nothing asks you yet before an agent acts. The container is the only wall.">
-          <ShieldOff size={13} aria-hidden />
-          Gate: {f.gate}
-        </button>
-      )}
+      {f.ready && <GateItem gate={f.gate} />}
       {problems > 0 && (
         <button type="button" className="status-item need" onClick={() => openDialog("settings")}>
           <FileWarning size={13} aria-hidden />
@@ -55,6 +54,23 @@ export function StatusBar() {
       {f.ready && <Today />}
       {f.version && <span className="status-item muted">{f.version}</span>}
     </footer>
+  );
+}
+
+const GATE_ICONS = { on: ShieldCheck, off: ShieldOff, unknown: ShieldQuestion, broken: ShieldAlert };
+const GATE_TONES = { on: "", off: "need", unknown: "need", broken: "fail" };
+
+/** Whether the gate holds, as it was probed last. */
+function GateItem({ gate }: { gate: GateStatus | null }) {
+  const { tone, text } = gateFace(gate);
+  const Icon = GATE_ICONS[tone];
+  const probed = Date.parse(gate?.probed ?? "");
+  return (
+    <button type="button" className={`status-item ${GATE_TONES[tone]}`} onClick={() => openDialog("doctor")} title={gate?.why || "Run the checks"}>
+      <Icon size={13} aria-hidden />
+      {text}
+      {probed > 0 && <span className="tnum"> · probed {clock(probed)}</span>}
+    </button>
   );
 }
 

@@ -5,6 +5,7 @@ import { visible } from "../model/text";
 import { IconButton, Kbd } from "../ui/Button";
 import { keys, MOD } from "../ui/keys";
 import { LoopMark } from "../ui/Mark";
+import { WaitingPill } from "../features/gate/WaitingPill";
 import { openDialog, select, toggleSidebar } from "../session/actions";
 
 export function TopBar() {
@@ -38,6 +39,7 @@ export function TopBar() {
         <span className="ellipsis">Go to channel or command</span>
         <Kbd>{keys(MOD, "Shift", "P")}</Kbd>
       </button>
+      <WaitingPill />
       <IconButton name="Settings" keys={keys(MOD, ",")} onClick={() => openDialog("settings")}>
         <SlidersHorizontal size={15} />
       </IconButton>

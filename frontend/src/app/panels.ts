@@ -1,7 +1,8 @@
 // All kinds of panels. A new kind is a folder in features that has a value of this type,
 // and one line here.
 import type { PanelKind } from "../dock/panels";
+import { waitingPanel } from "../features/gate/panel";
 import { terminalPanel } from "../features/terminals/panel";
 import { timelinePanel } from "../features/timeline/panel";
 
-export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel];
+export const PANELS: readonly PanelKind[] = [timelinePanel, terminalPanel, waitingPanel];

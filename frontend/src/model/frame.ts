@@ -1,9 +1,10 @@
 // The state of the frame around the timeline: channels, engine, image, config.
 import type {
-  Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
+  Approval, Channel, ChannelID, ChannelState, ChannelView, ConfigStatus, Container, EngineStatus, GateStatus, ImageStatus, LoopEvent, Question, Run, Snapshot, Status,
 } from "../api/types";
 import type { TrustRequested } from "../api/types";
 import type { DayCost } from "../api/types";
+import { applyGate, waitingOf } from "./gate";
 import { ASKED, RESOLVED, applyQuestions } from "./questions";
 import { isTerminal } from "./timeline/items";
 
@@ -19,10 +20,12 @@ export type FrameState = {
   containers: Container[];
   config: ConfigStatus | null;
   costs: DayCosts;
-  gate: string;
+  gate: GateStatus | null;
   maxRuns: number; // the most runs at a time, over all channels
   activeRuns: Record<ChannelID, string>;
   questions: Question[]; // open ones, of all channels
+  approvals: Approval[]; // that wait, of all channels, oldest first
+  answered: Approval[]; // the last ones that need no answer any more
   trust: Record<ChannelID, TrustRequested>; // settings of projects that wait for approval
   queuedRuns: Record<string, boolean>; // changes since the snapshot: true while a run is in a queue, false once it left
 };
@@ -50,16 +53,22 @@ function addCost(c: DayCosts, ev: LoopEvent, s: Status): DayCosts {
 
 export const emptyFrame: FrameState = {
   ready: false, seq: 0, launch: "", version: "", mode: "headless", engine: null, image: null, channels: [], containers: [],
-  config: null, costs: { day: 0, usd: 0, estimated: false, upTo: 0 }, gate: "", maxRuns: 0, activeRuns: {}, questions: [], trust: {}, queuedRuns: {},
+  config: null, costs: { day: 0, usd: 0, estimated: false, upTo: 0 }, gate: null, maxRuns: 0, activeRuns: {}, questions: [], approvals: [], answered: [], trust: {}, queuedRuns: {},
 };
 
 export function fromSnapshot(f: FrameState, s: Snapshot): FrameState {
   return {
     ready: true, seq: s.seq, launch: s.launch, version: s.version, mode: s.mode, engine: s.engine, image: s.image,
-    channels: s.channels ?? [], containers: s.containers ?? [], config: s.config, costs: costsOf(s.cost_today), gate: s.gate,
+    channels: (s.channels ?? []).map((c) => ownState(c, waitingOf(s.approvals))), containers: s.containers ?? [], config: s.config, costs: costsOf(s.cost_today), gate: s.gate,
     maxRuns: s.max_runs,
-    activeRuns: f.activeRuns, questions: f.questions, trust: f.trust, queuedRuns: {},
+    activeRuns: f.activeRuns, questions: f.questions, approvals: waitingOf(s.approvals), answered: f.answered, trust: f.trust, queuedRuns: {},
   };
+}
+
+/** The channel's state without its approvals, which model/gate.ts adds where it is shown. */
+function ownState(c: ChannelView, approvals: Approval[]): ChannelView {
+  if (c.state !== "needs_you" || c.questions || !approvals.some((a) => a.channel_id === c.channel_id)) return c;
+  return { ...c, state: c.running_since ? "working" : c.queued > 0 ? "queued" : "idle" };
 }
 
 /**
@@ -91,6 +100,7 @@ export function applyEvents(f: FrameState, batch: LoopEvent[]): FrameState {
     next = apply(next, ev);
     const questions = applyQuestions(next.questions, [ev]);
     if (questions !== next.questions) next = { ...next, questions };
+    next = applyGate(next, ev);
     if (ev.seq) next = { ...next, seq: ev.seq };
   }
   return next;
@@ -108,6 +118,8 @@ function apply(f: FrameState, ev: LoopEvent): FrameState {
       return { ...f, image: ev.data };
     case "engine.status":
       return { ...f, engine: ev.data };
+    case "gate.status":
+      return { ...f, gate: ev.data };
     case "config.changed":
       return { ...f, config: ev.data };
     case "container.registered":

@@ -64,6 +64,14 @@ export const announceStore = createStore(() => ({ text: "", times: 0 }));
 /** Has a screen reader say a text, even the same one again. */
 export const announce = (text: string) => announceStore.setState((a) => ({ text, times: a.times + 1 }));
 
+/**
+ * Where the person is in the queue of what waits. to: the part of the page that is to show it
+ * and give it the keyboard. A part that comes later than until leaves it, as the person has
+ * gone on.
+ */
+export type StopState = { at: string; to: "" | "timeline" | "panel"; until: number };
+export const stopStore = createStore<StopState>(() => ({ at: "", to: "", until: 0 }));
+
 export const viewStore = createStore<ViewState>(() => ({
   selected: "", dialog: "", dialogChannel: "", sidebarOpen: true, theme: "system", contrast: "", toast: null,
 }));

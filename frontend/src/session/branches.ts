@@ -1,8 +1,6 @@
 // Threads, worktrees and conversations, and the way to open questions.
 import type { Answer, ChannelID, ChannelView, SessionStart } from "../api/types";
 import { frameStore, toast, toastFailure, viewStore } from "../model/stores";
-import { visible } from "../model/text";
-import { revealTimeline } from "../dock/dock";
 import { focusPrompt, select } from "./actions";
 import { session } from "./session";
 
@@ -61,21 +59,4 @@ export async function answer(id: string, a: Answer) {
 /** Moves the keyboard to the question's card, not to one of its buttons. */
 export function focusQuestion() {
   document.querySelector<HTMLElement>("[data-region=question]")?.focus();
-}
-
-/** Goes to the next channel with an open question, and to its card. */
-export function nextNeed() {
-  const { questions, channels } = frameStore.getState();
-  const order = channels.filter((c) => c.state === "needs_you" || questions.some((q) => q.channel_id === c.channel_id));
-  if (order.length === 0) {
-    toast("Nothing waits for you.");
-    return;
-  }
-  const at = order.findIndex((c) => c.channel_id === viewStore.getState().selected);
-  const next = order[(at + 1) % order.length];
-  if (!next) return;
-  select(next.channel_id);
-  revealTimeline();
-  requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
-  if (order.length > 1) toast(`${visible(next.name)}: ${at + 2 > order.length ? 1 : at + 2} of ${order.length}`);
 }

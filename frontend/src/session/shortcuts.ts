@@ -4,7 +4,7 @@ import { viewStore } from "../model/stores";
 import { isMac, keys, mod, MOD } from "../ui/keys";
 import { enterRegion, front, regions } from "../ui/layer";
 import { canQuit, quit } from "./leave";
-import { nextNeed } from "./branches";
+import { nextNeed } from "./gate";
 import { focusPrompt, openDialog, openFolder, step, stopRun, toggleSidebar } from "./actions";
 
 export const SHORTCUTS: { keys: string; does: string }[] = [
@@ -20,7 +20,10 @@ export const SHORTCUTS: { keys: string; does: string }[] = [
   { keys: "Enter", does: "Open or close the item; in the prompt box, send" },
   { keys: "c", does: "Copy the item" },
   { keys: "f", does: "New thread that goes on from the agent's message" },
-  { keys: "F8", does: "Next channel that needs you" },
+  { keys: "F8", does: "Next call, question or channel that waits for you; with Shift the one before" },
+  { keys: "Esc", does: "In the card of a held call: deny it once. Enter alone never answers" },
+  { keys: keys(MOD, "Enter"), does: "In the card of a held call: allow it once" },
+  { keys: "r", does: "In the card of a held call: show the rule that an answer would store" },
   { keys: keys(MOD, "Enter"), does: "In the prompt box: stop the run and send at once" },
   { keys: "Shift Enter", does: "New line in the prompt box" },
   { keys: "↑ ↓", does: "At the edges of the prompt box: earlier and later prompts" },
@@ -63,7 +66,7 @@ export function useShortcuts() {
         return;
       }
       if (front.busy) return;
-      if (e.key === "F8") return run(nextNeed);
+      if (e.key === "F8") return run(() => nextNeed(e.shiftKey));
       if (e.key === "F6") return run(() => nextRegion(e.shiftKey));
       if (e.altKey && !e.ctrlKey && !e.metaKey && !e.shiftKey && (e.key === "ArrowUp" || e.key === "ArrowDown")) {
         return run(() => step(e.key === "ArrowUp" ? -1 : 1));

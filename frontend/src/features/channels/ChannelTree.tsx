@@ -5,15 +5,16 @@ import { useStore } from "zustand";
 import type { ChannelView } from "../../api/types";
 import type { ChannelRow } from "../../model/frame";
 import { channelRows } from "../../model/frame";
-import { frameStore, viewStore } from "../../model/stores";
+import { viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { StateWord } from "../../ui/StateWord";
 import { isTypeAheadKey, useTypeAhead } from "../../ui/useTypeAhead";
 import { openDialog, openFolder, select } from "../../session/actions";
+import { useChannels } from "../../session/useChannels";
 import { ChannelMenu } from "./ChannelMenu";
 
 export function ChannelTree() {
-  const channels = useStore(frameStore, (f) => f.channels);
+  const channels = useChannels();
   const selected = useStore(viewStore, (v) => v.selected);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [focused, setFocused] = useState("");

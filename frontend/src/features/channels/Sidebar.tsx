@@ -5,6 +5,7 @@ import { IconButton } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
 import { StateWord } from "../../ui/StateWord";
 import { openDemo, openDialog, openFolder, select } from "../../session/actions";
+import { useChannels } from "../../session/useChannels";
 import { ChannelMenu } from "./ChannelMenu";
 import { ChannelTree } from "./ChannelTree";
 import { SelectedContainer } from "./SelectedContainer";
@@ -13,7 +14,7 @@ import "./channels.css";
 export function Sidebar() {
   const ready = useStore(frameStore, (f) => f.ready);
   const selected = useStore(viewStore, (v) => v.selected);
-  const demo = useStore(frameStore, (f) => f.channels.find((c) => c.kind === "demo"));
+  const demo = useChannels().find((c) => c.kind === "demo");
   const containers = useStore(frameStore, (f) => f.containers.length);
   return (
     <nav className="sidebar" aria-label="Channels" data-region="sidebar">

@@ -3,7 +3,7 @@ import { Command } from "cmdk";
 import { Dialog } from "radix-ui";
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
-import { frameStore, viewStore } from "../../model/stores";
+import { viewStore } from "../../model/stores";
 import { visible } from "../../model/text";
 import { Kbd } from "../../ui/Button";
 import { keys, MOD } from "../../ui/keys";
@@ -12,14 +12,16 @@ import { ModalFrame } from "../../ui/Modal";
 import { StateWord } from "../../ui/StateWord";
 import { buildImage, closeDialog, focusPrompt, openDemo, openDialog, openFolder, select, setContrast, setTheme, stopRun, toggleSidebar } from "../../session/actions";
 import { dockCommands } from "../../dock/commands";
-import { newThread, nextNeed } from "../../session/branches";
+import { newThread } from "../../session/branches";
+import { nextNeed } from "../../session/gate";
 import { QUIT_KEYS } from "../../session/shortcuts";
+import { useChannels } from "../../session/useChannels";
 import { canQuit, quit } from "../../session/leave";
 import "./palette.css";
 
 /** The palette: it finds channels and then commands by their names. */
 export function Palette() {
-  const channels = useStore(frameStore, (f) => f.channels);
+  const channels = useChannels();
   const selected = useStore(viewStore, (v) => v.selected);
   const contrast = useStore(viewStore, (v) => v.contrast);
   const current = channels.find((c) => c.channel_id === selected);
@@ -63,7 +65,7 @@ export function Palette() {
             </Command.Group>
           )}
           <Command.Group heading="Loop">
-            <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(nextNeed)} />
+            <Item icon={<CircleHelp size={14} aria-hidden />} name="Go to what needs you" hint="F8" onSelect={run(() => nextNeed())} />
             <Item icon={<FolderPlus size={14} aria-hidden />} name="Open a project folder" hint={keys(MOD, "O")} onSelect={run(() => void openFolder())} />
             <Item icon={<Play size={14} aria-hidden />} name="Open the demo channel" onSelect={run(() => void openDemo())} />
             <Item icon={<Home size={14} aria-hidden />} name="Welcome page" onSelect={run(() => select(""))} />

@@ -1,4 +1,4 @@
-import { Square, SquareTerminal, Users } from "lucide-react";
+import { Pause, Square, SquareTerminal, Users } from "lucide-react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
 import { elapsed, plural } from "../../model/format";
@@ -19,6 +19,7 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
   const { wait, parked } = useWaits(channelId);
   const runningSince = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId)?.running_since);
   const run = activeRun(t);
+  const held = useStore(frameStore, (f) => f.approvals.filter((a) => a.run_id !== undefined && a.run_id === run?.runId).length);
   const now = useNow(Boolean(run));
   if (!run) {
     const first = t.queue[wait.findIndex((w) => w.reason === "")];
@@ -39,8 +40,8 @@ export function Tail({ channelId }: { channelId: ChannelID }) {
     <article className="column" aria-live="off" aria-label="Under way">
       <div className="item now">
         <div className="main">
-          <Spinner size={13} />
-          <span className="ellipsis">{visible(word)}</span>
+          {held > 0 ? <Pause size={13} aria-hidden className="held" /> : <Spinner size={13} />}
+          <span className={`ellipsis ${held > 0 ? "held" : ""}`}>{held > 0 ? `Waiting for you: ${plural(held, "held call")}` : visible(word)}</span>
           {waiting && (
             <Button look="small" onClick={() => void stopRun(channelId)} title="Ends the run and what it has in the background">
               <Square size={11} aria-hidden />

@@ -12,6 +12,7 @@ import { Button } from "../../ui/Button";
 import { ErrorBoundary } from "../../ui/ErrorBoundary";
 import { forkFrom } from "../../session/branches";
 import { session } from "../../session/session";
+import { useReveal } from "./useReveal";
 import { copyText, NOT_COPIED } from "../../shell/clipboard";
 import { itemText, itemLabel } from "./itemText";
 import { isFoldable } from "../../model/timeline/fold";
@@ -54,6 +55,12 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
   });
   const total = virt.getTotalSize();
   const { following, behind, onScroll, follow, pause } = useFollow(scroller, total, items.length);
+
+  useReveal(items, t.phase === "ready", scroller, (index, key) => {
+    pause();
+    setCurrent(key);
+    virt.scrollToIndex(index, { align: "auto" });
+  });
 
   // After sending a prompt the person wants to see it.
   const sent = useStore(outboxStore, (o) => o.letters.findLast((l) => l.channelId === channelId)?.clientId ?? "");
@@ -121,7 +128,7 @@ export function TimelineList({ channelId, filter, onClearFilter }: Props) {
               <div key={v.key} data-index={v.index} ref={virt.measureElement} className="slot" style={{ transform: `translateY(${v.start}px)` }}>
                 {it ? (
                   <article className={`item column ${it.kind}`} tabIndex={v.index === at ? 0 : -1} aria-posinset={v.index + 1} aria-setsize={t.hasMore ? -1 : items.length}
-                    aria-label={itemLabel(it)} onFocus={(e) => e.target === e.currentTarget && setCurrent(it.key)}>
+                    aria-label={itemLabel(it)} onFocus={(e) => (e.target === e.currentTarget || it.kind === "gate") && setCurrent(it.key)}>
                     <ErrorBoundary what="Item">
                       <Row item={it} dir={dir} open={Boolean(open[it.key])} onToggle={toggle} run={t.built.runs[it.runId]} />
                     </ErrorBoundary>
@@ -166,6 +173,8 @@ function estimate(kind: string | undefined): number {
       return 96;
     case "end":
       return 56;
+    case "gate":
+      return 60;
     default:
       return 30;
   }

@@ -1,8 +1,6 @@
-import { useEffect } from "react";
 import { useStore } from "zustand";
 import type { ChannelID } from "../../api/types";
-import { frameStore, timelineOf, timelinesStore } from "../../model/stores";
-import { visible } from "../../model/text";
+import { timelineOf, timelinesStore } from "../../model/stores";
 import { Button } from "../../ui/Button";
 import { FailureCard } from "../../ui/FailureCard";
 import { Composer } from "./prompt/Composer";
@@ -21,14 +19,7 @@ export function TimelinePanel({ channelId }: { channelId: ChannelID }) {
     const t = timelineOf(all, channelId);
     return t.built.items.length === 0 && t.queue.length === 0;
   });
-  const channel = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === channelId));
   const filter = useStore(filtersStore, (all) => all[channelId] ?? "all");
-  useEffect(() => {
-    document.title = channel ? `${visible(channel.name)} · Loop` : "Loop";
-    return () => {
-      document.title = "Loop";
-    };
-  }, [channel]);
   return (
     <section className="panel" aria-label="Timeline">
       <h2 className="sr-only">Timeline</h2>

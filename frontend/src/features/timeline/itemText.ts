@@ -4,7 +4,9 @@ import type { Status } from "../../api/types";
 import { clock } from "../../model/clock";
 import { duration, modelName, plural } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
-import type { EndItem, Item } from "../../model/timeline/items";
+import { answererWords, stateWords, verb } from "../../model/gate";
+import { visibleLine } from "../../model/gate-text";
+import type { EndItem, GateItem, Item } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
 import { attemptWords, questionWords } from "./rows/RunRows";
@@ -32,11 +34,18 @@ export function itemText(it: Item): string {
       return attemptWords(it);
     case "question":
       return it.question.kind === "exit_plan" ? [it.question.plan, questionWords(it)].join("\n\n") : questionWords(it);
+    case "gate":
+      return gateWords(it);
     case "todos":
       return it.todos.map((t) => `[${t.state === "completed" ? "x" : " "}] ${t.text}`).join("\n");
     case "raw":
       return safeJSON({ type: it.type, data: it.data });
   }
+}
+
+export function gateWords(it: GateItem): string {
+  const a = it.approval;
+  return [`${stateWords(a)}: ${verb(a)} ${visibleLine(a.target)}`, answererWords(a), a.why].filter(Boolean).join(", ");
 }
 
 const ASKS: Record<string, string> = { ask_user: "Asked you", exit_plan: "Made a plan" };
@@ -91,6 +100,8 @@ export function itemLabel(it: Item): string {
       return visible(attemptWords(it));
     case "question":
       return visible(questionWords(it).slice(0, 200));
+    case "gate":
+      return gateWords(it).slice(0, 200);
     case "todos":
       return `Steps, ${it.todos.filter((t) => t.state === "completed").length} of ${it.todos.length} done`;
     case "raw":

@@ -1,5 +1,6 @@
 // The four rows of the welcome page. Live state counts first, the doctor's checks second.
-import type { ConfigStatus, DoctorCheck, EngineStatus, ImageStatus } from "../../api/types";
+import type { ConfigStatus, DoctorCheck, EngineStatus, GateStatus, ImageStatus } from "../../api/types";
+import { gateFace } from "../../model/gate";
 import { duration } from "../../model/format";
 import { visible } from "../../model/text";
 import { Button } from "../../ui/Button";
@@ -59,11 +60,12 @@ export function ImageRow({ image, engineOK }: { image: ImageStatus | null; engin
   }
 }
 
-export function GateRow({ gate }: { gate: string }) {
-  if (gate === "not built yet") {
-    return <CheckRow state="open" title="Gate" summary="Nothing asks you yet before an agent acts. The container is the only wall, so open only folders that you can restore." aside={<span>not built yet</span>} />;
-  }
-  return <CheckRow state="ok" title="Gate" summary={gate} />;
+const GATE_STATE = { on: "ok", off: "warn", unknown: "open", broken: "fail" } as const;
+
+export function GateRow({ gate }: { gate: GateStatus | null }) {
+  const { tone, text } = gateFace(gate);
+  const summary = tone === "on" ? "Agents' risky calls wait in the kernel until you answer." : `${text}.`;
+  return <CheckRow state={GATE_STATE[tone]} title="Gate" summary={summary} {...(gate?.why ? { remedy: gate.why } : {})} />;
 }
 
 export function ModelRow({ config, check, checking }: { config: ConfigStatus | null; check?: DoctorCheck; checking: boolean }) {

@@ -4,6 +4,7 @@ import type {
   Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
+import { held } from "./held";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
 
@@ -15,12 +16,8 @@ export function fold(built: Built, events: LoopEvent[]): Built {
 }
 
 function step(b: Built, ev: LoopEvent) {
-  const runId = ev.run_id ?? "";
   const data = ev.data;
-  if (typeof data !== "object" || data === null) {
-    raw(b, ev);
-    return;
-  }
+  if (typeof data !== "object" || data === null) return raw(b, ev);
   switch (ev.type) {
     case "message.created":
       message(b, ev, data as MessageCreated);
@@ -34,18 +31,19 @@ function step(b: Built, ev: LoopEvent) {
     case "tool.result":
       toolResult(b, ev, data as ToolResult);
       return;
-    case "agent.activity": {
+    case "agent.activity":
       activity(b, ev, data as Activity);
       return;
-    }
+    case "gate.asked":
+    case "gate.resolved":
+      held(b, ev, data);
+      return;
     case "agent.status":
       status(b, ev, data as Status);
       return;
-    case "run.notice": {
-      const n = data as Notice;
-      b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId, level: text(n.level) || "info", text: text(n.text) });
+    case "run.notice":
+      notice(b, ev, data as Notice);
       return;
-    }
     case "run.attempt":
       attempt(b, ev, data as Attempt);
       return;
@@ -141,6 +139,10 @@ function message(b: Built, ev: LoopEvent, m: MessageCreated) {
   const key = settle(b, runId, text(m.msg_id), "text", content);
   const cut = m.cut === true;
   b.items.push({ kind: "text", key: key ?? `e${ev.id}`, at, runId, text: content, live: false, cut, took: took(b, runId, at, cut), author, uuid: text(m.uuid) });
+}
+
+function notice(b: Built, ev: LoopEvent, n: Notice) {
+  b.items.push({ kind: "notice", key: `e${ev.id}`, at: ev.timestamp, runId: ev.run_id ?? "", level: text(n.level) || "info", text: text(n.text) });
 }
 
 function attempt(b: Built, ev: LoopEvent, a: Attempt) {

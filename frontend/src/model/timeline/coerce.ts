@@ -25,8 +25,8 @@ export function toolResult(r: ToolResult): ToolResult {
   };
 }
 
-const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
-const record = (v: unknown): Record<string, unknown> => (typeof v === "object" && v !== null ? (v as Record<string, unknown>) : {});
+export const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
+export const record = (v: unknown): Record<string, unknown> => (typeof v === "object" && v !== null ? (v as Record<string, unknown>) : {});
 
 export function question(data: unknown): Question {
   const q = record(data);

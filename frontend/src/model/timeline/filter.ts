@@ -6,6 +6,7 @@ export type Filter = "all" | "messages" | "files" | "problems";
 export const FILTERS: Record<Filter, string> = { all: "Everything", messages: "Messages", files: "Files changed", problems: "Problems" };
 
 export function passes(it: Item, filter: Filter): boolean {
+  if (it.kind === "gate") return filter === "all" || it.approval.state === "waiting" || (filter === "problems" && it.approval.state !== "allowed");
   switch (filter) {
     case "all":
       return true;

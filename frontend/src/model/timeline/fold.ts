@@ -15,6 +15,8 @@ export function isFoldable(it: Item): boolean {
       return it.readyAt > 0;
     case "prompt":
       return it.text.length > LONG_PROMPT;
+    case "gate":
+      return it.approval.state !== "waiting";
     case "end":
       return Boolean(it.status.model_usage?.length);
     default:

@@ -20,6 +20,7 @@ import { attach, attaching, attachOf, attachStore, dismiss, insertText, knowBox 
 import { AnswerFirst } from "./AnswerFirst";
 import { Attaching } from "./Attaching";
 import { Banner } from "./Banner";
+import { HeldCalls } from "./HeldCalls";
 import { QueueList } from "./QueueList";
 import { SendOptions } from "./SendOptions";
 import { useGrowing } from "./useGrowing";
@@ -118,6 +119,7 @@ export function Composer({ channelId }: { channelId: ChannelID }) {
     <div className="composer">
       <div className="column">
       <Banner channelId={channelId} />
+      <HeldCalls channelId={channelId} />
       <QuestionCard channelId={channelId} />
       <QueueList channelId={channelId} onEdit={(letter) => { takeBack(letter); box.current?.focus(); }} />
       <AnswerFirst key={channelId} channelId={channelId} />

@@ -10,6 +10,7 @@ import { exact, when } from "../../../model/clock";
 import { Markdown } from "../Markdown";
 import { CutOff } from "./CutOff";
 import { EndRow } from "./EndRow";
+import { GateRow } from "./GateRow";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
 import { PromptRow } from "./PromptRow";
 import { AttemptRow, QuestionRow, TodosRow } from "./RunRows";
@@ -90,6 +91,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         <>
           <QuestionRow item={item} />
           <Gutter at={item.at} text="" />
+        </>
+      );
+    case "gate":
+      return (
+        <>
+          <GateRow item={item} open={open} onToggle={onToggle} />
+          {item.approval.state !== "waiting" && <Gutter at={item.at} text="" />}
         </>
       );
     case "todos":

@@ -1,4 +1,6 @@
-import { Check, ChevronRight, CircleHelp, FilePen, FilePlus2, FileText, FolderSearch, Globe, ListTodo, Plug, Search, SquareTerminal, Users, Wrench, X } from "lucide-react";
+import { Check, ChevronRight, Pause, CircleHelp, FilePen, FilePlus2, FileText, FolderSearch, Globe, ListTodo, Plug, Search, SquareTerminal, Users, Wrench, X } from "lucide-react";
+import { useStore } from "zustand";
+import { frameStore } from "../../../model/stores";
 import type { ToolItem } from "../../../model/timeline/items";
 import type { Mark, ToolIcon } from "../../../model/timeline/tools";
 import { describeTool } from "../../../model/timeline/tools";
@@ -15,6 +17,7 @@ const ICONS: Record<ToolIcon, typeof Check> = {
 export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { dir: string }) {
   const v = describeTool(item, dir);
   const Icon = ICONS[v.icon];
+  const held = useStore(frameStore, (f) => !item.result && item.useId !== "" && f.approvals.some((a) => a.tool_use_id === item.useId));
   return (
     <div className={`main ${item.parentId ? "nested" : ""}`}>
       <button type="button" className={`line ${open ? "open" : ""}`} tabIndex={-1} aria-expanded={open} onClick={() => onToggle(item.key)}>
@@ -31,7 +34,7 @@ export function ToolRow({ item, open, onToggle, dir }: RowProps<ToolItem> & { di
         <span className="marks tnum">
           {v.added > 0 && <span className="plus">+{v.added}</span>}
           {v.removed > 0 && <span className="minus">−{v.removed}</span>}
-          <ResultMark mark={v.mark} quiet={v.added + v.removed > 0} />
+          {held ? <span className="mark held"><Pause size={12} aria-hidden />waiting for you</span> : <ResultMark mark={v.mark} quiet={v.added + v.removed > 0} />}
         </span>
         <ChevronRight size={13} className={`twist ${open ? "open" : ""}`} aria-hidden />
       </button>

@@ -1,0 +1,26 @@
+import { ShieldQuestion } from "lucide-react";
+import type { PanelKind } from "../../dock/panels";
+import { panelsChanged, quietFace } from "../../dock/panels";
+import { WAITING_PANEL } from "../../model/gate";
+import { frameStore } from "../../model/stores";
+import { openWaiting } from "../../session/gate";
+import { WaitingPanel } from "./WaitingPanel";
+
+/** The panel of what waits for the person, of all channels. */
+export const waitingPanel: PanelKind<null> = {
+  kind: WAITING_PANEL, noun: "list of what waits",
+  render: () => <WaitingPanel />,
+  face() {
+    const n = frameStore.getState().approvals.length;
+    return { ...quietFace, title: n > 0 ? `Waiting ${n}` : "Waiting" };
+  },
+  icon: (_, size) => <ShieldQuestion size={size} aria-hidden />,
+  store: () => ({}),
+  load: () => null,
+  key: () => WAITING_PANEL,
+  opens: () => [{ id: "waiting", name: "Open: what waits for you", label: "What waits for you", icon: <ShieldQuestion size={14} aria-hidden />, run: openWaiting }],
+};
+
+frameStore.subscribe((now, before) => {
+  if (now.approvals.length !== before.approvals.length) panelsChanged();
+});

@@ -1,0 +1,24 @@
+import type { RefObject } from "react";
+import { useEffect } from "react";
+import { useStore } from "zustand";
+import { stopStore } from "../../model/stores";
+import type { Item } from "../../model/timeline/items";
+import { focusCard, showInPanel, takeStop } from "../../session/gate";
+
+/**
+ * Shows the card of a held call when the person goes to it, and gives it the keyboard. The
+ * list draws what is in sight only, so it is told first. A card that is on no loaded page is
+ * in the panel of what waits.
+ */
+export function useReveal(items: Item[], ready: boolean, scroller: RefObject<HTMLDivElement | null>, show: (index: number, key: string) => void) {
+  const wanted = useStore(stopStore, (s) => s.to === "timeline");
+  useEffect(() => {
+    const id = wanted && ready ? takeStop("timeline") : "";
+    if (!id) return;
+    const key = `g${id}`;
+    const index = items.findIndex((it) => it.key === key);
+    if (index < 0) return showInPanel(id);
+    show(index, key);
+    focusCard(id, scroller.current);
+  });
+}

@@ -1,0 +1,224 @@
+// Approvals: acts of agents that the kernel holds until a person answers. Here is what the
+// page knows of them: which ones wait and in what order, what keys mean, and the words.
+import type { Approval, ApprovalOffer, ApprovalScope, ApprovalState, ChannelID, ChannelView, GateStatus, LoopEvent, Question } from "../api/types";
+import { basename } from "./gate-text";
+import { duration, plural } from "./format";
+
+/** The kind of the panel that lists what waits. */
+export const WAITING_PANEL = "waiting";
+
+/** A card does nothing for this time after it appeared, changed or came back, because a person may have meant something else. */
+export const INERT_MS = 500;
+
+const ANSWERED_KEPT = 10;
+
+export type Held = { approvals: Approval[]; answered: Approval[] };
+
+/** Waiting ones oldest first. Two of one moment keep one order everywhere. */
+function ordered(list: Approval[]): Approval[] {
+  return [...list].sort((a, b) => a.created_at.localeCompare(b.created_at) || a.approval_id.localeCompare(b.approval_id));
+}
+
+export function waitingOf(list: Approval[] | null | undefined): Approval[] {
+  return ordered((list ?? []).filter((a) => a.state === "waiting"));
+}
+
+/** Applies an event. It is safe to apply one twice. answered has the last ones that need no answer any more, newest first. */
+export function applyGate<T extends Held>(h: T, ev: LoopEvent): T {
+  if (ev.type === "channel.deleted") {
+    const stays = (a: Approval) => a.channel_id !== ev.channel_id;
+    return h.approvals.every(stays) && h.answered.every(stays) ? h : { ...h, approvals: h.approvals.filter(stays), answered: h.answered.filter(stays) };
+  }
+  if (ev.type !== "gate.asked" && ev.type !== "gate.changed" && ev.type !== "gate.resolved") return h;
+  const a = ev.data as Approval | undefined;
+  if (!a?.approval_id) return h;
+  const others = h.approvals.filter((x) => x.approval_id !== a.approval_id);
+  if (a.state === "waiting") {
+    // An answered one never waits again: its question was told late.
+    if (h.answered.some((x) => x.approval_id === a.approval_id)) return h;
+    return { ...h, approvals: ordered([...others, a]) };
+  }
+  const answered = [a, ...h.answered.filter((x) => x.approval_id !== a.approval_id)].slice(0, ANSWERED_KEPT);
+  return { ...h, approvals: others, answered };
+}
+
+export const approvalsOf = (list: Approval[], channel: ChannelID): Approval[] => list.filter((a) => a.channel_id === channel);
+
+/** Whether the card of an approval is in its channel's timeline. A terminal has none, so its card is in the panel. */
+export const inTimeline = (a: Approval): boolean => Boolean(a.run_id);
+
+/** The channels as they are shown: one with an approval needs the person, whatever else goes on in it. */
+export function needing(channels: ChannelView[], approvals: Approval[]): ChannelView[] {
+  if (approvals.length === 0) return channels;
+  const held = new Set(approvals.map((a) => a.channel_id));
+  return channels.map((c) => (held.has(c.channel_id) && c.state !== "needs_you" ? { ...c, state: "needs_you" } : c));
+}
+
+// --- the queue that F8 walks ---
+
+/** A place where the person is needed: an approval, a question, or a channel that says so. */
+export type Stop = { id: string; channel: ChannelID; approval: Approval | null };
+
+export function stops(approvals: Approval[], questions: Question[], channels: ChannelView[]): Stop[] {
+  const timed = [
+    ...approvals.map((a) => ({ at: a.created_at, stop: { id: a.approval_id, channel: a.channel_id, approval: a } })),
+    ...questions.map((q) => ({ at: q.created_at ?? "", stop: { id: q.question_id, channel: q.channel_id, approval: null } })),
+  ].sort((a, b) => a.at.localeCompare(b.at));
+  const out: Stop[] = timed.map((t) => t.stop);
+  const others = channels.filter((c) => c.state === "needs_you" && !out.some((s) => s.channel === c.channel_id));
+  return [...out, ...others.map((c) => ({ id: c.channel_id, channel: c.channel_id, approval: null }))];
+}
+
+/** The stop after or before the one that the person is at. Who is at none begins with the oldest, or back from the newest. */
+export function nextStop(all: Stop[], at: string, back = false): Stop | undefined {
+  const i = all.findIndex((s) => s.id === at);
+  if (i < 0) return back ? all.at(-1) : all[0];
+  return all[(i + (back ? -1 : 1) + all.length) % all.length];
+}
+
+/** “1 of 3 waiting for you”, or without the place where the person is at none. */
+export function stopWords(all: Stop[], at: string): string {
+  const i = all.findIndex((s) => s.id === at);
+  return i >= 0 && all.length > 1 ? `${i + 1} of ${all.length} waiting for you` : `${all.length} waiting for you`;
+}
+
+// --- a card ---
+
+export type Key = { key: string; mod: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean; repeat: boolean };
+export type KeyMeaning = "deny" | "allow" | "rule" | "nothing" | "";
+
+/**
+ * What a key means in a card. "nothing": the card takes the key and does nothing with it.
+ * "": the key is not the card's. A held key answers nothing.
+ */
+export function keyMeaning(e: Key): KeyMeaning {
+  const plain = !e.ctrlKey && !e.metaKey && !e.altKey && !e.shiftKey;
+  if (e.key === "Enter") return e.mod && !e.altKey && !e.shiftKey && !e.repeat ? "allow" : "nothing";
+  if (e.key === "Escape" && plain) return e.repeat ? "nothing" : "deny";
+  if (/^\d$/.test(e.key)) return e.ctrlKey || e.metaKey || e.altKey ? "" : "nothing";
+  if (e.key.toLowerCase() === "r" && plain) return e.repeat ? "nothing" : "rule";
+  return "";
+}
+
+export const inert = (since: number, now: number): boolean => now - since < INERT_MS;
+
+/** What makes a card another one to the eye: an answer to it was not meant for what it shows now. */
+export const sight = (a: Approval): string => [a.approval_id, a.state, a.digest, a.calls].join(" ");
+
+/** The time until it is denied, as on a clock: "4:12", "1:02:05". "" if it waits for the person. */
+export function timeLeft(a: Pick<Approval, "deadline">, now: number): string {
+  const end = Date.parse(a.deadline ?? "");
+  if (!Number.isFinite(end) || end <= 0) return "";
+  const s = Math.max(0, Math.ceil((end - now) / 1000));
+  const two = (n: number) => String(n).padStart(2, "0");
+  const h = Math.floor(s / 3600);
+  const m = Math.floor(s / 60) % 60;
+  return h > 0 ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
+}
+
+const SCOPE_WORDS: Record<ApprovalScope, string> = { once: "once", run: "for this run", project: "for this project", always: "always" };
+const KEPT: Record<ApprovalScope, string> = { once: "", run: "kept until this run ends", project: "kept for this project", always: "kept for all projects" };
+
+/** “For this run” is wrong of a terminal, which has programs and no runs. */
+export function scopeWords(scope: ApprovalScope, a: Pick<Approval, "run_id">): string {
+  return scope === "run" && !a.run_id ? "for this program" : (SCOPE_WORDS[scope] ?? scope);
+}
+
+export function scopeName(scope: ApprovalScope, a: Pick<Approval, "run_id">): string {
+  const w = scopeWords(scope, a).replace(/^for /, "");
+  return w.charAt(0).toUpperCase() + w.slice(1);
+}
+
+export function keptWords(scope: ApprovalScope, a: Pick<Approval, "run_id">): string {
+  return scope === "run" && !a.run_id ? "kept until this program ends" : (KEPT[scope] ?? "");
+}
+
+/** What the buttons with a scope do: allow or deny, and what is remembered. */
+export type Choice = { allow: boolean; scope: ApprovalScope };
+
+export const choiceWords = (c: Choice, a: Pick<Approval, "run_id">): string => `${c.allow ? "Allow" : "Deny"} ${scopeWords(c.scope, a)}`;
+
+/** Offers for answers that are remembered. One for a single time is no offer. */
+export const offersOf = (a: Approval): ApprovalOffer[] => (a.kind === "flood" ? [] : (a.offers ?? []).filter((o) => o.scope !== "once"));
+
+/** Earlier answers that the rule would have gone against, in a sentence, or "". */
+export function against(o: ApprovalOffer, allow: boolean): string {
+  const n = (o.matches ?? []).filter((m) => !m.own && m.decision === (allow ? "denied" : "allowed")).length;
+  if (n === 0) return "";
+  return `You ${allow ? "denied" : "allowed"} ${n === 1 ? "one" : n} of these. With this rule ${n === 1 ? "it" : "they"} would not have been asked.`;
+}
+
+/** The pattern in pieces: wide ones match more than what they stand for. */
+export function patternParts(pattern: string): { text: string; wide: boolean }[] {
+  return pattern.split(/(\{[^{}]*\}|\*+|\?|\[[^\]]*\])/).filter(Boolean).map((text) => ({ text, wide: /^(\{|\*|\?|\[)/.test(text) }));
+}
+
+/** Classes of objects that no answer is remembered for. */
+const GRAVE = new Set(["credential", "socket", "escape", "gate"]);
+export const isGrave = (a: Pick<Approval, "category">): boolean => GRAVE.has(a.category ?? "");
+
+const STATE_WORDS: Record<ApprovalState, string> = {
+  waiting: "Waiting for you", allowed: "Allowed", denied: "Denied", expired: "Denied: nobody answered in time",
+  withdrawn: "Withdrawn: nothing waits for it any more", broken: "Denied: the link broke",
+};
+
+/** How an approval stands. The words of an answer name its scope. */
+export function stateWords(a: Approval): string {
+  if (a.kind === "flood" && a.state === "allowed") return "Asked one by one";
+  const word = STATE_WORDS[a.state] ?? a.state;
+  return (a.state === "allowed" || a.state === "denied") && a.scope ? `${word} ${scopeWords(a.scope, a)}` : word;
+}
+
+const BY: Record<string, string> = { window: "you", dialog: "you, in the dialog", "command line": "you, on the command line", rule: "a rule", time: "" };
+
+/** Who answered, and after how long: “by you after 1 m 12 s”. */
+export function answererWords(a: Approval): string {
+  const took = a.resolved_at ? Date.parse(a.resolved_at) - Date.parse(a.created_at) : NaN;
+  const answered = a.state === "allowed" || a.state === "denied";
+  const by = answered && a.by ? (BY[a.by] ?? a.by) : "";
+  return [by && `by ${by}`, took >= 0 && `after ${duration(took)}`].filter(Boolean).join(" ");
+}
+
+const VERBS: Record<string, string> = {
+  read: "read", write: "write to", create: "create", delete: "delete", chmod: "change the mode of", chown: "change the owner of", link: "link", run: "run", connect: "connect to",
+};
+
+export const verb = (a: Approval): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
+
+/** The name of a process: that of its program. */
+export function processName(p: { exe?: string; command: string } | undefined): string {
+  return basename(p?.exe ?? "") || basename(p?.command.trim().split(/\s/)[0] ?? "");
+}
+
+/** The processes from the first to the one that asks. */
+export function chain(a: Approval): { names: string[]; asks: string } {
+  const [first, ...parents] = a.processes ?? [];
+  return { names: parents.reverse().map(processName).filter(Boolean), asks: first?.command || processName(first) };
+}
+
+/** “git wants to write to ~/.gitconfig”, in pieces, as the path is hostile. */
+export function wish(a: Approval): string {
+  const who = processName(a.processes?.[0]);
+  if (a.kind === "flood") return `${plural(a.calls, "call")} of ${a.run_id ? "this run" : "this program"} ${a.calls === 1 ? "waits" : "wait"}`;
+  return `${who || "A program"} wants to ${verb(a)}`;
+}
+
+/** What a screen reader is told once when an approval came, or ended without the person. */
+export function announcement(a: Approval, channel: string): string {
+  if (a.state === "waiting") return `${channel} waits for you: ${a.title}. F8 goes there.`;
+  if (a.state === "allowed" || a.state === "denied") return "";
+  return `${a.title}: ${stateWords(a)}`;
+}
+
+// --- the gate itself ---
+
+export type GateFace = { tone: "on" | "off" | "unknown" | "broken"; text: string };
+
+const GATE_WORDS: Record<GateFace["tone"], string> = { on: "on", off: "off", unknown: "not known", broken: "broken" };
+
+/** The gate in the status bar. A state that this page does not know is no good one. */
+export function gateFace(g: GateStatus | null): GateFace {
+  const tone = g?.state === "on" || g?.state === "off" || g?.state === "broken" ? g.state : "unknown";
+  const text = (g?.text ?? "").trim() || GATE_WORDS[tone];
+  return { tone, text: /^gate\b/i.test(text) ? text : `Gate ${text}` };
+}

@@ -1,0 +1,110 @@
+// What waits for the person: answers to approvals, and the way from one to the next.
+import type { Approval, ApprovalAnswer, LoopEvent } from "../api/types";
+import { openPanel, revealTimeline } from "../dock/dock";
+import type { Choice, Stop } from "../model/gate";
+import { applyGate, inTimeline, nextStop, stops, WAITING_PANEL } from "../model/gate";
+import type { StopState } from "../model/stores";
+import { frameStore, stopStore, toast, viewStore } from "../model/stores";
+import { visible } from "../model/text";
+import { front } from "../ui/layer";
+import { select, stopRun } from "./actions";
+import { focusQuestion } from "./branches";
+import { session } from "./session";
+
+/** Applies an answer's result before its event comes. */
+function take(a: Approval | null) {
+  if (!a?.approval_id) return;
+  const type = a.state === "waiting" ? "gate.changed" : "gate.resolved";
+  frameStore.setState((f) => applyGate(f, { seq: 0, type, channel_id: a.channel_id, timestamp: Date.now(), data: a } as LoopEvent));
+}
+
+/** What the card of an approval can do. The answer is bound to what the card shows. */
+export function cardActions(a: Approval) {
+  return {
+    /** Throws a failure, as when it was answered elsewhere, or has changed meanwhile. */
+    async answer(c: Choice) {
+      const answer: ApprovalAnswer = { ...c, digest: a.digest, by: "window" };
+      take(await session().api.gate.answer(a.approval_id, answer));
+    },
+    async extend() {
+      take(await session().api.gate.extend(a.approval_id));
+    },
+    go(back: boolean) {
+      const next = nextStop(allStops(), a.approval_id, back);
+      if (next) goTo(next);
+    },
+    ...(a.run_id ? { stop: () => void stopRun(a.channel_id) } : {}),
+  };
+}
+
+export function allStops(): Stop[] {
+  const { approvals, questions, channels } = frameStore.getState();
+  return stops(approvals, questions, channels);
+}
+
+/** Goes to the next one that waits, the oldest first. Only the person's own action may call it. */
+export function nextNeed(back = false) {
+  const all = allStops();
+  const next = nextStop(all, stopStore.getState().at, back);
+  if (!next) {
+    toast("Nothing waits for you.");
+    return;
+  }
+  goTo(next);
+  const name = frameStore.getState().channels.find((c) => c.channel_id === next.channel)?.name ?? "";
+  if (all.length > 1) toast(`${visible(name)}: ${all.indexOf(next) + 1} of ${all.length}`);
+}
+
+/** Shows a stop in its channel and gives it the keyboard. */
+export function goTo(stop: Stop) {
+  if (viewStore.getState().selected !== stop.channel) select(stop.channel);
+  if (stop.approval && !inTimeline(stop.approval)) return showInPanel(stop.id);
+  revealTimeline();
+  front.after(() => {
+    ask(stop.id, stop.approval ? "timeline" : "");
+    if (!stop.approval) requestAnimationFrame(() => requestAnimationFrame(focusQuestion));
+  });
+}
+
+export function review(a: Approval) {
+  goTo({ id: a.approval_id, channel: a.channel_id, approval: a });
+}
+
+/** Shows the card in the panel of what waits: its timeline has none, or not on a page that is loaded. */
+export function showInPanel(id: string) {
+  openWaiting();
+  front.after(() => ask(id, "panel"));
+}
+
+const PATIENCE_MS = 4000; // for a timeline that is still on its way
+
+function ask(at: string, to: StopState["to"]) {
+  stopStore.setState({ at, to, until: Date.now() + PATIENCE_MS });
+}
+
+/** The id that this part of the page is asked to show now, once. "" if none. */
+export function takeStop(part: StopState["to"]): string {
+  const { at, to, until } = stopStore.getState();
+  if (to !== part) return "";
+  stopStore.setState({ to: "" });
+  return Date.now() < until ? at : "";
+}
+
+export function openWaiting() {
+  openPanel({ kind: WAITING_PANEL, data: null });
+}
+
+const FRAMES = 30;
+
+/** Gives the keyboard to a card as soon as it is drawn, unless that takes long or the person goes elsewhere. */
+export function focusCard(id: string, within: HTMLElement | null, frames = FRAMES) {
+  const from = document.activeElement;
+  const look = (left: number) => {
+    const card = [...(within?.querySelectorAll<HTMLElement>("[data-approval]") ?? [])].find((el) => el.dataset.approval === id);
+    if (card) {
+      card.focus({ preventScroll: true });
+      card.scrollIntoView({ block: "nearest" });
+    } else if (left > 0 && document.activeElement === from) requestAnimationFrame(() => look(left - 1));
+  };
+  look(frames);
+}

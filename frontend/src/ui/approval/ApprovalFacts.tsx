@@ -1,0 +1,114 @@
+import type { ReactNode } from "react";
+import { useState } from "react";
+import type { Approval } from "../../api/types";
+import { chain, verb } from "../../model/gate";
+import { elideMiddle, pathParts } from "../../model/gate-text";
+import { plural } from "../../model/format";
+import { CopyIcon } from "../CopyButton";
+import { Diff } from "../Diff";
+import { SafeLine, SafeText } from "../SafeText";
+
+const SUBJECT_MAX = 240; // characters; about three lines
+const FACT_MAX = 160;
+
+/** What is about to happen: its object, who asks and why, and the change. id names the object for the card. */
+export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
+  return (
+    <>
+      {a.kind === "flood" ? <p id={id} className="approval-flood">{plural(a.calls, "call")} {a.calls === 1 ? "waits" : "wait"} at the kernel. Your terminals and other runs go on.</p> : <Subject a={a} id={id} />}
+      <dl className="approval-facts selectable">
+        <Fact name="Who"><Who a={a} /></Fact>
+        <Fact name="Asked as"><AskedAs a={a} /></Fact>
+        <Fact name={a.kind === "flood" ? "Why paused" : "Why asked"}>{a.why && <SafeText text={a.why} />}</Fact>
+        <Fact name="If allowed">{a.consequence && <SafeText text={a.consequence} />}</Fact>
+        <Fact name="Change">{changeWords(a)}</Fact>
+      </dl>
+      {a.diff && (
+        <div className="approval-diff">
+          <Diff patch={a.diff} name="The change" fold />
+        </div>
+      )}
+      {a.diff_note && <p className="approval-note"><SafeText text={a.diff_note} /></p>}
+    </>
+  );
+}
+
+function changeWords(a: Approval): string {
+  if (a.append) return "can only add to the end of the file";
+  return a.in_place ? "opens the file to change it; what it will write is not known yet" : "";
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The object in full, with its folder dimmed where it is a path. */
+function Subject({ a, id }: { a: Approval; id: string }) {
+  const path = a.kind === "file" || (a.kind === "connect" && a.target.startsWith("/"));
+  const shown = useFull(a.target, SUBJECT_MAX);
+  const { folder, name } = path ? pathParts(shown.text) : { folder: "", name: shown.text };
+  return (
+    <div className="approval-subject">
+      <p id={id} className="mono selectable">
+        <span className="sr-only">{verb(a)} </span>
+        {folder && <span className="approval-folder"><SafeLine text={folder} /></span>}
+        <SafeLine text={name} />
+        {shown.more}
+      </p>
+      <span data-quiet><CopyIcon text={a.target} name={path ? "Copy the path" : "Copy it"} /></span>
+    </div>
+  );
+}
+
+function Who({ a }: { a: Approval }) {
+  const { names, asks } = chain(a);
+  if (!asks) return names.length > 0 ? <SafeLine text={names.join(" → ")} /> : null;
+  return (
+    <>
+      {names.map((n, i) => (
+        <span key={i} className="approval-parent"><SafeLine text={n} /> <span aria-hidden>→</span><span className="sr-only">starts</span> </span>
+      ))}
+      <Long text={asks} />
+    </>
+  );
+}
+
+function AskedAs({ a }: { a: Approval }) {
+  const other = a.asked_as && a.asked_as !== a.target ? a.asked_as : "";
+  if (!other && !a.from && (a.calls <= 1 || a.kind === "flood")) return null;
+  const rest = [a.call && `by ${a.call}`, a.calls > 1 && `${plural(a.calls, "call")}, one question`].filter(Boolean).join(": ");
+  return (
+    <>
+      {other && <Long text={other} />}
+      {a.from && <>{other ? ", " : ""}from <Long text={a.from} /></>}
+      {rest && <>{other || a.from ? ", " : ""}<SafeText text={rest} /></>}
+    </>
+  );
+}
+
+function Long({ text }: { text: string }) {
+  const { text: shown, more } = useFull(text, FACT_MAX);
+  return (
+    <>
+      <span className="mono approval-strong"><SafeLine text={shown} /></span>
+      {more}
+    </>
+  );
+}
+
+/** A long text without its middle, and the button that shows it whole. */
+function useFull(text: string, max: number): { text: string; more: ReactNode } {
+  const [all, setAll] = useState(false);
+  const short = elideMiddle(text, max);
+  if (short === text) return { text, more: null };
+  return {
+    text: all ? text : short,
+    more: <> <button type="button" className="link small" data-quiet aria-expanded={all} onClick={() => setAll(!all)}>{all ? "Show less" : `Show all ${Array.from(text).length} characters`}</button></>,
+  };
+}
