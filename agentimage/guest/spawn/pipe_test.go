@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,28 @@ func TestSocketRefuses(t *testing.T) {
 		if _, err := b.receive(&v); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	before, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n < 4; n++ {
+		if err := a.send("x", slices.Repeat([]int{0}, n)...); err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if fd, err := b.receive(&v); err == nil || fd != -1 {
+			t.Errorf("%d descriptors: %d %v", n, fd, err)
+		}
+	}
+	if after, err := os.ReadDir("/proc/self/fd"); err != nil || len(after) != len(before) {
+		t.Errorf("%d descriptors are left of %d: %v", len(after), len(before), err)
+	}
+	if err := b.timeout(time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.receive(new(any)); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("nothing in time: %v", err)
 	}
 	b.close()
 	if err := a.send("x"); !errors.Is(err, unix.EPIPE) {
