@@ -34,6 +34,10 @@ const stopDeadline = 8 * time.Second
 // They count against the container's pids limit.
 const warmThreads = 32
 
+// unsupervised is the exit code of a container that ended because a supervisor did:
+// internal software error, of sysexits.h.
+const unsupervised = 70
+
 // Main runs loop init and returns its exit code. It runs twice in the life of
 // the container: as 0:0 to set things up, and as the supervisor to serve.
 func Main(version string) int {
@@ -86,11 +90,19 @@ func serve(who identity, version string, log *slog.Logger) error {
 	defer func() { stopReaper(); <-reaped }()
 
 	bootID := rand.Text()
+	desk := ask.NewDesk()
 	spawns := spawn.New(spawn.Config{
 		Agent:   spawn.Agent{UID: who.uid, GID: who.gid, Groups: []int{who.gid}, Home: who.home},
 		Env:     spawn.BaseEnv(os.Environ(), who.user, who.home),
 		RunsDir: wire.RunsDir, SpoolDir: wire.SpoolDir, BootID: bootID,
 		Reaper: reaper, Log: log,
+		GateDir: wire.GateDir, Gated: os.Getenv(wire.GateEnabled) == "1", Asker: desk,
+		Unsupervised: func(id string) {
+			// The filter of what is left answers ENOSYS now, to calls that were to be
+			// refused as well. The end of PID 1 is the end of every process here.
+			log.Error("a supervisor ended before its program: the container ends", "id", id)
+			os.Exit(unsupervised)
+		},
 	})
 	local, err := net.Listen("tcp4", wire.RelayAddr)
 	if err != nil {
@@ -99,7 +111,7 @@ func serve(who identity, version string, log *slog.Logger) error {
 	rel := relay.New(spawns, log)
 	defer rel.Serve(local)()
 
-	srv := &Server{Spawns: spawns, Relay: rel, Desk: ask.NewDesk(), Log: log, UID: wire.SupervisorID, Hello: wire.Hello{
+	srv := &Server{Spawns: spawns, Relay: rel, Desk: desk, Log: log, UID: wire.SupervisorID, Hello: wire.Hello{
 		Protocol: wire.Protocol, GuestVersion: version, BootID: bootID,
 		Arch: runtime.GOARCH, Pid1UID: os.Getuid(),
 	}}

@@ -94,7 +94,7 @@ func (s *Server) answer(ctx context.Context, q wire.Request, body requestBody) (
 		info, err := s.Spawns.Spawn(ctx, q.ID, *q.Spawn, body.Body)
 		return wire.Reply{Info: &info}, err
 	case wire.OpPolicy:
-		state, err := s.Spawns.SetPolicy(q.ID, *q.Policy, body.policy)
+		state, err := s.Spawns.SetPolicy(ctx, q.ID, *q.Policy, body.policy)
 		return wire.Reply{Policy: &state}, err
 	case wire.OpResize:
 		return wire.Reply{}, s.Spawns.Resize(q.ID, q.Cols, q.Rows)

@@ -28,10 +28,15 @@ func settle(who identity, chownPaths []string, log *slog.Logger) error {
 		{wire.RunDir, wire.SupervisorID, wire.SupervisorID, 0o755},
 		{wire.PrivateDir, wire.SupervisorID, wire.SupervisorID, 0o700},
 		{wire.RunsDir, who.uid, who.gid, 0o700},
+		// What is made in it gets the agent's group, which may read it.
+		{wire.GateDir, wire.SupervisorID, who.gid, fs.ModeSetgid | 0o750},
 	} {
 		if err := ownDir(d.path, d.uid, d.gid, d.mode); err != nil {
 			return err
 		}
+	}
+	if err := sweep(wire.GateDir); err != nil {
+		return err
 	}
 	// The spool is a bind mount of a directory of the person's; its owner stays.
 	if err := os.Mkdir(wire.SpoolDir, 0o700); err == nil {
@@ -46,6 +51,23 @@ func settle(who identity, chownPaths []string, log *slog.Logger) error {
 			// A volume that stays root's is the run's trouble, not the container's.
 			log.Warn("CHOWN_PATHS", "path", p, "err", err)
 		}
+	}
+	return nil
+}
+
+// sweep removes what is in a directory: policies of spawns that are gone.
+func sweep(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	left, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range left {
+		err = errors.Join(err, root.RemoveAll(e.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", dir, err)
 	}
 	return nil
 }

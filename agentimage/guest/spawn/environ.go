@@ -10,7 +10,8 @@ import (
 )
 
 // internalEnv are variables of the container that are for loop init alone.
-var internalEnv = []string{"CHOWN_PATHS", "LOOP_AGENT_UID", "LOOP_AGENT_GID", "LOOP_AGENT_USER"}
+var internalEnv = []string{"CHOWN_PATHS", "LOOP_AGENT_UID", "LOOP_AGENT_GID", "LOOP_AGENT_USER",
+	wire.GateEnabled, wire.GatePolicyFile} // the last two are set for each spawn
 
 // BaseEnv is the container's environment as programs see it: without what is
 // for loop init, with the agent's name and home.
@@ -26,6 +27,16 @@ func BaseEnv(environ []string, user, home string) []string {
 		}
 	}
 	return env
+}
+
+// gateEnv tells a supervised program that it is, whatever request and container say: what
+// they say switches nothing on or off.
+func gateEnv(env []string, policyFile string) []string {
+	env = slices.DeleteFunc(env, func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		return name == wire.GateEnabled || name == wire.GatePolicyFile
+	})
+	return append(env, wire.GateEnabled+"=1", wire.GatePolicyFile+"="+policyFile)
 }
 
 // terminalEnv describes the terminals that programs get: the page draws them, whatever

@@ -62,12 +62,35 @@ func (tab *Table) Signal(id, name string) error {
 		return err
 	}
 	if p.master != nil && slices.Contains(keys, sig) {
+		if slices.Contains(ends, sig) {
+			p.deny(whySignal)
+		}
 		return p.onTerminal(func(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCSIG, int(sig)) })
 	}
 	if q, ok := readProcess(p.pid); ok && q.ppid == p.keeper && !isClosed(p.exited) {
+		if slices.Contains(ends, sig) {
+			p.deny(whySignal)
+		}
 		return signalProcess(q, sig)
 	}
 	return p.hasEnded()
+}
+
+// ends are the signals that programs end by, or stop their work. A call that is held is
+// interrupted by SIGKILL alone, so it is denied before one of them is sent.
+var ends = []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGKILL, unix.SIGTERM}
+
+// What a program reads of a call that is denied because of what happens to the program.
+const (
+	whySignal = "the program was told to stop"
+	whyEnding = "the program is being ended"
+)
+
+// deny answers whatever the spawn waits for.
+func (p *proc) deny(why string) {
+	if k := p.keep.Load(); k != nil && p.supervised {
+		k.deny(why)
+	}
 }
 
 // onTerminal makes a call on the master of a terminal.
@@ -97,6 +120,8 @@ func (tab *Table) Kill(ctx context.Context, id string) error {
 // kill asks the tree to end for grace, then hunts it. The hunt sweeps again and
 // again, because a process may fork between being listed and being signalled.
 func (tab *Table) kill(ctx context.Context, p *proc, grace time.Duration) error {
+	p.ending.Store(true)
+	p.deny(whyEnding) // also what keeps it from starting
 	if err := await(ctx, p.ready); err != nil {
 		return err
 	}

@@ -3,39 +3,147 @@
 package spawn
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
+	"loop/backend/policy"
 	"loop/backend/wire"
 )
 
-// policy is a document from the host. It is kept for a supervisor to read; nothing is
-// enforced yet, and its state says so.
-type policy struct {
-	state wire.PolicyState
-	doc   []byte
+// document is a policy from the host.
+type document struct {
+	head wire.Policy
+	doc  []byte
 }
 
-// SetPolicy keeps a policy for one spawn, or with an empty id for those to come. A
-// version that was there before is refused, unless it is the one that is there.
-func (tab *Table) SetPolicy(id string, head wire.Policy, doc []byte) (wire.PolicyState, error) {
+// newer refuses a document that is not newer than this one, unless it is the same.
+func (d document) newer(head wire.Policy) error {
+	if was := d.head; head.Version < was.Version || head.Version == was.Version && head.Hash != was.Hash {
+		return wire.NewError(wire.CodeConflict, fmt.Sprintf("policy version %d is there already", was.Version))
+	}
+	return nil
+}
+
+func (d document) state(enforced bool) wire.PolicyState {
+	return wire.PolicyState{Version: d.head.Version, Hash: d.head.Hash, Enforced: enforced}
+}
+
+// compile checks that a document is the one its head names, and makes it ready to judge.
+// What is wrong with it comes back as a *wire.Error.
+func compile(head wire.Policy, doc []byte) (*policy.Engine, error) {
 	if sum := sha256.Sum256(doc); hex.EncodeToString(sum[:]) != head.Hash {
-		return wire.PolicyState{}, wire.NewError(wire.CodeInvalid, "the policy is not the one its hash names")
+		return nil, wire.NewError(wire.CodeInvalid, "the policy is not the one its hash names")
 	}
-	tab.mu.Lock()
-	defer tab.mu.Unlock()
-	at := &tab.policy
-	if id != "" {
-		p, ok := tab.spawns[id]
-		if !ok {
-			return wire.PolicyState{}, wire.NewError(wire.CodeNotFound, "no spawn "+id)
+	p, err := policy.Parse(doc)
+	if err != nil {
+		return nil, wire.NewError(wire.CodePolicy, err.Error())
+	}
+	engine, err := policy.Compile(p)
+	if err != nil {
+		return nil, wire.NewError(wire.CodePolicy, err.Error())
+	}
+	return engine, nil
+}
+
+// Why a program does not run, or not under this policy.
+var (
+	errNoPolicy = wire.NewError(wire.CodeGate, "this container runs nothing without a policy, and the request brings none")
+	errReads    = wire.NewError(wire.CodePolicy,
+		"the program began under a policy without rules for reads, so that its reads pass; a policy that has some needs a new start")
+)
+
+// govern finds the policy of a spawn: its own, or else the table's. A container of the
+// gate runs nothing without one.
+func (tab *Table) govern(req wire.Spawn, body Body) (d document, reads bool, err error) {
+	if req.Policy != nil {
+		d = document{*req.Policy, body.Policy}
+	} else {
+		tab.mu.Lock()
+		d = tab.policy
+		tab.mu.Unlock()
+	}
+	if d.doc == nil {
+		if tab.cfg.Gated {
+			err = errNoPolicy
 		}
-		at = &p.policy
+		return d, false, err
 	}
-	if was := at.state; head.Version < was.Version || head.Version == was.Version && head.Hash != was.Hash {
-		return wire.PolicyState{}, wire.NewError(wire.CodeConflict, fmt.Sprintf("policy version %d is there already", was.Version))
+	engine, err := compile(d.head, d.doc)
+	if err != nil {
+		return d, false, err
 	}
-	*at = policy{wire.PolicyState{Version: head.Version, Hash: head.Hash}, doc}
-	return at.state, nil
+	return d, engine.ReadsMatter(), nil
+}
+
+// SetPolicy gives a policy to one spawn, or with an empty id to those to come that bring
+// none. For a supervised spawn it answers once its supervisor goes by it, and the state
+// says so; for another one the policy is only kept. A version that was there before is
+// refused, unless it is the one that is there, which is set again.
+func (tab *Table) SetPolicy(ctx context.Context, id string, head wire.Policy, doc []byte) (wire.PolicyState, error) {
+	engine, err := compile(head, doc)
+	if err != nil {
+		return wire.PolicyState{}, err
+	}
+	next := document{head, doc}
+	if id == "" {
+		tab.mu.Lock()
+		defer tab.mu.Unlock()
+		if err := tab.policy.newer(head); err != nil {
+			return wire.PolicyState{}, err
+		}
+		tab.policy = next
+		return next.state(false), nil
+	}
+	p, err := tab.find(id)
+	if err != nil {
+		return wire.PolicyState{}, err
+	}
+	if err := await(ctx, p.ready); err != nil {
+		return wire.PolicyState{}, err
+	}
+	if p.startErr != nil {
+		return wire.PolicyState{}, p.startErr
+	}
+	p.policyMu.Lock()
+	defer p.policyMu.Unlock()
+	if err := p.policy.newer(head); err != nil {
+		return wire.PolicyState{}, err
+	}
+	if !p.supervised {
+		p.policy = next
+		return next.state(false), nil
+	}
+	if engine.ReadsMatter() && !p.reads {
+		return wire.PolicyState{}, errReads
+	}
+	if err := p.keep.Load().setPolicy(ctx, next); err != nil {
+		return wire.PolicyState{}, err
+	}
+	p.policy = next
+	return next.state(true), p.writePolicy() // the file last: it is what is told, not what is done
+}
+
+// policyPath names the file that tells a supervised program its policy.
+func (tab *Table) policyPath(id string) string { return filepath.Join(tab.cfg.GateDir, id+".json") }
+
+// writePolicy replaces that file as a whole. Its group is its folder's, the agent's, which
+// may read it; the supervisor never does.
+func (p *proc) writePolicy() error {
+	if err := writeWhole(p.tab.policyPath(p.id), p.policy.doc, 0o640); err != nil {
+		return fileError(fmt.Errorf("write policy file: %w", err))
+	}
+	return nil
+}
+
+func (p *proc) removePolicy() error {
+	if err := os.Remove(p.tab.policyPath(p.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove policy file: %w", err)
+	}
+	return nil
 }

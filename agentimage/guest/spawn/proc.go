@@ -8,8 +8,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -33,7 +31,10 @@ type proc struct {
 	key [32]byte
 	req wire.Spawn
 
-	policy policy // guarded by the table's lock
+	supervised bool // written once, as reads
+	reads      bool // its filter hands over opens that only read
+	policyMu   sync.Mutex
+	policy     document
 
 	ready, exited, gone, done chan struct{}
 	startErr                  error // valid once ready
@@ -52,7 +53,9 @@ type proc struct {
 	master  *os.File         // terminal
 	child   []*os.File       // the program's ends until it has them: 0, 1, 2, its pipes
 
-	killMu sync.Mutex // one hunt at a time
+	keep   atomic.Pointer[keeperEnd] // once it was started
+	ending atomic.Bool               // somebody ends the spawn: it asks nobody any more
+	killMu sync.Mutex                // one hunt at a time
 }
 
 func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
@@ -116,7 +119,7 @@ func (p *proc) detached() []string {
 // run is the spawn's whole life, on a goroutine of its own.
 func (p *proc) run(body Body) {
 	defer p.stopDrains()
-	tree, err := p.begin(body)
+	k, err := p.begin(body)
 	if err != nil {
 		p.abandon()
 		p.fail(err)
@@ -126,7 +129,7 @@ func (p *proc) run(body Body) {
 	p.drain(&drains, body.Stdin)
 	close(p.ready)
 	p.tab.cfg.Log.Info("spawned", "id", p.id, "pid", p.pid)
-	p.follow(tree)
+	p.follow(k)
 	if err := p.tab.removeRunDir(p.id); err != nil {
 		p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 	}
@@ -137,11 +140,11 @@ func (p *proc) run(body Body) {
 }
 
 // begin takes one of the places for starts.
-func (p *proc) begin(body Body) (tree, error) {
+func (p *proc) begin(body Body) (*keeperEnd, error) {
 	p.tab.starts <- struct{}{}
 	defer func() { <-p.tab.starts }()
 	if err := p.open(); err != nil {
-		return tree{}, err
+		return nil, err
 	}
 	return p.start(body)
 }
@@ -156,45 +159,45 @@ func (p *proc) fail(err error) {
 	close(p.ready)
 }
 
-// tree is a running keeper.
-type tree struct {
-	events *os.File // socket to the keeper
-	keeper <-chan syscall.WaitStatus
-}
-
-// next waits for the keeper's next event; io.EOF means that the keeper has ended.
-func (t tree) next() (ev report, err error) {
-	buf := make([]byte, maxMessage)
-	n, err := t.events.Read(buf) // one message
-	if err != nil {
-		return ev, err
-	}
-	if err := json.Unmarshal(buf[:n], &ev); err != nil {
-		return ev, fmt.Errorf("decode event of keeper: %w", err)
-	}
-	return ev, nil
-}
-
 // follow waits for the program to end and closes exited; in the background it
 // waits for the keeper and closes gone.
-func (p *proc) follow(t tree) {
+func (p *proc) follow(k *keeperEnd) {
 	p.tab.wg.Go(func() {
-		ws := <-t.keeper
-		if !ws.Exited() || ws.ExitStatus() != 0 {
-			// The keeper was killed (out of memory): its children fell to PID 1.
-			p.tab.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
-			p.tab.killStrays()
+		p.lost(<-k.ended, false)
+		if err := p.removePolicy(); err != nil { // here, since a later spawn may have the same id
+			p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 		}
 		close(p.gone)
 	})
-	ev, err := t.next()
-	_ = t.events.Close()
-	exit := wire.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", At: time.Now().UnixMilli()}
-	if err == nil && ev.Status != nil {
-		ws := syscall.WaitStatus(*ev.Status)
-		if exit.Code, exit.Signal = ws.ExitStatus(), ""; ws.Signaled() {
-			exit.Code, exit.Signal = 128+int(ws.Signal()), unix.SignalName(ws.Signal())
-		}
+	select {
+	case <-p.exited:
+	case <-k.heard:
+		p.hasExited(syscall.WaitStatus(unix.SIGKILL)) // unless the last that was heard is the end
+	}
+}
+
+// lost looks at how a keeper ended. One that was killed (out of memory) or crashed leaves
+// its children to PID 1, which ends them; one that supervised leaves them a filter whose
+// calls nobody answers any more, and then the container cannot go on.
+func (p *proc) lost(ws syscall.WaitStatus, starting bool) {
+	if ws.Exited() && (ws.ExitStatus() == 0 || starting && ws.ExitStatus() == notStarted) {
+		return
+	}
+	p.tab.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
+	if p.supervised && p.tab.cfg.Unsupervised != nil {
+		p.tab.cfg.Unsupervised(p.id)
+	}
+	p.tab.killStrays()
+}
+
+// hasExited notes how the program ended, once; it is for one goroutine at a time.
+func (p *proc) hasExited(ws syscall.WaitStatus) {
+	if isClosed(p.exited) {
+		return
+	}
+	exit := wire.Exit{Code: ws.ExitStatus(), At: time.Now().UnixMilli()}
+	if ws.Signaled() {
+		exit.Code, exit.Signal = 128+int(ws.Signal()), unix.SignalName(ws.Signal())
 	}
 	p.exit.Store(&exit)
 	close(p.exited)
@@ -230,40 +233,10 @@ func (p *proc) record() {
 	record := wire.ExitRecord{ID: p.id, Exit: *info.Exit, OutEnd: info.OutEnd, ErrEnd: info.ErrEnd, BootID: p.tab.cfg.BootID}
 	data, err := record.Encode()
 	if err == nil {
-		err = writeWhole(p.tab.spoolPath(p.id, wire.ExitSuffix), data)
+		err = writeWhole(p.tab.spoolPath(p.id, wire.ExitSuffix), data, 0o644)
 	}
 	if err != nil {
 		p.tab.cfg.Log.Error("write exit record", "id", p.id, "err", err)
-	}
-}
-
-func writeWhole(path string, data []byte) error {
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return os.Rename(tmp, path)
-}
-
-func (p *proc) removeFiles() error {
-	p.closeLogs()
-	errs := []error{p.tab.removeRunDir(p.id)}
-	if p.req.Spool {
-		for _, suffix := range []string{wire.OutSuffix, wire.ErrSuffix, wire.ExitSuffix} {
-			errs = append(errs, os.RemoveAll(p.tab.spoolPath(p.id, suffix))) // which need not be there
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (p *proc) closeLogs() {
-	for _, o := range p.outlets {
-		_ = o.Log.Close()
 	}
 }
 

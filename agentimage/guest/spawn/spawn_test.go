@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		case "syscallwrap":
 			unix.Exit(Keep(os.Args[2:]))
 		case "spawn":
-			unix.Exit(Stage())
+			unix.Exit(oddStage())
 		case "send a descriptor":
 			os.Exit(sendDescriptor())
 		case "give", "take":
@@ -57,7 +57,7 @@ func newTable(t testing.TB, change ...func(*Config)) *Table {
 	cfg := Config{
 		Agent:   Agent{UID: os.Getuid(), GID: os.Getgid(), Groups: groups, Home: "/"},
 		Env:     []string{"PATH=" + os.Getenv("PATH"), "BASE=1"},
-		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), BootID: "boot",
+		RunsDir: t.TempDir(), SpoolDir: t.TempDir(), GateDir: t.TempDir(), BootID: "boot",
 		Grace: 200 * time.Millisecond, Reaper: reaper,
 	}
 	for _, f := range change {

@@ -32,6 +32,7 @@ type stageConfig struct {
 	RunDir    string            // the spawn's private directory
 	Files     map[string][]byte // in it
 	Pipes     []int             // descriptors that the program keeps besides 0, 1 and 2
+	Gate      *confinement      // nil where nothing is supervised
 }
 
 // Stage becomes the agent and executes the program. It returns only when that
@@ -40,19 +41,25 @@ func Stage() int {
 	runtime.LockOSThread() // credentials are per thread until execve
 	syscall.CloseOnExec(configFD)
 	syscall.CloseOnExec(peerFD)
-	err := stage(socket(peerFD))
+	c, err := readConfig()
+	if err == nil {
+		err = stage(c, socket(peerFD))
+	}
 	_ = socket(peerFD).send(report{Error: wire.AsError(err)})
 	return 127
 }
 
-func stage(keeper socket) error {
+func readConfig() (c stageConfig, err error) {
 	in := os.NewFile(configFD, "config")
-	var c stageConfig
-	err := json.NewDecoder(in).Decode(&c)
+	err = json.NewDecoder(in).Decode(&c)
 	_ = in.Close()
 	if err != nil {
-		return fmt.Errorf("read stage: %w", err)
+		return c, fmt.Errorf("read stage: %w", err)
 	}
+	return c, nil
+}
+
+func stage(c stageConfig, keeper socket) error {
 	// Refused where the file system is masked: then the default stands.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(agentOOM), 0)
 	unix.Umask(0o022)
@@ -70,8 +77,10 @@ func stage(keeper socket) error {
 	if err != nil {
 		return err
 	}
-	if err := confine(c, keeper); err != nil {
-		return wire.NewError(wire.CodePrivileges, err.Error())
+	if c.Gate != nil {
+		if err := confine(*c.Gate, keeper); err != nil {
+			return wire.NewError(wire.CodeGate, err.Error())
+		}
 	}
 	// Whatever else this process has open is not the program's business.
 	// Everything was opened close-on-exec already; an engine whose filter does not

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -17,45 +16,50 @@ import (
 	"loop/backend/wire"
 )
 
-// report is what the stage tells the keeper: once without an error, right before it
-// executes the program, or last of all with one. No report at all means that it died
-// earlier. The keeper tells loop init in the same way how the start went, and then how
-// the program ended.
-type report struct {
-	Pid    int         `json:"pid,omitempty"`    // the keeper's
-	Status *int        `json:"status,omitempty"` // the keeper's: raw wait status
-	Error  *wire.Error `json:"error,omitempty"`  // why the program was not executed
+// notStarted is the exit code of a keeper whose program was not executed and that has
+// waited for whatever it had started. It has said why.
+const notStarted = 1
+
+// keeper is the parent of one stage, then of everything that comes from it.
+type keeper struct {
+	terminal bool
+	pipes    []int // of the program
 }
 
 // Keep is the keeper's whole life: start the stage, report how the program
 // started and how it ended, reap whatever is left below, and end when nothing is.
-// args are those of startKeeper. It works on one thread, which alone forks and waits.
+// args are those of startKeeper. One thread, which never ends before, forks and waits;
+// where nothing is supervised there is no other.
 func Keep(args []string) int {
 	runtime.LockOSThread()
-	if len(args) == 0 {
+	if len(args) < 2 {
 		return 2
 	}
-	var pipes []int
-	for _, a := range args[1:] {
+	k := keeper{terminal: args[0] == wire.StdioPTY}
+	for _, a := range args[2:] {
 		fd, err := strconv.Atoi(a)
 		if err != nil {
 			return 2
 		}
-		pipes = append(pipes, fd)
+		k.pipes = append(k.pipes, fd)
 	}
-	for fd := peerFD; fd < streamFD+3+len(pipes); fd++ {
+	for fd := peerFD; fd < streamFD+3+len(k.pipes); fd++ {
 		syscall.CloseOnExec(fd)
 	}
-	up := socket(peerFD)
-	pid, stage, err := keepStart(args[0] == wire.StdioPTY, pipes)
-	if err != nil {
-		if errors.Is(err, syscall.EAGAIN) {
-			err = errNoProcess
-		}
-		_ = up.send(report{Error: wire.AsError(err)})
-		return 1
+	if args[1] == gated {
+		return k.supervise(peerFD)
 	}
-	_ = up.send(report{Pid: pid, Error: awaitStage(stage)})
+	return k.watch(peerFD)
+}
+
+// watch is the life of a keeper that supervises nothing.
+func (k keeper) watch(up socket) int {
+	pid, stage, err := k.start()
+	if err != nil {
+		_ = up.send(report{Error: startError(err)})
+		return notStarted
+	}
+	_ = up.send(report{Pid: pid, Error: awaitStage(stage, errDiedEarly)})
 	stage.close()
 	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
 		if ended == pid {
@@ -65,8 +69,15 @@ func Keep(args []string) int {
 	return 0
 }
 
-// keepStart starts the stage with the program's own descriptors in their places.
-func keepStart(terminal bool, pipes []int) (pid int, stage socket, err error) {
+func startError(err error) *wire.Error {
+	if errors.Is(err, syscall.EAGAIN) {
+		err = errNoProcess
+	}
+	return wire.AsError(err)
+}
+
+// start starts the stage with the program's own descriptors in their places.
+func (k keeper) start() (pid int, stage socket, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, -1, fmt.Errorf("become subreaper: %w", err)
 	}
@@ -78,14 +89,14 @@ func keepStart(terminal bool, pipes []int) (pid int, stage socket, err error) {
 	for i := range 3 {
 		at[i] = streamFD + i
 	}
-	for i, fd := range pipes {
+	for i, fd := range k.pipes {
 		at[fd] = streamFD + 3 + i
 	}
 	pid, err = syscall.ForkExec("/proc/self/exe", []string{"loop", "spawn"}, &syscall.ProcAttr{
-		Env: os.Environ(), Files: layout(at), Sys: &syscall.SysProcAttr{Setsid: true, Setctty: terminal}})
+		Env: freeEnv, Files: layout(at), Sys: &syscall.SysProcAttr{Setsid: true, Setctty: k.terminal}})
 	theirs.close()
 	// The program's own ends must be the last ones, or its output would never end.
-	for fd := configFD; fd < streamFD+3+len(pipes); fd++ {
+	for fd := configFD; fd < streamFD+3+len(k.pipes); fd++ {
 		_ = syscall.Close(fd)
 	}
 	if err != nil {
@@ -109,9 +120,8 @@ func layout(at map[int]int) []uintptr {
 }
 
 // awaitStage reads what the stage says until execve, or the stage's death, closes
-// its end: nil means that the program runs.
-func awaitStage(stage socket) *wire.Error {
-	last := wire.NewError(wire.CodeLimit, "the process ended before it executed the program, which happens without free processes or memory")
+// its end: nil means that the program runs. last is what was heard until now.
+func awaitStage(stage socket, last *wire.Error) *wire.Error {
 	for {
 		var said report
 		fd, err := stage.receive(&said)
@@ -121,8 +131,11 @@ func awaitStage(stage socket) *wire.Error {
 		if err != nil {
 			return wire.NewError(wire.CodeInternal, "hear from stage: "+err.Error())
 		}
-		listener := socket(fd) // no filter of this version makes one
+		listener := socket(fd) // only a stage that is to be supervised makes one
 		listener.close()
 		last = said.Error
 	}
 }
+
+var errDiedEarly = wire.NewError(wire.CodeLimit,
+	"the process ended before it executed the program, which happens without free processes or memory")

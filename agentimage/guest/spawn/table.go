@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +63,13 @@ type Config struct {
 	Grace    time.Duration
 	Reaper   *threads.Reaper
 	Log      *slog.Logger
+
+	GateDir string // of the files that tell programs their policy; the agent may not write it
+	Gated   bool   // nothing runs without a policy
+	Asker   Asker  // of what supervisors ask; nil denies
+	// Unsupervised is told that the keeper of a supervised spawn ended before its tree. It
+	// has to end the container, and returns only in a test.
+	Unsupervised func(id string)
 }
 
 // Table owns every spawn. Its methods may be called from any goroutine.
@@ -78,7 +83,7 @@ type Table struct {
 
 	mu     sync.Mutex
 	spawns map[string]*proc
-	policy policy // of those to come
+	policy document // of those to come that bring none
 	closed bool
 }
 
@@ -119,6 +124,7 @@ func (tab *Table) Spawn(ctx context.Context, id string, req wire.Spawn, body Bod
 
 func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
 	key := fingerprint(req, body)
+	rules, reads, govErr := tab.govern(req, body)
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	if p, ok := tab.spawns[id]; ok {
@@ -127,6 +133,9 @@ func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
 		}
 		return p, nil
 	}
+	if govErr != nil {
+		return nil, govErr
+	}
 	if tab.closed {
 		return nil, wire.NewError(wire.CodeEnded, "the container is stopping")
 	}
@@ -134,7 +143,7 @@ func (tab *Table) begin(id string, req wire.Spawn, body Body) (*proc, error) {
 		return nil, wire.NewError(wire.CodeLimit, fmt.Sprintf("%d spawns are remembered; forget some", wire.MaxSpawns))
 	}
 	p := newProc(tab, id, key, req)
-	p.policy = tab.policy
+	p.policy, p.reads, p.supervised = rules, reads, rules.doc != nil
 	tab.spawns[id] = p
 	tab.wg.Go(func() { // before the lock goes, so that Close cannot miss it
 		p.run(body)
@@ -269,24 +278,4 @@ func (tab *Table) Close(ctx context.Context) error {
 		p.closeLogs()
 	}
 	return err
-}
-
-// spoolPath names a file of a spawn in the spool; ids are names (wire.ValidID).
-func (tab *Table) spoolPath(id, suffix string) string {
-	return filepath.Join(tab.cfg.SpoolDir, id+suffix)
-}
-
-// removeRunDir removes the spawn's private directory. The agent owns it and may
-// have put anything in it, so it is removed below a pinned directory, links
-// never followed.
-func (tab *Table) removeRunDir(id string) error {
-	root, err := os.OpenRoot(tab.cfg.RunsDir)
-	if err != nil {
-		return fmt.Errorf("open runs directory: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	if err := root.RemoveAll(id); err != nil {
-		return fmt.Errorf("remove private directory: %w", err)
-	}
-	return nil
 }

@@ -1,0 +1,82 @@
+//go:build linux
+
+package spawn
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// TestContainerOfTheGate: nothing runs without a policy or under a wrong one, whatever
+// the environment of a request says.
+func TestContainerOfTheGate(t *testing.T) {
+	m := newTable(t, func(c *Config) { c.Gated = true })
+	req := sh("true")
+	req.Env = []string{wire.GateEnabled + "=0"}
+	if _, err := m.Spawn(t.Context(), "a", req, Body{}); code(err) != wire.CodeGate {
+		t.Errorf("no policy: %v", err)
+	}
+	for name, doc := range map[string]string{"empty": "", "no JSON": "{", "unknown key": `{"default_decision":"allow","defaults":1}`,
+		"twice": `{"default_decision":"allow","default_decision":"deny"}`, "wrong type": `{"default_decision":1}`, "no decision": `{}`} {
+		bad, body := ruled(req, doc)
+		_, err := m.Spawn(t.Context(), "a", bad, body)
+		if code(err) != wire.CodePolicy || !strings.Contains(err.Error(), "line 1") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other, body := ruled(req, allowing)
+	body.Policy = append(body.Policy, ' ')
+	if _, err := m.Spawn(t.Context(), "a", other, body); code(err) != wire.CodeInvalid {
+		t.Errorf("not the one of its hash: %v", err)
+	}
+	if all := m.all(); len(all) != 0 {
+		t.Errorf("remembered: %v", all)
+	}
+}
+
+func TestGateEnv(t *testing.T) {
+	base := BaseEnv([]string{"A=1", wire.GateEnabled + "=1", wire.GatePolicyFile + "=/x", "LOOP_CHANNEL_ID=c"}, "u", "/home/u")
+	if slices.ContainsFunc(base, func(e string) bool { return strings.HasPrefix(e, "LOOP_GATE") }) || !slices.Contains(base, "LOOP_CHANNEL_ID=c") {
+		t.Errorf("%v", base)
+	}
+	m := newTable(t)
+	req := sh("true")
+	req.Env = []string{wire.GateEnabled + "=0", wire.GatePolicyFile + "=/tmp/mine", "B=2"}
+	p := newProc(m, "a", [32]byte{}, req)
+	p.supervised = true
+	env := p.stageConfig(Body{}).Env
+	for _, want := range []string{wire.GateEnabled + "=1", wire.GatePolicyFile + "=" + m.policyPath("a"), "B=2"} {
+		name, _, _ := strings.Cut(want, "=")
+		n := 0
+		for _, e := range env {
+			if strings.HasPrefix(e, name+"=") {
+				n++
+			}
+		}
+		if n != 1 || !slices.Contains(env, want) {
+			t.Errorf("no %s in %v", want, env)
+		}
+	}
+}
+
+// TestReadsNeedAStart: a program whose reads pass its filter cannot be put under a policy
+// that would hold them.
+func TestReadsNeedAStart(t *testing.T) {
+	k, _, _ := talk(t)
+	p := k.p
+	close(p.ready)
+	p.tab.mu.Lock()
+	p.tab.spawns["a"] = p
+	p.tab.mu.Unlock()
+	defer p.tab.drop("a")
+	doc := string(policy.Policy{DefaultDecision: policy.Allow,
+		FileRules: []policy.FileRule{{Paths: []string{"/secret"}, Operations: []policy.Operation{policy.Read}, Decision: policy.Deny}}}.Encode())
+	req, body := ruled(sh("true"), doc)
+	if _, err := p.tab.SetPolicy(t.Context(), "a", *req.Policy, body.Policy); code(err) != wire.CodePolicy {
+		t.Errorf("%v", err)
+	}
+}

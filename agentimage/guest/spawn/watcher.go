@@ -1,0 +1,201 @@
+//go:build linux
+
+package spawn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/threads"
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// gatedThreads covers what may block at a time in a keeper that supervises: the thread
+// that waits, the receivers, calls that are performed, and those that run Go. They count
+// against the container's limit of processes, which an agent may use up at any time.
+const gatedThreads = 16
+
+// watcher is a keeper that supervises.
+type watcher struct {
+	keeper
+	line line
+	s    supervision
+	held *held
+	sup  supervisor
+	over chan struct{} // closed when nothing is left to supervise
+}
+
+// supervise is the life of a keeper that supervises: as watch, with the handshake, and
+// with orders from loop init that one goroutine takes until loop init is gone.
+func (k keeper) supervise(up socket) int {
+	threads.Warm(gatedThreads)
+	l, err := newLine(up)
+	if err != nil {
+		return 2
+	}
+	defer l.close()
+	w := watcher{keeper: k, line: l, over: make(chan struct{})}
+	pid, err := w.begin()
+	if err != nil {
+		_ = l.send(report{Error: startError(err)})
+		if pid != 0 {
+			threads.WaitAll(func(int, syscall.WaitStatus) {})
+		}
+		w.end()
+		return notStarted
+	}
+	_ = l.send(report{Pid: pid})
+	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
+		if ended == pid {
+			_ = l.send(report{Status: new(int(ws))})
+		}
+	})
+	w.end()
+	return 0
+}
+
+// afterEnd is how long a supervisor may have ended before the keeper: of a tree that has
+// just ended, which is reaped in no time.
+const afterEnd = time.Second
+
+// unable is the exit code of a keeper whose supervisor could not go on. What it leaves
+// behind ends with the container.
+const unable = 3
+
+// outlive ends the keeper if its supervisor does not live as long as the tree.
+func (w *watcher) outlive() {
+	<-w.sup.Done()
+	select {
+	case <-w.over:
+	case <-time.After(afterEnd):
+		slog.Error("the supervisor ended before its tree", "id", w.s.Spawn)
+		os.Exit(unable)
+	}
+}
+
+// end is for when nothing is left to supervise.
+func (w *watcher) end() {
+	close(w.over)
+	if w.sup == nil {
+		return
+	}
+	w.held.deny(whyEnding)
+	if err := w.sup.Close(); err != nil {
+		slog.Error("end supervisor", "id", w.s.Spawn, "err", err)
+	}
+}
+
+// begin starts stage and supervisor. After an error the stage, if its pid is not 0, has
+// ended or is about to.
+func (w *watcher) begin() (pid int, err error) {
+	var first order
+	pipe, err := w.line.receive(&first)
+	if err != nil {
+		return 0, fmt.Errorf("hear what to supervise: %w", err)
+	}
+	if first.Supervise == nil {
+		return 0, errors.New("the first order is another")
+	}
+	w.s = *first.Supervise
+	engine, err := readPolicy(pipe, w.s.Policy)
+	if err != nil {
+		return 0, err
+	}
+	w.held = newHeld(w.line)
+	pid, stage, err := w.start()
+	if err != nil {
+		return 0, err
+	}
+	defer stage.close()
+	if err := w.confine(stage, pid, engine); err != nil {
+		// It is this thread's child and has not been waited for: nobody else has the pid.
+		_ = unix.Kill(pid, unix.SIGKILL)
+		return pid, err
+	}
+	return pid, nil
+}
+
+// confine goes through the handshake and waits until the program runs.
+func (w *watcher) confine(stage socket, pid int, engine *policy.Engine) error {
+	listener, err := admit(stage, pid, w.s)
+	if err != nil {
+		return err
+	}
+	if w.sup, err = startSupervisor(w, listener, engine); err != nil {
+		return refuse(err.Error())
+	}
+	go w.obey() // both end with the process
+	go w.outlive()
+	if err := stage.timeout(ackTimeout); err != nil {
+		return err
+	}
+	if err := sendAck(stage); err != nil {
+		return err
+	}
+	// The first report comes after the probe: it says that the program is next.
+	var said report
+	fd, err := stage.receive(&said)
+	s := socket(fd)
+	s.close()
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return refuse("its supervisor does not answer")
+	case errors.Is(err, io.EOF):
+		return errDiedEarly
+	case err != nil:
+		return refuse(err.Error())
+	case said.Error != nil:
+		return said.Error
+	}
+	// The execution itself may have to wait for a person.
+	if err := stage.timeout(0); err != nil {
+		return err
+	}
+	if err := awaitStage(stage, nil); err != nil {
+		return err
+	}
+	return nil
+}
+
+// obey does what loop init orders.
+func (w *watcher) obey() {
+	for {
+		var o order
+		pipe, err := w.line.receive(&o)
+		if err != nil {
+			w.held.lose()
+			return
+		}
+		switch {
+		case o.Answer != nil:
+			w.held.answered(*o.Answer)
+		case o.Deny != "":
+			w.held.deny(o.Deny)
+		case o.Policy != nil:
+			w.setPolicy(*o.Policy, pipe)
+			pipe = -1
+		}
+		s := socket(pipe)
+		s.close()
+	}
+}
+
+// setPolicy says that a policy is in force, or why the one before is.
+func (w *watcher) setPolicy(head wire.Policy, pipe int) {
+	taken := policyTaken{Version: head.Version}
+	engine, err := readPolicy(pipe, head)
+	if err == nil {
+		w.sup.SetPolicy(engine, head.Version)
+	} else {
+		taken.Error = wire.AsError(err)
+	}
+	_ = w.line.send(report{Policy: &taken})
+}
