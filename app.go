@@ -25,6 +25,7 @@ import (
 	"loop/backend/bind"
 	"loop/backend/core"
 	"loop/backend/daemon"
+	"loop/backend/dialog"
 )
 
 // App owns the native window: its life, its folder dialog and opening links.
@@ -50,7 +51,7 @@ func runWindow(ctx context.Context, opts daemon.Options) error {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}
 	app := &App{}
-	opts.Window = app
+	opts.Window, opts.Dialogs = app, dialog.New()
 	d, err := daemon.NewOrShow(ctx, opts)
 	if d == nil {
 		return err

@@ -89,13 +89,16 @@ type Native interface {
 	Show()           // brings the window to the front, hidden or not
 	Hide()           // puts it away
 	Quit()           // ends the window, and Loop with it
-	Ask(what string) // has its page ask the person: AskClose, AskQuit
+	Ask(what string) // has its page ask the person: AskClose, AskQuit, AskReview
+	Visible() bool   // neither hidden nor minimised, as far as the system says
 }
 
 // Questions that Native.Ask can have the page ask.
 const (
 	AskClose = "close" // the window was closed for the first time while Loop is needed
 	AskQuit  = "quit"  // the system's menu wants Loop to quit
+	// AskReview and the id of an approval: the person wants to see it.
+	AskReview = "review:"
 )
 
 // ConfigStatus is the configuration as the page shows it; it never holds a key.

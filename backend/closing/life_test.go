@@ -39,6 +39,8 @@ func (p *pretend) do(f func()) {
 func (p *pretend) Show() { p.do(func() { p.visible = true }) }
 func (p *pretend) Hide() { p.do(func() { p.visible = false }) }
 func (p *pretend) Quit() { p.do(func() { p.gone = time.Now() }) }
+func (p *pretend) Visible() bool { return true }
+
 func (p *pretend) Ask(what string) {
 	p.do(func() { p.asked = append(p.asked, what) })
 	if !p.dead {

@@ -25,6 +25,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/credentials"
 	"loop/backend/demo"
+	"loop/backend/dialog"
 	"loop/backend/doctor"
 	"loop/backend/engine"
 	"loop/backend/gate"
@@ -50,11 +51,12 @@ import (
 // Options are what main knows.
 type Options struct {
 	Version  string
-	Addr     string      // of the loopback listener; empty: the configuration's, else a free port
-	Frontend fs.FS       // the built page
-	Window   bind.Native // nil headless
-	Desktop  bool        // this binary can open a window
-	Command  bool        // it ends with one command
+	Addr     string       // of the loopback listener; empty: the configuration's, else a free port
+	Frontend fs.FS        // the built page
+	Window   bind.Native  // nil headless
+	Dialogs  dialog.Asker // shows approvals while the window is out of sight; may be nil
+	Desktop  bool         // this binary can open a window
+	Command  bool         // it ends with one command
 }
 
 // Daemon is a running Loop. New makes it, Start begins work, Close ends it.
@@ -338,6 +340,7 @@ func (d *Daemon) Start() error {
 	d.background("terminals", d.terminals.Run)
 	if d.opts.Window != nil {
 		d.work.Go(func() { d.life.Watch(d.ctx) })
+		d.background("dialogs", d.presentDialogs)
 	}
 	d.work.Go(func() {
 		if err := d.api.Serve(); err != nil {

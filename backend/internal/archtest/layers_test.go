@@ -76,7 +76,7 @@ var layers = []layer{
 	{"build/seccomp", nil, "a tool of the build, in a module of its own, so that nothing of Loop needs cgo for it"},
 	{"agentimage", []string{"backend/core"}, "embedded files, and failures said in core's words"},
 	{"agentimage/guest", []string{"backend/wire", "backend/policy"}, "the in-container binary holds nothing of the host's side"},
-	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind", "backend/config"}, "main names the parts; daemon assembles them (config only to say where Loop's folder is)"},
+	{".", []string{"backend/cli", "backend/daemon", "backend/core", "backend/bind", "backend/config", "backend/dialog"}, "main names the parts; daemon assembles them (config only to say where Loop's folder is)"},
 }
 
 // outside lists who may import a third-party module, and why Loop uses it.
