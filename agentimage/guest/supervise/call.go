@@ -1,0 +1,158 @@
+//go:build linux
+
+package supervise
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+)
+
+// errGone ends a call whose caller does not wait any more.
+var errGone = errors.New("the call was withdrawn")
+
+// errAgain starts a call over, because something changed between judging and
+// performing.
+var errAgain = errors.New("what was judged has changed")
+
+// maxStarts bounds how often a call starts over.
+const maxStarts = 64
+
+// call is one notification on its way. It belongs to one goroutine at a time.
+type call struct {
+	s    *Supervisor
+	th   *thread // the one that is at it now
+	id   uint64
+	tid  int
+	nr   int
+	args [6]uint64
+	mem  memory
+
+	perform func(*call) outcome // decoded from the arguments, once; may run again
+	locked  lock                // how perform is kept apart from others
+	name    string              // of the system call
+	view    *view               // the policy that decides this attempt
+	tgid    int                 // of the caller, once it was needed
+	granted string              // key of the question that a person has allowed
+	asked   int                 // how many questions this call has asked
+	pins    []*object           // what must keep its identity while the call waits
+}
+
+// outcome is what an attempt has led to.
+type outcome struct {
+	val  int64
+	err  error
+	fd   int            // to give, where given is set; closed afterwards
+	how  ending         // what to do with it
+	ask  *question      // for asks
+	then func() outcome // for blocks: on a thread that may wait
+	side side           // for blocks
+	wait func(done func(outcome))
+}
+
+type ending int
+
+const (
+	returns   ending = iota // val or err is the result
+	gives                   // fd becomes the caller's
+	continues               // the kernel goes on with the call
+	asks                    // a person decides
+	blocks                  // on a thread that may wait
+	waits                   // without a thread
+)
+
+func result(val int64, err error) outcome { return outcome{val: val, err: err} }
+
+func failed(err error) outcome { return outcome{err: err} }
+
+// status is a field of the caller's status file.
+func (c *call) status(field string) string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(c.tid) + "/status")
+	if err != nil {
+		return ""
+	}
+	_, after, ok := strings.Cut(string(data), "\n"+field+":\t")
+	if !ok {
+		return ""
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return line
+}
+
+// process is the caller's process id; -1 where it is gone.
+func (c *call) process() int {
+	if c.tgid == 0 {
+		n, err := strconv.Atoi(c.status("Tgid"))
+		if err != nil {
+			n = -1
+		}
+		c.tgid = n
+	}
+	return c.tgid
+}
+
+// masked takes the caller's umask from the mode of what is made in a folder. A folder's
+// default access list takes the place of the umask.
+func (c *call) masked(dir *object, mode uint32) uint32 {
+	mask := c.umask()
+	if mask&mode == 0 {
+		return mode
+	}
+	if n, err := unix.Getxattr(dir.itself(), "system.posix_acl_default", nil); err == nil && n > 0 {
+		return mode
+	}
+	return mode &^ mask
+}
+
+// umask is the caller's; where it cannot be read, nobody gets any permission.
+func (c *call) umask() uint32 {
+	mask, err := strconv.ParseUint(c.status("Umask"), 8, 32)
+	if err != nil {
+		return 0o777
+	}
+	return uint32(mask) & 0o777
+}
+
+// file judges an operation on a path.
+func (c *call) file(op policy.Operation, path string) policy.Verdict {
+	return c.view.File(op, path)
+}
+
+// object judges an operation on what was found. What never had a name is nobody's but
+// the agent's.
+func (c *call) object(op policy.Operation, o *object) policy.Verdict {
+	if o.nameless {
+		return policy.Verdict{Decision: policy.Allow}
+	}
+	return c.file(op, o.path)
+}
+
+// decide turns a verdict into the end of an attempt, or returns nil when the call is
+// performed. about describes the question, should there be one.
+func (c *call) decide(v policy.Verdict, about func() *question) *outcome {
+	switch rank(v.Decision) {
+	case 0:
+		return nil
+	case 1:
+		q := about()
+		q.verdict = v
+		if c.granted != "" && c.granted == q.key() {
+			q.unpin()
+			return nil
+		}
+		if q.silent != nil {
+			if cv, ok := q.silent(); ok && rank(cv.Decision) != 1 {
+				q.unpin()
+				return c.decide(cv, about)
+			}
+		}
+		return &outcome{how: asks, ask: q}
+	}
+	c.s.say(c, v, "")
+	return &outcome{err: unix.EACCES}
+}

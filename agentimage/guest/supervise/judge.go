@@ -1,0 +1,83 @@
+//go:build linux
+
+package supervise
+
+import (
+	"context"
+	"log/slog"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// Agent is who the supervised program runs as.
+type Agent struct {
+	UID, GID int
+	Groups   []int
+	Home     string
+}
+
+// Judge says what a policy thinks of a call. Its methods are called from many threads.
+type Judge interface {
+	// File judges an operation on a resolved absolute path, which may hold any bytes.
+	File(op policy.Operation, path string) policy.Verdict
+	// Under is the strictest of what File could say of anything below a folder.
+	Under(op policy.Operation, dir string) policy.Verdict
+	// Connect judges a Unix socket: its absolute path, or "@" and the abstract name.
+	Connect(target string) policy.Verdict
+	// Exec judges a program: the resolved file, and the arguments with the first.
+	Exec(path string, argv []string) policy.Verdict
+	// ReadsMatter reports whether some rule could refuse a read or ask about one.
+	ReadsMatter() bool
+}
+
+// ContentJudge is a Judge that can decide a change by what it changes, where File wants
+// to ask: both texts are whole files of at most wire.MaxContent bytes; before is nil
+// where there is no file yet. With false the question stands.
+type ContentJudge interface {
+	Content(path string, before, after []byte) (policy.Verdict, bool)
+}
+
+// Options says what is supervised.
+type Options struct {
+	Listener int // of the filter; the supervisor closes it
+	Agent    Agent
+	Judge    Judge
+	Version  int64 // of the judge's policy
+	// Ask blocks until a person has answered. Its context ends when nothing waits for
+	// the answer any more. It is called from many goroutines at a time.
+	Ask     func(ctx context.Context, a wire.Approval) wire.Answer
+	Log     *slog.Logger
+	SpawnID string
+	// Receivers is how many threads take calls; 0 is DefaultReceivers.
+	Receivers int
+}
+
+// DefaultReceivers is enough for a compiler on four cores: one call takes tens of
+// microseconds, and what waits does not wait on them.
+const DefaultReceivers = 4
+
+// view is one whole version of a policy; a call is decided by one.
+type view struct {
+	Judge
+	version int64
+}
+
+// stricter returns the verdict that allows less; of equals the first.
+func stricter(a, b policy.Verdict) policy.Verdict {
+	if rank(b.Decision) > rank(a.Decision) {
+		return b
+	}
+	return a
+}
+
+// rank orders decisions; one that is not known denies.
+func rank(d policy.Decision) int {
+	switch d {
+	case policy.Allow:
+		return 0
+	case policy.Approve:
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,4 @@
+package supervise
+
+// kernelLargefile is O_LARGEFILE, which x/sys has as 0 where it changes nothing.
+const kernelLargefile = 0o400000

@@ -1,0 +1,158 @@
+//go:build linux
+
+package supervise
+
+import (
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// making is a call that makes one name.
+type making struct {
+	at   location
+	make func(c *call, s slot) error
+}
+
+func (m making) perform(c *call) outcome {
+	s, err := c.slot(m.at)
+	if err != nil {
+		return failed(err)
+	}
+	defer s.close()
+	if s.name == "" || special(s.name) {
+		return failed(unix.EEXIST)
+	}
+	if end := c.decide(c.file(policy.Create, s.path()), func() *question {
+		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), as: m.at.path}
+	}); end != nil {
+		return *end
+	}
+	return failed(m.make(c, s))
+}
+
+// at returns the location whose folder and path are the arguments i and i+1; with i < 0
+// the path is argument -i-1 and starts at the working directory.
+func (c *call) at(i int) (location, error) {
+	if i < 0 {
+		path, err := c.mem.path(c.args[-i-1])
+		return location{unix.AT_FDCWD, path}, err
+	}
+	path, err := c.mem.path(c.args[i+1])
+	return location{int32(c.args[i]), path}, err
+}
+
+// path returns where the location with no folder of its own is: argument i.
+func only(i int) int { return -i - 1 }
+
+func decodeMkdir(at, mode int) decoder {
+	return func(c *call) (func(*call) outcome, error) {
+		l, err := c.at(at)
+		bits := uint32(c.args[mode]) & 0o7777
+		return making{l, func(c *call, s slot) error {
+			return unix.Mkdirat(s.dir.fd, s.name, c.masked(s.dir, bits))
+		}}.perform, err
+	}
+}
+
+func decodeMknod(at, mode int) decoder {
+	return func(c *call) (func(*call) outcome, error) {
+		l, err := c.at(at)
+		bits := uint32(c.args[mode])
+		switch bits & unix.S_IFMT {
+		case 0, unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
+		case unix.S_IFCHR, unix.S_IFBLK, unix.S_IFDIR:
+			return nil, unix.EPERM
+		default:
+			return nil, unix.EINVAL
+		}
+		return making{l, func(c *call, s slot) error {
+			return unix.Mknodat(s.dir.fd, s.name, c.masked(s.dir, bits), 0)
+		}}.perform, err
+	}
+}
+
+func decodeSymlink(text, at int) decoder {
+	return func(c *call) (func(*call) outcome, error) {
+		to, err := c.mem.path(c.args[text])
+		if err != nil {
+			return nil, err
+		}
+		l, err := c.at(at)
+		return making{l, func(_ *call, s slot) error { return unix.Symlinkat(to, s.dir.fd, s.name) }}.perform, err
+	}
+}
+
+// removing is a call that removes one name.
+type removing struct {
+	at    location
+	flags int
+}
+
+func decodeUnlink(at, flags int) decoder {
+	return func(c *call) (func(*call) outcome, error) {
+		l, err := c.at(at)
+		return removing{l, flags}.perform, err
+	}
+}
+
+func decodeUnlinkat(c *call) (func(*call) outcome, error) {
+	flags := int(int32(c.args[2]))
+	if flags&^unix.AT_REMOVEDIR != 0 {
+		return nil, unix.EINVAL
+	}
+	l, err := c.at(0)
+	return removing{l, flags}.perform, err
+}
+
+func (r removing) perform(c *call) outcome {
+	s, err := c.slot(r.at)
+	if err != nil {
+		return failed(err)
+	}
+	defer s.close()
+	if s.name == "" || special(s.name) { // refused by the kernel, each with its own number
+		return failed(unremovable(s.name, r.flags))
+	}
+	o, err := s.pin(c)
+	if err != nil {
+		return failed(err)
+	}
+	defer o.close()
+	if end := c.decide(c.file(policy.Delete, s.path()), func() *question {
+		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,
+			identity: o.identity(), before: content(o), pins: keep(o)}
+	}); end != nil {
+		return *end
+	}
+	return failed(unix.Unlinkat(s.dir.fd, s.name, r.flags))
+}
+
+func unremovable(name string, flags int) error {
+	if flags&unix.AT_REMOVEDIR == 0 {
+		return unix.EISDIR
+	}
+	switch (slot{name: name}).bare() {
+	case ".":
+		return unix.EINVAL
+	case "..":
+		return unix.ENOTEMPTY
+	}
+	return unix.EBUSY
+}
+
+// keep pins objects once more, for as long as a question waits: the number of a pinned
+// inode is not used for another one.
+func keep(objects ...*object) []*object {
+	var out []*object
+	for _, o := range objects {
+		if o == nil {
+			continue
+		}
+		if fd, err := unix.FcntlInt(uintptr(o.fd), unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			out = append(out, &object{fd: fd})
+		}
+	}
+	return out
+}

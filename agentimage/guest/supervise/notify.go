@@ -1,0 +1,92 @@
+//go:build linux
+
+package supervise
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// notification is struct seccomp_notif of linux/seccomp.h.
+type notification struct {
+	ID    uint64
+	Tid   uint32 // in the supervisor's pid namespace; 0 where it cannot be seen
+	Flags uint32
+	Nr    int32
+	Arch  uint32
+	IP    uint64
+	Args  [6]uint64
+}
+
+// response is struct seccomp_notif_resp.
+type response struct {
+	ID    uint64
+	Val   int64
+	Error int32 // negative errno
+	Flags uint32
+}
+
+// addFD is struct seccomp_notif_addfd.
+type addFD struct {
+	ID         uint64
+	Flags      uint32
+	SrcFD      uint32
+	NewFD      uint32
+	NewFDFlags uint32
+}
+
+// listener is the descriptor of a filter's notifications.
+type listener int
+
+func (l listener) ioctl(request uint, arg unsafe.Pointer) (int, unix.Errno) {
+	n, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(l), uintptr(request), uintptr(arg))
+	return int(n), e
+}
+
+// receive blocks until a call is handed over. EINTR is the caller's to look at, ENOENT
+// means that the one that was there has gone, or that no program is left.
+func (l listener) receive(n *notification) unix.Errno {
+	*n = notification{} // the kernel refuses one that is not zero
+	_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n))
+	return e
+}
+
+// send answers a call. ENOENT means that nothing waits for the answer.
+func (l listener) send(r response) unix.Errno {
+	for {
+		_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+		if e != unix.EINTR {
+			return e
+		}
+	}
+}
+
+// give answers a call with a descriptor: a copy of fd becomes the caller's. The caller
+// may have no room for it (EMFILE), and then still waits.
+func (l listener) give(id uint64, fd int, cloexec bool) unix.Errno {
+	a := addFD{ID: id, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, SrcFD: uint32(fd)}
+	if cloexec {
+		a.NewFDFlags = unix.O_CLOEXEC
+	}
+	for {
+		_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
+		if e != unix.EINTR {
+			return e
+		}
+	}
+}
+
+// valid reports whether a call still waits, and with it that its thread id is still the
+// thread's.
+func (l listener) valid(id uint64) bool {
+	_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id))
+	return e == 0
+}
+
+// syncWakeUp makes the kernel move the caller to the answering CPU (Linux 6.6); an older
+// one does without.
+func (l listener) syncWakeUp() {
+	flags := uintptr(unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(l), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags)
+}

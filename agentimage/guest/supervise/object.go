@@ -1,0 +1,171 @@
+//go:build linux
+
+package supervise
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// object is something that a path led to, pinned by an O_PATH descriptor.
+type object struct {
+	fd   int
+	st   unix.Stat_t
+	path string // canonical; what it was called last, where it has no name any more
+	gone bool   // no name leads to it: deleted, or made with O_TMPFILE
+	// nameless objects never had a path: pipes, sockets, memory, what is mounted nowhere.
+	nameless bool
+	proc     bool // of a proc file system
+}
+
+func (o *object) close() {
+	if o != nil && o.fd >= 0 {
+		_ = unix.Close(o.fd)
+		o.fd = -1
+	}
+}
+
+func (o *object) kind() uint32 { return o.st.Mode & unix.S_IFMT }
+
+// itself is a path that leads the kernel to exactly the object.
+func (o *object) itself() string { return descriptorPath(o.fd) }
+
+// descriptorPath is a path that leads the kernel to what fd is.
+func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// identity names the object until it is deleted.
+func (o *object) identity() string {
+	return strconv.FormatUint(uint64(o.st.Dev), 10) + ":" + strconv.FormatUint(o.st.Ino, 10)
+}
+
+// slot is a name in a folder, whether there is something of that name or not.
+type slot struct {
+	dir  *object
+	name string // the last part of a path, with the slash it ended in
+}
+
+func (s slot) close() { s.dir.close() }
+
+// bare is the name without a slash.
+func (s slot) bare() string { return strings.TrimRight(s.name, "/") }
+
+// path is the canonical path of the name.
+func (s slot) path() string { return join(s.dir.path, s.bare()) }
+
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+// pin opens what has the name now, without following it.
+func (s slot) pin(c *call) (*object, error) {
+	fd, err := unix.Openat(s.dir.fd, s.bare(), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.s.describe(fd)
+	if err == nil && !o.proc {
+		o.path = s.path()
+	}
+	return o, err
+}
+
+const deleted = " (deleted)"
+
+// describe says what a descriptor pins, and owns it from then on.
+func (s *Supervisor) describe(fd int) (*object, error) {
+	o := &object{fd: fd}
+	if err := unix.Fstat(fd, &o.st); err != nil {
+		o.close()
+		return nil, err
+	}
+	var buf [pathMax + 16]byte
+	n, err := unix.Readlink(descriptorPath(fd), buf[:])
+	if err != nil {
+		o.close()
+		return nil, err
+	}
+	o.path = string(buf[:n])
+	if strings.HasPrefix(o.path, "(unreachable)") { // below a mount that is no more
+		o.close()
+		return nil, unix.EACCES
+	}
+	o.proc = o.st.Dev == s.procDev
+	o.nameless = !strings.HasPrefix(o.path, "/") || strings.HasPrefix(o.path, "/memfd:")
+	if o.st.Nlink == 0 || strings.HasSuffix(o.path, deleted) && !o.named() {
+		o.gone = true
+		o.path = strings.TrimSuffix(o.path, deleted)
+	}
+	return o, nil
+}
+
+// named reports whether an object whose name seems to say that it is deleted is only
+// called so.
+func (o *object) named() bool {
+	var st unix.Stat_t
+	return unix.Lstat(o.path, &st) == nil && st.Ino == o.st.Ino && st.Dev == o.st.Dev
+}
+
+// ofProcess returns whose files a path below /proc is, and what follows the number.
+func ofProcess(path string) (pid int, rest string, ok bool) {
+	below, ok := strings.CutPrefix(path, "/proc/")
+	if !ok {
+		return 0, "", false
+	}
+	first, rest, _ := strings.Cut(below, "/")
+	pid, err := strconv.Atoi(first)
+	return pid, rest, err == nil
+}
+
+// ourProcess reports whether pid is the supervisor or one of its threads, to whom the
+// kernel shows everything of each other.
+func ourProcess(pid int) bool {
+	if pid == os.Getpid() {
+		return true
+	}
+	var st unix.Stat_t
+	return unix.Lstat("/proc/self/task/"+strconv.Itoa(pid), &st) == nil
+}
+
+// ourPublic are the files of the supervisor in /proc that any other uid may read.
+var ourPublic = map[string]bool{
+	"": true, "task": true, "stat": true, "status": true, "statm": true, "cmdline": true, "comm": true,
+	"cgroup": true, "limits": true, "oom_score": true, "oom_score_adj": true, "oom_adj": true, "loginuid": true, "sessionid": true,
+}
+
+// refuse says why an object of /proc may not be opened, whatever a policy says: files of
+// the supervisor's own, which the kernel would show to its threads, and memory.
+func (o *object) refuse(writes bool) error {
+	pid, rest, ok := ofProcess(o.path)
+	if !o.proc || !ok {
+		return nil
+	}
+	if task, in := strings.CutPrefix(rest, "task/"); in {
+		_, rest, _ = strings.Cut(task, "/")
+	}
+	switch {
+	case writes && rest == "mem":
+		return unix.EACCES
+	case ourProcess(pid) && (writes || !ourPublic[rest]):
+		return unix.EACCES
+	}
+	return nil
+}
+
+// errno is the error number that a caller gets.
+func errno(err error) unix.Errno {
+	var e unix.Errno
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e
+	}
+	return unix.EACCES
+}

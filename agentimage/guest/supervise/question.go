@@ -1,0 +1,189 @@
+//go:build linux
+
+package supervise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// question describes a call for a person. What of it goes into its key is what an
+// answer is bound to.
+type question struct {
+	kind     string
+	op       policy.Operation
+	verdict  policy.Verdict
+	target   string
+	from     string
+	as       string // the path as the caller gave it
+	identity string
+	append   bool
+	inPlace  bool
+	before   *wire.Content
+	after    *wire.Content
+	whole    string    // what target shows the beginning of
+	pins     []*object // closed when the question is dropped
+	silent   func() (policy.Verdict, bool)
+}
+
+// key is equal for two calls that mean the same act on the same object.
+func (q *question) key() string {
+	parts := []string{q.kind, string(q.op), q.target, q.from, q.whole, q.identity, strconv.FormatBool(q.inPlace), strconv.FormatBool(q.append)}
+	for _, t := range []*wire.Content{q.before, q.after} {
+		if t != nil {
+			parts = append(parts, t.SHA256, strconv.FormatInt(t.Size, 10))
+		} else {
+			parts = append(parts, "", "")
+		}
+	}
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = io.WriteString(h, strconv.Itoa(len(p))+":"+p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func (q *question) unpin() {
+	for _, o := range q.pins {
+		o.close()
+	}
+	q.pins = nil
+}
+
+// approval is what is asked.
+func (q *question) approval(c *call) wire.Approval {
+	a := wire.Approval{
+		Kind: q.kind, Target: q.target, Message: q.verdict.Message, CacheKey: q.key(), Source: c.s.options.SpawnID,
+		Operation: string(q.op), From: q.from, Call: c.name, Rule: q.verdict.Rule,
+		Category: string(q.verdict.Category), Policy: c.view.version, Processes: c.chain(),
+		Append: q.append, InPlace: q.inPlace, Before: q.before, After: q.after, Identity: q.identity,
+	}
+	if q.as != q.target {
+		a.AskedAs = q.as
+	}
+	return a
+}
+
+// maxDigest bounds the files whose digest is taken.
+const maxDigest = 8 << 20
+
+// content reads a regular file: its size, its beginning, and its digest where it is not
+// too large. nil where the agent may not read it.
+func content(o *object) *wire.Content {
+	if o == nil || o.kind() != unix.S_IFREG {
+		return nil
+	}
+	data, err := readObject(o)
+	if err != nil {
+		if errors.Is(err, unix.EFBIG) {
+			return &wire.Content{Size: o.st.Size, Cut: true}
+		}
+		return nil
+	}
+	return contentOf(data)
+}
+
+func contentOf(data []byte) *wire.Content {
+	sum := sha256.Sum256(data)
+	t := &wire.Content{Text: data, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+	if len(data) > wire.MaxContent {
+		t.Text, t.Cut = data[:wire.MaxContent:wire.MaxContent], true
+	}
+	return t
+}
+
+// readObject reads a whole regular file of at most maxDigest bytes, as the agent.
+func readObject(o *object) ([]byte, error) {
+	if o.st.Size > maxDigest {
+		return nil, unix.EFBIG
+	}
+	fd, err := unix.Open(o.itself(), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), o.path)
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxDigest+1))
+	if err == nil && len(data) > maxDigest {
+		err = unix.EFBIG
+	}
+	return data, err
+}
+
+// silently asks a judge that looks at contents, where both are known as a whole.
+func (c *call) silently(path string, before, after *wire.Content) func() (policy.Verdict, bool) {
+	judge, ok := c.view.Judge.(ContentJudge)
+	if !ok || after == nil || after.Cut || before != nil && before.Cut {
+		return nil
+	}
+	return func() (policy.Verdict, bool) {
+		var was []byte
+		if before != nil {
+			was = before.Text
+		}
+		return judge.Content(path, was, after.Text)
+	}
+}
+
+// maxChain bounds the processes that are named in a question.
+const maxChain = 16
+
+// chain names the process that calls and its parents, up to the spawn's program.
+func (c *call) chain() []wire.Process {
+	var out []wire.Process
+	own := os.Getpid()
+	limit := 4 << 10
+	for pid := c.process(); pid > 1 && pid != own && len(out) < maxChain; limit = wire.MaxCommand {
+		at := "/proc/" + strconv.Itoa(pid)
+		parent, started, err := parentage(at)
+		if err != nil {
+			break
+		}
+		p := wire.Process{Pid: pid, Started: started, Command: commandLine(at, limit)}
+		p.Exe, _ = os.Readlink(at + "/exe")
+		if len(p.Exe) > limit {
+			p.Exe = p.Exe[:limit]
+		}
+		out = append(out, p)
+		pid = parent
+	}
+	return out
+}
+
+// parentage reads the parent and the start time of a process.
+func parentage(at string) (parent int, started uint64, err error) {
+	data, err := os.ReadFile(at + "/stat")
+	if err != nil {
+		return 0, 0, err
+	}
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])) // the name may hold anything
+	if len(fields) < 20 {
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+	if parent, err = strconv.Atoi(fields[1]); err != nil {
+		return 0, 0, err
+	}
+	started, err = strconv.ParseUint(fields[19], 10, 64)
+	return parent, started, err
+}
+
+// commandLine reads a process's arguments, joined by spaces.
+func commandLine(at string, limit int) string {
+	f, err := os.Open(at + "/cmdline")
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	data, _ := io.ReadAll(io.LimitReader(f, int64(limit)))
+	return strings.ReplaceAll(strings.TrimRight(string(data), "\x00"), "\x00", " ")
+}

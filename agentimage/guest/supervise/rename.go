@@ -1,0 +1,185 @@
+//go:build linux
+
+package supervise
+
+import (
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// renaming is a call that moves a name, or exchanges two.
+type renaming struct {
+	from, to location
+	flags    uint
+}
+
+func decodeRename(from, to, flags int) decoder {
+	return func(c *call) (func(*call) outcome, error) {
+		r := renaming{}
+		if flags > 0 {
+			r.flags = uint(uint32(c.args[flags]))
+		}
+		switch {
+		case r.flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE|unix.RENAME_WHITEOUT) != 0,
+			r.flags&unix.RENAME_EXCHANGE != 0 && r.flags != unix.RENAME_EXCHANGE:
+			return nil, unix.EINVAL
+		case r.flags&unix.RENAME_WHITEOUT != 0:
+			return nil, unix.EPERM
+		}
+		var err error
+		if r.from, err = c.at(from); err != nil {
+			return nil, err
+		}
+		r.to, err = c.at(to)
+		return r.perform, err
+	}
+}
+
+// renames is what a rename was resolved to.
+type renames struct {
+	old, new slot
+	moved    *object // what has the old name
+	there    *object // what has the new one; nil where nothing has
+}
+
+func (m *renames) close() {
+	m.old.close()
+	m.new.close()
+	m.moved.close()
+	m.there.close()
+}
+
+func (r renaming) resolve(c *call) (*renames, error) {
+	m := &renames{}
+	var err error
+	if m.old, err = c.slot(r.from); err != nil {
+		return nil, err
+	}
+	if m.new, err = c.slot(r.to); err != nil {
+		m.close()
+		return nil, err
+	}
+	for _, s := range []slot{m.old, m.new} {
+		if s.name == "" || special(s.name) {
+			m.close()
+			if s == m.new && r.flags&unix.RENAME_NOREPLACE != 0 {
+				return nil, unix.EEXIST
+			}
+			return nil, unix.EBUSY
+		}
+	}
+	if m.moved, err = m.old.pin(c); err == nil {
+		m.there, err = m.new.pin(c)
+		if err == unix.ENOENT && r.flags&unix.RENAME_EXCHANGE == 0 {
+			err = nil
+		}
+	}
+	if err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (r renaming) perform(c *call) outcome {
+	m, err := r.resolve(c)
+	if err != nil {
+		return failed(err)
+	}
+	defer m.close()
+	if m.there != nil && r.flags == 0 && m.moved.identity() == m.there.identity() {
+		return failed(unix.Renameat2(m.old.dir.fd, m.old.name, m.new.dir.fd, m.new.name, r.flags)) // two names of one file: nothing moves
+	}
+	if m.there != nil && r.flags&unix.RENAME_NOREPLACE != 0 {
+		return failed(unix.EEXIST)
+	}
+	onto := r.onto(c, m)
+	v := stricter(onto, r.away(c, m))
+	replaces := rank(onto.Decision) == 1 && r.flags&unix.RENAME_EXCHANGE == 0 && m.moved.kind() == unix.S_IFREG
+	var after *wire.Content
+	if end := c.decide(v, func() *question {
+		q := r.question(c, m, replaces)
+		after = q.after
+		return q
+	}); end != nil {
+		return *end
+	}
+	if replaces && after != nil && after.SHA256 != "" {
+		return outcome{how: blocks, side: placing, then: func() outcome { return r.place(c, after) }}
+	}
+	return failed(r.move(m))
+}
+
+// onto judges what the new name becomes, and with an exchange the old one.
+func (r renaming) onto(c *call, m *renames) policy.Verdict {
+	op := policy.Create
+	if m.there != nil {
+		op = policy.Write
+	}
+	v := c.file(op, m.new.path())
+	if m.moved.kind() == unix.S_IFDIR {
+		v = stricter(v, c.view.Under(policy.Create, m.new.path()))
+	}
+	if r.flags&unix.RENAME_EXCHANGE != 0 {
+		v = stricter(v, c.file(policy.Write, m.old.path()))
+		if m.there.kind() == unix.S_IFDIR {
+			v = stricter(v, c.view.Under(policy.Create, m.old.path()))
+		}
+	}
+	return v
+}
+
+// away judges what goes from its old name, and with an exchange from the new one.
+func (r renaming) away(c *call, m *renames) policy.Verdict {
+	v := c.file(policy.Delete, m.old.path())
+	if m.moved.kind() == unix.S_IFDIR {
+		v = stricter(v, c.view.Under(policy.Delete, m.old.path()))
+	}
+	if r.flags&unix.RENAME_EXCHANGE != 0 {
+		v = stricter(v, c.file(policy.Delete, m.new.path()))
+		if m.there.kind() == unix.S_IFDIR {
+			v = stricter(v, c.view.Under(policy.Delete, m.new.path()))
+		}
+	}
+	return v
+}
+
+func (r renaming) question(c *call, m *renames, replaces bool) *question {
+	q := &question{kind: wire.KindFile, op: policy.Write, target: m.new.path(), from: m.old.path(), as: r.to.path,
+		identity: m.moved.identity(), pins: keep(m.moved, m.there)}
+	switch {
+	case m.there == nil:
+		q.op = policy.Create
+	default:
+		q.identity += " " + m.there.identity()
+		q.before = content(m.there)
+	}
+	if replaces {
+		q.after = content(m.moved)
+		q.silent = c.silently(q.target, q.before, q.after)
+	}
+	return q
+}
+
+// move renames, and takes it back where a folder has taken the place of the file that
+// was judged: the contents of folders are judged, too. The agent's own programs cannot
+// do that meanwhile, those of another spawn can.
+func (r renaming) move(m *renames) error {
+	if err := unix.Renameat2(m.old.dir.fd, m.old.name, m.new.dir.fd, m.new.name, r.flags); err != nil {
+		return err
+	}
+	if m.moved.kind() == unix.S_IFDIR {
+		return nil
+	}
+	var st unix.Stat_t
+	err := unix.Fstatat(m.new.dir.fd, m.new.bare(), &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return nil // moved on meanwhile, by a call that was judged by itself
+	}
+	if err := unix.Renameat2(m.new.dir.fd, m.new.bare(), m.old.dir.fd, m.old.bare(), unix.RENAME_NOREPLACE); err != nil {
+		return unix.EACCES
+	}
+	return errAgain
+}

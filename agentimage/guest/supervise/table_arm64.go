@@ -1,0 +1,3 @@
+package supervise
+
+var table = common
