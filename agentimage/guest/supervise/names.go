@@ -5,6 +5,7 @@ package supervise
 import (
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/filter"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -103,6 +104,9 @@ func decodeUnlinkat(c *call) (func(*call) outcome, error) {
 		return nil, unix.EINVAL
 	}
 	l, err := c.at(0)
+	if err == nil && l.path == filter.ProbeName && int32(c.args[0]) == unix.AT_FDCWD {
+		return nil, filter.ProbeErrno // nothing but a supervisor says so
+	}
 	return removing{l, flags}.perform, err
 }
 
