@@ -28,6 +28,7 @@ type keeperEnd struct {
 	ended   <-chan syscall.WaitStatus // from the reaper, once
 	started chan report               // how the start went; closed without one when the keeper ended first
 	heard   chan struct{}             // closed when nothing comes any more
+	goes    bool                      // a program may run under its filter; valid once heard or started
 
 	ctx    context.Context // of the questions
 	cancel context.CancelFunc
@@ -62,6 +63,8 @@ func (k *keeperEnd) hear() {
 		s := socket(fd) // no keeper sends any
 		s.close()
 		switch {
+		case said.Goes:
+			k.goes = true
 		case said.Question != nil:
 			k.question(*said.Question)
 		case said.Policy != nil:
@@ -130,7 +133,7 @@ func (k *keeperEnd) deny(why string) {
 // supervise is the first order, with the policy.
 func (k *keeperEnd) supervise(d document) error {
 	a := k.p.tab.cfg.Agent
-	return k.sendDocument(order{Supervise: &supervision{Spawn: k.p.id, UID: a.UID, GID: a.GID, Groups: a.Groups, Policy: d.head}}, d.doc)
+	return k.sendDocument(order{Supervise: &supervision{Spawn: k.p.id, UID: a.UID, GID: a.GID, Groups: a.Groups, Home: a.Home, Policy: d.head}}, d.doc)
 }
 
 // setPolicy waits until the supervisor goes by the document.

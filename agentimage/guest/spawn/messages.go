@@ -14,8 +14,9 @@ import (
 // report goes up, with one field set or none. The stage sends the keeper its Filter where
 // there is one, an empty report right before it executes the program, or last of all an
 // Error; no report at all means that it died earlier. The keeper sends loop init how the
-// start went (Pid and Error), how the program ended (Status), and what it asks.
+// start goes (Goes) and went (Pid and Error), how the program ended (Status), and what it asks.
 type report struct {
+	Goes     bool           `json:"goes,omitempty"` // the stage is about to be let go on
 	Pid      int            `json:"pid,omitempty"`
 	Status   *int           `json:"status,omitempty"` // raw wait status
 	Error    *wire.Error    `json:"error,omitempty"`  // why the program was not executed
@@ -47,8 +48,9 @@ type order struct {
 // supervision is what a keeper needs to know to supervise.
 type supervision struct {
 	Spawn    string      `json:"spawn"`
-	UID, GID int         // the agent's
+	UID, GID int         // the agent's, as what follows
 	Groups   []int       `json:"groups"`
+	Home     string      `json:"home"`
 	Policy   wire.Policy `json:"policy"`
 }
 

@@ -163,7 +163,7 @@ func (p *proc) fail(err error) {
 // waits for the keeper and closes gone.
 func (p *proc) follow(k *keeperEnd) {
 	p.tab.wg.Go(func() {
-		p.lost(<-k.ended, false)
+		p.lost(<-k.ended, p.supervised)
 		if err := p.removePolicy(); err != nil { // here, since a later spawn may have the same id
 			p.tab.cfg.Log.Warn("spawn", "id", p.id, "err", err)
 		}
@@ -179,12 +179,12 @@ func (p *proc) follow(k *keeperEnd) {
 // lost looks at how a keeper ended. One that was killed (out of memory) or crashed leaves
 // its children to PID 1, which ends them; one that supervised leaves them a filter whose
 // calls nobody answers any more, and then the container cannot go on.
-func (p *proc) lost(ws syscall.WaitStatus, starting bool) {
-	if ws.Exited() && (ws.ExitStatus() == 0 || starting && ws.ExitStatus() == notStarted) {
+func (p *proc) lost(ws syscall.WaitStatus, filtered bool) {
+	if ws.Exited() && (ws.ExitStatus() == 0 || ws.ExitStatus() == notStarted) {
 		return
 	}
 	p.tab.cfg.Log.Error("keeper ended before its tree", "id", p.id, "status", int(ws))
-	if p.supervised && p.tab.cfg.Unsupervised != nil {
+	if filtered && p.tab.cfg.Unsupervised != nil {
 		p.tab.cfg.Unsupervised(p.id)
 	}
 	p.tab.killStrays()

@@ -49,8 +49,9 @@ func (p *proc) start(body Body) (*keeperEnd, error) {
 	_, _ = w.Write(cfg)
 	_ = w.Close()
 	if err := p.awaitStart(k); err != nil {
-		p.lost(<-k.ended, true) // the stage has ended or is about to; nothing is below it
+		ws := <-k.ended // the stage has ended or is about to; nothing is below it
 		<-k.heard
+		p.lost(ws, k.goes)
 		return nil, err
 	}
 	p.startedAt = time.Now().UnixMilli()

@@ -3,24 +3,37 @@
 package spawn
 
 import (
-	"errors"
+	"log/slog"
+	"os"
 
+	"loop/agentimage/guest/supervise"
 	"loop/backend/policy"
 )
 
-// supervisor answers the calls of one filter. Close returns when it has ended.
-type supervisor interface {
-	SetPolicy(e *policy.Engine, version int64)
-	// Done is closed when it answers no more: nothing is left under the filter, or it
-	// could not go on.
-	Done() <-chan struct{}
-	Close() error
+// judge is an engine as a supervisor asks it.
+type judge struct{ *policy.Engine }
+
+func (j judge) Exec(path string, argv []string) policy.Verdict {
+	return j.Engine.Exec(policy.Command{Path: path, Argv: argv})
 }
 
-// startSupervisor takes the listener over. There is no supervisor in this version, so that
-// nothing which needs one starts.
-func startSupervisor(_ *watcher, listener int, _ *policy.Engine) (supervisor, error) {
-	l := socket(listener)
-	l.close()
-	return nil, errors.New("this version of Loop's guest cannot supervise")
+// Content lets pass what changes nothing that matters.
+func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool) {
+	op := policy.Write
+	if before == nil {
+		op = policy.Create
+	}
+	if !j.Engine.Content(op, path, before, after) {
+		return policy.Verdict{}, false
+	}
+	return policy.Verdict{Decision: policy.Allow}, true
+}
+
+// startSupervisor takes the listener over.
+func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Supervisor, error) {
+	return supervise.Start(supervise.Options{
+		Listener: listener, Judge: judge{e}, Version: w.s.Policy.Version, SpawnID: w.s.Spawn,
+		Agent: supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
+		Ask:   w.held.ask, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/supervise"
 	"loop/agentimage/guest/threads"
 	"loop/backend/policy"
 	"loop/backend/wire"
@@ -21,7 +22,7 @@ import (
 // gatedThreads covers what may block at a time in a keeper that supervises: the thread
 // that waits, the receivers, calls that are performed, and those that run Go. They count
 // against the container's limit of processes, which an agent may use up at any time.
-const gatedThreads = 16
+const gatedThreads = 12
 
 // watcher is a keeper that supervises.
 type watcher struct {
@@ -29,7 +30,7 @@ type watcher struct {
 	line line
 	s    supervision
 	held *held
-	sup  supervisor
+	sup  *supervise.Supervisor
 	over chan struct{} // closed when nothing is left to supervise
 }
 
@@ -129,12 +130,16 @@ func (w *watcher) confine(stage socket, pid int, engine *policy.Engine) error {
 	if err != nil {
 		return err
 	}
-	if w.sup, err = startSupervisor(w, listener, engine); err != nil {
+	if w.sup, err = w.startSupervisor(listener, engine); err != nil {
 		return refuse(err.Error())
 	}
 	go w.obey() // both end with the process
 	go w.outlive()
 	if err := stage.timeout(ackTimeout); err != nil {
+		return err
+	}
+	// Until then nothing under the filter has run: a keeper that dies leaves no harm.
+	if err := w.line.send(report{Goes: true}); err != nil {
 		return err
 	}
 	if err := sendAck(stage); err != nil {
@@ -193,7 +198,7 @@ func (w *watcher) setPolicy(head wire.Policy, pipe int) {
 	taken := policyTaken{Version: head.Version}
 	engine, err := readPolicy(pipe, head)
 	if err == nil {
-		w.sup.SetPolicy(engine, head.Version)
+		w.sup.SetJudge(judge{engine}, head.Version)
 	} else {
 		taken.Error = wire.AsError(err)
 	}
