@@ -48,7 +48,7 @@ var day = map[string][]act{
 	"go build and test": {
 		{Create, "/home/ada/.cache/go-build/ab/x-a"}, {Create, "/home/ada/go/pkg/mod/cache/download/x.zip"},
 		{Create, "/tmp/go-build1/b001/exe/main"}, {Chmod, "/tmp/go-build1/b001/exe/main"}, {Write, "ws/app"}, {Write, "ws/go.sum"},
-		{Read, "/home/ada/.config/go/env"}, {Create, "/home/ada/.config/go/telemetry/local/x"}, {Create, "/home/ada/go/bin/tool"},
+		{Read, "/home/ada/.config/go/env"}, {Create, "/home/ada/.config/go/telemetry/local/x"}, {Create, "/home/ada/go/bin/tool"}, {Write, "/home/ada/go/bin/tool"},
 		{Read, "/proc/4711/environ"}, {Read, "/proc/4711/maps"}, {Read, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"},
 	},
 	"pip install in a venv": {
@@ -195,6 +195,7 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Write, "ws/.venv/bin/activate", "?..!"},
 		{Link, "ws/sub/env/bin/activate.csh", "?..!"},
 		{Write, "/work trees/two/.git/config", "?..!"},
+		{Create, "ws/.git/hooks/pre-commit.sample", "...!"},
 		{Write, "ws/main.go", "...!"},
 		{Create, "/usr/local/lib/x", "...!"},
 		{Create, "/home/ada/notes", "...!"},

@@ -164,9 +164,10 @@ func (c *compiler) add(tree *node, patterns [][]segment, on []slot, rule int32) 
 	return nil
 }
 
-// unresolved is what is said of a path that the kernel cannot have resolved.
-func unresolved(path string) Verdict {
-	return Verdict{Decision: Deny, Message: "The path " + strings.ToValidUTF8(path[:min(len(path), 100)], "?") + " is not a resolved path, so no rule can be trusted to cover it."}
+// unresolved is what is said of a path that the kernel cannot have resolved. It leaves
+// out the path, which is hostile text.
+func unresolved() Verdict {
+	return Verdict{Decision: Deny, Message: "This is not a resolved absolute path, so no rule can be trusted to cover it."}
 }
 
 // File judges one operation on a path that is resolved and absolute; it may be any
@@ -189,7 +190,7 @@ func (e *Engine) file(s slot, path string) Verdict {
 		var buffers [2][32]*node
 		at, ok := l.files.walk(path, false, &buffers)
 		if !ok {
-			return unresolved(path)
+			return unresolved()
 		}
 		return l.fileRule(at.decide(s))
 	})
@@ -223,7 +224,7 @@ func (e *Engine) Under(op Operation, dir string) Verdict {
 		var buffers [2][32]*node
 		at, ok := l.files.walk(dir, false, &buffers)
 		if !ok {
-			return unresolved(dir)
+			return unresolved()
 		}
 		last := at.covers(s) // noRule: something below may fall to the default
 		found, best := last, l.fileRule(last)
@@ -255,7 +256,7 @@ func (e *Engine) Connect(target string) Verdict {
 		}
 		at, ok := tree.walk(name, abstract, &buffers)
 		if !ok {
-			return unresolved(target)
+			return unresolved()
 		}
 		if rule := at.decide(slotRead); rule != noRule {
 			return l.paths[rule]

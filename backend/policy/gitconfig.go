@@ -112,8 +112,8 @@ func gitAssignment(line string) (gitEntry, error) {
 	}
 	value = strings.Trim(value, " \t")
 	switch {
-	case strings.ContainsAny(value, `\`):
-		return e, errors.New("a value has an escape, or goes on in the next line")
+	case strings.ContainsAny(value, "\\\t"):
+		return e, errors.New("a value has an escape or a tab, or goes on in the next line")
 	case len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"':
 		value = value[1 : len(value)-1]
 	case strings.ContainsAny(value, "#;"):

@@ -74,6 +74,7 @@ func TestGitConfigChange(t *testing.T) {
 		"continued line":            {clonedConfig, clonedConfig + "[user]\n\tname = a\\\n[alias]\n", false},
 		"quoted in part":            {clonedConfig, clonedConfig + "[user]\n\tname = a\"b\"\n", false},
 		"comment after a value":     {clonedConfig, clonedConfig + "[user]\n\tname = a ; b\n", false},
+		"tab in a value":            {clonedConfig, clonedConfig + "[user]\n\tname = a\tb\n", false},
 		"before a section":          {"", "name = a\n", false},
 		"carriage return":           {clonedConfig, strings.ReplaceAll(clonedConfig, "\n", "\r\n"), false},
 		"NUL":                       {clonedConfig, clonedConfig + "\x00", false},

@@ -65,57 +65,6 @@ func parseBelow(pattern string, names bool) ([][]segment, error) {
 	return all, nil
 }
 
-// alternatives writes out the braces: {a,b} stands for a and for b.
-func alternatives(pattern string) ([]string, error) {
-	whole, class, open := []string{""}, false, -1
-	var parts []string // of the open brace, done
-	begin := 0         // of the text that is not taken over yet
-	flush := func(end int) {
-		text := pattern[begin:end]
-		for i := range whole {
-			whole[i] += text
-		}
-	}
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '\\':
-			i++
-		case class:
-			class = c != ']'
-		case c == '[':
-			class = true
-		case c == '{':
-			if open >= 0 {
-				return nil, errors.New("braces do not stand within braces")
-			}
-			flush(i)
-			open, begin, parts = i, i+1, nil
-		case c == ',' && open >= 0:
-			parts, begin = append(parts, pattern[begin:i]), i+1
-		case c == '}':
-			if open < 0 {
-				return nil, errors.New("“}” has no “{” before it; write “\\}” for the character")
-			}
-			parts = append(parts, pattern[begin:i])
-			if len(whole)*len(parts) > maxAlternatives {
-				return nil, fmt.Errorf("the braces make more than %d patterns", maxAlternatives)
-			}
-			next := make([]string, 0, len(whole)*len(parts))
-			for _, w := range whole {
-				for _, p := range parts {
-					next = append(next, w+p)
-				}
-			}
-			whole, open, begin = next, -1, i+1
-		}
-	}
-	if open >= 0 {
-		return nil, errors.New("“{” has no “}” after it; write “\\{” for the character")
-	}
-	flush(len(pattern))
-	return whole, nil
-}
-
 func parseSegments(text string, names bool) ([]segment, error) {
 	if names {
 		if text = strings.TrimPrefix(text, "/"); text == "" {
@@ -126,7 +75,7 @@ func parseSegments(text string, names bool) ([]segment, error) {
 	fold := false
 	for name := range strings.SplitSeq(text, "/") {
 		if names && (name == "" || name == "." || name == "..") {
-			return nil, fmt.Errorf("%q has no “//”, “/./”, “/../” or slash at its end: paths are compared as the kernel resolved them", text)
+			return nil, errors.New("it has “//”, “/./”, “/../” or a slash at its end, which no path has that the kernel resolved")
 		}
 		if name == "**" {
 			// Two of them say what one says.

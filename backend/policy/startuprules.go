@@ -55,7 +55,7 @@ func (b *baseline) startup() {
 	b.file("startup.program", Startup, b.ask, changes,
 		"This program is there already, and whoever runs it next would run what is written now. "+
 			"Install it under another name, or remove it first.",
-		below(b.homes, "{.local/bin,bin,.cargo/bin,go/bin}/**")...)
+		below(b.homes, "{.local/bin,bin}/**")...)
 	b.file("startup.system", Startup, b.ask, mutations,
 		"This file runs for every user of the container, whenever a shell or a program starts. Use a setting of the project.",
 		"/etc/{profile,bash.bashrc,bash_completion,environment,gitconfig,inputrc,ld.so.preload,npmrc,pip.conf,zshenv}",
@@ -90,7 +90,9 @@ func (b *baseline) git() {
 		below(b.homes, gitHomeFiles...)...)
 	workspaces := quoted(b.Workspaces)
 	dirs := below(workspaces, ".git", ".git/modules/**")
-	b.file("startup.git-sample", Startup, Allow, contents, "", below(dirs, gitDirSample)...)
+	if b.ask == Approve {
+		b.file("startup.git-sample", Startup, Allow, contents, "", below(dirs, gitDirSample)...)
+	}
 	// Git tries a chmod on a new configuration, whose mode makes no difference.
 	b.file(ruleGitConfig, Startup, b.ask, []Operation{Write, Create, Delete, Chown, Link},
 		"Git takes commands to run and addresses to push to from this file. Use an option of the command (git -c), "+
