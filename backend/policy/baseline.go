@@ -21,6 +21,7 @@ const (
 const (
 	ruleGitConfig = "startup.git-config"
 	ruleGitHome   = "startup.git-home"
+	ruleAgent     = "startup.agent"
 )
 
 // Place is what the baseline has to know of a container. Paths are absolute and as the
@@ -119,10 +120,12 @@ func (p Place) clean() (Place, error) {
 }
 
 // homes are patterns for the folders in which start-up files and keys lie. An image
-// may have users that Loop did not make, and programs that think of them.
+// may have users that Loop did not make, and programs that think of them. Folders of
+// the computer are mounted under their own names, which on a Mac and on Windows are
+// others.
 func (p Place) homes() []string {
-	homes := []string{"/root", "/home/*"}
-	if p.Home != "" && p.Home != "/root" && path.Dir(p.Home) != "/home" {
+	homes := []string{"/root", "/home/*", "/Users/*", "/[a-z]/Users/*"}
+	if p.Home != "" && p.Home != "/root" && path.Dir(p.Home) != "/home" && path.Dir(p.Home) != "/Users" {
 		homes = append(homes, Quote(p.Home))
 	}
 	return homes

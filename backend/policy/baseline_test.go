@@ -205,6 +205,8 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Write, "/run/loop/runs/7f/x", "...."},
 		{Read, "/home/ada/.ssh/id_ed25519", "!?!!"},
 		{Write, "/home/ada/.ssh/authorized_keys", "!?!!"},
+		{Read, "/Users/ada/.ssh/id_rsa", "!?!!"},
+		{Read, "/c/Users/ada/.aws/credentials", "!?!!"},
 		{Link, "/home/ada/.ssh/id_ed25519", "!?!!"},
 		{Read, "/root/.config/gcloud/credentials.db", "!?!!"},
 		{Read, "/home/bob/.netrc", "!?!!"},

@@ -120,6 +120,31 @@ func TestContent(t *testing.T) {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
+	settings := "/opt/loop/.claude/settings.json"
+	for after, want := range map[string]bool{
+		`{"hooks": {}, "model": "opus", "theme": "dark"}`: true,
+		`{"theme": "light", "hooks":{ }}`:                 true,
+		`{"model": "opus"}`:                               false, // the hooks are gone
+		`{"hooks": {"Stop": []}, "model": "opus"}`:        false,
+		`{"hooks": {}, "model": "a", "model": "b"}`:       false,
+		`{"hooks": {}, "Model": "a"}`:                     false,
+		`{"hooks": {}, "model": {"x": 1}}`:                false,
+		`{"hooks": {}, "apiKeyHelper": "id"}`:             false,
+		`{"hooks": {}, "statusLine": "id"}`:               false,
+		`{"hooks": {}, "language": "x", "model": "a"}`:    false,
+		`{"hooks": {}} {}`:                                false,
+		`{"hooks": {}, /* */ "theme": "x"}`:               false,
+		`[]`:                                              false,
+		`null`:                                            false,
+	} {
+		if got := agent.Content(Write, settings, []byte(`{"hooks": {}, "model": "sonnet"}`), []byte(after)); got != want {
+			t.Errorf("settings %s: %v", after, got)
+		}
+	}
+	if agent.Content(Write, "/opt/loop/.claude/hooks/settings.json", []byte(`{}`), []byte(`{"theme": "x"}`)) ||
+		agent.Content(Write, "/opt/loop/.claude/CLAUDE.md", []byte(`{}`), []byte(`{"theme": "x"}`)) {
+		t.Error("the wrong files are settings")
+	}
 	if compiled(t, shipped(t, NamePlan)).Content(Write, git+"config", nil, name) {
 		t.Error("a plan changes a configuration")
 	}

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"bytes"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,31 +88,6 @@ func (e gitEntry) inert() bool {
 		if e.section == k.section && e.key == k.key && k.sub == (e.sub != "") {
 			return k.value.MatchString(e.value) && !strings.Contains(e.value, "..")
 		}
-	}
-	return false
-}
-
-// Content tells whether putting other bytes in the place of a file may pass silently
-// although File asks for it: nothing changes, or it is one of git's configurations and
-// the change is inert. before is empty where there is no file. It must be asked only
-// where exactly the bytes of after will be there. It is false for what is denied and
-// for what other rules ask.
-func (e *Engine) Content(op Operation, file string, before, after []byte) bool {
-	v := e.File(op, file)
-	if v.Decision != Approve || v.Category != Startup || op != Write && op != Create {
-		return false
-	}
-	if op == Write && bytes.Equal(before, after) {
-		return true
-	}
-	switch v.Rule {
-	case ruleGitConfig, ruleGitHome:
-	default:
-		return false
-	}
-	switch lowerASCII(path.Base(file)) {
-	case "config", "config.worktree", ".gitconfig":
-		return GitConfigChange(before, after)
 	}
 	return false
 }

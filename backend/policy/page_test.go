@@ -135,7 +135,7 @@ func patternWords(patterns []string) string {
 	var words []string
 	for _, p := range patterns {
 		p = strings.Replace(strings.Replace(p, "/home/*", "~", 1), "/PROJECT", "PROJECT", 1)
-		if !strings.HasPrefix(p, "/root/") {
+		if !strings.HasPrefix(p, "/root/") && !strings.Contains(p, "/Users/") {
 			words = append(words, "`"+p+"`")
 		}
 	}

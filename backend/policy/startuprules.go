@@ -78,7 +78,7 @@ func (b *baseline) startup() {
 func (b *baseline) agents() {
 	dirs := append(below(quoted(b.Workspaces), ".claude"), b.claude...)
 	b.file("startup.agent-state", Startup, Allow, contents, "", below(b.claude, claudeOwnFiles...)...)
-	b.file("startup.agent", Startup, b.ask, mutations,
+	b.file(ruleAgent, Startup, b.ask, mutations,
 		"This file tells agents what to do or what to run, in later runs as well. Say in the conversation what should stand in it.",
 		append(below(dirs, claudeFiles...), below(quoted(b.Workspaces), ".mcp.json")...)...)
 }
