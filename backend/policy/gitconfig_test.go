@@ -52,6 +52,7 @@ func TestGitConfigChange(t *testing.T) {
 		"file address":              {"", "[remote \"up\"]\n\turl = file:///x\n", false},
 		"branch follows a command":  {clonedConfig, change("remote = origin", "remote = ext::id"), false},
 		"branch follows a path":     {clonedConfig, change("remote = origin", "remote = ../evil"), false},
+		"branch out of its folder":  {clonedConfig, change("refs/heads/main", "refs/heads/x/../../../y"), false},
 		"refspec over branches":     {clonedConfig, change("refs/remotes/origin/*", "refs/heads/*"), false},
 		"vcs of a remote":           {clonedConfig, change("\tfetch", "\tvcs = evil\n\tfetch"), false},
 		"uploadpack":                {clonedConfig, change("\tfetch", "\tuploadpack = id\n\tfetch"), false},
@@ -119,6 +120,10 @@ func TestContent(t *testing.T) {
 		if got := agent.Content(c.op, c.path, c.before, c.after); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
+	}
+	same := []byte("Host *\n")
+	if compiled(t, shipped(t, NamePerson)).Content(Write, "/home/ada/.ssh/config", same, same) {
+		t.Error("a person's question about a key is not asked")
 	}
 	settings := "/opt/loop/.claude/settings.json"
 	for after, want := range map[string]bool{
