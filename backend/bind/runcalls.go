@@ -24,7 +24,8 @@ type PromptRequest struct {
 	// Interrupt puts the prompt in front of the queue and stops the run under way.
 	Interrupt    bool              `json:"interrupt,omitempty"`
 	DelaySeconds int64             `json:"delay_seconds,omitempty"`
-	Plan         bool              `json:"plan,omitempty"` // plan first, and ask for approval
+	Plan         bool              `json:"plan,omitempty"`       // plan first, and ask for approval
+	Unattended   bool              `json:"unattended,omitempty"` // what the gate would ask is denied
 	Session      core.SessionStart `json:"session,omitzero"`
 }
 
@@ -37,7 +38,7 @@ const maxDelaySeconds = 1 << 30
 func (r *Runs) Prompt(req PromptRequest) (core.Run, error) {
 	run := core.Run{
 		ID: core.RunID(req.ClientID), ChannelID: core.ChannelID(req.ChannelID), Prompt: req.Prompt,
-		Demo: req.Demo, Script: req.Script, Plan: req.Plan, Session: req.Session,
+		Demo: req.Demo, Script: req.Script, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session,
 		Delay: time.Duration(min(req.DelaySeconds, maxDelaySeconds)) * time.Second,
 	}
 	if req.Interrupt {

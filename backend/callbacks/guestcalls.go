@@ -166,7 +166,8 @@ func (s *Service) queue(ctx context.Context, from core.Caller, ch core.ChannelID
 		return core.Run{}, err
 	}
 	req := core.Run{
-		ChannelID: ch, Prompt: s.o.Hide(from.RunID, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan, Delay: m.Delay,
+		ChannelID: ch, Prompt: s.o.Hide(from.RunID, m.Content), Demo: mine.Demo, Script: mine.Script, Plan: mine.Plan,
+		Unattended: mine.Unattended, Delay: m.Delay,
 		Trigger: "agent", AuthorID: authorPrefix + string(from.Origin()),
 	}
 	if m.Interrupt {

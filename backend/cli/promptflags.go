@@ -39,6 +39,7 @@ func (f *promptFlags) on(cmd *cobra.Command) {
 	fs.DurationVar(&f.delay, "delay", 0, "start it so much later, e.g. 90s or 2h")
 	fs.StringVar(&f.startAt, "start-at", "", "start it at a time of day, e.g. 17:30, or on a day, e.g. “2026-03-01 08:00”")
 	fs.BoolVar(&f.Plan, "plan", false, "let the agent plan first and ask for approval; until then it can change nothing of yours")
+	fs.BoolVar(&f.Unattended, "unattended", false, "nobody is there to answer: what the gate would ask is denied")
 	fs.StringVar(&f.session, "session", "", "id of the conversation to go on with, or to copy with --fork")
 	fs.BoolVar(&f.fork, "fork", false, "go on with a copy of the conversation")
 	fs.StringVar(&f.at, "at", "", "with --fork: the message that the copy ends with")

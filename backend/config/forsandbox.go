@@ -32,6 +32,7 @@ func (e Effective) Container() sandbox.Settings {
 	s.NoProxy = append(s.NoProxy, e.list("proxies.no_proxy", c.Proxies.NoProxy)...)
 	s.Inherit = e.list("inherit_envs", c.InheritEnvs)
 	s.Envs = map[string]sandbox.Setting[any]{}
+	s.Gate = made(e, "gates.agentgate.enabled", c.Gates.AgentGate.Enabled)
 	for name, v := range c.Envs {
 		if v != nil { // null removes one
 			s.Envs[name] = made(e, "envs."+name, v)

@@ -206,7 +206,12 @@ func (d *Daemon) assembleRuns() {
 	})
 	d.gate = gate.New(gate.Options{
 		Bus: d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
+		Settings: func() gate.Settings {
+			g := d.settings.Current().Gates.AgentGate
+			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
+		},
 	})
+	supervised := policies{settingsReader{from: d.settings}}
 	pool := guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,
@@ -222,6 +227,7 @@ func (d *Daemon) assembleRuns() {
 		Provision: d.provision,
 		Settings:  runSettings{settingsReader{from: d.settings, ask: true}, d.health, d.settings.Keys, d.guestTCP},
 		Sessions:  transcripts(d.home).Exists, Publish: d.bus.Publish, Log: d.log,
+		Gate: runGate{d.gate, supervised},
 	}, runner.Options{Now: time.Now})
 	d.recordings = recordings.New(filepath.Join(d.home, "recordings"), time.Now)
 	containers := programs.Containers{
@@ -229,7 +235,7 @@ func (d *Daemon) assembleRuns() {
 	}
 	d.terminals = terminal.New(terminal.Options{
 		Record:   func(i core.TerminalInfo) (terminal.Recording, error) { return d.recordings.Begin(i) },
-		Programs: d.programs(pool, containers), Containers: containers, Leases: d.containers,
+		Programs: d.programs(pool, containers, supervised), Containers: containers, Leases: d.containers,
 		Keeper: terminal.Files{Dir: filepath.Join(d.home, "terminals")},
 		Publish: func(t core.EventType, i core.TerminalInfo) {
 			d.bus.Publish(core.NewEvent(t, i.ChannelID, "", time.Now(), i))
@@ -238,7 +244,7 @@ func (d *Daemon) assembleRuns() {
 	})
 	d.channels = channels.New(channels.Options{
 		Store: d.store, Runs: channelWork{d.runner, d.terminals}, Sessions: transcripts(d.home), Home: d.home, Fit: computer.Fit,
-		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Log: d.log}.Exec),
+		Worktrees: worktree.New(worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}.Exec),
 		Publish:   d.bus.Publish, Now: time.Now,
 	})
 	d.callbacks.Service = callbacks.New(callbacks.Options{
@@ -248,11 +254,11 @@ func (d *Daemon) assembleRuns() {
 }
 
 // programs starts what runs on terminals.
-func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers) programs.Programs {
+func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, supervised policies) programs.Programs {
 	return programs.Programs{
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},
-		Containers: containers, Links: pool, Sessions: transcripts(d.home),
+		Containers: containers, Links: pool, Sessions: transcripts(d.home), Policies: supervised,
 		Agents: agents{settings: settingsReader{from: d.settings}, keys: d.settings.Keys, log: d.log},
 	}
 }

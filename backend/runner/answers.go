@@ -98,7 +98,7 @@ func (s *Service) continuation(ctx context.Context, q core.Question, a core.Answ
 	}
 	run := core.Run{
 		ID: core.RunID(core.NewID()), ChannelID: q.ChannelID, Prompt: answerPrompt(q, a), AuthorID: a.AuthorID, State: core.RunQueued,
-		Demo: q.Demo, Script: asked.Script, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
+		Demo: q.Demo, Script: asked.Script, Unattended: asked.Unattended, Trigger: TriggerAnswer, CreatedAt: s.o.Now(),
 		Plan: a.Action == core.AnswerRevise || a.Action == core.AnswerGiven && (asked.Plan || q.ReadOnly),
 	}
 	if sid := asked.Outcome.SessionID; sid.Valid() {

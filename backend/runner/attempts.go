@@ -100,12 +100,20 @@ func delayOf(r Retry, waits int, id core.RunID) time.Duration {
 	return (d + d/5*time.Duration(h.Sum32()%100)/100).Truncate(time.Millisecond)
 }
 
-// ran is how long the run has been under way, less what its image took.
+// ran is how long the run has been under way, less what its image took, and less the
+// time for which it waited for a person's word on something that it was about to do.
 func (w *work) ran() time.Duration {
 	if w.run.StartedAt.IsZero() {
 		return 0
 	}
-	return max(w.s.o.Now().Sub(w.run.StartedAt), 0)
+	held, _ := w.s.p.Gate.HeldFor(w.run.ID)
+	return max(w.s.o.Now().Sub(w.run.StartedAt)-held, 0)
+}
+
+// held says that the run waits for a person's word now.
+func (w *work) held() bool {
+	_, now := w.s.p.Gate.HeldFor(w.run.ID)
+	return now
 }
 
 // tryAgain stores the coming try and starts it. It reports whether the CLI runs

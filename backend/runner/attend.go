@@ -32,6 +32,7 @@ const (
 	linkTries  = 4                // links without a hello before the container is given up,
 	linkGrace  = 30 * time.Second // but not sooner: an exec that is refused at once costs no time
 	stderrKeep = 2000             // bytes of stderr kept for diagnosis, as of stdout
+	heldLook   = time.Second      // between looks at a run that is at its limit and held
 	stuckReads = 8                // reads in a row that break without a byte,
 	stuckFor   = 15 * time.Second // each within this: a silent tool may outlive many links
 )
@@ -58,7 +59,15 @@ func (w *work) arm() {
 		return
 	}
 	most := w.timeout()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.limit = time.AfterFunc(most-w.ran(), func() {
+		if left := most - w.ran(); w.ending.Err() == nil && (left > 0 || w.held()) { // it was held meanwhile
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.limit.Reset(max(left, heldLook))
+			return
+		}
 		w.cancel(core.Fail(core.CodeTimeout, nil, fmt.Sprintf("The run took longer than %s and was stopped.", most.Round(time.Second)),
 			"Raise container_timeout_sec in the settings, or split the work into smaller prompts."))
 	})
@@ -226,6 +235,8 @@ func (w *work) checkPaused(ctx context.Context, since time.Time) time.Time {
 // It ends when the reader has seen the end (ctx is done) or the container is
 // stopped, which the reader then finds.
 func (w *work) kill(ctx context.Context) {
+	// A program that is held takes no signal but the last.
+	w.s.p.Gate.Stop(w.run.ID, "The run is being stopped")
 	w.lookForDetached(ctx, false)
 	w.dying.Store(true)
 	pause := backoff.Backoff{First: 250 * time.Millisecond, Most: 5 * time.Second}

@@ -76,6 +76,25 @@ type Settings interface {
 	ForRun(ctx context.Context, run core.Run, ch core.Channel) (provision.Values, Launch, error)
 }
 
+// Gate is what supervises the programs of runs.
+type Gate interface {
+	// Policy is the document that a spawn of a container goes by; nil says that it is
+	// not supervised. An error says that it may not start.
+	Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error)
+	// HeldFor says for how long calls of a run were held so far: then the run stood
+	// still, and its time does not pass.
+	HeldFor(run core.RunID) (total time.Duration, now bool)
+	// Stop denies what a run holds, and what it asks from now on.
+	Stop(run core.RunID, why string)
+}
+
+// noGate stands in where there is none.
+type noGate struct{}
+
+func (noGate) Policy(string, core.Channel, core.Spec, core.SpawnID) ([]byte, error) { return nil, nil }
+func (noGate) HeldFor(core.RunID) (time.Duration, bool)                             { return 0, false }
+func (noGate) Stop(core.RunID, string)                                              {}
+
 // reading is one reading of the settings for a run: its CLI is started by what its
 // container is made by.
 type reading struct {
@@ -179,6 +198,7 @@ type Ports struct {
 	Links      Links
 	Spools     Spools
 	Sessions   SessionFunc
+	Gate       Gate // nil: programs are not supervised
 	Publish    func(...core.Event)
 	Log        *slog.Logger
 }

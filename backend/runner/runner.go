@@ -46,6 +46,9 @@ type Service struct {
 // New makes the service.
 func New(p Ports, o Options) *Service {
 	o = o.withDefaults()
+	if p.Gate == nil {
+		p.Gate = noGate{}
+	}
 	return &Service{
 		p: p, o: o, slots: make(chan struct{}, o.Parallel), order: make(chan struct{}, 1),
 		drains: map[core.ChannelID]chan struct{}{}, active: map[core.RunID]*work{},
@@ -126,7 +129,7 @@ func (s *Service) enqueueAs(ctx context.Context, req core.Run) (core.Run, error)
 	run := core.Run{
 		ID: req.ID, ChannelID: ch.ID, Prompt: req.Prompt, AuthorID: req.AuthorID, Priority: req.Priority,
 		Demo: req.Demo || ch.Kind == core.KindDemo, Script: req.Script, NotBefore: req.NotBefore,
-		Delay: req.Delay, Plan: req.Plan, Session: req.Session, Trigger: req.Trigger,
+		Delay: req.Delay, Plan: req.Plan, Unattended: req.Unattended, Session: req.Session, Trigger: req.Trigger,
 		State: core.RunQueued, CreatedAt: s.o.Now(),
 	}
 	defer s.inOrder()()
@@ -250,7 +253,7 @@ func (s *Service) Retry(ctx context.Context, id core.RunID) (core.Run, error) {
 	}
 	return s.Prompt(ctx, core.Run{
 		ChannelID: run.ChannelID, Prompt: run.Prompt, AuthorID: run.AuthorID, Priority: run.Priority, Demo: run.Demo,
-		Script: run.Script, Plan: run.Plan, Session: run.Session,
+		Script: run.Script, Plan: run.Plan, Unattended: run.Unattended, Session: run.Session,
 	})
 }
 

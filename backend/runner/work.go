@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/provision"
 	"loop/backend/runner/transcript"
 )
@@ -176,7 +177,10 @@ func (w *work) spawn(ctx context.Context) error {
 		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs),
 		Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
 		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
-		Files: files(w.launch, mcp),
+		Files: files(w.launch, mcp), PolicyVersion: 1,
+	}
+	if req.Policy, err = w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID); err != nil {
+		return err
 	}
 	w.admit(w.currentLink())
 	for try := 0; ; try++ {
@@ -194,6 +198,14 @@ func (w *work) spawn(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// policyName is the policy of the gate's baseline that the run's programs go by.
+func (w *work) policyName() string {
+	if w.run.Plan {
+		return policy.NamePlan
+	}
+	return policy.NameAgent
 }
 
 // resolve finds out for a run taken over where its model calls go, how long it may
@@ -233,7 +245,7 @@ func (w *work) openLink(ctx context.Context) error {
 func (w *work) admit(l core.Link) {
 	up := w.launch.Upstream
 	up.Demo = up.Demo || w.run.Demo
-	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up})
+	l.Admit(w.run.SpawnID, core.Identity{ChannelID: w.run.ChannelID, RunID: w.run.ID, Upstream: up, Unattended: w.run.Unattended})
 }
 
 func (w *work) currentLink() core.Link {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"loop/backend/core"
+	"loop/backend/wire"
 )
 
 // Lanes of an environment variable.
@@ -222,6 +223,10 @@ func resolveEnv(m Settings, sub Subject, host Host, agent core.AgentUser, chown 
 		return nil, err
 	}
 	ex.out.Notices = append(ex.out.Notices, l.notices...)
+	if m.Gate.Value {
+		l.set(core.EnvVar{Name: wire.GateEnabled, Value: "1", Lane: LaneApp}, m.Gate.From)
+		l.set(core.EnvVar{Name: "LOOP_CHANNEL_ID", Value: string(sub.Channel.ID), Lane: LaneApp}, fromBuiltin)
+	}
 	for _, v := range appEnv(sub, host, agent, chown) {
 		if _, over := l.vars[v.Name]; !over {
 			l.set(v, map[string]core.SettingsOrigin{LaneApp: fromBuiltin, LaneInherited: fromHost}[v.Lane])

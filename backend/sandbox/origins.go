@@ -41,6 +41,8 @@ type Settings struct {
 	// value they have here: a name, or the beginning of one with a star after it.
 	Inherit []Setting[string]
 	Envs    map[string]Setting[any]
+	// Gate has loop init refuse every program that comes without a policy.
+	Gate Setting[bool]
 }
 
 // What an agent may do in its workspace.

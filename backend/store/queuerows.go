@@ -19,7 +19,7 @@ func insertRun(ctx context.Context, q *rows.Queries, run core.Run, rank int64) (
 		ID: string(run.ID), ChannelID: string(run.ChannelID), Prompt: run.Prompt, AuthorID: run.AuthorID,
 		Priority: int64(run.Priority), Demo: flag(run.Demo), Script: run.Script,
 		CreatedAt: toMillis(run.CreatedAt), NotBefore: toMillis(run.NotBefore), DelayMs: delay.Milliseconds(),
-		Plan: flag(run.Plan), Session: asJSON(run.Session), TriggeredBy: run.Trigger, QueueRank: rank,
+		Plan: flag(run.Plan), Session: asJSON(run.Session), TriggeredBy: run.Trigger, QueueRank: rank, Unattended: flag(run.Unattended),
 	}); err != nil {
 		return core.Run{}, err
 	}

@@ -191,8 +191,8 @@ func TestRunsKeepHowTheyBeginAndWhereTheyStand(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	addChannel(t, s, "c")
-	run := enqueue(t, s, core.Run{ID: "r", ChannelID: "c", Prompt: "x", Plan: true, Trigger: "agent", Session: core.SessionStart{Mode: core.SessionResume, SessionID: "s"}})
-	if !run.Plan || run.Trigger != "agent" || run.Session.SessionID != "s" {
+	run := enqueue(t, s, core.Run{ID: "r", ChannelID: "c", Prompt: "x", Plan: true, Unattended: true, Trigger: "agent", Session: core.SessionStart{Mode: core.SessionResume, SessionID: "s"}})
+	if !run.Plan || !run.Unattended || run.Trigger != "agent" || run.Session.SessionID != "s" {
 		t.Fatalf("stored %+v", run)
 	}
 	run, _, err := s.ClaimNext(ctx, "c")

@@ -242,7 +242,7 @@ func runOf(r rows.Run) (core.Run, error) {
 		StartedAt: fromMillis(r.StartedAt), EndedAt: fromMillis(r.EndedAt),
 		ContainerID: core.ContainerID(r.ContainerID), SpawnID: core.SpawnID(r.SpawnID), SpoolOffset: r.SpoolOffset,
 		Rank: r.QueueRank, Delay: time.Duration(r.DelayMs) * time.Millisecond, HoldUntil: fromMillis(r.HoldUntil),
-		Plan: r.Plan != 0, Trigger: r.TriggeredBy,
+		Plan: r.Plan != 0, Unattended: r.Unattended != 0, Trigger: r.TriggeredBy,
 	}
 	err := errors.Join(fromJSON(r.Session, &out.Session), fromJSON(r.Attempt, &out.Attempt), fromJSON(r.Outcome, &out.Outcome))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/provision"
 	"loop/backend/sandbox"
 )
@@ -29,7 +30,14 @@ type Provision interface {
 // and removed after.
 type Container struct {
 	Provision Provision
+	Policies  Policies // nil: the programs are not supervised
 	Log       *slog.Logger
+}
+
+// Policies makes the documents that supervisors go by; nil says that a program is not
+// supervised.
+type Policies interface {
+	Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error)
 }
 
 // Exec implements the type of that name. dir is a host path that the container has.
@@ -48,14 +56,23 @@ func (c Container) Exec(ctx context.Context, ch core.Channel, argv []string, dir
 			c.Log.Warn("release the container of a command", "container", lease.Container.ID, "err", rerr)
 		}
 	}()
-	return runIn(ctx, lease.Link, argv, sandbox.ContainerPath(runtime.GOOS, dir))
+	req := core.SpawnRequest{
+		ID: core.SpawnID(core.NewID()), Argv: argv, Dir: sandbox.ContainerPath(runtime.GOOS, dir),
+		Stdio: core.StdioPipes, Keep: core.KeepPause, PolicyVersion: 1,
+	}
+	if c.Policies != nil {
+		if req.Policy, err = c.Policies.Policy(policy.NameSystem, ch, lease.Spec, req.ID); err != nil {
+			return out, err
+		}
+	}
+	return runIn(ctx, lease.Link, req)
 }
 
 // runIn spawns one program and gathers what it prints.
-func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out Output, err error) {
-	id := core.SpawnID(core.NewID())
-	if _, err := link.Spawn(ctx, core.SpawnRequest{ID: id, Argv: argv, Dir: dir, Stdio: core.StdioPipes, Keep: core.KeepPause}); err != nil {
-		return out, fmt.Errorf("start %s: %w", argv[0], err)
+func runIn(ctx context.Context, link core.Link, req core.SpawnRequest) (out Output, err error) {
+	id := req.ID
+	if _, err := link.Spawn(ctx, req); err != nil {
+		return out, fmt.Errorf("start %s: %w", req.Argv[0], err)
 	}
 	defer func() {
 		fctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
@@ -72,7 +89,7 @@ func runIn(ctx context.Context, link core.Link, argv []string, dir string) (out 
 	}
 	exit, err := link.Wait(ctx, id)
 	if err != nil {
-		return out, fmt.Errorf("wait for %s: %w", argv[0], err)
+		return out, fmt.Errorf("wait for %s: %w", req.Argv[0], err)
 	}
 	out.Code = exit.Code
 	return out, nil

@@ -67,7 +67,9 @@ func (c *counted) Close() error {
 
 func TestRunIn(t *testing.T) {
 	l := &fakeLink{out: strings.NewReader(strings.Repeat("x", maxOutput+100)), err: strings.NewReader("oh"), exit: core.ExitStatus{Code: 3}}
-	out, err := runIn(t.Context(), l, []string{"git", "status"}, "/p")
+	out, err := runIn(t.Context(), l, core.SpawnRequest{
+		ID: "s", Argv: []string{"git", "status"}, Dir: "/p", Stdio: core.StdioPipes, Keep: core.KeepPause,
+	})
 	if err != nil || out.Code != 3 || len(out.Stdout) != maxOutput || out.Stderr != "oh" {
 		t.Errorf("%d, %d bytes, %q, %v", out.Code, len(out.Stdout), out.Stderr, err)
 	}
@@ -86,11 +88,11 @@ func TestRunInIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &fakeLink{out: strings.NewReader("")} // its errors never end
 	cancel()
-	if _, err := runIn(ctx, l, []string{"sleep"}, "/"); !errors.Is(err, context.Canceled) {
+	if _, err := runIn(ctx, l, core.SpawnRequest{Argv: []string{"sleep"}, Dir: "/"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	l = &fakeLink{fail: core.ErrLinkDown}
-	if _, err := runIn(t.Context(), l, []string{"x"}, "/"); !errors.Is(err, core.ErrLinkDown) {
+	if _, err := runIn(t.Context(), l, core.SpawnRequest{ID: "s", Argv: []string{"x"}, Dir: "/"}); !errors.Is(err, core.ErrLinkDown) {
 		t.Error(err)
 	}
 }

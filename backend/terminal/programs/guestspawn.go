@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"loop/backend/core"
+	"loop/backend/policy"
 	"loop/backend/provision"
 	"loop/backend/runner"
 	"loop/backend/terminal"
@@ -38,6 +39,13 @@ type Programs struct {
 	Links      Links
 	Agents     Agents
 	Sessions   Sessions
+	Policies   Policies // nil: programs are not supervised
+}
+
+// Policies makes the documents that supervisors go by; nil says that a program is not
+// supervised.
+type Policies interface {
+	Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error)
 }
 
 var _ terminal.Programs = Programs{}
@@ -187,6 +195,16 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	req := core.SpawnRequest{
 		ID: core.SpawnID(g.id), Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
 		Env: append(Env(), cli.Env...), Files: cli.Files,
+	}
+	if g.Policies != nil {
+		name := policy.NamePerson
+		if g.agent() {
+			name = policy.NameAgent
+		}
+		if req.Policy, err = g.Policies.Policy(name, ch, made.Spec, req.ID); err != nil {
+			return "", err
+		}
+		req.PolicyVersion = 1
 	}
 	tries := agentShells
 	if len(g.spec.Cmd) > 0 {

@@ -99,4 +99,5 @@ type Run struct {
 	Attempt       string
 	TriggeredBy   string
 	CostEstimated int64
+	Unattended    int64
 }

@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"loop/backend/config"
+	"loop/backend/core"
+	"loop/backend/gate"
+	"loop/backend/policy"
+	"loop/backend/wire"
+)
+
+// policies makes the documents that supervisors go by.
+type policies struct{ settings settingsReader }
+
+// runGate is the gate as runs see it.
+type runGate struct {
+	*gate.Service
+	policies
+}
+
+// Policy is the document for one spawn, nil where the settings switch the gate off.
+// A rule that cannot be used is a Failure, and nothing may start.
+func (p policies) Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error) {
+	e, err := p.settings.read(ch)
+	if err != nil {
+		return nil, err
+	}
+	if !e.Config.Gates.AgentGate.Enabled {
+		return nil, nil
+	}
+	base, err := policy.Baseline(name, placeOf(spec, spawn))
+	if err != nil {
+		return nil, core.Fail(core.CodeConfig, err, "The gate has no rules for a container like this one.",
+			"Look at the mounts in the settings: each needs a folder of its own.")
+	}
+	doc := policy.Merge(base, personOf(e, name), projectsOf(e)...).Encode()
+	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
+		return nil, ruleFailure(err)
+	}
+	return doc, nil
+}
+
+func ruleFailure(err error) error {
+	f := core.Fail(core.CodeConfig, err, "A rule of the gate cannot be used.", "Look at gates.agentgate in the settings.")
+	if at, ok := errors.AsType[*policy.ParseError](err); ok {
+		f.Cause, f.Remedy = "A rule of the gate cannot be used: "+at.Message, at.Remedy
+	}
+	return f
+}
+
+// personOf are the rules of the person's own file. What Loop starts for itself, and a
+// plain shell, keep the shipped default: nobody meant them by it.
+func personOf(e config.Effective, name string) policy.Policy {
+	p := ownRules(e.Layers[0].Config.Gates.AgentGate)
+	if name == policy.NameAgent || name == policy.NamePlan {
+		p.DefaultDecision = policy.Decision(e.Config.Gates.AgentGate.DefaultDecision)
+	}
+	if name == policy.NamePlan {
+		// A run that plans changes nothing, whatever may be changed otherwise.
+		p.DefaultDecision = ""
+		p.FileRules = slices.DeleteFunc(slices.Clone(p.FileRules), func(r policy.FileRule) bool { return r.Decision != policy.Deny })
+	}
+	return p
+}
+
+// projectsOf are the rules of the project's files; policy.Merge has them tighten only.
+func projectsOf(e config.Effective) (out []policy.Policy) {
+	for _, l := range e.Layers[1:] {
+		p := policy.Policy{DefaultDecision: policy.Allow}
+		own := ownRules(l.Config.Gates.AgentGate)
+		if l.Has("gates.agentgate.path_rules") {
+			p.PathRules = own.PathRules
+		}
+		if l.Has("gates.agentgate.command_rules") {
+			p.CommandRules = own.CommandRules
+		}
+		if l.Has("gates.agentgate.file_rules") {
+			p.FileRules = own.FileRules
+		}
+		if len(p.PathRules)+len(p.CommandRules)+len(p.FileRules) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func ownRules(g config.AgentGate) policy.Policy {
+	return policy.Policy{PathRules: g.PathRules, CommandRules: g.CommandRules, FileRules: g.FileRules}
+}
+
+// placeOf says where in a container things lie.
+func placeOf(spec core.Spec, spawn core.SpawnID) policy.Place {
+	p := policy.Place{Home: spec.Agent.Home, RunDir: path.Join(wire.RunsDir, string(spawn))}
+	for _, m := range spec.Mounts {
+		switch {
+		case m.Kind == core.MountWorkspace && !m.ReadOnly:
+			p.Workspaces = append(p.Workspaces, m.Target)
+		case m.Kind == core.MountState && !strings.HasPrefix(m.Target, wire.RunDir+"/"):
+			p.State = append(p.State, m.Target)
+		case m.Kind == core.MountCredential, m.Kind == core.MountExtra:
+			p.CredentialGrants = append(p.CredentialGrants, m.Target)
+		}
+	}
+	for _, c := range spec.Copies {
+		p.CredentialGrants = append(p.CredentialGrants, c.Target)
+	}
+	return p
+}

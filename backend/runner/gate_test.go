@@ -1,0 +1,81 @@
+package runner
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+)
+
+// fakeGate holds a run as the test says.
+type fakeGate struct {
+	noGate
+	mu      sync.Mutex
+	total   time.Duration
+	since   time.Time // of the call that is held now
+	stopped []core.RunID
+}
+
+func (g *fakeGate) HeldFor(core.RunID) (time.Duration, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.since.IsZero() {
+		return g.total + time.Since(g.since), true
+	}
+	return g.total, false
+}
+
+func (g *fakeGate) Stop(run core.RunID, _ string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stopped = append(g.stopped, run)
+}
+
+func (g *fakeGate) Policy(name string, _ core.Channel, _ core.Spec, spawn core.SpawnID) ([]byte, error) {
+	return []byte(name + " " + string(spawn)), nil
+}
+
+// hold begins and ends a held call.
+func (g *fakeGate) hold(now bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now {
+		g.since = time.Now()
+		return
+	}
+	g.total, g.since = g.total+time.Since(g.since), time.Time{}
+}
+
+// TestTimeStandsStillWhileACallIsHeld: a person who thinks for hours costs the run
+// nothing of its limit; a run that is ended is let go first.
+func TestTimeStandsStillWhileACallIsHeld(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t, func(p *proc) { <-p.killed })
+		gate := &fakeGate{}
+		r.ports.Gate = gate
+		r.launch.Timeout = 10 * time.Minute
+		r.start()
+		defer r.quit()
+		run := r.prompt("c", "work")
+		r.until(run.ID, time.Minute, core.RunRunning)
+		r.pass(5 * time.Minute)
+		gate.hold(true)
+		r.pass(3 * time.Hour)
+		if got := r.get(run.ID); got.State != core.RunRunning {
+			t.Fatalf("the run is %s while it is held", got.State)
+		}
+		gate.hold(false)
+		r.pass(4 * time.Minute)
+		if got := r.get(run.ID); got.State != core.RunRunning {
+			t.Fatalf("the run is %s before its time is up", got.State)
+		}
+		done := r.ended(run.ID, 3*time.Minute)
+		if done.Outcome.Failure == nil || done.Outcome.Failure.Code != core.CodeTimeout {
+			t.Fatalf("outcome %+v", done.Outcome)
+		}
+		if len(gate.stopped) == 0 || gate.stopped[0] != run.ID {
+			t.Error("what the run held was not denied before its end")
+		}
+	})
+}
