@@ -437,6 +437,7 @@ export type PromptRequest = {
   interrupt?: boolean;
   delay_seconds?: number;
   plan?: boolean; // plan first, and ask for approval
+  unattended?: boolean; // what the gate would ask is denied
   session?: SessionStart;
 };
 
@@ -501,6 +502,7 @@ export type Run = {
   not_before?: string; // queued: not claimed earlier
   hold_until?: string; // queued: being edited; nothing behind it is claimed either
   plan?: boolean; // plan first, and ask for approval
+  unattended?: boolean; // nobody answers what the gate would ask: it is denied
   session?: SessionStart;
   attempt?: Attempt;
   trigger?: string; // person (empty), agent, answer, continue
