@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"loop/backend/bind"
 	"loop/backend/core"
 )
 
@@ -47,6 +48,7 @@ type Options struct {
 	Terminals  Terminals
 	Screens    Screens
 	Recordings Recordings
+	Approvals  bind.GateService // nil: there is no gate
 }
 
 // Server is the one listener of the app. New binds it; Serve runs until Close.
@@ -79,6 +81,8 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("POST /api/call/{method}", s.owner(s.serveCall))
 	mux.HandleFunc("GET /api/ws", s.owner(s.serveEvents))
 	mux.HandleFunc("GET /api/ws/terminal", s.owner(s.serveTerminal))
+	mux.HandleFunc("GET /api/gate/approvals", s.owner(s.listApprovals))
+	mux.HandleFunc("POST /api/gate/approvals/{id}", s.owner(s.answerApproval))
 	mux.HandleFunc("GET /api/recordings/{name}", s.owner(s.serveRecording))
 	mux.HandleFunc("/api/", s.owner(func(w http.ResponseWriter, _ *http.Request) {
 		writeFailure(w, core.Fail(core.CodeNotFound, nil, "There is no such route.", "Look at docs/protocol.md for the routes of this version."))

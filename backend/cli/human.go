@@ -52,6 +52,10 @@ func (h *human) event(e core.Event) {
 		decode(e, h.attempt)
 	case core.EventAskUser, core.EventExitPlan:
 		decode(e, h.question)
+	case core.EventGateAsked:
+		decode(e, h.held)
+	case core.EventGateResolved:
+		decode(e, func(a core.Approval) { h.err.styledLine(dim, "%s: %s.", a.Title, a.State) })
 	case core.EventStatus:
 		decode(e, h.status)
 	case core.EventImageBuild:
@@ -231,6 +235,13 @@ func (h *human) question(q core.Question) {
 	h.out.fresh()
 	showQuestion(h.out, q)
 	h.err.styledLine(amber, "The agent waits for your answer: loop answer --question %s", oneLine(q.ID, maxLine))
+}
+
+// held says what stands still, and how to answer where no window does.
+func (h *human) held(a core.Approval) {
+	h.out.fresh()
+	showApproval(h.err, a)
+	h.err.styledLine(amber, "It waits for you. In another shell: loop gate allow %[1]s, or loop gate deny %[1]s", a.ID[:min(8, len(a.ID))])
 }
 
 var steps = map[string]string{

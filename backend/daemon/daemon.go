@@ -185,7 +185,7 @@ func New(ctx context.Context, opts Options) (_ *Daemon, err error) {
 		return nil, fmt.Errorf("tabulate services: %w", err)
 	}
 	d.api, err = api.New(api.Options{
-		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings,
+		Terminals: d.terminals, Screens: d.terminals, Recordings: d.recordings, Approvals: d.gate,
 		Addr: cmp.Or(opts.Addr, cfg.APIAddr), Token: d.token, Calls: d.calls, Events: d.events, Frontend: opts.Frontend, Log: d.log,
 	})
 	if err != nil {

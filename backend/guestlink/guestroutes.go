@@ -82,6 +82,12 @@ var guestRoutes = []guestRoute{
 		decoded(func(h callbackHandler, ctx context.Context, _ string, w core.GuestWorktree) (any, error) {
 			return h.callbacks.CreateWorktree(ctx, h.from, w)
 		})},
+	// The original's route for what a supervisor holds. Ours asks over the link, which no
+	// program of the container can: a question that comes this way is an agent's own.
+	{http.MethodPost, "/api/gate/container-approval", func(callbackHandler, *http.Request, string) (any, error) {
+		return nil, core.Fail(core.CodeForbidden, nil, "Programs of the container cannot ask for approvals.",
+			"Only the supervisor does, for a call that it holds.")
+	}},
 	{http.MethodGet, "/api/agents", func(h callbackHandler, r *http.Request, _ string) (any, error) {
 		list, err := h.callbacks.Agents(r.Context(), h.from)
 		return listed("agents", list), err

@@ -105,6 +105,8 @@ func TestCallbackRoutes(t *testing.T) {
 		{"GET", "/api/agents", "", 200, `"agents":[]`, `agents`},
 		{"POST", "/api/agents/a1/message", `{"content":"psst"}`, 200, "ok", `tell "a1" "psst"`},
 		{"POST", "/api/agents/a1/message", `{"content":"` + strings.Repeat("x", wire.MaxCallbackBody) + `"}`, 413, "too large", ""},
+		// An agent can neither ask for an approval nor answer one.
+		{"POST", "/api/gate/container-approval", `{"kind":"file","target":"/x","message":"","cache_key":""}`, 403, "Only the supervisor", ""},
 		// These use another method on a known route, or no route at all.
 		{"GET", "/api/messages", "", 405, "POST", ""},
 		{"POST", "/api/agents", "{}", 405, "GET", ""},
@@ -134,7 +136,7 @@ func TestOwnerRoutesAreNotThere(t *testing.T) {
 	c := g.client(t)
 	for _, path := range []string{
 		"/api/ws", "/api/health", "/api/call/System.Snapshot", "/api/call/System.SetCredential", "/api/call/Runs.Answer", "/api/call/Settings.Approve", "/api/call/Channels.RemoveTree",
-		"/api/config", "/api/config/project/trust", "/api/gate/approvals", "/api/ws/terminal", "/api/terminal/claims", "/api/image/reclaim", "/api/browser/mode", "/", "/index.html",
+		"/api/config", "/api/config/project/trust", "/api/gate/approvals", "/api/gate/approvals/a1", "/api/call/Gate.Answer", "/api/call/Gate.Pending", "/api/ws/terminal", "/api/terminal/claims", "/api/image/reclaim", "/api/browser/mode", "/", "/index.html",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 			if code, body := do(t, c, method, path, `[]`); code != 404 || !strings.Contains(body, "nothing is served here") {
