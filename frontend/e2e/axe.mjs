@@ -99,7 +99,7 @@ test("axe: dialogs", { scenario: "quiet" }, async (page) => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
-  for (const name of ["Containers", "Gate:"]) {
+  for (const name of ["Containers", "Gate on"]) {
     await page.getByRole("button", { name }).first().click();
     await page.getByRole("dialog").waitFor();
     await clean(page, name, { within: DIALOG });

@@ -12,7 +12,7 @@ test("the key leaves the address bar and survives a reload", async (page, mock) 
 
 test("first run: four checks, build with progress and cancel, then the demo to its end", { scenario: "fresh", speed: 6 }, async (page, mock) => {
   for (const name of ["Docker engine", "Agent image", "Gate", "Model access"]) await page.getByRole("heading", { name, exact: true }).waitFor();
-  await page.getByText("Nothing asks you yet before an agent acts").waitFor();
+  await page.getByText("Gate not probed yet.").waitFor();
   mock.play.buildHeld = true;
   await page.getByRole("button", { name: "Build it now" }).click();
   await page.getByRole("button", { name: "Cancel the build" }).click();

@@ -203,7 +203,7 @@ test("focus: the menu of a channel has its own arrow keys", quiet, async (page) 
 test("focus: by the buttons of the frame, the status bar and the notes over the prompt box", quiet, async (page, mock) => {
   await enter(page);
   const { world } = mock;
-  for (const [dialog, name] of [["palette", "Go to channel"], ["settings", "Settings"], ["folder", "Open a project folder"], ["containers", "Containers"], ["doctor", "Docker 28"], ["doctor", "Gate:"]]) await look(page, mock, dialog, button(name), "", "button");
+  for (const [dialog, name] of [["palette", "Go to channel"], ["settings", "Settings"], ["folder", "Open a project folder"], ["containers", "Containers"], ["doctor", "Docker 28"], ["doctor", "Gate on"]]) await look(page, mock, dialog, button(name), "", "button");
   world.emit("image.build_status", "", "", { ...world.image, state: "missing" });
   await look(page, mock, "image", button("no agent image yet"), "", "button.status-item");
   world.emit("image.build_status", "", "", { ...world.image, state: "building", progress: 0.4, step: "Packages" });

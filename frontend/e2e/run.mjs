@@ -7,6 +7,7 @@ import "./stop.mjs";
 import "./focus.mjs";
 import "./faults.mjs";
 import "./branches.mjs";
+import "./gate.mjs";
 import "./settings.mjs";
 import "./usage.mjs";
 import "./leaving.mjs";

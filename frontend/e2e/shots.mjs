@@ -1,6 +1,7 @@
 // Takes pictures of every state of the page: node e2e/shots.mjs [folder]
 import { mkdirSync } from "node:fs";
 import { launch } from "./browser.mjs";
+import { CONNECT, FLOOD } from "./mock/gate.mjs";
 import { startMock } from "./mock/server.mjs";
 import { ask, openWindow, under } from "./window.mjs";
 
@@ -82,6 +83,30 @@ for (const theme of ["dark", "light"]) {
     });
   }
 }
+for (const theme of ["dark", "light"]) {
+  for (const [name, size] of [["", [1440, 900]], ["-narrow", [320, 700]]]) {
+    const begin = async (p, m) => {
+      const docs = m.channel("docs & <b>notes</b>");
+      m.play.enqueue({ channel_id: docs.channel_id, client_id: "c".repeat(32), prompt: "git config and remember it" });
+      await p.getByRole("button", { name: "1 waiting for you" }).waitFor();
+      m.gate.ask(m.channel("storefront"), CONNECT);
+      await p.getByRole("button", { name: "2 waiting for you" }).waitFor();
+      await p.keyboard.press("F8");
+      await p.getByRole("group", { name: "Write to a file" }).waitFor();
+      return docs;
+    };
+    await shot(`gate-card${name}-${theme}`, { theme, size, speed: 20 }, begin);
+    await shot(`gate-rule${name}-${theme}`, { theme, size, speed: 20 }, async (p, m) => { await begin(p, m); await p.getByRole("button", { name: "Show the rule" }).click(); });
+    await shot(`gate-panel${name}-${theme}`, { theme, size, speed: 20 }, async (p, m) => { await begin(p, m); await p.keyboard.press("F8"); });
+    await shot(`gate-flood${name}-${theme}`, { theme, size, speed: 20 }, async (p, m) => {
+      const docs = await begin(p, m);
+      for (const [i, id] of [...m.gate.pending.keys()].entries()) m.gate.end(id, ["denied", "expired"][i], { scope: "once", by: "window" });
+      m.gate.ask(docs, FLOOD, [...m.world.runs.values()].at(-1));
+      await p.getByRole("button", { name: "Deny all 23" }).waitFor();
+      await p.keyboard.press("F8");
+    });
+  }
+}
 await shot("starting", { speed: 0.4 }, async (p) => {
   await demo(p);
   await p.getByRole("button", { name: "Run the demo" }).click();
@@ -141,7 +166,7 @@ await shot("folder", {}, async (p) => {
   await p.keyboard.press("s");
 });
 await shot("doctor", {}, async (p) => {
-  await p.getByRole("button", { name: "Gate:" }).click();
+  await p.getByRole("button", { name: "Gate on" }).click();
   await p.waitForTimeout(500);
 });
 await shot("containers", { speed: 40 }, async (p) => {

@@ -1,5 +1,6 @@
 // Mock runs: they send the events of real ones, at a speed that a test chooses.
 import { PLAN, QUESTIONS } from "./branches.mjs";
+import { offers } from "./gate.mjs";
 import { newID, used } from "./world.mjs";
 
 export class Player {
@@ -181,6 +182,17 @@ export class Player {
       this.w.emit("run.background", run.channel_id, run.run_id, { tasks: [task], waiting: true });
       run.task = task.what;
       await this.wait(run, 3_600_000);
+    }
+    if (p.includes("git config")) {
+      const id = `toolu_${newID().slice(0, 12)}`;
+      this.w.emit("tool.use", run.channel_id, run.run_id, { tool_use_id: id, tool_name: "Bash", input: { command: "git config --global rerere.enabled true" } });
+      const ch = this.w.channels.get(run.channel_id);
+      const held = this.gate.ask(ch, { tool_use_id: id, ...(p.includes("remember") ? { offers: offers() } : {}) }, run);
+      const allowed = await held.answered;
+      this.w.emit("tool.result", run.channel_id, run.run_id, { tool_use_id: id, output: allowed ? "" : "loop: denied: /home/ana/.gitconfig", is_error: !allowed });
+      await this.stream(run, "text", allowed ? "Git remembers it now." : "I was not allowed to, so I leave it.");
+      this.end(run, "done", { model: "claude-sonnet-4-5-20250929", num_turns: 2, ...used(0.004, 3) });
+      return;
     }
     if (p.includes("hang")) {
       this.w.emit("agent.activity", run.channel_id, run.run_id, { activity: "thinking", description: "Thinking", model: "claude-sonnet-4-5-20250929" });

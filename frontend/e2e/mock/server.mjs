@@ -6,6 +6,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
 import { failedRun, flakyTest, long } from "./history.mjs";
+import { Gate } from "./gate.mjs";
 import { branchCalls } from "./branches.mjs";
 import { Settings } from "./settings.mjs";
 import { Player } from "./play.mjs";
@@ -26,7 +27,7 @@ const CHECKS = [
   { id: "ca", title: "Certificates", state: "ok", summary: "No extra CA files are configured; the system's are used.", duration_ms: 1 },
   { id: "credentials", title: "Model access", state: "ok", summary: "api.anthropic.com accepted the API key.", duration_ms: 304 },
   { id: "display", title: "Display", state: "ok", summary: "A display answers at :0.", duration_ms: 3 },
-  { id: "gate", title: "Gate", state: "warn", summary: "Not built yet: nothing asks you before an agent acts. The container is the only wall.", remedy: "Open only folders that you can restore; docs/limits.md says what that means.", duration_ms: 0 },
+  { id: "gate", title: "Gate", state: "ok", summary: "A call was held in a container and let go again after 2 ms.", duration_ms: 21 },
 ];
 
 function populate(w) {
@@ -45,13 +46,14 @@ function populate(w) {
 
 const CHILDREN = { "/": ["etc", "home", "tmp"], "/home": ["ana", "guest"], "/home/ana": [".cache", ".config", "Documents", "Music", "src"], "/home/ana/src": ["api-server", "docs notes", "infra", "monorepo", "storefront"] };
 
-function calls(w, play, settings, terminals) {
+function calls(w, play, settings, terminals, gate) {
   const need = (id) => w.channels.get(id) ?? (() => { throw fail("not_found", "That channel is not there any more.", "Choose another one."); })();
   const parent = (p) => p.replace(/\/[^/]*$/, "") || "/";
   return {
     ...branchCalls(w, play),
     ...settings.calls(),
     ...terminals.calls(),
+    ...gate.calls(),
     "Channels.List": () => [...w.channels.values()].map((c) => w.view(c)),
     "Channels.Add": (dir, name) => {
       if (!dir.startsWith("/")) throw fail("directory", "That is not a full path.", "Type the whole path, beginning with /.");
@@ -120,7 +122,10 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   const play = new Player(world, speed);
   const settings = new Settings(world);
   const terminals = new Terminals(world);
-  const table = calls(world, play, settings, terminals);
+  const gate = new Gate(world);
+  world.gate = gate;
+  play.gate = gate;
+  const table = calls(world, play, settings, terminals, gate);
   const log = []; // every call, for tests
   const state = { accept: true };
   const sockets = new Set();
@@ -200,7 +205,7 @@ export async function startMock({ scenario = "work", port = 0, speed = 1, dist =
   await new Promise((done, fails) => server.once("error", fails).listen(port, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}`;
   return {
-    world, play, settings, terminals, log, token, address, url: `${address}/#token=${token}`,
+    world, play, settings, terminals, gate, log, token, address, url: `${address}/#token=${token}`,
     /** Cuts every socket and answers no call until up() is called; the page's files still load. */
     down() { state.accept = false; for (const s of sockets) s.terminate(); terminals.cut(); },
     up() { state.accept = true; },

@@ -37,6 +37,8 @@ export class World {
     this.containers = [];
     this.leaving = { stays: false, ends: [], goes_on: [], waits: [] }; // what would end, go on or wait if Loop quit
     this.listeners = new Set();
+    this.gate = null; // mock/gate.mjs
+    this.gateStatus = { state: "on", text: "on", probed: new Date(now()).toISOString() };
     this.cost = 0; // of today's runs
     this.costEstimated = false;
     this.failNext = new Map(); // "Service.Method" → failure for the next call
@@ -47,6 +49,7 @@ export class World {
     this.config = { path: "/home/ana/.loop/config.json", problems: [], has_credentials: true, credential_kind: "anthropic_api_key", theme: "dark", terminal: { font_family: "", font_size: 13, shift_enter: "newline", bell: "mark", copy_on_select: false, screen_reader: false } };
     this.scenario = scenario;
     if (scenario === "fresh") {
+      this.gateStatus = { state: "unknown", text: "not probed yet", why: "Loop probes the gate in the first container, before anything runs in it." };
       this.config.has_credentials = false;
       delete this.config.credential_kind;
       this.image = { state: "missing", ref: "loop-agent:latest" };
@@ -57,7 +60,7 @@ export class World {
     const ev = { seq: ++this.seq, type, timestamp: at, data };
     if (channel) ev.channel_id = channel;
     if (run) ev.run_id = run;
-    if (STORED.has(type)) {
+    if (STORED.has(type) || (run && /^gate\.(asked|resolved)$/.test(type))) {
       ev.id = this.nextId++;
       if (!this.events.has(channel)) this.events.set(channel, []);
       this.events.get(channel).push({ ...ev, seq: 0 });
@@ -117,7 +120,7 @@ export class World {
   snapshot() {
     return {
       seq: this.seq, launch: this.launch, version: "v0.2.0", mode: "headless", engine: this.engine, image: this.image, channels: [...this.channels.values()].map((c) => this.view(c)),
-      containers: this.containers, config: this.config, cost_today: { cost_usd: this.cost, cost_estimated: this.costEstimated, last_event_id: this.nextId - 1 }, gate: "not built yet", max_runs: this.maxRuns,
+      containers: this.containers, config: this.config, cost_today: { cost_usd: this.cost, cost_estimated: this.costEstimated, last_event_id: this.nextId - 1 }, approvals: [...(this.gate?.pending.values() ?? [])], gate: this.gateStatus, max_runs: this.maxRuns,
     };
   }
 

@@ -12,12 +12,25 @@ import type { ToolItem } from "./timeline/items";
 
 const channel = (id: string, more: Partial<ChannelView> = {}): ChannelView => ({ channel_id: id, kind: "project", name: id, dir: `/${id}`, created_at: "", state: "idle", queued: 0, last_event_id: 0, ...more });
 const snapshot = (channels: ChannelView[], seq = 10): Snapshot => ({
-  seq, version: "v", mode: "headless", channels, containers: null, cost_today: { cost_usd: 1, last_event_id: 7 }, gate: "not built yet",
+  seq, version: "v", mode: "headless", channels, containers: null, cost_today: { cost_usd: 1, last_event_id: 7 }, approvals: null, gate: { state: "on", text: "on" },
   engine: { ok: true, host: "", source: "", name: "Docker", version: "1", api_version: "", os: "", arch: "", rootless: false },
   image: { state: "ready", ref: "x" }, config: { path: "", problems: null, has_credentials: true, theme: "dark" },
 });
 let seq = 10;
 const ev = (type: string, data: unknown, ch = "a", run = "r"): LoopEvent => ({ seq: ++seq, type, channel_id: ch, run_id: run, timestamp: Date.now(), data });
+
+describe("held calls in the frame", () => {
+  const held = (id: string, more: object = {}) => ({ approval_id: id, channel_id: "a", state: "waiting", created_at: id, ...more }) as never;
+  it("come from the snapshot and from events, and change no channel's own state", () => {
+    const busy = channel("a", { state: "needs_you", running_since: "2026-11-22T14:00:00Z" });
+    let f = fromSnapshot(emptyFrame, { ...snapshot([busy, channel("b", { state: "needs_you", questions: 1 })]), approvals: [held("2"), held("1")] });
+    expect([f.approvals.map((a) => a.approval_id), f.channels.map((c) => c.state)]).toEqual([["1", "2"], ["working", "needs_you"]]);
+    f = applyEvents(f, [ev("gate.asked", held("3", { channel_id: "b" })), ev("gate.resolved", held("1", { state: "denied" })), ev("gate.status", { state: "broken", text: "broken" })]);
+    expect([f.approvals.map((a) => a.approval_id), f.channels.map((c) => c.state), f.gate?.state]).toEqual([["2", "3"], ["working", "needs_you"], "broken"]);
+    f = applyEvents(f, [ev("channel.deleted", null)]);
+    expect(f.approvals.map((a) => a.approval_id)).toEqual(["3"]);
+  });
+});
 
 describe("hostile text", () => {
   it("names what hides or reorders", () => {

@@ -52,7 +52,7 @@ export function nextNeed(back = false) {
   }
   goTo(next);
   const name = frameStore.getState().channels.find((c) => c.channel_id === next.channel)?.name ?? "";
-  if (all.length > 1) toast(`${visible(name)}: ${all.indexOf(next) + 1} of ${all.length}`);
+  if (all.length > 1 && !next.approval) toast(`${visible(name)}: ${all.indexOf(next) + 1} of ${all.length}`);
 }
 
 /** Shows a stop in its channel and gives it the keyboard. */
@@ -72,8 +72,8 @@ export function review(a: Approval) {
 
 /** Shows the card in the panel of what waits: its timeline has none, or not on a page that is loaded. */
 export function showInPanel(id: string) {
+  front.after(() => ask(id, "panel")); // before the panel is asked to take the keyboard for itself
   openWaiting();
-  front.after(() => ask(id, "panel"));
 }
 
 const PATIENCE_MS = 4000; // for a timeline that is still on its way
@@ -103,7 +103,8 @@ export function focusCard(id: string, within: HTMLElement | null, frames = FRAME
     const card = [...(within?.querySelectorAll<HTMLElement>("[data-approval]") ?? [])].find((el) => el.dataset.approval === id);
     if (card) {
       card.focus({ preventScroll: true });
-      card.scrollIntoView({ block: "nearest" });
+      // Of a card that is higher than its list the beginning is shown, which says what it is about.
+      card.scrollIntoView({ block: card.offsetHeight > (within?.clientHeight ?? 0) ? "start" : "nearest" });
     } else if (left > 0 && document.activeElement === from) requestAnimationFrame(() => look(left - 1));
   };
   look(frames);

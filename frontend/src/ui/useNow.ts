@@ -22,11 +22,13 @@ function subscribe(listener: () => void) {
 
 const never = () => () => {};
 
+function read(): number {
+  if (!timer) now = Math.floor(Date.now() / 1000) * 1000;
+  return now;
+}
+
 export function useNow(active: boolean): number {
-  return useSyncExternalStore(active ? subscribe : never, () => {
-    if (!timer) now = Math.floor(Date.now() / 1000) * 1000;
-    return now;
-  });
+  return useSyncExternalStore(active ? subscribe : never, read, read);
 }
 
 const DAY_LOOK_MS = 30_000; // a timer until midnight would stand still while the computer sleeps

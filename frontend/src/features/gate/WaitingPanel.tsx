@@ -50,7 +50,7 @@ export function WaitingPanel() {
   useFocusStays(body, shown?.approval_id ?? "");
 
   return (
-    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting">
+    <section className="gate-waiting" aria-label="Waiting for you" ref={body} data-region="waiting" tabIndex={-1}>
       <h2 className="sr-only">Waiting for you</h2>
       {approvals.length === 0 ? (
         <div className="dock-empty">
@@ -139,7 +139,7 @@ function List({ approvals, chosen, onChoose }: ListProps) {
 /** The keyboard was in a card that is gone: the panel's list has it then, not the page. */
 function useFocusStays(body: React.RefObject<HTMLElement | null>, id: string) {
   const inside = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => { // before a card gets the focus
     const note = () => (inside.current = Boolean(document.activeElement?.closest("[data-approval]") && body.current?.contains(document.activeElement)));
     document.addEventListener("focusin", note);
     return () => document.removeEventListener("focusin", note);

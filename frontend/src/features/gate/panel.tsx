@@ -2,9 +2,15 @@ import { ShieldQuestion } from "lucide-react";
 import type { PanelKind } from "../../dock/panels";
 import { panelsChanged, quietFace } from "../../dock/panels";
 import { WAITING_PANEL } from "../../model/gate";
-import { frameStore } from "../../model/stores";
+import { dockUi } from "../../model/dock/store";
+import { frameStore, stopStore } from "../../model/stores";
 import { openWaiting } from "../../session/gate";
 import { WaitingPanel } from "./WaitingPanel";
+
+function focusPanel() {
+  const panel = document.querySelector<HTMLElement>(".gate-waiting");
+  if (panel && !panel.contains(document.activeElement)) (panel.querySelector<HTMLElement>(".gate-row[tabindex='0']") ?? panel).focus();
+}
 
 /** The panel of what waits for the person, of all channels. */
 export const waitingPanel: PanelKind<null> = {
@@ -18,6 +24,12 @@ export const waitingPanel: PanelKind<null> = {
   store: () => ({}),
   load: () => null,
   key: () => WAITING_PANEL,
+  focus() {
+    dockUi.setState({ keyboard: "" });
+    if (stopStore.getState().to === "panel") return; // a card in it gets the keyboard
+    focusPanel();
+    requestAnimationFrame(focusPanel); // a panel that was behind another tab is visible only now
+  },
   opens: () => [{ id: "waiting", name: "Open: what waits for you", label: "What waits for you", icon: <ShieldQuestion size={14} aria-hidden />, run: openWaiting }],
 };
 

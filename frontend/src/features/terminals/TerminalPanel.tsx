@@ -15,6 +15,7 @@ import { isMac } from "../../ui/keys";
 import type { PaneAction, PaneHandle, PaneInfo } from "./props";
 import { openTerminal, restart } from "./actions";
 import { CloseDialog } from "./CloseDialog";
+import { HeldProgram } from "./HeldProgram";
 import { terminalSettings, zoomStore, zoomText } from "./look";
 import { forget, handles, told } from "./panes";
 
@@ -88,6 +89,7 @@ export function TerminalPanel({ channelId, panel }: Props) {
           onInfo={onInfo} onHandle={onHandle} onAction={onAction} onKey={onKey} onInput={onInput}
         />
       </Suspense>
+      {data.target !== "host" && <HeldProgram channelId={channelId} />}
       <CloseDialog panel={panel} />
     </>
   );

@@ -81,7 +81,7 @@ function Who({ a }: { a: Approval }) {
 
 function AskedAs({ a }: { a: Approval }) {
   const other = a.asked_as && a.asked_as !== a.target ? a.asked_as : "";
-  if (!other && !a.from && (a.calls <= 1 || a.kind === "flood")) return null;
+  if (a.kind === "flood" || (!other && !a.from && a.calls <= 1)) return null;
   const rest = [a.call && `by ${a.call}`, a.calls > 1 && `${plural(a.calls, "call")}, one question`].filter(Boolean).join(": ");
   return (
     <>

@@ -7,6 +7,8 @@ import { against, keptWords, offersOf, patternParts, scopeName, verb } from "../
 import { plural } from "../../model/format";
 import { SafeLine } from "../SafeText";
 
+const SHOWN = 8; // matches; more say no more about the rule
+
 type Props = { a: Approval; choice: Choice; onChoice(c: Choice): void };
 
 /** The rule that the third button would store, and what it would have decided before. */
@@ -43,7 +45,7 @@ export function ApprovalRule({ a, choice, onChoice }: Props) {
         <>
           <p>Would have matched <strong>{o.matches.length}</strong>{o.of ? ` of the last ${plural(o.of, "decision")}` : ""}:</p>
           <ul className="approval-matches">
-            {o.matches.map((m, i) => (
+            {o.matches.slice(0, SHOWN).map((m, i) => (
               <li key={i}>
                 <span className="tnum muted">{precise(Date.parse(m.at))}</span>
                 <span className="mono ellipsis"><SafeLine text={m.what} /></span>
@@ -51,6 +53,7 @@ export function ApprovalRule({ a, choice, onChoice }: Props) {
               </li>
             ))}
           </ul>
+          {o.matches.length > SHOWN && <p className="muted">and {o.matches.length - SHOWN} earlier ones</p>}
         </>
       )}
       {warning && <p className="approval-warning"><TriangleAlert size={14} aria-hidden /> {warning}</p>}

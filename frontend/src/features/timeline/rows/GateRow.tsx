@@ -49,15 +49,10 @@ function Over({ a, id, open, onToggle }: { a: Approval; id: string; open: boolea
 function useFocusStays(place: React.RefObject<HTMLDivElement | null>, live: boolean) {
   const inside = useRef(false);
   useLayoutEffect(() => {
-    const el = place.current;
-    if (!el) return;
-    const note = (e: FocusEvent) => (inside.current = e.type === "focusin");
-    el.addEventListener("focusin", note);
-    el.addEventListener("focusout", note);
-    return () => {
-      el.removeEventListener("focusin", note);
-      el.removeEventListener("focusout", note);
-    };
+    // A card that is taken away loses the focus before it is gone, so only its next place is noted.
+    const note = (e: FocusEvent) => (inside.current = Boolean(place.current?.contains(e.target as Node)));
+    document.addEventListener("focusin", note);
+    return () => document.removeEventListener("focusin", note);
   }, [place]);
   const was = useRef(live);
   useLayoutEffect(() => {

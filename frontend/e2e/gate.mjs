@@ -1,0 +1,174 @@
+// Calls that the gate holds: their cards, their keys, and the way from one to the next.
+import { clean, CONTRAST } from "./clean.mjs";
+import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
+import { CONNECT, FLOOD } from "./mock/gate.mjs";
+
+const prompt = (page) => page.getByRole("textbox", { name: "Prompt" });
+const card = (page, name = "Write to a file outside the project") => page.getByRole("group", { name });
+const answers = (mock) => mock.log.filter((c) => c.name === "Gate.Answer").map(({ args: [, { allow, scope, by }] }) => [allow, scope, by]);
+const hasFocus = (locator) => locator.evaluate((el) => el === document.activeElement);
+const awake = (locator) => until("the card listens", () => locator.evaluate((el) => !el.dataset.deaf));
+
+async function held(page, mock, text = "git config and remember it") {
+  await page.getByRole("treeitem", { name: "docs" }).click();
+  await prompt(page).fill(text);
+  await page.keyboard.press("Enter");
+  await card(page).waitFor();
+  return mock.channel("docs & <b>notes</b>");
+}
+
+test("a held call: its card comes under its tool call, takes nothing, and is allowed by the chord alone", async (page, mock) => {
+  await held(page, mock);
+  equal(await hasFocus(prompt(page)), true, "the prompt box kept the keyboard");
+  const row = page.locator("article.tool");
+  await row.getByText("waiting for you").waitFor();
+  equal(await page.locator("article").evaluateAll((all) => all.findIndex((el) => el.matches(".gate")) - all.findIndex((el) => el.matches(".tool"))), 1, "place of the card");
+  await page.getByRole("treeitem", { name: "docs" }).getByText("needs you").waitFor();
+  await becomes(() => page.title(), "(1) docs & <b>notes</b> · Loop");
+  await page.getByText("The agent stands still until you answer.").waitFor();
+  await page.getByRole("button", { name: "1 waiting for you" }).waitFor();
+  // Keys at once after F8 do nothing, and neither does a held key, Enter or a number at any time.
+  await page.keyboard.press("F8");
+  await until("the card has the keyboard", () => hasFocus(card(page)));
+  await page.keyboard.press("Control+Enter");
+  await page.keyboard.press("Escape");
+  await awake(card(page));
+  for (const key of ["Enter", "1", "2", "Shift+Enter", "y", "a"]) await page.keyboard.press(key);
+  await grab(card(page).getByRole("button", { name: "Allow once" }));
+  await awake(card(page));
+  await page.keyboard.press("Enter");
+  await frames(page);
+  equal(answers(mock), [], "answers so far");
+  await grab(card(page));
+  await awake(card(page));
+  await page.keyboard.press("r");
+  await card(page).getByText("You denied one of these.").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Git remembers it now.").waitFor();
+  equal(answers(mock), [[true, "once", "window"]], "answers");
+  await page.locator("article.gate").getByText("Allowed once").waitFor();
+  equal(await page.evaluate(() => document.activeElement?.matches("article.gate")), true, "the item has the keyboard after its card");
+  await becomes(() => page.title(), "docs & <b>notes</b> · Loop");
+  await page.reload();
+  await page.locator("article.gate").getByText("Allowed once").waitFor();
+});
+
+test("a held call: Escape denies once, a click counts half a second after the card has changed, and the menu only chooses", async (page, mock) => {
+  await held(page, mock);
+  const [id] = mock.gate.pending.keys();
+  await awake(card(page));
+  // Changed in the moment before the click.
+  await page.evaluate(() => {
+    const button = [...document.querySelectorAll("[data-approval] button")].find((b) => b.textContent.startsWith("Allow once"));
+    new MutationObserver(() => button.click()).observe(document.querySelector("[data-approval]"), { attributes: true, attributeFilter: ["data-deaf"] });
+  });
+  mock.gate.change(id, { calls: 3 });
+  await until("the card is deaf and clicked", () => card(page).evaluate((el) => el.dataset.deaf !== undefined));
+  await card(page).getByText("3 calls, one question").waitFor();
+  equal(answers(mock), [], "answers to a card that has just changed");
+  mock.gate.end(id, "withdrawn");
+  await page.locator("article.gate").getByText("Withdrawn: nothing waits for it any more").waitFor();
+  await page.getByText("I was not allowed to").waitFor();
+
+  await prompt(page).fill("git config and remember it again");
+  await page.keyboard.press("Enter");
+  await card(page).waitFor();
+  await awake(card(page));
+  await card(page).getByRole("button", { name: "Other answers that are remembered" }).click();
+  await page.getByRole("menuitem", { name: "Deny for this project" }).click();
+  await card(page).getByRole("radio", { name: "This project" }).waitFor();
+  equal(answers(mock), [], "answers by choosing");
+  await awake(card(page)); // the menu has renamed the button
+  await card(page).getByRole("button", { name: "+5 min" }).click();
+  await card(page).getByText(/denied in 9:\d\d/).waitFor();
+  await card(page).getByRole("button", { name: "Deny for this project" }).click();
+  await page.locator("article.gate").getByText("Denied for this project").waitFor();
+  await prompt(page).fill("git config");
+  await page.keyboard.press("Enter");
+  await card(page).waitFor();
+  await page.keyboard.press("F8");
+  await until("the card has the keyboard", () => hasFocus(card(page)));
+  await awake(card(page));
+  await page.keyboard.press("Escape");
+  await page.locator("article.gate").getByText("Denied once").waitFor();
+  equal(answers(mock), [[false, "project", "window"], [false, "once", "window"]], "answers");
+});
+
+test("three held calls: F8 walks them, oldest first, through channels and terminals", async (page, mock) => {
+  const api = mock.channel("api-server"), shop = mock.channel("storefront");
+  mock.world.now = () => 1_790_000_000_000;
+  mock.gate.ask(shop, { ...CONNECT, deadline: undefined });
+  mock.world.now = () => 1_790_000_001_000;
+  mock.gate.ask(api, { title: "Second", run_id: "a run" });
+  mock.world.now = () => 1_790_000_002_000;
+  mock.gate.ask(api, { title: "Third\u202e", run_id: "a run", target: `/home/ana/${"deep/".repeat(80)}end\n.sh` });
+  await page.getByRole("button", { name: "3 waiting for you" }).waitFor();
+  await page.keyboard.press("F8");
+  const socket = card(page, "Connect to a local service");
+  await until("the terminal's card, in its panel", () => hasFocus(socket));
+  await page.getByRole("heading", { name: "storefront" }).waitFor();
+  await socket.getByText("An answer to this is never remembered").waitFor();
+  await page.getByRole("button", { name: "1 of 3 waiting for you" }).waitFor();
+  await page.keyboard.press("F8");
+  await until("the second", () => hasFocus(card(page, "Second")));
+  await page.keyboard.press("F8");
+  const third = card(page, /^Third/);
+  await until("the third", () => hasFocus(third));
+  ok((await third.innerText()).includes("RLO"), "a character that reorders is named");
+  ok((await third.locator(".approval-subject").innerText()).replaceAll("\n", "").includes("endLF.sh"), "the end of the path is not there");
+  await page.keyboard.press("Shift+F8");
+  await until("back", () => hasFocus(card(page, "Second")));
+  await awake(card(page, "Second"));
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "2 waiting for you" }).waitFor();
+  await page.keyboard.press("F8");
+  await until("the oldest again", () => hasFocus(socket));
+  mock.gate.end([...mock.gate.pending.keys()][0], "withdrawn");
+  await page.getByRole("list", { name: "Answered last" }).getByText("Withdrawn").waitFor();
+  ok(await page.evaluate(() => document.activeElement !== document.body), "the keyboard is lost with the card");
+});
+
+test("a new held call moves nothing that is read", { scenario: "long" }, async (page, mock) => {
+  const ch = mock.channel("monorepo");
+  await page.getByRole("treeitem", { name: "monorepo" }).click();
+  await page.getByText("Task 700").waitFor();
+  await page.mouse.move(700, 300);
+  await page.mouse.wheel(0, -900);
+  await page.getByRole("button", { name: "jump to the newest" }).waitFor();
+  const scroller = page.locator(".scroller");
+  const seen = () => scroller.evaluate((el) => [...el.querySelectorAll("article")].map((a) => [a.ariaPosInSet, Math.round(a.getBoundingClientRect().top)]).filter(([, y]) => y > 80 && y < 500));
+  let before = [];
+  await until("it rests", async () => {
+    const was = JSON.stringify(before);
+    await frames(page, 10);
+    before = await seen();
+    return before.length > 0 && JSON.stringify(before) === was;
+  });
+  mock.gate.ask(ch, { tool_use_id: "b699", run_id: "last" });
+  await page.getByRole("button", { name: "1 waiting for you" }).waitFor();
+  await frames(page, 10);
+  equal(await seen(), before, "what is read");
+});
+
+test("axe: held calls, their rule, a run that asks too much, and nothing that waits", async (page, mock) => {
+  const ch = await held(page, mock);
+  await card(page).getByRole("button", { name: "Show the rule" }).click();
+  await awake(card(page));
+  await clean(page, "card", { looks: CONTRAST });
+  mock.gate.ask(ch, CONNECT);
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.insertText("what waits for you");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Waiting for you" }).waitFor();
+  await awake(card(page, "Connect to a local service"));
+  await clean(page, "panel", { looks: CONTRAST });
+  for (const id of mock.gate.pending.keys()) mock.gate.end(id, "expired");
+  await page.getByText("Nothing waits").waitFor();
+  const flood = mock.gate.ask(ch, FLOOD, [...mock.world.runs.values()].at(-1)).a;
+  await page.getByRole("button", { name: "Deny all 23" }).waitFor();
+  await clean(page, "flood", { looks: CONTRAST });
+  mock.gate.end(flood.approval_id, "broken");
+  mock.world.emit("gate.status", "", "", { state: "broken", text: "broken: no reply", why: "Restart the container." });
+  await page.getByRole("button", { name: "Gate broken: no reply" }).waitFor();
+  await clean(page, "over", { looks: CONTRAST });
+});

@@ -1,0 +1,85 @@
+// Mock of the gate: calls that are held, and what a person answers.
+import { fail, newID } from "./world.mjs";
+
+const MINUTES_5 = 300_000;
+
+/** A held call as a run's agent causes it. */
+export const GIT_CONFIG = {
+  kind: "file", operation: "write", title: "Write to a file outside the project", target: "/home/ana/.gitconfig", asked_as: "/home/ana/.gitconfig.lock", call: "renameat2", calls: 2,
+  why: "no rule covers writes in the home folder, and the default is to ask", consequence: "changes how Git behaves for every project in this container", category: "startup",
+  processes: [{ pid: 342, exe: "/usr/bin/git", command: "git config --global rerere.enabled true" }, { pid: 341, exe: "/usr/bin/bash", command: "bash -c …" }, { pid: 87, exe: "/usr/local/bin/claude", command: "claude -p" }],
+  diff: "@@ -1,3 +1,5 @@\n [user]\n \tname = Ana\n \temail = ana@example.com\n+[rerere]\n+\tenabled = true\n",
+};
+
+export const offers = (now = Date.now()) => {
+  const matches = [
+    { at: new Date(now).toISOString(), what: "git config --global rerere.enabled true", decision: "waiting", own: true },
+    { at: new Date(now - 2_538_000).toISOString(), what: "git config --global user.email ana@example.com", decision: "allowed" },
+    { at: new Date(now - 8_149_000).toISOString(), what: "git config --global core.hooksPath /tmp/hooks", decision: "denied" },
+  ];
+  const rule = JSON.stringify({ paths: ["/home/ana/.gitconfig{,.lock}"], operations: ["write", "create"], decision: "allow" });
+  return ["run", "project", "always"].map((scope) => ({ scope, pattern: "/home/ana/.gitconfig{,.lock}", rule, matches, of: 500 }));
+};
+
+export const CONNECT = {
+  kind: "connect", operation: "connect", title: "Connect to a local service", target: "/run/user/1000/keyring/control", asked_as: "", call: "connect", calls: 1, category: "socket",
+  why: "a socket of this user's session is behind it", consequence: "can read what the keyring holds", processes: [{ pid: 12, exe: "/usr/bin/node", command: "node install/prebuild.js" }],
+};
+
+export const FLOOD = { kind: "flood", title: "This run is paused: it asked 23 times in 38 s", target: "", asked_as: "", consequence: "", category: "", calls: 23, why: "more than 20 questions were open at once", processes: GIT_CONFIG.processes };
+
+export class Gate {
+  constructor(world) {
+    this.w = world;
+    this.pending = new Map();
+    this.over = new Map(); // approval → what to call once it needs no answer
+  }
+
+  /** Holds a call. The promise is fulfilled by its answer, true for one that allows it. */
+  ask(channel, more = {}, run = null) {
+    const now = this.w.now();
+    const a = {
+      approval_id: newID(), channel_id: channel.channel_id, spawn_id: newID(), state: "waiting", digest: newID(), created_at: new Date(now).toISOString(),
+      deadline: new Date(now + MINUTES_5).toISOString(), ...GIT_CONFIG, ...(run ? { run_id: run.run_id } : {}), ...more,
+    };
+    if (a.diff && a.kind !== "file") delete a.diff;
+    this.pending.set(a.approval_id, a);
+    this.emit("gate.asked", a);
+    const answered = new Promise((r) => this.over.set(a.approval_id, r));
+    return { a, answered };
+  }
+
+  emit(type, a) {
+    this.w.emit(type, a.channel_id, a.run_id ?? "", { ...a });
+  }
+
+  change(id, more) {
+    const a = Object.assign(this.pending.get(id), more);
+    this.emit("gate.changed", a);
+  }
+
+  end(id, state, more = {}) {
+    const a = this.pending.get(id);
+    this.pending.delete(id);
+    Object.assign(a, { state, resolved_at: new Date(this.w.now()).toISOString(), ...more });
+    this.emit("gate.resolved", a);
+    this.over.get(id)(state === "allowed");
+    return { ...a };
+  }
+
+  calls() {
+    const need = (id) => this.pending.get(id) ?? (() => { throw fail("conflict", "That call does not wait any more.", "Look at the timeline."); })();
+    return {
+      "Gate.Pending": () => [...this.pending.values()],
+      "Gate.Answer": (id, { allow, scope, digest, by }) => {
+        if (need(id).digest !== digest) throw fail("conflict", "The call has changed since it was shown.", "Look at it again.");
+        return this.end(id, allow ? "allowed" : "denied", { scope, by });
+      },
+      "Gate.Extend": (id) => {
+        const a = need(id);
+        this.change(id, { deadline: new Date(Date.parse(a.deadline) + MINUTES_5).toISOString() });
+        return { ...a };
+      },
+    };
+  }
+}
