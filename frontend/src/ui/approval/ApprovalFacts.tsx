@@ -17,8 +17,8 @@ export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
     <>
       {a.kind === "flood" ? <p id={id} className="approval-flood">{plural(a.calls, "call")} {a.calls === 1 ? "waits" : "wait"} at the kernel. Your terminals and other runs go on.</p> : <Subject a={a} id={id} />}
       <dl className="approval-facts selectable">
-        <Fact name="Who"><Who a={a} /></Fact>
-        <Fact name="Asked as"><AskedAs a={a} /></Fact>
+        {(a.processes?.length ?? 0) > 0 && <Fact name="Who"><Who a={a} /></Fact>}
+        {askedOtherwise(a) && <Fact name="Asked as"><AskedAs a={a} /></Fact>}
         <Fact name={a.kind === "flood" ? "Why paused" : "Why asked"}>{a.why && <SafeText text={a.why} />}</Fact>
         <Fact name="If allowed">{a.consequence && <SafeText text={a.consequence} />}</Fact>
         <Fact name="Change">{changeWords(a)}</Fact>
@@ -79,9 +79,11 @@ function Who({ a }: { a: Approval }) {
   );
 }
 
+const otherName = (a: Approval) => (a.asked_as && a.asked_as !== a.target ? a.asked_as : "");
+const askedOtherwise = (a: Approval) => a.kind !== "flood" && (otherName(a) !== "" || Boolean(a.from) || a.calls > 1);
+
 function AskedAs({ a }: { a: Approval }) {
-  const other = a.asked_as && a.asked_as !== a.target ? a.asked_as : "";
-  if (a.kind === "flood" || (!other && !a.from && a.calls <= 1)) return null;
+  const other = otherName(a);
   const rest = [a.call && `by ${a.call}`, a.calls > 1 && `${plural(a.calls, "call")}, one question`].filter(Boolean).join(": ");
   return (
     <>

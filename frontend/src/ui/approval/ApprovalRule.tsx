@@ -1,5 +1,5 @@
 import { Check, Clock3, TriangleAlert, X } from "lucide-react";
-import { useId } from "react";
+import { useEffect, useId, useRef } from "react";
 import type { Approval, RuleMatch } from "../../api/types";
 import { precise } from "../../model/clock";
 import type { Choice } from "../../model/gate";
@@ -14,12 +14,14 @@ type Props = { a: Approval; choice: Choice; onChoice(c: Choice): void };
 /** The rule that the third button would store, and what it would have decided before. */
 export function ApprovalRule({ a, choice, onChoice }: Props) {
   const name = useId();
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => body.current?.scrollIntoView({ block: "nearest" }), []); // the person asked for it
   const offers = offersOf(a);
   const o = offers.find((x) => x.scope === choice.scope) ?? offers[0];
   if (!o) return null;
   const warning = against(o, choice.allow);
   return (
-    <div className="approval-rule">
+    <div className="approval-rule" ref={body}>
       <fieldset>
         <legend>Rule it would store</legend>
         <div className="approval-scopes">
