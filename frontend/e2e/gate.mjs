@@ -1,5 +1,6 @@
 // Calls that the gate holds: their cards, their keys, and the way from one to the next.
 import { clean, CONTRAST } from "./clean.mjs";
+import { enter, opens, prompted, quiet, ready, sessions, typed } from "./dock-steps.mjs";
 import { becomes, equal, frames, grab, ok, test, until } from "./harness.mjs";
 import { CONNECT, FLOOD } from "./mock/gate.mjs";
 
@@ -126,6 +127,29 @@ test("three held calls: F8 walks them, oldest first, through channels and termin
   mock.gate.end([...mock.gate.pending.keys()][0], "withdrawn");
   await page.getByRole("list", { name: "Answered last" }).getByText("Withdrawn").waitFor();
   ok(await page.evaluate(() => document.activeElement !== document.body), "the keyboard is lost with the card");
+});
+
+test("a held call of a program in a terminal: its pane says so, keeps the keyboard, and F8 leaves it", quiet, async (page, mock) => {
+  await enter(page);
+  await opens(page, mock, "Control+Shift+T", 1);
+  await prompted(page);
+  await page.keyboard.press("F8"); // nothing is held, so it is the program's
+  await until("the program has the key", () => typed(sessions(mock)[0]).endsWith("\x1b[19~"));
+  const size = JSON.stringify([sessions(mock)[0].cols, sessions(mock)[0].rows]);
+  mock.gate.ask(mock.channel("api-server"), CONNECT);
+  const banner = page.locator(".term-held");
+  await banner.getByText("node wants to connect to").waitFor();
+  await ready(page);
+  equal(JSON.stringify([sessions(mock)[0].cols, sessions(mock)[0].rows]), size, "size of the terminal");
+  await clean(page, "terminal", { within: ".term-held" });
+  await page.keyboard.press("F8");
+  await until("the card has the keyboard", () => hasFocus(card(page, "Connect to a local service")));
+  ok(!typed(sessions(mock)[0]).endsWith("\x1b[19~\x1b[19~"), "the program had the key too");
+  await awake(card(page, "Connect to a local service"));
+  await page.keyboard.press("Escape");
+  await banner.waitFor({ state: "detached" });
+  equal(answers(mock), [[false, "once", "window"]], "answers");
+  await page.getByText("Nothing waits").waitFor();
 });
 
 test("a new held call moves nothing that is read", { scenario: "long" }, async (page, mock) => {

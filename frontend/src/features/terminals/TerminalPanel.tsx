@@ -11,6 +11,8 @@ import { dockUi, sessionsStore } from "../../model/dock/store";
 import { frameStore } from "../../model/stores";
 import type { TerminalData } from "../../model/terminals/panel";
 import { Button } from "../../ui/Button";
+import { walks } from "../../model/gate";
+import { nextNeed } from "../../session/gate";
 import { isMac } from "../../ui/keys";
 import type { PaneAction, PaneHandle, PaneInfo } from "./props";
 import { openTerminal, restart } from "./actions";
@@ -59,6 +61,10 @@ export function TerminalPanel({ channelId, panel }: Props) {
     }
   }, [id, channelId]);
   const onKey = useCallback((e: KeyboardEvent) => {
+    if (walks(e) && frameStore.getState().approvals.length > 0) {
+      nextNeed(e.shiftKey);
+      return true;
+    }
     const k = dockKey(e, isMac, true);
     return k !== null && runDockKey(k);
   }, []);
