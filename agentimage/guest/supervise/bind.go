@@ -44,7 +44,7 @@ func (b binding) perform(c *call) outcome {
 	if domain != unix.AF_UNIX || path == "" {
 		return failed(b.to.call(unix.SYS_BIND, fd))
 	}
-	at := location{unix.AT_FDCWD, path}
+	at := location{dirfd: unix.AT_FDCWD, path: path}
 	s, err := c.slot(at)
 	if err != nil {
 		return failed(err)
@@ -87,7 +87,7 @@ func (b binding) bind(c *call, fd int, at location, s slot) error {
 	defer cwd.Unlock()
 	from := s.dir.fd
 	if strings.Contains(at.path, "/") {
-		base, err := c.base(at)
+		base, err := c.base(at, 0)
 		if err != nil {
 			return err
 		}

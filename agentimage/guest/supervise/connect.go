@@ -55,7 +55,7 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 			return &question{kind: wire.KindConnect, target: "@" + abstract}
 		})
 	}
-	o, missing, err := c.find(location{unix.AT_FDCWD, path}, how{follow: true})
+	o, missing, err := c.find(location{dirfd: unix.AT_FDCWD, path: path}, how{follow: true})
 	if missing != nil {
 		missing.close()
 	}

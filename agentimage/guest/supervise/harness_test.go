@@ -37,6 +37,8 @@ const (
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVar) {
+	case "jail":
+		jail()
 	case "stage":
 		stage()
 	case "agent":
@@ -79,12 +81,9 @@ func keeper(t testing.TB) bool {
 			args = []string{"-test.run=^$", "-test.bench=^" + t.Name() + "$", "-test.benchtime=" + benchtime()}
 		}
 		cmd := exec.Command("/proc/self/exe", args...)
-		cmd.Env = append(os.Environ(), roleVar+"=keeper", agentVar+"="+strconv.Itoa(uid), dirVar+"="+dir)
+		cmd.Env = append(os.Environ(), roleVar+"=jail", agentVar+"="+strconv.Itoa(uid), dirVar+"="+dir)
 		cmd.Dir = dir
-		cmd.SysProcAttr = &syscall.SysProcAttr{
-			Credential:  &syscall.Credential{Uid: wire.SupervisorID, Gid: wire.SupervisorID},
-			AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SYS_PTRACE, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL},
-		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("agent %d: %v\n%s", uid, err, out)
@@ -93,6 +92,55 @@ func keeper(t testing.TB) bool {
 		}
 	}
 	return false
+}
+
+// jail makes everything read-only but the agent's folder, since an agent with uid 0 owns
+// most of this computer, and becomes the keeper.
+func jail() {
+	fail := func(what string, err error) {
+		fmt.Fprintln(os.Stderr, "jail:", what, err)
+		os.Exit(5)
+	}
+	dir := os.Getenv(dirVar)
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		fail("private", err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		fail("mounts", err)
+	}
+	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
+		fail("bind", err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		at := strings.Fields(line)[1]
+		if at == "/proc" || at == "/dev/pts" {
+			continue
+		}
+		if err := unix.Mount("", at, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""); err != nil && (at == "/" || at == "/dev" || at == "/tmp") {
+			fail("read-only "+at, err)
+		}
+	}
+	if err := os.WriteFile("/dev/jail", nil, 0o600); !errors.Is(err, unix.EROFS) {
+		fail("/dev is not read-only", err)
+	}
+	if err := os.WriteFile("/jail", nil, 0o600); !errors.Is(err, unix.EROFS) {
+		fail("/ is not read-only", err)
+	}
+	if err := os.Chdir(dir); err != nil { // below the mount that can be written
+		fail("folder", err)
+	}
+	_ = os.Setenv(roleVar, "keeper")
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential:  &syscall.Credential{Uid: wire.SupervisorID, Gid: wire.SupervisorID},
+		AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SYS_PTRACE, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL},
+	}
+	if err := cmd.Run(); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 func benchtime() string { return "2000x" }
@@ -207,6 +255,12 @@ func (p *launched) let(t testing.TB) {
 // launch starts the stage, which waits before it becomes the act.
 func launch(t testing.TB, mode, act string, args ...string) *launched {
 	t.Helper()
+	return launchIn(t, os.Getenv(dirVar), mode, act, args...)
+}
+
+// launchIn is launch in a folder that the stage makes where it is missing.
+func launchIn(t testing.TB, dir, mode, act string, args ...string) *launched {
+	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +268,8 @@ func launch(t testing.TB, mode, act string, args ...string) *launched {
 	p := &launched{sock: pair[0], listener: -1}
 	p.cmd = exec.Command("/proc/self/exe", append([]string{act}, args...)...)
 	p.cmd.Env = append(os.Environ(), roleVar+"=stage", modeVar+"="+mode, "GOMAXPROCS=2", "GOCOVERDIR=/tmp")
-	p.cmd.Dir = os.Getenv(dirVar)
+	p.cmd.Dir = "/"
+	p.cmd.Env = append(p.cmd.Env, "SUPERVISE_IN="+dir)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
 	p.cmd.ExtraFiles = []*os.File{os.NewFile(uintptr(pair[1]), "stage")}
 	if err := p.cmd.Start(); err != nil {
@@ -271,6 +326,15 @@ func stage() {
 		fail("nnp", err)
 	}
 	unix.Umask(0o022)
+	dir := os.Getenv("SUPERVISE_IN")
+	if dir != os.Getenv(dirVar) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			fail("folder", err)
+		}
+	}
+	if err := os.Chdir(dir); err != nil {
+		fail("folder", err)
+	}
 	if os.Getenv(modeVar) == "filter" {
 		fd, err := install()
 		if err != nil {

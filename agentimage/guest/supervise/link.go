@@ -66,7 +66,7 @@ func (l linking) perform(c *call) outcome {
 // target pins what a call is about: what a path leads to, or with an empty path, where
 // that is allowed, the descriptor itself.
 func (c *call) target(l location, follow, empty bool) (*object, error) {
-	if l.path == "" && empty {
+	if l.path == "" && l.err == nil && empty {
 		fd, err := c.handle(l.dirfd)
 		if err != nil {
 			return nil, err

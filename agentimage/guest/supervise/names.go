@@ -34,17 +34,20 @@ func (m making) perform(c *call) outcome {
 }
 
 // at returns the location whose folder and path are the arguments i and i+1; with i < 0
-// the path is argument -i-1 and starts at the working directory.
+// the path is argument -i-1 and starts at the working directory. A path that cannot be
+// read is an error when it is resolved, as the kernel's is.
 func (c *call) at(i int) (location, error) {
+	l := location{dirfd: unix.AT_FDCWD}
 	if i < 0 {
-		path, err := c.mem.path(c.args[-i-1])
-		return location{unix.AT_FDCWD, path}, err
+		l.path, l.err = c.mem.path(c.args[-i-1])
+		return l, nil
 	}
-	path, err := c.mem.path(c.args[i+1])
-	return location{int32(c.args[i]), path}, err
+	l.dirfd = int32(c.args[i])
+	l.path, l.err = c.mem.path(c.args[i+1])
+	return l, nil
 }
 
-// path returns where the location with no folder of its own is: argument i.
+// only is the place of a path that has no folder of its own: argument i.
 func only(i int) int { return -i - 1 }
 
 func decodeMkdir(at, mode int) decoder {
@@ -77,6 +80,9 @@ func decodeMknod(at, mode int) decoder {
 func decodeSymlink(text, at int) decoder {
 	return func(c *call) (func(*call) outcome, error) {
 		to, err := c.mem.path(c.args[text])
+		if err == nil && to == "" {
+			err = unix.ENOENT
+		}
 		if err != nil {
 			return nil, err
 		}

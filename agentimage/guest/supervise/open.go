@@ -38,7 +38,7 @@ func decodeOpening(c *call, dirfd int32, addr uint64, flags int, mode uint32) (f
 		return nil, unix.ENOSYS
 	}
 	path, err := c.mem.path(addr)
-	o := opening{at: location{dirfd, path}, flags: flags, mode: mode & 0o7777}
+	o := opening{at: location{dirfd: dirfd, path: path}, flags: flags, mode: mode & 0o7777}
 	return o.perform, err
 }
 
@@ -61,7 +61,7 @@ func decodeOpenat2(c *call) (func(*call) outcome, error) {
 		return nil, err
 	}
 	path, err := c.mem.path(c.args[1])
-	o := opening{at: location{int32(c.args[0]), path}, flags: int(h.Flags), mode: uint32(h.Mode), resolve: h.Resolve}
+	o := opening{at: location{dirfd: int32(c.args[0]), path: path}, flags: int(h.Flags), mode: uint32(h.Mode), resolve: h.Resolve}
 	return o.perform, err
 }
 
@@ -122,7 +122,14 @@ func (o opening) perform(c *call) outcome {
 		dir: o.flags&unix.O_DIRECTORY != 0, // O_TMPFILE has it as well
 	}
 	if o.creates() && strings.HasSuffix(o.at.path, "/") {
-		return failed(unix.EISDIR)
+		s, err := c.slot(o.at)
+		s.close()
+		switch {
+		case err != nil:
+			return failed(err)
+		case s.name != "" && !special(s.name):
+			return failed(unix.EISDIR)
+		}
 	}
 	found, missing, err := c.find(o.at, h)
 	switch {
@@ -148,7 +155,7 @@ func (o opening) perform(c *call) outcome {
 // flags; a link that leads nowhere is not followed under them.
 func (o opening) createWithin(c *call) outcome {
 	dir, name := split(o.at.path)
-	parent, missing, err := c.find(location{o.at.dirfd, dir}, how{follow: true, dir: true, resolve: o.resolve})
+	parent, missing, err := c.find(location{dirfd: o.at.dirfd, path: dir}, how{follow: true, dir: true, resolve: o.resolve})
 	if missing != nil {
 		missing.close()
 	}

@@ -61,6 +61,10 @@ func (r renaming) resolve(c *call) (*renames, error) {
 		m.close()
 		return nil, err
 	}
+	if m.old.dir.st.Dev != m.new.dir.st.Dev {
+		m.close()
+		return nil, unix.EXDEV
+	}
 	for _, s := range []slot{m.old, m.new} {
 		if s.name == "" || special(s.name) {
 			m.close()

@@ -13,6 +13,7 @@ import (
 type location struct {
 	dirfd int32
 	path  string
+	err   error // why the path could not be read
 }
 
 // how says how a path is followed.
@@ -22,9 +23,10 @@ type how struct {
 	resolve uint64 // RESOLVE_* of openat2(2)
 }
 
-// base opens the folder from which a path starts; AT_FDCWD where it is absolute.
-func (c *call) base(l location) (int, error) {
-	if strings.HasPrefix(l.path, "/") {
+// base opens the folder from which a path starts; AT_FDCWD where it is absolute, unless
+// the folder is to be the root.
+func (c *call) base(l location, resolve uint64) (int, error) {
+	if strings.HasPrefix(l.path, "/") && resolve&unix.RESOLVE_IN_ROOT == 0 {
 		return unix.AT_FDCWD, nil
 	}
 	return c.handle(l.dirfd)
@@ -51,10 +53,13 @@ func (c *call) handle(fd int32) (int, error) {
 // find pins what a path leads to. Where only the last name is missing it returns ENOENT
 // and the slot to make it in. Both are the caller's to close.
 func (c *call) find(l location, h how) (*object, *slot, error) {
+	if l.err != nil {
+		return nil, nil, l.err
+	}
 	if l.path == "" {
 		return nil, nil, unix.ENOENT
 	}
-	base, err := c.base(l)
+	base, err := c.base(l, h.resolve)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,18 +131,16 @@ func (c *call) missing(base int, path string) *slot {
 }
 
 // split cuts a path before its last name, which keeps its slashes. A path of slashes
-// only has no name.
+// only has no name. The folder ends in ".", so that the permission to search it is
+// checked, as for any path through it.
 func split(path string) (dir, name string) {
 	end := len(strings.TrimRight(path, "/"))
 	cut := strings.LastIndexByte(path[:end], '/') + 1
 	dir, name = path[:cut], path[cut:]
 	if end == 0 {
-		return "/", ""
+		return "/.", ""
 	}
-	if dir == "" {
-		dir = "."
-	}
-	return dir, name
+	return dir + ".", name
 }
 
 // special reports whether a name is "." or "..", perhaps with slashes.
@@ -149,11 +152,14 @@ func special(name string) bool {
 // slot pins the folder of a path whose last name is about to be made or removed. The
 // name is empty for the root.
 func (c *call) slot(l location) (slot, error) {
+	if l.err != nil {
+		return slot{}, l.err
+	}
 	if l.path == "" {
 		return slot{}, unix.ENOENT
 	}
 	dir, name := split(l.path)
-	parent, missing, err := c.find(location{l.dirfd, dir}, how{follow: true, dir: true})
+	parent, missing, err := c.find(location{dirfd: l.dirfd, path: dir}, how{follow: true, dir: true})
 	if missing != nil {
 		missing.close()
 	}
