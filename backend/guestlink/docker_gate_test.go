@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"loop/backend/core"
 	"loop/backend/guestlink"
 	"loop/backend/policy"
@@ -65,7 +67,13 @@ func TestGateDeniesAndAllows(t *testing.T) {
 		if out := runGated(t, l, ruled(policy.Allow), appends); !strings.Contains(out, "CAME THROUGH\nx\n") {
 			t.Errorf("allowed: %q", out)
 		}
-		out := runGated(t, l, ruled(policy.Deny), `echo "$LOOP_GATE_ENABLED $LOOP_GATE_POLICY_FILE"; stat -c '%u %g %a' "$LOOP_GATE_POLICY_FILE"; cat "$LOOP_GATE_POLICY_FILE"
+		// The program ends with its supervisor, also where loop init did not see that one end.
+		prctl := fmt.Sprintf(`perl -e 'my $b = pack("i", 0); syscall(%d, %d, $b); print "ends by ", unpack("i", $b), "\n"'`+"\n", unix.SYS_PRCTL, unix.PR_GET_PDEATHSIG)
+		out := runGated(t, l, ruled(policy.Deny), `exec `+prctl)
+		if out != "ends by 9\n" {
+			t.Errorf("its parent's death: %q", out)
+		}
+		out = runGated(t, l, ruled(policy.Deny), `echo "$LOOP_GATE_ENABLED $LOOP_GATE_POLICY_FILE"; stat -c '%u %g %a' "$LOOP_GATE_POLICY_FILE"; cat "$LOOP_GATE_POLICY_FILE"
 touch $LOOP_GATE_POLICY_FILE.new; rm -f "$LOOP_GATE_POLICY_FILE"; grep -E '^(Seccomp|NoNewPrivs|Umask)' /proc/self/status`)
 		for _, want := range []string{"1 /run/loop/gate/", fmt.Sprintf("\n64999 %d 640\n", agent), string(ruled(policy.Deny)), "Seccomp:\t2", "Umask:\t0022"} {
 			if !strings.Contains(out, want) {
@@ -224,6 +232,52 @@ func TestGateStopDeniesFirst(t *testing.T) {
 	}
 }
 
+// TestGateHoldsTheStart: the execution of the program itself may be asked about. The start
+// waits for the answer; a denial, or the end of the spawn, is why it fails.
+func TestGateHoldsTheStart(t *testing.T) {
+	b := newBox(t, boxOptions{agent: 1000})
+	l, _ := b.link(t, guestlink.Options{})
+	doc := policy.Policy{DefaultDecision: policy.Allow,
+		CommandRules: []policy.CommandRule{{ID: "r", Commands: []string{"true"}, Decision: policy.Approve}}}.Encode()
+	asked, verdicts := make(chan core.HeldCall, 1), make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = l.Questions(ctx, func(ctx context.Context, c core.HeldCall) core.Verdict {
+			asked <- c
+			select {
+			case allow := <-verdicts:
+				return core.Verdict{Allow: allow}
+			case <-ctx.Done():
+				return core.Verdict{}
+			}
+		})
+	}()
+	defer func() { cancel(); <-ended }()
+	for _, answer := range []string{"allow", "deny", "kill"} {
+		started := make(chan error, 1)
+		go func() {
+			_, err := l.Spawn(t.Context(), core.SpawnRequest{ID: core.SpawnID(answer), Argv: []string{"true"}, Dir: "/", Stdio: core.StdioPipes, Policy: doc, PolicyVersion: 1})
+			started <- err
+		}()
+		if c := <-asked; c.Kind != wire.KindExec || c.Spawn != core.SpawnID(answer) {
+			t.Errorf("%s: asked %+v", answer, c)
+		}
+		if answer == "kill" {
+			if err := l.Kill(t.Context(), "kill"); err != nil {
+				t.Error(err)
+			}
+		} else {
+			verdicts <- answer == "allow"
+		}
+		err := <-started
+		if f := core.AsFailure(err); (err == nil) != (answer == "allow") || err != nil && (f.Code != core.CodeForbidden || !strings.Contains(f.Cause, "did not let")) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
 // TestLostSupervisor: a container does not outlive the supervisor of one of its programs.
 func TestLostSupervisor(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
@@ -237,7 +291,9 @@ func TestLostSupervisor(t *testing.T) {
 	if code := docker(t, "wait", string(b.id)); code != "70" {
 		t.Errorf("ended with %s", code)
 	}
-	t.Logf("gone after %v", time.Since(start))
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("gone after %v", took)
+	}
 }
 
 // TestGateAtTheLimitOfProcesses: a program that uses up every process there may be has its

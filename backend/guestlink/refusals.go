@@ -97,6 +97,8 @@ var readable = map[wire.ErrCode]struct {
 		"Run “loop doctor” and report what it says."},
 	wire.CodePolicy: {core.CodeInvalid, "The policy of the gate cannot be used: ….",
 		"Correct the gate's rules in the settings, then try again."},
+	wire.CodeDenied: {core.CodeForbidden, "The gate did not let the program start: ….",
+		"Allow it when Loop asks, or change the gate's command rules in the settings."},
 	wire.CodeGate: {core.CodeForbidden, "The gate cannot hold the program: ….",
 		"Run “loop doctor”; it tries the gate in a container and says what is missing."},
 	wire.CodeInvalid:  {core.CodeInvalid, "The container refused the request: ….", ""},

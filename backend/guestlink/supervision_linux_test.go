@@ -174,7 +174,7 @@ func TestHostileQuestions(t *testing.T) {
 }
 
 // TestSpawnBringsItsPolicy: the document follows stdin and files, under its own head.
-// The guest's two refusals are told apart.
+// The guest's refusals are told apart.
 func TestSpawnBringsItsPolicy(t *testing.T) {
 	doc := []byte(`{"default_decision":"allow"}`)
 	sum := sha256.Sum256(doc)
@@ -192,7 +192,7 @@ func TestSpawnBringsItsPolicy(t *testing.T) {
 	if _, err := l.Spawn(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	for code, want := range map[wire.ErrCode]core.Code{wire.CodePolicy: core.CodeInvalid, wire.CodeGate: core.CodeForbidden} {
+	for code, want := range map[wire.ErrCode]core.Code{wire.CodePolicy: core.CodeInvalid, wire.CodeGate: core.CodeForbidden, wire.CodeDenied: core.CodeForbidden} {
 		answer = wire.Refuse(code, "line 1, column 2")
 		_, err := l.Spawn(t.Context(), req)
 		if f := core.AsFailure(err); f.Code != want || !strings.Contains(f.Cause, "line 1, column 2") || f.Remedy == "" {

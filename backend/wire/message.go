@@ -134,6 +134,7 @@ const (
 	CodeEnded      ErrCode = "ended"
 	CodePrivileges ErrCode = "privileges" // the process could not be made harmless
 	CodePolicy     ErrCode = "policy"     // the document is wrong, or cannot be gone by as it is
+	CodeDenied     ErrCode = "denied"     // by the policy, or by a person
 	CodeGate       ErrCode = "gate"       // no program runs here without supervision, and there is none
 	CodeInternal   ErrCode = "internal"
 )

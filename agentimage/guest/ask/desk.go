@@ -2,8 +2,8 @@
 
 // Package ask carries questions of a container to the host and answers back, over
 // one stream. A question without an answer is denied: while no host has opened the
-// stream, when the stream breaks, and when nobody reads it. Only agentimage/guest and its packages
-// may import it. Nothing in this version asks; the supervisor will.
+// stream, when the stream breaks, and when nobody reads it. The supervisors of the spawns
+// ask (package spawn). Only agentimage/guest and its packages may import it.
 package ask
 
 import (

@@ -61,3 +61,26 @@ func TestChownTreeLeavesARightTopAlone(t *testing.T) {
 		t.Errorf("a link was followed: %d", got)
 	}
 }
+
+// TestSweep removes whatever a directory has, and does not follow a link out of it.
+func TestSweep(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
+	for _, err := range []error{os.WriteFile(outside, nil, 0o600), os.WriteFile(filepath.Join(dir, "a.json"), nil, 0o640),
+		os.MkdirAll(filepath.Join(dir, "b", "c"), 0o700), os.Symlink(filepath.Dir(outside), filepath.Join(dir, "link"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sweep(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+	if err := sweep(filepath.Join(dir, "none")); err == nil {
+		t.Error("no directory, and no error")
+	}
+}

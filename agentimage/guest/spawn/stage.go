@@ -96,7 +96,11 @@ func stage(c stageConfig, keeper socket) error {
 	if err := keeper.send(report{}); err != nil {
 		return fmt.Errorf("report to keeper: %w", err)
 	}
-	return execError(program, syscall.Exec(program, c.Argv, c.Env))
+	err = syscall.Exec(program, c.Argv, c.Env)
+	if c.Gate != nil && errors.Is(err, fs.ErrPermission) { // lookPath saw that its mode allows it
+		return wire.NewError(wire.CodeDenied, "execute "+program+": the policy, or a person, denied it")
+	}
+	return execError(program, err)
 }
 
 func execError(program string, err error) error {
