@@ -28,7 +28,6 @@ type keeperEnd struct {
 	ended   <-chan syscall.WaitStatus // from the reaper, once
 	started chan report               // how the start went; closed without one when the keeper ended first
 	heard   chan struct{}             // closed when nothing comes any more
-	goes    bool                      // a program may run under its filter; valid once heard or started
 
 	ctx    context.Context // of the questions
 	cancel context.CancelFunc
@@ -64,7 +63,9 @@ func (k *keeperEnd) hear() {
 		s.close()
 		switch {
 		case said.Goes:
-			k.goes = true
+			if !isClosed(k.p.going) {
+				close(k.p.going)
+			}
 		case said.Question != nil:
 			k.question(*said.Question)
 		case said.Policy != nil:

@@ -104,11 +104,8 @@ func (tab *Table) SetPolicy(ctx context.Context, id string, head wire.Policy, do
 	if err != nil {
 		return wire.PolicyState{}, err
 	}
-	if err := await(ctx, p.ready); err != nil {
+	if err := p.awaitGoverned(ctx); err != nil {
 		return wire.PolicyState{}, err
-	}
-	if p.startErr != nil {
-		return wire.PolicyState{}, p.startErr
 	}
 	p.policyMu.Lock()
 	defer p.policyMu.Unlock()
@@ -127,6 +124,19 @@ func (tab *Table) SetPolicy(ctx context.Context, id string, head wire.Policy, do
 	}
 	p.policy = next
 	return next.state(true), p.writePolicy() // the file last: it is what is told, not what is done
+}
+
+// awaitGoverned waits until a policy can be set: the spawn runs, or its supervisor does. A
+// start that waits for a person has one.
+func (p *proc) awaitGoverned(ctx context.Context) error {
+	select {
+	case <-p.going:
+		return nil
+	case <-p.ready:
+		return p.startErr
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // policyPath names the file that tells a supervised program its policy.

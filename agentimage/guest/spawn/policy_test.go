@@ -3,6 +3,9 @@
 package spawn
 
 import (
+	"context"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +63,50 @@ func TestGateEnv(t *testing.T) {
 		if n != 1 || !slices.Contains(env, want) {
 			t.Errorf("no %s in %v", want, env)
 		}
+	}
+}
+
+// TestPolicyOfAStartThatWaits: a start that stands still because somebody is asked takes
+// a policy all the same.
+func TestPolicyOfAStartThatWaits(t *testing.T) {
+	k, keeper, _ := talk(t)
+	p := k.p
+	p.tab.mu.Lock()
+	p.tab.spawns["a"] = p
+	p.tab.mu.Unlock()
+	defer p.tab.drop("a")
+	req, body := ruled(sh("true"), allowing)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.tab.SetPolicy(ctx, "a", *req.Policy, body.Policy); !errors.Is(err, context.Canceled) {
+		t.Errorf("before its supervisor: %v", err)
+	}
+	for range 2 { // said twice, it is still once
+		if err := keeper.send(report{Goes: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-p.going
+	state := make(chan wire.PolicyState, 1)
+	go func() {
+		s, err := p.tab.SetPolicy(t.Context(), "a", *req.Policy, body.Policy)
+		if err != nil {
+			t.Error(err)
+		}
+		state <- s
+	}()
+	o, fd := ordered(t, keeper)
+	if _, err := readPolicy(fd, *o.Policy); err != nil {
+		t.Error(err)
+	}
+	if err := keeper.send(report{Policy: &policyTaken{Version: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-state; !s.Enforced || s.Version != 1 {
+		t.Errorf("%+v", s)
+	}
+	if doc, err := os.ReadFile(p.tab.policyPath("a")); err != nil || string(doc) != allowing {
+		t.Errorf("%q %v", doc, err)
 	}
 }
 

@@ -37,7 +37,8 @@ type proc struct {
 	policy     document
 
 	ready, exited, gone, done chan struct{}
-	startErr                  error // valid once ready
+	going                     chan struct{} // closed before ready, when a program may be about to run under its filter
+	startErr                  error         // valid once ready
 
 	// Written before ready.
 	pid, keeper int
@@ -60,7 +61,7 @@ type proc struct {
 
 func newProc(tab *Table, id string, key [32]byte, req wire.Spawn) *proc {
 	p := &proc{tab: tab, id: id, key: key, req: req,
-		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{}),
+		ready: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}), done: make(chan struct{}), going: make(chan struct{}),
 		feeds: make(map[string]*feed)}
 	p.drainCtx, p.stopDrains = context.WithCancel(tab.ctx)
 	return p

@@ -51,7 +51,7 @@ func (p *proc) start(body Body) (*keeperEnd, error) {
 	if err := p.awaitStart(k); err != nil {
 		ws := <-k.ended // the stage has ended or is about to; nothing is below it
 		<-k.heard
-		p.lost(ws, k.goes)
+		p.lost(ws, isClosed(p.going))
 		return nil, err
 	}
 	p.startedAt = time.Now().UnixMilli()
