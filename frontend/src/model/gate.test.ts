@@ -106,7 +106,7 @@ describe("keys in a card", () => {
 describe("the words of a card", () => {
   it("count the time down", () => {
     const left = (s: number) => timeLeft({ deadline: at(0) }, Date.parse(at(0)) - s * 1000);
-    expect([left(252), left(60), left(0.2), left(0), left(-5), left(3725)]).toEqual(["4:12", "1:00", "0:01", "0:00", "0:00", "1:02:05"]);
+    expect([left(252), left(60), left(0.2), left(0), left(-5), left(3725)]).toEqual(["4:12", "1:00", "0:00", "0:00", "0:00", "1:02:05"]);
     expect([timeLeft({}, 0), timeLeft({ deadline: "0001-01-01T00:00:00Z" }, 0), timeLeft({ deadline: "soon" }, 0)]).toEqual(["", "", ""]);
   });
   it("say who asks, from the first process to the last", () => {

@@ -112,7 +112,7 @@ export const sight = (a: Approval): string => [a.approval_id, a.state, a.digest,
 export function timeLeft(a: Pick<Approval, "deadline">, now: number): string {
   const end = Date.parse(a.deadline ?? "");
   if (!Number.isFinite(end) || end <= 0) return "";
-  const s = Math.max(0, Math.ceil((end - now) / 1000));
+  const s = Math.max(0, Math.floor((end - now) / 1000)); // the page's clock is behind by up to a second
   const two = (n: number) => String(n).padStart(2, "0");
   const h = Math.floor(s / 3600);
   const m = Math.floor(s / 60) % 60;

@@ -30,8 +30,8 @@ function Waiting({ a }: { a: Approval }) {
   return <ApprovalCard a={a} nth={all.findIndex((s) => s.id === a.approval_id) + 1} of={all.length} act={cardActions(a)} />;
 }
 
-/** A stored question of which Loop knows nothing any more ended with an earlier Loop. */
-const ended = (a: Approval): Approval => (a.state === "waiting" ? { ...a, state: "broken" } : a);
+/** A stored question of which Loop knows nothing any more: nothing waits for it, and no more than that is known. */
+const ended = (a: Approval): Approval => (a.state === "waiting" ? { ...a, state: "withdrawn" } : a);
 
 function Over({ a, id, open, onToggle }: { a: Approval; id: string; open: boolean; onToggle(): void }) {
   return (
