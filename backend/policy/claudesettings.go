@@ -11,9 +11,11 @@ import (
 // inertSettings are the keys of the agent CLI's settings that only say how it looks and
 // thinks. A person changes them in the CLI itself (/model, /theme), which then writes
 // the whole file. The language is not among them: its text becomes part of the prompt.
+// That the person knows what running without permissions means is written down by the
+// CLI itself when it starts for Loop; in a project's file it does not count.
 var inertSettings = []string{
 	"alwaysThinkingEnabled", "effortLevel", "fastMode", "model", "prefersReducedMotion", "showTurnDuration",
-	"spinnerTipsEnabled", "syntaxHighlightingDisabled", "terminalProgressBarEnabled", "theme", "verbose",
+	"skipDangerousModePermissionPrompt", "spinnerTipsEnabled", "syntaxHighlightingDisabled", "terminalProgressBarEnabled", "theme", "verbose",
 }
 
 // agentSettingsChange tells whether two texts of the agent CLI's settings differ only

@@ -127,20 +127,21 @@ func TestContent(t *testing.T) {
 	}
 	settings := "/opt/loop/.claude/settings.json"
 	for after, want := range map[string]bool{
-		`{"hooks": {}, "model": "opus", "theme": "dark"}`: true,
-		`{"theme": "light", "hooks":{ }}`:                 true,
-		`{"model": "opus"}`:                               false, // the hooks are gone
-		`{"hooks": {"Stop": []}, "model": "opus"}`:        false,
-		`{"hooks": {}, "model": "a", "model": "b"}`:       false,
-		`{"hooks": {}, "Model": "a"}`:                     false,
-		`{"hooks": {}, "model": {"x": 1}}`:                false,
-		`{"hooks": {}, "apiKeyHelper": "id"}`:             false,
-		`{"hooks": {}, "statusLine": "id"}`:               false,
-		`{"hooks": {}, "language": "x", "model": "a"}`:    false,
-		`{"hooks": {}} {}`:                                false,
-		`{"hooks": {}, /* */ "theme": "x"}`:               false,
-		`[]`:                                              false,
-		`null`:                                            false,
+		`{"hooks": {}, "model": "opus", "theme": "dark"}`:          true,
+		`{"hooks": {}, "skipDangerousModePermissionPrompt": true}`: true,
+		`{"theme": "light", "hooks":{ }}`:                          true,
+		`{"model": "opus"}`:                                        false, // the hooks are gone
+		`{"hooks": {"Stop": []}, "model": "opus"}`:                 false,
+		`{"hooks": {}, "model": "a", "model": "b"}`:                false,
+		`{"hooks": {}, "Model": "a"}`:                              false,
+		`{"hooks": {}, "model": {"x": 1}}`:                         false,
+		`{"hooks": {}, "apiKeyHelper": "id"}`:                      false,
+		`{"hooks": {}, "statusLine": "id"}`:                        false,
+		`{"hooks": {}, "language": "x", "model": "a"}`:             false,
+		`{"hooks": {}} {}`:                                         false,
+		`{"hooks": {}, /* */ "theme": "x"}`:                        false,
+		`[]`:                                                       false,
+		`null`:                                                     false,
 	} {
 		if got := agent.Content(Write, settings, []byte(`{"hooks": {}, "model": "sonnet"}`), []byte(after)); got != want {
 			t.Errorf("settings %s: %v", after, got)

@@ -118,6 +118,9 @@ func (c *call) umask() uint32 {
 	return uint32(mask) & 0o777
 }
 
+// folder judges the making of a folder.
+func (c *call) folder(_ policy.Operation, path string) policy.Verdict { return c.view.Folder(path) }
+
 // file judges an operation on a path.
 func (c *call) file(op policy.Operation, path string) policy.Verdict {
 	return c.view.File(op, path)

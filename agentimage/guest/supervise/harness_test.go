@@ -168,6 +168,8 @@ type rule struct {
 	says policy.Decision
 }
 
+func (r *rules) Folder(path string) policy.Verdict { return r.File(policy.Create, path) }
+
 func (r *rules) File(op policy.Operation, path string) policy.Verdict {
 	if r.log {
 		r.mu.Lock()

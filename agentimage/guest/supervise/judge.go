@@ -21,6 +21,8 @@ type Agent struct {
 type Judge interface {
 	// File judges an operation on a resolved absolute path, which may hold any bytes.
 	File(op policy.Operation, path string) policy.Verdict
+	// Folder judges the making of an empty folder.
+	Folder(path string) policy.Verdict
 	// Under is the strictest of what File could say of anything below a folder.
 	Under(op policy.Operation, dir string) policy.Verdict
 	// Connect judges a Unix socket: its absolute path, or "@" and the abstract name.

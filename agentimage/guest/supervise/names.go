@@ -12,8 +12,9 @@ import (
 
 // making is a call that makes one name.
 type making struct {
-	at   location
-	make func(c *call, s slot) error
+	at     location
+	folder bool
+	make   func(c *call, s slot) error
 }
 
 func (m making) perform(c *call) outcome {
@@ -25,7 +26,16 @@ func (m making) perform(c *call) outcome {
 	if s.name == "" || special(s.name) {
 		return failed(unix.EEXIST)
 	}
-	if end := c.decide(c.file(policy.Create, s.path()), func() *question {
+	// What is there already can only fail, as “mkdir -p” counts on.
+	var st unix.Stat_t
+	if unix.Fstatat(s.dir.fd, s.bare(), &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return failed(unix.EEXIST)
+	}
+	judged := c.file
+	if m.folder {
+		judged = c.folder
+	}
+	if end := c.decide(judged(policy.Create, s.path()), func() *question {
 		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), as: m.at.path}
 	}); end != nil {
 		return *end
@@ -54,7 +64,7 @@ func decodeMkdir(at, mode int) decoder {
 	return func(c *call) (func(*call) outcome, error) {
 		l, err := c.at(at)
 		bits := uint32(c.args[mode]) & 0o7777
-		return making{l, func(c *call, s slot) error {
+		return making{l, true, func(c *call, s slot) error {
 			return unix.Mkdirat(s.dir.fd, s.name, c.masked(s.dir, bits))
 		}}.perform, err
 	}
@@ -71,7 +81,7 @@ func decodeMknod(at, mode int) decoder {
 		default:
 			return nil, unix.EINVAL
 		}
-		return making{l, func(c *call, s slot) error {
+		return making{l, false, func(c *call, s slot) error {
 			return unix.Mknodat(s.dir.fd, s.name, c.masked(s.dir, bits), 0)
 		}}.perform, err
 	}
@@ -87,7 +97,7 @@ func decodeSymlink(text, at int) decoder {
 			return nil, err
 		}
 		l, err := c.at(at)
-		return making{l, func(_ *call, s slot) error { return unix.Symlinkat(to, s.dir.fd, s.name) }}.perform, err
+		return making{l, false, func(_ *call, s slot) error { return unix.Symlinkat(to, s.dir.fd, s.name) }}.perform, err
 	}
 }
 
