@@ -37,6 +37,9 @@ func decodeOpening(c *call, dirfd int32, addr uint64, flags int, mode uint32) (f
 	if flags&unix.O_PATH != 0 { // such a descriptor cannot be given; the filter lets these pass
 		return nil, unix.ENOSYS
 	}
+	if flags&unix.O_CREAT != 0 && flags&unix.O_DIRECTORY != 0 {
+		return nil, unix.EINVAL
+	}
 	path, err := c.mem.path(addr)
 	o := opening{at: location{dirfd: dirfd, path: path}, flags: flags, mode: mode & 0o7777}
 	return o.perform, err
@@ -113,9 +116,6 @@ func (o opening) writes() bool {
 
 // perform resolves, judges and opens.
 func (o opening) perform(c *call) outcome {
-	if o.flags&unix.O_DIRECTORY != 0 && o.creates() {
-		return failed(unix.EINVAL)
-	}
 	exclusive := o.creates() && o.flags&unix.O_EXCL != 0
 	h := how{
 		follow: o.flags&unix.O_NOFOLLOW == 0 && !exclusive, resolve: o.resolve,
