@@ -127,8 +127,10 @@ func (d *desk) look() {
 	}
 }
 
-// tend withdraws what nobody waits for any more, until the end.
+// tend withdraws what nobody waits for any more, until the end; then it interrupts what
+// still blocks.
 func (d *desk) tend() {
+	defer d.drain()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
@@ -144,6 +146,25 @@ func (d *desk) tend() {
 			case <-tick.C:
 			}
 		}
+	}
+}
+
+// drain interrupts the threads that may wait until none does.
+func (d *desk) drain() {
+	tick := time.NewTicker(poke)
+	defer tick.Stop()
+	for {
+		busy := false
+		for _, w := range d.s.crews {
+			for th := range w.waiting() {
+				busy = true
+				th.interrupt()
+			}
+		}
+		if !busy {
+			return
+		}
+		<-tick.C
 	}
 }
 

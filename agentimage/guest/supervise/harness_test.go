@@ -76,7 +76,7 @@ func keeper(t testing.TB) bool {
 		if err := os.Chown(dir, uid, uid); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"-test.run=^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$", "-test.v", "-test.count=1"}
+		args := []string{"-test.run=^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$", "-test.v", "-test.count=1", "-test.timeout=25s"}
 		if _, is := t.(*testing.B); is {
 			args = []string{"-test.run=^$", "-test.bench=^" + t.Name() + "$", "-test.benchtime=" + benchtime()}
 		}

@@ -139,7 +139,7 @@ func (o opening) perform(c *call) outcome {
 	case missing != nil:
 		missing.close()
 		return failed(err)
-	case err == unix.ENOENT && o.creates() && o.resolve != 0:
+	case err == unix.ENOENT && o.creates() && o.resolve != 0 && o.at.path != "":
 		return o.createWithin(c)
 	case err != nil:
 		return failed(err)

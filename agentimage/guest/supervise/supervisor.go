@@ -108,13 +108,13 @@ func (s *Supervisor) over() bool {
 // end begins the end; closing the listener answers whoever waits for it.
 func (s *Supervisor) end() {
 	s.once.Do(func() {
+		for _, c := range s.crews {
+			c.close() // first: then no job begins that would not be interrupted
+		}
+		s.desk.close()
 		close(s.stop)
 		_ = s.ended.Close()
 		close(s.done)
-		s.desk.close()
-		for _, c := range s.crews {
-			c.close()
-		}
 	})
 }
 

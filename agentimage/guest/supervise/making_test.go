@@ -1,0 +1,84 @@
+//go:build linux
+
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+)
+
+func init() { acts["making"] = actMaking }
+
+// actMaking makes files in the ways in which their modes and names come about.
+func actMaking([]string) {
+	show := func(path string) {
+		var st unix.Stat_t
+		err := unix.Lstat(path, &st)
+		fmt.Printf("%s %o %s\n", path, st.Mode, name(err))
+	}
+	acl := []byte{2, 0, 0, 0, // version; then entries of tag, permissions, id
+		1, 0, 7, 0, 0xff, 0xff, 0xff, 0xff, 4, 0, 7, 0, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 7, 0, 0xff, 0xff, 0xff, 0xff}
+	_ = os.Mkdir("listed", 0o755)
+	fmt.Println("acl", name(unix.Setxattr("listed", "system.posix_acl_default", acl, 0)))
+	for _, mask := range []int{0, 0o022, 0o077} {
+		unix.Umask(mask)
+		for _, dir := range []string{".", "listed"} {
+			at := func(n string) string { return filepath.Join(dir, fmt.Sprint(n, mask)) }
+			fd, _ := unix.Open(at("open"), unix.O_CREAT|unix.O_WRONLY, 0o666)
+			_ = unix.Close(fd)
+			show(at("open"))
+			_ = unix.Mkdir(at("dir"), 0o777)
+			show(at("dir"))
+			_ = unix.Mkfifo(at("fifo"), 0o666)
+			show(at("fifo"))
+			fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY, 0o666)
+			fmt.Println("tmpfile", name(err))
+			_, _ = unix.Write(fd, []byte("text"))
+			fmt.Println("linkat", name(unix.Linkat(unix.AT_FDCWD, fmt.Sprint("/proc/self/fd/", fd), unix.AT_FDCWD, at("linked"), unix.AT_SYMLINK_FOLLOW)))
+			show(at("linked"))
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// Modes come from the caller's umask and the folder's default access list, and an
+// unnamed file gets its name.
+func TestMakingSameAsWithout(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	compare(t, "making", "making")
+}
+
+func init() {
+	acts["folder"] = func([]string) {
+		_ = os.MkdirAll("plain/x", 0o755)
+		_ = os.WriteFile("plain/settings.json", []byte("{}"), 0o644)
+		fmt.Println("onto", name(os.Rename("plain", ".claude")))
+		_ = os.MkdirAll(".git/hooks", 0o755)
+		fmt.Println("away", name(os.Rename(".git", "elsewhere")))
+		fmt.Println("other", name(os.Rename("plain", "other")))
+	}
+}
+
+// A folder is not moved to or from where its contents are judged.
+func TestFolderOfJudgedNames(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	p := start(t, Options{Judge: &rules{list: []rule{
+		{policy.Create, filepath.Join(dir, ".claude/settings.json"), policy.Deny},
+		{policy.Delete, filepath.Join(dir, ".git/config"), policy.Deny},
+	}}}, "folder")
+	if got := p.wait(t); got != "onto EACCES\naway EACCES\nother ok\n" {
+		t.Errorf("got %s%s", got, strings.TrimSpace(p.errs.String()))
+	}
+}
