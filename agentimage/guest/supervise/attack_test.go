@@ -313,11 +313,16 @@ func actWays(args []string) {
 		})
 	}
 	try("link", func() error { return os.Link(secret, "hard") })
-	try("linkfd", func() error { return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", p), unix.AT_FDCWD, "hard", unix.AT_SYMLINK_FOLLOW) })
+	try("linkfd", func() error {
+		return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", p), unix.AT_FDCWD, "hard", unix.AT_SYMLINK_FOLLOW)
+	})
 	try("linkempty", func() error { return unix.Linkat(p, "", unix.AT_FDCWD, "hard", unix.AT_EMPTY_PATH) })
 	try("rename", func() error { return os.Rename(secret, "moved") })
 	try("renamedir", func() error { return os.Rename(strings.TrimRight(dir, "/"), "moveddir") })
-	try("exchange", func() error { _ = os.WriteFile("other", nil, 0o600); return unix.Renameat2(unix.AT_FDCWD, "other", unix.AT_FDCWD, secret, unix.RENAME_EXCHANGE) })
+	try("exchange", func() error {
+		_ = os.WriteFile("other", nil, 0o600)
+		return unix.Renameat2(unix.AT_FDCWD, "other", unix.AT_FDCWD, secret, unix.RENAME_EXCHANGE)
+	})
 	try("onto", func() error { return os.Rename("other", "dirlink/"+base) })
 	try("truncate", func() error { return unix.Truncate("link", 0) })
 	try("chmod", func() error { return unix.Chmod(secret, 0o777) })
@@ -392,4 +397,3 @@ func TestPathAtTheEndOfMemory(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
-

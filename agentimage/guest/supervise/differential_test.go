@@ -131,13 +131,15 @@ func operation(r *rand.Rand) (string, error) {
 		var fd int
 		var err error
 		how := ""
+		var st unix.Stat_t
+		link := unix.Fstatat(dirfd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 		if kind == 0 {
 			h := unix.OpenHow{Flags: uint64(flags), Resolve: pick[uint64](r, 0, 0, unix.RESOLVE_NO_SYMLINKS, unix.RESOLVE_BENEATH, unix.RESOLVE_NO_MAGICLINKS, unix.RESOLVE_NO_XDEV, unix.RESOLVE_IN_ROOT)}
 			if flags&(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY) != 0 {
 				h.Mode = uint64(mode)
 			}
-			if strings.Contains(p, "/proc") || strings.HasPrefix(p, "/dev/fd") || p == "selfcwd" || p == "selfcwd/a" {
-				h.Resolve = 0 // refused with EAGAIN, which a kernel may say as well
+			if strings.Contains(p, "/proc") || strings.HasPrefix(p, "/dev/fd") || p == "selfcwd" || p == "selfcwd/a" || link {
+				h.Resolve = 0 // refused: EAGAIN below /proc, ELOOP where a link that leads nowhere would be followed
 			}
 			how = fmt.Sprintf("openat2%s %s %o %o %x", at, short(p), flags, h.Mode, h.Resolve)
 			fd, err = unix.Openat2(dirfd, p, &h)
