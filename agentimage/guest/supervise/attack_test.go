@@ -377,8 +377,12 @@ func actUnmapped([]string) {
 		return
 	}
 	_ = unix.Munmap(mem) // both pages; the first is taken again
-	addr, _, _ := unix.Syscall6(unix.SYS_MMAP, uintptr(unsafe.Pointer(&mem[0])), uintptr(page), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_FIXED, ^uintptr(0), 0)
-	first := unsafe.Slice((*byte)(unsafe.Pointer(addr)), page)
+	addr, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&mem[0]), uintptr(page), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_FIXED)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first := unsafe.Slice((*byte)(addr), page)
 	copy(first[page-4:], "/tmp")
 	_, e := openRaw(unix.AT_FDCWD, unsafe.Pointer(&first[page-4]), unix.O_RDONLY)
 	fmt.Println(unix.ErrnoName(e))

@@ -48,8 +48,8 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 	switch {
 	case domain != unix.AF_UNIX:
 		return n.to, nil, nil
-	case n.to.family() != unix.AF_UNIX, len(n.to.raw) > maxUnix, path == "" && abstract == "":
-		return n.to, nil, nil // the kernel refuses it, or disconnects
+	case n.to.family() != unix.AF_UNIX, len(n.to.raw) > maxUnix, len(n.to.raw) <= 2:
+		return n.to, nil, nil // the kernel refuses it
 	case path == "":
 		return n.to, nil, c.decide(c.view.Connect("@"+abstract), func() *question {
 			return &question{kind: wire.KindConnect, target: "@" + abstract}

@@ -110,7 +110,7 @@ func operation(r *rand.Rand) (string, error) {
 			dirfd, at = fd, " at"
 		}
 	}
-	if (kind == 5 || kind == 6 || kind == 11) && (p == "fifo" || q == "fifo") {
+	if (kind == 5 || kind == 6 || kind == 11 || kind == 12) && (p == "fifo" || q == "fifo") {
 		return "", nil // under another name an open of it would wait, supervised or not
 	}
 	mode := pick[uint32](r, 0o777, 0o644, 0o600, 0o1777, 0o4755, 0)
