@@ -150,7 +150,8 @@ func (c *call) leaveAside(dir *object, aside int, name string) error {
 	if err := unix.Unlinkat(aside, name, 0); err != nil && err != unix.ENOENT {
 		return err
 	}
-	if err := unix.Unlinkat(dir.fd, asideName, unix.AT_REMOVEDIR); err != nil && err != unix.ENOTEMPTY && err != unix.EEXIST && err != unix.ENOENT {
+	err := unix.Unlinkat(dir.fd, asideName, unix.AT_REMOVEDIR)
+	if err != nil && err != unix.ENOTEMPTY && err != unix.EEXIST && err != unix.ENOENT {
 		c.s.log.Warn("remove the folder aside", "dir", dir.path, "err", err)
 	}
 	return nil
