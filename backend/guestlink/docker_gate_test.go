@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +52,42 @@ func gatedSpawn(t *testing.T, l *guestlink.Link, doc []byte, script string) core
 		t.Fatalf("spawn: %v", err)
 	}
 	return id
+}
+
+// asking lets answer judge what is held until the test ends or stop is called. It returns
+// once a question of the container reaches this end.
+func asking(t *testing.T, l *guestlink.Link, answer func(context.Context, core.HeldCall) core.Verdict) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	reached := make(chan struct{})
+	var once sync.Once
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = l.Questions(ctx, func(ctx context.Context, c core.HeldCall) core.Verdict {
+			if strings.HasPrefix(string(c.Spawn), "reaches-") {
+				once.Do(func() { close(reached) })
+				return core.Verdict{}
+			}
+			return answer(ctx, c)
+		})
+	})
+	stop = func() { cancel(); wg.Wait() }
+	t.Cleanup(stop)
+	for i := 0; ; i++ {
+		id := core.SpawnID(fmt.Sprint("reaches-", i))
+		if _, err := l.Spawn(t.Context(), core.SpawnRequest{ID: id, Argv: []string{"sh", "-c", "echo x >> ~/.bashrc"},
+			Dir: "/tmp", Stdio: core.StdioPipes, Policy: ruled(policy.Approve), PolicyVersion: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-reached:
+			return stop
+		default:
+		}
+	}
 }
 
 const appends = `echo x >> ~/.bashrc && echo CAME THROUGH; cat ~/.bashrc; true`
@@ -116,20 +153,15 @@ func TestGateAsks(t *testing.T) {
 	l, conn := b.link(t, guestlink.Options{})
 	held := make(chan core.HeldCall, 1)
 	verdicts := make(chan core.Verdict)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- l.Questions(ctx, func(ctx context.Context, c core.HeldCall) core.Verdict {
-			held <- c
-			select {
-			case v := <-verdicts:
-				return v
-			case <-ctx.Done():
-				return core.Verdict{}
-			}
-		})
-	}()
+	stop := asking(t, l, func(ctx context.Context, c core.HeldCall) core.Verdict {
+		held <- c
+		select {
+		case v := <-verdicts:
+			return v
+		case <-ctx.Done():
+			return core.Verdict{}
+		}
+	})
 	for _, allow := range []bool{true, false} {
 		id := gatedSpawn(t, l, ruled(policy.Approve), appends+"; rm -f ~/.bashrc-; echo end")
 		c := <-held
@@ -144,7 +176,8 @@ func TestGateAsks(t *testing.T) {
 	id := gatedSpawn(t, l, ruled(policy.Approve), appends+"; echo end")
 	<-held
 	conn.kill()
-	<-ended
+	<-l.Done()
+	stop()
 	l, _ = b.link(t, guestlink.Options{})
 	for range 2 { // the one that was held, then one that nobody takes
 		if out := string(readAll(t, l, id, "out", 0)); strings.Contains(out, "CAME THROUGH") || !strings.Contains(out, "end\n") {
@@ -209,19 +242,13 @@ func TestGateStopDeniesFirst(t *testing.T) {
 	b := newBox(t, boxOptions{agent: 1000})
 	l, _ := b.link(t, guestlink.Options{})
 	asked, withdrawn := make(chan struct{}, 8), make(chan struct{}, 8)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = l.Questions(ctx, func(ctx context.Context, _ core.HeldCall) core.Verdict {
-			asked <- struct{}{}
-			<-ctx.Done()
-			withdrawn <- struct{}{}
-			return core.Verdict{}
-		})
-	}()
-	defer func() { cancel(); <-ended }()
-	id := gatedSpawn(t, l, ruled(policy.Approve), `trap 'echo told; exit 3' TERM; echo x >> ~/.bashrc; echo went on; sleep 100`)
+	asking(t, l, func(ctx context.Context, _ core.HeldCall) core.Verdict {
+		asked <- struct{}{}
+		<-ctx.Done()
+		withdrawn <- struct{}{}
+		return core.Verdict{}
+	})
+	id := gatedSpawn(t, l, ruled(policy.Approve), `exec perl -e '$SIG{TERM} = sub { exit 3 }; open(F, ">>", "/tmp/.bashrc"); sleep 1 while 1'`)
 	<-asked
 	if err := l.Kill(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -240,21 +267,15 @@ func TestGateHoldsTheStart(t *testing.T) {
 	doc := policy.Policy{DefaultDecision: policy.Allow,
 		CommandRules: []policy.CommandRule{{ID: "r", Commands: []string{"true"}, Decision: policy.Approve}}}.Encode()
 	asked, verdicts := make(chan core.HeldCall, 1), make(chan bool)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = l.Questions(ctx, func(ctx context.Context, c core.HeldCall) core.Verdict {
-			asked <- c
-			select {
-			case allow := <-verdicts:
-				return core.Verdict{Allow: allow}
-			case <-ctx.Done():
-				return core.Verdict{}
-			}
-		})
-	}()
-	defer func() { cancel(); <-ended }()
+	asking(t, l, func(ctx context.Context, c core.HeldCall) core.Verdict {
+		asked <- c
+		select {
+		case allow := <-verdicts:
+			return core.Verdict{Allow: allow}
+		case <-ctx.Done():
+			return core.Verdict{}
+		}
+	})
 	for _, answer := range []string{"allow", "deny", "kill"} {
 		started := make(chan error, 1)
 		go func() {
