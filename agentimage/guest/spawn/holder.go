@@ -86,7 +86,7 @@ func (s *search) look(pid int) error {
 	if err != nil || !holds {
 		return err
 	}
-	spawn, err := s.above(p)
+	spawn, err := s.owner(pid, p)
 	if errors.Is(err, errGone) {
 		return nil
 	}
@@ -95,6 +95,17 @@ func (s *search) look(pid int) error {
 	}
 	s.spawn = spawn
 	return err
+}
+
+// owner names the spawn of a process. A keeper is of its own: it holds a copy of a socket
+// while it connects it for one of its programs.
+func (s *search) owner(pid int, p *os.Root) (string, error) {
+	if name, keeper := s.reaper.Name(pid); keeper {
+		if parent, err := parentOf(p); err == nil && parent == os.Getpid() { // lives, so the pid is still its own
+			return name, nil
+		}
+	}
+	return s.above(p)
 }
 
 // holds reports whether the process has the socket open.

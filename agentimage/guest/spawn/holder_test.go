@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -140,6 +141,34 @@ func TestHolderOutsideIsNobody(t *testing.T) {
 	defer func() { _ = p.Kill() }()
 	if got, err := m.Holder(inode(t, line)); !errors.Is(err, errNoHolder) {
 		t.Errorf("a process of no spawn: %q %v", got, err)
+	}
+}
+
+// TestKeeperHoldsForItsSpawn: a supervisor has a copy of a program's socket while it
+// connects it.
+func TestKeeperHoldsForItsSpawn(t *testing.T) {
+	m := newTable(t)
+	c, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", listen(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	f, err := c.(*net.TCPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, ended, err := m.cfg.Reaper.Start("a", "/bin/sleep", []string{"sleep", "1000"}, &syscall.ProcAttr{Files: layout(map[int]int{3: int(f.Fd())})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL); <-ended }()
+	if got, err := m.Holder(inode(t, link)); err != nil || got != "a" {
+		t.Errorf("%q %v", got, err)
 	}
 }
 
