@@ -20,10 +20,10 @@ import (
 )
 
 // gatedThreads covers what may block at a time in a keeper that supervises: the thread
-// that waits, four receivers, one or two calls that are performed, and one that runs Go.
-// They count against the container's limit of processes, which an agent may use up at any
-// time; with those of the runtime there are 13, so that 64 idle terminals fit into 1024.
-const gatedThreads = 8
+// that waits, four receivers, some calls that are performed, and those that run Go. They
+// count against the container's limit of processes, which an agent may use up at any time;
+// with the runtime's own there are 17. With 8 a keeper dies of a full container.
+const gatedThreads = 12
 
 // watcher is a keeper that supervises.
 type watcher struct {
