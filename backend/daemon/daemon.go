@@ -204,14 +204,16 @@ func (d *Daemon) assembleRuns() {
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
+	answers := &remembered{home: d.home, settings: d.settings, channels: d.store}
 	d.gate = gate.New(gate.Options{
-		Bus: d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
+		Rules: answers,
+		Bus:   d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
 		Settings: func() gate.Settings {
 			g := d.settings.Current().Gates.AgentGate
 			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
 		},
 	})
-	supervised := policies{settingsReader{from: d.settings}}
+	supervised := policies{settingsReader{from: d.settings}, answers}
 	pool := guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,

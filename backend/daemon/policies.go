@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"path"
 	"slices"
@@ -14,7 +15,10 @@ import (
 )
 
 // policies makes the documents that supervisors go by.
-type policies struct{ settings settingsReader }
+type policies struct {
+	settings   settingsReader
+	remembered *remembered // nil: no answer was remembered
+}
 
 // runGate is the gate as runs see it.
 type runGate struct {
@@ -37,7 +41,11 @@ func (p policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 		return nil, core.Fail(core.CodeConfig, err, "The gate has no rules for a container like this one.",
 			"Look at the mounts in the settings: each needs a folder of its own.")
 	}
-	doc := policy.Merge(base, personOf(e, name), projectsOf(e)...).Encode()
+	person, err := p.person(ch, e, name)
+	if err != nil {
+		return nil, err
+	}
+	doc := policy.Merge(base, person, projectsOf(e)...).Encode()
 	if _, err := policy.Parse(doc); err != nil { // the guest would refuse it, too
 		return nil, ruleFailure(err)
 	}
@@ -52,6 +60,23 @@ func ruleFailure(err error) error {
 	return f
 }
 
+// person are the rules that go before the baseline's: what was answered for the
+// project, then the person's own file. A rule that cannot be read starts nothing.
+func (p policies) person(ch core.Channel, e config.Effective, name string) (policy.Policy, error) {
+	own := personOf(e, name)
+	if p.remembered == nil || name == policy.NameSystem {
+		return own, nil
+	}
+	answered, err := p.remembered.forChannel(context.Background(), ch)
+	if err != nil {
+		return own, err
+	}
+	own.PathRules = append(answered.PathRules, own.PathRules...)
+	own.CommandRules = append(answered.CommandRules, own.CommandRules...)
+	own.FileRules = append(answered.FileRules, own.FileRules...)
+	return onlyDenials(own, name), nil
+}
+
 // personOf are the rules of the person's own file. What Loop starts for itself, and a
 // plain shell, keep the shipped default: nobody meant them by it.
 func personOf(e config.Effective, name string) policy.Policy {
@@ -59,8 +84,12 @@ func personOf(e config.Effective, name string) policy.Policy {
 	if name == policy.NameAgent || name == policy.NamePlan {
 		p.DefaultDecision = policy.Decision(e.Config.Gates.AgentGate.DefaultDecision)
 	}
+	return onlyDenials(p, name)
+}
+
+// onlyDenials leaves a run that plans nothing that would let it change something.
+func onlyDenials(p policy.Policy, name string) policy.Policy {
 	if name == policy.NamePlan {
-		// A run that plans changes nothing, whatever may be changed otherwise.
 		p.DefaultDecision = ""
 		p.FileRules = slices.DeleteFunc(slices.Clone(p.FileRules), func(r policy.FileRule) bool { return r.Decision != policy.Deny })
 	}

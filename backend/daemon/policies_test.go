@@ -16,7 +16,7 @@ func policed(t *testing.T, r *specRig, name string) *policy.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := policies{r.settingsReader}.Policy(name, r.channel, spec, "spawn")
+	doc, err := policies{settings: r.settingsReader}.Policy(name, r.channel, spec, "spawn")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTheGateSwitchedOff(t *testing.T) {
 		t.Error("the container does not insist on policies")
 	}
 	r.snap.Config.Gates.AgentGate.Enabled = false
-	doc, err := policies{r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
+	doc, err := policies{settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
 	if has() || doc != nil || err != nil {
 		t.Errorf("the gate is not off: %s, %v", doc, err)
 	}
@@ -110,7 +110,7 @@ func TestTheGateSwitchedOff(t *testing.T) {
 func TestARuleThatCannotBeUsed(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.Gates.AgentGate.CommandRules = []policy.CommandRule{{ArgsPatterns: []string{"("}, Decision: policy.Deny}}
-	_, err := policies{r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
+	_, err := policies{settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
 	f := core.AsFailure(err)
 	if f.Code != core.CodeConfig || !strings.HasPrefix(f.Cause, "A rule of the gate") || f.Remedy == "" {
 		t.Errorf("%+v", f)
