@@ -214,6 +214,8 @@ func (d *Daemon) assembleRuns() {
 		},
 	})
 	supervised := policies{settingsReader{from: d.settings}, answers}
+	d.gate.Enable(d.settings.Current().Gates.AgentGate.Enabled)
+	d.config.Subscribe(func(s config.Snapshot) { d.gate.Enable(s.Config.Gates.AgentGate.Enabled) })
 	pool := guestlink.NewPool(&guestlink.Opener{
 		Dialer: d.engine, Callbacks: d.callbacks, DemoModel: demo.New(demo.Options{}), Gate: d.gate,
 		Network: d.engine, Waker: d.containers, Log: d.log,

@@ -302,3 +302,28 @@ func TestHowLongARunWasHeld(t *testing.T) {
 		}
 	})
 }
+
+func TestTheStatusIsWhatWasProbed(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		if st := r.Status(); st.State != "unknown" {
+			t.Fatalf("before a probe: %+v", st)
+		}
+		r.Probed(nil)
+		r.Probed(nil) // said once
+		if st := r.Status(); st.State != "on" || st.Probed.IsZero() {
+			t.Fatalf("after one: %+v", st)
+		}
+		r.Probed(core.Fail(core.CodeForbidden, nil, "No filter.", "Look."))
+		if st := r.Status(); st.State != "broken" || st.Why != "No filter. Look." {
+			t.Fatalf("after one that did not hold: %+v", st)
+		}
+		r.Enable(false)
+		r.Enable(true)
+		if st := r.Status(); st.State != "unknown" {
+			t.Fatalf("switched off and on: %+v", st)
+		}
+		if n := len(r.heard(core.EventGateStatus)); n != 4 {
+			t.Fatalf("told %d times", n)
+		}
+	})
+}

@@ -95,7 +95,7 @@ func New(o Options) *Service {
 		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
 		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, memory: newMemory(), recent: recent{},
 		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, wake: make(chan struct{}, 1),
-		status: core.GateStatus{State: "unknown", Text: "Gate not probed yet"},
+		status: notProbed(),
 	}
 }
 
@@ -113,6 +113,35 @@ func (s *Service) SetStatus(st core.GateStatus) {
 	was := s.status
 	if s.status = st; was.State != st.State || was.Text != st.Text || was.Why != st.Why {
 		s.publish(core.NewEvent(core.EventGateStatus, "", "", s.o.Now(), st), false)
+	}
+}
+
+// Probed takes what the start of a program has shown: that the gate holds, or why it
+// does not.
+func (s *Service) Probed(err error) {
+	st := core.GateStatus{State: "on", Text: "Gate on", Probed: s.o.Now()}
+	if err != nil {
+		f := core.AsFailure(err)
+		st.State, st.Text, st.Why = "broken", "Gate does not hold", f.Cause+" "+f.Remedy
+	}
+	s.SetStatus(st)
+}
+
+// Enable says whether the settings want the gate. What was probed before does not
+// count for what comes after.
+func (s *Service) Enable(on bool) {
+	switch was := s.Status().State; {
+	case !on && was != "off":
+		s.SetStatus(core.GateStatus{State: "off", Text: "Gate off", Why: "gates.agentgate.enabled is false in the settings."})
+	case on && was == "off":
+		s.SetStatus(notProbed())
+	}
+}
+
+// notProbed is the state until a program was started.
+func notProbed() core.GateStatus {
+	return core.GateStatus{
+		State: "unknown", Text: "Gate not probed yet", Why: "The next program that Loop starts shows whether it holds.",
 	}
 }
 

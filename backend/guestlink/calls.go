@@ -99,6 +99,7 @@ func (l *Link) call(ctx context.Context, q wire.Request, body ...[]byte) (wire.R
 func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo, error) {
 	q, body := spawnRequest(req)
 	p, err := l.call(ctx, q, body...)
+	l.probed(req, err)
 	if err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeNoProgram {
 			return core.SpawnInfo{}, noProgram(e, req.Argv[0]) // a valid request has one
@@ -109,6 +110,18 @@ func (l *Link) Spawn(ctx context.Context, req core.SpawnRequest) (core.SpawnInfo
 		return core.SpawnInfo{}, l.down(ctx, errors.New("reply to spawn without its process"))
 	}
 	return spawnInfo(*p.Info), nil
+}
+
+// probed tells the gate what a start has shown. A program with a policy begins only
+// when its supervisor has answered a call that nothing but the production filter
+// brings to it.
+func (l *Link) probed(req core.SpawnRequest, err error) {
+	if l.opts.Gate == nil || len(req.Policy) == 0 {
+		return
+	}
+	if e, ok := errors.AsType[*wire.Error](err); err == nil || ok && e.Code == wire.CodeGate {
+		l.opts.Gate.Probed(err)
+	}
 }
 
 // Spawns lists every process loop init remembers.

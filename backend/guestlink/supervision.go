@@ -69,6 +69,8 @@ type Gate interface {
 	// Admit and Dismiss say who a spawn is, and that it is forgotten.
 	Admit(container core.ContainerID, spawn core.SpawnID, who core.Identity)
 	Dismiss(spawn core.SpawnID)
+	// Probed says that a program was supervised from its start, or why it could not be.
+	Probed(err error)
 }
 
 // askGate has the gate answer what the container asks, for the life of the link. When

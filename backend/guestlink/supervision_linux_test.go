@@ -229,3 +229,84 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("a guest that says it has another: %v", err)
 	}
 }
+
+// watchedGate is a gate that a test looks at.
+type watchedGate struct {
+	held      chan core.HeldCall
+	cause     chan error
+	mu        sync.Mutex
+	admitted  []core.Identity
+	dismissed []core.SpawnID
+}
+
+func (g *watchedGate) Held(ctx context.Context, container core.ContainerID, c core.HeldCall) core.Verdict {
+	g.held <- c
+	if string(c.Detail) == "quick" {
+		return core.Verdict{Allow: container != ""}
+	}
+	<-ctx.Done()
+	g.cause <- context.Cause(ctx)
+	return core.Verdict{Allow: true}
+}
+
+func (g *watchedGate) Admit(_ core.ContainerID, _ core.SpawnID, who core.Identity) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.admitted = append(g.admitted, who)
+}
+
+func (g *watchedGate) Dismiss(spawn core.SpawnID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dismissed = append(g.dismissed, spawn)
+}
+
+func (g *watchedGate) Probed(error) {}
+
+// TestALinkHasTheGateAnswer for as long as it lives, and tells a call that has gone
+// from a link that broke.
+func TestALinkHasTheGateAnswer(t *testing.T) {
+	d, gate := ask.NewDesk(), &watchedGate{held: make(chan core.HeldCall, 1), cause: make(chan error, 1)}
+	l, _ := open(t, guestlink.Options{Gate: gate}, func(q wire.Request, st *yamux.Stream) {
+		if q.Op == wire.OpQuestions {
+			_ = d.Serve(st)
+		}
+	})
+	for !d.Answered() {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := held
+	q.Detail = []byte("quick")
+	if a := d.Ask(t.Context(), q); !a.Allow {
+		t.Errorf("%+v", a)
+	}
+	<-gate.held
+	l.Admit("s1", core.Identity{ChannelID: "chan", RunID: "run", Unattended: true})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-gate.held; cancel() }()
+	if a := d.Ask(ctx, held); a.Allow {
+		t.Errorf("a call that has gone was allowed: %+v", a)
+	}
+	if cause := <-gate.cause; !errors.Is(cause, core.ErrWithdrawn) {
+		t.Errorf("cause %v", cause)
+	}
+
+	closed := make(chan error, 1)
+	go func() { <-gate.held; closed <- l.Close() }()
+	if a := d.Ask(t.Context(), held); a.Allow {
+		t.Errorf("a call of a broken link was allowed: %+v", a)
+	}
+	if cause := <-gate.cause; cause == nil || errors.Is(cause, core.ErrWithdrawn) {
+		t.Errorf("cause %v", cause)
+	}
+	<-closed                        // which waits for the gate
+	_ = l.Forget(t.Context(), "s1") // fails: the link is down
+	gate.mu.Lock()
+	defer gate.mu.Unlock()
+	if n := len(gate.admitted); n == 0 || !gate.admitted[n-1].Unattended || len(gate.dismissed) != 1 {
+		t.Errorf("admitted %+v, dismissed %v", gate.admitted, gate.dismissed)
+	}
+}
