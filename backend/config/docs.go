@@ -65,10 +65,12 @@ var docs = map[string]string{
 	"gates.agentgate":                          "The gate at the system calls of everything that Loop starts in a container.",
 	"gates.agentgate.enabled":                  "Hold what the rules say to ask about, and refuse what they deny.",
 	"gates.agentgate.default_decision":         "What becomes of an act that no rule covers. approve asks each time.",
-	"gates.agentgate.path_rules":               "Rules for connections to Unix sockets: {pattern, decision, message}; an abstract socket is @name.",
-	"gates.agentgate.command_rules":            "Rules for programs: {commands, args_patterns, decision, message}. Advice: a program can be run under another name.",
-	"gates.agentgate.file_rules": "Rules for files: {paths, operations, decision, message}; operations are read, write, create, delete, chmod, " +
-		"chown and link.",
+	"gates.agentgate.path_rules": "Rules for connections to Unix sockets: {pattern, decision, message}; an " +
+		"abstract socket is @name.",
+	"gates.agentgate.command_rules": "Rules for programs: {commands, args_patterns, decision, message}. Advice: a " +
+		"program can be run under another name.",
+	"gates.agentgate.file_rules": "Rules for files: {paths, operations, decision, message}; " +
+		"operations are read, write, create, delete, chmod, chown and link.",
 	"gates.agentgate.timeout_sec":     "How long a question waits; then it is denied this once.",
 	"gates.agentgate.hold_until_back": "Let questions wait without an end.",
 	"gates.agentgate.dialog":          "When the system's own dialog asks: while the window is hidden, always, or never.",

@@ -39,6 +39,7 @@ import (
 	"loop/backend/provision"
 	"loop/backend/recordings"
 	"loop/backend/registry"
+	"loop/backend/rulebook"
 	"loop/backend/runner"
 	"loop/backend/settings"
 	"loop/backend/spools"
@@ -204,7 +205,7 @@ func (d *Daemon) assembleRuns() {
 	d.guestTCP = guestlink.NewListener(guestlink.ListenerOptions{
 		Home: d.home, Callbacks: d.callbacks, Runs: d.store, Network: d.engine, Log: d.log,
 	})
-	answers := &remembered{home: d.home, settings: d.settings, channels: d.store}
+	answers := &rulebook.Answers{Home: d.home, Settings: d.settings, Channels: d.store}
 	d.gate = gate.New(gate.Options{
 		Rules: answers,
 		Bus:   d.bus, Timeline: d.store, Audit: auditlog.Open(filepath.Join(d.home, "gate", "audit")), Log: d.log,
@@ -213,7 +214,7 @@ func (d *Daemon) assembleRuns() {
 			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
 		},
 	})
-	supervised := policies{settingsReader{from: d.settings}, answers}
+	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers}
 	d.gate.Enable(d.settings.Current().Gates.AgentGate.Enabled)
 	d.config.Subscribe(func(s config.Snapshot) { d.gate.Enable(s.Config.Gates.AgentGate.Enabled) })
 	pool := guestlink.NewPool(&guestlink.Opener{
@@ -258,7 +259,7 @@ func (d *Daemon) assembleRuns() {
 }
 
 // programs starts what runs on terminals.
-func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, supervised policies) programs.Programs {
+func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, supervised rulebook.Policies) programs.Programs {
 	return programs.Programs{
 		Host:       programs.Host{Home: d.home, Channels: d.store, Settings: d.settings, Log: d.log},
 		Exec:       programs.Exec{Engine: d.engine, Containers: containers},

@@ -7,6 +7,7 @@ import (
 	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/policy"
+	"loop/backend/rulebook"
 )
 
 // policed compiles the policy of a spawn in a container like one of the rig.
@@ -16,7 +17,7 @@ func policed(t *testing.T, r *specRig, name string) *policy.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := policies{settings: r.settingsReader}.Policy(name, r.channel, spec, "spawn")
+	doc, err := rulebook.Policies{Settings: r.settingsReader}.Policy(name, r.channel, spec, "spawn")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestTheGateSwitchedOff(t *testing.T) {
 		t.Error("the container does not insist on policies")
 	}
 	r.snap.Config.Gates.AgentGate.Enabled = false
-	doc, err := policies{settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
+	doc, err := rulebook.Policies{Settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
 	if has() || doc != nil || err != nil {
 		t.Errorf("the gate is not off: %s, %v", doc, err)
 	}
@@ -110,7 +111,7 @@ func TestTheGateSwitchedOff(t *testing.T) {
 func TestARuleThatCannotBeUsed(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.Gates.AgentGate.CommandRules = []policy.CommandRule{{ArgsPatterns: []string{"("}, Decision: policy.Deny}}
-	_, err := policies{settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
+	_, err := rulebook.Policies{Settings: r.settingsReader}.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn")
 	f := core.AsFailure(err)
 	if f.Code != core.CodeConfig || !strings.HasPrefix(f.Cause, "A rule of the gate") || f.Remedy == "" {
 		t.Errorf("%+v", f)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"loop/backend/core"
 	"loop/backend/gate"
 	"loop/backend/policy"
+	"loop/backend/rulebook"
 )
 
 // keptSettings are a person's file in memory, and a tree of channels.
@@ -38,43 +38,6 @@ func allow(path string) gate.Rule {
 	return gate.Rule{File: &policy.FileRule{Paths: []string{path}, Operations: []policy.Operation{policy.Write}, Decision: policy.Allow}}
 }
 
-func TestRememberedAnswers(t *testing.T) {
-	kept := &keptSettings{config: config.Defaults()}
-	m := &remembered{home: t.TempDir(), settings: kept, channels: kept}
-	ctx := t.Context()
-	for _, scope := range []core.ApprovalScope{core.ScopeAlways, core.ScopeProject} {
-		list := func() []policy.FileRule {
-			p, err := m.forChannel(ctx, core.Channel{ID: "c1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if scope == core.ScopeAlways {
-				return kept.config.Gates.AgentGate.FileRules
-			}
-			return p.FileRules
-		}
-		if _, err := m.Remember(ctx, scope, "thread", allow("/one")); err != nil {
-			t.Fatal(err)
-		}
-		undo, err := m.Remember(ctx, scope, "thread", allow("/two"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := list(); len(got) != 2 || got[0].Paths[0] != "/two" {
-			t.Errorf("%s: %+v", scope, got)
-		}
-		if err := undo(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if got := list(); len(got) != 1 || got[0].Paths[0] != "/one" {
-			t.Errorf("%s, undone: %+v", scope, got)
-		}
-	}
-	if other, err := m.forChannel(ctx, core.Channel{ID: "c2"}); err != nil || len(other.FileRules) != 0 {
-		t.Errorf("another project: %+v, %v", other, err)
-	}
-}
-
 // TestAnAnswerForTheProjectCounts in the next spawn of the project, and in no other.
 func TestAnAnswerForTheProjectCounts(t *testing.T) {
 	r := newSpecRig(t)
@@ -83,13 +46,13 @@ func TestAnAnswerForTheProjectCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := &keptSettings{config: config.Defaults()}
-	m := &remembered{home: t.TempDir(), settings: kept, channels: kept}
+	m := &rulebook.Answers{Home: t.TempDir(), Settings: kept, Channels: kept}
 	profile := spec.Agent.Home + "/.bashrc"
 	if _, err := m.Remember(t.Context(), core.ScopeProject, "c1", allow(profile)); err != nil {
 		t.Fatal(err)
 	}
 	says := func(ch core.ChannelID, name string) policy.Decision {
-		doc, err := policies{r.settingsReader, m}.Policy(name, core.Channel{ID: ch}, spec, "spawn")
+		doc, err := rulebook.Policies{Settings: r.settingsReader, Answers: m}.Policy(name, core.Channel{ID: ch}, spec, "spawn")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,8 +69,5 @@ func TestAnAnswerForTheProjectCounts(t *testing.T) {
 	got := []policy.Decision{says("c1", policy.NameAgent), says("c2", policy.NameAgent), says("c1", policy.NamePlan)}
 	if !slices.Equal(got, []policy.Decision{policy.Allow, policy.Approve, policy.Deny}) {
 		t.Errorf("decisions %v", got)
-	}
-	if file := m.file("c1"); filepath.Base(file) != "c1.json" {
-		t.Errorf("file %s", file)
 	}
 }

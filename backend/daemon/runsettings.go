@@ -8,8 +8,10 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/gate"
 	"loop/backend/guestlink"
 	"loop/backend/provision"
+	"loop/backend/rulebook"
 	"loop/backend/runner"
 	"loop/backend/sandbox"
 )
@@ -39,6 +41,15 @@ func (s settingsReader) read(ch core.Channel) (config.Effective, error) {
 		s.from.Waits(ch.ID, e.Pending)
 	}
 	return e, e.Err
+}
+
+// ForPolicy implements rulebook.Settings.
+func (s settingsReader) ForPolicy(ch core.Channel) (config.Effective, error) { return s.read(ch) }
+
+// runGate is the gate as runs see it.
+type runGate struct {
+	*gate.Service
+	rulebook.Policies
 }
 
 func (s settingsReader) ForChannel(_ context.Context, ch core.Channel) (provision.Values, error) {

@@ -135,7 +135,7 @@ func builtin[T any](v T) Setting[T] { return Setting[T]{v, fromBuiltin} }
 func merged(layers ...Layer) Settings {
 	s := Settings{
 		Access: builtin(AccessRW), Image: builtin(""), MemoryMB: builtin(2048), CPUs: builtin(1.0), Pids: builtin(int64(1024)),
-		Network: builtin("bridge"),
+		Network: builtin("bridge"), Gate: builtin(true),
 	}
 	s.Envs = map[string]Setting[any]{}
 	for _, l := range layers {

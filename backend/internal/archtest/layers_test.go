@@ -61,6 +61,7 @@ var layers = []layer{
 	{"backend/dockergate", below, "a service"},
 
 	{"backend/guestlink", append(slices.Clone(below), "backend/atomicfile", "backend/backoff"), "the host end of the link speaks wire and returns core types; it needs no service"},
+	{"backend/rulebook", append(slices.Clone(below), "backend/config", "backend/atomicfile", "backend/gate"), "puts a spawn's policy together from the settings and from answers that the gate remembers"},
 	{"backend/bind", append(slices.Clone(below), "backend/doctor"), "what the window may call: views of services, no adapter"},
 	{"backend/settings", append(slices.Clone(below), "backend/config", "backend/credentials", "backend/bind"), "the one service that owns settings files and keys, in the words the window knows"},
 	{"backend/closing", append(slices.Clone(below), "backend/bind", "backend/terminal"), "how a Loop with a window ends, in the words the window knows"},

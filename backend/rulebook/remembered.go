@@ -1,4 +1,4 @@
-package daemon
+package rulebook
 
 import (
 	"context"
@@ -18,31 +18,33 @@ import (
 	"loop/backend/policy"
 )
 
-// remembered keeps the rules that a person's answers make. Those for everything go
+// Answers keeps the rules that a person's answers make. Those for everything go
 // into the person's settings. Those for one project go into a file in Loop's folder:
 // the project's own file is written by agents, and so only ever tightens.
-type remembered struct {
-	home     string
-	settings globalSettings
-	channels channelReader
+type Answers struct {
+	Home     string // Loop's folder
+	Settings GlobalSettings
+	Channels Channels
 
 	mu sync.Mutex // one change at a time
 }
 
-type globalSettings interface {
+// GlobalSettings is the person's own file.
+type GlobalSettings interface {
 	Current() config.Config
 	Set(ctx context.Context, scope string, ch core.ChannelID, field string, value any) error
 }
 
-type channelReader interface {
+// Channels finds channels.
+type Channels interface {
 	Channel(ctx context.Context, id core.ChannelID) (core.Channel, error)
 }
 
-var _ gate.Rules = (*remembered)(nil)
+var _ gate.Rules = (*Answers)(nil)
 
 // Remember implements gate.Rules. The newest rule comes first, as the first that
 // matches decides.
-func (m *remembered) Remember(
+func (m *Answers) Remember(
 	ctx context.Context, scope core.ApprovalScope, ch core.ChannelID, r gate.Rule,
 ) (undo func(context.Context) error, err error) {
 	put := m.everywhere
@@ -66,8 +68,8 @@ func (m *remembered) Remember(
 }
 
 // everywhere puts a rule into the person's settings, or takes it out.
-func (m *remembered) everywhere(ctx context.Context, r gate.Rule, in bool) error {
-	g := m.settings.Current().Gates.AgentGate
+func (m *Answers) everywhere(ctx context.Context, r gate.Rule, in bool) error {
+	g := m.Settings.Current().Gates.AgentGate
 	field, value := "file_rules", any(changed(g.FileRules, r.File, in))
 	switch {
 	case r.Command != nil:
@@ -75,7 +77,7 @@ func (m *remembered) everywhere(ctx context.Context, r gate.Rule, in bool) error
 	case r.Path != nil:
 		field, value = "path_rules", changed(g.PathRules, r.Path, in)
 	}
-	return m.settings.Set(ctx, globalScope, "", "gates.agentgate."+field, value)
+	return m.Settings.Set(ctx, globalScope, "", "gates.agentgate."+field, value)
 }
 
 // changed is a list with a rule at its beginning, or without it.
@@ -91,9 +93,9 @@ func changed[R any](list []R, r *R, in bool) []R {
 }
 
 // projectOf is the channel at the top, whose settings its threads and worktrees share.
-func (m *remembered) projectOf(ctx context.Context, id core.ChannelID) (core.ChannelID, error) {
+func (m *Answers) projectOf(ctx context.Context, id core.ChannelID) (core.ChannelID, error) {
 	for range maxDepth {
-		ch, err := m.channels.Channel(ctx, id)
+		ch, err := m.Channels.Channel(ctx, id)
 		if err != nil {
 			return "", fmt.Errorf("read channel: %w", err)
 		}
@@ -111,11 +113,11 @@ const globalScope = "global"
 // maxDepth bounds the way to the top; a thread of a worktree is at the third step.
 const maxDepth = 16
 
-func (m *remembered) file(project core.ChannelID) string {
-	return filepath.Join(m.home, "gate", "projects", string(project)+".json")
+func (m *Answers) file(project core.ChannelID) string {
+	return filepath.Join(m.Home, "gate", "projects", string(project)+".json")
 }
 
-func (m *remembered) inProject(project core.ChannelID, r gate.Rule, in bool) error {
+func (m *Answers) inProject(project core.ChannelID, r gate.Rule, in bool) error {
 	p, err := m.read(project)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (m *remembered) inProject(project core.ChannelID, r gate.Rule, in bool) err
 }
 
 // read is what a project's answers have made so far.
-func (m *remembered) read(project core.ChannelID) (policy.Policy, error) {
+func (m *Answers) read(project core.ChannelID) (policy.Policy, error) {
 	none := policy.Policy{DefaultDecision: policy.Allow}
 	doc, _, err := atomicfile.Read(m.file(project), policy.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +156,7 @@ func (m *remembered) read(project core.ChannelID) (policy.Policy, error) {
 }
 
 // forChannel are the rules of the channel's project.
-func (m *remembered) forChannel(ctx context.Context, ch core.Channel) (policy.Policy, error) {
+func (m *Answers) forChannel(ctx context.Context, ch core.Channel) (policy.Policy, error) {
 	project, err := m.projectOf(ctx, ch.ID)
 	if errors.Is(err, core.ErrNotFound) {
 		return policy.Policy{}, nil // a trial's channel is in no tree

@@ -1,4 +1,4 @@
-package daemon
+package rulebook
 
 import (
 	"context"
@@ -9,27 +9,25 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
-	"loop/backend/gate"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
 
-// policies makes the documents that supervisors go by.
-type policies struct {
-	settings   settingsReader
-	remembered *remembered // nil: no answer was remembered
+// Settings are what counts in a channel. An error says that a file cannot be used.
+type Settings interface {
+	ForPolicy(ch core.Channel) (config.Effective, error)
 }
 
-// runGate is the gate as runs see it.
-type runGate struct {
-	*gate.Service
-	policies
+// Policies makes the documents that supervisors go by.
+type Policies struct {
+	Settings Settings
+	Answers  *Answers // nil: no answer was remembered
 }
 
 // Policy is the document for one spawn, nil where the settings switch the gate off.
 // A rule that cannot be used is a Failure, and nothing may start.
-func (p policies) Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error) {
-	e, err := p.settings.read(ch)
+func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error) {
+	e, err := p.Settings.ForPolicy(ch)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +60,12 @@ func ruleFailure(err error) error {
 
 // person are the rules that go before the baseline's: what was answered for the
 // project, then the person's own file. A rule that cannot be read starts nothing.
-func (p policies) person(ch core.Channel, e config.Effective, name string) (policy.Policy, error) {
+func (p Policies) person(ch core.Channel, e config.Effective, name string) (policy.Policy, error) {
 	own := personOf(e, name)
-	if p.remembered == nil || name == policy.NameSystem {
+	if p.Answers == nil || name == policy.NameSystem {
 		return own, nil
 	}
-	answered, err := p.remembered.forChannel(context.Background(), ch)
+	answered, err := p.Answers.forChannel(context.Background(), ch)
 	if err != nil {
 		return own, err
 	}
