@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +41,7 @@ func (s *server) answers(a core.Approval, allow bool) {
 // bashrc is the start-up file in the channel's home, which the container has no copy of.
 func (s *server) bashrc(ch core.ChannelID) string {
 	data, err := os.ReadFile(filepath.Join(s.h.dir, "channels", string(ch), "home", ".bashrc"))
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.h.t.Fatal(err)
 	}
 	return string(data)
