@@ -1,0 +1,138 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pressureAttacks try to stop, fill or confuse the supervisor.
+func pressureAttacks() []attack {
+	return []attack{
+		{"B1", blockOnFIFOs},
+		{"B4", dieInCalls},
+		{"B8", blockManyThreads},
+		{"B9", exhaustProcesses},
+		{"B6", openWhileStopped},
+	}
+}
+
+// blockOnFIFOs has threads wait in opens of FIFOs that nobody writes, while others work.
+func blockOnFIFOs(p place, r *report) { blockThreads(p, 16, r) }
+
+// blockManyThreads does it with as many as the container has room for.
+func blockManyThreads(p place, r *report) { blockThreads(p, rounds(100), r) }
+
+func blockThreads(p place, n int, r *report) {
+	if !r.tried("mkfifo", unix.Mkfifo(p.free("fifo"), 0o644)) {
+		return
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			runtime.LockOSThread()
+			for {
+				fd, err := unix.Open(p.free("fifo"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+				if err == unix.EINTR { //nolint:errorlint // an Errno as it is
+					continue
+				}
+				if err == nil {
+					_ = unix.Close(fd)
+				}
+				return
+			}
+		})
+	}
+	began := time.Now()
+	for range 200 {
+		fd, err := unix.Open(p.free("good"), unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != nil {
+			r.tried("open beside", err)
+			return
+		}
+		_ = unix.Close(fd)
+	}
+	r.count("opened", 200)
+	r.count("ms", int(time.Since(began).Milliseconds()))
+	fd, err := unix.Open(p.free("fifo"), unix.O_RDWR|unix.O_CLOEXEC, 0) // wakes every reader
+	if !r.tried("open the FIFO", err) {
+		return
+	}
+	wg.Wait()
+	_ = unix.Close(fd)
+	r.count("woke", n)
+}
+
+// dieInCalls starts children that end in the middle of their calls, so that their thread
+// numbers are others' soon.
+func dieInCalls(p place, r *report) {
+	self, err := os.Executable()
+	if !r.tried("own name", err) {
+		return
+	}
+	for range rounds(30) {
+		c := exec.Command(self, "A12", string(p)) //nolint:noctx,gosec // killed below
+		if c.Start() != nil {
+			continue
+		}
+		timer := time.NewTimer(3 * time.Millisecond)
+		<-timer.C
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		r.count("killed", 1)
+	}
+	if fd, err := unix.Open(p.free("good"), unix.O_RDWR|unix.O_CLOEXEC, 0); r.tried("open afterwards", err) {
+		_ = unix.Close(fd)
+		r.count("alive", 1)
+	}
+}
+
+// exhaustProcesses takes every process that the container has, and tries the closed file then.
+func exhaustProcesses(p place, r *report) {
+	var pids []int
+	for {
+		pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		if e != 0 {
+			r.tried("fork", e)
+			break
+		}
+		if pid == 0 {
+			for {
+				unix.RawSyscall(unix.SYS_PPOLL, 0, 0, 0)
+			}
+		}
+		pids = append(pids, int(pid))
+	}
+	r.count("children", len(pids))
+	both(p.secret(), r)
+	if fd, err := unix.Open(p.free("good"), unix.O_RDWR|unix.O_CLOEXEC, 0); r.tried("open good", err) {
+		_ = unix.Close(fd)
+		r.count("alive", 1)
+	}
+	for _, pid := range pids {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		_, _ = unix.Wait4(pid, nil, 0, nil)
+	}
+}
+
+// openWhileStopped opens again and again until the test ends it, and says in a file
+// when an open of the closed file succeeded.
+func openWhileStopped(p place, r *report) {
+	r.tried("tell", say(p.free("running")))
+	for {
+		if fd, err := unix.Open(p.at("ask/file"), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0); err == nil {
+			_, _ = unix.Write(fd, []byte("x"))
+			_ = unix.Close(fd)
+		}
+		if fd, err := unix.Open(p.secret(), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0); err == nil {
+			_, _ = unix.Write(fd, []byte("x"))
+			_ = unix.Close(fd)
+		}
+	}
+}
