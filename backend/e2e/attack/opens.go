@@ -58,7 +58,7 @@ func openResolved(p place, r *report) {
 	root, err := unix.Open(string(p), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	r.tried("open the folder", err)
 	for _, how := range []uint64{0, unix.RESOLVE_BENEATH, unix.RESOLVE_IN_ROOT, unix.RESOLVE_NO_SYMLINKS,
-		unix.RESOLVE_NO_MAGICLINKS, unix.RESOLVE_NO_XDEV, unix.RESOLVE_CACHED} {
+		unix.RESOLVE_NO_MAGICLINKS, unix.RESOLVE_NO_XDEV, 0x20} { // the last is RESOLVE_CACHED
 		name := fmt.Sprintf("openat2 %#x", how)
 		fd, err := unix.Openat2(root, "deny/secret", &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC, Resolve: how})
 		r.took(name, fd, err)
