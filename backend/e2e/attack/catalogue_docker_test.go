@@ -17,7 +17,7 @@ const readsPass = "the policy lets every file be read, so that a forbidden progr
 func corpus() []entry {
 	race := [2]int{2000, 100_000}
 	list := []entry{
-		{id: "A1", what: "a thread changes the path of an open for reading", rounds: race, writes: "the file may be read"},
+		{id: "A1", what: "a thread changes the path of an open for reading", rounds: race},
 		{id: "A1-write", what: "a thread changes the path of an open for writing", rounds: race},
 		{id: "A2-plain", what: "a program that may not run"},
 		{id: "A2", what: "a thread changes the path of an exec", rounds: [2]int{300, 20_000}},
@@ -26,16 +26,16 @@ func corpus() []entry {
 		{id: "A5", what: "open by int 0x80"},
 		{id: "A6", what: "open by a number of x32", free: "this kernel has no x32"},
 		{id: "A7", what: "openat2 with every way to resolve"},
-		{id: "A8", what: "a forbidden program copied into memory", writes: ""},
+		{id: "A8", what: "a forbidden program copied into memory"},
 		{id: "A9", what: "/proc/self/fd, /dev/fd and links to them"},
-		{id: "A10", what: "the dynamic linker runs a forbidden program", writes: readsPass},
+		{id: "A10", what: "the dynamic linker runs a forbidden program"},
 		{id: "A11", what: "copies, links and renames of a forbidden program", writes: readsPass},
 		{id: "A12", what: "links, “..”, “//”, relative names, trailing dots"},
 		{id: "A13", what: "a script whose interpreter may not run"},
 		{id: "A13-swap", what: "a script names another interpreter after it was approved", allows: true, broken: markerOnly},
-		{id: "A14", what: "ptrace of a program without a gate", neighbour: "hold"},
-		{id: "A15", what: "process_vm_writev into a program without a gate", neighbour: "hold"},
-		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold"},
+		{id: "A14", what: "ptrace of a program without a gate", neighbour: "hold", memory: true},
+		{id: "A15", what: "process_vm_writev into a program without a gate", neighbour: "hold", memory: true},
+		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold", memory: true},
 		{id: "A17", what: "a listener of its own, which lets every call go on"},
 		{id: "A18", what: "filters of its own, without a listener"},
 		{id: "A19", what: "a process with the same memory changes the path", rounds: race},
@@ -67,8 +67,9 @@ func corpus() []entry {
 		{id: "X15", what: "renames folders above closed files"},
 		{id: "X16", what: "case and other variants of .git/config, and its lock renamed"},
 		{id: "X17", what: "an O_PATH descriptor sent to itself"},
-		{id: "X18", what: "writes on to a file whose rename was approved", allows: true, broken: evilText},
+		{id: "X18", what: "writes to a file while its rename is approved", allows: true, broken: evilText},
 		{id: "X19", what: "the same by memory that is the file", allows: true, broken: evilText},
+		{id: "X32", what: "writes to the file once the approved rename is done", allows: true, swap: pause, broken: approvedText},
 		{id: "X20", what: "open_by_handle_at", free: "it needs CAP_DAC_READ_SEARCH"},
 		{id: "X21", what: "fchmod, fchown, fsetxattr, utimensat of a read-only descriptor"},
 		{id: "X22", what: "copies, clones and flags of a read-only descriptor", free: "the kernel looks at the descriptor"},
@@ -80,6 +81,7 @@ func corpus() []entry {
 		{id: "X28", what: "binds sockets to closed names"},
 		{id: "X29", what: "types into its terminal (TIOCSTI)", tty: true, succeeded: []string{"typed"}},
 		{id: "X30", what: "writes to the terminal of a program without a gate", tty: true, neighbour: "hold", succeeded: []string{"written"}},
+		{id: "X31", what: "writes programs and runs each at once", free: "nothing is attacked", must: map[string]int{"ran": 100}},
 
 		{id: "B1", what: "16 threads wait for FIFOs, others work on", free: "nothing is attacked", must: map[string]int{"opened": 200, "woke": 16}},
 		{id: "B2", what: "a signal every 10 ms while a call is held", free: "nothing is attacked", allows: true, swap: pause, broken: writtenOnce},
@@ -104,12 +106,17 @@ func markerOnly(t testing.TB, p *place) []string {
 // evilText finds what was written after the person had read it.
 func evilText(t testing.TB, p *place) []string {
 	t.Helper()
-	text := p.read(t, "ask/file")
-	switch {
-	case strings.Contains(text, "EVIL"):
+	if text := p.read(t, "ask/file"); strings.Contains(text, "EVIL") {
 		return []string{"ask/file says " + text}
-	case !strings.Contains(text, "approved"):
-		t.Errorf("what was allowed is not there: %q", text)
+	}
+	return nil
+}
+
+// approvedText is what must be there in the end, and nothing else.
+func approvedText(t testing.TB, p *place) []string {
+	t.Helper()
+	if text := p.read(t, "ask/file"); text != "approved text\n" {
+		return []string{"ask/file says " + text}
 	}
 	return nil
 }
@@ -139,8 +146,7 @@ func nothing(testing.TB, *place) []string { return nil }
 // pause is a person who takes 300 ms, thirty of the attack's signals.
 func pause(t testing.TB, _ *place) {
 	t.Helper()
-	timer := time.NewTimer(300 * time.Millisecond)
-	<-timer.C
+	<-time.After(300 * time.Millisecond)
 }
 
 // writtenOnce is B2's: the call must complete, and only once.

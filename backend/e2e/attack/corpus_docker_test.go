@@ -16,6 +16,7 @@ import (
 
 	"loop/backend/core"
 	"loop/backend/soaktest"
+	"loop/backend/wire"
 )
 
 // entry is one attack of the catalogue.
@@ -30,6 +31,7 @@ type entry struct {
 	limit, writes string
 
 	neighbour string         // a program without a policy to act through
+	memory    bool           // the secret is in a process's memory, of which no rule speaks
 	tty       bool           // on a terminal
 	succeeded []string       // counts that say that it got somewhere
 	must      map[string]int // counts that must be there, with the gate and without
@@ -81,6 +83,9 @@ func (b *box) free(t *testing.T, e entry) []string {
 func (b *box) gated(t *testing.T, e entry, reads bool, limit string) []string {
 	t.Helper()
 	broken, out := b.attack(t, e, rules(reads))
+	if !reads && !e.memory { // such a policy lets every file be read
+		broken = slices.DeleteFunc(broken, func(what string) bool { return what == secretRead })
+	}
 	switch {
 	case limit == "" && len(broken) > 0:
 		t.Errorf("%s got through (rules for reads: %v):\n%s\n%s", e.what, reads, strings.Join(broken, "\n"), out)
@@ -142,6 +147,13 @@ func (e entry) hesitates(t *testing.T, p *place, asked chan<- string) person {
 		select {
 		case asked <- string(h.Detail):
 		default:
+		}
+		var a wire.Approval
+		if err := json.Unmarshal(h.Detail, &a); err != nil {
+			t.Errorf("a question says %q: %v", h.Detail, err)
+		}
+		if a.After != nil && strings.Contains(string(a.After.Text), "EVIL") {
+			return core.Verdict{} // the person reads what will be there
 		}
 		if e.swap != nil {
 			e.swap(t, p)

@@ -20,6 +20,7 @@ func descriptorAttacks() []attack {
 		{"X18", keepWriting},
 		{"X19", mapWriting},
 		{"X20", openByHandle},
+		{"X32", writeAfterwards},
 	}
 }
 
@@ -79,6 +80,24 @@ func keepWriting(p place, r *report) {
 	for range 20 {
 		_, _ = unix.Pwrite(fd, []byte("EVIL     text\n"), 0)
 	}
+}
+
+// writeAfterwards changes the file once the approved rename is done.
+func writeAfterwards(p place, r *report) {
+	fd, ok := approvable(p, r)
+	if !ok {
+		return
+	}
+	m, err := unix.MmapPtr(fd, 0, nil, uintptr(unix.Getpagesize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if !r.tried("mmap", err) {
+		return
+	}
+	r.tried("rename", unix.Rename(p.free("new"), p.at("ask/file")))
+	_, err = unix.Pwrite(fd, []byte("EVIL"), 0)
+	r.tried("write", err)
+	copy(unsafe.Slice((*byte)(unsafe.Add(m, 5)), 4), "EVIL")
+	r.tried("truncate", unix.Ftruncate(fd, 9))
+	r.tried("link", unix.Linkat(unix.AT_FDCWD, selfFD(fd), unix.AT_FDCWD, p.at("ask/file"), unix.AT_SYMLINK_FOLLOW))
 }
 
 // mapWriting does the same with memory that is the file.

@@ -25,6 +25,7 @@ func execAttacks() []attack {
 		{"A26", execSetuid},
 		{"X8", execByInterpreters},
 		{"X9", execUngated},
+		{"X31", execFresh},
 	}
 }
 
@@ -101,11 +102,15 @@ func execChangingArguments(p place, r *report) {
 	argv := []unsafe.Pointer{cstring("askrun"), page, nil}
 	env := []unsafe.Pointer{nil}
 	path := cstring(p.at("bin/askrun"))
+	unasked := os.Getenv("ASKED") == "" // without a gate nobody asks, and there is no time to change anything later
+	if unasked {
+		copy(arg, p.marker())
+	}
 	pid, err := forkCall(unix.SYS_EXECVE, []uintptr{uintptr(path), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0]))})
 	if !r.tried("fork", err) {
 		return
 	}
-	if os.Getenv("ASKED") == "" || await(p.free("asked")) { // without a gate nobody asks
+	if !unasked && await(p.free("asked")) {
 		copy(arg, p.marker())
 	}
 	r.tried("tell", say(p.free("swapped")))
@@ -234,4 +239,22 @@ func execUngated(p place, r *report) {
 		self, "A12", string(p))
 	execute(r, "/opt/loop/bin/loop", "loop", "spawn", "/bin/sh", "-c", "echo x >> "+p.secret())
 	execute(r, "/opt/loop/bin/loop", "loop", "syscallwrap", "/bin/sh", "-c", "echo x >> "+p.secret())
+}
+
+// execFresh writes programs and runs each at once. Whoever opened the file in the place
+// of this process must have closed it, or the kernel says that it is being written.
+func execFresh(p place, r *report) {
+	for i := range rounds(100) {
+		name := p.free("fresh" + decimal(i))
+		if !script(r, name, "#!/bin/sh\n") {
+			return
+		}
+		execute(r, name, "fresh")
+		if last := r.Steps[len(r.Steps)-1]; last.Errno != "" {
+			r.count("failed "+last.Errno, 1)
+		} else {
+			r.count("ran", 1)
+		}
+		r.Steps = nil
+	}
 }

@@ -141,6 +141,8 @@ func (p *place) look(tb testing.TB) map[string]string {
 	return seen
 }
 
+const secretRead = "the secret was read"
+
 // broken says what happened that must not: by what is on the disk, who was connected
 // to, and whether the secret came back.
 func (p *place) broken(tb testing.TB, output string) []string {
@@ -158,7 +160,7 @@ func (p *place) broken(tb testing.TB, output string) []string {
 		}
 	}
 	if strings.Contains(output, p.secret) {
-		out = append(out, "the secret was read")
+		out = append(out, secretRead)
 	}
 	for _, marker := range []string{"ran/marker", "root/marker"} {
 		if _, err := os.Lstat(filepath.Join(p.host, marker)); err == nil {

@@ -193,12 +193,16 @@ func raceRename(p place, r *report) {
 func swapper(p place, r *report, swap func(), name string) {
 	var done atomic.Bool
 	var wg sync.WaitGroup
+	begun := make(chan struct{})
 	wg.Go(func() {
 		runtime.LockOSThread()
+		swap()
+		close(begun)
 		for !done.Load() {
 			swap()
 		}
 	})
+	<-begun
 	f := flipped{path: cstring(name)}
 	f.opens(unix.O_RDONLY, r)
 	f.opens(unix.O_WRONLY|unix.O_APPEND, r)

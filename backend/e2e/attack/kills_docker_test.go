@@ -1,0 +1,194 @@
+//go:build docker
+
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"loop/backend/core"
+	"loop/backend/soaktest"
+)
+
+// kills is how often each part is killed: 200 times in full.
+func kills() int {
+	if soaktest.Whole() {
+		return 200
+	}
+	return 3
+}
+
+// TestKills ends parts of the gate while a call is held: whatever dies, the call is
+// refused, and nothing of what was closed changes.
+func TestKills(t *testing.T) {
+	b := newBox(t, agents()[0])
+	t.Run("B5", func(t *testing.T) { each(t, func(int) { killSupervisor(t, b) }) })
+	t.Run("B6", func(t *testing.T) { stopSupervisor(t, b) })
+	t.Run("B7", func(t *testing.T) {
+		each(t, func(int) {
+			cutLink(t, b, func() {
+				if out, err := dockerTry("exec", "-u", "0:0", string(b.id), "pkill", "-KILL", "-f", "^/opt/loop/bin/loop link"); err != nil {
+					t.Fatal(err, out)
+				}
+			})
+		})
+	})
+	t.Run("app", func(t *testing.T) { each(t, func(int) { cutLink(t, b, func() { b.conn.kill() }) }) })
+	t.Run("init", func(t *testing.T) { killInit(t) })
+}
+
+func each(t *testing.T, do func(i int)) {
+	t.Helper()
+	n := kills()
+	for i := range n {
+		do(i)
+		if t.Failed() {
+			t.Fatalf("at kill %d of %d", i+1, n)
+		}
+	}
+	t.Logf("%d times", n)
+}
+
+// asking starts a program whose call is held until the test is over. The channel is
+// closed when nobody waits for the answer any more.
+func asking(t *testing.T, b *box, id string, p *place) (core.SpawnID, <-chan struct{}) {
+	t.Helper()
+	begun, ended := make(chan struct{}), make(chan struct{})
+	spawned := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", id, p.inside}, policy: rules(true),
+		person: func(ctx context.Context, _ core.HeldCall) core.Verdict {
+			select {
+			case <-begun: // a program that asks again
+				return core.Verdict{}
+			default:
+			}
+			close(begun)
+			<-ctx.Done()
+			close(ended)
+			return core.Verdict{Allow: true}
+		}})
+	select {
+	case <-begun:
+	case <-time.After(patience):
+		t.Fatal("nobody was asked")
+	}
+	return spawned, ended
+}
+
+// keeper finds the supervisor of a spawn: it is the parent of its program.
+func keeper(t *testing.T, b *box, id core.SpawnID) (program, keeper string) {
+	t.Helper()
+	infos, err := b.link.Spawns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		if i.ID == id {
+			pid := fmt.Sprint(i.Pid)
+			out, err := dockerTry("exec", "-u", "0:0", string(b.id), "ps", "-o", "ppid=", "-p", pid)
+			if err != nil {
+				t.Fatal(err, out)
+			}
+			return pid, strings.TrimSpace(out)
+		}
+	}
+	t.Fatal("the spawn is not listed")
+	return "", ""
+}
+
+func signal(t *testing.T, b *box, name, pid string) {
+	t.Helper()
+	if out, err := dockerTry("exec", "-u", "0:0", string(b.id), "kill", "-"+name, pid); err != nil {
+		t.Fatal(err, out)
+	}
+}
+
+func killSupervisor(t *testing.T, b *box) {
+	p := b.place(t)
+	id, ended := asking(t, b, "B6", p)
+	program, sup := keeper(t, b, id)
+	if sup == "1" {
+		t.Fatal("the program's parent is init: there is no supervisor")
+	}
+	began := time.Now()
+	signal(t, b, "KILL", sup)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := b.link.Wait(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if out, err := dockerTry("exec", "-u", "0:0", string(b.id), "kill", "-0", program); err == nil {
+		t.Errorf("the program lives on: %s", out)
+	}
+	if d := time.Since(began); d > deadline {
+		t.Errorf("the gate was closed after %v", d)
+	}
+	b.forget(t, id)
+	if broken := p.broken(t, ""); len(broken) > 0 {
+		t.Errorf("after the supervisor's death: %v", broken)
+	}
+}
+
+// stopSupervisor: while the supervisor stands still, so do the calls.
+func stopSupervisor(t *testing.T, b *box) {
+	p := b.place(t)
+	id, _ := asking(t, b, "B6", p)
+	_, sup := keeper(t, b, id)
+	signal(t, b, "STOP", sup)
+	select {
+	case <-time.After(500 * time.Millisecond):
+	case <-t.Context().Done():
+	}
+	if broken := p.broken(t, ""); len(broken) > 0 {
+		t.Errorf("while the supervisor was stopped: %v", broken)
+	}
+	signal(t, b, "CONT", sup)
+	b.kill(t, id)
+	if broken := p.broken(t, ""); len(broken) > 0 {
+		t.Errorf("after it went on: %v", broken)
+	}
+}
+
+// cutLink: a call that waits for an answer from a link that is gone is refused, and a
+// new link finds the program as it is.
+func cutLink(t *testing.T, b *box, cut func()) {
+	p := b.place(t)
+	id, ended := asking(t, b, "ask", p)
+	began := time.Now()
+	cut()
+	select {
+	case <-ended:
+	case <-time.After(deadline):
+		t.Error("the question outlives the link")
+	}
+	<-b.link.Done()
+	_ = b.link.Close()
+	b.open(t)
+	text, _ := b.finish(t, id)
+	o, _ := parse(text)
+	if d := time.Duration(o.Count["ms"]) * time.Millisecond; o.Count["refused"] != 1 || d > time.Since(began)+deadline {
+		t.Errorf("the held call: %s", text)
+	}
+	if broken := p.broken(t, text); len(broken) > 0 {
+		t.Error(broken)
+	}
+}
+
+// killInit: without loop init there is no container.
+func killInit(t *testing.T) {
+	b := newBox(t, agents()[0])
+	p := b.place(t)
+	_, _ = asking(t, b, "B6", p)
+	began := time.Now()
+	docker(t, "kill", "-s", "KILL", string(b.id))
+	docker(t, "wait", string(b.id))
+	if d := time.Since(began); d > deadline {
+		t.Errorf("the container was gone after %v", d)
+	}
+	if broken := p.broken(t, ""); len(broken) > 0 {
+		t.Error(broken)
+	}
+}
