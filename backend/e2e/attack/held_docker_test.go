@@ -135,7 +135,7 @@ func badPolicies(t *testing.T, b *box) {
 // policyWhilePending: calls that wait while the policy changes are each decided by one
 // whole version, and later ones by the new one, without a question.
 func policyWhilePending(t *testing.T, b *box) {
-	const calls = 40
+	const calls = 20 // fewer than one supervisor asks about at a time
 	p := b.place(t)
 	var asked atomic.Int32
 	all, changed := make(chan struct{}), make(chan struct{})

@@ -91,6 +91,7 @@ type box struct {
 	conn   *cliConn
 	crowd  *crowd
 	made   int
+	owner  testing.TB // links last as long as its test
 }
 
 // agents are the user ids to attack as: only root can prepare files of others.
@@ -107,7 +108,7 @@ func newBox(tb testing.TB, agent int, more ...string) *box {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &box{agent: agent, places: tb.TempDir()}
+	b := &box{agent: agent, places: tb.TempDir(), owner: tb}
 	spool := tb.TempDir()
 	for _, dir := range []string{b.places, filepath.Dir(b.places)} {
 		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the agent works there
@@ -155,6 +156,7 @@ func (b *box) own(tb testing.TB, path string) {
 // open opens a link, and answers what comes over it.
 func (b *box) open(tb testing.TB) {
 	tb.Helper()
+	tb = b.owner
 	d := &cliDialer{}
 	l, err := guestlink.Open(tb.Context(), d, b.id, guestlink.Options{HelloTimeout: patience})
 	if err != nil {
