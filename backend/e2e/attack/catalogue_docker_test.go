@@ -35,7 +35,7 @@ func corpus() []entry {
 		{id: "A13-swap", what: "a script names another interpreter after it was approved", allows: true, broken: markerOnly},
 		{id: "A14", what: "ptrace of a program without a gate", neighbour: "hold", memory: true},
 		{id: "A15", what: "process_vm_writev into a program without a gate", neighbour: "hold", memory: true},
-		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold", memory: true},
+		{id: "A16", what: "/proc/PID/mem of a program without a gate", neighbour: "hold", memory: true, writes: "reading files in /proc needs a rule for reads, which Loop's own rules have"},
 		{id: "A17", what: "a listener of its own, which lets every call go on"},
 		{id: "A18", what: "filters of its own, without a listener"},
 		{id: "A19", what: "a process with the same memory changes the path", rounds: race},
@@ -89,6 +89,8 @@ func corpus() []entry {
 		{id: "B8", what: "100 threads wait at a time", free: "nothing is attacked", rounds: [2]int{100, 200}},
 		{id: "B9", what: "no process is left in the container", must: map[string]int{"alive": 1}},
 
+		{id: "E7", what: "the policy file by other names", free: "there is none without a gate", succeeded: []string{"changed"}},
+		{id: "E11", what: "names that look alike: composed and decomposed, ligatures, zero-width"},
 		{id: "E12", what: "its policy file, and the folders of Loop's", free: "they belong to another user", succeeded: []string{"changed"}},
 		{id: "E13", what: "the log of decisions", free: "it is not in the container", succeeded: []string{"reached"}},
 	}

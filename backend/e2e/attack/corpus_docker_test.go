@@ -82,7 +82,7 @@ func (b *box) free(t *testing.T, e entry) []string {
 // gated runs it under the policy.
 func (b *box) gated(t *testing.T, e entry, reads bool, limit string) []string {
 	t.Helper()
-	broken, out := b.attack(t, e, rules(reads))
+	broken, out := b.attack(t, e, rules(t, reads))
 	if !reads && !e.memory { // such a policy lets every file be read
 		broken = slices.DeleteFunc(broken, func(what string) bool { return what == secretRead })
 	}

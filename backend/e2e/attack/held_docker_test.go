@@ -54,7 +54,7 @@ func continueLoses(t *testing.T, b *box) {
 func exactNames(t *testing.T, b *box) {
 	p := b.place(t)
 	asked := make(chan wire.Approval, 64)
-	b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A21", p.inside}, policy: rules(true),
+	b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A21", p.inside}, policy: rules(t, true),
 		person: func(_ context.Context, h core.HeldCall) core.Verdict {
 			var a wire.Approval
 			if err := json.Unmarshal(h.Detail, &a); err != nil {
@@ -79,7 +79,7 @@ func exactNames(t *testing.T, b *box) {
 func killedWhileAsking(t *testing.T, b *box) {
 	p := b.place(t)
 	begun, ended := make(chan struct{}), make(chan struct{})
-	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "ask", p.inside}, policy: rules(true),
+	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "ask", p.inside}, policy: rules(t, true),
 		person: func(ctx context.Context, _ core.HeldCall) core.Verdict {
 			close(begun)
 			<-ctx.Done()
@@ -103,7 +103,7 @@ func killedWhileAsking(t *testing.T, b *box) {
 
 // badPolicies: the program does not start, and the error says where the fault is.
 func badPolicies(t *testing.T, b *box) {
-	good := string(rules(true))
+	good := string(rules(t, false))
 	for name, doc := range map[string]string{
 		"no text":       " ",
 		"no object":     "[]",
@@ -139,7 +139,7 @@ func policyWhilePending(t *testing.T, b *box) {
 	p := b.place(t)
 	var asked atomic.Int32
 	all, changed := make(chan struct{}), make(chan struct{})
-	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "B16", p.inside}, policy: rules(true),
+	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "B16", p.inside}, policy: rules(t, true),
 		env: []core.EnvVar{{Name: "ROUNDS", Value: fmt.Sprint(calls)}},
 		person: func(ctx context.Context, _ core.HeldCall) core.Verdict {
 			if asked.Add(1) == calls {
@@ -176,15 +176,15 @@ func policyWhilePending(t *testing.T, b *box) {
 	}
 }
 
-// tight is the policy of the attacks with one more closed place, before all rules.
+// tight is the policy of the attacks with one more closed place.
 func tight(t *testing.T, path string) []byte {
 	t.Helper()
-	doc, err := policy.Parse(rules(true))
+	p, err := policy.Parse(rules(t, true))
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc.FileRules = append([]policy.FileRule{{ID: "tight", Decision: policy.Deny, Operations: changes, Paths: []string{path}}}, doc.FileRules...)
-	return doc.Encode()
+	p.FileRules = append([]policy.FileRule{{ID: "tight", Decision: policy.Deny, Operations: changes, Paths: []string{path}}}, p.FileRules...)
+	return p.Encode()
 }
 
 // tightenedInRace closes a file while two threads race for it: once the change is
@@ -199,7 +199,7 @@ func tightenedInRace(t *testing.T, b *box) {
 		}
 		return info.Size()
 	}
-	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "X2", p.inside}, policy: rules(true),
+	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "X2", p.inside}, policy: rules(t, true),
 		env: []core.EnvVar{{Name: "ROUNDS", Value: fmt.Sprint(map[bool]int{false: 10_000, true: 100_000}[soaktest.Whole()])}}})
 	eventually(t, "the race is won while it may be", 20*time.Second, func() bool { return size() > 0 })
 	state, err := b.link.SetPolicy(t.Context(), id, 2, tight(t, "/arena/*/tight/filf"))
@@ -223,8 +223,8 @@ func anotherSpawnsAnswer(t *testing.T, b *box) {
 	p := b.place(t)
 	yes := func(context.Context, core.HeldCall) core.Verdict { return core.Verdict{Allow: true} }
 	ask := []string{"/opt/loop/bin/attack", "ask", p.inside}
-	one, _ := b.run(t, spawn{argv: ask, policy: rules(true), person: yes})
-	other, _ := b.run(t, spawn{argv: ask, policy: rules(true)})
+	one, _ := b.run(t, spawn{argv: ask, policy: rules(t, true), person: yes})
+	other, _ := b.run(t, spawn{argv: ask, policy: rules(t, true)})
 	if o, _ := parse(one); o.Count["opened"] != 1 {
 		t.Errorf("what was allowed was refused: %s", one)
 	}
@@ -242,12 +242,12 @@ func killsAll(t *testing.T, b *box) {
 		_, err := os.Lstat(filepath.Join(bystander.host, "neighbour.json"))
 		return err == nil
 	})
-	b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A30-all", p.inside}, policy: rules(true)})
+	b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A30-all", p.inside}, policy: rules(t, true)})
 	b.kill(t, id) // it may be dead: programs of one user may signal each other
 	if _, err := b.link.Ping(t.Context()); err != nil {
 		t.Fatalf("the link is gone: %v", err)
 	}
-	text, _ := b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A12", p.inside}, policy: rules(true)})
+	text, _ := b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A12", p.inside}, policy: rules(t, true)})
 	if broken := p.broken(t, text); len(broken) > 0 {
 		t.Errorf("afterwards the gate is open: %v", broken)
 	}

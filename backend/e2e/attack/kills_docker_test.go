@@ -53,7 +53,7 @@ func each(t *testing.T, do func(*testing.T)) {
 func asking(t *testing.T, b *box, id string, p *place) (core.SpawnID, <-chan struct{}) {
 	t.Helper()
 	begun, ended := make(chan struct{}), make(chan struct{})
-	spawned := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", id, p.inside}, policy: rules(true),
+	spawned := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", id, p.inside}, policy: rules(t, true),
 		person: func(ctx context.Context, _ core.HeldCall) core.Verdict {
 			select {
 			case <-begun: // a program that asks again

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ func nameAttacks() []attack {
 		{"X14", exchangeNames},
 		{"X15", renameAway},
 		{"X16", caseVariants},
+		{"E11", twins},
 	}
 }
 
@@ -162,6 +164,19 @@ func renameAway(p place, r *report) {
 	both(p.at("dent/inner/secret"), r)
 	r.tried("unlink", unix.Unlink(p.at("box/inner/secret")))
 	r.tried("rmdir", unix.Rmdir(p.at("deny/sub")))
+}
+
+// twins makes files whose names look like those of closed ones, moves them and removes
+// them. They are other files: the closed ones must stay as they are. The closed one
+// itself is in the list, which is what the gate refuses.
+func twins(p place, r *report) {
+	for _, name := range []string{"deny/caf\u00e9", "de\u0301ny/secret", "deny\u200b/secret", "\uff44eny/secret", "deny/\ufb01le", "deny/secret"} {
+		_ = unix.Mkdir(p.at(name[:strings.LastIndexByte(name, '/')]), 0o755)
+		fd, err := unix.Open(p.at(name), unix.O_WRONLY|unix.O_CREAT|unix.O_APPEND|unix.O_CLOEXEC, 0o644)
+		r.wrote("open "+name, fd, err)
+		r.tried("rename "+name, unix.Rename(p.at(name), p.free("taken")))
+		r.tried("unlink "+name, unix.Unlink(p.at(name)))
+	}
 }
 
 // caseVariants writes to what another system takes for the closed file. Here it is

@@ -17,7 +17,7 @@ func decimal(n int) string { return strconv.Itoa(n) }
 
 // supervisorAttacks turn on Loop's own processes.
 func supervisorAttacks() []attack {
-	return []attack{{"A30", attackSupervisor}, {"A30-all", killAll}, {"E12", touchPolicy}, {"E13", touchAudit}}
+	return []attack{{"A30", attackSupervisor}, {"A30-all", killAll}, {"E7", touchPolicyElsewhere}, {"E12", touchPolicy}, {"E13", touchAudit}}
 }
 
 const supervisorUID = 64999
@@ -177,6 +177,41 @@ func touchPolicy(_ place, r *report) {
 	}
 	for _, name := range []string{"/etc/loop/gate-policy.json", "/etc/loop"} {
 		if r.tried("unlink "+name, unix.Unlink(name)) {
+			r.count("changed", 1)
+		}
+	}
+}
+
+// touchPolicyElsewhere reaches for it by other ways than its name.
+func touchPolicyElsewhere(p place, r *report) {
+	file := os.Getenv("LOOP_GATE_POLICY_FILE")
+	if file == "" {
+		return
+	}
+	// It may be read: it tells the program what it may do.
+	if _, err := os.ReadFile(file); r.tried("read it", err) {
+		r.count("read", 1)
+	}
+	for _, root := range []string{"/proc/self/root", "/proc/1/root", fmt.Sprintf("/proc/%d/root", unix.Getppid()), "/proc/self/cwd/.."} {
+		fd, err := unix.Open(root+file, unix.O_WRONLY|unix.O_TRUNC|unix.O_CLOEXEC, 0)
+		if r.wrote("open by "+root, fd, err) {
+			r.count("changed", 1)
+		}
+	}
+	if fd, err := unix.Open(file, unix.O_PATH|unix.O_CLOEXEC, 0); r.tried("open O_PATH", err) {
+		again, err := unix.Open(selfFD(fd), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if r.wrote("reopen", again, err) {
+			r.count("changed", 1)
+		}
+	}
+	for what, err := range map[string]error{
+		"link":      unix.Link(file, p.free("policy")),
+		"exchange":  unix.Renameat2(unix.AT_FDCWD, p.free("good"), unix.AT_FDCWD, file, unix.RENAME_EXCHANGE),
+		"overwrite": unix.Rename(p.free("good"), file),
+		"chmod":     unix.Chmod(file, 0o666),
+		"mount":     unix.Mount(p.free("good"), file, "", unix.MS_BIND, ""),
+	} {
+		if r.tried(what, err) {
 			r.count("changed", 1)
 		}
 	}
