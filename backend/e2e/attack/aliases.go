@@ -34,8 +34,9 @@ func openByOtherSpellings(p place, r *report) {
 	r.tried("symlink", unix.Symlink("../deny", p.free("folder")))
 	r.tried("symlink", unix.Symlink("link", p.free("link2")))
 	r.tried("chdir", unix.Chdir(p.at("open")))
-	for _, name := range []string{s, "../deny/secret", "link", "link2", "folder/secret", "folder/../deny/secret", "/" + s, strings.ReplaceAll(s, "/", "//"),
-		strings.ReplaceAll(s, "/deny/", "/deny/./"), strings.ReplaceAll(s, "/deny/", "/open/../deny/"), s + "/", s + "/.", p.at("deny/sub/../secret"),
+	for _, name := range []string{s, "../deny/secret", "link", "link2", "folder/secret", "folder/../deny/secret", "/" + s,
+		strings.ReplaceAll(s, "/", "//"), strings.ReplaceAll(s, "/deny/", "/deny/./"), strings.ReplaceAll(s, "/deny/", "/open/../deny/"),
+		s + "/", s + "/.", p.at("deny/sub/../secret"),
 		"/../" + s, "./././../deny/secret", p.at("DENY/secret")} {
 		both(name, r)
 	}
@@ -71,7 +72,8 @@ func reopenForWriting(p place, r *report) {
 			again, err := unix.Open(fmt.Sprintf(form, fd), unix.O_WRONLY|unix.O_TRUNC|unix.O_CLOEXEC, 0)
 			r.wrote("reopen "+form, again, err)
 		}
-		for _, name := range []string{fmt.Sprintf("/proc/%d/fd/%d", unix.Getpid(), fd), fmt.Sprintf("/proc/self/task/%d/fd/%d", unix.Gettid(), fd)} {
+		for _, name := range []string{fmt.Sprintf("/proc/%d/fd/%d", unix.Getpid(), fd),
+			fmt.Sprintf("/proc/self/task/%d/fd/%d", unix.Gettid(), fd)} {
 			again, err := unix.Open(name, unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0)
 			r.wrote("reopen "+name, again, err)
 		}
@@ -89,7 +91,7 @@ func linkSecret(p place, r *report) {
 	both(p.free("third"), r)
 	fd, err := unix.Open(p.secret(), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if r.tried("open O_PATH", err) {
-		r.tried("linkat", unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, p.free("fourth"), unix.AT_SYMLINK_FOLLOW))
+		r.tried("linkat", unix.Linkat(unix.AT_FDCWD, selfFD(fd), unix.AT_FDCWD, p.free("fourth"), unix.AT_SYMLINK_FOLLOW))
 		r.tried("linkat", unix.Linkat(fd, "", unix.AT_FDCWD, p.free("fourth"), unix.AT_EMPTY_PATH))
 		both(p.free("fourth"), r)
 	}
@@ -99,9 +101,11 @@ func linkSecret(p place, r *report) {
 // openThroughProc reaches the file through roots and working folders that processes have.
 func openThroughProc(p place, r *report) {
 	r.tried("chdir", unix.Chdir(p.at("open")))
-	for _, name := range []string{"/proc/self/root" + p.secret(), "/proc/self/cwd/../deny/secret", fmt.Sprintf("/proc/%d/root%s", unix.Getpid(), p.secret()),
+	for _, name := range []string{"/proc/self/root" + p.secret(), "/proc/self/cwd/../deny/secret",
+		fmt.Sprintf("/proc/%d/root%s", unix.Getpid(), p.secret()),
 		fmt.Sprintf("/proc/self/task/%d/root%s", unix.Gettid(), p.secret()), fmt.Sprintf("/proc/self/task/%d/cwd/../deny/secret", unix.Gettid()),
-		"/proc/1/root" + p.secret(), fmt.Sprintf("/proc/%d/root%s", unix.Getppid(), p.secret()), fmt.Sprintf("/proc/%d/cwd/../deny/secret", unix.Getppid())} {
+		"/proc/1/root" + p.secret(), fmt.Sprintf("/proc/%d/root%s", unix.Getppid(), p.secret()),
+		fmt.Sprintf("/proc/%d/cwd/../deny/secret", unix.Getppid())} {
 		both(name, r)
 	}
 }

@@ -84,6 +84,7 @@ func corpus() []entry {
 		{id: "X31", what: "writes programs and runs each at once", free: "nothing is attacked", must: map[string]int{"ran": 100}},
 
 		{id: "B1", what: "16 threads wait for FIFOs, others work on", free: "nothing is attacked", must: map[string]int{"opened": 200, "woke": 16}},
+		{id: "B1-lease", what: "12 threads wait for a leased file, others work on", free: "nothing is attacked", must: map[string]int{"unhindered": 1}},
 		{id: "B2", what: "a signal every 10 ms while a call is held", free: "nothing is attacked", allows: true, swap: pause, broken: writtenOnce},
 		{id: "B4", what: "callers that die in their calls", free: "nothing is attacked", must: map[string]int{"alive": 1}, broken: nothing},
 		{id: "B8", what: "100 threads wait at a time", free: "nothing is attacked", rounds: [2]int{100, 200}},

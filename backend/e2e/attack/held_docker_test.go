@@ -34,6 +34,7 @@ func TestHeldCalls(t *testing.T) {
 	t.Run("B16", func(t *testing.T) { policyWhilePending(t, b) })
 	t.Run("X2", func(t *testing.T) { tightenedInRace(t, b) })
 	t.Run("X33", func(t *testing.T) { anotherSpawnsAnswer(t, b) })
+	t.Run("B8-memory", func(t *testing.T) { longCommands(t, b) })
 	t.Run("A30-all", func(t *testing.T) { killsAll(t, b) }) // ends every other program of the agent
 }
 
@@ -250,5 +251,68 @@ func killsAll(t *testing.T, b *box) {
 	text, _ := b.run(t, spawn{argv: []string{"/opt/loop/bin/attack", "A12", p.inside}, policy: rules(t, true)})
 	if broken := p.broken(t, text); len(broken) > 0 {
 		t.Errorf("afterwards the gate is open: %v", broken)
+	}
+}
+
+// longCommands: what programs ask about costs the supervisor memory, of which there is a bound.
+func longCommands(t *testing.T, b *box) {
+	const most = 256 << 10 // KiB
+	p := b.place(t)
+	enough, looked := make(chan struct{}), make(chan struct{})
+	var asked atomic.Int32
+	id := b.start(t, spawn{argv: []string{"/opt/loop/bin/attack", "B8-memory", p.inside}, policy: rules(t, false),
+		person: func(ctx context.Context, _ core.HeldCall) core.Verdict {
+			if asked.Add(1) == 10 {
+				close(enough)
+			}
+			select {
+			case <-looked:
+			case <-ctx.Done():
+			}
+			return core.Verdict{}
+		}})
+	select {
+	case <-enough:
+	case <-time.After(20 * time.Second):
+		close(looked)
+		t.Fatalf("%d asked", asked.Load())
+	}
+	sup := keeper(t, b, id)
+	<-time.After(time.Second) // so that all have asked, or wait to
+	out, err := dockerTry("exec", "-u", "0:0", string(b.id), "sh", "-c", "grep VmHWM /proc/"+sup+"/status | tr -dc 0-9")
+	close(looked)
+	kib := 0
+	if _, serr := fmt.Sscan(out, &kib); err != nil || serr != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	t.Logf("the supervisor had %d MiB, %d asked", kib>>10, asked.Load())
+	if kib > most {
+		t.Errorf("the supervisor took %d MiB for held commands", kib>>10)
+	}
+	text, _ := b.finish(t, id)
+	if o, _ := parse(text); o.Count["alive"] != 1 {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestSignalsByDescriptors is X34: the kernel signals for a descriptor's owner, and looks
+// only at a uid. Each agent has a container of its own, which ends if that works.
+func TestSignalsByDescriptors(t *testing.T) {
+	for _, agent := range agents() {
+		t.Run(fmt.Sprintf("agent%d", agent), func(t *testing.T) {
+			b := newBox(t, agent)
+			p := b.place(t)
+			r, err := b.link.Spawn(t.Context(), core.SpawnRequest{ID: core.SpawnID(core.NewID()), Dir: "/tmp", Stdio: core.StdioPipes,
+				Argv: []string{"/opt/loop/bin/attack", "X34", p.inside}, Policy: rules(t, true), PolicyVersion: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.link.Wait(t.Context(), r.ID); err != nil {
+				t.Fatalf("the attack ended the container: %v", err)
+			}
+			if _, err := b.link.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }

@@ -135,7 +135,8 @@ func openAcrossHole(p place, r *report) {
 
 // strangeNames are legal names that a careless reader of names takes for others.
 func strangeNames() []string {
-	return []string{"new\nline", "bidi\u202etxt.exe", "bad\xff\xfeutf8", "esc\x1b[31m", " space ", "-rf", strings.Repeat("n", 255), "ﬁ", "tab\t"}
+	return []string{"new\nline", "bidi\u202etxt.exe", "bad\xff\xfeutf8", "esc\x1b[31m", " space ", "-rf",
+		strings.Repeat("n", 255), "ﬁ", "tab\t"}
 }
 
 // openStrangeNames makes files of such names in the closed folder and, which must work,

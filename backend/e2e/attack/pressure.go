@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,8 +18,10 @@ import (
 func pressureAttacks() []attack {
 	return []attack{
 		{"B1", blockOnFIFOs},
+		{"B1-lease", blockOnLeases},
 		{"B4", dieInCalls},
 		{"B8", blockManyThreads},
+		{"B8-memory", askWithLongCommands},
 		{"B9", exhaustProcesses},
 		{"B6", openWhileStopped},
 	}
@@ -67,6 +71,82 @@ func blockThreads(p place, n int, r *report) {
 	wg.Wait()
 	_ = unix.Close(fd)
 	r.count("woke", n)
+}
+
+// blockOnLeases has threads wait for a file that a lease keeps from them, for as long as
+// the kernel grants its holder (45 s), while others work.
+func blockOnLeases(p place, r *report) {
+	fd, err := unix.Open(p.free("leased"), unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC, 0o644)
+	if !r.tried("create", err) {
+		return
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK); !r.tried("F_SETLEASE", err) {
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			runtime.LockOSThread()
+			if i%2 == 0 {
+				_ = unix.Truncate(p.free("leased"), 0)
+			} else if w, err := unix.Open(p.free("leased"), unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+				_ = unix.Close(w)
+			}
+		})
+	}
+	<-time.After(50 * time.Millisecond)
+	began := time.Now()
+	for range 200 {
+		beside, err := unix.Open(p.free("good"), unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if !r.tried("open beside", err) {
+			break
+		}
+		_ = unix.Close(beside)
+	}
+	r.Steps = nil
+	if time.Since(began) < 5*time.Second {
+		r.count("unhindered", 1)
+	}
+	r.count("ms", int(time.Since(began).Milliseconds()))
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+	r.tried("F_UNLCK", err)
+	wg.Wait()
+}
+
+// askWithLongCommands has many programs ask at once to run something whose arguments are
+// as long as the kernel takes.
+func askWithLongCommands(p place, r *report) {
+	argv := []unsafe.Pointer{cstring("askrun")}
+	long := cstring(strings.Repeat("a", 120<<10))
+	for range 16 {
+		argv = append(argv, long)
+	}
+	argv = append(argv, nil, nil)
+	own := len(argv) - 2
+	env := []unsafe.Pointer{nil}
+	path := cstring(p.at("bin/askrun"))
+	args := []uintptr{uintptr(path), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0]))}
+	var pids []int
+	for i := range rounds(100) {
+		argv[own] = cstring(decimal(i)) // no two commands are the same
+		pid, err := forkCall(unix.SYS_EXECVE, args)
+		if err != nil {
+			r.tried("fork", err)
+			break
+		}
+		pids = append(pids, pid)
+	}
+	r.count("children", len(pids))
+	for _, pid := range pids {
+		_, _ = unix.Wait4(pid, nil, 0, nil)
+	}
+	runtime.KeepAlive(argv)
+	runtime.KeepAlive(env)
+	runtime.KeepAlive(path)
+	if fd, err := unix.Open(p.free("good"), unix.O_RDWR|unix.O_CLOEXEC, 0); r.tried("open afterwards", err) {
+		_ = unix.Close(fd)
+		r.count("alive", 1)
+	}
 }
 
 // dieInCalls starts children that end in the middle of their calls, so that their thread

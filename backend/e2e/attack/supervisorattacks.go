@@ -17,7 +17,14 @@ func decimal(n int) string { return strconv.Itoa(n) }
 
 // supervisorAttacks turn on Loop's own processes.
 func supervisorAttacks() []attack {
-	return []attack{{"A30", attackSupervisor}, {"A30-all", killAll}, {"E7", touchPolicyElsewhere}, {"E12", touchPolicy}, {"E13", touchAudit}}
+	return []attack{
+		{"A30", attackSupervisor},
+		{"A30-all", killAll},
+		{"X34", signalByDescriptor},
+		{"E7", touchPolicyElsewhere},
+		{"E12", touchPolicy},
+		{"E13", touchAudit},
+	}
 }
 
 const supervisorUID = 64999
@@ -88,10 +95,35 @@ func attackSupervisor(p place, r *report) {
 			}
 			_, err = os.ReadDir(fmt.Sprintf("/proc/%d/fd", tid))
 			try("list descriptors", err)
-			try("oom_score_adj", os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", tid), []byte("1000"), 0o644))  //nolint:gosec // a file of the kernel
-			try("coredump_filter", os.WriteFile(fmt.Sprintf("/proc/%d/coredump_filter", tid), []byte("0"), 0o644)) //nolint:gosec // a file of the kernel
+			for name, value := range map[string]string{"oom_score_adj": "1000", "coredump_filter": "0"} {
+				file := fmt.Sprintf("/proc/%d/%s", tid, name)
+				try(name, os.WriteFile(file, []byte(value), 0o644)) //nolint:gosec // a file of the kernel
+			}
 		}
 		all = append(all, loops()...)
+	}
+}
+
+// signalByDescriptor has the kernel signal Loop's processes when a pipe gets a byte. For
+// that the kernel looks at the uid of whoever asked for it, and lets 0 pass.
+func signalByDescriptor(_ place, r *report) {
+	var pipe [2]int
+	if !r.tried("pipe", unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK)) {
+		return
+	}
+	for _, tid := range loops() {
+		if tid == 1 {
+			continue // loop init is the namespace's first process, which such signals spare
+		}
+		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, tid)
+		r.tried("F_SETOWN", err)
+		_, err = unix.FcntlInt(uintptr(pipe[0]), unix.F_SETSIG, int(unix.SIGKILL))
+		r.tried("F_SETSIG", err)
+		_, err = unix.FcntlInt(uintptr(pipe[0]), unix.F_SETFL, unix.O_ASYNC|unix.O_NONBLOCK)
+		r.tried("O_ASYNC", err)
+		_, err = unix.Write(pipe[1], []byte("x"))
+		r.tried("write", err)
+		_, _ = unix.Read(pipe[0], make([]byte, 1))
 	}
 }
 

@@ -170,7 +170,8 @@ func renameAway(p place, r *report) {
 // them. They are other files: the closed ones must stay as they are. The closed one
 // itself is in the list, which is what the gate refuses.
 func twins(p place, r *report) {
-	for _, name := range []string{"deny/caf\u00e9", "de\u0301ny/secret", "deny\u200b/secret", "\uff44eny/secret", "deny/\ufb01le", "deny/secret"} {
+	for _, name := range []string{"deny/caf\u00e9", "de\u0301ny/secret", "deny\u200b/secret",
+		"\uff44eny/secret", "deny/\ufb01le", "deny/secret"} {
 		_ = unix.Mkdir(p.at(name[:strings.LastIndexByte(name, '/')]), 0o755)
 		fd, err := unix.Open(p.at(name), unix.O_WRONLY|unix.O_CREAT|unix.O_APPEND|unix.O_CLOEXEC, 0o644)
 		r.wrote("open "+name, fd, err)
@@ -182,7 +183,8 @@ func twins(p place, r *report) {
 // caseVariants writes to what another system takes for the closed file. Here it is
 // another file, so that the closed one must not change.
 func caseVariants(p place, r *report) {
-	for _, name := range []string{".GIT/config", ".git/CONFIG", ".git/config.", ".git/config ", ".git\u200c/config", ".git/./config", ".git//config"} {
+	for _, name := range []string{".GIT/config", ".git/CONFIG", ".git/config.", ".git/config ",
+		".git\u200c/config", ".git/./config", ".git//config"} {
 		fd, err := unix.Open(p.at(name), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0)
 		r.wrote("open "+name, fd, err)
 	}
