@@ -23,6 +23,7 @@ var arguments = map[string]func(Variant) node{
 	// CLONE_NEWTIME lies where clone has the signal of the child's end.
 	"unshare": func(Variant) node { return none(0, namespaces|unix.CLONE_NEWTIME, pass, deny(unix.EPERM)) },
 	"ioctl":   func(Variant) node { return isOne(1, requests, deny(unix.EPERM), pass) },
+	"fcntl":   func(Variant) node { return isOne(1, commands, deny(unix.EPERM), pass) },
 	"prctl":   func(Variant) node { return is(0, unix.PR_SET_MM, deny(unix.EPERM), pass) },
 	"seccomp": func(Variant) node {
 		return has(1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, deny(unix.EPERM), pass)
@@ -32,11 +33,23 @@ var arguments = map[string]func(Variant) node{
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
+// commands of fcntl that are refused. The first three choose a process and a signal that
+// the kernel sends it when a descriptor is ready: uid 0 may name any, without the
+// capability to send signals. A lease stops whoever else opens the file, for 45 seconds.
+var commands = []uint32{
+	unix.F_SETOWN,
+	unix.F_SETOWN_EX,
+	unix.F_SETSIG,
+	unix.F_SETLEASE,
+}
+
 // requests of ioctl that are refused. Those of btrfs make and remove names through a
 // descriptor that was opened only to read.
 var requests = []uint32{
 	unix.TIOCSTI,
 	unix.TIOCLINUX,
+	0x8901, // FIOSETOWN, as F_SETOWN
+	0x8902, // SIOCSPGRP, as F_SETOWN
 	unix.FS_IOC_SETFLAGS,
 	0x40046602, // FS_IOC32_SETFLAGS
 	0x401c5820, // FS_IOC_FSSETXATTR

@@ -83,6 +83,17 @@ var verdicts = []struct {
 	{"ioctl", []uint64{0, 0x5000940e}, refusal, refusal, refusal},
 	{"ioctl", []uint64{0, unix.FICLONE}, pass, pass, pass},
 
+	{"ioctl", []uint64{0, 0x8901}, refusal, refusal, refusal},
+
+	{"fcntl", []uint64{0, unix.F_GETFL}, pass, pass, pass},
+	{"fcntl", []uint64{0, unix.F_SETLK}, pass, pass, pass},
+	{"fcntl", []uint64{0, unix.F_GETOWN}, pass, pass, pass},
+	{"fcntl", []uint64{0, unix.F_DUPFD_CLOEXEC}, pass, pass, pass},
+	{"fcntl", []uint64{0, unix.F_SETOWN}, refusal, refusal, refusal},
+	{"fcntl", []uint64{0, unix.F_SETOWN_EX}, refusal, refusal, refusal},
+	{"fcntl", []uint64{0, upper | unix.F_SETSIG}, refusal, refusal, refusal},
+	{"fcntl", []uint64{0, unix.F_SETLEASE}, refusal, refusal, refusal},
+
 	{"prctl", []uint64{unix.PR_SET_NAME, 1}, pass, pass, pass},
 	{"prctl", []uint64{unix.PR_SET_SECCOMP, 2, 1}, pass, pass, pass},
 	{"prctl", []uint64{unix.PR_SET_DUMPABLE, 0}, pass, pass, pass},

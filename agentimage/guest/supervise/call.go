@@ -45,14 +45,15 @@ type call struct {
 
 // outcome is what an attempt has led to.
 type outcome struct {
-	val  int64
-	err  error
-	fd   int            // to give, where given is set; closed afterwards
-	how  ending         // what to do with it
-	ask  *question      // for asks
-	then func() outcome // for blocks: on a thread that may wait
-	side side           // for blocks
-	wait func(done func(outcome))
+	val    int64
+	err    error
+	fd     int            // to give, for gives; closed afterwards
+	writes bool           // for gives: fd can write
+	how    ending         // what to do with it
+	ask    *question      // for asks
+	then   func() outcome // for blocks: on a thread that may wait
+	side   side           // for blocks
+	wait   func(done func(outcome))
 }
 
 type ending int

@@ -62,17 +62,18 @@ func (l listener) send(r response) unix.Errno {
 	}
 }
 
-// give answers a call with a descriptor: a copy of fd becomes the caller's. The caller
-// may have no room for it (EMFILE), and then still waits.
-func (l listener) give(id uint64, fd int, cloexec bool) unix.Errno {
-	a := addFD{ID: id, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, SrcFD: uint32(fd)}
+// give makes a copy of fd the caller's, and returns its number there. The caller may have
+// no room for it (EMFILE). With flags SECCOMP_ADDFD_FLAG_SEND that is the answer as well;
+// without, the caller still waits.
+func (l listener) give(id uint64, fd int, cloexec bool, flags uint32) (int, unix.Errno) {
+	a := addFD{ID: id, Flags: flags, SrcFD: uint32(fd)}
 	if cloexec {
 		a.NewFDFlags = unix.O_CLOEXEC
 	}
 	for {
-		_, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
+		n, e := l.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 		if e != unix.EINTR {
-			return e
+			return int(n), e
 		}
 	}
 }

@@ -191,7 +191,7 @@ func (o opening) opened(fd int, err error) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	out := outcome{how: gives, fd: fd}
+	out := outcome{how: gives, fd: fd, writes: o.flags&unix.O_ACCMODE != unix.O_RDONLY}
 	if o.flags&unix.O_CLOEXEC != 0 {
 		out.val = 1
 	}

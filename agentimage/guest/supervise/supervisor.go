@@ -281,10 +281,22 @@ func (s *Supervisor) send(c *call, out outcome) {
 	s.reply(c, r)
 }
 
+// give answers with a descriptor. One that can write is closed here before the caller goes
+// on: a program that it writes and then executes would be busy (ETXTBSY) for as long as
+// the copy is open.
 func (s *Supervisor) give(c *call, out outcome) {
-	defer func() { _ = unix.Close(out.fd) }()
-	if e := s.listener.give(c.id, out.fd, out.val != 0); e != 0 && e != unix.ENOENT {
+	flags := uint32(unix.SECCOMP_ADDFD_FLAG_SEND)
+	if out.writes {
+		flags = 0
+	}
+	n, e := s.listener.give(c.id, out.fd, out.val != 0, flags)
+	_ = unix.Close(out.fd)
+	switch {
+	case e == unix.ENOENT:
+	case e != 0:
 		s.reply(c, response{ID: c.id, Error: -int32(e)})
+	case out.writes:
+		s.reply(c, response{ID: c.id, Val: int64(n)})
 	}
 }
 
