@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loop/backend/core"
+	"loop/backend/rulebook"
 	"loop/backend/worktree"
 )
 
@@ -43,7 +44,8 @@ func TestExecInAContainer(t *testing.T) {
 		}
 	}
 
-	git := worktree.Container{Provision: d.provision, Log: d.log}
+	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}}
+	git := worktree.Container{Provision: d.provision, Policies: supervised, Log: d.log}
 	out, err := git.Exec(t.Context(), ch, []string{"/bin/sh", "-c", `pwd; id -u >made; echo oh >&2; head -c 3000000 /dev/zero | tr '\0' x; exit 7`}, dir)
 	if err != nil || out.Code != 7 || !strings.HasPrefix(out.Stdout, dir+"\nx") || len(out.Stdout) != 1<<20 || out.Stderr != "oh\n" {
 		t.Errorf("%d, %.100q (%d bytes), %q, %v", out.Code, out.Stdout, len(out.Stdout), out.Stderr, err)
