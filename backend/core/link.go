@@ -146,6 +146,7 @@ type HeldCall struct {
 type Verdict struct {
 	Allow bool
 	Text  string // the reason, for the program that asked
+	By    string // who decided: one of wire.By…, or empty
 }
 
 // PolicyState names the policy that a container's supervisor has.

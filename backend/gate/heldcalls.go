@@ -59,12 +59,12 @@ func (s *Service) Held(ctx context.Context, container core.ContainerID, c core.H
 	a, err := decode(c)
 	if err != nil {
 		s.o.Log.Warn("held call denied: it cannot be read", "container", string(container), "spawn", string(c.Spawn), "err", err)
-		return denied("Loop cannot read what is asked. Go on without it.")
+		return denied("Loop cannot read what is asked")
 	}
 	who := s.asker(ctx, container, c.Spawn)
 	if who == nil {
 		s.o.Log.Warn("held call denied: nobody knows its spawn", "container", string(container), "spawn", string(c.Spawn))
-		return denied("Loop does not know the program that asks. Go on without it.")
+		return denied("Loop does not know the program that asks")
 	}
 	w, d := s.take(who, a)
 	if w == nil {
@@ -262,18 +262,20 @@ func (s *Service) pending() []core.Approval {
 	return out
 }
 
-// verdictOf says in a sentence what the program is told.
+// verdictOf says who decided, and why where that is not all there is to say. The program
+// that tells it to the agent adds what can be done about it.
 func verdictOf(d outcome) core.Verdict {
+	v := core.Verdict{Text: d.reason}
 	switch d.state {
 	case core.ApprovalAllowed:
-		return core.Verdict{Allow: true, Text: d.reason}
+		v.Allow = true
 	case core.ApprovalExpired:
-		return denied("Nobody answered in time, so it was denied this once. Go on without it, and say in your answer what you needed.")
+		v.By = wire.ByTime
 	case core.ApprovalDenied:
-		if d.reason != "" {
-			return denied(d.reason + ". Go on without it; do not try another way to do the same.")
+		v.By = wire.ByRun
+		if d.reason == "" {
+			v.By = wire.ByPerson
 		}
-		return denied("The person denied it. Go on without it; do not try another way to do the same, but ask in your answer if you need it.")
 	}
-	return denied("Denied, because " + d.reason + ".")
+	return v
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strconv"
 	"time"
 
 	"loop/backend/core"
@@ -35,12 +36,20 @@ func (s *Service) look(q *question) {
 }
 
 func (s *Service) expire(q *question) {
-	d := outcome{state: core.ApprovalExpired, scope: core.ScopeOnce, by: "time", reason: "nobody answered in time"}
+	d := outcome{state: core.ApprovalExpired, scope: core.ScopeOnce, by: "time", reason: "nobody answered in " + minutes(q.end.Sub(q.asked))}
 	if q.view.Kind == core.ApprovalFlood {
 		s.endFlood(q.flood, d)
 		return
 	}
 	s.resolve(q, d)
+}
+
+// minutes says how long somebody had.
+func minutes(d time.Duration) string {
+	if m := int(d.Round(time.Minute) / time.Minute); m > 1 {
+		return strconv.Itoa(m) + " minutes"
+	}
+	return max(d, time.Second).Round(time.Second).String()
 }
 
 // Extend gives a question five minutes more. One that waits without an end stays so.

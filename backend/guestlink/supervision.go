@@ -124,7 +124,7 @@ func (j *judge) take(ctx context.Context, q wire.Question) error {
 		j.mu.Unlock()
 		if waits && ctx.Err() == nil {
 			a := wire.Deny(q.ID, v.Text)
-			a.Allow = v.Allow
+			a.Allow, a.By = v.Allow, v.By
 			j.send(a)
 		}
 	})

@@ -69,14 +69,25 @@ type Answer struct {
 	ID    uint64 `json:"id"`
 	Allow bool   `json:"allow,omitzero"` // without it the answer denies
 	Text  string `json:"text,omitzero"`  // why, for whoever asked; at most MaxText
+	By    string `json:"by,omitzero"`    // of those below; empty is Loop itself, which could ask nobody
 }
+
+// Who an answer is from.
+const (
+	ByPerson = "person"
+	ByTime   = "time" // nobody answered
+	ByRun    = "run"  // it is ending, or works unattended
+)
 
 // Deny is an answer whose text is cut to MaxText.
 func Deny(id uint64, why string) Answer { return Answer{ID: id, Text: clip(why)} }
 
+// MaxBy bounds Answer.By, in bytes.
+const MaxBy = 32
+
 // Validate bounds what a host can answer.
 func (a Answer) Validate() error {
-	if a.ID == 0 || len(a.Text) > 2*MaxText {
+	if a.ID == 0 || len(a.Text) > 2*MaxText || len(a.By) > MaxBy {
 		return fmt.Errorf("impossible answer to question %d", a.ID)
 	}
 	return nil
