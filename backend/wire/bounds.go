@@ -95,6 +95,9 @@ const (
 	SpoolDir    = "/run/loop/private/spool"
 	RunsDir     = "/run/loop/runs"
 	GateDir     = "/run/loop/gate" // <spawn id>.json: the policy each supervised spawn goes by
+	// DeniedSuffix ends the name of the file beside it that has what was denied to the
+	// spawn, one JSON line for each, once something was.
+	DeniedSuffix = ".denied"
 )
 
 // Variables of the gate. In a container's environment GateEnabled=1 means that loop init
