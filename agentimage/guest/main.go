@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
+	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/initd"
 	"loop/agentimage/guest/linkend"
 	"loop/agentimage/guest/mcp"
 	"loop/agentimage/guest/spawn"
+	"loop/backend/wire"
 )
 
 // version is set by the build (-X main.version=…).
@@ -33,6 +36,9 @@ func run(args []string) int {
 		return spawn.Stage()
 	case "link":
 		return linkend.Main()
+	case "gate-reason":
+		denial.Hook(os.Stdin, os.Stdout, os.Getenv(wire.GatePolicyFile), time.Now())
+		return 0
 	case "mcp":
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer stop()
@@ -45,6 +51,6 @@ func run(args []string) int {
 }
 
 func usage() int {
-	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | version")
+	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | gate-reason | version")
 	return 2
 }

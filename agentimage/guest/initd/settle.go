@@ -28,8 +28,9 @@ func settle(who identity, chownPaths []string, log *slog.Logger) error {
 		{wire.RunDir, wire.SupervisorID, wire.SupervisorID, 0o755},
 		{wire.PrivateDir, wire.SupervisorID, wire.SupervisorID, 0o700},
 		{wire.RunsDir, who.uid, who.gid, 0o700},
-		// What is made in it gets the agent's group, which may read it.
-		{wire.GateDir, wire.SupervisorID, who.gid, fs.ModeSetgid | 0o750},
+		// What is made in it gets the agent's group, which may read what it knows the name
+		// of, and sees nothing of other spawns.
+		{wire.GateDir, wire.SupervisorID, who.gid, fs.ModeSetgid | 0o710},
 	} {
 		if err := ownDir(d.path, d.uid, d.gid, d.mode); err != nil {
 			return err

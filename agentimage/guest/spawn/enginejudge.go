@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/supervise"
 	"loop/backend/policy"
 )
@@ -31,9 +32,15 @@ func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool)
 
 // startSupervisor takes the listener over.
 func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Supervisor, error) {
-	return supervise.Start(supervise.Options{
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	w.denied = denial.Open(w.s.Denied, log)
+	sup, err := supervise.Start(supervise.Options{
 		Listener: listener, Judge: judge{e}, Version: w.s.Policy.Version, SpawnID: w.s.Spawn,
 		Agent: supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
-		Ask:   w.held.ask, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Ask:   w.held.ask, Denied: w.denied.Add, Log: log,
 	})
+	if err != nil {
+		w.denied.Close()
+	}
+	return sup, err
 }

@@ -134,7 +134,8 @@ func (k *keeperEnd) deny(why string) {
 // supervise is the first order, with the policy.
 func (k *keeperEnd) supervise(d document) error {
 	a := k.p.tab.cfg.Agent
-	return k.sendDocument(order{Supervise: &supervision{Spawn: k.p.id, UID: a.UID, GID: a.GID, Groups: a.Groups, Home: a.Home, Policy: d.head}}, d.doc)
+	return k.sendDocument(order{Supervise: &supervision{Spawn: k.p.id, UID: a.UID, GID: a.GID, Groups: a.Groups, Home: a.Home,
+		Denied: k.p.tab.deniedPath(k.p.id), Policy: d.head}}, d.doc)
 }
 
 // setPolicy waits until the supervisor goes by the document.

@@ -51,6 +51,7 @@ type supervision struct {
 	UID, GID int         // the agent's, as what follows
 	Groups   []int       `json:"groups"`
 	Home     string      `json:"home"`
+	Denied   string      `json:"denied"` // the file that tells what was denied
 	Policy   wire.Policy `json:"policy"`
 }
 

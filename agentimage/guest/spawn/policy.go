@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"loop/agentimage/guest/denial"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -142,6 +143,11 @@ func (p *proc) awaitGoverned(ctx context.Context) error {
 // policyPath names the file that tells a supervised program its policy.
 func (tab *Table) policyPath(id string) string { return filepath.Join(tab.cfg.GateDir, id+".json") }
 
+// deniedPath names the file that tells it what was denied; the keeper writes it.
+func (tab *Table) deniedPath(id string) string {
+	return filepath.Join(tab.cfg.GateDir, id+wire.DeniedSuffix)
+}
+
 // writePolicy replaces that file as a whole. Its group is its folder's, the agent's, which
 // may read it; the supervisor never does.
 func (p *proc) writePolicy() error {
@@ -151,9 +157,13 @@ func (p *proc) writePolicy() error {
 	return nil
 }
 
+// removePolicy removes what a spawn has in the gate's folder.
 func (p *proc) removePolicy() error {
-	if err := os.Remove(p.tab.policyPath(p.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove policy file: %w", err)
+	denied := p.tab.deniedPath(p.id)
+	for _, path := range []string{p.tab.policyPath(p.id), denied, denied + denial.TempSuffix} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove policy file: %w", err)
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/supervise"
 	"loop/agentimage/guest/threads"
 	"loop/backend/policy"
@@ -20,10 +21,11 @@ import (
 )
 
 // gatedThreads covers what may block at a time in a keeper that supervises: the thread
-// that waits, four receivers, some calls that are performed, and those that run Go. They
-// count against the container's limit of processes, which an agent may use up at any time;
-// with the runtime's own there are 17. With 8 a keeper dies of a full container.
-const gatedThreads = 12
+// that waits, four receivers, the record of denials, some calls that are performed, and those
+// that run Go. They count against the container's limit of processes, which an agent may
+// use up at any time; with the runtime's own there are 18. With 8 a keeper dies of a full
+// container.
+const gatedThreads = 13
 
 // watcher is a keeper that supervises.
 type watcher struct {
@@ -32,7 +34,9 @@ type watcher struct {
 	s    supervision
 	held *held
 	sup  *supervise.Supervisor
-	over chan struct{} // closed when nothing is left to supervise
+
+	denied *denial.Journal
+	over   chan struct{} // closed when nothing is left to supervise
 }
 
 // supervise is the life of a keeper that supervises: as watch, with the handshake, and
@@ -93,6 +97,7 @@ func (w *watcher) end() {
 	if err := w.sup.Close(); err != nil {
 		slog.Error("end supervisor", "id", w.s.Spawn, "err", err)
 	}
+	w.denied.Close()
 }
 
 // begin starts stage and supervisor. After an error the stage, if its pid is not 0, has

@@ -41,6 +41,14 @@ type call struct {
 	granted string              // key of the question that a person has allowed
 	asked   int                 // how many questions this call has asked
 	pins    []*object           // what must keep its identity while the call waits
+	refused subject             // what a rule about files denies in this attempt; its path may be empty
+}
+
+// subject is what was judged.
+type subject struct {
+	op   policy.Operation
+	path string
+	rule string
 }
 
 // outcome is what an attempt has led to.
@@ -124,7 +132,11 @@ func (c *call) folder(_ policy.Operation, path string) policy.Verdict { return c
 
 // file judges an operation on a path.
 func (c *call) file(op policy.Operation, path string) policy.Verdict {
-	return c.view.File(op, path)
+	v := c.view.File(op, path)
+	if rank(v.Decision) == 2 && c.refused.path == "" {
+		c.refused = subject{op, path, v.Rule}
+	}
+	return v
 }
 
 // object judges an operation on what was found. What never had a name is nobody's but
@@ -157,6 +169,6 @@ func (c *call) decide(v policy.Verdict, about func() *question) *outcome {
 		}
 		return &outcome{how: asks, ask: q}
 	}
-	c.s.say(c, v, "")
+	c.deny(v, about)
 	return &outcome{err: unix.EACCES}
 }

@@ -3,12 +3,14 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/denial"
 	"loop/backend/wire"
 )
 
@@ -54,7 +56,7 @@ func (d *desk) hold(c *call, q *question) {
 	c.asked++
 	if d.over || d.held >= maxHeld || c.asked > maxAsked {
 		d.mu.Unlock()
-		d.refuse(c, q, "it changed while it was asked about, or too many calls wait")
+		d.refuse(c, q, wire.Deny(0, "it changed while it was asked about, or too many calls wait"))
 		return
 	}
 	d.held++
@@ -97,16 +99,16 @@ func (d *desk) answered(key string, a *asking, answer wire.Answer) {
 			c.granted = key
 			d.s.crews[resuming].do(job{c: c, run: c.attempt})
 		default:
-			d.refuse(c, q, answer.Text)
+			d.refuse(c, q, answer)
 		}
 	}
 }
 
 // refuse ends a call that nobody has allowed.
-func (d *desk) refuse(c *call, q *question, why string) {
+func (d *desk) refuse(c *call, q *question, answer wire.Answer) {
 	d.s.crews[resuming].do(job{c: c, run: func() outcome {
 		c.drop()
-		d.s.say(c, q.verdict, why)
+		d.s.deny(c, q.denial(cmp.Or(answer.By, denial.ByLoop), answer.Text), q.verdict.Rule)
 		return failed(unix.EACCES)
 	}})
 }

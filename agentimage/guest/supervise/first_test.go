@@ -48,7 +48,7 @@ func TestRenameOntoAnAskedFile(t *testing.T) {
 			Judge:   &rules{list: []rule{{policy.Write, asked, policy.Approve}, {policy.Create, asked, policy.Approve}}},
 			Ask: func(_ context.Context, a wire.Approval) wire.Answer {
 				questions = append(questions, a)
-				return wire.Answer{ID: 1, Allow: allow, Text: "not now"}
+				return wire.Answer{ID: 1, Allow: allow, By: wire.ByPerson, Text: "not now"}
 			},
 		}, "edit", ".bashrc")
 		got := p.wait(t)
@@ -63,7 +63,7 @@ func TestRenameOntoAnAskedFile(t *testing.T) {
 		want := "write ok\nrename ok\nstat ENOENT\nread new ok\nappend ok\nadd ok\nunlink ok\n"
 		if !allow {
 			want = "write ok\nrename EACCES\nstat ok\nread  ENOENT\nappend ENOENT\nunlink ENOENT\n"
-			if !strings.Contains(p.errs.String(), "loop: denied: renameat: a test says so: not now") {
+			if !strings.Contains(p.errs.String(), "loop: Loop's gate denied creating "+asked+": the person said no: not now. Do not try again another way") {
 				t.Errorf("the program was told %q", p.errs.String())
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 
+	"loop/agentimage/guest/denial"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -48,7 +49,10 @@ type Options struct {
 	Version  int64 // of the judge's policy
 	// Ask blocks until a person has answered. Its context ends when nothing waits for
 	// the answer any more. It is called from many goroutines at a time.
-	Ask     func(ctx context.Context, a wire.Approval) wire.Answer
+	Ask func(ctx context.Context, a wire.Approval) wire.Answer
+	// Denied is told of each denied call before its caller is. It is called from many
+	// threads, which are the agent to the file system. nil is told nothing.
+	Denied  func(denial.Denial)
 	Log     *slog.Logger
 	SpawnID string
 	// Receivers is how many threads take calls; 0 is DefaultReceivers.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/denial"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -217,7 +218,8 @@ func (o opening) existing(c *call, found *object) outcome {
 		return failed(unix.EISDIR)
 	}
 	if err := found.refuse(o.writes()); err != nil {
-		c.s.say(c, policy.Verdict{Rule: "memory", Message: "this file of /proc is closed"}, "")
+		c.s.deny(c, denial.Denial{Operation: string(policy.Write), Target: found.path, By: "memory",
+			Why: "this file of /proc is closed"}, "memory")
 		return failed(err)
 	}
 	op, v := o.judge(c, found)

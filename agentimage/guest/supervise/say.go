@@ -3,15 +3,17 @@
 package supervise
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/denial"
 	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 // lines remembers what was said, so that a program that tries again and again is told
@@ -37,18 +39,16 @@ func (l *lines) may(key string, now time.Time) bool {
 	return true
 }
 
-// maxLine is PIPE_BUF: a pipe that poll(2) calls writable takes so much at once.
-const maxLine = 4096
-
-// say tells the caller on its standard error why a call is denied. A policy's default is
-// not named: a program under one that allows little would be told all the time. Nothing
-// is said where that could block.
-func (s *Supervisor) say(c *call, v policy.Verdict, why string) {
-	if v.Rule == "" && why == "" {
-		return
+// deny tells why a call is denied: the agent in the record of its spawn, and the caller on
+// its standard error. There a policy's default is not named: a program under one that
+// allows little would be told all the time. Nothing is said where that could block.
+func (s *Supervisor) deny(c *call, d denial.Denial, rule string) {
+	now := time.Now()
+	d.At, d.Call, d.PID = now.UnixMilli(), c.name, c.process()
+	if s.options.Denied != nil {
+		s.options.Denied(d)
 	}
-	pid := c.process()
-	if !s.lines.may(strconv.Itoa(pid)+" "+v.Rule, time.Now()) {
+	if d.By == denial.ByDefault || !s.lines.may(strconv.Itoa(d.PID)+" "+rule, now) {
 		return
 	}
 	fd, err := c.fetch(2)
@@ -56,19 +56,36 @@ func (s *Supervisor) say(c *call, v policy.Verdict, why string) {
 		return
 	}
 	defer func() { _ = unix.Close(fd) }()
-	text := "loop: denied: " + c.name
-	for _, part := range []string{v.Message, why} {
-		if part != "" {
-			text += ": " + printable(part)
-		}
-	}
-	if len(text) > maxLine-1 {
-		text = strings.ToValidUTF8(text[:maxLine-1], "")
-	}
-	writeLine(fd, text+"\n")
+	writeLine(fd, "loop: "+d.Text()+"\n")
 }
 
-// writeLine writes without blocking, or not at all.
+// deny says what a policy denies. A question is made up only where nothing else names
+// what the call is about.
+func (c *call) deny(v policy.Verdict, about func() *question) {
+	by := cmp.Or(v.Rule, denial.ByDefault)
+	if r := c.refused; r.path != "" && r.rule == v.Rule {
+		c.s.deny(c, denial.Denial{Operation: string(r.op), Target: r.path, By: by, Why: v.Message}, v.Rule)
+		return
+	}
+	q := about()
+	q.unpin()
+	c.s.deny(c, q.denial(by, v.Message), v.Rule)
+}
+
+// denial describes a call that is denied.
+func (q *question) denial(by, why string) denial.Denial {
+	d := denial.Denial{Operation: string(q.op), Target: q.target, By: by, Why: why}
+	switch q.kind {
+	case wire.KindExec:
+		d.Operation = denial.Run
+	case wire.KindConnect:
+		d.Operation = denial.Connect
+	}
+	return d
+}
+
+// writeLine writes without blocking, or not at all. A line is shorter than PIPE_BUF, which
+// a pipe that poll(2) calls writable takes at once.
 func writeLine(fd int, line string) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {
@@ -97,14 +114,4 @@ func writeLine(fd int, line string) {
 			_ = unix.Close(own)
 		}
 	}
-}
-
-// printable keeps a text from acting on a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
 }

@@ -219,6 +219,7 @@ func (s *Supervisor) handle(th *thread, n *notification) {
 func (c *call) attempt() outcome {
 	c.view = c.s.view.Load()
 	for range maxStarts {
+		c.refused = subject{}
 		unlock := c.s.lock(c.locked)
 		out := c.perform(c)
 		unlock()
