@@ -17,6 +17,9 @@ const (
 	mcpFile = "mcp.json"
 	// dockerFile is the name that the Docker CLI looks for in DOCKER_CONFIG.
 	dockerFile = "config.json"
+	// hookSeconds bounds the hook that says why the gate denied something, which takes
+	// milliseconds. One that is late changes nothing about its tool call.
+	hookSeconds = 10
 )
 
 // modelURL is where the CLI finds the model of a run through the relay.
@@ -25,7 +28,7 @@ func modelURL(run core.RunID) string {
 }
 
 // commandLine is the beginning of the CLI's command line in a run and in a terminal.
-func commandLine(l Launch, spawn core.SpawnID, permissions []string, st startAt, addDirs []string) []string {
+func commandLine(l Launch, spawn core.SpawnID, permissions []string, plans bool, st startAt, addDirs []string) []string {
 	a := []string{cmp.Or(l.Bin, "claude"), "--mcp-config", path.Join(wire.RunsDir, string(spawn), mcpFile)}
 	if l.Model != "" {
 		a = append(a, "--model", l.Model)
@@ -34,6 +37,7 @@ func commandLine(l Launch, spawn core.SpawnID, permissions []string, st startAt,
 		a = append(a, "--effort", l.Effort)
 	}
 	a = append(a, permissions...)
+	a = append(a, ownSettings(l.Gated, plans)...)
 	if st.resume != "" {
 		a = append(a, "--resume", string(st.resume))
 	}
@@ -49,6 +53,27 @@ func commandLine(l Launch, spawn core.SpawnID, permissions []string, st startAt,
 	return a
 }
 
+// ownSettings are settings of the CLI that count besides those of its files. Hooks are
+// added to the person's own.
+func ownSettings(gated, plans bool) []string {
+	set := map[string]any{}
+	if plans { // see argv
+		set["useAutoModeDuringPlan"] = false
+	}
+	if gated {
+		hook := map[string]any{"type": "command", "command": wire.GuestBinary + " gate-reason", "timeout": hookSeconds}
+		set["hooks"] = map[string]any{"PostToolUseFailure": []any{map[string]any{"hooks": []any{hook}}}}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		panic(err) // texts, numbers and truth values
+	}
+	return []string{"--settings", string(text)}
+}
+
 var skipPermissions = []string{"--dangerously-skip-permissions"}
 
 // argv is the command line of a run. The prompt goes by stdin: command lines are
@@ -60,11 +85,11 @@ var skipPermissions = []string{"--dangerously-skip-permissions"}
 // Without the setting the CLI would have a model judge each command instead, and
 // refuse all of them where that model is out of reach.
 func argv(l Launch, run core.Run, st startAt, addDirs []string) []string {
-	permissions := skipPermissions
-	if run.Plan && run.Attempt.Kind != core.AttemptCompact {
-		permissions = []string{"--permission-mode", "plan", "--settings", `{"useAutoModeDuringPlan":false}`}
+	permissions, plans := skipPermissions, run.Plan && run.Attempt.Kind != core.AttemptCompact
+	if plans {
+		permissions = []string{"--permission-mode", "plan"}
 	}
-	a := commandLine(l, run.SpawnID, permissions, st, addDirs)
+	a := commandLine(l, run.SpawnID, permissions, plans, st, addDirs)
 	if len(l.DisallowedTools) > 0 { // variadic: another flag must follow it
 		a = append(a, "--disallowedTools", strings.Join(l.DisallowedTools, ","))
 	}

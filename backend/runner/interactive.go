@@ -41,7 +41,7 @@ func InteractiveCommand(
 	} else {
 		st.resume, st.fork = interactiveSession(ch, demo, start)
 	}
-	args := commandLine(l, run.SpawnID, permissions, st, addDirs)
+	args := commandLine(l, run.SpawnID, permissions, false, st, addDirs)
 	mcp, err := mcpConfig(l, run, workDir)
 	if err != nil {
 		return Interactive{}, err

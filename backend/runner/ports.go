@@ -157,7 +157,10 @@ type Launch struct {
 	Timeout      time.Duration // of the whole run; 0 is Options.Timeout
 	KeepAlive    time.Duration // of the stopped container; 0 is Options.KeepAlive, negative is none
 	Retry        Retry
-	Refused      error // why the CLI must not be started; a run under way goes on
+	// Gated says that the CLI's spawn has a policy: then it is told why something was
+	// denied. Whoever makes the spawn's policy sets it, before the command line is made.
+	Gated   bool
+	Refused error // why the CLI must not be started; a run under way goes on
 }
 
 // Retry bounds what is tried again inside one run. Zero values take the
