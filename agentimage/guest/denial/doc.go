@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package denial carries what the gate denied, and why, to the agent: the words
-// (words.go), the record that a spawn's supervisor keeps of it (journal.go), and the
+// (denied.go), the record that a spawn's supervisor keeps of it (journal.go), and the
 // hook of the agent CLI that reads that record (hook.go). The CLI's own file tools say no
 // more than “permission denied”.
 //
