@@ -53,7 +53,11 @@ func newHostBoxes(t *testing.T) *hostBoxes {
 			t.Fatal("there is no claude: set LOOP_CLAUDE_BIN, or leave out the build tag claude")
 		}
 	}
-	return &hostBoxes{t: t, bin: bin, dir: t.TempDir(), home: t.TempDir(), boxes: map[core.ContainerID]bool{}, runs: map[core.ContainerID]core.RunID{}, procs: map[core.SpawnID]*hostProc{}}
+	dir := filepath.Join(t.TempDir(), filepath.Base(wire.RunsDir))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &hostBoxes{t: t, bin: bin, dir: dir, home: t.TempDir(), boxes: map[core.ContainerID]bool{}, runs: map[core.ContainerID]core.RunID{}, procs: map[core.SpawnID]*hostProc{}}
 }
 
 func (h *hostBoxes) Ensure(context.Context) error { return nil }
@@ -152,12 +156,18 @@ func (l *hostLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnIn
 	args := make([]string, len(req.Argv))
 	for i, a := range req.Argv {
 		args[i] = strings.Replace(a, wire.RunsDir, l.h.dir, 1)
+		if guest := os.Getenv("LOOP_GUEST_BIN"); guest != "" {
+			args[i] = strings.ReplaceAll(args[i], wire.GuestBinary, guest)
+		}
 	}
 	cmd := exec.Command(l.h.bin, args[1:]...)
 	cmd.Dir = req.Dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.h.home}
 	for _, e := range req.Env {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
+	}
+	if req.Policy != nil {
+		cmd.Env = append(cmd.Env, wire.GatePolicyFile+"="+filepath.Join(l.h.gate(), string(req.ID)+".json"))
 	}
 	cmd.Stdin = strings.NewReader(string(req.Stdin))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -189,6 +199,11 @@ func (l *hostLink) Spawn(_ context.Context, req core.SpawnRequest) (core.SpawnIn
 	l.h.procs[req.ID] = p
 	l.h.mu.Unlock()
 	return core.SpawnInfo{ID: req.ID}, nil
+}
+
+// gate is where the supervisors of a container would keep their files.
+func (h *hostBoxes) gate() string {
+	return filepath.Join(filepath.Dir(h.dir), filepath.Base(wire.GateDir))
 }
 
 func (l *hostLink) proc(id core.SpawnID) (*hostProc, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,4 +121,32 @@ func TestNoWritableContainerForAPlan(t *testing.T) {
 			t.Errorf("ended %s with %d containers: %+v", run.State, r.did("start"), run.Outcome.Failure)
 		}
 	})
+}
+
+// TestSettingsOfTheCommandLine: a supervised CLI asks why something was denied, also
+// while it plans and in a terminal; there is one object of settings.
+func TestSettingsOfTheCommandLine(t *testing.T) {
+	const (
+		plans = `"useAutoModeDuringPlan":false`
+		asks  = `"hooks":{"PostToolUseFailure":[{"hooks":[{"command":"/opt/loop/bin/loop gate-reason","timeout":10,"type":"command"}]}]}`
+	)
+	for _, c := range []struct {
+		gated, plan bool
+		want        string
+	}{{false, false, ""}, {false, true, "{" + plans + "}"}, {true, false, "{" + asks + "}"}, {true, true, "{" + asks + "," + plans + "}"}} {
+		args := argv(Launch{Gated: c.gated}, core.Run{Plan: c.plan}, startAt{}, nil)
+		var got []string
+		for i, a := range args {
+			if a == "--settings" {
+				got = append(got, args[i+1])
+			}
+		}
+		if strings.Join(got, " and ") != c.want {
+			t.Errorf("gated %v, plan %v: %q", c.gated, c.plan, got)
+		}
+	}
+	cli, err := InteractiveCommand(Launch{Gated: true}, core.Channel{ID: "c"}, false, "t1", "/w", nil, InteractiveStart{})
+	if err != nil || !strings.Contains(cli.Line, " --settings '{"+asks+"}'") {
+		t.Errorf("%q %v", cli.Line, err)
+	}
 }

@@ -173,14 +173,17 @@ func (w *work) spawn(ctx context.Context) error {
 	if w.run.Attempt.Kind == core.AttemptCompact {
 		prompt = compactPrompt
 	}
+	rules, err := w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID)
+	if err != nil {
+		return err
+	}
+	launch := w.launch
+	launch.Gated = rules != nil
 	req := core.SpawnRequest{
-		ID: w.run.SpawnID, Argv: argv(w.launch, w.run, st, w.why.AddDirs),
+		ID: w.run.SpawnID, Argv: argv(launch, w.run, st, w.why.AddDirs),
 		Env: environ(w.launch, w.run.SpawnID, runModel(w.launch, w.run)),
 		Dir: w.spec.WorkDir, Stdio: core.StdioPipes, Stdin: []byte(prompt), Keep: core.KeepSpool,
-		Files: files(w.launch, mcp), PolicyVersion: 1,
-	}
-	if req.Policy, err = w.s.p.Gate.Policy(w.policyName(), w.ch, w.spec, w.run.SpawnID); err != nil {
-		return err
+		Files: files(w.launch, mcp), Policy: rules, PolicyVersion: 1,
 	}
 	w.admit(w.currentLink())
 	for try := 0; ; try++ {

@@ -163,6 +163,18 @@ func (g guestSpawn) launch(ctx context.Context) (ch core.Channel, l runner.Launc
 	return ch, l, err
 }
 
+// policy is what the program goes by; nil is nothing.
+func (g guestSpawn) policy(ch core.Channel, spec core.Spec) ([]byte, error) {
+	if g.Policies == nil {
+		return nil, nil
+	}
+	name := policy.NamePerson
+	if g.agent() {
+		name = policy.NameAgent
+	}
+	return g.Policies.Policy(name, ch, spec, core.SpawnID(g.id))
+}
+
 // agentShells are tried in turn; every image has the last.
 var agentShells = [][]string{{"/bin/bash", "-l"}, {"/bin/sh", "-l"}}
 
@@ -182,6 +194,11 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 		list, lerr := g.Sessions.List(ctx, ch)
 		again = lerr != nil || len(list) > 0
 	}
+	rules, err := g.policy(ch, made.Spec)
+	if err != nil {
+		return "", err
+	}
+	l.Gated = rules != nil
 	cli, err := runner.InteractiveCommand(l, ch, ch.Kind == core.KindDemo, g.id, workDir, made.Why.AddDirs, runner.InteractiveStart{
 		Mode: g.spec.OpenMode, Again: again,
 		Exists: func(s core.SessionID) bool {
@@ -195,16 +212,7 @@ func (g guestSpawn) spawn(ctx context.Context, link core.Link, again bool) (type
 	req := core.SpawnRequest{
 		ID: core.SpawnID(g.id), Stdio: core.StdioPTY, Cols: g.spec.Cols, Rows: g.spec.Rows,
 		Env: append(Env(), cli.Env...), Files: cli.Files,
-	}
-	if g.Policies != nil {
-		name := policy.NamePerson
-		if g.agent() {
-			name = policy.NameAgent
-		}
-		if req.Policy, err = g.Policies.Policy(name, ch, made.Spec, req.ID); err != nil {
-			return "", err
-		}
-		req.PolicyVersion = 1
+		Policy: rules, PolicyVersion: 1,
 	}
 	tries := agentShells
 	if len(g.spec.Cmd) > 0 {
