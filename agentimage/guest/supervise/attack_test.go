@@ -363,7 +363,7 @@ func TestWaysOfNaming(t *testing.T) {
 	if data, err := os.ReadFile(secret); string(data) != "secret" || err != nil || !strings.HasSuffix(got, "end\n") {
 		t.Errorf("the file is %q, %v\n%s", data, err, got)
 	}
-	if n := strings.Count(p.errs.String(), "loop: denied"); n == 0 || n > 30 {
+	if n := strings.Count(p.errs.String(), "loop: Loop's gate denied"); n == 0 || n > 30 {
 		t.Errorf("told %d times", n)
 	}
 }
