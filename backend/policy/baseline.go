@@ -171,51 +171,57 @@ type baseline struct {
 	policy Policy
 }
 
+// says is what a rule says: what is guarded and why, for everybody, and what the agent
+// can do instead.
+type says struct{ message, advice string }
+
 // file adds a rule, unless there is nothing for it to match.
-func (b *baseline) file(id string, c Category, d Decision, ops []Operation, message string, patterns ...string) {
+func (b *baseline) file(id string, c Category, d Decision, ops []Operation, s says, patterns ...string) {
 	if len(patterns) == 0 {
 		return // an empty list would match everything
 	}
 	b.policy.FileRules = append(b.policy.FileRules, FileRule{
-		ID: id, Paths: patterns, Operations: ops, Decision: d, Message: message, Category: c,
+		ID: id, Paths: patterns, Operations: ops, Decision: d, Message: s.message, Advice: s.advice, Category: c,
 	})
 }
 
 // own are the rules that keep the gate out of the agent's reach.
 func (b *baseline) own() {
 	if b.RunDir != "" {
-		b.file("gate.run", GateOwn, Allow, access, "", Quote(b.RunDir)+"/**")
+		b.file("gate.run", GateOwn, Allow, access, says{}, Quote(b.RunDir)+"/**")
 	}
 	b.file("gate.private", GateOwn, Deny, access,
-		"These are the private files of Loop's own supervisor. No program in the container needs them.",
+		says{"These are the private files of Loop's own supervisor. No program in the container needs them.", ""},
 		"/run/loop/private/**", "/var/log/loop-gate/**")
 	b.file("gate.files", GateOwn, Deny, mutations,
-		"Loop's own files say what is allowed here, so nothing in the container may change them. "+
-			"Ask the person to change the settings of Loop.",
+		says{"Loop's own files say what is allowed here, so nothing in the container may change them.",
+			"Ask the person to change the settings of Loop."},
 		"/run/loop/**", "/opt/loop/bin/**", "/etc/loop/**")
 	b.policy.PathRules = append(b.policy.PathRules, PathRule{
 		ID: "gate.socket", Pattern: "/run/loop/**", Decision: Deny, Category: GateOwn,
-		Message: "Loop's own sockets are for Loop alone. Use the tools that Loop offers over MCP.",
+		Message: "Loop's own sockets are for Loop alone.", Advice: "Use the tools that Loop offers over MCP.",
 	})
 }
 
 func (b *baseline) escape() {
 	b.file("escape.memory", Escape, Deny, access,
-		"This file is the memory of a process or of the computer. A debugger does not work under the gate.",
+		says{"This file is the memory of a process or of the computer. A debugger does not work under the gate.", ""},
 		"/proc/*/mem", "/proc/*/task/*/mem", "/proc/kcore", "/proc/kmem", "/dev/mem", "/dev/kmem", "/dev/port")
 	b.file("escape.kernel", Escape, Deny, mutations,
-		"This changes the settings of the kernel that all containers and the computer share. "+
-			"Ask the person to change them on the computer.",
+		says{"This changes the settings of the kernel that all containers and the computer share.",
+			"Ask the person to change them on the computer."},
 		"/proc/sys/**", "/proc/sysrq-trigger", "/sys/**")
 	b.file("escape.disk", Escape, Deny, access,
-		"This is a disk of the computer itself. Work with the files that are mounted here.",
+		says{"This is a disk of the computer itself.", "Work with the files that are mounted here."},
 		"/dev/{sd,hd,vd,xvd,nvme,mmcblk,dm-,loop,md,sr}[a-z0-9]*", "/dev/mapper/**", "/dev/disk/**", "/dev/block/**")
 }
 
 // sockets adds the rules for daemons whose socket is as good as the computer itself.
 func (b *baseline) sockets(d Decision) {
-	const message = "Behind this socket is a daemon of the computer itself, which would run anything outside the container. " +
-		"Use the container's own /var/run/docker.sock where there is one, or ask the person."
+	const (
+		message = "Behind this socket is a daemon of the computer itself, which would run anything outside the container."
+		advice  = "Use the container's own /var/run/docker.sock where there is one, or ask the person."
+	)
 	patterns := []string{
 		"{/var,}/run/docker.sock.host",
 		"{/var,}/run/{host-services,guest-services,containerd,podman,crio,libvirt,systemd,desktop}/**",
@@ -227,7 +233,7 @@ func (b *baseline) sockets(d Decision) {
 	for _, pattern := range patterns {
 		for _, one := range absolute(pattern) {
 			b.policy.PathRules = append(b.policy.PathRules, PathRule{
-				ID: "socket.host", Pattern: one, Decision: d, Message: message, Category: Socket,
+				ID: "socket.host", Pattern: one, Decision: d, Message: message, Advice: advice, Category: Socket,
 			})
 		}
 	}

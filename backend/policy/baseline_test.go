@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -275,26 +276,33 @@ func TestRulesOfTheBaselineAreWhole(t *testing.T) {
 					t.Errorf("%s: %q stands twice, or matches everything", name, r.ID)
 				}
 				ids[r.ID] = true
-				whole(t, r.ID, r.Decision, r.Message)
+				whole(t, r.ID, r.Decision, r.Message, r.Advice)
 			}
 			for _, r := range p.PathRules {
-				whole(t, r.ID, r.Decision, r.Message)
+				whole(t, r.ID, r.Decision, r.Message, r.Advice)
 			}
 			for _, r := range p.CommandRules {
-				whole(t, r.ID, r.Decision, r.Message)
+				whole(t, r.ID, r.Decision, r.Message, r.Advice)
 			}
 		}
 	}
 }
 
-// whole checks the words of a rule: why, and what to do instead.
-func whole(t *testing.T, id string, d Decision, message string) {
+// toAgents are words that only an agent is told with, and not the person who answers.
+var toAgents = regexp.MustCompile(`(^|[.:] )(Use|Ask|Show|Keep|Say|Make|Set|Create|Describe|Install|Remove|Work) |the person`)
+
+// whole checks the words of a rule: why, for everybody, and what the agent can do instead.
+func whole(t *testing.T, id string, d Decision, message, advice string) {
 	t.Helper()
 	if d == Allow {
 		return
 	}
-	if !strings.HasSuffix(message, ".") || len(message) > 300 || utf8.RuneCountInString(message) < 60 || strings.Contains(message, "!") {
-		t.Errorf("%s: %q says too little or too much", id, message)
+	told := Verdict{Message: message, Advice: advice}.Told()
+	if !strings.HasSuffix(told, ".") || len(told) > 300 || utf8.RuneCountInString(told) < 60 || strings.Contains(told, "!") {
+		t.Errorf("%s: %q says too little or too much", id, told)
+	}
+	if !strings.HasSuffix(message, ".") || len(message) > 150 || toAgents.MatchString(message) {
+		t.Errorf("%s: %q is not for the person who answers", id, message)
 	}
 }
 

@@ -17,14 +17,14 @@ func (b *baseline) credentials(d Decision) {
 	for _, g := range b.CredentialGrants {
 		grants = append(grants, Quote(g)+"/**") // a file, or a folder and what is in it
 	}
-	b.file("credential.grant", Credential, Allow, []Operation{Read}, "", grants...)
-	b.file("credential.public", Credential, Allow, []Operation{Read}, "",
+	b.file("credential.grant", Credential, Allow, []Operation{Read}, says{}, grants...)
+	b.file("credential.public", Credential, Allow, []Operation{Read}, says{},
 		below(b.homes, ".ssh/{config,known_hosts,known_hosts2,known_hosts.old,*.pub}")...)
 	b.file("credential.home", Credential, d, access,
-		"Keys and passwords lie here, and the gate refuses them at once instead of asking. "+
-			"Ask the person to grant what the work needs as a credential in Loop's settings.",
+		says{"Keys and passwords lie here.",
+			"Ask the person to grant what the work needs as a credential in Loop's settings."},
 		below(b.homes, keyFiles...)...)
 	b.file("credential.system", Credential, d, access,
-		"This file holds the passwords or keys of the system. No work on a project needs it.",
+		says{"This file holds the passwords or keys of the system. No work on a project needs it.", ""},
 		"/etc/{shadow,gshadow,shadow-,gshadow-}", "/etc/ssh/ssh_host_*_key")
 }

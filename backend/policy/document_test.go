@@ -41,6 +41,7 @@ func TestParseRefusesWithAPlaceAndARemedy(t *testing.T) {
 		"command":              {`{"default_decision": "allow", "command_rules": [{"commands": ["/bin/rm"], "decision": "deny"}]}`, 1, 63, "no slash"},
 		"category":             {`{"default_decision": "allow", "file_rules": [{"category": "x", "decision": "deny"}]}`, 1, 59, "category"},
 		"escape in message":    {`{"default_decision": "allow", "file_rules": [{"message": "\u001b[2J", "decision": "deny"}]}`, 1, 58, "control character"},
+		"escape in advice":     {`{"default_decision": "allow", "file_rules": [{"advice": "\u001b[2J", "decision": "deny"}]}`, 1, 57, "control character"},
 		"bidi in id":           {`{"default_decision": "allow", "file_rules": [{"id": "\u202ex", "decision": "deny"}]}`, 1, 53, "direction"},
 		"tightens twice":       {`{"default_decision": "allow", "tighten": [{"tighten": []}]}`, 1, 44, `no key "tighten"`},
 		"column of characters": {`{"name": "äöü", "x": 1}`, 1, 17, `no key "x"`},

@@ -122,7 +122,7 @@ func (c *compiler) file(l *layer, r FileRule, rule int32) error {
 			return err
 		}
 	}
-	l.fileSays = append(l.fileSays, Verdict{r.Decision, r.ID, r.Message, r.Category})
+	l.fileSays = append(l.fileSays, Verdict{r.Decision, r.ID, r.Message, r.Advice, r.Category})
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (c *compiler) socket(l *layer, r PathRule, rule int32) error {
 	if err := c.add(tree, patterns, []slot{slotRead}, rule); err != nil {
 		return err
 	}
-	l.paths = append(l.paths, Verdict{r.Decision, r.ID, r.Message, r.Category})
+	l.paths = append(l.paths, Verdict{r.Decision, r.ID, r.Message, r.Advice, r.Category})
 	return nil
 }
 

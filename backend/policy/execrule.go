@@ -26,7 +26,7 @@ type commandRule struct {
 }
 
 func compileCommand(r CommandRule) (commandRule, error) {
-	c := commandRule{says: Verdict{r.Decision, r.ID, r.Message, r.Category}}
+	c := commandRule{says: Verdict{r.Decision, r.ID, r.Message, r.Advice, r.Category}}
 	if err := checkDecision(r.Decision); err != nil {
 		return c, err
 	}

@@ -72,6 +72,7 @@ func (r *docReader) pathRule(p *PathRule) (Decision, error) {
 		"pattern":  func() error { return r.checked("pattern", checkSocketPattern, &p.Pattern) },
 		"decision": func() error { return r.decision(&p.Decision) },
 		"message":  func() error { return r.words("message", maxMessage, &p.Message) },
+		"advice":   func() error { return r.words("advice", maxMessage, &p.Advice) },
 		"category": func() error { return r.category(&p.Category) },
 	})
 	if err == nil && p.Pattern == "" {
@@ -87,6 +88,7 @@ func (r *docReader) commandRule(c *CommandRule) (Decision, error) {
 		"args_patterns": func() error { return r.texts("args_patterns", checkArguments, &c.ArgsPatterns) },
 		"decision":      func() error { return r.decision(&c.Decision) },
 		"message":       func() error { return r.words("message", maxMessage, &c.Message) },
+		"advice":        func() error { return r.words("advice", maxMessage, &c.Advice) },
 		"category":      func() error { return r.category(&c.Category) },
 	})
 	return c.Decision, err
@@ -106,6 +108,7 @@ func (r *docReader) fileRule(f *FileRule) (Decision, error) {
 		},
 		"decision": func() error { return r.decision(&f.Decision) },
 		"message":  func() error { return r.words("message", maxMessage, &f.Message) },
+		"advice":   func() error { return r.words("advice", maxMessage, &f.Advice) },
 		"category": func() error { return r.category(&f.Category) },
 	})
 	return f.Decision, err

@@ -27,6 +27,7 @@ func (b *baseline) removal() {
 				`(?s)(?:^|\s)(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?\b).*\s/`,
 				`(?s)(?:^|\s)/.*\s(?:-[A-Za-z]*[rR]|--r(?:e(?:c[a-z]*)?)?\b)`,
 			},
-			Message: "rm -r of an absolute path outside the project and /tmp is refused. Remove files of the project by their relative path.",
+			Message: "This rm -r names an absolute path outside the project and /tmp.",
+			Advice:  "Remove files of the project by their relative path.",
 		})
 }

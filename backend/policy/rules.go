@@ -46,6 +46,7 @@ type PathRule struct {
 	Pattern  string   `json:"pattern"` // glob on the absolute path; an abstract socket is "@name"
 	Decision Decision `json:"decision"`
 	Message  string   `json:"message,omitempty"`
+	Advice   string   `json:"advice,omitempty"`
 	Category Category `json:"category,omitempty"`
 }
 
@@ -57,6 +58,7 @@ type CommandRule struct {
 	ArgsPatterns []string `json:"args_patterns,omitempty"` // RE2 over the arguments, joined by single spaces
 	Decision     Decision `json:"decision"`
 	Message      string   `json:"message,omitempty"`
+	Advice       string   `json:"advice,omitempty"`
 	Category     Category `json:"category,omitempty"`
 }
 
@@ -67,6 +69,7 @@ type FileRule struct {
 	Operations []Operation `json:"operations,omitempty"`
 	Decision   Decision    `json:"decision"`
 	Message    string      `json:"message,omitempty"`
+	Advice     string      `json:"advice,omitempty"`
 	Category   Category    `json:"category,omitempty"`
 }
 
@@ -87,6 +90,15 @@ type Policy struct {
 type Verdict struct {
 	Decision Decision
 	Rule     string // id of the rule; empty is the default
-	Message  string // of the rule, for a person and for the program
+	Message  string // of the rule, for a person and for the program: what is guarded, and why
+	Advice   string // of the rule, for the program alone: what it can do instead
 	Category Category
+}
+
+// Told is what a program is told that is denied.
+func (v Verdict) Told() string {
+	if v.Message == "" || v.Advice == "" {
+		return v.Message + v.Advice
+	}
+	return v.Message + " " + v.Advice
 }

@@ -38,76 +38,76 @@ var (
 // outside the run, with nobody looking.
 func (b *baseline) startup() {
 	b.file("startup.shell", Startup, b.ask, mutations,
-		"This file runs whenever a shell or a session starts. Keep the setting in a file of the project and source it, "+
-			"or ask the person to add the line.",
+		says{"This file runs whenever a shell or a session starts.",
+			"Keep the setting in a file of the project and source it, or ask the person to add the line."},
 		below(b.homes, shellFiles...)...)
 	b.file("startup.shell-state", Startup, b.ask, changes,
-		"The fish shell takes its variables, PATH among them, from this file whenever it starts. "+
-			"Set the variable in the command that needs it.",
+		says{"The fish shell takes its variables, PATH among them, from this file whenever it starts.",
+			"Set the variable in the command that needs it."},
 		below(b.homes, ".config/fish/fish_variables")...)
 	b.file("startup.editor", Startup, b.ask, mutations,
-		"This file runs whenever an editor, a multiplexer or another tool starts. Use the tool's option for this once.",
+		says{"This file runs whenever an editor, a multiplexer or another tool starts.", "Use the tool's option for this once."},
 		below(b.homes, editorFiles...)...)
 	b.file("startup.tool", Startup, b.ask, mutations,
-		"This file tells a package manager or a compiler what to run or where to fetch from, in every project. "+
-			"Use an option of the command, or a file of this project.",
+		says{"This file tells a package manager or a compiler what to run or where to fetch from, in every project.",
+			"Use an option of the command, or a file of this project."},
 		below(b.homes, toolFiles...)...)
 	b.file("startup.program", Startup, b.ask, changes,
-		"This program is there already, and whoever runs it next would run what is written now. "+
-			"Install it under another name, or remove it first.",
+		says{"This program is there already, and whoever runs it next would run what is written now.",
+			"Install it under another name, or remove it first."},
 		below(b.homes, "{.local/bin,bin}/**")...)
 	b.file("startup.system", Startup, b.ask, mutations,
-		"This file runs for every user of the container, whenever a shell or a program starts. Use a setting of the project.",
+		says{"This file runs for every user of the container, whenever a shell or a program starts.", "Use a setting of the project."},
 		"/etc/{profile,bash.bashrc,bash_completion,environment,gitconfig,inputrc,ld.so.preload,npmrc,pip.conf,zshenv}",
 		"/etc/{profile.d,zsh,fish,cron.d,cron.daily,cron.hourly,claude-code,systemd}/**", "/etc/crontab", "/var/spool/cron/**")
 	b.agents()
 	b.git()
 	workspaces := quoted(b.Workspaces)
 	b.file("startup.project", Startup, b.ask, mutations,
-		"This file runs, or says what to run, whenever somebody enters the project or installs its packages. "+
-			"Show the person what should stand in it.",
+		says{"This file runs, or says what to run, whenever somebody enters the project or installs its packages.",
+			"Show the person what should stand in it."},
 		below(workspaces, ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml")...)
 	b.file("startup.loop", Startup, b.ask, mutations,
-		"This folder holds the project's settings of Loop. Show the person what should stand in it.",
+		says{"This folder holds the project's settings of Loop.", "Show the person what should stand in it."},
 		below(workspaces, ".loop/**")...)
 	b.file("startup.venv", Startup, b.ask, changes,
-		"A shell sources this script to use the environment. Create the environment anew instead.",
+		says{"A shell sources this script to use the environment.", "Create the environment anew instead."},
 		"/**/bin/activate", "/**/bin/activate.{fish,csh,nu,ps1,bat}", "/**/bin/Activate.ps1")
 }
 
 func (b *baseline) agents() {
 	dirs := append(below(quoted(b.Workspaces), ".claude"), b.claude...)
-	b.file("startup.agent-state", Startup, Allow, contents, "", below(b.claude, claudeOwnFiles...)...)
+	b.file("startup.agent-state", Startup, Allow, contents, says{}, below(b.claude, claudeOwnFiles...)...)
 	b.file(ruleAgent, Startup, b.ask, mutations,
-		"This file tells agents what to do or what to run, in later runs as well. Say in the conversation what should stand in it.",
+		says{"This file tells agents what to do or what to run, in later runs as well.", "Say in the conversation what should stand in it."},
 		append(below(dirs, claudeFiles...), below(quoted(b.Workspaces), ".mcp.json")...)...)
 }
 
+const gitAdvice = "Use an option of the command (git -c), or ask the person to set it."
+
 func (b *baseline) git() {
 	b.file(ruleGitHome, Startup, b.ask, mutations,
-		"Git takes commands to run from this file, in every repository. Use an option of the command (git -c), "+
-			"or ask the person to set it.",
+		says{"Git takes commands to run from this file, in every repository.", gitAdvice},
 		below(b.homes, gitHomeFiles...)...)
 	workspaces := quoted(b.Workspaces)
 	dirs := below(workspaces, ".git", ".git/modules/**")
 	if b.ask == Approve {
-		b.file("startup.git-sample", Startup, Allow, contents, "", below(dirs, gitDirSample)...)
+		b.file("startup.git-sample", Startup, Allow, contents, says{}, below(dirs, gitDirSample)...)
 	}
 	// Git tries a chmod on a new configuration, whose mode makes no difference.
 	b.file(ruleGitConfig, Startup, b.ask, []Operation{Write, Create, Delete, Chown, Link},
-		"Git takes commands to run and addresses to push to from this file. Use an option of the command (git -c), "+
-			"or ask the person to set it.",
+		says{"Git takes commands to run and addresses to push to from this file.", gitAdvice},
 		below(dirs, gitDirFiles...)...)
 	b.file("startup.git-hook", Startup, b.ask, mutations,
-		"Git runs the programs in this folder at every commit, checkout or push. Keep the check in a file of the project "+
-			"and ask the person to install it.",
+		says{"Git runs the programs in this folder at every commit, checkout or push.",
+			"Keep the check in a file of the project and ask the person to install it."},
 		below(dirs, gitDirHooks)...)
 	b.file("startup.git-worktree", Startup, b.ask, changes,
-		"This file says which configuration a working tree takes. Create the working tree anew instead.",
+		says{"This file says which configuration a working tree takes.", "Create the working tree anew instead."},
 		below(workspaces, ".git/worktrees/*/{config.worktree,commondir}")...)
 	b.file("startup.git-pointer", Startup, b.ask, mutations,
-		"This name decides which repository, and so which configuration and hooks, git takes for the project. "+
-			"Make the repository in another folder.",
+		says{"This name decides which repository, and so which configuration and hooks, git takes for the project.",
+			"Make the repository in another folder."},
 		below(workspaces, ".git")...)
 }
 
@@ -119,9 +119,9 @@ func (b *baseline) plan() {
 		own = append(own, Quote(state)+"/**")
 	}
 	own = append(own, below(b.homes, ".cache/**", ".claude/**", ".claude.json*", ".local/state/**", ".local/share/claude/**", ".npm/**")...)
-	const message = "This run only plans: it may write its own state and temporary files, and nothing else. " +
-		"Describe the change in the plan, or write a draft below /tmp."
-	b.file("plan.project", Ordinary, Deny, mutations, message, below(quoted(b.Workspaces), "**")...)
-	b.file("plan.own", Ordinary, Allow, mutations, "", own...)
-	b.file("plan.files", Ordinary, Deny, mutations, message, "/**")
+	plans := says{"This run only plans: it may write its own state and temporary files, and nothing else.",
+		"Describe the change in the plan, or write a draft below /tmp."}
+	b.file("plan.project", Ordinary, Deny, mutations, plans, below(quoted(b.Workspaces), "**")...)
+	b.file("plan.own", Ordinary, Allow, mutations, says{}, own...)
+	b.file("plan.files", Ordinary, Deny, mutations, plans, "/**")
 }

@@ -64,12 +64,12 @@ func (s *Supervisor) deny(c *call, d denial.Denial, rule string) {
 func (c *call) deny(v policy.Verdict, about func() *question) {
 	by := cmp.Or(v.Rule, denial.ByDefault)
 	if r := c.refused; r.path != "" && r.rule == v.Rule {
-		c.s.deny(c, denial.Denial{Operation: string(r.op), Target: r.path, By: by, Why: v.Message}, v.Rule)
+		c.s.deny(c, denial.Denial{Operation: string(r.op), Target: r.path, By: by, Why: v.Told()}, v.Rule)
 		return
 	}
 	q := about()
 	q.unpin()
-	c.s.deny(c, q.denial(by, v.Message), v.Rule)
+	c.s.deny(c, q.denial(by, v.Told()), v.Rule)
 }
 
 // denial describes a call that is denied.
