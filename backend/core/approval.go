@@ -86,6 +86,8 @@ type ApprovalProcess struct {
 	Pid     int    `json:"pid"`
 	Exe     string `json:"exe,omitempty"`
 	Command string `json:"command"`
+	// Short is what a person calls it, where Command is more than that.
+	Short string `json:"short,omitempty"`
 }
 
 // ApprovalGroup are held calls of a flood that do the same in one folder.

@@ -3,6 +3,7 @@ package dialog
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,7 +18,7 @@ func requestOf(a core.Approval, channel string, others int, now time.Time) Reque
 	r := Request{Title: titleOf(a), Target: a.Target, Note: noteOf(a, others, now)}
 	add := func(label, text string) {
 		if text != "" {
-			r.Facts = append(r.Facts, Fact{label, text})
+			r.Facts = append(r.Facts, Fact{Label: label, Text: text})
 		}
 	}
 	if a.AskedAs != a.Target {
@@ -25,14 +26,18 @@ func requestOf(a core.Approval, channel string, others int, now time.Time) Reque
 	}
 	add("From", a.From)
 	add("Channel", channel)
-	add("Who", chain(a.Processes))
-	add("Why asked", a.Why)
-	add("If allowed", a.Risk)
+	if who := chain(a.Processes); who.Text != "" {
+		r.Facts = append(r.Facts, who)
+	}
+	add("Why asked", sentence(a.Why))
+	add("If allowed", sentence(a.Risk))
 	if a.Calls > 1 {
 		add("Calls", fmt.Sprintf("%d calls wait for this one answer.", a.Calls))
 	}
 	if a.Diff != "" {
-		add("Change", changeOf(a.Diff))
+		add("Change", strings.TrimSpace(changeOf(a.Diff)+" "+a.DiffNote))
+	} else {
+		add("Change", a.DiffNote)
 	}
 	// One answer to a flood, which is many questions, takes the groups of the window.
 	r.ReviewOnly = a.Kind == core.ApprovalFlood
@@ -62,16 +67,44 @@ func programOf(p core.ApprovalProcess) string {
 }
 
 // chain is “claude → bash → git config --global …”: who began it comes first, and the
-// command is that of the process that asks.
-func chain(processes []core.ApprovalProcess) string {
-	words := make([]string, len(processes))
-	for i, p := range processes {
-		words[len(words)-1-i] = programOf(p)
+// command is that of the process that asks. A shell whose command is shown without what
+// is around it is named before it.
+func chain(processes []core.ApprovalProcess) Fact {
+	who := Fact{Label: "Who"}
+	if len(processes) == 0 {
+		return who
 	}
-	if len(words) > 0 && processes[0].Command != "" {
-		words[len(words)-1] = processes[0].Command
+	var words []string
+	for _, p := range slices.Backward(processes[1:]) {
+		words = append(words, programOf(p))
 	}
-	return strings.Join(words, " → ")
+	switch p := processes[0]; {
+	case p.Short != "" && p.Short != programOf(p):
+		words = append(words, programOf(p), p.Short)
+		who.Whole = p.Command
+	case p.Short != "":
+		words = append(words, p.Short)
+		who.Whole = p.Command
+	case p.Command != "":
+		words = append(words, p.Command)
+	default:
+		words = append(words, programOf(p))
+	}
+	who.Text = strings.Join(words, " → ")
+	return who
+}
+
+// sentence begins and ends a clause as sentences do.
+func sentence(clause string) string {
+	first, size := utf8.DecodeRuneInString(clause)
+	if clause == "" || first == utf8.RuneError {
+		return clause
+	}
+	clause = string(unicode.ToUpper(first)) + clause[size:]
+	if !strings.HasSuffix(clause, ".") && !strings.HasSuffix(clause, "…") {
+		clause += "."
+	}
+	return clause
 }
 
 func changeOf(diff string) string {

@@ -25,13 +25,13 @@ func TestRequestOfAnApproval(t *testing.T) {
 	want := Request{
 		Title: "git wants to write to a file outside the project", Target: "/home/ana/.gitconfig",
 		Facts: []Fact{
-			{"Asked as", "../.gitconfig"},
-			{"Channel", "api-server › Fix the flaky login test"},
-			{"Who", "claude → bash → git config --global rerere.enabled true"},
-			{"Why asked", "No rule covers writes in the home folder."},
-			{"If allowed", "Changes how Git behaves for every project in this container."},
-			{"Calls", "2 calls wait for this one answer."},
-			{"Change", "2 lines added, 1 line removed. Loop shows them."},
+			{Label: "Asked as", Text: "../.gitconfig"},
+			{Label: "Channel", Text: "api-server › Fix the flaky login test"},
+			{Label: "Who", Text: "claude → bash → git config --global rerere.enabled true"},
+			{Label: "Why asked", Text: "No rule covers writes in the home folder."},
+			{Label: "If allowed", Text: "Changes how Git behaves for every project in this container."},
+			{Label: "Calls", Text: "2 calls wait for this one answer."},
+			{Label: "Change", Text: "2 lines added, 1 line removed. Loop shows them."},
 		},
 		Note: "Denied at 12:09 if nobody answers. Enter and Esc deny. 2 more wait in Loop.",
 	}
@@ -62,6 +62,33 @@ func TestAFloodIsOnlyReviewed(t *testing.T) {
 		Processes: []core.ApprovalProcess{{Command: "claude"}}}, "", 0, noon)
 	if !r.ReviewOnly || r.Title != "This run asks too much" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// The shell's own command is shown, and all of its line on demand.
+func TestAShortCommandStandsForAllOfIt(t *testing.T) {
+	claude := core.ApprovalProcess{Exe: "/usr/local/bin/claude", Command: "claude --print", Short: "claude"}
+	bash := core.ApprovalProcess{Exe: "/usr/bin/bash", Command: "/bin/bash -c eval 'make'", Short: "make"}
+	for want, list := range map[Fact][]core.ApprovalProcess{
+		{"Who", "claude → bash → make", bash.Command}: {bash, claude},
+		{"Who", "claude", claude.Command}:             {claude},
+		{"Who", "claude → bash → git status", ""}:     {{Exe: "/usr/bin/git", Command: "git status"}, bash, claude},
+		{"Who", "claude → A program", ""}:             {{}, claude},
+		{Label: "Who"}:                                nil,
+	} {
+		if got := chain(list); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestAClauseBecomesASentence(t *testing.T) {
+	for in, want := range map[string]string{
+		"the rule x says to ask": "The rule x says to ask.", "All of it.": "All of it.", "": "", "\xff": "\xff", "cut …": "Cut …",
+	} {
+		if got := sentence(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
 	}
 }
 

@@ -16,8 +16,9 @@ type Request struct {
 	ReviewOnly bool
 }
 
-// Fact is a line of a request. The label is Loop's own.
-type Fact struct{ Label, Text string }
+// Fact is a line of a request. The label is Loop's own. Whole is shown on demand where
+// Text stands for more.
+type Fact struct{ Label, Text, Whole string }
 
 // Choice is what a person chose. The zero value denies.
 type Choice int

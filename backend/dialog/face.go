@@ -27,12 +27,19 @@ func faceOf(r Request) face {
 	var full []string
 	left := mostFull
 	// part adds a text with the length that it may have, and the whole of it to full.
-	part := func(label, text string, most int) string {
+	name := func(text string) (string, bool) {
 		all, whole := named(text, min(mostOfText, left))
-		if left -= len(all); left < 0 {
-			left = 0
-		}
+		left = max(left-len(all), 0)
+		return all, whole
+	}
+	part := func(label, text, more string, most int) string {
+		all, whole := name(text)
 		short, cut := elided(all, most/2, most/2)
+		if more != "" {
+			wholly := false
+			all, wholly = name(more)
+			whole, cut = whole && wholly, true
+		}
 		if !whole {
 			all += " ‹the rest is not shown here›"
 			f.noAllow = true
@@ -42,15 +49,15 @@ func faceOf(r Request) face {
 		}
 		return short
 	}
-	f.target = part("What", r.Target, mostTarget)
-	f.title = part("Title", r.Title, mostTitle)
+	f.target = part("What", r.Target, "", mostTarget)
+	f.title = part("Title", r.Title, "", mostTitle)
 	for i, fact := range r.Facts {
 		if i == mostFacts {
 			f.noAllow = true
-			f.facts = append(f.facts, Fact{"More", "The rest is in Loop."})
+			f.facts = append(f.facts, Fact{Label: "More", Text: "The rest is in Loop."})
 			break
 		}
-		f.facts = append(f.facts, Fact{fact.Label, part(fact.Label, fact.Text, mostFact)})
+		f.facts = append(f.facts, Fact{Label: fact.Label, Text: part(fact.Label, fact.Text, fact.Whole, mostFact)})
 	}
 	f.full = strings.Join(full, "\n\n")
 	f.note, _ = named(r.Note, mostFact)

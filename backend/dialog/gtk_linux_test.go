@@ -16,10 +16,10 @@ var (
 	plainRequest = Request{
 		Title: "git wants to write to a file outside the project", Target: "/home/ana/.gitconfig",
 		Facts: []Fact{
-			{"Channel", "api-server › Fix the flaky login test"},
-			{"Who", "claude → bash → git config --global rerere.enabled true"},
-			{"Why asked", "No rule covers writes in the home folder."},
-			{"If allowed", "Changes how Git behaves for every project in this container."},
+			{Label: "Channel", Text: "api-server › Fix the flaky login test"},
+			{Label: "Who", Text: "claude → bash → git config --global rerere.enabled true"},
+			{Label: "Why asked", Text: "No rule covers writes in the home folder."},
+			{Label: "If allowed", Text: "Changes how Git behaves for every project in this container."},
 		},
 		Note: "Denied at 14:09 if nobody answers. Enter and Esc deny. 2 more wait in Loop.",
 	}
@@ -27,9 +27,9 @@ var (
 		Title:  "%s%n <b>sh</b> wants to\nrun a \u202efdp.exe",
 		Target: "/home/ana/" + strings.Repeat("%n<i>&amp;", 60) + "\x1b[31m\n\u202e/.ssh/authorized_keys",
 		Facts: []Fact{
-			{"Channel", "אבג/דהו/z\u0301\u0302\u0303\u0304\u0305\u0306"},
-			{"Who", "sh → curl" + strings.Repeat(" ", 200) + "| sh _with_ <span size='99999'>markup</span>"},
-			{"Why asked", strings.Repeat("long ", 100)}, {"If allowed", "_x"},
+			{Label: "Channel", Text: "אבג/דהו/z\u0301\u0302\u0303\u0304\u0305\u0306"},
+			{Label: "Who", Text: "sh → curl" + strings.Repeat(" ", 200) + "| sh _with_ <span size='99999'>markup</span>"},
+			{Label: "Why asked", Text: strings.Repeat("long ", 100)}, {Label: "If allowed", Text: "_x"},
 		},
 		Note: "Denied at 14:09 if nobody answers. Enter and Esc deny.",
 	}

@@ -43,7 +43,7 @@ func TestTaskDialogConfigIsPacked(t *testing.T) {
 
 // Nothing pushes the buttons off the screen, and what is not shown is not allowed.
 func TestATaskDialogFitsTheScreen(t *testing.T) {
-	r := Request{Target: "/a", Facts: []Fact{{"Who", "git"}, {"Why asked", "No rule."}}}
+	r := Request{Target: "/a", Facts: []Fact{{Label: "Who", Text: "git"}, {Label: "Why asked", Text: "No rule."}}}
 	if f := fitted(r); f.noAllow || f.content() != "/a\n\nWho: git\nWhy asked: No rule." {
 		t.Errorf("%+v: %q", f, f.content())
 	}

@@ -18,8 +18,10 @@ func change(a wire.Approval) (diff, note string) {
 	case a.Kind != wire.KindFile || a.Operation != "write" && a.Operation != "create":
 		return "", ""
 	case a.InPlace && a.Append:
-		return "", "What will be added to the end is not known yet."
-	case a.InPlace, after == nil:
+		return "", "It can only add to the end of the file. What it will add is not known yet."
+	case a.InPlace:
+		return "", "It opens the file to change it. What it will write is not known yet."
+	case after == nil:
 		return "", "What will be written is not known yet."
 	case after.Cut || before != nil && before.Cut:
 		return "", "The change is too long to be shown here."

@@ -81,6 +81,8 @@ func risk(a wire.Approval) string {
 		return "the file can be changed under its second name as well"
 	case op == policy.Chmod, op == policy.Chown:
 		return "others may be able to read, change or run the file"
+	case a.InPlace && a.Append:
+		return "the program can add what it likes to the end of this file, until it closes it"
 	case a.InPlace:
 		return "the program can write what it likes into this file, until it closes it"
 	}
@@ -95,6 +97,8 @@ func startupRisk(a wire.Approval, op policy.Operation) string {
 		return "changes what Git does and runs, also when you use it"
 	case op == policy.Delete:
 		return "what it did at every start is not done any more"
+	case a.InPlace && a.Append:
+		return "the program can add what it likes to the end of this file, and that runs later without a question"
 	case a.InPlace:
 		return "the program can write what it likes into this file, and that runs later without a question"
 	}

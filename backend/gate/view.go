@@ -15,13 +15,8 @@ func (s *Service) newQuestion(who *asker, a wire.Approval, key string) *question
 		ID: core.NewID(), ChannelID: who.ChannelID, RunID: who.RunID, SpawnID: who.spawn,
 		Kind: core.ApprovalKind(a.Kind), State: core.ApprovalWaiting,
 		Operation: a.Operation, Target: a.Target, From: a.From, Call: a.Call, Append: a.Append, InPlace: a.InPlace,
-		Title: title(a), Why: why(a), Risk: risk(a), Rule: a.Rule, Category: a.Category, Processes: []core.ApprovalProcess{},
-	}
-	if a.AskedAs != a.Target {
-		v.AskedAs = a.AskedAs
-	}
-	for _, p := range a.Processes {
-		v.Processes = append(v.Processes, core.ApprovalProcess{Pid: p.Pid, Exe: p.Exe, Command: p.Command})
+		Title: title(a), Why: why(a), Risk: risk(a), Rule: a.Rule, Category: a.Category,
+		AskedAs: askedAs(a), Processes: processesOf(who, a.Processes),
 	}
 	v.Diff, v.DiffNote = change(a)
 	v.Offers = s.offers(who, a)
