@@ -108,7 +108,7 @@ desktop() {
     WEBKIT_DISABLE_DMABUF_RENDERER="${WEBKIT_DISABLE_DMABUF_RENDERER-1}" LIBGL_ALWAYS_SOFTWARE=1 \
     "$@" >>"$tmp/app.log" 2>&1 </dev/null
 }
-visible() { xdotool search --onlyvisible --name '^Loop'; }
+visible() { xdotool search --onlyvisible --name 'Loop$'; } # the channel stands before it
 hidden() { ! visible; }
 take_window() {
   await "the window" visible

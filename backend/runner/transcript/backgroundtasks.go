@@ -87,10 +87,14 @@ func (p *Parser) task(id string) int {
 }
 
 // taskStarted says which call a task stems from; the list before it gives only the
-// agent's own words.
+// agent's own words. A command that is on no list is in the foreground, where its call
+// stands already.
 func (p *Parser) taskStarted(id, call, text string) []Item {
 	started := activity(p.taskWord(id, "task_started"), text, "")
 	command, i := p.calls[call], p.task(clipShort(id))
+	if i < 0 && command != "" {
+		return nil
+	}
 	if i < 0 || command == "" || p.tasks[i].What == command {
 		return []Item{started}
 	}

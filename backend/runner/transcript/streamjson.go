@@ -123,7 +123,7 @@ func (p *Parser) kind(typ string, line []byte) ([]Item, error) {
 		return []Item{{Type: core.EventActivity, Data: core.Activity{
 			Activity: "rate_limit", Description: clipShort(strings.TrimSpace(w.Info.Status + " " + w.Info.Type)), Model: p.Model,
 		}}}, nil
-	case "keep_alive":
+	case "keep_alive", "tool_progress": // how long a call has taken: the page has a clock
 		return nil, nil
 	}
 	if !json.Valid(line) {

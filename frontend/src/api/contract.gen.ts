@@ -79,6 +79,7 @@ export type ApprovalProcess = {
   pid: number;
   exe?: string;
   command: string;
+  short?: string;
 };
 
 export type ApprovalScope = "once" | "run" | "project" | "always";

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { useStore } from "zustand";
 import { frameStore, viewStore } from "../model/stores";
 import { visible } from "../model/text";
+import { setTitle } from "../shell/windowtitle";
 
 /** The title of the window: what waits for the person, and the channel. */
 export function useTitle() {
@@ -9,6 +10,6 @@ export function useTitle() {
   const name = useStore(frameStore, (f) => f.channels.find((c) => c.channel_id === selected)?.name);
   const held = useStore(frameStore, (f) => f.approvals.length);
   useEffect(() => {
-    document.title = `${held > 0 ? `(${held}) ` : ""}${name ? `${visible(name)} · ` : ""}Loop`;
+    setTitle(`${held > 0 ? `(${held}) ` : ""}${name ? `${visible(name)} · ` : ""}Loop`);
   }, [name, held]);
 }

@@ -110,8 +110,13 @@ describe("the words of a card", () => {
     expect([timeLeft({}, 0), timeLeft({ deadline: "0001-01-01T00:00:00Z" }, 0), timeLeft({ deadline: "soon" }, 0)]).toEqual(["", "", ""]);
   });
   it("say who asks, from the first process to the last", () => {
-    expect(chain(approval("a"))).toEqual({ names: ["claude", "bash"], asks: "git config --global x y" });
-    expect(chain(approval("a", { processes: null }))).toEqual({ names: [], asks: "" });
+    expect(chain(approval("a"))).toEqual({ names: ["claude", "bash"], asks: "git config --global x y", whole: "" });
+    expect(chain(approval("a", { processes: null }))).toEqual({ names: [], asks: "", whole: "" });
+    const claude = { pid: 1, exe: "/usr/local/bin/claude", command: "claude --print", short: "claude" };
+    const bash = { pid: 2, exe: "/usr/bin/bash", command: "/bin/bash -c eval 'make'", short: "make" };
+    expect(chain(approval("a", { processes: [bash, claude] }))).toEqual({ names: ["claude", "bash"], asks: "make", whole: bash.command });
+    expect(chain(approval("a", { processes: [claude] }))).toEqual({ names: [], asks: "claude", whole: "claude --print" });
+    expect(chain(approval("a", { processes: [{ pid: 3, command: "git status" }, bash, claude] }))).toEqual({ names: ["claude", "bash"], asks: "git status", whole: "" });
     expect(wish(approval("a"))).toBe("git wants to write to");
     expect(wish(approval("a", { processes: [], operation: "", kind: "execve" }))).toBe("A program wants to run");
     expect(wish(approval("a", { kind: "flood", calls: 23 }))).toBe("23 calls of this run wait");

@@ -193,10 +193,16 @@ export function processName(p: { exe?: string; command: string } | undefined): s
   return basename(p?.exe ?? "") || basename(p?.command.trim().split(/\s/)[0] ?? "");
 }
 
-/** The processes from the first to the one that asks. */
-export function chain(a: Approval): { names: string[]; asks: string } {
+/**
+ * The processes from the first to the one that asks. whole is its command line where asks is
+ * a shorter name of it: a shell is named before the command that it was asked for.
+ */
+export function chain(a: Approval): { names: string[]; asks: string; whole: string } {
   const [first, ...parents] = a.processes ?? [];
-  return { names: parents.reverse().map(processName).filter(Boolean), asks: first?.command || processName(first) };
+  const names = parents.reverse().map(processName).filter(Boolean);
+  const name = processName(first);
+  if (!first?.short) return { names, asks: first?.command || name, whole: "" };
+  return { names: first.short === name ? names : [...names, name].filter(Boolean), asks: first.short, whole: first.command };
 }
 
 /** “git wants to write to ~/.gitconfig”, in pieces, as the path is hostile. */

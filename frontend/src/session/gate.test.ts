@@ -9,6 +9,7 @@ import { quietFace, register } from "../dock/panels";
 import type { Answer } from "../test/loop";
 import { channel, failure, page, pretendLoop } from "../test/loop";
 import { cardActions, nextNeed, showInPanel, takeStop } from "./gate";
+import { asked } from "./leave";
 import { startSession } from "./session";
 
 const plain = { noun: "panel", render: () => null, face: () => quietFace, icon: () => null, focus: () => undefined };
@@ -82,6 +83,14 @@ describe("the way to what waits", () => {
     cardActions(approval("xxx")).go(true);
     expect(stop()).toEqual(["a", "xx", "panel"]);
     expect(viewStore.getState().toast).toBeNull();
+  });
+  it("shows what a native dialog was asked to show, while it waits", () => {
+    frameStore.setState({ approvals: [approval("x"), approval("y", { channel_id: "b" })] });
+    start();
+    asked("review:y");
+    expect(stop()).toEqual(["b", "y", "timeline"]);
+    asked("review:gone");
+    expect([stop(), viewStore.getState().toast?.text]).toEqual([["b", "y", "timeline"], "It does not wait for you any more."]);
   });
   it("says that nothing waits", () => {
     start();

@@ -70,6 +70,13 @@ export function review(a: Approval) {
   goTo({ id: a.approval_id, channel: a.channel_id, approval: a });
 }
 
+/** Goes to what the person wants to see of a native dialog, or says that it is over. */
+export function reviewAsked(id: string) {
+  const a = frameStore.getState().approvals.find((x) => x.approval_id === id);
+  if (a) review(a);
+  else toast("It does not wait for you any more.");
+}
+
 /** Shows the card in the panel of what waits: its timeline has none, or not on a page that is loaded. */
 export function showInPanel(id: string) {
   front.after(() => ask(id, "panel")); // before the panel is asked to take the keyboard for itself

@@ -2,6 +2,7 @@
 import { toFailure } from "../api/failure";
 import type { LeavingState } from "../model/leaving";
 import { leavingStore, nothingAsked } from "../model/leaving";
+import { reviewAsked } from "./gate";
 import { session } from "./session";
 import { toastFailure } from "../model/stores";
 
@@ -17,8 +18,17 @@ export async function quit() {
   else quitNow();
 }
 
-/** Opens the question that the window wants the person to answer. A newly opened dialog confirms itself that it is there. */
+const REVIEW = "review:";
+
+/**
+ * Opens what the window wants the person to see: its own question, whose newly opened dialog
+ * confirms itself that it is there, or what a native dialog was asked to show here.
+ */
 export function asked(what: unknown) {
+  if (typeof what === "string" && what.startsWith(REVIEW)) {
+    reviewAsked(what.slice(REVIEW.length));
+    return;
+  }
   if (what !== "close" && what !== "quit") return;
   if (leavingStore.getState().asking === what) dialogIsThere(); // the dialog is open since an earlier request
   else leavingStore.setState({ ...nothingAsked, asking: what });

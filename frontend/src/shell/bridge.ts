@@ -22,7 +22,7 @@ export type Bridge = {
   onEvents(listener: (batch: LoopEvent[]) => void): () => void;
   /** Calls the listener at once with the present state, then on each change. */
   onLink(listener: (link: LinkState) => void): () => void;
-  /** Calls the listener when the window wants the person asked: "close" about closing it, "quit" about quitting Loop. */
+  /** Calls the listener when the window wants the person asked: "close" about closing it, "quit" about quitting Loop, "review:" and an id about an approval. */
   onAsk(listener: (what: unknown) => void): void;
   /** Tries to connect now instead of waiting for the back-off. */
   reconnect(): void;

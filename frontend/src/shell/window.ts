@@ -5,6 +5,7 @@ import type { Bridge } from "./bridge";
 type Bound = Record<string, Record<string, ((...args: unknown[]) => Promise<unknown>) | undefined> | undefined>;
 type WailsRuntime = {
   EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
+  WindowSetTitle?(title: string): void;
   ClipboardSetText?(text: string): Promise<boolean>;
   ClipboardGetText?(): Promise<string>;
   OnFileDrop?(callback: (x: number, y: number, paths: string[]) => void, useDropTarget: boolean): void;

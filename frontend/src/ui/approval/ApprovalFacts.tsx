@@ -21,21 +21,16 @@ export function ApprovalFacts({ a, id }: { a: Approval; id: string }) {
         {askedOtherwise(a) && <Fact name="Asked as"><AskedAs a={a} /></Fact>}
         <Fact name={a.kind === "flood" ? "Why paused" : "Why asked"}>{a.why && <SafeText text={a.why} />}</Fact>
         <Fact name="If allowed">{a.consequence && <SafeText text={a.consequence} />}</Fact>
-        <Fact name="Change">{changeWords(a)}</Fact>
+        <Fact name="Change">{!a.diff && a.diff_note && <SafeText text={a.diff_note} />}</Fact>
       </dl>
       {a.diff && (
         <div className="approval-diff">
           <Diff patch={a.diff} name="The change" fold />
         </div>
       )}
-      {a.diff_note && <p className="approval-note"><SafeText text={a.diff_note} /></p>}
+      {a.diff && a.diff_note && <p className="approval-note"><SafeText text={a.diff_note} /></p>}
     </>
   );
-}
-
-function changeWords(a: Approval): string {
-  if (a.append) return "can only add to the end of the file";
-  return a.in_place ? "opens the file to change it; what it will write is not known yet" : "";
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
@@ -67,14 +62,14 @@ function Subject({ a, id }: { a: Approval; id: string }) {
 }
 
 function Who({ a }: { a: Approval }) {
-  const { names, asks } = chain(a);
+  const { names, asks, whole } = chain(a);
   if (!asks) return names.length > 0 ? <SafeLine text={names.join(" → ")} /> : null;
   return (
     <>
       {names.map((n, i) => (
         <span key={i} className="approval-parent"><SafeLine text={n} /> <span aria-hidden>→</span><span className="sr-only">starts</span> </span>
       ))}
-      <Long text={asks} />
+      <Long text={asks} whole={whole} />
     </>
   );
 }
@@ -94,8 +89,8 @@ function AskedAs({ a }: { a: Approval }) {
   );
 }
 
-function Long({ text }: { text: string }) {
-  const { text: shown, more } = useFull(text, FACT_MAX);
+function Long({ text, whole = "" }: { text: string; whole?: string }) {
+  const { text: shown, more } = useFull(text, FACT_MAX, whole);
   return (
     <>
       <span className="mono approval-strong"><SafeLine text={shown} /></span>
@@ -104,13 +99,15 @@ function Long({ text }: { text: string }) {
   );
 }
 
-/** A long text without its middle, and the button that shows it whole. */
-function useFull(text: string, max: number): { text: string; more: ReactNode } {
+/** A long text without its middle, or one that stands for more, and the button that shows it whole. */
+function useFull(text: string, max: number, whole = ""): { text: string; more: ReactNode } {
   const [all, setAll] = useState(false);
   const short = elideMiddle(text, max);
-  if (short === text) return { text, more: null };
+  const full = whole || text;
+  if (short === full) return { text, more: null };
+  const words = all ? "Show less" : whole ? "Show the whole command" : `Show all ${Array.from(full).length} characters`;
   return {
-    text: all ? text : short,
-    more: <> <button type="button" className="link small" data-quiet aria-expanded={all} onClick={() => setAll(!all)}>{all ? "Show less" : `Show all ${Array.from(text).length} characters`}</button></>,
+    text: all ? full : short,
+    more: <> <button type="button" className="link small" data-quiet aria-expanded={all} onClick={() => setAll(!all)}>{words}</button></>,
   };
 }

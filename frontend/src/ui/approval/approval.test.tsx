@@ -44,8 +44,7 @@ describe("the card of a held call", () => {
     for (const part of ["RLO", "LF", "end.sh", "|SP|", "…", "|ESC|[2Jy", "from |/tmp/from", "Show all 516 characters"]) expect(said).toContain(part);
   });
   it("says what a change is where it is not known, and shows it where it is", () => {
-    expect(card({ in_place: true })).toContain("what it will write is not known yet");
-    expect(card({ append: true, in_place: true })).toContain("can only add to the end");
+    expect(card({ in_place: true, diff_note: "What it will write is not known yet." })).toMatch(/Change.*What it will write is not known yet/);
     expect(card({ diff: "@@ -1 +1 @@\n-a\n+b\n", diff_note: "The rest is left out." })).toMatch(/removed.*added.*The rest is left out/);
   });
   it("takes the focus as a whole, with its keys named, and no button has it", () => {
