@@ -36,8 +36,8 @@ func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Su
 	w.denied = denial.Open(w.s.Denied, log)
 	sup, err := supervise.Start(supervise.Options{
 		Listener: listener, Judge: judge{e}, Version: w.s.Policy.Version, SpawnID: w.s.Spawn,
-		Agent: supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
-		Ask:   w.held.ask, Denied: w.denied.Add, Log: log,
+		Agent:  supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
+		Tracer: w.tracer, Ask: w.held.ask, Denied: w.denied.Add, Log: log,
 	})
 	if err != nil {
 		w.denied.Close()

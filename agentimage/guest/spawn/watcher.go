@@ -21,26 +21,29 @@ import (
 )
 
 // gatedThreads covers what may block at a time in a keeper that supervises: the thread
-// that waits, four receivers, the record of denials, some calls that are performed, and those
-// that run Go. They count against the container's limit of processes, which an agent may
-// use up at any time; with the runtime's own there are 18. With 8 a keeper dies of a full
-// container.
+// that waits, the runtime's own for signals, four receivers, the record of denials, some
+// calls that are performed, and those that run Go. They count against the container's limit
+// of processes, which an agent may use up at any time; with the runtime's own there are 18.
+// With 8 a keeper dies of a full container.
 const gatedThreads = 13
 
 // watcher is a keeper that supervises.
 type watcher struct {
 	keeper
-	line line
-	s    supervision
-	held *held
-	sup  *supervise.Supervisor
-
+	line   line
+	s      supervision
+	held   *held
+	sup    *supervise.Supervisor
 	denied *denial.Journal
+	tracer *threads.Tracer
+	told   chan struct{} // closed when loop init was told how the start went
 	over   chan struct{} // closed when nothing is left to supervise
 }
 
 // supervise is the life of a keeper that supervises: as watch, with the handshake, and
-// with orders from loop init that one goroutine takes until loop init is gone.
+// with orders from loop init that one goroutine takes until loop init is gone. The
+// handshake is another goroutine's: this one waits, and traces what is executed, the
+// first program as well.
 func (k keeper) supervise(up socket) int {
 	threads.Warm(gatedThreads)
 	l, err := newLine(up)
@@ -48,24 +51,45 @@ func (k keeper) supervise(up socket) int {
 		return 2
 	}
 	defer l.close()
-	w := watcher{keeper: k, line: l, over: make(chan struct{})}
-	pid, err := w.begin()
+	w := watcher{keeper: k, line: l, tracer: threads.NewTracer(), told: make(chan struct{}), over: make(chan struct{})}
+	engine, err := w.begin()
+	pid, fd := 0, -1
+	var stage socket
+	if err == nil {
+		pid, stage, err = w.start()
+	}
+	if err == nil {
+		// Whoever waits may take the stage's end at any time, and its pid with it.
+		if fd, err = unix.PidfdOpen(pid, 0); err != nil {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
 	if err != nil {
 		_ = l.send(report{Error: startError(err)})
-		if pid != 0 {
-			threads.WaitAll(func(int, syscall.WaitStatus) {})
-		}
 		w.end()
 		return notStarted
 	}
-	_ = l.send(report{Pid: pid})
-	threads.WaitAll(func(ended int, ws syscall.WaitStatus) {
+	code := 0
+	go func() {
+		defer close(w.told)
+		defer func() { _ = unix.Close(fd) }()
+		defer stage.close()
+		if err := w.confine(stage, pid, engine); err != nil {
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+			code = notStarted
+			_ = l.send(report{Error: startError(err)})
+			return
+		}
+		_ = l.send(report{Pid: pid})
+	}()
+	w.tracer.Run(func(ended int, ws syscall.WaitStatus) {
 		if ended == pid {
+			<-w.told // it only waits for the stage, which has ended
 			_ = l.send(report{Status: new(int(ws))})
 		}
 	})
 	w.end()
-	return 0
+	return code
 }
 
 // afterEnd is how long a supervisor may have ended before the keeper: of a tree that has
@@ -100,37 +124,30 @@ func (w *watcher) end() {
 	w.denied.Close()
 }
 
-// begin starts stage and supervisor. After an error the stage, if its pid is not 0, has
-// ended or is about to.
-func (w *watcher) begin() (pid int, err error) {
+// begin hears what to supervise.
+func (w *watcher) begin() (*policy.Engine, error) {
 	var first order
 	pipe, err := w.line.receive(&first)
 	if err != nil {
-		return 0, fmt.Errorf("hear what to supervise: %w", err)
+		return nil, fmt.Errorf("hear what to supervise: %w", err)
 	}
 	if first.Supervise == nil {
-		return 0, errors.New("the first order is another")
+		return nil, errors.New("the first order is another")
 	}
 	w.s = *first.Supervise
 	engine, err := readPolicy(pipe, w.s.Policy)
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	if err := threads.CheckTracing(os.ReadFile); err != nil {
+		return nil, refuse(err.Error())
 	}
 	w.held = newHeld(w.line)
-	pid, stage, err := w.start()
-	if err != nil {
-		return 0, err
-	}
-	defer stage.close()
-	if err := w.confine(stage, pid, engine); err != nil {
-		// It is this thread's child and has not been waited for: nobody else has the pid.
-		_ = unix.Kill(pid, unix.SIGKILL)
-		return pid, err
-	}
-	return pid, nil
+	return engine, nil
 }
 
-// confine goes through the handshake and waits until the program runs.
+// confine goes through the handshake and waits until the program runs. After an error
+// the stage must be ended.
 func (w *watcher) confine(stage socket, pid int, engine *policy.Engine) error {
 	listener, err := admit(stage, pid, w.s)
 	if err != nil {

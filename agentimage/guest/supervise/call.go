@@ -62,6 +62,7 @@ type outcome struct {
 	then   func() outcome // for blocks: on a thread that may wait
 	side   side           // for blocks
 	wait   func(done func(outcome))
+	exec   *execution // for executes
 }
 
 type ending int
@@ -70,6 +71,7 @@ const (
 	returns   ending = iota // val or err is the result
 	gives                   // fd becomes the caller's
 	continues               // the kernel goes on with the call
+	executes                // as well, and what it leads to is looked at
 	asks                    // a person decides
 	blocks                  // on a thread that may wait
 	waits                   // without a thread

@@ -13,11 +13,12 @@ import (
 
 // executing is a call that replaces the caller's program. It is the one call that the
 // kernel goes on with by itself: no other process can do it. What the kernel then runs
-// is read from the caller's memory once more.
+// it reads from the caller's memory once more, so that it is compared with what was
+// judged before it runs (execution).
 type executing struct {
 	at    location
 	flags int
-	argv  []string
+	list  uint64 // address of the arguments
 }
 
 func decodeExecve(c *call) (func(*call) outcome, error) { return decodeExecuting(c, only(0), 1, 0) }
@@ -32,11 +33,7 @@ func decodeExecuting(c *call, at, argv, flags int) (func(*call) outcome, error) 
 		return nil, unix.EINVAL
 	}
 	l, err := c.at(at)
-	if err != nil {
-		return nil, err
-	}
-	args, err := c.mem.strings(c.args[argv])
-	return executing{l, flags, args}.perform, err
+	return executing{l, flags, c.args[argv]}.perform, err
 }
 
 // atExecveCheck only asks whether a file could be executed (Linux 6.14).
@@ -45,8 +42,8 @@ const atExecveCheck = 0x10000
 // anonymous is the rule for programs that no path names: what they are cannot be told
 // from a name, and no rule about paths could cover them.
 var anonymous = policy.Verdict{
-	Decision: policy.Approve, Rule: "anonymous-program", Category: policy.Escape,
-	Message: "this program is only in memory, or its file was deleted",
+	Decision: policy.Deny, Rule: "anonymous-program", Category: policy.Escape,
+	Message: "this program is only in memory, or its file was deleted; write it to a file and run that",
 }
 
 func (x executing) perform(c *call) outcome {
@@ -58,22 +55,65 @@ func (x executing) perform(c *call) outcome {
 	if o.kind() == unix.S_IFLNK {
 		return failed(unix.ELOOP)
 	}
-	v := c.view.Exec(o.path, x.argv)
 	if o.nameless || o.gone {
-		v = stricter(v, anonymous)
+		return *c.decide(anonymous, nil) // which denies
+	}
+	if j, ok := c.view.Judge.(ExecJudge); ok && !j.ExecMatters() || x.flags&atExecveCheck != 0 {
+		return outcome{how: continues}
+	}
+	argv, err := x.arguments(c)
+	if err != nil {
+		return failed(err)
+	}
+	programs := c.programs(x, o, argv)
+	defer programs.close()
+	v := policy.Verdict{Decision: policy.Allow}
+	for _, p := range programs {
+		switch {
+		case p.file == nil:
+		case p.file.nameless || p.file.gone:
+			v = stricter(v, anonymous)
+		default:
+			v = stricter(v, c.view.Exec(p.file.path, p.argv))
+		}
 	}
 	if end := c.decide(v, func() *question {
-		return &question{kind: wire.KindExec, target: x.line(), as: x.at.path, from: o.path, identity: o.identity(),
-			whole: strings.Join(x.argv, "\x00"), pins: keep(o)}
+		return &question{kind: wire.KindExec, target: line(x, argv), as: x.at.path, from: o.path, identity: o.identity(),
+			whole: strings.Join(argv, "\x00"), pins: keep(o)}
 	}); end != nil {
 		return *end
 	}
-	return outcome{how: continues}
+	if c.s.options.Tracer == nil {
+		return outcome{how: continues}
+	}
+	last := programs[len(programs)-1]
+	e := &execution{argv: last.argv}
+	if last.file != nil {
+		if e.file, err = last.file.copy(); err != nil {
+			return failed(err)
+		}
+	}
+	return outcome{how: executes, exec: e}
+}
+
+// arguments reads what the program is called with. The kernel makes one that is empty of
+// none.
+func (x executing) arguments(c *call) ([]string, error) {
+	c.th.with(capPtrace)
+	argv, err := c.mem.strings(x.list)
+	c.th.with(0)
+	if err == nil && !c.s.listener.valid(c.id) {
+		err = errGone
+	}
+	if err == nil && len(argv) == 0 {
+		argv = []string{""}
+	}
+	return argv, err
 }
 
 // line is the command line for a person, bounded.
-func (x executing) line() string {
-	line := strings.Join(x.argv, " ")
+func line(x executing, argv []string) string {
+	line := strings.Join(argv, " ")
 	if line == "" {
 		line = x.at.path
 	}

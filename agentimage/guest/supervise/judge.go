@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"loop/agentimage/guest/denial"
+	"loop/agentimage/guest/threads"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -41,6 +42,12 @@ type ContentJudge interface {
 	Content(path string, before, after []byte) (policy.Verdict, bool)
 }
 
+// ExecJudge is a Judge that knows policies under which every program may run, with any
+// arguments. Where ExecMatters is false, nobody looks at what the kernel executes.
+type ExecJudge interface {
+	ExecMatters() bool
+}
+
 // Options says what is supervised.
 type Options struct {
 	Listener int // of the filter; the supervisor closes it
@@ -55,6 +62,9 @@ type Options struct {
 	Denied  func(denial.Denial)
 	Log     *slog.Logger
 	SpawnID string
+	// Tracer looks at what is executed, before it runs. Without one, as in a test, the
+	// caller may exchange what was judged.
+	Tracer *threads.Tracer
 	// Receivers is how many threads take calls; 0 is DefaultReceivers.
 	Receivers int
 }

@@ -265,6 +265,8 @@ func (s *Supervisor) finish(c *call, out outcome) {
 		s.give(c, out)
 	case continues:
 		s.reply(c, response{ID: c.id, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+	case executes:
+		s.execute(c, out.exec)
 	case asks:
 		s.desk.hold(c, out.ask)
 	case blocks:

@@ -1,0 +1,124 @@
+//go:build linux
+
+package supervise
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"loop/agentimage/guest/denial"
+	"loop/agentimage/guest/threads"
+)
+
+// execution is what a call that was judged may lead to: this file, with these arguments.
+type execution struct {
+	file *object // pinned until it runs; nil where none was found to run
+	argv []string
+}
+
+// execute lets the kernel go on with the call and compares what comes of it before that
+// runs. What is not what was judged is killed.
+func (s *Supervisor) execute(c *call, x *execution) {
+	c.th = nil
+	e := &threads.Exec{
+		Thread: c.tid, Process: c.process(),
+		Waits: func() bool { return s.listener.valid(c.id) },
+		Continue: func() {
+			s.reply(c, response{ID: c.id, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+		},
+		Check: func(pid int) error {
+			err := x.check(pid)
+			if err != nil {
+				s.log.Warn("killed a program before it ran", "call", c.name, "pid", pid, "judged", x.path(), "why", err)
+			}
+			return err
+		},
+		Refused: func(err error) { s.untraced(c, x, err) },
+		Done:    func() { x.file.close() },
+	}
+	if !s.options.Tracer.Exec(e) { // nothing is left that could be executed
+		x.file.close()
+		s.send(c, failed(unix.EPERM))
+	}
+}
+
+// untraced denies what nobody could look at.
+func (s *Supervisor) untraced(c *call, x *execution, err error) {
+	why := "the process cannot be looked at while it executes a program: " + err.Error()
+	if errors.Is(err, unix.EPERM) {
+		why = "a process that a debugger or strace follows may not execute programs here"
+	}
+	target := x.path()
+	s.crews[resuming].do(job{c: c, run: func() outcome {
+		s.deny(c, denial.Denial{Operation: denial.Run, Target: target, By: "traced", Why: why}, "traced")
+		return failed(unix.EPERM)
+	}})
+}
+
+// copy pins the object for longer than the call's attempt.
+func (o *object) copy() (*object, error) {
+	fd, err := unix.FcntlInt(uintptr(o.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	pinned := *o
+	pinned.fd = fd
+	return &pinned, nil
+}
+
+func (x *execution) path() string {
+	if x.file == nil {
+		return ""
+	}
+	return x.file.path
+}
+
+// check compares a process that has not run its new program yet.
+func (x *execution) check(pid int) error {
+	if x.file == nil {
+		return errors.New("there was no program to run")
+	}
+	at := "/proc/" + strconv.Itoa(pid)
+	var st unix.Stat_t
+	if err := unix.Stat(at+"/exe", &st); err != nil {
+		return fmt.Errorf("look at the program: %w", err)
+	}
+	if !sameFile(&x.file.st, &st) {
+		name, _ := os.Readlink(at + "/exe")
+		return fmt.Errorf("the program is another one: %q", name)
+	}
+	return x.checkArguments(at)
+}
+
+// sameFile compares a file with what it was. Its time of change may be another one where
+// it got or lost a name, as by a build that links its results.
+func sameFile(was, is *unix.Stat_t) bool {
+	return was.Dev == is.Dev && was.Ino == is.Ino && was.Size == is.Size && was.Mtim == is.Mtim &&
+		(was.Ctim == is.Ctim || was.Nlink != is.Nlink)
+}
+
+func (x *execution) checkArguments(at string) error {
+	var want []byte
+	for _, a := range x.argv {
+		want = append(append(want, a...), 0)
+	}
+	f, err := os.Open(at + "/cmdline")
+	if err != nil {
+		return fmt.Errorf("look at the arguments: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	have, err := io.ReadAll(io.LimitReader(f, int64(len(want))+1))
+	if err != nil {
+		return fmt.Errorf("read the arguments: %w", err)
+	}
+	if !bytes.Equal(have, want) {
+		return errors.New("the arguments are others")
+	}
+	return nil
+}
