@@ -14,6 +14,7 @@ const maxNodes = 1 << 17
 type Engine struct {
 	layers []layer // the policy, then what tightens it
 	reads  bool
+	execs  bool
 }
 
 // layer is one list of rules for each class, in which the first match decides.
@@ -50,6 +51,7 @@ func (c *compiler) policy(p Policy) (*Engine, error) {
 		}
 		e.layers = append(e.layers, l)
 		e.reads = e.reads || readsMatter(one)
+		e.execs = e.execs || execMatters(one)
 	}
 	return e, nil
 }

@@ -145,3 +145,33 @@ func TestRemovalOfFolders(t *testing.T) {
 		t.Errorf("behind a newline: %+v", v)
 	}
 }
+
+// TestExecMatters: where it says no, no command is judged otherwise than allow.
+func TestExecMatters(t *testing.T) {
+	rm := CommandRule{Commands: []string{"rm"}, Decision: Deny}
+	all := CommandRule{Decision: Allow}
+	for name, c := range map[string]struct {
+		p    Policy
+		want bool
+	}{
+		"no rule":             {Policy{DefaultDecision: Allow}, false},
+		"a default that asks": {Policy{DefaultDecision: Approve}, true},
+		"one that denies":     {Policy{DefaultDecision: Allow, CommandRules: []CommandRule{rm}}, true},
+		"behind all":          {Policy{DefaultDecision: Deny, CommandRules: []CommandRule{all, rm}}, false},
+		"before all":          {Policy{DefaultDecision: Allow, CommandRules: []CommandRule{rm, all}}, true},
+		"tightened":           {Policy{DefaultDecision: Allow, Tighten: []Policy{{CommandRules: []CommandRule{rm}}}}, true},
+		"tightened in vain":   {Policy{DefaultDecision: Allow, Tighten: []Policy{{CommandRules: []CommandRule{all}}}}, false},
+	} {
+		e, err := Compile(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.ExecMatters() != c.want {
+			t.Errorf("%s: %v", name, e.ExecMatters())
+		}
+		v := e.Exec(Command{Path: "/bin/rm", Argv: []string{"rm", "-r", "/"}})
+		if (v.Decision == Allow) == c.want {
+			t.Errorf("%s: rm is %v", name, v.Decision)
+		}
+	}
+}

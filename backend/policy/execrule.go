@@ -157,3 +157,19 @@ func (l *layer) command(in invocation) (v Verdict, ruled bool) {
 	}
 	return l.otherwise, false
 }
+
+// ExecMatters tells whether some rule could refuse a program or ask about one. Where it
+// is false, the supervisor need not look at what is executed.
+func (e *Engine) ExecMatters() bool { return e.execs }
+
+func execMatters(p Policy) bool {
+	for _, r := range p.CommandRules {
+		if r.Decision != Allow {
+			return true
+		}
+		if len(r.Commands) == 0 && len(r.ArgsPatterns) == 0 {
+			return false // no rule after it is reached
+		}
+	}
+	return p.DefaultDecision != Allow
+}
