@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -57,10 +58,17 @@ func trace(t testing.TB, judge Judge, act string, args ...string) *traced {
 	return tr
 }
 
+const limit = 10 * time.Minute
+
 // wait returns what the act printed; it must have ended well.
 func (p *traced) wait(t testing.TB) string {
 	t.Helper()
-	ws := <-p.ended
+	var ws syscall.WaitStatus
+	select {
+	case ws = <-p.ended:
+	case <-time.After(limit):
+		t.Fatalf("%q has not ended within %v", p.cmd.Args, limit)
+	}
 	_ = p.cmd.Wait() // the tracer has taken the end; this waits for the output
 	if !ws.Exited() || ws.ExitStatus() != 0 {
 		t.Fatalf("act ended with %x\nout: %s\nerr: %s", int(ws), p.out.String(), p.errs.String())
