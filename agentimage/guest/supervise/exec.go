@@ -56,7 +56,9 @@ func (x executing) perform(c *call) outcome {
 		return failed(unix.ELOOP)
 	}
 	if o.nameless || o.gone {
-		return *c.decide(anonymous, nil) // which denies
+		return *c.decide(anonymous, func() *question { // which denies
+			return &question{kind: wire.KindExec, target: o.path, as: x.at.path}
+		})
 	}
 	if j, ok := c.view.Judge.(ExecJudge); ok && !j.ExecMatters() || x.flags&atExecveCheck != 0 {
 		return outcome{how: continues}
