@@ -43,6 +43,12 @@ const (
 	// MaxDetail what one says: a command line or the start of a file.
 	MaxQuestions = 64
 	MaxDetail    = 64 << 10
+	// MaxTold bounds what the guest keeps of messages that want no answer while no host
+	// is there (16 MiB at their largest; ordinary ones have some hundred bytes).
+	MaxTold = 256
+	// MaxDenials and MaxRuleCounts bound one Decisions.
+	MaxDenials    = 32
+	MaxRuleCounts = 64
 	// MaxText bounds the text of an error.
 	MaxText = 4096
 	// MaxStreams bounds the streams the guest may have open at a time on a link.

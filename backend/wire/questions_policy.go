@@ -37,7 +37,8 @@ type PolicyState struct {
 func validHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // Question is something in the container that stands still until it is answered.
-// Several wait at a time on the one stream of op questions, at most MaxQuestions.
+// Several wait at a time on the one stream of op questions, at most MaxQuestions. One that
+// only tells something wants no answer, and gets none.
 type Question struct {
 	ID     uint64 `json:"id"` // the guest's, once per stream
 	Spawn  string `json:"spawn,omitzero"`
@@ -45,6 +46,9 @@ type Question struct {
 	Detail []byte `json:"detail,omitzero"` // its meaning is the kind's
 	// Withdrawn takes back the question of that id: nothing waits for it any more.
 	Withdrawn bool `json:"withdrawn,omitzero"`
+	// Told, if it is not 0, says that nothing waits: the host is only told something. It
+	// counts such messages of a spawn from 1, so that one that was lost is missed.
+	Told uint64 `json:"told,omitzero"`
 }
 
 // Validate bounds what a guest can ask.

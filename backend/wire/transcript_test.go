@@ -123,6 +123,7 @@ var transcripts = map[string][]message{
 		{"guest", Question{ID: 1, Withdrawn: true}},
 		{"guest", Question{ID: 3, Spawn: "b2", Kind: "file"}},
 		{"host", Deny(3, "not while nobody is there")},
+		{"guest", Question{ID: 4, Spawn: "b2", Kind: KindDecided, Detail: []byte(`{"policy":1,"unruled":12}`), Told: 1}},
 	},
 	"resize": {{"host", Request{Op: OpResize, ID: "b2", Cols: 80, Rows: 24}}, {"guest", Reply{}}},
 	"signal": {{"host", Request{Op: OpSignal, ID: "a1", Signal: "SIGINT"}}, {"guest", Refuse(CodeEnded, "spawn a1 has ended")}},

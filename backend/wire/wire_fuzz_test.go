@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/url"
@@ -86,11 +87,35 @@ func FuzzChunks(f *testing.F) {
 	})
 }
 
+// FuzzDecisions: what is accepted of a supervisor's report is bounded.
+func FuzzDecisions(f *testing.F) {
+	f.Add([]byte(`{"policy":1,"allowed":[{"rule":"a","operation":"read","calls":3}],"unruled":9}`))
+	f.Add([]byte(`{"policy":1,"denied":[{"kind":"file","operation":"read","target":"/x","calls":1,"processes":[{"pid":1,"command":"x"}]}]}`))
+	f.Add([]byte(`{"unruled":-1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var d Decisions
+		if json.Unmarshal(data, &d) != nil || d.Validate() != nil {
+			return
+		}
+		calls := d.Unruled + d.Uncounted + d.AllowedMore
+		for _, c := range d.Allowed {
+			calls += c.Calls
+		}
+		for _, c := range d.Denied {
+			calls += c.Calls
+		}
+		if calls < 0 || len(d.Allowed) > MaxRuleCounts || len(d.Denied) > MaxDenials {
+			t.Fatalf("accepted %+v", d)
+		}
+	})
+}
+
 // FuzzQuestions: an accepted question is bounded, and the same after it was written
 // again. Bytes without a clear permission never make an answer that allows.
 func FuzzQuestions(f *testing.F) {
 	f.Add(frame(`{"id":1,"spawn":"a","kind":"file","detail":"L2hvbWU="}`))
 	f.Add(frame(`{"id":1,"withdrawn":true}`))
+	f.Add(frame(`{"id":1,"spawn":"a","kind":"decided","detail":"e30=","told":7}`))
 	f.Add(frame(`{"id":1,"allow":true,"text":"yes"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var q Question

@@ -23,8 +23,9 @@ type Stream interface {
 
 // Desk holds the questions that wait. Its methods may be called from any goroutine.
 type Desk struct {
-	slots   chan struct{} // one for each question that may wait at a time
-	writing chan struct{} // one question is written at a time
+	slots   chan struct{}      // one for each question that may wait at a time
+	writing chan struct{}      // one question is written at a time
+	told    chan wire.Question // what wants no answer; it waits for a stream
 
 	mu      sync.Mutex
 	stream  Stream // nil while nobody answers
@@ -34,7 +35,8 @@ type Desk struct {
 
 // NewDesk returns one at which everything is denied until Serve.
 func NewDesk() *Desk {
-	return &Desk{slots: make(chan struct{}, wire.MaxQuestions), writing: make(chan struct{}, 1), waiting: make(map[uint64]chan wire.Answer)}
+	return &Desk{slots: make(chan struct{}, wire.MaxQuestions), writing: make(chan struct{}, 1), told: make(chan wire.Question, wire.MaxTold),
+		waiting: make(map[uint64]chan wire.Answer)}
 }
 
 // Serve takes answers from the host until the stream breaks, and then denies what
@@ -53,7 +55,12 @@ func (d *Desk) Serve(st Stream) error {
 	if old != nil {
 		_ = old.Close()
 	}
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() { d.pass(st, ended) })
+	defer telling.Wait()
 	defer func() {
+		close(ended)
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.stream == st {
@@ -114,6 +121,43 @@ func (d *Desk) Ask(ctx context.Context, q wire.Question) wire.Answer {
 			d.send(st, wire.Question{ID: q.ID, Withdrawn: true})
 		}
 		return wire.Deny(q.ID, "withdrawn")
+	}
+}
+
+// Tell passes on something that wants no answer, as soon as a host is there. It does not
+// wait; false says that too much waits already.
+func (d *Desk) Tell(q wire.Question) bool {
+	q.ID, q.Withdrawn = 1, false
+	if q.Validate() != nil {
+		return false
+	}
+	d.mu.Lock()
+	d.last++
+	q.ID = d.last
+	d.mu.Unlock()
+	select {
+	case d.told <- q:
+		return true
+	default:
+		return false
+	}
+}
+
+// pass writes what the host is told until a stream has ended. What a stream takes with it
+// is lost.
+func (d *Desk) pass(st Stream, ended <-chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		select {
+		case <-ended:
+			return
+		case q := <-d.told:
+			d.send(st, q)
+		}
 	}
 }
 

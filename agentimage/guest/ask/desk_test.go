@@ -194,3 +194,34 @@ func TestHostThatDoesNotRead(t *testing.T) {
 		<-h.served
 	})
 }
+
+// TestTold: what wants no answer waits for a stream, and more than a bound is refused.
+func TestTold(t *testing.T) {
+	d := NewDesk()
+	told := sample
+	told.Kind, told.Told = wire.KindDecided, 1
+	for i := range wire.MaxTold {
+		told.Told = uint64(i + 1)
+		if !d.Tell(told) {
+			t.Fatalf("message %d was refused", i)
+		}
+	}
+	if d.Tell(told) {
+		t.Error("there is no bound")
+	}
+	h := serve(t, d)
+	for i := range wire.MaxTold {
+		if q := h.question(t); q.Told != uint64(i+1) || q.ID == 0 {
+			t.Fatalf("message %d: %+v", i, q)
+		}
+	}
+	if !d.Tell(told) {
+		t.Error("there is no room again")
+	}
+	h.question(t)
+	_ = h.Close()
+	<-h.served
+	if !d.Tell(told) {
+		t.Error("nothing is kept while no host is there")
+	}
+}

@@ -37,7 +37,7 @@ func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Su
 	sup, err := supervise.Start(supervise.Options{
 		Listener: listener, Judge: judge{e}, Version: w.s.Policy.Version, SpawnID: w.s.Spawn,
 		Agent:  supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
-		Tracer: w.tracer, Ask: w.held.ask, Denied: w.denied.Add, Log: log,
+		Tracer: w.tracer, Ask: w.held.ask, Tell: w.held.tell, Denied: w.denied.Add, Log: log,
 	})
 	if err != nil {
 		w.denied.Close()

@@ -32,6 +32,7 @@ type held struct {
 	asked   map[uint64]chan wire.Answer
 	round   *round // of those that wait now
 	lost    bool   // loop init has gone: nobody answers any more
+	told    uint64 // messages that want no answer
 }
 
 // round ends when everything that waits is denied; what comes later is of the next.
@@ -152,4 +153,17 @@ func (h *held) lose() {
 	h.lost = true
 	h.mu.Unlock()
 	h.deny(whyLost)
+}
+
+// tell passes on what the supervisor has decided by itself. What does not get through is
+// missed by its number.
+func (h *held) tell(d wire.Decisions) {
+	h.mu.Lock()
+	h.told++
+	q := wire.Question{Kind: wire.KindDecided, Told: h.told}
+	h.mu.Unlock()
+	var err error
+	if q.Detail, err = json.Marshal(d); err == nil && len(q.Detail) <= wire.MaxDetail {
+		_ = h.line.send(report{Question: &q})
+	}
 }

@@ -18,6 +18,9 @@ import (
 // is no host. Its methods may be called from any goroutine.
 type Asker interface {
 	Ask(ctx context.Context, q wire.Question) wire.Answer
+	// Tell passes on what wants no answer. It does not wait; false says that there is no
+	// room for it.
+	Tell(q wire.Question) bool
 }
 
 // keeperEnd is loop init's end of a running keeper. One goroutine hears it until the
@@ -66,6 +69,8 @@ func (k *keeperEnd) hear() {
 			if !isClosed(k.p.going) {
 				close(k.p.going)
 			}
+		case said.Question != nil && said.Question.Told > 0:
+			k.tell(*said.Question)
 		case said.Question != nil:
 			k.question(*said.Question)
 		case said.Policy != nil:
@@ -114,6 +119,15 @@ func (k *keeperEnd) question(q wire.Question) {
 			k.answer(a)
 		}
 	})
+}
+
+// tell passes a message on that wants no answer. One for which there is no room is missed
+// by its number.
+func (k *keeperEnd) tell(q wire.Question) {
+	q.Spawn = k.p.id
+	if k.p.tab.cfg.Asker != nil && !k.p.tab.cfg.Asker.Tell(q) {
+		k.p.tab.cfg.Log.Warn("tell of decisions: no room", "id", k.p.id)
+	}
 }
 
 // answer is lost where the keeper takes none: then it has ended or is about to, and what

@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"testing"
@@ -17,6 +18,16 @@ import (
 type host struct {
 	asked   chan wire.Question
 	answers chan wire.Answer
+	told    chan wire.Question
+}
+
+func (h host) Tell(q wire.Question) bool {
+	select {
+	case h.told <- q:
+		return true
+	default:
+		return false
+	}
 }
 
 func (h host) Ask(ctx context.Context, q wire.Question) wire.Answer {
@@ -31,7 +42,7 @@ func (h host) Ask(ctx context.Context, q wire.Question) wire.Answer {
 
 // talk makes loop init's end of a keeper that the test plays.
 func talk(t *testing.T) (k *keeperEnd, theirs line, h host) {
-	h = host{asked: make(chan wire.Question, 64), answers: make(chan wire.Answer)}
+	h = host{asked: make(chan wire.Question, 64), answers: make(chan wire.Answer), told: make(chan wire.Question, 1)}
 	m := newTable(t, func(c *Config) { c.Asker = h })
 	theirs, ours := lines(t)
 	p := newProc(m, "a", [32]byte{}, wire.Spawn{})
@@ -140,4 +151,29 @@ func TestPolicyIsTaken(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_ = unix.Close(fd)
+}
+
+// TestWhatWantsNoAnswer passes through, also more than there is room for, and never ends
+// as a question.
+func TestWhatWantsNoAnswer(t *testing.T) {
+	_, theirs, h := talk(t)
+	teller := newHeld(theirs)
+	for range 3 {
+		teller.tell(wire.Decisions{Policy: 1, Unruled: 5})
+	}
+	asks(t, theirs, wire.Question{ID: 1, Kind: "file"})
+	if q := <-h.asked; q.Told != 0 {
+		t.Errorf("%+v", q)
+	}
+	q := <-h.told
+	var d wire.Decisions
+	if err := json.Unmarshal(q.Detail, &d); q.Spawn != "a" || q.Told != 1 || err != nil || d.Unruled != 5 {
+		t.Errorf("%+v %+v %v", q, d, err)
+	}
+	teller.tell(wire.Decisions{Policy: 1, Unruled: 5})
+	asks(t, theirs, wire.Question{ID: 2, Kind: "file"})
+	<-h.asked
+	if q := <-h.told; q.Told != 4 {
+		t.Errorf("the number of the fourth is %d", q.Told)
+	}
 }

@@ -85,6 +85,9 @@ func (k keeper) supervise(up socket) int {
 	w.tracer.Run(func(ended int, ws syscall.WaitStatus) {
 		if ended == pid {
 			<-w.told // it only waits for the stage, which has ended
+			if w.sup != nil {
+				w.sup.Flush() // before the end is known, which ends the interest in it
+			}
 			_ = l.send(report{Status: new(int(ws))})
 		}
 	})

@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strconv"
@@ -42,6 +43,8 @@ type call struct {
 	asked   int                 // how many questions this call has asked
 	pins    []*object           // what must keep its identity while the call waits
 	refused subject             // what a rule about files denies in this attempt; its path may be empty
+	ruling  *ruling             // what the policy alone has decided of this attempt
+	brief   bool                // its question is only made to name it, without contents
 }
 
 // subject is what was judged.
@@ -155,6 +158,7 @@ func (c *call) object(op policy.Operation, o *object) policy.Verdict {
 func (c *call) decide(v policy.Verdict, about func() *question) *outcome {
 	switch rank(v.Decision) {
 	case 0:
+		c.ruled(v, about)
 		return nil
 	case 1:
 		q := about()
@@ -166,11 +170,14 @@ func (c *call) decide(v policy.Verdict, about func() *question) *outcome {
 		if q.silent != nil {
 			if cv, ok := q.silent(); ok && rank(cv.Decision) != 1 {
 				q.unpin()
-				return c.decide(cv, about)
+				cv.Rule = cmp.Or(cv.Rule, v.Rule)
+				// about must not be called once more: what it has found is what is done.
+				return c.decide(cv, func() *question { return q })
 			}
 		}
 		return &outcome{how: asks, ask: q}
 	}
+	c.ruled(v, about)
 	c.deny(v, about)
 	return &outcome{err: unix.EACCES}
 }

@@ -109,6 +109,7 @@ func (d *desk) refuse(c *call, q *question, answer wire.Answer) {
 	d.s.crews[resuming].do(job{c: c, run: func() outcome {
 		c.drop()
 		d.s.deny(c, q.denial(cmp.Or(answer.By, denial.ByLoop), answer.Text), q.verdict.Rule)
+		c.ruling = nil // by whoever was asked
 		return failed(unix.EACCES)
 	}})
 }

@@ -57,6 +57,10 @@ type Options struct {
 	// Ask blocks until a person has answered. Its context ends when nothing waits for
 	// the answer any more. It is called from many goroutines at a time.
 	Ask func(ctx context.Context, a wire.Approval) wire.Answer
+	// Tell takes what the policy has decided without asking, at most every wire.TellEvery
+	// and once more at the end. One goroutine calls it at a time; it may take its time.
+	// nil: nobody is told.
+	Tell func(d wire.Decisions)
 	// Denied is told of each denied call before its caller is. It is called from many
 	// threads, which are the agent to the file system. nil is told nothing.
 	Denied  func(denial.Denial)

@@ -54,7 +54,7 @@ func (l linking) perform(c *call) outcome {
 	v := stricter(c.file(policy.Create, s.path()), c.object(policy.Link, o))
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindFile, op: policy.Link, target: s.path(), from: o.path, as: l.to.path,
-			identity: o.identity(), after: content(o), pins: keep(o)}
+			identity: o.identity(), after: c.content(o), pins: keep(o)}
 	}); end != nil {
 		return *end
 	}

@@ -142,7 +142,7 @@ func (r removing) perform(c *call) outcome {
 	defer o.close()
 	if end := c.decide(c.file(policy.Delete, s.path()), func() *question {
 		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,
-			identity: o.identity(), before: content(o), pins: keep(o)}
+			identity: o.identity(), before: c.content(o), pins: keep(o)}
 	}); end != nil {
 		return *end
 	}

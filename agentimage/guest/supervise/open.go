@@ -218,6 +218,8 @@ func (o opening) existing(c *call, found *object) outcome {
 		return failed(unix.EISDIR)
 	}
 	if err := found.refuse(o.writes()); err != nil {
+		closed := policy.Verdict{Decision: policy.Deny, Rule: "memory", Category: policy.Escape, Message: "this file of /proc is closed"}
+		c.ruled(closed, func() *question { return &question{kind: wire.KindFile, op: policy.Read, target: found.path} })
 		c.s.deny(c, denial.Denial{Operation: string(policy.Write), Target: found.path, By: "memory",
 			Why: "this file of /proc is closed"}, "memory")
 		return failed(err)
@@ -254,7 +256,7 @@ func (o opening) question(c *call, found *object, op policy.Operation) *question
 	if op == policy.Write {
 		q.inPlace = true
 		q.append = o.flags&(unix.O_APPEND|unix.O_TRUNC) == unix.O_APPEND && o.flags&unix.O_ACCMODE == unix.O_WRONLY
-		q.before = content(found)
+		q.before = c.content(found)
 	}
 	if fd, err := unix.Dup(found.fd); err == nil { // keeps the inode's number from being used again
 		unix.CloseOnExec(fd)

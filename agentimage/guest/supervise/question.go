@@ -78,9 +78,9 @@ func (q *question) approval(c *call) wire.Approval {
 const maxDigest = 8 << 20
 
 // content reads a regular file: its size, its beginning, and its digest where it is not
-// too large. nil where the agent may not read it.
-func content(o *object) *wire.Content {
-	if o == nil || o.kind() != unix.S_IFREG {
+// too large. nil where the agent may not read it, and where nobody is asked.
+func (c *call) content(o *object) *wire.Content {
+	if c.brief || o == nil || o.kind() != unix.S_IFREG {
 		return nil
 	}
 	data, err := readObject(o)

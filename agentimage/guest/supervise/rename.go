@@ -158,10 +158,10 @@ func (r renaming) question(c *call, m *renames, replaces bool) *question {
 		q.op = policy.Create
 	default:
 		q.identity += " " + m.there.identity()
-		q.before = content(m.there)
+		q.before = c.content(m.there)
 	}
 	if replaces {
-		q.after = content(m.moved)
+		q.after = c.content(m.moved)
 		q.silent = c.silently(q.target, q.before, q.after)
 	}
 	return q

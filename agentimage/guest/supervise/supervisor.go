@@ -29,6 +29,7 @@ type Supervisor struct {
 	crews [sides]*crew // threads that may wait
 	desk  *desk        // what is asked
 	lines lines        // what the callers were told
+	tally *tally       // what the policy has decided
 	wg    sync.WaitGroup
 	stop  chan struct{}
 	done  chan struct{}
@@ -66,6 +67,7 @@ func Start(o Options) (*Supervisor, error) {
 		s.crews[i] = newCrew(s, side(i))
 	}
 	s.desk = newDesk(s)
+	s.tally = newTally(s)
 	quit, ended, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -219,7 +221,7 @@ func (s *Supervisor) handle(th *thread, n *notification) {
 func (c *call) attempt() outcome {
 	c.view = c.s.view.Load()
 	for range maxStarts {
-		c.refused = subject{}
+		c.refused, c.ruling = subject{}, nil
 		unlock := c.s.lock(c.locked)
 		out := c.perform(c)
 		unlock()
@@ -257,6 +259,9 @@ func (s *Supervisor) lock(l lock) (unlock func()) {
 func (s *Supervisor) finish(c *call, out outcome) {
 	if out.err == errGone {
 		return
+	}
+	if out.how <= continues {
+		s.tally.count(c) // while the caller stands still
 	}
 	switch out.how {
 	case returns:
