@@ -131,3 +131,43 @@ type GateStatus struct {
 	Probed time.Time `json:"probed,omitzero"`
 	Why    string    `json:"why,omitempty"` // what is missing, and the remedy
 }
+
+// GateDecisions is what the gate has decided without asking, of one run and, where it is
+// known, one of its tool calls. It is the payload of gate.decided; several of a tool call
+// add up. What comes from the container (Target, Process) is hostile text.
+type GateDecisions struct {
+	ChannelID ChannelID      `json:"channel_id"`
+	RunID     RunID          `json:"run_id"`
+	SpawnID   SpawnID        `json:"spawn_id"`
+	ToolUseID string         `json:"tool_use_id,omitempty"`
+	Allowed   int64          `json:"allowed,omitempty"` // calls that a rule allowed
+	Unruled   int64          `json:"unruled,omitempty"` // calls that no rule covers
+	Rules     []GateCount    `json:"rules,omitempty"`   // of Allowed, the most first
+	Decisions []GateDecision `json:"decisions,omitempty"`
+	More      int64          `json:"more,omitempty"`   // denied calls that are not listed
+	Missed    int64          `json:"missed,omitempty"` // reports that did not come through
+}
+
+// GateCount counts the calls that one rule allowed.
+type GateCount struct {
+	Rule      string `json:"rule"`
+	Operation string `json:"operation"`
+	Calls     int64  `json:"calls"`
+}
+
+// GateDecision is what a rule, or an answer of before, has decided of one or more equal
+// calls.
+type GateDecision struct {
+	ID        string        `json:"id"` // names its record
+	At        time.Time     `json:"at"`
+	State     ApprovalState `json:"state"` // allowed or denied
+	By        string        `json:"by"`    // “a rule”, “an answer for this run”, …
+	Kind      ApprovalKind  `json:"kind"`
+	Operation string        `json:"operation"`
+	Target    string        `json:"target"`
+	Rule      string        `json:"rule,omitempty"`
+	Category  string        `json:"category,omitempty"`
+	Message   string        `json:"message,omitempty"`
+	Process   string        `json:"process,omitempty"` // command line, shortened
+	Calls     int64         `json:"calls"`
+}

@@ -48,6 +48,7 @@ const (
 	EventGateAsked        EventType = "gate.asked"    // Approval; stored where it is a run's
 	EventGateChanged      EventType = "gate.changed"  // Approval: more calls, a later deadline; not stored
 	EventGateResolved     EventType = "gate.resolved" // Approval; stored where it is a run's
+	EventGateDecided      EventType = "gate.decided"  // GateDecisions; stored
 	EventGateStatus       EventType = "gate.status"   // GateStatus; not stored
 	// EventReset tells one page that it has missed events and must take a new
 	// snapshot; its Seq is the number after which the stream goes on.

@@ -142,6 +142,15 @@ type HeldCall struct {
 	Detail []byte
 }
 
+// Told is something that a container's supervisor says of a spawn and wants no answer to.
+// All of it is the guest's claim; the link bounds Detail.
+type Told struct {
+	Spawn  SpawnID
+	Number uint64 // of this message among the spawn's, from 1
+	Kind   string // names what Detail means
+	Detail []byte
+}
+
 // Verdict answers a HeldCall; its zero value denies.
 type Verdict struct {
 	Allow bool

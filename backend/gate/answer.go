@@ -95,7 +95,7 @@ func (s *Service) carryOut(ctx context.Context, q *question, d outcome) (undo fu
 	if q.view.Kind == core.ApprovalFlood {
 		return nil, nil // its calls are written down one by one
 	}
-	if err := s.record(s.recordOf(q.asker, q.act, d, time.Since(q.asked), q.view.Calls)); err != nil {
+	if err := s.record(s.recordOfQuestion(q, d)); err != nil {
 		return nil, core.Fail(core.CodeDiskFull, err, "Loop could not write its record of decisions, so the answer was not taken.",
 			"Check that the disk is not full, then answer again.")
 	}

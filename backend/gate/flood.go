@@ -31,7 +31,11 @@ func (s *Service) spend(o origin) bool {
 		b = &bucket{left: burst, at: now}
 		s.buckets[o] = b
 	}
-	b.left = min(burst, b.left+now.Sub(b.at).Seconds()*perSecond)
+	return b.take(now, burst, perSecond)
+}
+
+func (b *bucket) take(now time.Time, most, perSecond float64) bool {
+	b.left = min(most, b.left+now.Sub(b.at).Seconds()*perSecond)
 	b.at = now
 	if b.left < 1 {
 		return false

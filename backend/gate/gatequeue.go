@@ -76,6 +76,8 @@ type Service struct {
 	recent  recent
 	tools   toolCalls
 	clocks  map[core.RunID]*clock
+	past    pastCalls
+	decided *decided
 	out     []outgoing
 	status  core.GateStatus
 
@@ -94,7 +96,7 @@ func New(o Options) *Service {
 	return &Service{
 		o: o, askers: map[core.SpawnID]*asker{}, changed: make(chan struct{}), open: map[string]*question{},
 		floods: map[origin]*flood{}, buckets: map[origin]*bucket{}, memory: newMemory(), recent: recent{},
-		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, wake: make(chan struct{}, 1),
+		tools: toolCalls{}, clocks: map[core.RunID]*clock{}, past: pastCalls{}, decided: newDecided(), wake: make(chan struct{}, 1),
 		status: notProbed(),
 	}
 }

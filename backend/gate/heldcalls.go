@@ -112,12 +112,14 @@ func (s *Service) take(who *asker, a wire.Approval) (*waiter, outcome) {
 // settled writes down what was decided without a question. What cannot be written
 // down is not allowed.
 func (s *Service) settled(who *asker, a wire.Approval, d outcome) core.Verdict {
-	if err := s.record(s.recordOf(who, a, d, 0, 1)); err != nil {
+	r := s.recordOf(who, a, d, 0, 1)
+	if err := s.record(r); err != nil {
 		return denied("Loop cannot write its record of decisions, so nothing is allowed.")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent.add(who.ChannelID, a, d.state, s.o.Now())
+	s.decided.add(report{who: who, at: s.o.Now(), acts: []decision{{act: a, record: r, written: true, message: d.reason}}})
 	return verdictOf(d)
 }
 
@@ -224,7 +226,7 @@ func (s *Service) answerWaiters(q *question, d outcome) {
 	if q.view.Kind != core.ApprovalFlood {
 		s.recent.add(q.asker.ChannelID, q.act, d.state, s.o.Now())
 		if !d.written {
-			s.out = append(s.out, outgoing{record: s.recordOf(q.asker, q.act, d, time.Since(q.asked), q.view.Calls)})
+			s.out = append(s.out, outgoing{record: s.recordOfQuestion(q, d)})
 			s.nudge()
 		}
 	}

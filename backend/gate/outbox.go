@@ -59,6 +59,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 		defer cancel()
+		s.settleDecided(true)
 		s.flush(last)
 	}()
 	for {
@@ -67,6 +68,8 @@ func (s *Service) Run(ctx context.Context) error {
 			return nil
 		case <-s.wake:
 			s.flush(ctx)
+		case <-s.decided.due.C:
+			s.settleDecided(false)
 		case <-sub.Wake():
 			events, err := sub.Next(1024)
 			if errors.Is(err, bus.ErrClosed) {
@@ -108,6 +111,7 @@ func (s *Service) follow(events []core.Event, gap error) {
 	defer s.mu.Unlock()
 	if gap != nil {
 		clear(s.tools)
+		clear(s.past)
 		return
 	}
 	for _, e := range events {
@@ -116,12 +120,14 @@ func (s *Service) follow(events []core.Event, gap error) {
 			var use core.ToolUse
 			if json.Unmarshal(e.Data, &use) == nil {
 				s.tools.begin(e.RunID, use)
+				s.past.begin(e.RunID, use, s.o.Now())
 				s.joinLate(e.RunID)
 			}
 		case core.EventToolResult:
 			var res core.ToolResult
 			if json.Unmarshal(e.Data, &res) == nil {
 				s.tools.end(e.RunID, res.ToolUseID)
+				s.past.end(e.RunID, res.ToolUseID, s.o.Now())
 				s.memory.ended(e.RunID, res.ToolUseID)
 			}
 		case core.EventStatus:
@@ -137,6 +143,8 @@ func (s *Service) follow(events []core.Event, gap error) {
 func (s *Service) endedRun(run core.RunID) {
 	delete(s.tools, run)
 	delete(s.clocks, run)
+	s.past.ended(run, s.o.Now())
+	s.decided.soon()
 	s.memory.endedRun(run)
 	for o := range s.buckets {
 		if o.source == string(run) {

@@ -17,11 +17,18 @@ func (s *Service) recordOf(who *asker, a wire.Approval, d outcome, took time.Dur
 		At: s.o.Now(), Channel: string(who.ChannelID), Run: string(who.RunID), Spawn: string(who.spawn),
 		Kind: a.Kind, Operation: a.Operation, Target: core.Shortened(a.Target, 4000), Rule: a.Rule,
 		Decision: string(d.state), By: d.by, Scope: string(d.scope), LatencyMs: took.Milliseconds(), Calls: calls,
-		Policy: strconv.FormatInt(a.Policy, 10),
+		Policy: strconv.FormatInt(a.Policy, 10), ID: core.NewID(), Category: a.Category,
 	}
 	if len(a.Processes) > 0 {
-		r.Pid = a.Processes[0].Pid
+		r.Pid, r.Command = a.Processes[0].Pid, core.Shortened(a.Processes[0].Command, wire.MaxCommand)
 	}
+	return r
+}
+
+// recordOfQuestion is that of a call for which a person was asked.
+func (s *Service) recordOfQuestion(q *question, d outcome) Record {
+	r := s.recordOf(q.asker, q.act, d, time.Since(q.asked), q.view.Calls)
+	r.ID, r.Tool, r.Digest = q.view.ID, q.view.ToolUseID, q.view.Digest
 	return r
 }
 

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -26,21 +27,21 @@ func (t toolCalls) begin(run core.RunID, use core.ToolUse) {
 	if run == "" || use.ToolUseID == "" || use.Cut {
 		return
 	}
+	list := t[run]
+	if len(list) >= maxTools {
+		list = slices.Delete(list, 0, 1)
+	}
+	t[run] = append(list, toolCallOf(use))
+}
+
+func toolCallOf(use core.ToolUse) toolCall {
 	var in struct {
 		Command  string `json:"command"`
 		FilePath string `json:"file_path"`
 		Notebook string `json:"notebook_path"`
 	}
 	_ = json.Unmarshal(use.Input, &in) // another tool's input has other fields
-	list := t[run]
-	if len(list) >= maxTools {
-		list = slices.Delete(list, 0, 1)
-	}
-	path := in.FilePath
-	if path == "" {
-		path = in.Notebook
-	}
-	t[run] = append(list, toolCall{use.ToolUseID, in.Command, path})
+	return toolCall{use.ToolUseID, in.Command, cmp.Or(in.FilePath, in.Notebook)}
 }
 
 func (t toolCalls) end(run core.RunID, id string) {

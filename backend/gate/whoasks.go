@@ -44,6 +44,7 @@ func (s *Service) Admit(container core.ContainerID, spawn core.SpawnID, id core.
 		return
 	}
 	s.askers[spawn] = &asker{who: now, spawn: spawn}
+	s.admitEarly(spawn)
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -58,6 +59,7 @@ func (s *Service) Dismiss(spawn core.SpawnID) {
 		return
 	}
 	delete(s.askers, spawn)
+	s.decided.dismiss(a, time.Now())
 	s.endAll(func(q *question) bool { return q.asker == a }, withdrawn())
 	if a.RunID == "" {
 		s.forget(a.origin())

@@ -45,7 +45,10 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 	if err != nil {
 		return err
 	}
-	j := judge{c: c, open: make(map[uint64]context.CancelCauseFunc), answer: answer}
+	j := judge{c: c, open: make(map[uint64]context.CancelCauseFunc), answer: answer, told: func(core.Told) {}}
+	if l.opts.Gate != nil {
+		j.told = func(t core.Told) { l.opts.Gate.Told(l.id, t) }
+	}
 	defer j.wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -66,6 +69,9 @@ func (l *Link) Questions(ctx context.Context, answer func(context.Context, core.
 type Gate interface {
 	// Held returns the verdict on one call; see Link.Questions for ctx.
 	Held(ctx context.Context, container core.ContainerID, c core.HeldCall) core.Verdict
+	// Told takes what a supervisor says without a question. It returns soon: until then
+	// no question of the container is taken.
+	Told(container core.ContainerID, t core.Told)
 	// Admit and Dismiss say who a spawn is, and that it is forgotten.
 	Admit(container core.ContainerID, spawn core.SpawnID, who core.Identity)
 	Dismiss(spawn core.SpawnID)
@@ -92,6 +98,7 @@ func (l *Link) askGate() {
 type judge struct {
 	c       *hostStream
 	answer  func(context.Context, core.HeldCall) core.Verdict
+	told    func(core.Told)
 	writing sync.Mutex
 	wg      sync.WaitGroup
 
@@ -100,6 +107,10 @@ type judge struct {
 }
 
 func (j *judge) take(ctx context.Context, q wire.Question) error {
+	if q.Told > 0 && !q.Withdrawn {
+		j.told(core.Told{Spawn: core.SpawnID(q.Spawn), Number: q.Told, Kind: q.Kind, Detail: q.Detail})
+		return nil
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	withdraw, known := j.open[q.ID]

@@ -234,6 +234,7 @@ func TestPolicy(t *testing.T) {
 type watchedGate struct {
 	held      chan core.HeldCall
 	cause     chan error
+	told      chan core.Told
 	mu        sync.Mutex
 	admitted  []core.Identity
 	dismissed []core.SpawnID
@@ -262,6 +263,26 @@ func (g *watchedGate) Dismiss(spawn core.SpawnID) {
 }
 
 func (g *watchedGate) Probed(error) {}
+
+func (g *watchedGate) Told(_ core.ContainerID, m core.Told) { g.told <- m }
+
+// TestALinkPassesOnWhatWantsNoAnswer, without an end: none of it stays open.
+func TestALinkPassesOnWhatWantsNoAnswer(t *testing.T) {
+	d, gate := ask.NewDesk(), &watchedGate{told: make(chan core.Told)}
+	open(t, guestlink.Options{Gate: gate}, func(q wire.Request, st *yamux.Stream) {
+		if q.Op == wire.OpQuestions {
+			_ = d.Serve(st)
+		}
+	})
+	for n := range uint64(2 * wire.MaxQuestions) { // more than may be open
+		if !d.Tell(wire.Question{Spawn: "s1", Kind: wire.KindDecided, Detail: []byte("{}"), Told: n + 1}) {
+			t.Fatal("no room")
+		}
+		if m := <-gate.told; m.Spawn != "s1" || m.Number != n+1 || m.Kind != wire.KindDecided || string(m.Detail) != "{}" {
+			t.Fatalf("%+v", m)
+		}
+	}
+}
 
 // TestALinkHasTheGateAnswer for as long as it lives, and tells a call that has gone
 // from a link that broke.

@@ -39,8 +39,13 @@ type Record struct {
 	LatencyMs int64     `json:"latency_ms"`
 	Calls     int       `json:"calls"`
 	Policy    string    `json:"policy"` // its version
-	Prev      string    `json:"prev"`   // hash of the record before it; empty in the first of a channel
-	Hash      string    `json:"hash"`   // SHA-256 in hex of this record with an empty hash
+	ID        string    `json:"id,omitempty"`
+	Tool      string    `json:"tool,omitempty"`     // the tool call that caused it
+	Digest    string    `json:"digest,omitempty"`   // of what a person was shown
+	Category  string    `json:"category,omitempty"` // of the rule
+	Command   string    `json:"command,omitempty"`  // of the process
+	Prev      string    `json:"prev"`               // hash of the record before it; empty in the first of a channel
+	Hash      string    `json:"hash"`               // SHA-256 in hex of this record with an empty hash
 }
 
 const (
