@@ -90,6 +90,7 @@ var payloads = map[core.EventType]reflect.Type{
 	core.EventGateAsked:        reflect.TypeFor[core.Approval](),
 	core.EventGateChanged:      reflect.TypeFor[core.Approval](),
 	core.EventGateResolved:     reflect.TypeFor[core.Approval](),
+	core.EventGateDecided:      reflect.TypeFor[core.GateDecisions](),
 	core.EventGateStatus:       reflect.TypeFor[core.GateStatus](),
 	core.EventReset:            nil, // the page reads a new snapshot
 }

@@ -279,6 +279,7 @@ export type EventType =
   | "gate.asked"
   | "gate.changed"
   | "gate.resolved"
+  | "gate.decided"
   | "gate.status"
   | "reset";
 
@@ -313,6 +314,40 @@ export type FolderList = {
   path: string;
   parent: string;
   entries: Folder[] | null;
+};
+
+export type GateCount = {
+  rule: string;
+  operation: string;
+  calls: number;
+};
+
+export type GateDecision = {
+  id: string; // names its record
+  at: string;
+  state: ApprovalState; // allowed or denied
+  by: string; // “a rule”, “an answer for this run”, …
+  kind: ApprovalKind;
+  operation: string;
+  target: string;
+  rule?: string;
+  category?: string;
+  message?: string;
+  process?: string; // command line, shortened
+  calls: number;
+};
+
+export type GateDecisions = {
+  channel_id: ChannelID;
+  run_id: RunID;
+  spawn_id: SpawnID;
+  tool_use_id?: string;
+  allowed?: number; // calls that a rule allowed
+  unruled?: number; // calls that no rule covers
+  rules?: GateCount[]; // of Allowed, the most first
+  decisions?: GateDecision[];
+  more?: number; // denied calls that are not listed
+  missed?: number; // reports that did not come through
 };
 
 export type GateStatus = {
@@ -838,6 +873,7 @@ export type EventData = {
   "gate.asked": Approval;
   "gate.changed": Approval;
   "gate.resolved": Approval;
+  "gate.decided": GateDecisions;
   "gate.status": GateStatus;
   "reset": unknown;
 };

@@ -186,7 +186,7 @@ const VERBS: Record<string, string> = {
   read: "read", write: "write to", create: "create", delete: "delete", chmod: "change the mode of", chown: "change the owner of", link: "link", run: "run", connect: "connect to",
 };
 
-export const verb = (a: Approval): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
+export const verb = (a: Pick<Approval, "operation" | "kind">): string => VERBS[a.operation ?? ""] ?? (a.kind === "execve" ? "run" : a.kind === "connect" ? "connect to" : (a.operation ?? "use"));
 
 /** The name of a process: that of its program. */
 export function processName(p: { exe?: string; command: string } | undefined): string {

@@ -6,6 +6,7 @@ import { duration, modelName, plural } from "../../model/format";
 import { stripColour, visible } from "../../model/text";
 import { answererWords, stateWords, verb } from "../../model/gate";
 import { visibleLine } from "../../model/gate-text";
+import { byWords, decidedLine } from "../../model/timeline/decided";
 import type { EndItem, GateItem, Item } from "../../model/timeline/items";
 import { describeTool } from "../../model/timeline/tools";
 import { contextWords, costWords, usageFacts } from "../../model/usage";
@@ -36,6 +37,8 @@ export function itemText(it: Item): string {
       return it.question.kind === "exit_plan" ? [it.question.plan, questionWords(it)].join("\n\n") : questionWords(it);
     case "gate":
       return gateWords(it);
+    case "decided":
+      return [`Gate: ${decidedLine(it.decided)}`, ...(it.decided.decisions ?? []).map((d) => `${d.state} ${verb(d)} ${visibleLine(d.target)} × ${d.calls}, ${byWords(d)}`)].join("\n");
     case "todos":
       return it.todos.map((t) => `[${t.state === "completed" ? "x" : " "}] ${t.text}`).join("\n");
     case "raw":
@@ -102,6 +105,8 @@ export function itemLabel(it: Item): string {
       return visible(questionWords(it).slice(0, 200));
     case "gate":
       return gateWords(it).slice(0, 200);
+    case "decided":
+      return visible(`Gate: ${decidedLine(it.decided)}`.slice(0, 200));
     case "todos":
       return `Steps, ${it.todos.filter((t) => t.state === "completed").length} of ${it.todos.length} done`;
     case "raw":

@@ -4,6 +4,7 @@ import type {
   Activity, Attempt, Background, LoopEvent, MessageCreated, Notice, Question, Status, Thinking, ToolResult, ToolUse,
 } from "../../api/types";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
+import { decided } from "./decided";
 import { held } from "./held";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
@@ -36,17 +37,16 @@ function step(b: Built, ev: LoopEvent) {
       return;
     case "gate.asked":
     case "gate.resolved":
-      held(b, ev, data);
-      return;
+      return held(b, ev, data);
+    case "gate.decided":
+      return decided(b, ev, data);
     case "agent.status":
       status(b, ev, data as Status);
       return;
     case "run.notice":
-      notice(b, ev, data as Notice);
-      return;
+      return notice(b, ev, data as Notice);
     case "run.attempt":
-      attempt(b, ev, data as Attempt);
-      return;
+      return attempt(b, ev, data as Attempt);
     case "run.background":
       background(b, ev, data as Background);
       return;

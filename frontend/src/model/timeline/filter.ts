@@ -1,4 +1,5 @@
 // The part of a timeline that is shown.
+import { deniedCalls } from "./decided";
 import type { Item } from "./items";
 
 export type Filter = "all" | "messages" | "files" | "problems";
@@ -7,6 +8,7 @@ export const FILTERS: Record<Filter, string> = { all: "Everything", messages: "M
 
 export function passes(it: Item, filter: Filter): boolean {
   if (it.kind === "gate") return filter === "all" || it.approval.state === "waiting" || (filter === "problems" && it.approval.state !== "allowed");
+  if (it.kind === "decided") return filter === "all" || (filter === "problems" && deniedCalls(it.decided) > 0);
   switch (filter) {
     case "all":
       return true;

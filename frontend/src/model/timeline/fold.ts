@@ -8,6 +8,7 @@ export function isFoldable(it: Item): boolean {
     case "tool":
     case "thinking":
     case "raw":
+    case "decided":
       return true;
     case "activity":
       return it.text !== "";

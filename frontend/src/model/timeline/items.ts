@@ -1,5 +1,5 @@
 // The items of a timeline, made from events. Each is a row of the page.
-import type { Approval, Attempt, Failure, Question, RunID, Status, ToolResult } from "../../api/types";
+import type { Approval, Attempt, Failure, GateDecisions, Question, RunID, Status, ToolResult } from "../../api/types";
 
 type Base = { key: string; at: number; runId: RunID };
 
@@ -29,12 +29,14 @@ export type AttemptItem = Base & { kind: "attempt"; attempt: Attempt };
 export type QuestionItem = Base & { kind: "question"; question: Question };
 /** A call that the gate held, and its answer once there is one. */
 export type GateItem = Base & { kind: "gate"; approval: Approval };
+/** What rules and earlier answers decided of one tool call, or of a run where that is not known. */
+export type DecidedItem = Base & { kind: "decided"; decided: GateDecisions };
 export type Todo = { text: string; state: string };
 /** The agent's list of steps; a later list of the same run takes its place. */
 export type TodosItem = Base & { kind: "todos"; todos: Todo[] };
 export type RawItem = Base & { kind: "raw"; type: string; data: unknown };
 
-export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | TodosItem | RawItem;
+export type Item = PromptItem | TextItem | ThinkingItem | ToolItem | NoticeItem | StartItem | EndItem | ActivityItem | AttemptItem | QuestionItem | GateItem | DecidedItem | TodosItem | RawItem;
 
 /** A background task of the agent. since: the time of its first event on this page. */
 export type TaskInfo = { id: string; kind: string; what: string; since: number };

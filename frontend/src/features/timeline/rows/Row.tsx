@@ -9,6 +9,7 @@ import { forkFrom } from "../../../session/branches";
 import { exact, when } from "../../../model/clock";
 import { Markdown } from "../Markdown";
 import { CutOff } from "./CutOff";
+import { DecidedRow } from "./DecidedRow";
 import { EndRow } from "./EndRow";
 import { GateRow } from "./GateRow";
 import { ActivityRow, NoticeRow, RawRow } from "./PlainRows";
@@ -98,6 +99,13 @@ export const Row = memo(function Row({ item, dir, open, onToggle, run }: Props) 
         <>
           <GateRow item={item} open={open} onToggle={onToggle} />
           {item.approval.state !== "waiting" && <Gutter at={item.at} text="" />}
+        </>
+      );
+    case "decided":
+      return (
+        <>
+          <DecidedRow item={item} open={open} onToggle={onToggle} />
+          <Gutter at={item.at} text="" />
         </>
       );
     case "todos":
