@@ -5,7 +5,7 @@ import type {
 } from "../../api/types";
 import { question as coerceQuestion, text, toolResult as coerceResult } from "./coerce";
 import { decided } from "./decided";
-import { held } from "./held";
+import { held, heldBy } from "./held";
 import type { Built, EndItem, RunInfo, StartItem, ToolItem } from "./items";
 import { isTerminal, newRun } from "./items";
 
@@ -36,6 +36,7 @@ function step(b: Built, ev: LoopEvent) {
       activity(b, ev, data as Activity);
       return;
     case "gate.asked":
+    case "gate.changed":
     case "gate.resolved":
       return held(b, ev, data);
     case "gate.decided":
@@ -215,6 +216,7 @@ function toolUse(b: Built, ev: LoopEvent, u: ToolUse) {
     kind: "tool", key: `e${ev.id}`, at: ev.timestamp, runId, useId: text(u.tool_use_id), parentId: text(u.parent_tool_use_id),
     name: text(u.tool_name) || "tool", input: u.input, result: null, endedAt: 0, orphaned: false, cut: u.cut === true,
   });
+  heldBy(b, text(u.tool_use_id));
 }
 
 function toolResult(b: Built, ev: LoopEvent, came: ToolResult) {

@@ -20,6 +20,17 @@ describe("a held call in the timeline", () => {
   it("stands where it came, if its tool call is not known", () => {
     expect(rows([tool("t1"), gate("a"), gate("b", "elsewhere"), tool("t2")])).toEqual(["t1", "a waiting", "b waiting", "t2"]);
   });
+  it("moves below its tool call, where it was asked first", () => {
+    expect(rows([gate("a", "t1"), tool("t1"), tool("t2")])).toEqual(["t1", "a waiting", "t2"]);
+    const late = [gate("a"), tool("t1"), gate("b", "t2"), tool("t2")];
+    expect(rows(late)).toEqual(["a waiting", "t1", "t2", "b waiting"]);
+    const known = { ...event("gate.changed", gate("a", "t1").data), id: 0 };
+    expect(rows([...late, known])).toEqual(["t1", "a waiting", "t2", "b waiting"]);
+    expect(rows([...late, gate("a", "t1", { state: "denied" })])).toEqual(["t1", "a denied", "t2", "b waiting"]);
+  });
+  it("that has changed makes no row of its own", () => {
+    expect(rows([tool("t1"), { ...event("gate.changed", gate("a", "t1").data), id: 0 }])).toEqual(["t1"]);
+  });
   it("has its answer in the same row, also one whose question is on an older page", () => {
     expect(rows([tool("t1"), gate("a", "t1"), tool("t2"), gate("a", "t1", { state: "denied" })])).toEqual(["t1", "a denied", "t2"]);
     expect(rows([gate("a", "t1", { state: "allowed" })])).toEqual(["a allowed"]);

@@ -1,7 +1,7 @@
 // Calls that the gate held, as items of the timeline: each under the tool call that caused it.
 import type { Approval, ApprovalKind, ApprovalOffer, ApprovalScope, ApprovalState, LoopEvent } from "../../api/types";
 import { list, record, text } from "./coerce";
-import type { Built, GateItem } from "./items";
+import type { Built, GateItem, Item } from "./items";
 
 const STATES: readonly ApprovalState[] = ["waiting", "allowed", "denied", "expired", "withdrawn", "broken"];
 const KINDS: readonly ApprovalKind[] = ["file", "execve", "connect", "flood"];
@@ -14,14 +14,31 @@ export function held(b: Built, ev: LoopEvent, data: unknown) {
   const old = b.items[i];
   if (old?.kind === "gate") {
     // The question may be told again after its answer, which stays.
-    if (approval.state !== "waiting" || old.approval.state === "waiting") b.items[i] = { ...old, approval };
+    if (approval.state === "waiting" && old.approval.state !== "waiting") return;
+    b.items[i] = { ...old, approval };
+    // What the agent says takes longer than what its program does: the call may be known only now.
+    if (!old.approval.tool_use_id && approval.tool_use_id) heldBy(b, approval.tool_use_id);
     return;
   }
+  if (ev.type === "gate.changed") return; // its question is on an older page
   const made: GateItem = { kind: "gate", key, at: ev.timestamp, runId: ev.run_id ?? "", approval };
   const use = approval.tool_use_id;
-  const below = use ? b.items.findLastIndex((it) => (it.kind === "tool" && it.useId === use) || (it.kind === "gate" && it.approval.tool_use_id === use)) : -1;
+  const below = use ? b.items.findLastIndex((it) => (it.kind === "tool" && it.useId === use) || of(it, use)) : -1;
   if (below < 0) b.items.push(made);
   else b.items.splice(below + 1, 0, made);
+}
+
+const of = (it: Item, use: string) => it.kind === "gate" && it.approval.tool_use_id === use;
+
+/** Moves the held calls of a tool call below it, where they came first. */
+export function heldBy(b: Built, use: string) {
+  const tool = b.items.findLastIndex((it) => it.kind === "tool" && it.useId === use);
+  const first = b.items.findIndex((it) => of(it, use));
+  if (!use || first < 0 || tool < 0) return;
+  const rows = b.items.filter((it) => of(it, use));
+  const rest = b.items.filter((it) => !of(it, use));
+  rest.splice(rest.indexOf(b.items[tool] as Item) + 1, 0, ...rows);
+  b.items = rest;
 }
 
 /** An approval from a stored row of any version. A state that is not known needs no answer. */

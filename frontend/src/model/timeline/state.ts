@@ -89,7 +89,7 @@ export function receive(t: TimelineState, batch: LoopEvent[]): TimelineState {
       if (s.gap) next = { ...next, stale: true };
     } else if (ev.type === "queue.changed") {
       next = { ...next, queue: queueChanged(next.queue, ev.data) };
-    } else if (ev.type === "agent.activity" && !ev.id) {
+    } else if ((ev.type === "agent.activity" || ev.type === "gate.changed") && !ev.id) {
       flush();
       next = { ...next, built: fold(next.built, [ev]) };
     } else if (ev.id && !next.seen.has(ev.id) && !taken.has(ev.id)) {
