@@ -5,27 +5,30 @@ package filter
 import "golang.org/x/sys/unix"
 
 // arguments are the rules of the calls that calls.txt marks with args. The arguments
-// stand where they do on amd64 and arm64, whose words are the same.
-var arguments = map[string]func(Variant) node{
-	"open":   func(v Variant) node { return opening(v, 1) },
-	"openat": func(v Variant) node { return opening(v, 2) },
-	"sendto": func(v Variant) node {
+// stand where they do on amd64 and arm64, whose words are the same but for the flags of
+// open that architecture has.
+var arguments = map[string]func(Variant, architecture) node{
+	"open":   func(v Variant, a architecture) node { return opening(v, a, 1) },
+	"openat": func(v Variant, a architecture) node { return opening(v, a, 2) },
+	"sendto": func(v Variant, _ architecture) node {
 		if v == Static {
 			return pass
 		}
 		return has(3, unix.MSG_FASTOPEN, deny(unix.EOPNOTSUPP), null(4, pass, notify))
 	},
-	"sendmsg":    func(v Variant) node { return sending(v, 2) },
-	"sendmmsg":   func(v Variant) node { return sending(v, 3) },
+	"sendmsg":    func(v Variant, _ architecture) node { return sending(v, 2) },
+	"sendmmsg":   func(v Variant, _ architecture) node { return sending(v, 3) },
 	"socket":     sockets,
 	"socketpair": sockets,
-	"clone":      func(Variant) node { return none(0, namespaces, pass, deny(unix.EPERM)) },
+	"clone":      func(Variant, architecture) node { return none(0, namespaces, pass, deny(unix.EPERM)) },
 	// CLONE_NEWTIME lies where clone has the signal of the child's end.
-	"unshare": func(Variant) node { return none(0, namespaces|unix.CLONE_NEWTIME, pass, deny(unix.EPERM)) },
-	"ioctl":   func(Variant) node { return isOne(1, requests, deny(unix.EPERM), pass) },
-	"fcntl":   func(Variant) node { return isOne(1, commands, deny(unix.EPERM), pass) },
-	"prctl":   func(Variant) node { return is(0, unix.PR_SET_MM, deny(unix.EPERM), pass) },
-	"seccomp": func(Variant) node {
+	"unshare": func(Variant, architecture) node {
+		return none(0, namespaces|unix.CLONE_NEWTIME, pass, deny(unix.EPERM))
+	},
+	"ioctl": func(Variant, architecture) node { return isOne(1, requests, deny(unix.EPERM), pass) },
+	"fcntl": func(Variant, architecture) node { return isOne(1, commands, deny(unix.EPERM), pass) },
+	"prctl": func(Variant, architecture) node { return is(0, unix.PR_SET_MM, deny(unix.EPERM), pass) },
+	"seccomp": func(Variant, architecture) node {
 		return has(1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, deny(unix.EPERM), pass)
 	},
 }
@@ -65,16 +68,21 @@ var requests = []uint32{
 // opening tests the flags of an open. With O_PATH the kernel ignores all others that
 // matter, and what was opened so can be neither read nor written. An access mode of 3
 // checks for both and gives neither; it is not only to read.
-func opening(v Variant, flags int) node {
+//
+// What is opened only to read and with O_DIRECTORY is a folder or an error, whatever the
+// path has become, and what can be read of a folder is its names. No rule is about these
+// (a folder's files are judged one by one, also through its descriptor), so they pass:
+// programs that walk trees open little else.
+func opening(v Variant, a architecture, flags int) node {
 	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
 	if v == Static {
 		return pass
 	}
-	read := node(notify)
-	if v == Agent {
-		read = none(flags, unix.O_ACCMODE|unix.O_CREAT|unix.O_TRUNC|tmpfile, pass, notify)
+	read := node(pass)
+	if v == AgentReads {
+		read = has(flags, a.directory, pass, notify)
 	}
-	return has(flags, unix.O_PATH, pass, read)
+	return has(flags, unix.O_PATH, pass, none(flags, unix.O_ACCMODE|unix.O_CREAT|unix.O_TRUNC|tmpfile, read, notify))
 }
 
 func sending(v Variant, flags int) node {
@@ -86,7 +94,7 @@ func sending(v Variant, flags int) node {
 
 // sockets refuses what could reach somebody without connect. SOCK_RAW of AF_UNIX is a
 // datagram socket as well.
-func sockets(v Variant) node {
+func sockets(v Variant, _ architecture) node {
 	const typeMask = 0xf // SOCK_TYPE_MASK; above it are SOCK_CLOEXEC and SOCK_NONBLOCK
 	other := is(0, unix.AF_VSOCK, deny(unix.EAFNOSUPPORT), pass)
 	if v == Static {

@@ -134,11 +134,13 @@ type architecture struct {
 	name string
 	word uint32 // AUDIT_ARCH_*
 	x32  bool
+	// directory is O_DIRECTORY, which is O_DIRECT on the other one.
+	directory uint32
 }
 
 var architectures = []architecture{
-	{"amd64", unix.AUDIT_ARCH_X86_64, true},
-	{"arm64", unix.AUDIT_ARCH_AARCH64, false},
+	{"amd64", unix.AUDIT_ARCH_X86_64, true, 0o200000},
+	{"arm64", unix.AUDIT_ARCH_AARCH64, false, 0o40000},
 }
 
 // x32Bit marks numbers of x32, which share the architecture's word with amd64.
@@ -151,7 +153,7 @@ func tree(t *testing.T, calls []call, a architecture, v Variant) node {
 	last := uint32(0)
 	for _, c := range calls {
 		if n, ok := c.numbers[a.name]; ok {
-			byNumber[n] = c.node(t, v)
+			byNumber[n] = c.node(t, v, a)
 			last = max(last, n)
 		}
 	}

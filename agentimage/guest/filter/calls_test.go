@@ -20,7 +20,7 @@ type call struct {
 }
 
 // node is what becomes of the call under a variant.
-func (c call) node(t *testing.T, v Variant) node {
+func (c call) node(t *testing.T, v Variant, a architecture) node {
 	t.Helper()
 	switch c.what {
 	case "pass":
@@ -32,7 +32,7 @@ func (c call) node(t *testing.T, v Variant) node {
 		if !ok {
 			t.Fatalf("calls.txt: %s has no rule for its arguments", c.name)
 		}
-		return rule(v)
+		return rule(v, a)
 	}
 	e, ok := errnos[c.what]
 	if !ok {

@@ -18,8 +18,8 @@ type Variant int
 const (
 	// Agent hands to the supervisor what calls.txt says, and opens only to read pass.
 	Agent Variant = iota
-	// AgentReads is Agent for a policy with rules on reads: every open but O_PATH is
-	// handed over.
+	// AgentReads is Agent for a policy with rules on reads: every open but O_PATH, and
+	// but the opens of folders to list them, is handed over.
 	AgentReads
 	// Static only refuses: it has no listener, for sidecars, which have no supervisor.
 	Static

@@ -61,7 +61,7 @@ func notifiedSource(t *testing.T, calls []call, a architecture) []byte {
 	t.Helper()
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool {
 		_, here := c.numbers[a.name]
-		return !here || !notifies(c.node(t, AgentReads))
+		return !here || !notifies(c.node(t, AgentReads, a))
 	})
 	slices.SortFunc(calls, func(x, y call) int { return int(x.numbers[a.name]) - int(y.numbers[a.name]) })
 	var b strings.Builder

@@ -5,6 +5,7 @@ package filter
 import (
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -24,7 +25,15 @@ var verdicts = []struct {
 	{"open", []uint64{1, unix.O_CREAT, 0o644}, notify, notify, pass},
 	{"openat", []uint64{at, 1, unix.O_RDONLY}, pass, notify, pass},
 	{"openat", []uint64{at, 1, unix.O_RDONLY | unix.O_NONBLOCK | unix.O_APPEND}, pass, notify, pass},
-	{"openat", []uint64{at, 1, unix.O_RDONLY | 0o40000 | 0o200000}, pass, notify, pass}, // O_DIRECTORY of both
+	{"openat", []uint64{at, 1, unix.O_RDONLY | directory}, pass, pass, pass},
+	{"openat", []uint64{at, 1, unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | directory}, pass, pass, pass},
+	{"openat", []uint64{at, 1, unix.O_RDONLY | direct}, pass, notify, pass}, // O_DIRECTORY of the other architecture
+	{"openat", []uint64{at, 1, unix.O_WRONLY | directory}, notify, notify, pass},
+	{"openat", []uint64{at, 1, unix.O_CREAT | directory, 0o644}, notify, notify, pass},
+	{"openat", []uint64{at, 1, unix.O_TRUNC | directory}, notify, notify, pass},
+	{"openat", []uint64{at, 1, 0o20000000 | directory}, notify, notify, pass}, // O_TMPFILE
+	{"openat", []uint64{at, 1, upper | directory}, pass, pass, pass},
+	{"open", []uint64{1, unix.O_RDONLY | directory}, pass, pass, pass},
 	{"openat", []uint64{at, 1, unix.O_WRONLY}, notify, notify, pass},
 	{"openat", []uint64{at, 1, unix.O_RDWR}, notify, notify, pass},
 	{"openat", []uint64{at, 1, unix.O_ACCMODE}, notify, notify, pass},
@@ -108,6 +117,10 @@ const (
 	at    = math.MaxUint64 - 99 // AT_FDCWD
 	upper = 7 << 32
 
+	// Flags that stand for those of the architecture in question.
+	directory = 1 << 40 // O_DIRECTORY
+	direct    = 1 << 41 // O_DIRECT, the other one's O_DIRECTORY
+
 	refusal     = verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
 	absent      = verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS))
 	noFastOpen  = verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP))
@@ -146,7 +159,7 @@ func TestVerdictsOnArguments(t *testing.T) {
 				continue // arm64 has no open
 			}
 			want := []verdict{c.agent, c.reads, c.only}[v]
-			if have := run(n, c.args...); have != want {
+			if have := run(n, a.flags(c.args)...); have != want {
 				t.Errorf("%s%#x: %s, want %s", c.name, c.args, have, want)
 			}
 		}
@@ -156,6 +169,24 @@ func TestVerdictsOnArguments(t *testing.T) {
 			t.Errorf("verdicts has no line for %s", name)
 		}
 	}
+}
+
+// flags puts the architecture's own flags into arguments.
+func (a architecture) flags(args []uint64) []uint64 {
+	own := slices.Clone(args)
+	for i, f := range own {
+		if f >= 1<<42 {
+			continue // no flags
+		}
+		own[i] = f &^ (directory | direct)
+		if f&directory != 0 {
+			own[i] |= uint64(a.directory)
+		}
+		if f&direct != 0 {
+			own[i] |= (0o40000 | 0o200000) &^ uint64(a.directory)
+		}
+	}
+	return own
 }
 
 // TestVerdictsOnEveryNumber compares the programs with calls.txt, for every number from
