@@ -89,13 +89,10 @@ type EngineStatus struct {
 // EngineTraits are the abilities of an engine, and the place where its containers
 // run. The zero value says that nothing is known.
 type EngineTraits struct {
-	ID       string // the engine's own, made when it was installed
-	Rootless bool
-	Desktop  bool // Docker Desktop: containers run in a virtual machine
-	Seccomp  bool // takes system call filters
-	// SeccompNotify: the kernel can hold a call for a supervisor and hand it a
-	// descriptor (5.9), by its version; only a trial in a container proves it.
-	SeccompNotify bool
+	ID            string // the engine's own, made when it was installed
+	Rootless      bool
+	Desktop       bool // Docker Desktop: containers run in a virtual machine
+	Seccomp       bool // takes system call filters
 	Kernel        string
 	CgroupVersion string // 1 or 2
 	CPUs          int

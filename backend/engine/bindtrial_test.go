@@ -234,7 +234,7 @@ func TestTraits(t *testing.T) {
 		want core.EngineTraits
 	}{
 		"plain": {system.Info{KernelVersion: "6.1.0-18-amd64", NCPU: 8, MemTotal: 1 << 34, CgroupVersion: "2", SecurityOptions: []string{"name=apparmor", "name=seccomp,profile=builtin"}},
-			core.EngineTraits{Kernel: "6.1.0-18-amd64", CPUs: 8, MemoryBytes: 1 << 34, CgroupVersion: "2", Seccomp: true, SeccompNotify: true}},
+			core.EngineTraits{Kernel: "6.1.0-18-amd64", CPUs: 8, MemoryBytes: 1 << 34, CgroupVersion: "2", Seccomp: true}},
 		"rootless on an old kernel": {system.Info{KernelVersion: "5.8.1", SecurityOptions: []string{"name=seccomp,profile=default", "name=rootless"}},
 			core.EngineTraits{Kernel: "5.8.1", Seccomp: true, Rootless: true}},
 		"desktop without seccomp": {system.Info{KernelVersion: "linuxkit", OperatingSystem: "Docker Desktop"}, core.EngineTraits{Kernel: "linuxkit", Desktop: true}},

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/system"
-	"github.com/docker/docker/api/types/versions"
 
 	"loop/backend/core"
 )
@@ -37,8 +36,7 @@ func traitsOf(info system.Info) core.EngineTraits {
 	}
 	return core.EngineTraits{
 		ID: info.ID, Rootless: option("rootless"), Seccomp: option("seccomp"),
-		SeccompNotify: option("seccomp") && versions.GreaterThanOrEqualTo(info.KernelVersion, "5.9"),
-		Desktop:       strings.Contains(info.OperatingSystem, "Docker Desktop"),
-		Kernel:        info.KernelVersion, CgroupVersion: info.CgroupVersion, CPUs: info.NCPU, MemoryBytes: info.MemTotal,
+		Desktop: strings.Contains(info.OperatingSystem, "Docker Desktop"),
+		Kernel:  info.KernelVersion, CgroupVersion: info.CgroupVersion, CPUs: info.NCPU, MemoryBytes: info.MemTotal,
 	}
 }
