@@ -14,6 +14,7 @@ import (
 	"loop/agentimage/guest/initd"
 	"loop/agentimage/guest/linkend"
 	"loop/agentimage/guest/mcp"
+	"loop/agentimage/guest/probe"
 	"loop/agentimage/guest/spawn"
 	"loop/backend/wire"
 )
@@ -43,6 +44,8 @@ func run(args []string) int {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer stop()
 		return mcp.Main(ctx, args[1:], version)
+	case "gate-probe":
+		return probe.Main(args[1:])
 	case "version":
 		fmt.Println("loop guest", version)
 		return 0
@@ -51,6 +54,6 @@ func run(args []string) int {
 }
 
 func usage() int {
-	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | gate-reason | version")
+	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | gate-reason | gate-probe free|held DIR | version")
 	return 2
 }
