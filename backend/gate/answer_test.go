@@ -327,3 +327,25 @@ func TestTheStatusIsWhatWasProbed(t *testing.T) {
 		}
 	})
 }
+
+// TestABadTrialStays: a start does not speak against a trial; another trial does.
+func TestABadTrialStays(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		bad := core.Fail(core.CodeForbidden, nil, "It lets through.", "Look.")
+		r.Tried(bad)
+		r.Probed(nil)
+		if st := r.Status(); st.State != "broken" || !errors.Is(r.Holds(), bad) {
+			t.Fatalf("a start after a bad trial: %+v, %v", st, r.Holds())
+		}
+		r.Tried(nil)
+		if st := r.Status(); st.State != "on" || r.Holds() != nil {
+			t.Fatalf("after a good trial: %+v, %v", st, r.Holds())
+		}
+		r.Tried(bad)
+		r.Enable(false)
+		r.Enable(true)
+		if st := r.Status(); st.State != "unknown" || r.Holds() != nil {
+			t.Fatalf("switched off and on: %+v, %v", st, r.Holds())
+		}
+	})
+}

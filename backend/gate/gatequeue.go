@@ -80,6 +80,7 @@ type Service struct {
 	decided *decided
 	out     []outgoing
 	status  core.GateStatus
+	trial   error // why the last trial's gate cannot be relied on
 
 	wake chan struct{} // capacity 1: out has something
 }
@@ -119,8 +120,32 @@ func (s *Service) SetStatus(st core.GateStatus) {
 }
 
 // Probed takes what the start of a program has shown: that the gate holds, or why it
-// does not.
+// does not. A start shows less than a trial, and so does not speak against a bad one.
 func (s *Service) Probed(err error) {
+	if err == nil && s.Holds() != nil {
+		return
+	}
+	s.probed(err)
+}
+
+// Tried takes what a trial of every part of the gate has shown. After a bad one nothing
+// starts under the gate until another trial went well.
+func (s *Service) Tried(err error) {
+	s.mu.Lock()
+	s.trial = err
+	s.mu.Unlock()
+	s.probed(err)
+}
+
+// Holds is why the gate cannot be relied on, by the last trial. nil says that there was
+// none, or that it went well.
+func (s *Service) Holds() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trial
+}
+
+func (s *Service) probed(err error) {
 	st := core.GateStatus{State: "on", Text: "Gate on", Probed: s.o.Now()}
 	if err != nil {
 		f := core.AsFailure(err)
@@ -137,7 +162,12 @@ func (s *Service) Enable(on bool) {
 		s.SetStatus(core.GateStatus{State: "off", Text: "Gate off", Why: "gates.agentgate.enabled is false in the settings."})
 	case on && was == "off":
 		s.SetStatus(notProbed())
+	default:
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trial = nil
 }
 
 // notProbed is the state until a program was started.

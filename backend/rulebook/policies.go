@@ -3,6 +3,7 @@ package rulebook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -22,10 +23,17 @@ type Settings interface {
 type Policies struct {
 	Settings Settings
 	Answers  *Answers // nil: no answer was remembered
+	Trial    Trial    // nil: the gate was never tried
+}
+
+// Trial is what trials of the gate have shown.
+type Trial interface {
+	Holds() error // why the gate cannot be relied on
 }
 
 // Policy is the document for one spawn, nil where the settings switch the gate off.
-// A rule that cannot be used is a Failure, and nothing may start.
+// A rule that cannot be used, or a gate that does not hold, is a Failure, and nothing
+// may start.
 func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn core.SpawnID) ([]byte, error) {
 	e, err := p.Settings.ForPolicy(ch)
 	if err != nil {
@@ -33,6 +41,11 @@ func (p Policies) Policy(name string, ch core.Channel, spec core.Spec, spawn cor
 	}
 	if !e.Config.Gates.AgentGate.Enabled {
 		return nil, nil
+	}
+	if p.Trial != nil {
+		if err := p.Trial.Holds(); err != nil {
+			return nil, fmt.Errorf("start under the gate: %w", err)
+		}
 	}
 	base, err := policy.Baseline(name, placeOf(spec, spawn))
 	if err != nil {
