@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,11 +43,11 @@ func (a *app) printReport(r doctor.Report) {
 		if c.Remedy != "" && c.State != doctor.OK {
 			a.out.line("%*s%s", width+8, "", c.Remedy)
 		}
+		for line := range strings.Lines(c.Detail) {
+			a.out.styledLine(dim, "%*s%s", width+8, "", oneLine(line, 300))
+		}
 		if c.State == doctor.Fail {
 			failed++
-			if c.Detail != "" {
-				a.out.styledLine(dim, "%*s%s", width+8, "", oneLine(c.Detail, 300))
-			}
 		}
 	}
 	switch failed {

@@ -214,7 +214,7 @@ func (d *Daemon) assembleRuns() {
 			return gate.Settings{Timeout: time.Duration(g.TimeoutSec) * time.Second, HoldUntilBack: g.HoldUntilBack}
 		},
 	})
-	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers}
+	supervised := rulebook.Policies{Settings: settingsReader{from: d.settings}, Answers: answers, Trial: d.gate}
 	d.gate.Enable(d.settings.Current().Gates.AgentGate.Enabled)
 	d.config.Subscribe(func(s config.Snapshot) { d.gate.Enable(s.Config.Gates.AgentGate.Enabled) })
 	pool := guestlink.NewPool(&guestlink.Opener{
@@ -269,8 +269,9 @@ func (d *Daemon) programs(pool *guestlink.Pool, containers programs.Containers, 
 }
 
 func (d *Daemon) assembleBound() {
+	trial := doctor.Container{Home: d.home, Ensure: d.provision.Ensure, Settings: settingsReader{from: d.settings}}
 	checks := doctor.Doctor{Probes: doctor.Probes(doctor.Parts{
-		Engine: d.engine.Status, Image: d.images.Status, Trial: doctor.Container{Home: d.home, Ensure: d.provision.Ensure}.Try,
+		Engine: d.engine.Status, Image: d.images.Status, Trial: trial.Try, GateTrial: trial.TryGate, Gate: doctorGate{d.gate, d.settings},
 		Settings: doctorSettings{d.settings, d.config, d.log}, ReadCA: imagebuild.ReadCAFile,
 		Home: d.home, Desktop: d.opts.Desktop, OS: runtime.GOOS, Getenv: os.Getenv,
 	})}

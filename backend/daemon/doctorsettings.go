@@ -6,6 +6,7 @@ import (
 
 	"loop/backend/config"
 	"loop/backend/core"
+	"loop/backend/gate"
 	"loop/backend/settings"
 )
 
@@ -31,3 +32,11 @@ func (s doctorSettings) Problems() (list []core.SettingsProblem, usable bool) {
 	read := s.file.Current()
 	return read.Problems, read.Good
 }
+
+// doctorGate is the gate as package doctor sees it.
+type doctorGate struct {
+	*gate.Service
+	settings *settings.Service
+}
+
+func (g doctorGate) Enabled() bool { return g.settings.Current().Gates.AgentGate.Enabled }

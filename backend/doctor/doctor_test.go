@@ -41,6 +41,7 @@ func parts(t *testing.T, s *settings) Parts {
 	return Parts{
 		Engine: engineSays(core.EngineStatus{OK: true, Name: "Docker"}), Image: imageSays(core.ImageStatus{State: core.ImageReady, Ref: "x"}),
 		Trial: func(context.Context) (Tried, error) { return Tried{Started: time.Second}, nil }, Settings: s,
+		GateTrial: func(context.Context) (GateTried, error) { return tried(nil), nil }, Gate: &gate{},
 		Home: t.TempDir(), OS: "linux", Getenv: func(string) string { return "" }, ReadCA: os.ReadFile,
 	}
 }
@@ -55,7 +56,7 @@ func states(r Report) map[string]State {
 
 func TestAllWell(t *testing.T) {
 	r := Doctor{Probes(parts(t, &settings{}))}.Check(t.Context())
-	want := map[string]State{"config": OK, "disk": OK, "engine": OK, "image": OK, "link": OK, "ca": OK, "credentials": Warn, "display": Warn, "gate": Warn}
+	want := map[string]State{"config": OK, "disk": OK, "engine": OK, "image": OK, "link": OK, "ca": OK, "credentials": Warn, "display": Warn, "gate": OK}
 	for id, s := range states(r) {
 		if want[id] != s {
 			t.Errorf("%s: %s", id, s)

@@ -19,15 +19,18 @@ import (
 
 // Parts are what the probes work on; daemon fills them from the running app.
 type Parts struct {
-	Engine   func(context.Context) core.EngineStatus
-	Image    func(context.Context) core.ImageStatus
-	Trial    func(context.Context) (Tried, error) // with a container as of a run (Container.Try)
-	Settings Settings
-	ReadCA   func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
-	Home     string
-	Desktop  bool // this binary can open a window
-	OS       string
-	Getenv   func(string) string
+	Engine func(context.Context) core.EngineStatus
+	Image  func(context.Context) core.ImageStatus
+	Trial  func(context.Context) (Tried, error) // with a container as of a run (Container.Try)
+	// GateTrial is what programs could do in a container (Container.TryGate).
+	GateTrial func(context.Context) (GateTried, error)
+	Gate      Gate
+	Settings  Settings
+	ReadCA    func(path string) ([]byte, error) // PEM; the error is why the image build would leave the file out
+	Home      string
+	Desktop   bool // this binary can open a window
+	OS        string
+	Getenv    func(string) string
 }
 
 // Settings are the person's, as they are now.
@@ -65,7 +68,7 @@ func Probes(p Parts) []Probe {
 		{ID: "ca", Title: "Certificates", Limit: 10 * time.Second, Do: p.certificates},
 		{ID: "credentials", Title: "Model access", Limit: 15 * time.Second, Do: p.credentials},
 		{ID: "display", Title: "Display", Limit: 5 * time.Second, Do: p.display},
-		{ID: "gate", Title: "Gate", Limit: time.Second, Do: p.gate},
+		{ID: "gate", Title: "Gate", Limit: 60 * time.Second, Needs: "link", Do: p.gate},
 	}
 }
 
@@ -281,9 +284,4 @@ func (p Parts) display(ctx context.Context) (Check, error) {
 		return Check{Summary: "A display answers. This binary has no window in it; loop-desktop has."}, nil
 	}
 	return Check{Summary: "A display answers at " + addr + "."}, nil
-}
-
-func (p Parts) gate(context.Context) (Check, error) {
-	return Check{State: Warn, Summary: "Not built yet: nothing asks you before an agent acts. The container is the only wall.",
-		Remedy: "Open only folders that you can restore; docs/limits.md says what that means."}, nil
 }

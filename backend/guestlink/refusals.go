@@ -100,7 +100,8 @@ var readable = map[wire.ErrCode]struct {
 	wire.CodeDenied: {core.CodeForbidden, "The gate did not let the program start: ….",
 		"Allow it when Loop asks, or change the gate's command rules in the settings."},
 	wire.CodeGate: {core.CodeForbidden, "The gate cannot hold the program: ….",
-		"Run “loop doctor”; it tries the gate in a container and says what is missing."},
+		"Run “loop doctor”; it tries the gate in a container and says what is missing. " +
+			"To let agents act without the gate, set gates.agentgate.enabled to false in your own settings."},
 	wire.CodeInvalid:  {core.CodeInvalid, "The container refused the request: ….", ""},
 	wire.CodeProtocol: {core.CodeInvalid, "The container refused the request: ….", ""},
 }
