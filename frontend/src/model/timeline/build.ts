@@ -42,15 +42,13 @@ function step(b: Built, ev: LoopEvent) {
     case "gate.decided":
       return decided(b, ev, data);
     case "agent.status":
-      status(b, ev, data as Status);
-      return;
+      return status(b, ev, data as Status);
     case "run.notice":
       return notice(b, ev, data as Notice);
     case "run.attempt":
       return attempt(b, ev, data as Attempt);
     case "run.background":
-      background(b, ev, data as Background);
-      return;
+      return background(b, ev, data as Background);
     case "agent.ask_user":
     case "agent.exit_plan":
     case "agent.ask_resolved":
