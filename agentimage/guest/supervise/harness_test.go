@@ -17,8 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"loop/backend/leaktest"
 	"loop/backend/policy"
 	"loop/backend/wire"
 )
@@ -48,7 +50,7 @@ func TestMain(m *testing.M) {
 		act(os.Args[2:])
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(leaktest.Patient(m))
 }
 
 // keeper runs the rest of a test as the keeper, once for an ordinary agent and once for
