@@ -20,6 +20,7 @@ type location struct {
 type how struct {
 	follow  bool   // the last part, where it is a symbolic link
 	dir     bool   // it must be a folder
+	makes   bool   // it may be made as a file, for which no name may end in a slash
 	resolve uint64 // RESOLVE_* of openat2(2)
 }
 

@@ -120,7 +120,8 @@ func (o opening) perform(c *call) outcome {
 	exclusive := o.creates() && o.flags&unix.O_EXCL != 0
 	h := how{
 		follow: o.flags&unix.O_NOFOLLOW == 0 && !exclusive, resolve: o.resolve,
-		dir: o.flags&unix.O_DIRECTORY != 0, // O_TMPFILE has it as well
+		dir:   o.flags&unix.O_DIRECTORY != 0, // O_TMPFILE has it as well
+		makes: o.creates(),
 	}
 	if o.creates() && strings.HasSuffix(o.at.path, "/") {
 		s, err := c.slot(o.at)

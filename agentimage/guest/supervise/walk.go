@@ -72,6 +72,9 @@ func (w *walk) run() (*object, *slot, error) {
 			}
 			continue
 		}
+		if w.h.makes && last && slash {
+			return nil, nil, unix.EISDIR
+		}
 		fd, err := unix.Openat(w.at.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err == unix.ENOENT && last {
 			if slash {
