@@ -37,7 +37,7 @@ type Config struct {
 	// is still stopped long before the usual kernel limit of 32768.
 	ContainerMemoryMB     int     `json:"container_memory_mb" default:"2048" min:"256" max:"4194304" unit:"MiB" project:"tighten"`
 	ContainerCPUs         float64 `json:"container_cpus" default:"1.0" min:"0.01" max:"1024" unit:"CPUs" project:"tighten"`
-	ContainerPids         int     `json:"container_pids" default:"1024" min:"32" max:"4194304" project:"tighten"`
+	ContainerPids         int     `json:"container_pids" default:"2048" min:"32" max:"4194304" project:"tighten"`
 	ContainerKeepAliveSec int     `json:"container_keep_alive_sec" default:"300" min:"0" max:"604800" unit:"seconds" project:"tighten"`
 	ContainerNetwork      string  `json:"container_network" default:"\"bridge\"" project:"tighten" check:"filled"`
 

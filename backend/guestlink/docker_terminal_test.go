@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"loop/backend/config"
 	"loop/backend/core"
 	"loop/backend/guestlink"
+	"loop/backend/policy"
 	"loop/backend/soaktest"
 	"loop/backend/wire"
 )
@@ -25,6 +27,21 @@ func terminal(tb testing.TB, l *guestlink.Link, env []core.EnvVar, argv ...strin
 	tb.Helper()
 	id := core.SpawnID(core.NewID())
 	if _, err := l.Spawn(tb.Context(), core.SpawnRequest{ID: id, Argv: argv, Env: env, Dir: "/tmp", Stdio: core.StdioPTY, Cols: 80, Rows: 24}); err != nil {
+		tb.Fatal(err)
+	}
+	return id
+}
+
+// personal is a terminal as the window opens it: under the policy of a person's shell.
+func personal(tb testing.TB, l *guestlink.Link, env []core.EnvVar, argv ...string) core.SpawnID {
+	tb.Helper()
+	p, err := policy.Baseline(policy.NamePerson, policy.Place{Home: home})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	id := core.SpawnID(core.NewID())
+	if _, err := l.Spawn(tb.Context(), core.SpawnRequest{ID: id, Argv: argv, Env: env, Dir: "/tmp", Stdio: core.StdioPTY, Cols: 80, Rows: 24,
+		Policy: p.Encode(), PolicyVersion: 1}); err != nil {
 		tb.Fatal(err)
 	}
 	return id
@@ -380,9 +397,11 @@ func TestTerminalPrograms(t *testing.T) {
 	s.until("load average")
 }
 
-// TestManyTerminals keeps 64 terminals on one link, each with a reader and an input.
+// TestManyTerminals keeps 64 terminals on one link, each supervised and with a reader and
+// an input, in a container with as many processes as the settings allow by default.
 func TestManyTerminals(t *testing.T) {
-	b := newBox(t, boxOptions{agent: 1000, args: []string{"--pids-limit", "1024"}})
+	limit := fmt.Sprint(config.Defaults().ContainerPids)
+	b := newBox(t, boxOptions{agent: 1000, args: []string{"--pids-limit", limit}, env: []string{wire.GateEnabled + "=1"}})
 	l, _ := b.link(t, guestlink.Options{})
 	memory := func() string {
 		out, err := b.sh(t, "0:0", `awk '/VmRSS|VmHWM|Threads/ { printf "%s %s ", $1, $2 }' /proc/1/status; ps -eLo pid= | wc -l; for p in $(pgrep -f 'loop syscallwrap'); do cat /proc/$p/smaps_rollup; done 2>/dev/null | awk '/^(Pss|Rss|Private_Dirty|Private_Clean):/ { s[$1] += $2 } END { for (k in s) print k, s[k] }'`)
@@ -397,7 +416,7 @@ func TestManyTerminals(t *testing.T) {
 	screens := make([]*screen, n)
 	inputs := make([]io.WriteCloser, n)
 	for i := range n {
-		ids[i] = terminal(t, l, []core.EnvVar{{Name: "PS1", Value: "$ "}}, "bash", "--norc", "-i")
+		ids[i] = personal(t, l, []core.EnvVar{{Name: "PS1", Value: "$ "}}, "bash", "--norc", "-i")
 		screens[i] = watch(t, l, ids[i])
 		w, err := l.Stdin(t.Context(), ids[i])
 		if err != nil {
