@@ -76,6 +76,7 @@ var day = map[string][]act{
 		{Create, "/opt/loop/.claude/backups/.claude.json.backup.1"}, {Create, "/opt/loop/.claude/.last-cleanup"},
 		{Create, "/opt/loop/.claude/plugins/store/cc-plugin-x.json"}, {Create, "/opt/loop/.claude/plugins/store/cc-plugin-x.json.lock"},
 		{Delete, "/opt/loop/.claude/plugins/store/cc-plugin-x.json.lock"}, {Create, "/opt/loop/.claude/plugins/known_marketplaces.json"},
+		{Create, "/opt/loop/.claude/plugins/installed_plugins.json.tmp.14b54300"}, {Create, "/opt/loop/.claude/plugins/installed_plugins.json.lock"},
 		{Create, "/opt/loop/.claude/plugins/marketplaces/official/README.md"}, {Read, "/opt/loop/.claude/settings.json"},
 		{Create, "/tmp/claude-1000/x"}, {Create, "/tmp/cc-socks/1.sock"}, {Create, "/home/ada/.cache/claude-cli-nodejs/x/mcp.log"},
 		{Write, "/run/loop/runs/7f/mcp.json"}, {Read, "/run/loop/gate/7f.json"}, {Create, "/opt/loop/.claude/file-history/x/y"},
@@ -173,6 +174,7 @@ func TestWhatTheBaselineMinds(t *testing.T) {
 		{Create, "/opt/loop/.claude/hooks/x", "?..!"},
 		{Create, "/opt/loop/.claude/skills/x/SKILL.md", "?..!"},
 		{Create, "/opt/loop/.claude/plugins/cache/x/hooks/hooks.json", "?..!"},
+		{Create, "/opt/loop/.claude/plugins/installed_plugins.json", "?..!"},
 		{Create, "/opt/loop/.claude/agents", "?..!"}, // a link, which mkdir does not make
 		{Write, "/opt/loop/.claude/CLAUDE.md", "?..!"},
 		{Write, "/home/ada/.claude/settings.json", "?..!"},

@@ -28,6 +28,7 @@ var (
 	// What the CLI itself writes while it works, seen in its system calls.
 	claudeOwnFiles = []string{
 		"plugins/{store,marketplaces}/**", "plugins/{known_marketplaces,install-counts-cache,blocklist}.json*",
+		"plugins/*.json.{lock,tmp.*}", // beside a file that is asked for when they are moved onto it
 	}
 	gitDirFiles  = []string{"config", "config.worktree", "commondir"}
 	gitDirHooks  = "hooks/**"
