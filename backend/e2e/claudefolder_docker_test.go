@@ -8,12 +8,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"loop/backend/core"
 	"loop/backend/sandbox"
 )
+
+// allowed lets a run do what it asks for, and returns the files in order.
+func (s *server) allowed(ch core.ChannelID, run core.RunID) (targets []string) {
+	s.h.t.Helper()
+	var last string
+	s.until(ch, "the end of the run", func(p timeline) bool {
+		var list []core.Approval
+		s.must("Gate.Pending", &list)
+		if len(list) > 0 && list[0].ID != last {
+			last = list[0].ID
+			targets = append(targets, list[0].Target)
+			s.answers(list[0], true)
+		}
+		return ended(p, run)
+	})
+	return targets
+}
 
 // TestClaudeFolder proves with the real CLI what CLAUDE_CONFIG_DIR moves. The files
 // that Loop and a person rely on lie in the channel's folder beside the home. Older
@@ -53,8 +71,17 @@ func TestClaudeFolder(t *testing.T) {
 	c.steps["second"] = []step{facts, bash("rm ~/.claude && mkdir " + away + " && ln -s " + away + " ~/.claude")}
 	c.steps["third"] = []step{facts, bash("claude mcp get probe && claude plugin list")}
 
+	// An installed plugin runs programs in every later session, so the gate asks for it, but
+	// not for what is written aside.
+	needless := func(target string) bool {
+		return !strings.HasPrefix(target, sandbox.ClaudeDir+"/") || strings.HasSuffix(target, ".lock") || strings.Contains(target, ".json.tmp.")
+	}
 	for i, word := range []string{"first", "second", "third"} {
 		run := s.prompt(ch, "Do-"+word)
+		asked := s.allowed(ch, run)
+		if (len(asked) > 0) != (i == 0) || slices.ContainsFunc(asked, needless) {
+			t.Errorf("%s asks for %q", word, asked)
+		}
 		got := strings.Join(results(s.finished(ch, run), run), "\n")
 		link := sandbox.ClaudeDir
 		if word == "third" {
