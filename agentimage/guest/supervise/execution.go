@@ -14,6 +14,8 @@ import (
 
 	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/threads"
+	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 // execution is what a call that was judged may lead to: this file, with these arguments.
@@ -56,6 +58,7 @@ func (s *Supervisor) untraced(c *call, x *execution, err error) {
 	}
 	target := x.path()
 	s.crews[resuming].do(job{c: c, run: func() outcome {
+		c.ruling = &ruling{policy.Verdict{Decision: policy.Deny, Rule: "traced", Message: why}, &question{kind: wire.KindExec, target: target}}
 		s.deny(c, denial.Denial{Operation: denial.Run, Target: target, By: "traced", Why: why}, "traced")
 		return failed(unix.EPERM)
 	}})

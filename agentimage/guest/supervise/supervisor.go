@@ -260,7 +260,7 @@ func (s *Supervisor) finish(c *call, out outcome) {
 	if out.err == errGone {
 		return
 	}
-	if out.how <= continues {
+	if out.how < asks {
 		s.tally.count(c) // while the caller stands still
 	}
 	switch out.how {

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,18 +61,26 @@ type Log struct {
 	dir string
 
 	mu   sync.Mutex
-	last map[string]string // hash of the last record, by channel
-	day  string            // when old files were looked for last
+	last map[string]end // of each channel
+	day  string         // when old files were looked for last
+}
+
+// end is where a channel's chain is.
+type end struct {
+	hash string
+	day  string // of its newest file
 }
 
 // Open returns the log of a folder, which is made with the first record.
-func Open(dir string) *Log { return &Log{dir: dir, last: map[string]string{}} }
+func Open(dir string) *Log { return &Log{dir: dir, last: map[string]end{}} }
 
 // Append writes one record; At, Channel and the rest are the caller's, Prev and Hash
-// are not. After an error the file is what it was before.
+// are not. After an error the file is what it was before. A record that is told late goes
+// after those that are there, also where their day has begun since. A channel's first
+// record of a day, and of a process, comes after one that says so if the file before it is
+// not what was written.
 func (l *Log) Append(r Record) error {
-	name := r.Channel + "-" + r.At.UTC().Format(day) + ".jsonl"
-	if !fileName.MatchString(name) {
+	if !fileName.MatchString(nameOf(r.Channel, r.At.UTC().Format(day))) {
 		return fmt.Errorf("append record: no channel %q", r.Channel)
 	}
 	l.mu.Lock()
@@ -82,22 +89,60 @@ func (l *Log) Append(r Record) error {
 		return fmt.Errorf("make folder of records: %w", err)
 	}
 	l.prune(r.At)
-	f, err := os.OpenFile(filepath.Join(l.dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+	at, known := l.last[r.Channel]
+	today := max(r.At.UTC().Format(day), at.day)
+	if !known || at.day != today {
+		var err error
+		if at, err = l.begin(r, today, at, known); err != nil {
+			return err
+		}
+	}
+	return l.write(r, end{at.hash, today})
+}
+
+// begin looks at the newest file of a channel before the next is begun, or before it goes
+// on in a new process.
+func (l *Log) begin(r Record, today string, at end, known bool) (end, error) {
+	if !known {
+		var err error
+		if at, err = l.lastHash(r.Channel); err != nil {
+			return at, err
+		}
+	}
+	if at.day == "" {
+		return at, nil // the first record of all
+	}
+	name := nameOf(r.Channel, at.day)
+	_, _, err := Verify(filepath.Join(l.dir, name))
+	broken, is := errors.AsType[*BrokenError](err)
+	if !is || broken.Torn {
+		return at, nil
+	}
+	found := Record{At: r.At, Channel: r.Channel, Spawn: "-", Kind: KindLog, Operation: "verify", Target: name + ": " + broken.Error(),
+		Decision: "broken", By: "Loop"}
+	if err := l.write(found, end{at.hash, max(today, at.day)}); err != nil {
+		return at, err
+	}
+	return l.last[r.Channel], nil
+}
+
+// KindLog is the kind of a record about the log itself.
+const KindLog = "log"
+
+func nameOf(channel, day string) string { return channel + "-" + day + ".jsonl" }
+
+// write appends to the file of a day.
+func (l *Log) write(r Record, at end) error {
+	f, err := os.OpenFile(filepath.Join(l.dir, nameOf(r.Channel, at.day)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("open records: %w", err)
 	}
 	defer f.Close()
-	last, known := l.last[r.Channel]
-	if !known {
-		if last, err = l.lastHash(r.Channel); err != nil {
-			return err
-		}
-	}
-	end, err := wholeLines(f)
+	place, err := wholeLines(f)
 	if err != nil {
 		return fmt.Errorf("read records: %w", err)
 	}
-	r.At, r.Prev, r.Hash = r.At.UTC(), last, ""
+	r.At, r.Prev, r.Hash = r.At.UTC(), at.hash, ""
 	r.Hash, err = hashOf(r)
 	if err != nil {
 		return err
@@ -106,10 +151,10 @@ func (l *Log) Append(r Record) error {
 	if err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
-	if _, err := f.WriteAt(append(line, '\n'), end); err != nil {
-		return errors.Join(fmt.Errorf("write record: %w", err), f.Truncate(end))
+	if _, err := f.WriteAt(append(line, '\n'), place); err != nil {
+		return errors.Join(fmt.Errorf("write record: %w", err), f.Truncate(place))
 	}
-	l.last[r.Channel] = r.Hash
+	l.last[r.Channel] = end{r.Hash, at.day}
 	return nil
 }
 
@@ -132,11 +177,11 @@ func wholeLines(f *os.File) (int64, error) {
 	return keep, f.Truncate(keep)
 }
 
-// lastHash is the hash of a channel's newest record.
-func (l *Log) lastHash(channel string) (string, error) {
+// lastHash is the hash of a channel's newest record, and the day of its file.
+func (l *Log) lastHash(channel string) (end, error) {
 	files, err := os.ReadDir(l.dir) // in the order of names, which for one channel is that of days
 	if err != nil {
-		return "", fmt.Errorf("list records: %w", err)
+		return end{}, fmt.Errorf("list records: %w", err)
 	}
 	for i := len(files) - 1; i >= 0; i-- {
 		m := fileName.FindStringSubmatch(files[i].Name())
@@ -145,19 +190,19 @@ func (l *Log) lastHash(channel string) (string, error) {
 		}
 		raw, err := os.ReadFile(filepath.Join(l.dir, files[i].Name()))
 		if err != nil {
-			return "", fmt.Errorf("read records: %w", err)
+			return end{}, fmt.Errorf("read records: %w", err)
 		}
 		whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
 		lines := strings.Split(strings.TrimSpace(string(whole)), "\n")
 		var r Record
 		if last := lines[len(lines)-1]; last != "" {
 			if err := json.Unmarshal([]byte(last), &r); err != nil {
-				return "changed", nil // the chain is broken, and shows that from here on
+				return end{"changed", m[2]}, nil // the chain is broken, and shows that from here on
 			}
-			return r.Hash, nil
+			return end{r.Hash, m[2]}, nil
 		}
 	}
-	return "", nil
+	return end{}, nil
 }
 
 // prune removes files that are older than Retention, once a day.
@@ -187,50 +232,4 @@ func hashOf(r Record) (string, error) {
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// BrokenError says where a file is not what was written.
-type BrokenError struct {
-	Line int // from 1
-	Why  string
-}
-
-func (e *BrokenError) Error() string { return fmt.Sprintf("line %d %s", e.Line, e.Why) }
-
-// Verify reads one file and returns how many records it holds and the hash that the
-// record before its first one must have. A file that was changed is a *BrokenError.
-func Verify(file string) (records int, before string, err error) {
-	raw, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || err != nil {
-		return 0, "", fmt.Errorf("read records: %w", err)
-	}
-	prev := ""
-	for line := range strings.Lines(string(raw)) {
-		records++
-		var r Record
-		dec := json.NewDecoder(strings.NewReader(line))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&r); err != nil {
-			return records, before, &BrokenError{records, "is no record"}
-		}
-		want, err := hashOf(r)
-		if err != nil {
-			return records, before, err
-		}
-		// A record is compared as a whole line, so that nothing can hide in its spelling.
-		canonical, err := json.Marshal(r)
-		if err != nil {
-			return records, before, fmt.Errorf("encode record: %w", err)
-		}
-		switch {
-		case r.Hash != want || string(canonical)+"\n" != line:
-			return records, before, &BrokenError{records, "is not as it was written"}
-		case records == 1:
-			before = r.Prev
-		case r.Prev != prev:
-			return records, before, &BrokenError{records, fmt.Sprintf("does not follow line %d", records-1)}
-		}
-		prev = r.Hash
-	}
-	return records, before, nil
 }

@@ -143,3 +143,97 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d records, %v", n, err)
 	}
 }
+
+// TestAFileThatWasChangedIsNamed when the next is begun, and when a process begins.
+func TestAFileThatWasChangedIsNamed(t *testing.T) {
+	dir := written(t, noon, noon.Add(time.Second))
+	file := filepath.Join(dir, "chan-2026-03-01.jsonl")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Open(dir)
+	if err := l.Append(record(noon.Add(2*time.Second), "/untouched")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(raw), `"allowed"`, `"denied"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := l.Append(record(noon.Add(24*time.Hour), "/next day")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := l.Read(Query{})
+	if err != nil || len(list) != 5 || list[2].Kind != KindLog || list[2].Decision != "broken" || !strings.Contains(list[2].Target, "line 1") {
+		t.Errorf("%+v %v", list, err)
+	}
+	checked, err := l.VerifyAll()
+	if err != nil || len(checked) != 2 || checked[0].Err == nil || checked[0].Records == 0 {
+		t.Errorf("%+v %v", checked, err)
+	}
+}
+
+// TestALateRecord goes after those of the day that has begun since.
+func TestALateRecord(t *testing.T) {
+	dir := written(t, noon.Add(13*time.Hour), noon)
+	checked, err := Open(dir).VerifyAll()
+	if err != nil || len(checked) != 1 || checked[0].Err != nil || checked[0].Records != 2 || checked[0].Day != "2026-03-02" {
+		t.Errorf("%+v %v", checked, err)
+	}
+}
+
+// TestAMonthOfDays is one chain, of which the beginning goes.
+func TestAMonthOfDays(t *testing.T) {
+	var at []time.Time
+	for i := range 40 {
+		at = append(at, noon.Add(time.Duration(i)*24*time.Hour), noon.Add(time.Duration(i)*24*time.Hour+time.Minute))
+	}
+	dir := written(t, at...)
+	l := Open(dir)
+	checked, err := l.VerifyAll()
+	if err != nil || len(checked) != 31 {
+		t.Fatalf("%d files, %v", len(checked), err)
+	}
+	for _, c := range checked {
+		if c.Err != nil || c.Records != 2 || c.Channel != "chan" {
+			t.Errorf("%+v", c)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, checked[5].File)); err != nil {
+		t.Fatal(err)
+	}
+	if checked, err = l.VerifyAll(); err != nil || checked[4].Err != nil || checked[5].Err == nil {
+		t.Errorf("a file that is gone: %+v", checked[5])
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := written(t, noon, noon.Add(24*time.Hour), noon.Add(25*time.Hour))
+	l := Open(dir)
+	r := record(noon.Add(26*time.Hour), "/other")
+	r.Run, r.ID, r.Channel = "other", "abcdef", "chan2"
+	if err := l.Append(r); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		q    Query
+		want int
+	}{
+		{Query{}, 4}, {Query{Channel: "chan"}, 3}, {Query{Channel: "none"}, 0}, {Query{Run: "oth"}, 1}, {Query{ID: "abc"}, 1},
+		{Query{ID: "x"}, 0}, {Query{Limit: 2}, 2}, {Query{Limit: 3, Channel: "chan"}, 3}, {Query{Limit: 1, Run: "run"}, 1},
+	} {
+		list, err := l.Read(tc.q)
+		if err != nil || len(list) != tc.want {
+			t.Errorf("%+v: %d records, %v", tc.q, len(list), err)
+		}
+		for i := 1; i < len(list); i++ {
+			if list[i].At.Before(list[i-1].At) {
+				t.Errorf("%+v: not in order", tc.q)
+			}
+		}
+	}
+	if list, err := Open(filepath.Join(dir, "none")).Read(Query{}); err != nil || list != nil {
+		t.Errorf("%v %v", list, err)
+	}
+}
