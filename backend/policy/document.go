@@ -50,6 +50,9 @@ func (p Policy) withLists() Policy {
 			p.Tighten[i].DefaultDecision = Allow // which says nothing there
 		}
 	}
+	if p.Agents != nil {
+		p.Agents = &Agents{Files: append([]string{}, p.Agents.Files...), Policy: p.Agents.Policy.withLists()}
+	}
 	return p
 }
 
@@ -69,14 +72,14 @@ func Parse(doc []byte) (Policy, error) {
 	}
 	r.dec = jsontext.NewDecoder(bytes.NewReader(doc))
 	var p Policy
-	if err := r.policy(&p, true); err != nil {
+	if err := r.policy(&p, wholePolicy); err != nil {
 		return Policy{}, err
 	}
 	if rest := int(r.dec.InputOffset()); len(bytes.TrimSpace(doc[rest:])) > 0 {
 		return Policy{}, r.fail(r.start(), "Something follows the policy.", "Remove what stands after the last “}”.")
 	}
 	c := compiler{}
-	if _, err := c.policy(p); err != nil {
+	if _, err := c.whole(p); err != nil {
 		// Every rule was compiled by itself, so only their number is left.
 		return Policy{}, r.fail(0, sentence(err.Error()), "Let one pattern stand for several.")
 	}

@@ -15,6 +15,8 @@ type Engine struct {
 	layers []layer // the policy, then what tightens it
 	reads  bool
 	execs  bool
+	files  []string // of agents
+	agents *Engine  // what they go by, with these layers
 }
 
 // layer is one list of rules for each class, in which the first match decides.
@@ -31,10 +33,34 @@ type layer struct {
 // Compile makes the engine of a policy. What Parse took compiles.
 func Compile(p Policy) (*Engine, error) {
 	c := compiler{}
-	return c.policy(p)
+	return c.whole(p)
 }
 
 type compiler struct{ nodes int }
+
+// whole compiles a policy with that of its agents, which also decides whether reads
+// matter: the filter is the same for all.
+func (c *compiler) whole(p Policy) (*Engine, error) {
+	e, err := c.policy(p)
+	if err != nil || p.Agents == nil {
+		return e, err
+	}
+	inner, files := p.Agents.Policy, p.Agents.Files
+	if inner.Agents != nil {
+		return nil, errors.New("the policy of agents has agents itself")
+	}
+	p.Agents = nil
+	if e.agents, err = c.policy(Stack(p, inner)); err != nil {
+		return nil, fmt.Errorf("policy of agents: %w", err)
+	}
+	e.files = files
+	e.reads = e.agents.reads
+	return e, nil
+}
+
+// Agents are the programs that go by another engine, which is stricter, with all that
+// they start; nil where there are none.
+func (e *Engine) Agents() (files []string, stricter *Engine) { return e.files, e.agents }
 
 func (c *compiler) policy(p Policy) (*Engine, error) {
 	e := &Engine{}

@@ -15,8 +15,17 @@ const (
 	maxMessage = 1000 // bytes; it is one line of what the program reads
 )
 
-// policy reads a whole document, or one of those that tighten it.
-func (r *docReader) policy(p *Policy, outer bool) error {
+// place is where in a document a policy stands.
+type place int
+
+const (
+	wholePolicy place = iota // it is the document
+	ofAgents                 // it is that of agents
+	tightening               // it tightens another one
+)
+
+// policy reads a policy.
+func (r *docReader) policy(p *Policy, in place) error {
 	at := r.start()
 	fields := map[string]func() error{
 		"name":             func() error { return r.words("name", maxID, &p.Name) },
@@ -31,23 +40,50 @@ func (r *docReader) policy(p *Policy, outer bool) error {
 			return r.list("file_rules", func() error { return readRule(r, &p.FileRules, (*docReader).fileRule) })
 		},
 	}
-	if outer {
+	if in != tightening {
 		fields["tighten"] = func() error {
 			return r.list("tighten", func() error {
 				var inner Policy
-				err := r.policy(&inner, false)
+				err := r.policy(&inner, tightening)
 				p.Tighten = append(p.Tighten, inner)
 				return err
 			})
 		}
 	}
+	if in == wholePolicy {
+		fields["agents"] = func() error { return r.agents(p) }
+	}
 	if err := r.object("a policy", fields); err != nil {
 		return err
 	}
-	if outer && p.DefaultDecision == "" {
+	if in != tightening && p.DefaultDecision == "" {
 		return r.fail(at, "The policy has no default_decision.", `Write "default_decision": "allow", "approve" or "deny".`)
 	}
 	return nil
+}
+
+// agents reads the programs that go by a policy of their own, and the policy.
+func (r *docReader) agents(p *Policy) error {
+	at := r.start()
+	p.Agents = &Agents{}
+	err := r.object("agents", map[string]func() error{
+		"files":  func() error { return r.texts("files", checkAgentFile, &p.Agents.Files) },
+		"policy": func() error { return r.policy(&p.Agents.Policy, ofAgents) },
+	})
+	if err == nil && (len(p.Agents.Files) == 0 || p.Agents.Policy.DefaultDecision == "") {
+		err = r.fail(at, "The agents have no files or no policy.", `Write "files": ["/path/of/the/program"] and "policy": {…}.`)
+	}
+	return err
+}
+
+// maxAgentFile is PATH_MAX without the NUL.
+const maxAgentFile = 4095
+
+func checkAgentFile(path string) (remedy string, err error) {
+	if !strings.HasPrefix(path, "/") || len(path) > maxAgentFile || strings.ContainsRune(path, 0) {
+		return "Write where the program is installed, from the root on.", errors.New("the file of an agent is not an absolute path")
+	}
+	return "", nil
 }
 
 // readRule reads one rule and the decision that it must have.

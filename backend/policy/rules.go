@@ -84,6 +84,16 @@ type Policy struct {
 	// Tighten are policies that can only make this one stricter, e.g. a project's: each
 	// is judged by itself, without a Tighten of its own, and the strictest answer holds.
 	Tighten []Policy `json:"tighten,omitempty"`
+	// Agents are programs that go by a policy of their own as well. Only a whole policy has
+	// them.
+	Agents *Agents `json:"agents,omitempty"`
+}
+
+// Agents are programs that a person may start under a policy of their own, whatever they
+// are called then, and the policy that is stacked for them and for all that they start.
+type Agents struct {
+	Files  []string `json:"files"` // absolute paths where they are installed
+	Policy Policy   `json:"policy"`
 }
 
 // Verdict is what a policy says of one call.

@@ -33,6 +33,7 @@ func Merge(baseline, person Policy, projects ...Policy) Policy {
 		PathRules:       between(baseline.PathRules, person.PathRules),
 		CommandRules:    between(baseline.CommandRules, person.CommandRules),
 		FileRules:       between(baseline.FileRules, person.FileRules),
+		Agents:          baseline.Agents,
 	}
 	if person.DefaultDecision != "" {
 		merged.DefaultDecision = person.DefaultDecision
@@ -56,7 +57,7 @@ func Stack(a, b Policy) Policy {
 // flat is p without a Tighten, and what it has in it.
 func flat(p Policy) []Policy {
 	inner := p.Tighten
-	p.Tighten = nil
+	p.Tighten, p.Agents = nil, nil
 	all := []Policy{p}
 	for _, q := range inner {
 		all = append(all, flat(q)...)
