@@ -18,6 +18,15 @@ func (j judge) Exec(path string, argv []string) policy.Verdict {
 	return j.Engine.Exec(policy.Command{Path: path, Argv: argv})
 }
 
+// Agents are those that the policy names.
+func (j judge) Agents() ([]string, supervise.Judge) {
+	files, stricter := j.Engine.Agents()
+	if stricter == nil {
+		return nil, nil
+	}
+	return files, judge{stricter}
+}
+
 // Content lets pass what changes nothing that matters.
 func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool) {
 	op := policy.Write

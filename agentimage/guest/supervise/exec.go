@@ -60,7 +60,9 @@ func (x executing) perform(c *call) outcome {
 			return &question{kind: wire.KindExec, target: o.path, as: x.at.path}
 		})
 	}
-	if j, ok := c.view.Judge.(ExecJudge); ok && !j.ExecMatters() || x.flags&atExecveCheck != 0 {
+	j, ok := c.view.Judge.(ExecJudge)
+	free := ok && !j.ExecMatters()
+	if free && len(c.view.files) == 0 || x.flags&atExecveCheck != 0 {
 		return outcome{how: continues}
 	}
 	argv, err := x.arguments(c)
@@ -85,7 +87,12 @@ func (x executing) perform(c *call) outcome {
 	}); end != nil {
 		return *end
 	}
-	if c.s.options.Tracer == nil {
+	// Before the call goes on, so that nothing of the agent is early. One that fails leaves
+	// the caller under the stricter policy.
+	if len(c.view.files) > 0 && c.startsAgent(programs) {
+		c.s.descent.begin(c.process())
+	}
+	if free || c.s.options.Tracer == nil {
 		return outcome{how: continues}
 	}
 	last := programs[len(programs)-1]

@@ -81,6 +81,8 @@ const DefaultReceivers = 4
 type view struct {
 	Judge
 	version int64
+	files   []string // of agents
+	agents  *view    // decides the calls of agents in its place; nil where there are none
 }
 
 // stricter returns the verdict that allows less; of equals the first.

@@ -30,7 +30,7 @@ func (r renaming) place(c *call, after *wire.Content) outcome {
 	// Everything is judged once more on this thread; what has changed is asked anew.
 	q := r.question(c, m, true)
 	q.unpin()
-	c.view = c.s.view.Load()
+	c.view = c.s.viewFor(c)
 	v := stricter(r.onto(c, m), r.away(c, m))
 	if rank(v.Decision) == 2 || m.moved.kind() != unix.S_IFREG || q.after == nil || q.after.SHA256 != after.SHA256 ||
 		c.granted != "" && c.granted != q.key() {

@@ -25,16 +25,17 @@ type Supervisor struct {
 	procDev  uint64
 	view     atomic.Pointer[view]
 
-	names sync.RWMutex // see lock
-	crews [sides]*crew // threads that may wait
-	desk  *desk        // what is asked
-	lines lines        // what the callers were told
-	tally *tally       // what the policy has decided
-	wg    sync.WaitGroup
-	stop  chan struct{}
-	done  chan struct{}
-	once  sync.Once
-	ended *os.File // closed by Close, which wakes the one that watches the listener
+	descent descent      // of the processes
+	names   sync.RWMutex // see lock
+	crews   [sides]*crew // threads that may wait
+	desk    *desk        // what is asked
+	lines   lines        // what the callers were told
+	tally   *tally       // what the policy has decided
+	wg      sync.WaitGroup
+	stop    chan struct{}
+	done    chan struct{}
+	once    sync.Once
+	ended   *os.File // closed by Close, which wakes the one that watches the listener
 }
 
 // Start supervises until every program under the filter has ended, or until Close. It
@@ -85,7 +86,7 @@ func Start(o Options) (*Supervisor, error) {
 
 // SetJudge replaces the policy. A call that was already judged is performed by the one
 // it was judged by; one that waits for a person is judged again.
-func (s *Supervisor) SetJudge(j Judge, version int64) { s.view.Store(&view{j, version}) }
+func (s *Supervisor) SetJudge(j Judge, version int64) { s.view.Store(newView(j, version)) }
 
 // Done is closed when the last program under the filter has ended, or after Close.
 func (s *Supervisor) Done() <-chan struct{} { return s.done }
@@ -219,7 +220,7 @@ func (s *Supervisor) handle(th *thread, n *notification) {
 
 // attempt performs a call, and starts over while what was judged changes meanwhile.
 func (c *call) attempt() outcome {
-	c.view = c.s.view.Load()
+	c.view = c.s.viewFor(c)
 	for range maxStarts {
 		c.refused, c.ruling = subject{}, nil
 		unlock := c.s.lock(c.locked)
