@@ -50,3 +50,12 @@ func TestAgents(t *testing.T) {
 		}
 	}
 }
+
+func TestLax(t *testing.T) {
+	for name, want := range map[string]bool{NamePerson: true, NameSystem: true, NameAgent: false, NamePlan: false, "": false, "Person": false} {
+		e, err := Compile(Policy{Name: name, DefaultDecision: Allow})
+		if err != nil || e.Lax() != want {
+			t.Errorf("%q: %v (%v)", name, e.Lax(), err)
+		}
+	}
+}

@@ -12,6 +12,7 @@ const maxNodes = 1 << 17
 // Engine judges calls by one whole policy. It never changes after Compile, and any
 // goroutine may use it. Its calls read nothing outside the engine and do not block.
 type Engine struct {
+	name   string
 	layers []layer // the policy, then what tightens it
 	reads  bool
 	execs  bool
@@ -58,12 +59,16 @@ func (c *compiler) whole(p Policy) (*Engine, error) {
 	return e, nil
 }
 
+// Lax tells whether the policy is one of those that ask little because nobody but the
+// person, or Loop itself, acts under them. One with another name, or none, is not.
+func (e *Engine) Lax() bool { return e.name == NamePerson || e.name == NameSystem }
+
 // Agents are the programs that go by another engine, which is stricter, with all that
 // they start; nil where there are none.
 func (e *Engine) Agents() (files []string, stricter *Engine) { return e.files, e.agents }
 
 func (c *compiler) policy(p Policy) (*Engine, error) {
-	e := &Engine{}
+	e := &Engine{name: p.Name}
 	for i, one := range append([]Policy{p}, p.Tighten...) {
 		if i > 0 && len(one.Tighten) > 0 {
 			return nil, errors.New("what tightens a policy is not tightened itself")

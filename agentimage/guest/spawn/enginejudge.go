@@ -5,10 +5,12 @@ package spawn
 import (
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"loop/agentimage/guest/denial"
 	"loop/agentimage/guest/supervise"
 	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 // judge is an engine as a supervisor asks it.
@@ -39,6 +41,11 @@ func (j judge) Content(path string, before, after []byte) (policy.Verdict, bool)
 	return policy.Verdict{Decision: policy.Allow}, true
 }
 
+// marks are of the sockets and terminals of all spawns of the container.
+func marks(e *policy.Engine) *supervise.Marks {
+	return &supervise.Marks{Dir: filepath.Join(wire.PrivateDir, "marks"), Strict: !e.Lax()}
+}
+
 // startSupervisor takes the listener over.
 func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Supervisor, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -46,7 +53,7 @@ func (w *watcher) startSupervisor(listener int, e *policy.Engine) (*supervise.Su
 	sup, err := supervise.Start(supervise.Options{
 		Listener: listener, Judge: judge{e}, Version: w.s.Policy.Version, SpawnID: w.s.Spawn,
 		Agent:  supervise.Agent{UID: w.s.UID, GID: w.s.GID, Groups: w.s.Groups, Home: w.s.Home},
-		Tracer: w.tracer, Ask: w.held.ask, Tell: w.held.tell, Denied: w.denied.Add, Log: log,
+		Tracer: w.tracer, Marks: marks(e), Ask: w.held.ask, Tell: w.held.tell, Denied: w.denied.Add, Log: log,
 	})
 	if err != nil {
 		w.denied.Close()

@@ -145,8 +145,23 @@ func (w *watcher) begin() (*policy.Engine, error) {
 	if err := threads.CheckTracing(os.ReadFile); err != nil {
 		return nil, refuse(err.Error())
 	}
+	if err := w.markTerminal(marks(engine)); err != nil {
+		return nil, refuse("mark its terminal: " + err.Error())
+	}
 	w.held = newHeld(w.line)
 	return engine, nil
+}
+
+// markTerminal tells other supervisors whose the program's terminal is.
+func (w *watcher) markTerminal(m *supervise.Marks) error {
+	if !w.terminal {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(streamFD, &st); err != nil {
+		return err
+	}
+	return m.SetTerminal(st.Rdev)
 }
 
 // confine goes through the handshake and waits until the program runs. After an error

@@ -40,9 +40,13 @@ func (b binding) perform(c *call) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	path, _ := b.to.unix()
+	path, abstract := b.to.unix()
 	if domain != unix.AF_UNIX || path == "" {
-		return failed(b.to.call(unix.SYS_BIND, fd))
+		err := b.to.call(unix.SYS_BIND, fd)
+		if err == nil && domain == unix.AF_UNIX {
+			err = c.markAbstract(fd, abstract)
+		}
+		return failed(err)
 	}
 	at := location{dirfd: unix.AT_FDCWD, path: path}
 	s, err := c.slot(at)
@@ -62,7 +66,10 @@ func (b binding) perform(c *call) outcome {
 	}); end != nil {
 		return *end
 	}
-	return failed(b.bind(c, fd, at, s))
+	if err := b.bind(c, fd, at, s); err != nil {
+		return failed(err)
+	}
+	return failed(c.markPath(s))
 }
 
 func (b binding) bind(c *call, fd int, at location, s slot) error {

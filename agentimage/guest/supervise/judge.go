@@ -69,6 +69,9 @@ type Options struct {
 	// Tracer looks at what is executed, before it runs. Without one, as in a test, the
 	// caller may exchange what was judged.
 	Tracer *threads.Tracer
+	// Marks keep programs under a strict policy from acting through others; nil: nothing
+	// does.
+	Marks *Marks
 	// Receivers is how many threads take calls; 0 is DefaultReceivers.
 	Receivers int
 }

@@ -225,6 +225,9 @@ func (o opening) existing(c *call, found *object) outcome {
 			Why: "this file of /proc is closed"}, "memory")
 		return failed(err)
 	}
+	if end := c.notOwn(found); end != nil {
+		return *end
+	}
 	op, v := o.judge(c, found)
 	if end := c.decide(v, func() *question { return o.question(c, found, op) }); end != nil {
 		return *end

@@ -57,7 +57,13 @@ func (o opening) reopen(c *call, found *object) outcome {
 			return o.patiently(c, found, side, func() (int, error) { return open(flags) })
 		}
 	}
-	return o.opened(open(flags))
+	fd, err := open(flags)
+	if err == nil {
+		if err = c.markMaster(found, fd); err != nil {
+			_ = unix.Close(fd)
+		}
+	}
+	return o.opened(fd, err)
 }
 
 // patiently opens on a thread that may wait, until the caller is gone.

@@ -1,0 +1,167 @@
+//go:build linux
+
+package supervise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"loop/backend/policy"
+)
+
+// Marks tell the supervisors of one container which Unix sockets and terminals belong to
+// programs that go by a lax policy: those of a person, or of Loop's own work. Programs
+// under a strict one may not connect to them or open them, or they would act through
+// them. Every socket and terminal is marked, or its mark removed, before its maker has
+// it; so an old mark never stands for a new object.
+type Marks struct {
+	// Dir holds an empty file for each mark. It is the supervisors' and closed to agents.
+	Dir string
+	// Strict is whether the supervised program goes by a strict policy itself. What comes
+	// from an agent under a person's policy does in any case.
+	Strict bool
+}
+
+// strict reports whether a call is of a program that may not act through others.
+func (c *call) strict() bool {
+	m := c.s.options.Marks
+	return m != nil && (m.Strict || c.s.view.Load().agents != nil && c.s.descent.ofAgent(c.process()))
+}
+
+// mark notes whose something is that the caller is making.
+func (c *call) mark(name string) error {
+	m := c.s.options.Marks
+	if m == nil {
+		return nil
+	}
+	strict := c.strict()
+	return asSupervisor(func() error { return m.set(name, !strict) })
+}
+
+// set marks something as that of a lax program, or not. The calling thread must be the
+// supervisor's own.
+func (m *Marks) set(name string, lax bool) error {
+	path := filepath.Join(m.Dir, name)
+	if !lax {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.Mkdir(m.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// SetTerminal marks the terminal that a program is given at its start.
+func (m *Marks) SetTerminal(rdev uint64) error { return m.set(terminalMark(rdev), !m.Strict) }
+
+// foreign denies a strict caller what a lax program has made.
+func (c *call) foreign(name, message string) *outcome {
+	if !c.strict() {
+		return nil
+	}
+	path := filepath.Join(c.s.options.Marks.Dir, name)
+	err := asSupervisor(func() error { _, err := os.Lstat(path); return err })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return c.decide(policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: message}, nil)
+}
+
+// asSupervisor calls f on a thread that is the supervisor's own and not the agent's.
+func asSupervisor(f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return <-done
+}
+
+const (
+	foreignSocket   = "this socket is of a program that goes by a laxer policy, e.g. of a person's shell"
+	foreignTerminal = "this terminal is of a program that goes by a laxer policy, e.g. a person's shell"
+)
+
+func socketMark(o *object) string { return "socket " + o.identity() }
+
+func abstractMark(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "abstract " + hex.EncodeToString(sum[:])
+}
+
+func terminalMark(rdev uint64) string { return "terminal " + strconv.FormatUint(rdev, 10) }
+
+// markPath marks a socket that was just bound to a path, before its maker can listen.
+func (c *call) markPath(s slot) error {
+	if c.s.options.Marks == nil {
+		return nil
+	}
+	o, err := s.pin(c)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	return c.mark(socketMark(o))
+}
+
+// markAbstract marks one that was just bound to a name, which the kernel has chosen where
+// it is empty.
+func (c *call) markAbstract(fd int, name string) error {
+	if c.s.options.Marks == nil {
+		return nil
+	}
+	if name == "" {
+		sa, err := unix.Getsockname(fd)
+		if err != nil {
+			return err
+		}
+		if u, ok := sa.(*unix.SockaddrUnix); ok {
+			name = strings.TrimPrefix(u.Name, "@")
+		}
+	}
+	return c.mark(abstractMark(name))
+}
+
+// isTerminal reports whether an object is the end of a terminal that programs use.
+func isTerminal(o *object) bool {
+	major := unix.Major(o.st.Rdev)
+	return o.kind() == unix.S_IFCHR && major >= 136 && major <= 143
+}
+
+// notOwn denies the terminal of another program. The caller's own is always its.
+func (c *call) notOwn(o *object) *outcome {
+	if !isTerminal(o) || !c.strict() {
+		return nil
+	}
+	if own, err := c.terminal(); err == nil {
+		defer own.close()
+		if own.st.Rdev == o.st.Rdev {
+			return nil
+		}
+	}
+	return c.foreign(terminalMark(o.st.Rdev), foreignTerminal)
+}
+
+// markMaster marks the terminal of a master that was just opened for the caller.
+func (c *call) markMaster(found *object, fd int) error {
+	if c.s.options.Marks == nil || found.kind() != unix.S_IFCHR || found.st.Rdev != unix.Mkdev(5, 2) {
+		return nil
+	}
+	n, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+	if err != nil {
+		return err
+	}
+	return c.mark(terminalMark(unix.Mkdev(136+n>>20, n&0xfffff)))
+}

@@ -1,0 +1,94 @@
+//go:build linux
+
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// offer listens on a path and on an abstract name, and opens a terminal.
+func offer(name string) (path, abstract, terminal string) {
+	path, abstract = must(filepath.Abs(name+".sock")), "@"+name+"\x00of "+must(os.Getwd())
+	must(net.Listen("unix", path))
+	must(net.Listen("unix", abstract))
+	master := must(unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY, 0))
+	n := must(unix.IoctlGetInt(master, unix.TIOCGPTN))
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		panic(err)
+	}
+	return path, abstract, "/dev/pts/" + strconv.Itoa(n)
+}
+
+func use(path, abstract, terminal string) {
+	for _, at := range []string{path, abstract} {
+		conn, err := net.Dial("unix", at)
+		fmt.Println("connect", name(err))
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	fd, err := unix.Open(terminal, unix.O_RDWR|unix.O_NOCTTY, 0)
+	fmt.Println("terminal", name(err))
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+}
+
+func init() {
+	acts["offer"] = func(args []string) {
+		path, abstract, terminal := offer("theirs")
+		out := must(os.OpenFile(args[0], os.O_WRONLY, 0))
+		_, _ = fmt.Fprintf(out, "%s|%s|%s\n", path, strings.ReplaceAll(abstract, "\x00", "%"), terminal)
+		_ = out.Close()
+		_, _ = os.ReadFile(args[0]) // waits until the test ends it
+	}
+	acts["use"] = func(args []string) {
+		use(args[0], strings.ReplaceAll(args[1], "%", "\x00"), args[2])
+		use(offer("own"))
+	}
+}
+
+// TestActingThroughOthers: a program under a strict policy reaches neither sockets nor
+// terminals of those under a lax one, and its own all the same.
+func TestActingThroughOthers(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir, err := os.MkdirTemp(os.Getenv(dirVar), "marks") // the supervisors'
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	fifo := filepath.Join(dir, "said")
+	if err := errors.Join(unix.Mkfifo(fifo, 0o666), os.Chmod(fifo, 0o666), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	const open, closed = "connect ok\nconnect ok\nterminal ok\n", "connect EACCES\nconnect EACCES\nterminal EACCES\n"
+	for _, c := range []struct{ theirs, mine bool }{{false, true}, {false, false}, {true, true}, {true, false}} {
+		marks := filepath.Join(dir, "marks")
+		lax := start(t, Options{Marks: &Marks{Dir: marks, Strict: c.theirs}}, "offer", fifo)
+		at := strings.Split(strings.TrimSpace(string(must(os.ReadFile(fifo)))), "|")
+		got := start(t, Options{Marks: &Marks{Dir: marks, Strict: c.mine}}, "use", at...).wait(t)
+		want := open + open
+		if c.mine && !c.theirs {
+			want = closed + open
+		}
+		if got != want {
+			t.Errorf("strict %v, theirs %v: got %q", c.mine, c.theirs, got)
+		}
+		_ = lax.cmd.Process.Kill()
+		_ = lax.cmd.Wait()
+		for _, name := range []string{"theirs.sock", "own.sock"} {
+			_ = os.Remove(filepath.Join(os.Getenv(dirVar), name))
+		}
+	}
+}
