@@ -54,6 +54,7 @@ func run(args []string) int {
 }
 
 func usage() int {
-	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U | gate-reason | gate-probe free|held DIR | version")
+	_, _ = fmt.Fprintln(os.Stderr, "usage: loop init | link | mcp --channel-id C --api-url U"+
+		" | gate-reason | gate-probe free|held DIR | version")
 	return 2
 }

@@ -36,8 +36,9 @@ func (p Parts) gate(ctx context.Context) (Check, error) {
 	}
 	p.Gate.Tried(nil)
 	return Check{
-		Summary: "Held a program's calls in a container: refused what its rules refuse, denied what nobody answered, and let the rest pass.",
-		Detail:  lines,
+		Summary: "Held a program's calls in a container: refused what its rules refuse, denied what nobody answered, " +
+			"and let the rest pass.",
+		Detail: lines,
 	}, nil
 }
 
@@ -59,8 +60,8 @@ func gateFault(t GateTried, engineArch string) *core.Failure {
 	}
 	switch free := t.Free; {
 	case machines[engineArch] != "" && engineArch != free.Arch:
-		return fault(fmt.Sprintf("The container runs programs for %s on a computer that is %s, under emulation, which has no filters of system calls.",
-			free.Arch, engineArch), "Name an image for this computer's architecture with container_image.")
+		return fault(fmt.Sprintf("The container runs programs for %s on a computer that is %s, under emulation, "+
+			"which has no filters of system calls.", free.Arch, engineArch), "Name an image for this computer's architecture with container_image.")
 	case free.Install == wire.InstallKernel:
 		return fault(fmt.Sprintf("The kernel (%s) cannot hold calls for a supervisor, so no program is started under the gate.", free.Kernel),
 			"Use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER, and no sandbox like gVisor as the engine's runtime.")
@@ -83,13 +84,16 @@ func refusedStart(t GateTried, fault func(cause, remedy string) *core.Failure) *
 	why := core.AsFailure(t.Refused).Cause
 	switch {
 	case t.Free.Yama == yamaNoAttach:
-		return fault("Yama's ptrace_scope is 3 on this computer, so no supervisor can look into what it holds, and no program is started under the gate.",
+		return fault("Yama's ptrace_scope is 3 on this computer, so no supervisor can look into what it holds, "+
+			"and no program is started under the gate.",
 			"Set kernel.yama.ptrace_scope to 1 and start the computer anew: 3 cannot be taken back before.")
 	case t.Free.Profile != "" && !strings.HasPrefix(t.Free.Profile, "unconfined"):
-		return fault(fmt.Sprintf("No program is started under the gate. A security module confines the container as “%s” and may be what refuses it. %s",
-			t.Free.Profile, why), "Look for denials in the kernel's log (“journalctl -k”), and allow them in that profile.")
+		return fault(fmt.Sprintf("No program is started under the gate. A security module confines the container as “%s” "+
+			"and may be what refuses it. %s", t.Free.Profile, why),
+			"Look for denials in the kernel's log (“journalctl -k”), and allow them in that profile.")
 	}
-	return fault("No program is started under the gate. "+why, "Look at what else filters this container's calls: the engine's seccomp profile and its runtime.")
+	return fault("No program is started under the gate. "+why,
+		"Look at what else filters this container's calls: the engine's seccomp profile and its runtime.")
 }
 
 // actsFault compares what was done under the gate with what should have been.
@@ -105,7 +109,8 @@ func actsFault(t GateTried, fault func(cause, remedy string) *core.Failure) *cor
 	}
 	switch free, held := t.Free, t.Held; {
 	case free.Refused != well || free.Asked != well || free.Allowed != well:
-		return fault("The trial shows nothing: without the gate its files could not be written either.", "Check that the disk and the memory are not full.")
+		return fault("The trial shows nothing: without the gate its files could not be written either.",
+			"Check that the disk and the memory are not full.")
 	case held.Refused != denied:
 		return fault("A write that the rules refuse was not refused: "+did(held.Refused)+".", report)
 	case held.Asked != denied:
@@ -117,9 +122,11 @@ func actsFault(t GateTried, fault func(cause, remedy string) *core.Failure) *cor
 	case held.Ptrace != "EPERM":
 		return fault("A program may look into another one with ptrace.", report)
 	case free.Filters >= 0 && held.Filters != free.Filters+1:
-		return fault(fmt.Sprintf("A program under the gate has %d filters, and without it %d: one more was to be there.", held.Filters, free.Filters), report)
+		return fault(fmt.Sprintf("A program under the gate has %d filters, and without it %d: one more was to be there.",
+			held.Filters, free.Filters), report)
 	case held.Signals.Failed > 0 || held.Signals.Tried == 0:
-		return fault(fmt.Sprintf("Signals break held calls: %d of %d failed (%s).", held.Signals.Failed, held.Signals.Tried, held.Signals.Why),
+		return fault(fmt.Sprintf("Signals break held calls: %d of %d failed (%s).",
+			held.Signals.Failed, held.Signals.Tried, held.Signals.Why),
 			"This kernel takes back a call that a supervisor already does. Use another version of it.")
 	case held.Programs.Failed > 0 || held.Programs.Tried == 0:
 		return fault(fmt.Sprintf("Programs do not start as they should under the gate: %d of %d failed (%s).",

@@ -5,15 +5,15 @@ package probe
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"loop/agentimage/guest/threads"
 	"loop/backend/wire"
 )
 
@@ -88,14 +88,29 @@ func interrupted(dir string) (s wire.TrialSeries) {
 
 // start runs a program several times, each of which should end well.
 func start(program []string) (s wire.TrialSeries) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		s.Add("open " + os.DevNull + ": " + name(err))
+		return s
+	}
+	defer func() { _ = null.Close() }()
+	attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{null.Fd(), null.Fd(), null.Fd()}}
 	for end := time.Now().Add(patience); s.Tried < starts && time.Now().Before(end); {
-		cmd := exec.Command(program[0], program[1:]...)
-		out, err := cmd.CombinedOutput()
+		_, err := syscall.ForkExec(program[0], program, attr)
 		if err != nil {
-			s.Add(fmt.Sprintf("%s: %v: %.200s", filepath.Base(program[0]), err, out))
+			s.Add("start: " + name(err))
 			continue
 		}
-		s.Add("")
+		threads.WaitAll(func(_ int, ws syscall.WaitStatus) {
+			switch {
+			case ws.Signaled():
+				s.Add("ended by " + unix.SignalName(ws.Signal()))
+			case ws.ExitStatus() != 0:
+				s.Add(fmt.Sprintf("ended with %d", ws.ExitStatus()))
+			default:
+				s.Add("")
+			}
+		})
 	}
 	return s
 }
