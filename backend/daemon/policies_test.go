@@ -108,6 +108,33 @@ func TestTheGateSwitchedOff(t *testing.T) {
 	}
 }
 
+// badTrial is a gate whose trial went badly.
+type badTrial struct{ why error }
+
+func (b badTrial) Holds() error { return b.why }
+
+// TestNothingStartsUnderAGateThatDoesNotHold: after a bad trial there is no policy, and so
+// no start, whatever the program. Only the person's own settings do without the gate.
+func TestNothingStartsUnderAGateThatDoesNotHold(t *testing.T) {
+	r := newSpecRig(t)
+	bad := core.Fail(core.CodeForbidden, nil, "A write came through.", "Look.")
+	book := rulebook.Policies{Settings: r.settingsReader, Trial: badTrial{bad}}
+	for _, name := range []string{policy.NameAgent, policy.NamePerson, policy.NameSystem, policy.NamePlan} {
+		if doc, err := book.Policy(name, r.channel, core.Spec{}, "spawn"); doc != nil || core.AsFailure(err) != bad {
+			t.Errorf("%s: %s, %v", name, doc, err)
+		}
+	}
+	book.Trial = badTrial{}
+	if doc, err := book.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn"); doc == nil || err != nil {
+		t.Errorf("after a good one: %s, %v", doc, err)
+	}
+	book.Trial = badTrial{bad}
+	r.snap.Config.Gates.AgentGate.Enabled = false
+	if doc, err := book.Policy(policy.NameAgent, r.channel, core.Spec{}, "spawn"); doc != nil || err != nil {
+		t.Errorf("switched off: %s, %v", doc, err)
+	}
+}
+
 func TestARuleThatCannotBeUsed(t *testing.T) {
 	r := newSpecRig(t)
 	r.snap.Config.Gates.AgentGate.CommandRules = []policy.CommandRule{{ArgsPatterns: []string{"("}, Decision: policy.Deny}}

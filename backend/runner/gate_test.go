@@ -79,3 +79,32 @@ func TestTimeStandsStillWhileACallIsHeld(t *testing.T) {
 		}
 	})
 }
+
+// brokenGate has no policy for anybody.
+type brokenGate struct {
+	fakeGate
+	why error
+}
+
+func (g *brokenGate) Policy(string, core.Channel, core.Spec, core.SpawnID) ([]byte, error) {
+	return nil, g.why
+}
+
+// TestNoRunWithoutTheGate: where the gate cannot hold it, a run fails with the reason and
+// the remedy, and its agent is not started.
+func TestNoRunWithoutTheGate(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r, cli := newSpawnRig(t, fine)
+		r.ports.Gate = &brokenGate{why: core.Fail(core.CodeForbidden, nil, "The kernel cannot hold calls.", "Use a newer one.")}
+		r.start()
+		defer r.quit()
+		run := r.ended(r.prompt("c", "work").ID, time.Minute)
+		f := run.Outcome.Failure
+		if run.State != core.RunFailed || f == nil || f.Cause != "The kernel cannot hold calls." || f.Remedy != "Use a newer one." {
+			t.Errorf("ended %s: %+v", run.State, f)
+		}
+		if n := len(cli.all()); n != 0 {
+			t.Errorf("the agent was started %d times", n)
+		}
+	})
+}
