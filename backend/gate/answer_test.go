@@ -313,6 +313,8 @@ func TestTheStatusIsWhatWasProbed(t *testing.T) {
 		if st := r.Status(); st.State != "on" || st.Probed.IsZero() {
 			t.Fatalf("after one: %+v", st)
 		}
+		r.pass(time.Minute)
+		r.Probed(nil) // with a later clock
 		r.Probed(core.Fail(core.CodeForbidden, nil, "No filter.", "Look."))
 		if st := r.Status(); st.State != "broken" || st.Why != "No filter. Look." {
 			t.Fatalf("after one that did not hold: %+v", st)
@@ -322,7 +324,7 @@ func TestTheStatusIsWhatWasProbed(t *testing.T) {
 		if st := r.Status(); st.State != "unknown" {
 			t.Fatalf("switched off and on: %+v", st)
 		}
-		if n := len(r.heard(core.EventGateStatus)); n != 4 {
+		if n := len(r.heard(core.EventGateStatus)); n != 5 {
 			t.Fatalf("told %d times", n)
 		}
 	})

@@ -109,12 +109,14 @@ func (s *Service) Status() core.GateStatus {
 	return s.status
 }
 
-// SetStatus takes the result of a probe and tells the page when it is another.
+// SetStatus takes the result of a probe and tells the page when it is another, or when
+// the clock that it shows with it is.
 func (s *Service) SetStatus(st core.GateStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.status
-	if s.status = st; was.State != st.State || was.Text != st.Text || was.Why != st.Why {
+	later := st.Probed.Sub(was.Probed) >= time.Minute
+	if s.status = st; later || was.State != st.State || was.Text != st.Text || was.Why != st.Why {
 		s.publish(core.NewEvent(core.EventGateStatus, "", "", s.o.Now(), st), false)
 	}
 }
