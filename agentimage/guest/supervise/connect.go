@@ -51,7 +51,7 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 	case n.to.family() != unix.AF_UNIX, len(n.to.raw) > maxUnix, len(n.to.raw) <= 2:
 		return n.to, nil, nil // the kernel refuses it
 	case path == "":
-		if end := c.foreign(abstractMark(abstract), foreignSocket); end != nil {
+		if end := c.foreign(abstractMark(abstract), foreignSocket, question{kind: wire.KindConnect, target: "@" + abstract}); end != nil {
 			return n.to, nil, end
 		}
 		return n.to, nil, c.decide(c.view.Connect("@"+abstract), func() *question {
@@ -65,7 +65,7 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 	if err != nil {
 		return n.to, nil, new(failed(err))
 	}
-	if end := c.foreign(socketMark(o), foreignSocket); end != nil {
+	if end := c.foreign(socketMark(o), foreignSocket, question{kind: wire.KindConnect, target: o.path}); end != nil {
 		return n.to, o, end
 	}
 	v := c.view.Connect(o.path)

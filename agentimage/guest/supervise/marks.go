@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loop/backend/policy"
+	"loop/backend/wire"
 )
 
 // Marks tell the supervisors of one container which Unix sockets and terminals belong to
@@ -69,8 +70,9 @@ func (m *Marks) set(name string, lax bool) error {
 // SetTerminal marks the terminal that a program is given at its start.
 func (m *Marks) SetTerminal(rdev uint64) error { return m.set(terminalMark(rdev), !m.Strict) }
 
-// foreign denies a strict caller what a lax program has made.
-func (c *call) foreign(name, message string) *outcome {
+// foreign denies a strict caller what a lax program has made; about says what it wants
+// with it.
+func (c *call) foreign(name, message string, about question) *outcome {
 	if !c.strict() {
 		return nil
 	}
@@ -79,7 +81,8 @@ func (c *call) foreign(name, message string) *outcome {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return c.decide(policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: message}, nil)
+	return c.decide(policy.Verdict{Decision: policy.Deny, Rule: "foreign", Category: policy.Socket, Message: message},
+		func() *question { return &about })
 }
 
 // asSupervisor calls f on a thread that is the supervisor's own and not the agent's.
@@ -151,7 +154,8 @@ func (c *call) notOwn(o *object) *outcome {
 			return nil
 		}
 	}
-	return c.foreign(terminalMark(o.st.Rdev), foreignTerminal)
+	return c.foreign(terminalMark(o.st.Rdev), foreignTerminal,
+		question{kind: wire.KindFile, op: policy.Write, target: o.path})
 }
 
 // markMaster marks the terminal of a master that was just opened for the caller.

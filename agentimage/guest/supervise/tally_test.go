@@ -24,7 +24,7 @@ func tallied(t *testing.T) (s *Supervisor, told *[]wire.Decisions) {
 		}
 		*told = append(*told, d)
 	}}}
-	s.view.Store(&view{&rules{}, 7})
+	s.view.Store(&view{Judge: &rules{}, version: 7})
 	s.tally = newTally(s)
 	return s, told
 }
