@@ -73,14 +73,15 @@ func TestEndOfTerminal(t *testing.T) {
 	}
 	typed(t, m, "a", "stty -echo; echo 'all' 'up'\r")
 	printed(t, m, "a", "all up")
-	pids := map[string]int{}
+	strays := map[string]process{}
 	for _, name := range []string{"nohup", "setsid", "double"} {
 		until(t, name, func() bool {
 			data, _ := os.ReadFile(filepath.Join(dir, name))
 			var pid int
 			_, err := fmt.Sscan(string(data), &pid)
-			pids[name] = pid
-			return err == nil
+			p, ok := readProcess(pid)
+			strays[name] = p
+			return err == nil && ok
 		})
 	}
 	ctx, hurry := context.WithCancel(t.Context())
@@ -90,15 +91,15 @@ func TestEndOfTerminal(t *testing.T) {
 		history, err := os.ReadFile(filepath.Join(dir, "history"))
 		return err == nil && strings.Contains(string(history), "echo 'all' 'up'")
 	})
-	if p, ok := readProcess(pids["double"]); !ok {
+	if p := strays["double"]; !alive(p) {
 		t.Errorf("what takes no hint was not given its time: %+v", p)
 	}
 	hurry() // as when the grace is over
 	if err := <-killed; err != nil {
 		t.Fatal(err)
 	}
-	for name, pid := range pids {
-		if p, ok := readProcess(pid); ok {
+	for name, p := range strays {
+		if alive(p) {
 			t.Errorf("%s is left: %+v", name, p)
 		}
 	}
