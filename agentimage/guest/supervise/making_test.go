@@ -46,10 +46,18 @@ func actMaking([]string) {
 			_ = unix.Close(fd)
 		}
 	}
+	_ = os.WriteFile("file", nil, 0o644)
+	for _, to := range []string{"loops/", "file/", "missing/", "listed/"} {
+		link := strings.TrimSuffix(to, "/") + "-link"
+		_ = os.Symlink(strings.Replace(to, "loops", "loops-link", 1), link)
+		_, err := unix.Open(link, unix.O_CREAT|unix.O_WRONLY, 0o666)
+		_, plain := unix.Open(link, unix.O_WRONLY, 0)
+		fmt.Println(link, name(err), name(plain))
+	}
 }
 
-// Modes come from the caller's umask and the folder's default access list, and an
-// unnamed file gets its name.
+// Modes come from the caller's umask and the folder's default access list, an unnamed
+// file gets its name, and no file is made by a link whose name ends in a slash.
 func TestMakingSameAsWithout(t *testing.T) {
 	if !keeper(t) {
 		return
