@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the real window through a demo run, four terminals and its end: window-test.sh [DIRECTORY]
+# Drives the real window through a demo run, held calls, four terminals and its end: window-test.sh [DIRECTORY]
 #
 # Starts a virtual display, a session bus and build/bin/loop-desktop with a
 # Loop folder of its own; types with xdotool as a person would, and checks the
@@ -171,6 +171,87 @@ sleep 1
 picture 3-done
 step "The window finished a demo run"
 
+step "Held calls, in the native dialog and in the window"
+# The demo writes ~/.bashrc twice: with Write, then by a command.
+ask_gate() {
+  xdotool key --clearmodifiers ctrl+l
+  xdotool key --clearmodifiers ctrl+a
+  xdotool type --delay 15 "$1"
+  xdotool key shift+Return
+  xdotool type --delay 15 'demo:gate'
+  xdotool key Return
+  local deadline=$((SECONDS + again))
+  until says Channels.History "[\"$channel\",5]" "r.some(p => p.includes('$1'))"; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.2
+  done
+}
+# held EXPRESSION: one question waits, a, of which the expression is true.
+held() { says Gate.Pending '[]' "r.length === 1 && ((a) => $1)(r[0])"; }
+startup_file() {
+  local id
+  id=$(call System.ListContainers '[]' | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).find(c=>c.channel_id===process.argv[1]&&c.status==="running").container_id' "$channel")
+  DOCKER_HOST=$(build/engine.sh status) docker exec "$id" sh -c "$1"
+}
+asks() { xdotool search --onlyvisible --name '^Loop asks$'; }
+no_dialog() { ! asks; }
+# take_dialog NAME: it has the keyboard, is in a picture, and listens.
+take_dialog() {
+  await "the dialog" asks
+  dialog=$(asks | head -n 1)
+  xdotool windowfocus "$dialog"
+  sleep 1 # it is deaf for half of that
+  picture "$1"
+}
+# click_dialog SIXTH: the middle of a button, in sixths of the width: 1 allows, 3 denies, 5 reviews.
+click_dialog() {
+  local X Y WIDTH HEIGHT
+  eval "$(xdotool getwindowgeometry --shell "$dialog")"
+  xdotool mousemove $((X + WIDTH * $1 / 6)) $((Y + HEIGHT - 27)) click 1
+}
+is_done() { says System.Snapshot '[]' "r.channels.find(c => c.channel_id === '$channel').state === 'done'"; }
+
+await "a prompt of the gate's demo" ask_gate 'Set up my shell'
+call System.Hide '[]' >/dev/null
+await "the held Write" held "a.operation === 'create' && a.target.endsWith('/.bashrc') && a.diff.includes('+alias ll')"
+startup_file 'test ! -e ~/.bashrc' || die "The file was written before anybody allowed it."
+take_dialog 4-dialog
+click_dialog 1
+await "the allowed file" startup_file 'grep -q "^alias ll" ~/.bashrc'
+await "the held command" held "a.operation === 'write' && a.processes[0].short.startsWith('echo ')"
+take_dialog 5-dialog-of-a-command
+click_dialog 5
+take_window
+await "the end of the dialog" no_dialog
+sleep 1 # the card has the keyboard, and listens
+picture 6-card
+xdotool getwindowname "$window" | grep -q '^(1) ' || die "The window's title does not count what waits."
+keys Escape
+await "the end of the run" is_done
+startup_file 'grep -q alias ~/.bashrc && ! grep -q EDITOR ~/.bashrc' || die "The denied line was written."
+call Channels.Timeline "[\"$channel\",0,200]" | grep -q 'Permission denied' || die "The agent was not told that it was denied."
+
+startup_file 'rm ~/.bashrc'
+await "another prompt of the gate's demo" ask_gate 'Set up my shell again'
+call System.Hide '[]' >/dev/null
+await "the held Write" held "a.operation === 'create'"
+take_dialog 7-dialog-again
+keys Return # denies, wherever the keyboard is
+await "the held command" held "a.in_place && a.processes[0].short.startsWith('echo ')"
+startup_file 'test ! -e ~/.bashrc' || die "The denied file was written."
+desktop "$BIN/loop-desktop" || die "A second start failed."
+take_window
+await "the end of the dialog" no_dialog
+sleep 1
+keys F8
+sleep 1
+keys ctrl+Return
+await "the end of the run" is_done
+startup_file 'grep -q EDITOR ~/.bashrc' || die "The allowed line was not written."
+sleep 1
+picture 8-answered
+step "The gate asked in dialog and window"
+
 step "Four terminals, by the keyboard"
 prompts_sent() { call Channels.History "[\"$channel\",50]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).length'; }
 # command NAME: by the palette.
@@ -223,10 +304,10 @@ type_line 'cd /; clear; git --version; claude --version; false'
 [ "$(prompts_sent)" = "$prompts" ] || die "What was typed into a terminal went to the prompt box."
 says Terminals.List "[\"$channel\"]" 'r.length === 4 && r.every(t => t.target === "agent" && t.cols > 10 && t.rows > 3)' || die "The terminals have no size."
 sleep 1
-picture 4-terminals
+picture 9-terminals
 keys ctrl+shift+x
 sleep 1
-picture 5-terminal-alone
+picture 10-terminal-alone
 keys ctrl+shift+x
 for id in $(call Terminals.List "[\"$channel\"]" | node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).map(t=>t.session_id).join("\n")'); do
   call Terminals.Close "[\"$id\"]" >/dev/null
@@ -268,7 +349,7 @@ sleep 1
 close_window
 await "what is said once" says System.Memory '[]' 'r["closing.told"] === "yes"'
 sleep 1 # the answer comes when the notice is there; now it is drawn as well
-picture 6-closing
+picture 11-closing
 visible >/dev/null || die "The window went before the person had read the notice."
 keys Return
 await "the window to go" hidden
@@ -277,7 +358,7 @@ desktop "$BIN/loop-desktop" || die "A second start failed."
 take_window
 await "the pane" says Terminals.List "[\"$channel\"]" 'r[0].viewers > 0'
 sleep 1
-picture 7-shown-again
+picture 12-shown-again
 close_window
 await "the window to go without a word" hidden
 desktop "$BIN/loop-desktop" || die "A second start failed."
@@ -285,7 +366,7 @@ take_window
 goes_on >/dev/null || die "The program is not there any more."
 ask_quit() { keys ctrl+shift+q && sleep 2; } # the answer of Loop, and the dialog drawn
 ask_quit
-picture 8-quit
+picture 13-quit
 keys Return # Cancel has the keyboard
 sleep 1
 goes_on >/dev/null || die "Cancel ended a program."

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,13 +46,16 @@ func (a *app) verdictCommand(allow bool) *cobra.Command {
 var approvalColumns = columns[core.Approval]{[]string{"ID", "CHANNEL", "WHAT", "ON", "BY", "DENIED"}, func(a core.Approval) []string {
 	by, end := "", "never"
 	if len(a.Processes) > 0 {
-		by = a.Processes[0].Command
+		by = shortOf(a.Processes[0])
 	}
 	if !a.Deadline.IsZero() {
 		end = a.Deadline.Local().Format(time.TimeOnly)
 	}
 	return []string{a.ID[:min(8, len(a.ID))], string(a.ChannelID), a.Title, elided(a.Target), oneLine(by, maxLine), end}
 }}
+
+// shortOf is what a person calls a process.
+func shortOf(p core.ApprovalProcess) string { return cmp.Or(p.Short, p.Command) }
 
 // elided shortens a path or a command line in its middle: the payload is at the end.
 func elided(text string) string {
@@ -105,7 +109,7 @@ func showApproval(p *printer, a core.Approval) {
 	}
 	var chain []string
 	for _, pr := range slices.Backward(a.Processes) {
-		chain = append(chain, oneLine(pr.Command, maxLine))
+		chain = append(chain, oneLine(shortOf(pr), maxLine))
 	}
 	if len(chain) > 0 {
 		p.line("  by %s", strings.Join(chain, " → "))

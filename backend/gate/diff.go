@@ -19,6 +19,8 @@ func change(a wire.Approval) (diff, note string) {
 		return "", ""
 	case a.InPlace && a.Append:
 		return "", "It can only add to the end of the file. What it will add is not known yet."
+	case a.InPlace && a.Operation == "create":
+		return "", "The file is new. What it will write is not known yet."
 	case a.InPlace:
 		return "", "It opens the file to change it. What it will write is not known yet."
 	case after == nil:
