@@ -79,6 +79,7 @@ func (p *Parser) tasksChanged(line []byte) ([]Item, error) {
 		return nil, nil
 	}
 	p.tasks = now
+	p.quiet = slices.DeleteFunc(p.quiet, func(id string) bool { return p.task(id) >= 0 })
 	return p.background(), nil
 }
 
@@ -93,6 +94,7 @@ func (p *Parser) taskStarted(id, call, text string) []Item {
 	started := activity(p.taskWord(id, "task_started"), text, "")
 	command, i := p.calls[call], p.task(clipShort(id))
 	if i < 0 && command != "" {
+		p.quiet = append(p.quiet[max(0, len(p.quiet)-maxCalls):], clipShort(id))
 		return nil
 	}
 	if i < 0 || command == "" || p.tasks[i].What == command {
@@ -101,6 +103,9 @@ func (p *Parser) taskStarted(id, call, text string) []Item {
 	p.tasks[i].What = command
 	return append(p.background(), started)
 }
+
+// isQuiet says that a task is a command of the foreground, and stayed one.
+func (p *Parser) isQuiet(id string) bool { return slices.Contains(p.quiet, clipShort(id)) }
 
 // taskWord tells commands from sub-agents.
 func (p *Parser) taskWord(id, subtype string) string {

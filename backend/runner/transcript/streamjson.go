@@ -41,6 +41,7 @@ type Parser struct {
 	idle  bool                  // the last turn has ended; see backgroundtasks.go
 	tasks []core.BackgroundTask // that live
 	calls map[string]string     // commands that are not answered yet
+	quiet []string              // tasks that are commands in the foreground
 
 	// The message being streamed.
 	msgID string

@@ -47,6 +47,9 @@ func (p *Parser) system(line []byte) ([]Item, error) {
 		if w.Subtype == "task_started" {
 			return p.taskStarted(w.TaskID, w.ToolUseID, text), nil
 		}
+		if p.isQuiet(w.TaskID) {
+			return nil, nil
+		}
 		return []Item{activity(p.taskWord(w.TaskID, w.Subtype), text, "")}, nil
 	case "background_tasks_changed":
 		return p.tasksChanged(line)
