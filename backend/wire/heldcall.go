@@ -35,6 +35,10 @@ type Approval struct {
 	Before    *Content  `json:"before,omitempty"`    // what is there now
 	After     *Content  `json:"after,omitempty"`     // what will be there; only where the supervisor can promise it
 	Identity  string    `json:"identity,omitempty"`  // of the pinned object: device:inode
+	// Act is the SHA-256, in lower-case hex, of everything that the call would do, also of
+	// what no other field says: two calls with the same Act do the same. Empty, nothing is
+	// known to do the same.
+	Act string `json:"act,omitempty"`
 }
 
 // Process is one process of those that led to a question.

@@ -19,6 +19,7 @@ type changing struct {
 	nofoll bool
 	empty  bool // an empty path means the descriptor
 	op     policy.Operation
+	act    act
 	change func(o *object) error
 }
 
@@ -36,7 +37,7 @@ func (g changing) perform(c *call) outcome {
 
 func (g changing) decide(c *call, o *object) *outcome {
 	return c.decide(c.object(g.op, o), func() *question {
-		return &question{kind: wire.KindFile, op: g.op, target: o.path, as: g.at.path, identity: o.identity(), pins: keep(o)}
+		return &question{kind: wire.KindFile, op: g.op, target: o.path, as: g.at.path, act: g.act, identity: o.identity(), pins: keep(o)}
 	})
 }
 
@@ -45,6 +46,7 @@ func (g changing) decide(c *call, o *object) *outcome {
 type held struct {
 	fd     int32
 	op     policy.Operation
+	act    act
 	change func(fd int) error
 }
 
@@ -58,7 +60,7 @@ func (h held) perform(c *call) outcome {
 		return failed(err)
 	}
 	defer o.close()
-	if end := (changing{op: h.op}).decide(c, o); end != nil {
+	if end := (changing{op: h.op, act: h.act}).decide(c, o); end != nil {
 		return *end
 	}
 	return failed(h.change(fd))
@@ -78,7 +80,9 @@ func (g changing) atFlags(flags uint64) (changing, error) {
 func decodeChmod(at, mode, flags int) decoder {
 	return func(c *call) (func(*call) outcome, error) {
 		bits := uint32(c.args[mode]) & 0o7777
-		g := changing{op: policy.Chmod, change: func(o *object) error { return unix.Fchmodat(unix.AT_FDCWD, o.itself(), bits, 0) }}
+		g := changing{op: policy.Chmod, act: chmods(bits), change: func(o *object) error {
+			return unix.Fchmodat(unix.AT_FDCWD, o.itself(), bits, 0)
+		}}
 		var err error
 		if flags > 0 {
 			if g, err = g.atFlags(c.args[flags]); err != nil {
@@ -92,14 +96,14 @@ func decodeChmod(at, mode, flags int) decoder {
 
 func decodeFchmod(c *call) (func(*call) outcome, error) {
 	bits := uint32(c.args[1]) & 0o7777
-	return held{int32(c.args[0]), policy.Chmod, func(fd int) error { return unix.Fchmod(fd, bits) }}.perform, nil
+	return held{int32(c.args[0]), policy.Chmod, chmods(bits), func(fd int) error { return unix.Fchmod(fd, bits) }}.perform, nil
 }
 
 // decodeChown takes the place of the path, of the ids, and of flags (0: none).
 func decodeChown(at, ids, flags int, nofollow bool) decoder {
 	return func(c *call) (func(*call) outcome, error) {
 		uid, gid := int(int32(c.args[ids])), int(int32(c.args[ids+1]))
-		g := changing{op: policy.Chown, nofoll: nofollow, change: func(o *object) error {
+		g := changing{op: policy.Chown, nofoll: nofollow, act: chowns(uid, gid), change: func(o *object) error {
 			return unix.Fchownat(o.fd, "", uid, gid, unix.AT_EMPTY_PATH)
 		}}
 		var err error
@@ -115,7 +119,7 @@ func decodeChown(at, ids, flags int, nofollow bool) decoder {
 
 func decodeFchown(c *call) (func(*call) outcome, error) {
 	uid, gid := int(int32(c.args[1])), int(int32(c.args[2]))
-	return held{int32(c.args[0]), policy.Chown, func(fd int) error { return unix.Fchown(fd, uid, gid) }}.perform, nil
+	return held{int32(c.args[0]), policy.Chown, chowns(uid, gid), func(fd int) error { return unix.Fchown(fd, uid, gid) }}.perform, nil
 }
 
 func decodeTruncate(c *call) (func(*call) outcome, error) {
@@ -124,7 +128,7 @@ func decodeTruncate(c *call) (func(*call) outcome, error) {
 	if size < 0 {
 		err = unix.EINVAL
 	}
-	return changing{at: l, op: policy.Write, change: func(o *object) error {
+	return changing{at: l, op: policy.Write, act: truncates(size), change: func(o *object) error {
 		if o.proc && o.refuse(true) != nil {
 			return unix.EACCES
 		}
@@ -180,9 +184,9 @@ func decodeUtimes(at, when int, nanos int64) decoder {
 			return nil, err
 		}
 		if at >= 0 && c.args[at+1] == 0 { // no path: the descriptor itself
-			return held{int32(c.args[at]), policy.Chmod, func(fd int) error { return setTimes(fd, nil, ts) }}.perform, nil
+			return held{int32(c.args[at]), policy.Chmod, retimes(ts), func(fd int) error { return setTimes(fd, nil, ts) }}.perform, nil
 		}
-		g := changing{op: policy.Chmod, change: retime(ts)}
+		g := changing{op: policy.Chmod, act: retimes(ts), change: retime(ts)}
 		if at >= 0 && nanos == 1 {
 			if g, err = g.atFlags(c.args[when+1]); err != nil {
 				return nil, err
@@ -205,5 +209,5 @@ func decodeUtime(c *call) (func(*call) outcome, error) {
 		ts[0].Sec, ts[1].Sec = int64(binary.NativeEndian.Uint64(raw)), int64(binary.NativeEndian.Uint64(raw[8:]))
 	}
 	l, err := c.at(only(0))
-	return changing{at: l, op: policy.Chmod, change: retime(ts)}.perform, err
+	return changing{at: l, op: policy.Chmod, act: retimes(ts), change: retime(ts)}.perform, err
 }

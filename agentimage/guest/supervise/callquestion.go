@@ -26,19 +26,20 @@ type question struct {
 	target   string
 	from     string
 	as       string // the path as the caller gave it
+	act      act
+	copied   bool // only the bytes of from get to target, so that it is the same from elsewhere
 	identity string
 	append   bool
 	inPlace  bool
 	before   *wire.Content
 	after    *wire.Content
-	whole    string    // what target shows the beginning of
 	pins     []*object // closed when the question is dropped
 	silent   func() (policy.Verdict, bool)
 }
 
 // key is equal for two calls that mean the same act on the same object.
 func (q *question) key() string {
-	parts := []string{q.kind, string(q.op), q.target, q.from, q.whole, q.identity, strconv.FormatBool(q.inPlace), strconv.FormatBool(q.append)}
+	parts := []string{q.digest(), q.from, q.identity, strconv.FormatBool(q.inPlace), strconv.FormatBool(q.append)}
 	for _, t := range []*wire.Content{q.before, q.after} {
 		if t != nil {
 			parts = append(parts, t.SHA256, strconv.FormatInt(t.Size, 10))
@@ -46,11 +47,7 @@ func (q *question) key() string {
 			parts = append(parts, "", "")
 		}
 	}
-	h := sha256.New()
-	for _, p := range parts {
-		_, _ = io.WriteString(h, strconv.Itoa(len(p))+":"+p)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hashed(parts...)
 }
 
 func (q *question) unpin() {
@@ -67,6 +64,7 @@ func (q *question) approval(c *call) wire.Approval {
 		Operation: string(q.op), From: q.from, Call: c.name, Rule: q.verdict.Rule,
 		Category: string(q.verdict.Category), Policy: c.view.version, Processes: c.chain(),
 		Append: q.append, InPlace: q.inPlace, Before: q.before, After: q.after, Identity: q.identity,
+		Act: q.digest(), Details: q.act.shown,
 	}
 	if q.as != q.target {
 		a.AskedAs = q.as

@@ -55,7 +55,7 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 			return n.to, nil, end
 		}
 		return n.to, nil, c.decide(c.view.Connect("@"+abstract), func() *question {
-			return &question{kind: wire.KindConnect, target: "@" + abstract}
+			return &question{kind: wire.KindConnect, target: "@" + abstract, act: act{does: "connect"}}
 		})
 	}
 	o, missing, err := c.find(location{dirfd: unix.AT_FDCWD, path: path}, how{follow: true})
@@ -73,7 +73,7 @@ func (n connecting) judge(c *call, fd int) (sockaddr, *object, *outcome) {
 		v = policy.Verdict{Decision: policy.Deny}
 	}
 	return unixPath(o.itself()), o, c.decide(v, func() *question {
-		return &question{kind: wire.KindConnect, target: o.path, as: path, identity: o.identity(), pins: keep(o)}
+		return &question{kind: wire.KindConnect, target: o.path, as: path, act: act{does: "connect"}, identity: o.identity(), pins: keep(o)}
 	})
 }
 

@@ -57,7 +57,7 @@ func (x executing) perform(c *call) outcome {
 	}
 	if o.nameless || o.gone {
 		return *c.decide(anonymous, func() *question { // which denies
-			return &question{kind: wire.KindExec, target: o.path, as: x.at.path}
+			return &question{kind: wire.KindExec, target: o.path, as: x.at.path, act: act{does: "exec"}}
 		})
 	}
 	j, ok := c.view.Judge.(ExecJudge)
@@ -83,7 +83,7 @@ func (x executing) perform(c *call) outcome {
 	}
 	if end := c.decide(v, func() *question {
 		return &question{kind: wire.KindExec, target: line(x, argv), as: x.at.path, from: o.path, identity: o.identity(),
-			whole: strings.Join(argv, "\x00"), pins: keep(o)}
+			act: act{does: "exec", with: append([]string{x.name()}, argv...)}, pins: keep(o)}
 	}); end != nil {
 		return *end
 	}

@@ -53,7 +53,7 @@ func (l linking) perform(c *call) outcome {
 	}
 	v := stricter(c.file(policy.Create, s.path()), c.object(policy.Link, o))
 	if end := c.decide(v, func() *question {
-		return &question{kind: wire.KindFile, op: policy.Link, target: s.path(), from: o.path, as: l.to.path,
+		return &question{kind: wire.KindFile, op: policy.Link, target: s.path(), from: o.path, as: l.to.path, act: act{does: "link"},
 			identity: o.identity(), after: c.content(o), pins: keep(o)}
 	}); end != nil {
 		return *end

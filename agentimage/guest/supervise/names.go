@@ -3,6 +3,8 @@
 package supervise
 
 import (
+	"strconv"
+
 	"golang.org/x/sys/unix"
 
 	"loop/agentimage/guest/filter"
@@ -14,7 +16,9 @@ import (
 type making struct {
 	at     location
 	folder bool
-	make   func(c *call, s slot) error
+	text   string // of a symbolic link
+	// plan says what is made, and makes it: with the umask of one moment.
+	plan func(c *call, s slot) (act, func() error)
 }
 
 func (m making) perform(c *call) outcome {
@@ -35,12 +39,13 @@ func (m making) perform(c *call) outcome {
 	if m.folder {
 		judged = c.folder
 	}
+	does, do := m.plan(c, s)
 	if end := c.decide(judged(policy.Create, s.path()), func() *question {
-		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), as: m.at.path}
+		return &question{kind: wire.KindFile, op: policy.Create, target: s.path(), from: m.text, as: m.at.path, act: does}
 	}); end != nil {
 		return *end
 	}
-	return failed(m.make(c, s))
+	return failed(do())
 }
 
 // at returns the location whose folder and path are the arguments i and i+1; with i < 0
@@ -64,8 +69,9 @@ func decodeMkdir(at, mode int) decoder {
 	return func(c *call) (func(*call) outcome, error) {
 		l, err := c.at(at)
 		bits := uint32(c.args[mode]) & 0o7777
-		return making{l, true, func(c *call, s slot) error {
-			return unix.Mkdirat(s.dir.fd, s.name, c.masked(s.dir, bits))
+		return making{l, true, "", func(c *call, s slot) (act, func() error) {
+			mode := c.masked(s.dir, bits)
+			return makesFolder(mode), func() error { return unix.Mkdirat(s.dir.fd, s.name, mode) }
 		}}.perform, err
 	}
 }
@@ -81,8 +87,9 @@ func decodeMknod(at, mode int) decoder {
 		default:
 			return nil, unix.EINVAL
 		}
-		return making{l, false, func(c *call, s slot) error {
-			return unix.Mknodat(s.dir.fd, s.name, c.masked(s.dir, bits), 0)
+		return making{l, false, "", func(c *call, s slot) (act, func() error) {
+			mode := c.masked(s.dir, bits)
+			return makesNode(mode), func() error { return unix.Mknodat(s.dir.fd, s.name, mode, 0) }
 		}}.perform, err
 	}
 }
@@ -97,7 +104,9 @@ func decodeSymlink(text, at int) decoder {
 			return nil, err
 		}
 		l, err := c.at(at)
-		return making{l, false, func(_ *call, s slot) error { return unix.Symlinkat(to, s.dir.fd, s.name) }}.perform, err
+		return making{l, false, to, func(_ *call, s slot) (act, func() error) {
+			return symlinks(to), func() error { return unix.Symlinkat(to, s.dir.fd, s.name) }
+		}}.perform, err
 	}
 }
 
@@ -142,7 +151,7 @@ func (r removing) perform(c *call) outcome {
 	defer o.close()
 	if end := c.decide(c.file(policy.Delete, s.path()), func() *question {
 		return &question{kind: wire.KindFile, op: policy.Delete, target: s.path(), as: r.at.path,
-			identity: o.identity(), before: c.content(o), pins: keep(o)}
+			act: act{does: "unlink", with: []string{strconv.Itoa(r.flags)}}, identity: o.identity(), before: c.content(o), pins: keep(o)}
 	}); end != nil {
 		return *end
 	}

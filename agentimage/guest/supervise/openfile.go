@@ -177,12 +177,14 @@ func (o opening) create(c *call, at slot) outcome {
 	if at.name != at.bare() {
 		return failed(unix.EISDIR)
 	}
+	mode := c.masked(at.dir, o.mode) // of one moment, as the question
 	if end := c.decide(c.file(policy.Create, at.path()), func() *question {
-		return &question{kind: wire.KindFile, op: policy.Create, target: at.path(), as: o.at.path, inPlace: true}
+		return &question{kind: wire.KindFile, op: policy.Create, target: at.path(), as: o.at.path, inPlace: true,
+			act: o.act(&mode)}
 	}); end != nil {
 		return *end
 	}
-	fd, err := unix.Openat(at.dir.fd, at.name, o.flags|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY, c.masked(at.dir, o.mode))
+	fd, err := unix.Openat(at.dir.fd, at.name, o.flags|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY, mode)
 	if err == unix.EEXIST && o.flags&unix.O_EXCL == 0 {
 		return failed(errAgain)
 	}
@@ -229,11 +231,15 @@ func (o opening) existing(c *call, found *object) outcome {
 		return *end
 	}
 	op, v := o.judge(c, found)
-	if end := c.decide(v, func() *question { return o.question(c, found, op) }); end != nil {
+	var made *uint32
+	if o.temporary() {
+		made = new(c.masked(found, o.mode))
+	}
+	if end := c.decide(v, func() *question { return o.question(c, found, op, made) }); end != nil {
 		return *end
 	}
-	if o.temporary() {
-		fd, err := unix.Openat(found.fd, ".", o.flags|unix.O_CLOEXEC, c.masked(found, o.mode))
+	if made != nil {
+		fd, err := unix.Openat(found.fd, ".", o.flags|unix.O_CLOEXEC, *made)
 		return o.opened(fd, err)
 	}
 	return o.reopen(c, found)
@@ -255,8 +261,8 @@ func (o opening) judge(c *call, found *object) (policy.Operation, policy.Verdict
 	return policy.Write, v
 }
 
-func (o opening) question(c *call, found *object, op policy.Operation) *question {
-	q := &question{kind: wire.KindFile, op: op, target: found.path, as: o.at.path, identity: found.identity()}
+func (o opening) question(c *call, found *object, op policy.Operation, made *uint32) *question {
+	q := &question{kind: wire.KindFile, op: op, target: found.path, as: o.at.path, act: o.act(made), identity: found.identity()}
 	if op == policy.Write {
 		q.inPlace = true
 		q.append = o.flags&(unix.O_APPEND|unix.O_TRUNC) == unix.O_APPEND && o.flags&unix.O_ACCMODE == unix.O_WRONLY

@@ -3,6 +3,8 @@
 package supervise
 
 import (
+	"strconv"
+
 	"golang.org/x/sys/unix"
 
 	"loop/backend/policy"
@@ -152,7 +154,7 @@ func (r renaming) away(c *call, m *renames) policy.Verdict {
 
 func (r renaming) question(c *call, m *renames, replaces bool) *question {
 	q := &question{kind: wire.KindFile, op: policy.Write, target: m.new.path(), from: m.old.path(), as: r.to.path,
-		identity: m.moved.identity(), pins: keep(m.moved, m.there)}
+		act: act{does: "rename", with: []string{strconv.Itoa(int(r.flags))}}, identity: m.moved.identity(), pins: keep(m.moved, m.there)}
 	switch {
 	case m.there == nil:
 		q.op = policy.Create
@@ -162,6 +164,7 @@ func (r renaming) question(c *call, m *renames, replaces bool) *question {
 	}
 	if replaces {
 		q.after = c.content(m.moved)
+		q.copied = q.after != nil && q.after.SHA256 != "" && rank(r.away(c, m).Decision) == 0
 		q.silent = c.silently(q.target, q.before, q.after)
 	}
 	return q

@@ -76,7 +76,7 @@ func decodeSetxattr(nofollow bool) decoder {
 			return nil, err
 		}
 		l, err := c.at(only(0))
-		return changing{at: l, nofoll: nofollow, op: policy.Chmod, change: a.on}.perform, err
+		return changing{at: l, nofoll: nofollow, op: policy.Chmod, act: a.act(), change: a.on}.perform, err
 	}
 }
 
@@ -87,18 +87,20 @@ func decodeRemovexattr(nofollow bool) decoder {
 			return nil, err
 		}
 		l, err := c.at(only(0))
-		return changing{at: l, nofoll: nofollow, op: policy.Chmod, change: attribute{name: name, gone: true}.on}.perform, err
+		a := attribute{name: name, gone: true}
+		return changing{at: l, nofoll: nofollow, op: policy.Chmod, act: a.act(), change: a.on}.perform, err
 	}
 }
 
 func decodeFsetxattr(c *call) (func(*call) outcome, error) {
 	a, err := c.attribute(1)
-	return held{int32(c.args[0]), policy.Chmod, a.onDescriptor}.perform, err
+	return held{int32(c.args[0]), policy.Chmod, a.act(), a.onDescriptor}.perform, err
 }
 
 func decodeFremovexattr(c *call) (func(*call) outcome, error) {
 	name, err := c.attributeName(1)
-	return held{int32(c.args[0]), policy.Chmod, attribute{name: name, gone: true}.onDescriptor}.perform, err
+	a := attribute{name: name, gone: true}
+	return held{int32(c.args[0]), policy.Chmod, a.act(), a.onDescriptor}.perform, err
 }
 
 // decodeSetxattrat reads struct xattr_args: a pointer, a size and flags.
@@ -135,7 +137,7 @@ func decodeRemovexattrat(c *call) (func(*call) outcome, error) {
 }
 
 func attributeAt(c *call, a attribute) (func(*call) outcome, error) {
-	g, err := changing{op: policy.Chmod, change: a.on}.atFlags(c.args[2])
+	g, err := changing{op: policy.Chmod, act: a.act(), change: a.on}.atFlags(c.args[2])
 	if err != nil {
 		return nil, err
 	}
