@@ -36,13 +36,16 @@ type keeperEnd struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	asked    map[uint64]context.CancelFunc // by the keeper's id
-	policies map[int64]chan *wire.Error    // who waits for a version to be in force
+	asked    map[uint64]*asked          // by the keeper's id
+	policies map[int64]chan *wire.Error // who waits for a version to be in force
 }
+
+// asked is a question that waits.
+type asked struct{ withdraw context.CancelFunc }
 
 func newKeeperEnd(p *proc, l line) *keeperEnd {
 	k := &keeperEnd{p: p, line: l, started: make(chan report, 1), heard: make(chan struct{}),
-		asked: make(map[uint64]context.CancelFunc), policies: make(map[int64]chan *wire.Error)}
+		asked: make(map[uint64]*asked), policies: make(map[int64]chan *wire.Error)}
 	k.ctx, k.cancel = context.WithCancel(p.tab.ctx)
 	return k
 }
@@ -89,14 +92,16 @@ func (k *keeperEnd) hear() {
 func (k *keeperEnd) question(q wire.Question) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	withdraw, known := k.asked[q.ID]
+	id := q.ID
+	was, known := k.asked[id]
 	if q.Withdrawn {
 		if known {
-			withdraw()
+			// The keeper has room for another one at once, the way to the host may not.
+			delete(k.asked, id)
+			was.withdraw()
 		}
 		return
 	}
-	id := q.ID
 	if k.p.ending.Load() {
 		k.answer(wire.Deny(id, whyEnding))
 		return
@@ -106,14 +111,17 @@ func (k *keeperEnd) question(q wire.Question) {
 		return
 	}
 	ctx, cancel := context.WithCancel(k.ctx)
-	k.asked[id] = cancel
+	own := &asked{cancel}
+	k.asked[id] = own
 	q.Spawn = k.p.id // whatever the keeper says
 	k.p.tab.wg.Go(func() {
 		defer cancel()
 		a := k.p.tab.cfg.Asker.Ask(ctx, q)
 		a.ID = id
 		k.mu.Lock()
-		delete(k.asked, id)
+		if k.asked[id] == own { // and not the next question of that id
+			delete(k.asked, id)
+		}
 		k.mu.Unlock()
 		if ctx.Err() == nil {
 			k.answer(a)

@@ -19,6 +19,7 @@ type host struct {
 	asked   chan wire.Question
 	answers chan wire.Answer
 	told    chan wire.Question
+	stuck   chan struct{} // where there is one, a withdrawal waits for the test
 }
 
 func (h host) Tell(q wire.Question) bool {
@@ -36,13 +37,18 @@ func (h host) Ask(ctx context.Context, q wire.Question) wire.Answer {
 	case a := <-h.answers:
 		return a
 	case <-ctx.Done():
+		if h.stuck != nil {
+			h.stuck <- struct{}{}
+		}
 		return wire.Deny(q.ID, "withdrawn")
 	}
 }
 
 // talk makes loop init's end of a keeper that the test plays.
-func talk(t *testing.T) (k *keeperEnd, theirs line, h host) {
-	h = host{asked: make(chan wire.Question, 64), answers: make(chan wire.Answer), told: make(chan wire.Question, 1)}
+func talk(t *testing.T) (k *keeperEnd, theirs line, h host) { return talkTo(t, nil) }
+
+func talkTo(t *testing.T, stuck chan struct{}) (k *keeperEnd, theirs line, h host) {
+	h = host{stuck: stuck, asked: make(chan wire.Question, 64), answers: make(chan wire.Answer), told: make(chan wire.Question, 1)}
 	m := newTable(t, func(c *Config) { c.Asker = h })
 	theirs, ours := lines(t)
 	p := newProc(m, "a", [32]byte{}, wire.Spawn{})
@@ -95,6 +101,40 @@ func TestQuestionsGoUpAndAnswersDown(t *testing.T) {
 	asks(t, keeper, wire.Question{ID: 100, Kind: "file"})
 	if o, _ := ordered(t, keeper); o.Answer == nil || o.Answer.ID != 100 || o.Answer.Allow {
 		t.Errorf("one too many: %+v", o.Answer)
+	}
+}
+
+// TestWithdrawnLeaveRoom: what is withdrawn does not count, however long the host takes to
+// hear of it, and its end does not end the next question of the same id.
+func TestWithdrawnLeaveRoom(t *testing.T) {
+	stuck := make(chan struct{})
+	k, keeper, h := talkTo(t, stuck)
+	for id := range uint64(maxAsked) {
+		asks(t, keeper, wire.Question{ID: 1 + id, Kind: "file"})
+		<-h.asked
+	}
+	for id := range uint64(maxAsked) {
+		asks(t, keeper, wire.Question{ID: 1 + id, Withdrawn: true})
+	}
+	asks(t, keeper, wire.Question{ID: 1, Kind: "file"})
+	if q := <-h.asked; q.ID != 1 {
+		t.Errorf("%+v", q)
+	}
+	for range maxAsked {
+		<-stuck
+	}
+	asks(t, keeper, wire.Question{ID: 1, Kind: "file"}) // one that waits still has its place
+	if o, _ := ordered(t, keeper); o.Answer == nil || o.Answer.Allow {
+		t.Errorf("the same id twice: %+v", o.Answer)
+	}
+	h.answers <- wire.Answer{Allow: true}
+	if o, _ := ordered(t, keeper); o.Answer == nil || o.Answer.ID != 1 || !o.Answer.Allow {
+		t.Errorf("%+v", o.Answer)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.asked) != 0 {
+		t.Errorf("%d are left", len(k.asked))
 	}
 }
 
