@@ -51,10 +51,25 @@ func hashed(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// fingerprint is the SHA-256 of a text.
+func fingerprint(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // withMode adds the permissions that an object gets.
 func (a act) withMode(mode uint32) act {
 	a.with = append(a.with, strconv.FormatUint(uint64(mode), 8))
 	return a.show("mode", modeText(mode))
+}
+
+// withAccess adds the list of those that may do more than the mode says.
+func (a act) withAccess(list string) act {
+	a.with = append(a.with, list)
+	if list == "" {
+		return a
+	}
+	return a.show("access_list", strconv.Itoa((len(list)-4)/8)+" entries, SHA-256 "+fingerprint(list))
 }
 
 // modeText says a mode in octal and as ls does.
@@ -128,8 +143,7 @@ func (a attribute) act() act {
 	if a.gone {
 		return act{does: "removexattr", with: []string{a.name}}.show("attribute_removed", a.name)
 	}
-	sum := sha256.Sum256(a.value)
-	hash := hex.EncodeToString(sum[:])
+	hash := fingerprint(string(a.value))
 	does := act{does: "setxattr", with: []string{a.name, hash, strconv.Itoa(a.flags)}}.show("attribute", a.name)
 	if text := string(a.value); len(text) <= shortValue && printable(text) {
 		return does.show("value", text)

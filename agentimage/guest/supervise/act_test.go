@@ -60,10 +60,10 @@ var similar = []struct {
 	{"symlink", func(n string) error { return unix.Symlink("here", n+"1") }, "link_target=here"},
 	{"symlink elsewhere", func(n string) error { return unix.Symlink("/work/evil\xff", n+"1") }, "link_target=/work/evil\xff"},
 	{"link", func(n string) error { return unix.Link("other", n+"1") }, ""},
-	{"rename", func(n string) error { return unix.Rename("other", n+"1") }, ""},
+	{"rename", func(n string) error { return unix.Rename("other", n+"1") }, "mode=0644 rw-r--r--"},
 	{"rename carefully", func(n string) error {
 		return unix.Renameat2(unix.AT_FDCWD, "other", unix.AT_FDCWD, n+"1", unix.RENAME_NOREPLACE)
-	}, ""},
+	}, "mode=0644 rw-r--r--"},
 	{"bytes that are no text", func(n string) error { return unix.Mkdir(n+"1\xfe", 0o755) }, "mode=0755 rwxr-xr-x"},
 	{"other bytes that are no text", func(n string) error { return unix.Mkdir(n+"1\xff", 0o755) }, "mode=0755 rwxr-xr-x"},
 }
@@ -134,4 +134,82 @@ func TestAnswerCoversNoOtherAct(t *testing.T) {
 			t.Errorf("%s shows %q", s.what, got)
 		}
 	}
+}
+
+func init() {
+	acts["bring"] = func(args []string) { // a file with more to it than its contents, renamed
+		report := func(what string, err error) { fmt.Println(what, name(err)) }
+		report("write", os.WriteFile("tmp", []byte("new"), 0o600))
+		report("attribute", unix.Setxattr("tmp", "user.more", []byte("x"), 0))
+		report("list", unix.Setxattr("tmp", accessAttribute, listed, 0))
+		report("rename", os.Rename("tmp", args[0]))
+	}
+}
+
+// listed gives the group 5 what the mode's group has not.
+var listed = []byte{2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 4, 0, 0, 0, 255, 255, 255, 255, 8, 0, 4, 0, 5, 0, 0, 0,
+	16, 0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255}
+
+// What a rename brings with the contents is what was asked about: the mode and the access
+// list, and nothing else. A change of them meanwhile is asked anew.
+func TestRenameBringsWhatWasAsked(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	dir := os.Getenv(dirVar)
+	path := filepath.Join(dir, ".bashrc")
+	var asked []wire.Approval
+	p := start(t, Options{
+		Judge: &rules{list: []rule{{"", path, policy.Approve}}},
+		Ask: func(_ context.Context, a wire.Approval) wire.Answer {
+			if asked = append(asked, a); len(asked) == 1 {
+				asAgent(t, func() { _ = os.Chmod(filepath.Join(dir, "tmp"), 0o777) })
+			}
+			return wire.Answer{ID: 1, Allow: true}
+		},
+	}, "bring", ".bashrc")
+	if got := p.wait(t); got != "write ok\nattribute ok\nlist ok\nrename ok\n" {
+		t.Errorf("got %s", got)
+	}
+	if len(asked) != 2 || asked[0].Act == asked[1].Act || asked[0].Details["mode"] != "0640 rw-r-----" ||
+		asked[1].Details["mode"] != "0777 rwxrwxrwx" || !strings.HasPrefix(asked[0].Details["access_list"], "5 entries, SHA-256 ") {
+		t.Errorf("asked %+v", asked)
+	}
+	asAgent(t, func() {
+		var st unix.Stat_t
+		_ = unix.Stat(path, &st)
+		buf := make([]byte, 1000)
+		n, err := unix.Listxattr(path, buf)
+		names := strings.ReplaceAll(string(buf[:max(n, 0)]), "\x00", " ")
+		if st.Mode&0o7777 != 0o777 || err != nil || strings.Contains(names, "user.") || !strings.Contains(names, accessAttribute) {
+			t.Errorf("mode %o, attributes %q, %v", st.Mode, names, err)
+		}
+	})
+}
+
+// moreThanContents lets a change of contents pass, as long as contents are all there is.
+type moreThanContents struct{ rules }
+
+func (*moreThanContents) Content(string, []byte, []byte) (policy.Verdict, bool) {
+	return policy.Verdict{Decision: policy.Allow}, true
+}
+
+// Contents that are harmless do not bring a mode past the person.
+func TestHarmlessContentsAndMode(t *testing.T) {
+	if !keeper(t) {
+		return
+	}
+	path := filepath.Join(os.Getenv(dirVar), "config")
+	for mode, want := range map[os.FileMode]string{0o644: "ok\n", 0o755: "EACCES\n", 0o646: "EACCES\n"} {
+		tmp := filepath.Join(os.Getenv(dirVar), "tmp")
+		asAgent(t, func() { _ = os.WriteFile(tmp, []byte("x"), mode); _ = os.Chmod(tmp, mode) })
+		judge := &moreThanContents{rules{list: []rule{{"", path, policy.Approve}}}}
+		if got := start(t, Options{Judge: judge}, "renameone", "tmp", "config").wait(t); got != want {
+			t.Errorf("%o: %s", mode, got)
+		}
+	}
+}
+
+func init() {
+	acts["renameone"] = func(args []string) { fmt.Println(name(unix.Rename(args[0], args[1]))) }
 }

@@ -33,7 +33,8 @@ type question struct {
 	inPlace  bool
 	before   *wire.Content
 	after    *wire.Content
-	pins     []*object // closed when the question is dropped
+	placed   *replacement // of after, where that is put there
+	pins     []*object    // closed when the question is dropped
 	silent   func() (policy.Verdict, bool)
 }
 

@@ -5,7 +5,6 @@ package supervise
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,10 +16,18 @@ import (
 // when no supervisor needs it, and one that was left behind is used again.
 const asideName = ".loop-approved"
 
+// replacement is what is put in the place of a file: what a person was shown of the file
+// that the agent wanted to move, and nothing else of it.
+type replacement struct {
+	sha256 string // of the contents
+	mode   uint32
+	access string // its access list; empty: none
+}
+
 // place puts exactly the approved bytes where a person has allowed them: in a new file
 // that the agent never had open, whatever the one it wanted to move has become. It runs
 // on the thread that may make the folder aside.
-func (r renaming) place(c *call, after *wire.Content) outcome {
+func (r renaming) place(c *call, approved *replacement) outcome {
 	defer c.s.lock(alone)()
 	m, err := r.resolve(c)
 	if err != nil {
@@ -32,7 +39,7 @@ func (r renaming) place(c *call, after *wire.Content) outcome {
 	q.unpin()
 	c.view = c.s.viewFor(c)
 	v := stricter(r.onto(c, m), r.away(c, m))
-	if rank(v.Decision) == 2 || m.moved.kind() != unix.S_IFREG || q.after == nil || q.after.SHA256 != after.SHA256 ||
+	if rank(v.Decision) == 2 || m.moved.kind() != unix.S_IFREG || q.placed == nil || *q.placed != *approved ||
 		c.granted != "" && c.granted != q.key() {
 		return outcome{how: blocks, side: resuming, then: c.attempt}
 	}
@@ -40,14 +47,14 @@ func (r renaming) place(c *call, after *wire.Content) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	if contentOf(data).SHA256 != after.SHA256 {
+	if contentOf(data).SHA256 != approved.sha256 {
 		return outcome{how: blocks, side: resuming, then: c.attempt}
 	}
-	return failed(c.replace(m, data, r.flags))
+	return failed(c.replace(m, data, approved, r.flags))
 }
 
 // replace makes the new file aside, moves it into its place, and removes the old name.
-func (c *call) replace(m *renames, data []byte, flags uint) error {
+func (c *call) replace(m *renames, data []byte, approved *replacement, flags uint) error {
 	// What the agent could not do itself is not done for it.
 	for _, dir := range []*object{m.new.dir, m.old.dir} {
 		if err := unix.Faccessat2(dir.fd, "", unix.W_OK|unix.X_OK, unix.AT_EACCESS|unix.AT_EMPTY_PATH); err != nil {
@@ -70,7 +77,7 @@ func (c *call) replace(m *renames, data []byte, flags uint) error {
 			return err
 		}
 		defer func() { _ = unix.Close(fd) }()
-		if err := fill(fd, data, m.moved); err != nil {
+		if err := fill(fd, data, m.moved.st.Gid, approved); err != nil {
 			return err
 		}
 		return unix.Renameat2(aside, name, m.new.dir.fd, m.new.bare(), flags)
@@ -157,8 +164,9 @@ func (c *call) leaveAside(dir *object, aside int, name string) error {
 	return nil
 }
 
-// fill gives a new file its contents and what else belongs to the one it stands for.
-func fill(fd int, data []byte, like *object) error {
+// fill gives a new file its contents, and of the one that it stands for the group, the
+// mode and the access list. Other attributes would be what nobody was shown.
+func fill(fd int, data []byte, gid uint32, approved *replacement) error {
 	for len(data) > 0 {
 		n, err := unix.Write(fd, data)
 		if err != nil && err != unix.EINTR {
@@ -166,26 +174,38 @@ func fill(fd int, data []byte, like *object) error {
 		}
 		data = data[max(n, 0):]
 	}
-	names := make([]byte, 64<<10)
-	if n, err := unix.Listxattr(like.itself(), names); err == nil {
-		for name := range strings.SplitSeq(strings.TrimRight(string(names[:n]), "\x00"), "\x00") {
-			value := make([]byte, 64<<10)
-			if n, err := unix.Getxattr(like.itself(), name, value); err == nil {
-				_ = unix.Fsetxattr(fd, name, value[:n], 0) // as much as an ordinary program may
-			}
-		}
-	}
 	var now unix.Stat_t
 	if err := unix.Fstat(fd, &now); err != nil {
 		return err
 	}
-	if now.Gid != like.st.Gid {
-		_ = unix.Fchown(fd, -1, int(like.st.Gid)) // refused where the agent is not of the group
+	if now.Gid != gid {
+		_ = unix.Fchown(fd, -1, int(gid)) // refused where the agent is not of the group
 	}
-	if err := unix.Fchmod(fd, like.st.Mode&0o7777); err != nil {
+	// What the folder's default access list has given it goes, or the mode would be another.
+	if err := unix.Fremovexattr(fd, accessAttribute); err != nil && err != unix.ENODATA && err != unix.EOPNOTSUPP {
+		return err
+	}
+	if approved.access != "" {
+		if err := unix.Fsetxattr(fd, accessAttribute, []byte(approved.access), 0); err != nil {
+			return err
+		}
+	}
+	if err := unix.Fchmod(fd, approved.mode&0o7777); err != nil {
 		return err
 	}
 	return unix.Fsync(fd)
+}
+
+const accessAttribute = "system.posix_acl_access"
+
+// accessList is the list of an object that says more than its mode who may do what.
+func accessList(o *object) string {
+	value := make([]byte, maxXattrSize)
+	n, err := unix.Getxattr(o.itself(), accessAttribute, value)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return string(value[:n])
 }
 
 // asSupervisor makes the thread own what it makes as the supervisor. A change of the

@@ -104,16 +104,16 @@ func (r renaming) perform(c *call) outcome {
 	onto := r.onto(c, m)
 	v := stricter(onto, r.away(c, m))
 	replaces := rank(onto.Decision) == 1 && r.flags&unix.RENAME_EXCHANGE == 0 && m.moved.kind() == unix.S_IFREG
-	var after *wire.Content
+	var placed *replacement
 	if end := c.decide(v, func() *question {
 		q := r.question(c, m, replaces)
-		after = q.after
+		placed = q.placed
 		return q
 	}); end != nil {
 		return *end
 	}
-	if replaces && after != nil && after.SHA256 != "" {
-		return outcome{how: blocks, side: placing, then: func() outcome { return r.place(c, after) }}
+	if placed != nil {
+		return outcome{how: blocks, side: placing, then: func() outcome { return r.place(c, placed) }}
 	}
 	return failed(r.move(m))
 }
@@ -154,7 +154,7 @@ func (r renaming) away(c *call, m *renames) policy.Verdict {
 
 func (r renaming) question(c *call, m *renames, replaces bool) *question {
 	q := &question{kind: wire.KindFile, op: policy.Write, target: m.new.path(), from: m.old.path(), as: r.to.path,
-		act: act{does: "rename", with: []string{strconv.Itoa(int(r.flags))}}, identity: m.moved.identity(), pins: keep(m.moved, m.there)}
+		act: r.act(m), identity: m.moved.identity(), pins: keep(m.moved, m.there)}
 	switch {
 	case m.there == nil:
 		q.op = policy.Create
@@ -164,10 +164,36 @@ func (r renaming) question(c *call, m *renames, replaces bool) *question {
 	}
 	if replaces {
 		q.after = c.content(m.moved)
-		q.copied = q.after != nil && q.after.SHA256 != "" && rank(r.away(c, m).Decision) == 0
-		q.silent = c.silently(q.target, q.before, q.after)
+		if q.after != nil && q.after.SHA256 != "" {
+			access := accessList(m.moved)
+			q.placed = &replacement{sha256: q.after.SHA256, mode: m.moved.st.Mode, access: access}
+			q.copied = rank(r.away(c, m).Decision) == 0
+			q.act = q.act.withAccess(access)
+		}
+		if !opensMore(m) {
+			q.silent = c.silently(q.target, q.before, q.after)
+		}
 	}
 	return q
+}
+
+// act is what a rename does. Who may do what with the file comes with it.
+func (r renaming) act(m *renames) act {
+	a := act{does: "rename", with: []string{strconv.Itoa(int(r.flags))}}
+	if m.moved.kind() == unix.S_IFLNK {
+		return a
+	}
+	return a.withMode(m.moved.st.Mode)
+}
+
+// opensMore reports whether a file lets somebody do with it what the one it replaces, or
+// an ordinary new one, does not: then its contents are not all that matters.
+func opensMore(m *renames) bool {
+	was := uint32(0o664)
+	if m.there != nil {
+		was |= m.there.st.Mode
+	}
+	return m.moved.st.Mode&0o7777&^was != 0 || accessList(m.moved) != ""
 }
 
 // move renames, and takes it back where a folder has taken the place of the file that
